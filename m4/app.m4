@@ -1,0 +1,91 @@
+# APP_WARNINGS
+# ------------
+# Collect the warnings this compiler understands into WARN_CFLAGS, which the
+# makefiles put in AM_CFLAGS.  CFLAGS itself belongs to whoever runs configure.
+AC_DEFUN([APP_WARNINGS], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [treat warnings as errors (CI and developers)])])
+  WARN_CFLAGS=
+  for flag in -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+      -Wpointer-arith -Wcast-qual -Wwrite-strings -Wformat=2 -Wvla -Wundef \
+      -Wimplicit-fallthrough -Wswitch-enum -Wnull-dereference; do
+    APP_IF_CFLAG([$flag], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
+  done
+  AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  for flag in -fvisibility=hidden -fstack-protector-strong; do
+    APP_IF_CFLAG([$flag], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
+  done
+  AC_SUBST([WARN_CFLAGS])
+])
+
+# APP_IF_CFLAG(FLAG, THEN)
+AC_DEFUN([APP_IF_CFLAG], [
+  app_saved_cflags=$CFLAGS
+  CFLAGS="$CFLAGS -Werror $1"
+  AC_MSG_CHECKING([whether $CC accepts $1])
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+    [AC_MSG_RESULT([yes]); $2], [AC_MSG_RESULT([no])])
+  CFLAGS=$app_saved_cflags
+])
+
+# APP_ARG_SANITIZERS
+AC_DEFUN([APP_ARG_SANITIZERS], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers=LIST], [comma list: address,undefined or thread])],
+    [], [enable_sanitizers=no])
+  SAN_FLAGS=
+  AS_IF([test "x$enable_sanitizers" != xno],
+    [SAN_FLAGS="-fsanitize=$enable_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+  AC_SUBST([SAN_FLAGS])
+])
+
+# APP_ARG_FUZZERS
+# Build tests/fuzz with libFuzzer (needs clang).
+AC_DEFUN([APP_ARG_FUZZERS], [
+  AC_ARG_ENABLE([fuzzers],
+    [AS_HELP_STRING([--enable-fuzzers], [build the libFuzzer programs of tests/fuzz (CC=clang)])],
+    [], [enable_fuzzers=no])
+  AS_IF([test "x$enable_fuzzers" = xyes], [SAN_FLAGS="$SAN_FLAGS -fsanitize=fuzzer-no-link"])
+  AM_CONDITIONAL([FUZZERS], [test "x$enable_fuzzers" = xyes])
+])
+
+# APP_LIB_MYSQL
+# Choose the client library: --with-mysql=auto takes libmariadb when it is there.
+AC_DEFUN([APP_LIB_MYSQL], [
+  AC_ARG_WITH([mysql],
+    [AS_HELP_STRING([--with-mysql=LIB], [auto, mariadb or mysql: the client library (auto)])],
+    [], [with_mysql=auto])
+  mysql_library=no
+  AS_CASE([$with_mysql], [auto|mariadb|mysql], [],
+    [AC_MSG_ERROR([--with-mysql is auto, mariadb or mysql, not $with_mysql])])
+  AS_IF([test "x$with_mysql" != xmysql],
+    [PKG_CHECK_MODULES([MYSQL], [libmariadb], [mysql_library=libmariadb], [:])])
+  AS_IF([test "x$with_mysql" != xmariadb && test "x$mysql_library" = xno],
+    [PKG_CHECK_MODULES([MYSQL], [mysqlclient >= 8.0], [mysql_library=libmysqlclient], [:])])
+  AS_IF([test "x$mysql_library" = xno],
+    [AC_MSG_ERROR([no MySQL client library found; on Debian: apt-get install libmariadb-dev])])
+  AS_IF([test "x$mysql_library" = xlibmariadb],
+    [AC_DEFINE([HAVE_LIBMARIADB], [1], [Build against libmariadb])],
+    [AC_DEFINE([HAVE_LIBMYSQLCLIENT], [1], [Build against libmysqlclient])])
+  AM_CONDITIONAL([HAVE_LIBMARIADB], [test "x$mysql_library" = xlibmariadb])
+])
+
+# APP_LIB_ZOOKEEPER
+# The C client has no .pc file in Debian; the threaded library is asked for by name.
+AC_DEFUN([APP_LIB_ZOOKEEPER], [
+  AC_ARG_WITH([zookeeper],
+    [AS_HELP_STRING([--without-zookeeper], [build for a single node only])],
+    [], [with_zookeeper=yes])
+  have_zookeeper=no
+  AS_IF([test "x$with_zookeeper" != xno], [
+    app_saved_libs=$LIBS
+    AC_CHECK_HEADER([zookeeper/zookeeper.h],
+      [AC_CHECK_LIB([zookeeper_mt], [zookeeper_init],
+        [have_zookeeper=yes; ZOOKEEPER_LIBS=-lzookeeper_mt])])
+    LIBS=$app_saved_libs
+    AS_IF([test "x$have_zookeeper" = xno],
+      [AC_MSG_ERROR([zookeeper_mt not found: apt-get install libzookeeper-mt-dev, or --without-zookeeper])])
+    AC_DEFINE([HAVE_ZOOKEEPER], [1], [Build the ZooKeeper coordination])
+  ])
+  AC_SUBST([ZOOKEEPER_LIBS])
+])

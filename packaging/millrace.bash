@@ -1,0 +1,108 @@
+# Completion for bash, made from the command table by "millrace completion bash".
+_millrace_offer()
+{
+    case $1 in
+        none) COMPREPLY=() ;;
+        file) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2>/dev/null ;;
+        topic|database|table|relation|job) mapfile -t COMPREPLY < <(compgen -W \
+            "$("${COMP_WORDS[0]}" complete "$1" 2>/dev/null)" -- "$2") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2") ;;
+    esac
+}
+
+_millrace()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i word value=""
+    local name="" words="" options="" kind=none skip=""
+    COMPREPLY=()
+    case $prev in
+        --config|-c) value="file" ;;
+        --socket) value="file" ;;
+        --set) value="none" ;;
+        --output|-o) value="table json yaml" ;;
+        --rate) value="none" ;;
+        --chunk) value="none" ;;
+        --topic) value="topic" ;;
+        --table) value="table" ;;
+        --index) value="none" ;;
+        --reason) value="none" ;;
+        --limit) value="none" ;;
+        --after) value="none" ;;
+        --format) value="json none" ;;
+        --from) value="none" ;;
+        --to) value="none" ;;
+        --from-time) value="none" ;;
+        --to-time) value="none" ;;
+    esac
+    if [[ -n $value ]]; then _millrace_offer "$value" "$cur"; return; fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ -n $skip ]]; then skip=; continue; fi
+        case $word in
+            -c|--config|--socket|--set|-o|--output) skip=1; continue ;;
+            -*) continue ;;
+        esac
+        if [[ -z $name ]]; then name=$word
+        elif [[ -n $words && " $words " == *" $word "* ]]; then name="$name $word"; break
+        else break; fi
+        case $name in
+        topic) words="list get delete reset resume" ;;
+        database) words="list get delete" ;;
+        table) words="list get delete" ;;
+        relation) words="list" ;;
+        version) words="list" ;;
+        job) words="list get" ;;
+        log) words="list" ;;
+        index) words="create set reset delete" ;;
+        dead-letter) words="list show replay discard" ;;
+        binlog) words="decode" ;;
+        config) words="show" ;;
+        esac
+    done
+    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion"
+    elif [[ $name == *" "* ]]; then words=; fi
+    case $name in
+        "run") options="" kind=none ;;
+        "apply") options="--dry-run --prune --yes" kind=file ;;
+        "export") options="" kind=none ;;
+        "status") options="" kind=none ;;
+        "doctor") options="" kind=none ;;
+        "explain") options="" kind=table ;;
+        "mapping") options="" kind=table ;;
+        "topic list") options="" kind=none ;;
+        "topic get") options="" kind=topic ;;
+        "topic delete") options="--yes" kind=topic ;;
+        "topic reset") options="--yes" kind=topic ;;
+        "topic resume") options="" kind=topic ;;
+        "database list") options="" kind=none ;;
+        "database get") options="" kind=database ;;
+        "database delete") options="--yes" kind=database ;;
+        "table list") options="" kind=none ;;
+        "table get") options="" kind=table ;;
+        "table delete") options="--yes" kind=table ;;
+        "relation list") options="" kind=table ;;
+        "version list") options="" kind=none ;;
+        "job list") options="" kind=none ;;
+        "job get") options="" kind=job ;;
+        "log list") options="" kind=table ;;
+        "index create") options="--rate --chunk --wait --no-wait" kind=table ;;
+        "index set") options="--rate" kind=table ;;
+        "index reset") options="--yes" kind=table ;;
+        "index delete") options="--yes" kind=table ;;
+        "dead-letter list") options="--topic --table --index --reason --limit --after" kind=none ;;
+        "dead-letter show") options="" kind=none ;;
+        "dead-letter replay") options="--topic --table --index --reason --all --yes" kind=none ;;
+        "dead-letter discard") options="--topic --table --index --reason --all --yes" kind=none ;;
+        "binlog decode") options="--format --events --table --topic --from --to --from-time --to-time" kind=file ;;
+        "config show") options="--origin" kind=none ;;
+        "version") options="" kind=none ;;
+        "help") options="" kind=command ;;
+        "completion") options="" kind=bash ;;
+    esac
+    if [[ $cur == -* ]]; then
+        _millrace_offer "$options --config --socket --set --output --help --version" "$cur"
+    elif [[ -n $words ]]; then _millrace_offer "$words" "$cur"
+    elif [[ $kind == command ]]; then _millrace_offer "run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion" "$cur"
+    else _millrace_offer "$kind" "$cur"; fi
+}
+complete -F _millrace millrace

@@ -1,0 +1,42 @@
+#include "config.h"
+
+#include "rebalance/coordination.h"
+
+#include "src/base/mem.h"
+#include "src/store.h"
+
+#include <stdlib.h>
+
+struct embedded {
+    struct coordination base;
+    struct store *store;
+};
+
+static bool own(struct coordination *c, struct str thing, uint64_t *term, struct err *err)
+{
+    return store_take_term(((struct embedded *)c)->store, thing, term, err);
+}
+
+/* Nobody else waits for it. */
+static void release(struct coordination *c, struct str thing, uint64_t term)
+{
+    (void)c;
+    (void)thing;
+    (void)term;
+}
+
+static void close_embedded(struct coordination *c)
+{
+    free(c);
+}
+
+struct coordination *coordination_embedded(struct store *store)
+{
+    static const struct coordination_ops ops = {
+        .own = own, .release = release, .close = close_embedded};
+    struct embedded *e = mem_alloc(1, sizeof(*e));
+
+    e->base = (struct coordination){.ops = &ops, .kind = "embedded"};
+    e->store = store;
+    return &e->base;
+}

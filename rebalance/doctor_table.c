@@ -1,0 +1,239 @@
+#include "config.h"
+
+#include "rebalance/doctor_visit.h"
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql.h"
+
+/* The checks of a table: may we read it, has it a key, does the log show all of its changes? */
+
+/* The cells of the first row of a statement that begins with `head` and goes on with the name.
+ */
+static bool first_row(struct visit *v, const char *head, struct str name, const char *tail,
+                      struct str cells[2], struct err *err)
+{
+    struct str sql = visit_text(v, "%s%" STR_FMT "%s", head, STR_ARG(name), tail);
+    struct mysql_result *r;
+    struct mysql_row row;
+
+    if (!mysql_conn_query(v->conn, sql, &r, err))
+        return false;
+    int got = mysql_result_next(r, &row, err);
+
+    for (size_t i = 0; i < 2; i++)
+        cells[i] =
+            got > 0 && i < row.n_cells ? arena_copy(v->arena, row.cells[i]) : (struct str){0};
+    mysql_result_close(r);
+    return got >= 0;
+}
+
+static bool check_read(struct visit *v, struct str name)
+{
+    struct str sql = visit_text(v, "SELECT * FROM %" STR_FMT " LIMIT 0", STR_ARG(name));
+    struct err err;
+
+    if (mysql_conn_exec(v->conn, sql, &err)) {
+        visit_ok(v, "mysql.table_read", visit_text(v, "we may read %" STR_FMT, STR_ARG(name)));
+        return true;
+    }
+    switch (err.code) {
+    case 1049: /* no such database */
+    case 1146: /* no such table */
+        visit_add(v, DOCTOR_FAIL, "mysql.table_read",
+                  visit_text(v, "%" STR_FMT " does not exist", STR_ARG(name)),
+                  STR("a definition names it"),
+                  STR("correct the name in the definition, or create the table"));
+        return false;
+    case 1044: /* no right on the database */
+    case 1142: /* no right on the table */
+    case 1143: /* no right on a column */
+        visit_add(v, DOCTOR_FAIL, "mysql.table_read", str_from(err.msg),
+                  STR("its rows are read to build documents"),
+                  visit_text(v, "GRANT SELECT ON %" STR_FMT " TO %" STR_FMT, STR_ARG(name),
+                             STR_ARG(v->account)));
+        return false;
+    default:
+        visit_add(v, DOCTOR_FAIL, "mysql.table_read", str_from(err.msg),
+                  STR("its rows are read to build documents"), STR("see the server's message"));
+        return false;
+    }
+}
+
+/* The columns of a unique key without NULLs, "a, b"; empty when there is none. */
+static struct str usable_key(struct visit *v, struct str name)
+{
+    struct str sql =
+        visit_text(v, "SHOW KEYS FROM %" STR_FMT " WHERE Non_unique = 0", STR_ARG(name));
+    struct buf columns = {0}, key = {0};
+    struct mysql_result *r;
+    struct mysql_row row;
+    struct err err;
+    bool nulls = false, done = false;
+
+    if (!mysql_conn_query(v->conn, sql, &r, &err))
+        return STR("");
+    /* Rows come key by key: 2 Key_name, 4 Column_name, 9 Null. */
+    while (mysql_result_next(r, &row, &err) > 0) {
+        if (!str_equal(row.cells[2], buf_str(&key))) {
+            done = done || (columns.len > 0 && !nulls);
+            if (done)
+                continue;
+            buf_clear(&key);
+            buf_append(&key, row.cells[2]);
+            buf_clear(&columns);
+            nulls = false;
+        }
+        if (done)
+            continue;
+        if (columns.len > 0)
+            buf_append(&columns, STR(", "));
+        buf_append(&columns, row.cells[4]);
+        nulls = nulls || str_equal(row.cells[9], STR("YES"));
+    }
+    mysql_result_close(r);
+    struct str found = nulls ? STR("") : arena_copy(v->arena, buf_str(&columns));
+
+    buf_free(&columns);
+    buf_free(&key);
+    return found;
+}
+
+static void check_key(struct visit *v, const struct doctor_table *t, struct str name)
+{
+    struct str cells[2];
+    struct err err;
+
+    if (!first_row(v, "SHOW KEYS FROM ", name, " WHERE Key_name = 'PRIMARY'", cells, &err) ||
+        cells[0].ptr != NULL) {
+        visit_ok(v, "mysql.table_key",
+                 visit_text(v, "%" STR_FMT " has a primary key", STR_ARG(name)));
+        return;
+    }
+    if (t->has_key) {
+        visit_ok(
+            v, "mysql.table_key",
+            visit_text(v, "%" STR_FMT " has the key that its definition names", STR_ARG(name)));
+        return;
+    }
+    struct str key = usable_key(v, name);
+
+    visit_add(
+        v, DOCTOR_FAIL, "mysql.table_key",
+        visit_text(v, "%" STR_FMT " has no primary key", STR_ARG(name)),
+        STR("a document's id is the key of its row"),
+        key.len > 0
+            ? visit_text(v, "key: [%" STR_FMT "] in the definition of the table", STR_ARG(key))
+            : visit_text(v,
+                         "ALTER TABLE %" STR_FMT " ADD COLUMN id BIGINT UNSIGNED NOT NULL "
+                         "AUTO_INCREMENT PRIMARY KEY FIRST",
+                         STR_ARG(name)));
+}
+
+/* False: a view, of which nothing else can be said. */
+static bool check_engine(struct visit *v, const struct doctor_table *t, struct str name)
+{
+    struct buf sql = {0};
+    struct str cells[2] = {{0}};
+    struct err err;
+
+    buf_append(&sql, STR("SELECT TABLE_TYPE, ENGINE FROM information_schema.TABLES WHERE "
+                         "TABLE_SCHEMA = "));
+    mysql_quote_text(&sql, t->schema);
+    buf_append(&sql, STR(" AND TABLE_NAME = "));
+    mysql_quote_text(&sql, t->table);
+    bool known = first_row(v, sql.ptr, STR(""), "", cells, &err) && cells[0].ptr != NULL;
+
+    buf_free(&sql);
+    if (known && memmem(cells[0].ptr, cells[0].len, "VIEW", 4) != NULL) {
+        visit_add(v, DOCTOR_FAIL, "mysql.table_engine",
+                  visit_text(v, "%" STR_FMT " is a view", STR_ARG(name)),
+                  STR("changes of a view are not in the log"),
+                  STR("name the tables below it, joined by relations"));
+        return false;
+    }
+    if (!known || str_equal(cells[1], STR("InnoDB")))
+        visit_ok(v, "mysql.table_engine",
+                 visit_text(v, "%" STR_FMT " is InnoDB", STR_ARG(name)));
+    else
+        visit_add(
+            v, DOCTOR_WARN, "mysql.table_engine",
+            visit_text(v, "%" STR_FMT " is %" STR_FMT, STR_ARG(name), STR_ARG(cells[1])),
+            STR("without transactions a read can see half a change, or one that the log does "
+                "not show yet"),
+            visit_text(v, "ALTER TABLE %" STR_FMT " ENGINE = InnoDB", STR_ARG(name)));
+    return true;
+}
+
+/* A line of SHOW CREATE TABLE that is a foreign key with an action; *name and *rest are its
+ * parts. */
+static bool is_cascade(struct str line, struct str *key, struct str *rest)
+{
+    static const struct str start = STR("  CONSTRAINT ");
+    const char *action = memmem(line.ptr, line.len, ") ON ", 5);
+    const char *foreign = memmem(line.ptr, line.len, " FOREIGN KEY ", 13);
+
+    if (line.len < start.len || memcmp(line.ptr, start.ptr, start.len) != 0 || action == NULL ||
+        foreign == NULL)
+        return false;
+    struct str actions = {action, line.len - (size_t)(action - line.ptr)};
+
+    if (memmem(actions.ptr, actions.len, " CASCADE", 8) == NULL &&
+        memmem(actions.ptr, actions.len, " SET ", 5) == NULL)
+        return false;
+    *key = (struct str){line.ptr + start.len, (size_t)(foreign - line.ptr) - start.len};
+    *rest = (struct str){foreign + 1, (size_t)(action - foreign)};
+    return true;
+}
+
+static void add_cascade(struct visit *v, struct str name, struct str key, struct str rest)
+{
+    visit_add(
+        v, DOCTOR_WARN, "mysql.table_cascade",
+        visit_text(v, "the foreign key %" STR_FMT " changes rows of %" STR_FMT " by itself",
+                   STR_ARG(key), STR_ARG(name)),
+        STR("what it changes is not in the log of this server (MySQL from 9.6 on writes it), "
+            "so documents stay as they were; run `millrace verify` on the table, or do in "
+            "statements what the key does"),
+        visit_text(v, "ALTER TABLE %" STR_FMT " DROP FOREIGN KEY %" STR_FMT ", ADD %" STR_FMT,
+                   STR_ARG(name), STR_ARG(key), STR_ARG(rest)));
+}
+
+static void check_cascades(struct visit *v, struct str name)
+{
+    struct str cells[2], line, key, rest;
+    bool found = false;
+    struct err err;
+
+    if (!v->mariadb && v->version >= 90600)
+        return;
+    if (!first_row(v, "SHOW CREATE TABLE ", name, "", cells, &err))
+        return;
+    for (const char *p = cells[1].ptr; p != NULL && *p != '\0';) {
+        const char *end = strchr(p, '\n');
+
+        line = (struct str){p, end != NULL ? (size_t)(end - p) : strlen(p)};
+        if (is_cascade(line, &key, &rest)) {
+            add_cascade(v, name, key, rest);
+            found = true;
+        }
+        p = end != NULL ? end + 1 : NULL;
+    }
+    if (!found)
+        visit_ok(v, "mysql.table_cascade",
+                 visit_text(v, "no foreign key changes rows of %" STR_FMT " by itself",
+                            STR_ARG(name)));
+}
+
+void visit_tables(struct visit *v)
+{
+    for (size_t i = 0; i < v->opt->n_tables; i++) {
+        const struct doctor_table *t = &v->opt->tables[i];
+        struct str name = visit_table_name(v, t);
+
+        if (!check_read(v, name) || !check_engine(v, t, name))
+            continue;
+        check_key(v, t, name);
+        if (v->opt->follows_log)
+            check_cascades(v, name);
+    }
+}

@@ -1,0 +1,25 @@
+# Who runs what, when.  librebalance.a
+noinst_LIBRARIES += librebalance.a
+librebalance_a_SOURCES = \
+	%D%/doctor.c %D%/doctor.h \
+	%D%/doctor_mysql.h %D%/doctor_server.c %D%/doctor_table.c \
+	%D%/doctor_visit.c %D%/doctor_visit.h \
+	%D%/coordination.c    %D%/coordination.h \
+	%D%/coordinator.h \
+	%D%/index_build.c     %D%/index_build.h \
+	%D%/job.c             %D%/job.h \
+	%D%/look.c            %D%/look.h \
+	%D%/node.c            %D%/node.h \
+	%D%/node_apply.c \
+	%D%/node_dead.c \
+	%D%/node_definition.c \
+	%D%/node_doctor.c \
+	%D%/node_explain.c \
+	%D%/node_index.c \
+	%D%/node_list.c \
+	%D%/node_metrics.c \
+	%D%/node_reset.c \
+	%D%/node_state.c \
+	%D%/node_status.c \
+	%D%/node_topics.c
+rebalance_libs = librebalance.a $(sync_libs)

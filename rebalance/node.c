@@ -1,0 +1,252 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/routing.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define TICK_MS        200
+#define TOPICS_MS      2000 /* topics that could not start are tried again */
+#define PRUNE_MS       600000
+#define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
+#define HELD_MS        30000   /* a held index may fill half of the queue this long */
+#define DRAIN_MS       60000
+#define POLL_MS        10
+
+bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
+                      struct err *err)
+{
+    struct coordinator *co = mem_alloc(1, sizeof(*co));
+
+    co->opt = *opt;
+    if (co->opt.drain_ms == 0)
+        co->opt.drain_ms = DRAIN_MS;
+    pthread_mutex_init(&co->doing, NULL);
+    pthread_mutex_init(&co->refreshing, NULL);
+    pthread_mutex_init(&co->lock, NULL);
+    stop_init(&co->stop);
+    co->coordination = coordination_embedded(opt->store);
+    co->started_ms = clock_wall_ms();
+    if (!node_load(co, err)) {
+        coordinator_close(co);
+        return false;
+    }
+    *out = co;
+    return true;
+}
+
+void coordinator_close(struct coordinator *co)
+{
+    if (co == NULL)
+        return;
+    delivery_free(co->delivery);
+    node_free_topics(co);
+    definitions_unref(co->definitions);
+    node_catalogue_free(co->catalogue);
+    coordination_close(co->coordination);
+    stop_fini(&co->stop);
+    pthread_mutex_destroy(&co->lock);
+    pthread_mutex_destroy(&co->refreshing);
+    pthread_mutex_destroy(&co->doing);
+    free(co);
+}
+
+/* Documents that were refused before: a later success takes their letters away. */
+static bool note_dead_letters(struct coordinator *co, struct err *err)
+{
+    struct dead_letter_filter f = {.limit = 1000};
+    size_t n;
+
+    do {
+        struct arena *a = arena_new();
+        struct stored_dead_letter *list;
+        const bool ok = store_load_dead_letters(co->opt.store, a, &f, &list, &n, err);
+
+        for (size_t i = 0; ok && i < n; i++) {
+            delivery_note_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id);
+            f.after_id = list[i].id;
+        }
+        arena_free(a);
+        if (!ok)
+            return err_wrap(err, "reading the dead letters");
+    } while (n == f.limit);
+    return true;
+}
+
+/* Index versions that are written to. */
+static size_t count_live(struct coordinator *co)
+{
+    struct catalogue *c = node_catalogue(co);
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        n += str_equal(c->versions[i].state, STR("changing")) ||
+             str_equal(c->versions[i].state, STR("available"));
+    node_catalogue_free(c);
+    return n;
+}
+
+static size_t count_held(const struct coordinator *co)
+{
+    size_t n = 0;
+
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        n++;
+    return n;
+}
+
+static void stop_held(struct coordinator *co, const char *index, const struct err *why)
+{
+    struct target *t = NULL;
+    struct err err = {0};
+
+    for (struct topic *topic = co->topics; topic != NULL && t == NULL; topic = topic->next)
+        if (topic->pipeline != NULL)
+            t = pipeline_target(topic->pipeline, str_from(index));
+    if (t == NULL)
+        return;
+    /* Durable first: what is deferred lets the checkpoint pass. */
+    if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
+        struct buf fix = {0};
+
+        buf_printf(&fix, "millrace index create %s", t->table);
+        if (node_stop_target(co, t, why->msg, fix.ptr, &err)) {
+            __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
+            delivery_forget(co->delivery, t, OUTCOME_DEFERRED);
+            if (!node_route(co, str_from(t->topic), 0, NULL, &err))
+                log_debug("the stop reaches the builder soon");
+        }
+        buf_free(&fix);
+    }
+    target_unref(t);
+}
+
+/*
+ * One held index must not stop the others: when it fills the queue, its table is stopped, and a
+ * rebuild brings it back.  When all are held (log-in, full disks), all wait.
+ */
+static void relieve(struct coordinator *co)
+{
+    const struct delivery_status s = delivery_status(co->delivery);
+    const size_t max =
+        co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
+    const size_t n_live = count_live(co);
+    char *index = NULL;
+    struct err why;
+
+    if (s.bytes_held < max / 2)
+        return;
+    pthread_mutex_lock(&co->lock);
+    for (struct held_index *h = co->held; h != NULL && index == NULL && count_held(co) < n_live;
+         h = h->next)
+        if (clock_mono_ms() - h->since_ms > HELD_MS) {
+            index = mem_copy(h->index);
+            why = h->why;
+        }
+    pthread_mutex_unlock(&co->lock);
+    if (index != NULL)
+        stop_held(co, index, &why);
+    free(index);
+}
+
+static void prune(struct coordinator *co)
+{
+    struct err err = {0};
+
+    if (clock_mono_ms() - co->pruned_ms < PRUNE_MS)
+        return;
+    co->pruned_ms = clock_mono_ms();
+    if (co->n_builds == 0 &&
+        !store_drop_tombstones(co->opt.store, clock_wall_ms() - GRAVES_KEEP_MS, &err))
+        log_failure(LOG_WARN, &err, "old tombstones were not dropped");
+}
+
+static void *coordinator_main(void *arg)
+{
+    struct coordinator *co = arg;
+    int64_t topics_ms = 0;
+
+    while (!stop_wait(&co->stop, TICK_MS)) {
+        pthread_mutex_lock(&co->doing);
+        node_finish_builds(co);
+        if (clock_mono_ms() - topics_ms > TOPICS_MS) {
+            node_sync_topics(co);
+            node_resume_builds(co);
+            topics_ms = clock_mono_ms();
+        }
+        relieve(co);
+        prune(co);
+        pthread_mutex_unlock(&co->doing);
+    }
+    return NULL;
+}
+
+bool coordinator_start(struct coordinator *co, struct err *err)
+{
+    const struct delivery_options o = node_delivery_options(co);
+
+    co->delivery = delivery_new(co->opt.search, &o);
+    if (!note_dead_letters(co, err))
+        return false;
+    delivery_start(co->delivery);
+    pthread_mutex_lock(&co->doing);
+    node_sync_topics(co);
+    pthread_mutex_unlock(&co->doing);
+    co->thread = thread_start("coordinator", coordinator_main, co);
+    __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
+    return true;
+}
+
+static bool all_idle(struct coordinator *co)
+{
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL && !pipeline_idle(t->pipeline))
+            return false;
+    return true;
+}
+
+/* What was read goes out within the deadline; the rest is read again after the next start. */
+static void drain(struct coordinator *co)
+{
+    const int64_t until = clock_mono_ms() + co->opt.drain_ms;
+
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL)
+            pipeline_quiesce(t->pipeline);
+    while (!all_idle(co) && clock_mono_ms() < until)
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
+    log_info("drained", KV("complete", all_idle(co)));
+    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+        struct err err = {0};
+
+        if (t->pipeline != NULL && !pipeline_save(t->pipeline, &err))
+            log_failure(LOG_ERROR, &err, "the last position could not be stored",
+                        KV("topic", (const char *)t->name));
+        if (t->pipeline != NULL)
+            pipeline_discard(t->pipeline);
+    }
+}
+
+void coordinator_stop(struct coordinator *co)
+{
+    if (co->delivery == NULL)
+        return;
+    stop_set(&co->stop);
+    if (co->started)
+        pthread_join(co->thread, NULL);
+    __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&co->doing);
+    node_hush_builds(co); /* one that waits for delivery ends when delivery does */
+    drain(co);
+    delivery_stop(co->delivery);
+    node_stop_builds(co);
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL)
+            pipeline_join(t->pipeline);
+    pthread_mutex_unlock(&co->doing);
+}

@@ -1,0 +1,179 @@
+/*
+ * What the coordinator's files share: the state of this node.  Nobody else includes this.
+ *
+ * Two locks.  `doing` serialises what changes definitions, topics and versions; it is held
+ * across calls that block.  `lock` guards the lists that threads of delivery and of builds look
+ * into; it is held for a few lines, and may be taken while `doing` is held, never the other way
+ * round.
+ */
+#ifndef REBALANCE_NODE_H
+#define REBALANCE_NODE_H
+
+#include "rebalance/coordination.h"
+#include "rebalance/coordinator.h"
+#include "rebalance/index_build.h"
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/thread.h"
+#include "src/json.h"
+#include "src/search.h"
+#include "src/store.h"
+#include "sync/document/plan.h"
+#include "sync/model/definition.h"
+#include "sync/pipeline.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One topic of this node. */
+struct topic {
+    char *name;
+    struct pipeline *pipeline; /* NULL: not running, and why */
+    struct err why;
+    uint64_t term;
+    struct topic *next;
+};
+
+/* Builds that are over and wait for the coordinator's thread. */
+struct finished_build {
+    struct index_build *build;
+    struct err why; /* ERR_NONE: its version is searched */
+    struct finished_build *next;
+};
+
+/* What is known of indexes: their versions and stops, as stored; replaced as a whole. */
+struct catalogue {
+    struct arena *arena;
+    struct stored_version *versions;
+    size_t n_versions;
+    struct stored_stop *stops;
+    size_t n_stops;
+};
+
+struct held_index {
+    char *index;
+    struct err why;
+    int64_t since_ms;
+    struct held_index *next;
+};
+
+#define BUILDS_MAX 64
+
+struct coordinator {
+    struct coordinator_options opt;
+    struct coordination *coordination;
+    struct delivery *delivery; /* NULL: not started */
+    struct stop stop;
+    pthread_t thread;
+    bool started; /* atomic */
+    int64_t started_ms;
+    char uuid[37];
+    uint32_t server_id;
+
+    pthread_mutex_t doing;
+
+    /* All guarded by doing. */
+    uint64_t revision;
+    int64_t pruned_ms;
+    struct pipeline *retired; /* stopped ones that deliveries in flight may still refer to */
+
+    pthread_mutex_t refreshing; /* one node_refresh at a time; lock is taken inside */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock; definitions and catalogue are replaced only under doing, too. */
+    struct definitions *definitions;
+    struct catalogue *catalogue;
+    struct topic *topics;
+    struct index_build *builds[BUILDS_MAX];
+    size_t n_builds;
+    struct finished_build *finished;
+    struct held_index *held;
+};
+
+/* Take `doing` for a change; refused once stopping.  Unlock `doing` after it. */
+bool node_begin(struct coordinator *co, struct err *err) MUST_CHECK;
+
+/* Errors for whoever asked: code is the HTTP status. */
+bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* ---- node_state.c ---- */
+bool node_load(struct coordinator *co, struct err *err) MUST_CHECK;
+/* Read versions and stops again, after something was stored. */
+bool node_refresh(struct coordinator *co, struct err *err) MUST_CHECK;
+struct definitions *
+node_definitions(struct coordinator *co) RETURNS_NONNULL MUST_CHECK; /* with a reference */
+void node_catalogue_free(struct catalogue *c);
+/* A deep copy of the catalogue's rows for one alias (empty: all). */
+struct catalogue *node_catalogue(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
+const struct stored_version *catalogue_version(const struct catalogue *c, struct str index,
+                                               struct str state);
+const struct stored_stop *catalogue_stop(const struct catalogue *c, struct str table);
+void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
+              const char *event, const char *detail);
+struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
+                                      struct err *err) MUST_CHECK;
+/* A time as RFC 3339 in UTC, null for 0. */
+void node_put_time(struct json_writer *w, struct str key, int64_t ms);
+/* "orders", 2 -> "orders_v2" and "orders_v2_write" */
+void node_index_name(struct buf *b, struct str alias, uint64_t number);
+void node_write_alias(struct buf *b, struct str alias, uint64_t number);
+
+/* ---- node_topics.c ---- */
+/* Topics as the definitions want them: start, restart, stop. */
+void node_sync_topics(struct coordinator *co);
+/* Tell each pipeline the versions it writes to; from, if not NULL, is the position of topic
+ * `name`. */
+bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
+                struct err *err) MUST_CHECK;
+struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
+void node_stop_topic(struct coordinator *co, struct topic *t);
+void node_free_topics(struct coordinator *co);
+struct delivery_options node_delivery_options(struct coordinator *co);
+
+/* ---- node_status.c ---- */
+/* The lag eats up half of what the server keeps of its log. */
+bool node_lag_threatens(const struct pipeline_status *s);
+
+/* ---- node_definition.c ---- */
+/* The definitions of now, with the table as a version was built with it (its canonical JSON).
+ */
+struct definitions *node_with_table(const struct definitions *now, struct str table_json,
+                                    struct str *table, struct err *err) MUST_CHECK;
+/* The table's canonical JSON with every column named, so that later columns of the database do
+ * not come in. */
+bool node_expand_table(const struct definitions *d, const struct table_definition *t,
+                       plan_schema_fn find, void *ctx, struct buf *json,
+                       struct err *err) MUST_CHECK;
+
+/* ---- node_index.c ---- */
+/* Builds whose version is changing and that do not run. */
+void node_resume_builds(struct coordinator *co);
+void node_finish_builds(struct coordinator *co);
+void node_stop_builds(struct coordinator *co);
+/* Ask all of them to stop, without waiting. */
+void node_hush_builds(struct coordinator *co);
+/* Throw away what delivery has queued for a concrete index. */
+void node_forget_index(struct coordinator *co, struct str index);
+/* Those of a pipeline that goes end here; node_resume_builds goes on with the next one. */
+void node_pause_builds(struct coordinator *co, const struct pipeline *p);
+/* Builds on a topic end, and what they built goes. */
+bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err) MUST_CHECK;
+/* The version's definitions, as it was built. */
+bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
+                              struct definitions **out, const struct table_definition **table,
+                              struct err *err) MUST_CHECK;
+/* What is written to cannot go on: the table stops, or the build whose version it is fails. */
+bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
+                      const char *way_out, struct err *err) MUST_CHECK;
+bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
+                     const char *way_out, struct err *err) MUST_CHECK;
+
+/* The table of an argument: DATABASE.TABLE, or an index alias; 404 with the nearest name. */
+const struct table_definition *node_find_table(const struct definitions *d, struct str name,
+                                               struct err *err) MUST_CHECK;
+
+#endif

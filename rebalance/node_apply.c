@@ -1,0 +1,301 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/mysql.h"
+#include "sync/model/definition_check.h"
+#include "sync/model/definition_diff.h"
+#include "sync/model/definition_export.h"
+#include "sync/model/definition_parse.h"
+#include "sync/server_access.h"
+#include "sync/server_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUTE_MS 5000
+
+/* ---- checks against the live servers ---- */
+
+static bool touches(const struct definition_diff *diff, const char *kind, struct str name)
+{
+    for (size_t i = 0; i < diff->n; i++)
+        if (diff->changes[i].change != CHANGE_REMOVE &&
+            str_equal(str_from(diff->changes[i].kind), str_from(kind)) &&
+            str_equal(diff->changes[i].name, name))
+            return true;
+    return false;
+}
+
+static bool topic_touched(const struct definitions *d, const struct definition_diff *diff,
+                          struct str topic)
+{
+    if (touches(diff, "topic", topic))
+        return true;
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct topic_definition *t = definitions_topic_of(d, d->tables[i].table);
+
+        if (t != NULL && str_equal(t->name, topic) &&
+            touches(diff, "table", d->tables[i].table))
+            return true;
+    }
+    return false;
+}
+
+#define ACCESS_DENIED 1045
+
+static void report(struct problems *problems, const struct topic_definition *topic,
+                   const struct err *err, const char *fix)
+{
+    problems_add(problems, SEVERITY_ERROR, topic->place, "topic %" STR_FMT ": %s",
+                 STR_ARG(topic->name), err->msg);
+    if (fix != NULL)
+        problems_fix(problems, "%s", fix);
+}
+
+/* Log-in, the log's form, and the right to follow it. */
+static struct mysql_conn *check_server(const struct server_access *server,
+                                       const struct topic_definition *topic,
+                                       struct problems *problems)
+{
+    struct mysql_conn *conn = NULL;
+    struct server_info info;
+    struct log_end end = {0};
+    struct err err = {0};
+
+    if (!mysql_conn_open(&conn, &server->options, &err))
+        report(problems, topic, &err,
+               err.code == ACCESS_DENIED ? "correct user and password_file (or password_env) "
+                                           "of the topic, or the account on the server"
+                                         : NULL);
+    else if (!server_info_load(conn, &info, &err) || !server_info_check(&info, &err))
+        report(problems, topic, &err, NULL);
+    else if (!server_log_end(conn, &end, &err))
+        report(problems, topic, &err,
+               "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the user of the topic");
+    free(end.gtids);
+    return conn;
+}
+
+/* The tables of one topic that changed, on one connection to its server. */
+static void check_topic(struct coordinator *co, const struct definitions *d,
+                        const struct definition_diff *diff,
+                        const struct topic_definition *topic, struct problems *problems)
+{
+    struct server_access *server = NULL;
+    struct mysql_conn *conn = NULL;
+    struct err err = {0};
+
+    if (server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
+        conn = check_server(server, topic, problems);
+    else
+        report(problems, topic, &err, NULL);
+    for (size_t i = 0; conn != NULL && i < d->n_tables; i++) {
+        const struct topic_definition *t = definitions_topic_of(d, d->tables[i].table);
+
+        if (t != topic || !(touches(diff, "table", d->tables[i].table) ||
+                            touches(diff, "topic", topic->name)))
+            continue;
+        if (!definition_check_table(conn, d, &d->tables[i], problems, &err))
+            problems_add(problems, SEVERITY_ERROR, d->tables[i].place, "%s", err.msg);
+    }
+    mysql_conn_close(conn);
+    server_access_unref(server);
+}
+
+static void check_live(struct coordinator *co, const struct definitions *d,
+                       const struct definition_diff *diff, struct problems *problems)
+{
+    for (size_t i = 0; i < d->n_topics; i++)
+        if (topic_touched(d, diff, d->topics[i].name))
+            check_topic(co, d, diff, &d->topics[i], problems);
+}
+
+/* ---- storing ---- */
+
+static bool store(struct coordinator *co, struct definitions *d, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct stored_definition *stored;
+    size_t n;
+
+    definitions_to_store(d, a, &stored, &n);
+
+    const bool ok = store_save_definitions(co->opt.store, co->revision, stored, n, err);
+
+    arena_free(a);
+    return ok && node_load(co, err);
+}
+
+/* A topic whose server, start or rights changed begins anew from its position. */
+static void restart_changed(struct coordinator *co, const struct definition_diff *diff)
+{
+    for (size_t i = 0; i < diff->n; i++) {
+        const struct definition_change *c = &diff->changes[i];
+        struct topic *t;
+
+        if (strcmp(c->kind, "topic") == 0 && c->change == CHANGE_CHANGE &&
+            (t = node_topic(co, c->name)) != NULL)
+            node_stop_topic(co, t);
+    }
+}
+
+/* What took effect: topics run as they are defined, and write where they should. */
+static void put_into_effect(struct coordinator *co, const struct definition_diff *diff)
+{
+    if (co->delivery == NULL || diff->n == 0)
+        return;
+    restart_changed(co, diff);
+    node_sync_topics(co);
+    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+        struct err err = {0};
+
+        if (t->pipeline != NULL && !node_route(co, str_from(t->name), ROUTE_MS, NULL, &err))
+            log_failure(LOG_INFO, &err, "the new definitions take effect later",
+                        KV("topic", (const char *)t->name));
+    }
+}
+
+static void append_answer(struct buf *json, bool dry_run, const struct definition_diff *diff,
+                          const struct problems *problems)
+{
+    struct json_writer w = {.out = json};
+    struct buf part = {0};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/apply/1");
+    json_put_bool(&w, STR("dry_run"), dry_run);
+    definition_diff_append_json(diff, &part);
+    json_put_raw(&w, STR("items"), buf_str(&part));
+    buf_clear(&part);
+    problems_append_json(problems, &part);
+    json_put_raw(&w, STR("warnings"), buf_str(&part));
+    json_close_object(&w);
+    buf_free(&part);
+}
+
+static bool refuse_all(const struct problems *problems, struct buf *json, struct err *err)
+{
+    const size_t n = problems_count(problems, SEVERITY_ERROR);
+
+    problems_append_json(problems, json);
+    return refuse(err, 422, "%zu error%s, nothing was stored", n, n == 1 ? "" : "s");
+}
+
+bool coordinator_apply(struct coordinator *co, const struct apply_file *files, size_t n,
+                       bool dry_run, bool prune, struct buf *json, struct err *err)
+{
+    struct problems *problems;
+    struct definition_file *in;
+    struct definition_diff diff = {0};
+
+    if (!node_begin(co, err))
+        return false;
+    problems = problems_new();
+    in = mem_alloc(n == 0 ? 1 : n, sizeof(*in));
+    for (size_t i = 0; i < n; i++)
+        in[i] = (struct definition_file){files[i].name, files[i].text, files[i].folder};
+
+    struct definitions *now = node_definitions(co);
+    struct definitions *then = definition_apply(now, in, n, prune, problems);
+    bool ok = then != NULL;
+
+    if (ok) {
+        definition_diff_make(now, then, &diff);
+        check_live(co, then, &diff, problems);
+    }
+    if (!ok || problems_count(problems, SEVERITY_ERROR) > 0) {
+        ok = refuse_all(problems, json, err);
+    } else {
+        if (!dry_run && diff.n > 0)
+            ok = store(co, then, err);
+        if (ok && !dry_run)
+            put_into_effect(co, &diff);
+        if (ok)
+            append_answer(json, dry_run, &diff, problems);
+    }
+    definition_diff_free(&diff);
+    definitions_unref(then);
+    definitions_unref(now);
+    pthread_mutex_unlock(&co->doing);
+    problems_free(problems);
+    free(in);
+    return ok;
+}
+
+bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
+{
+    struct definitions *d = node_definitions(co);
+
+    (void)err;
+    definitions_append_yaml(d, yaml);
+    definitions_unref(d);
+    return true;
+}
+
+/* ---- removing ---- */
+
+/* A table's versions go out of the books; its indexes stay, nothing writes to them any more. */
+static bool forget_versions(struct coordinator *co, const struct table_definition *t,
+                            struct err *err)
+{
+    struct catalogue *c = node_catalogue(co);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+
+        if (!str_equal(v->index, table_index(t)))
+            continue;
+        ok = !str_equal(v->state, STR("changing")) ||
+             refuse(err, 409,
+                    "index %" STR_FMT " is being built; fix: millrace index reset %" STR_FMT
+                    " first",
+                    STR_ARG(v->index), STR_ARG(t->table));
+        ok = ok && store_delete_version(co->opt.store, v->index, v->number, err);
+    }
+    node_catalogue_free(c);
+    return ok && store_delete_stop(co->opt.store, t->table, err);
+}
+
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        struct buf *json, struct err *err)
+{
+    struct definition_diff diff = {0};
+
+    if (!node_begin(co, err))
+        return false;
+
+    struct definitions *now = node_definitions(co);
+    const struct table_definition *t =
+        str_equal(noun, STR("table")) ? definitions_table(now, name) : NULL;
+    struct definitions *then = definition_remove(now, noun, name, err);
+    bool ok = then != NULL && (t == NULL || forget_versions(co, t, err));
+
+    if (then == NULL && err->code == 0) {
+        const struct err why = *err;
+
+        refuse(err, 409, "%s", why.msg);
+    }
+    if (ok) {
+        definition_diff_make(now, then, &diff);
+        ok = store(co, then, err);
+    }
+    if (ok) {
+        struct json_writer w = {.out = json};
+
+        put_into_effect(co, &diff);
+        json_open_object(&w);
+        json_put_cstr(&w, STR("schema"), "millrace/delete/1");
+        json_put_string(&w, STR("kind"), noun);
+        json_put_string(&w, STR("name"), name);
+        json_close_object(&w);
+    }
+    definition_diff_free(&diff);
+    definitions_unref(then);
+    definitions_unref(now);
+    pthread_mutex_unlock(&co->doing);
+    return ok;
+}

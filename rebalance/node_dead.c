@@ -1,0 +1,169 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "sync/read_position.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PAGE 500
+
+static void append_letter(struct json_writer *w, const struct stored_dead_letter *d,
+                          bool with_body)
+{
+    struct buf version = {0};
+
+    buf_printf(&version, "%" PRIu64, d->version);
+    json_open_object(w);
+    json_put_u64(w, STR("id"), d->id);
+    json_put_string(w, STR("topic"), d->topic);
+    json_put_string(w, STR("table"), d->table);
+    json_put_string(w, STR("index"), d->index);
+    json_put_string(w, STR("doc_id"), d->doc_id);
+    json_put_string(w, STR("routing"), d->routing);
+    json_put_string(w, STR("op"), d->op);
+    json_put_string(w, STR("version"), buf_str(&version));
+    json_put_i64(w, STR("status"), d->status);
+    json_put_string(w, STR("reason"), d->reason);
+    json_put_u64(w, STR("attempts"), d->attempts);
+    node_put_time(w, STR("first"), d->first_ms);
+    node_put_time(w, STR("last"), d->last_ms);
+    if (with_body && d->body.len > 0)
+        json_put_raw(w, STR("body"), d->body);
+    json_close_object(w);
+    buf_free(&version);
+}
+
+bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
+                              bool with_body, struct buf *json, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct stored_dead_letter *list;
+    struct json_writer w = {.out = json};
+    size_t n;
+    bool ok = store_load_dead_letters(co->opt.store, a, f, &list, &n, err);
+
+    if (ok && f->id != 0 && n == 0)
+        ok = refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
+    if (ok) {
+        json_open_object(&w);
+        json_put_cstr(&w, STR("schema"), "millrace/dead-letter/1");
+        json_write_key(&w, STR("items"));
+        json_open_array(&w);
+        for (size_t i = 0; i < n; i++)
+            append_letter(&w, &list[i], with_body);
+        json_close_array(&w);
+        json_close_object(&w);
+    }
+    arena_free(a);
+    return ok;
+}
+
+/* The row as it is now, written at the present position; a success takes the letter away. */
+static bool replay(struct coordinator *co, const struct stored_dead_letter *d, struct err *err)
+{
+    struct topic *t = node_topic(co, d->topic);
+    struct target *target =
+        t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index);
+
+    if (target == NULL)
+        return refuse(err, 409,
+                      "index %" STR_FMT " of dead letter %" PRIu64
+                      " is not written to any more; fix: "
+                      "millrace dead-letter discard, the newer version has the row",
+                      STR_ARG(d->index), d->id);
+    if (d->key.len == 0) {
+        target_unref(target);
+        return refuse(
+            err, 409,
+            "dead letter %" PRIu64
+            " has no key that its row could be read by; fix: change the row, or discard it",
+            d->id);
+    }
+
+    const uint64_t version = read_position_repair_version(pipeline_read_position(t->pipeline));
+    const struct doc_write write = {.target = target,
+                                    .op = DOC_REFRESH,
+                                    .version = version,
+                                    .id = d->doc_id,
+                                    .routing = d->routing,
+                                    .key = d->key};
+
+    if (version == 0) {
+        target_unref(target);
+        return err_set(
+            err, ERR_RETRY,
+            "too many replays at one position of the log; try again after the next change");
+    }
+    delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id);
+    if (delivery_submit_until(co->delivery, &co->stop, &write, 1, err))
+        return true;
+    target_unref(target);
+    return false;
+}
+
+static void answer(struct buf *json, const char *schema, uint64_t n)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), schema);
+    json_put_u64(&w, STR("count"), n);
+    json_close_object(&w);
+}
+
+/* One version serves a whole page: the documents are different ones. */
+static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, uint64_t *done,
+                        size_t *n, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct stored_dead_letter *list;
+    bool ok = store_load_dead_letters(co->opt.store, a, f, &list, n, err);
+
+    for (size_t i = 0; ok && i < *n; i++) {
+        ok = replay(co, &list[i], err);
+        f->after_id = list[i].id;
+        *done += ok;
+    }
+    arena_free(a);
+    return ok;
+}
+
+bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
+                                    struct buf *json, struct err *err)
+{
+    struct dead_letter_filter page = *f;
+    uint64_t done = 0;
+    size_t n;
+    bool ok;
+
+    if (co->delivery == NULL)
+        return refuse(err, 503,
+                      "replay needs the running daemon; fix: start it with millrace run");
+    page.limit = PAGE;
+    if (!node_begin(co, err))
+        return false;
+    do
+        ok = replay_page(co, &page, &done, &n, err);
+    while (ok && n == PAGE);
+    pthread_mutex_unlock(&co->doing);
+    if (ok)
+        answer(json, "millrace/dead-letter-replay/1", done);
+    return ok;
+}
+
+bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
+                                     struct buf *json, struct err *err)
+{
+    uint64_t n = 0;
+
+    if (!store_delete_dead_letters(co->opt.store, f, &n, err))
+        return false;
+    if (f->id != 0 && n == 0)
+        return refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
+    answer(json, "millrace/dead-letter-discard/1", n);
+    return true;
+}

@@ -1,0 +1,227 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "rebalance/doctor.h"
+#include "rebalance/doctor_mysql.h"
+#include "src/base/mem.h"
+#include "sync/server_access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DISK_WARN_PERCENT 80
+
+/* ---- the search engine ---- */
+
+static void check_disk(struct doctor_list *l, struct str health)
+{
+    uint64_t percent;
+    char text[96];
+
+    if (!json_find_u64(health, "/disk_percent", &percent))
+        return;
+    snprintf(text, sizeof(text), "the fullest node's disk is %llu %% full",
+             (unsigned long long)percent);
+    doctor_add(l, &(struct doctor_check){
+                      .id = STR("search.disk"),
+                      .group = STR("search engine"),
+                      .message = str_from(text),
+                      .status = percent < DISK_WARN_PERCENT ? DOCTOR_OK : DOCTOR_WARN,
+                      .why = STR("at 95 % the engine refuses every write until space is free"),
+                      .fix = STR("free space or add a node before that")});
+}
+
+static void check_health(struct coordinator *co, struct doctor_list *l)
+{
+    struct buf health = {0}, color = {0};
+    struct err err = {0};
+
+    if (search_health(co->opt.search, &health, &err) &&
+        json_find_text(buf_str(&health), "/status", &color)) {
+        const bool red = str_equal(buf_str(&color), STR("red"));
+
+        doctor_add(
+            l,
+            &(struct doctor_check){
+                .id = STR("search.health"),
+                .group = STR("search engine"),
+                .message = buf_str(&color),
+                .status = red ? DOCTOR_FAIL : DOCTOR_OK,
+                .why = STR("documents of red shards cannot be written"),
+                .fix = STR("GET _cluster/allocation/explain tells why a shard is not there")});
+        check_disk(l, buf_str(&health));
+    } else {
+        doctor_add(l,
+                   &(struct doctor_check){
+                       .id = STR("search.health"),
+                       .group = STR("search engine"),
+                       .message = str_from(err.msg),
+                       .status = DOCTOR_FAIL,
+                       .why = STR("nothing can be indexed; changes wait and nothing is lost"),
+                       .fix = STR("mend the cluster, or search.url in the configuration")});
+    }
+    buf_free(&health);
+    buf_free(&color);
+}
+
+static void check_search(struct coordinator *co, struct doctor_list *l)
+{
+    struct err err = {0};
+    char text[160];
+
+    if (!search_detect(co->opt.search, &err)) {
+        doctor_add(l,
+                   &(struct doctor_check){
+                       .id = STR("search.reach"),
+                       .group = STR("search engine"),
+                       .status = DOCTOR_FAIL,
+                       .message = str_from(err.msg),
+                       .why = STR("nothing can be indexed; changes wait and nothing is lost"),
+                       .fix = STR("start it, or correct search.url, search.user and "
+                                  "search.password_file in the configuration")});
+        return;
+    }
+    snprintf(text, sizeof(text), "%s %s",
+             search_flavor(co->opt.search) == SEARCH_ELASTICSEARCH ? "Elasticsearch"
+                                                                   : "OpenSearch",
+             search_version_text(co->opt.search));
+    doctor_add(l, &(struct doctor_check){.id = STR("search.reach"),
+                                         .group = STR("search engine"),
+                                         .message = str_from(text)});
+    check_health(co, l);
+}
+
+/* An alias must not be the name of somebody's index. */
+static void check_aliases(struct coordinator *co, const struct definitions *d,
+                          struct doctor_list *l)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct str alias = table_index(&d->tables[i]);
+        struct err ignored = {0};
+        bool exists, is_alias;
+        char text[512];
+
+        if (!search_index_exists(co->opt.search, alias, &exists, &is_alias, &ignored) ||
+            !exists || is_alias)
+            continue;
+        snprintf(text, sizeof(text),
+                 "%" STR_FMT " is an index, and table %" STR_FMT " wants it as its alias",
+                 STR_ARG(alias), STR_ARG(d->tables[i].table));
+        doctor_add(
+            l,
+            &(struct doctor_check){
+                .id = STR("search.alias"),
+                .group = STR("search engine"),
+                .status = DOCTOR_FAIL,
+                .message = str_from(text),
+                .why =
+                    STR("a name cannot be an index and an alias, so the table cannot be built"),
+                .fix = STR("give the table another `index:`, or delete or rename that index")});
+    }
+}
+
+/* ---- the store ---- */
+
+static void check_store(struct coordinator *co, struct doctor_list *l)
+{
+    struct err err = {0};
+    const bool ok = store_put_value(co->opt.store, STR("doctor"), STR("was here"), &err);
+
+    doctor_add(
+        l, &(struct doctor_check){
+               .id = STR("store.write"),
+               .group = STR("store"),
+               .status = ok ? DOCTOR_OK : DOCTOR_FAIL,
+               .message = ok ? str_from(store_kind(co->opt.store)) : str_from(err.msg),
+               .why = STR("positions cannot be stored, so after a restart work is repeated"),
+               .fix = STR("free the disk, or mend the store's server")});
+}
+
+/* ---- the topics ---- */
+
+struct table_list {
+    const struct definitions *d;
+    const struct topic_definition *topic;
+    struct doctor_table *tables;
+    size_t n;
+};
+
+static void add_table(void *ctx, struct str table)
+{
+    struct table_list *list = ctx;
+    struct str database, name;
+    const struct database_definition *db = definition_split_table(table, &database, &name)
+                                               ? definitions_database(list->d, database)
+                                               : NULL;
+    const struct table_definition *t = definitions_table(list->d, table);
+
+    if (db == NULL || !str_equal(db->topic, list->topic->name))
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        if (str_equal(list->tables[i].schema, database_schema(db)) &&
+            str_equal(list->tables[i].table, name))
+            return;
+    list->tables = mem_resize(list->tables, list->n + 1, sizeof(*list->tables));
+    list->tables[list->n++] = (struct doctor_table){
+        .schema = database_schema(db), .table = name, .has_key = t == NULL || t->n_key > 0};
+}
+
+static void check_topic(struct coordinator *co, const struct definitions *d,
+                        const struct topic_definition *topic, struct doctor_list *l)
+{
+    struct table_list list = {.d = d, .topic = topic};
+    struct server_access *server = NULL;
+    struct buf group = {0};
+    struct err err = {0};
+
+    buf_printf(&group, "topic %" STR_FMT, STR_ARG(topic->name));
+    for (size_t i = 0; i < d->n_tables; i++)
+        table_visit(&d->tables[i], add_table, &list);
+    if (server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
+        doctor_mysql(l, &(struct doctor_mysql_options){.group = buf_str(&group),
+                                                       .server = &server->options,
+                                                       .follows_log = true,
+                                                       .server_id = topic->server_id != 0
+                                                                        ? topic->server_id
+                                                                        : co->server_id,
+                                                       .tables = list.tables,
+                                                       .n_tables = list.n});
+    else
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("mysql.secret"),
+                          .group = buf_str(&group),
+                          .status = DOCTOR_FAIL,
+                          .message = str_from(err.msg),
+                          .why = STR("the server cannot be logged in to"),
+                          .fix = STR("correct password_file or password_env of the topic")});
+    server_access_unref(server);
+    free(list.tables);
+    buf_free(&group);
+}
+
+bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err)
+{
+    struct definitions *d = node_definitions(co);
+    struct arena *a = arena_new();
+    struct doctor_list l;
+    struct json_writer w = {.out = json};
+
+    (void)err;
+    doctor_init(&l, a);
+    check_store(co, &l);
+    check_search(co, &l);
+    check_aliases(co, d, &l);
+    for (size_t i = 0; i < d->n_topics; i++)
+        check_topic(co, d, &d->topics[i], &l);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/doctor/1");
+    json_put_bool(&w, STR("ok"), doctor_worst(&l) != DOCTOR_FAIL);
+    json_write_key(&w, STR("items"));
+    doctor_write(&l, &w);
+    json_close_object(&w);
+    doctor_fini(&l);
+    arena_free(a);
+    definitions_unref(d);
+    return true;
+}

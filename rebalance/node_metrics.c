@@ -1,0 +1,137 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/metric.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANDOFF_BYTES (4 << 20)
+
+static const char *const outcome_labels[N_OUTCOMES] = {
+    [OUTCOME_DELIVERED] = "delivered", [OUTCOME_SUPERSEDED] = "superseded",
+    [OUTCOME_FILTERED] = "filtered",   [OUTCOME_DEFERRED] = "deferred",
+    [OUTCOME_PURGED] = "purged",       [OUTCOME_DEAD] = "dead",
+};
+
+static void put_changes(struct buf *out, struct str topic, const struct pipeline_status *s)
+{
+    uint64_t done = 0;
+
+    metric_put_u64(out, METRIC_CHANGES_READ, s->changes_read, topic);
+    for (size_t i = 0; i < N_OUTCOMES; i++) {
+        metric_put_u64(out, METRIC_CHANGES_DONE, s->changes_done[i], topic,
+                       str_from(outcome_labels[i]));
+        done += s->changes_done[i];
+    }
+    metric_put_u64(out, METRIC_CHANGES_IN_FLIGHT, s->changes_read - done, topic);
+    metric_put_u64(out, METRIC_CHANGES_HELD, 0, topic);
+}
+
+static void put_topic(struct buf *out, const struct topic *t)
+{
+    const struct str topic = str_from(t->name);
+    struct pipeline_status s;
+
+    pipeline_status(t->pipeline, &s);
+    metric_put_u64(out, METRIC_SOURCE_CONNECTED, s.source.state == SOURCE_RUNNING, topic);
+    if (s.lag_known) {
+        metric_put_double(out, METRIC_SOURCE_LAG, s.lag_s, topic);
+        metric_put_u64(out, METRIC_SOURCE_BACKLOG, s.lag_bytes, topic);
+    }
+    metric_put_double(out, METRIC_SOURCE_LAST_EVENT, (double)s.event_ms / 1000, topic);
+    metric_put_u64(out, METRIC_SOURCE_RETENTION, s.source.server.retention_s, topic);
+    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS, node_lag_threatens(&s), topic);
+    metric_put_u64(out, METRIC_SOURCE_RECONNECTS, s.source.reconnects, topic);
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.inserts, topic, STR("insert"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.updates, topic, STR("update"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.deletes, topic, STR("delete"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.statements, topic, STR("ddl"));
+    metric_put_u64(out, METRIC_BINLOG_BYTES, s.source.bytes, topic);
+    metric_put_u64(out, METRIC_QUEUE_DEPTH, s.queue_bytes, topic, STR("builder"));
+    metric_put_u64(out, METRIC_QUEUE_CAPACITY, HANDOFF_BYTES, topic, STR("builder"));
+    put_changes(out, topic, &s);
+    free(s.gtids);
+}
+
+static void put_build(struct buf *out, struct index_build *b)
+{
+    const struct index_build_status s = index_build_status(b);
+    const struct str index = str_from(index_build_alias(b));
+
+    metric_put_u64(out, METRIC_REINDEX_ROWS_DONE, s.rows_done, index);
+    metric_put_u64(out, METRIC_REINDEX_ROWS_ESTIMATED, s.rows_total, index);
+    metric_put_u64(out, METRIC_REINDEX_BUCKETS, 1, index, STR("running"));
+}
+
+static void put_version(struct buf *out, const struct stored_version *v)
+{
+    char number[24];
+
+    snprintf(number, sizeof(number), "%" PRIu64, v->number);
+    metric_put_u64(out, METRIC_INDEX_VERSION_STATE, 1, v->index, str_from(number), v->state);
+}
+
+static bool is_held(const struct coordinator *co, const char *index)
+{
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        if (strcmp(h->index, index) == 0)
+            return true;
+    return false;
+}
+
+static void put_lists(struct coordinator *co, struct buf *out)
+{
+    pthread_mutex_lock(&co->lock);
+    for (const struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL)
+            put_topic(out, t);
+    for (size_t i = 0; i < co->n_builds; i++)
+        put_build(out, co->builds[i]);
+    for (size_t i = 0; i < co->catalogue->n_versions; i++) {
+        const struct stored_version *v = &co->catalogue->versions[i];
+        struct buf name = {0};
+
+        put_version(out, v);
+        node_index_name(&name, v->index, v->number);
+        if (str_equal(v->state, STR("available")) || str_equal(v->state, STR("changing")))
+            metric_put_u64(out, METRIC_INDEX_HELD, is_held(co, name.ptr), v->topic,
+                           buf_str(&name));
+        buf_free(&name);
+    }
+    pthread_mutex_unlock(&co->lock);
+}
+
+static void put_dead_letters(struct coordinator *co, struct buf *out)
+{
+    struct definitions *d = node_definitions(co);
+    struct arena *a = arena_new();
+    struct dead_letter_count *counts;
+    struct err ignored = {0};
+    size_t n;
+
+    if (store_count_dead_letters(co->opt.store, a, &counts, &n, &ignored))
+        for (size_t i = 0; i < d->n_topics; i++) {
+            uint64_t sum = 0;
+
+            for (size_t k = 0; k < n; k++) {
+                const struct topic_definition *t = definitions_topic_of(d, counts[k].table);
+
+                sum += t == &d->topics[i] ? counts[k].count : 0;
+            }
+            metric_put_u64(out, METRIC_DEAD_LETTERS, sum, d->topics[i].name);
+        }
+    arena_free(a);
+    definitions_unref(d);
+}
+
+void coordinator_metrics(struct coordinator *co, struct buf *samples)
+{
+    put_lists(co, samples);
+    put_dead_letters(co, samples);
+    if (co->delivery != NULL)
+        delivery_metrics(co->delivery, samples);
+}

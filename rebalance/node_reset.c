@@ -1,0 +1,103 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#include <inttypes.h>
+
+#define REASON \
+    "changes of its topic were lost when the topic was reset to the server's present position"
+
+static void answer(struct buf *json, const char *schema, struct str topic, uint64_t n)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), schema);
+    json_put_string(&w, STR("topic"), topic);
+    json_put_u64(&w, STR("tables"), n);
+    json_close_object(&w);
+}
+
+/* Every version that searches use misses changes from here on, until it is built again. */
+static bool stop_tables(struct coordinator *co, const struct definitions *d, struct str topic,
+                        uint64_t *n, struct err *err)
+{
+    struct catalogue *c = node_catalogue(co);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < d->n_tables; i++) {
+        const struct topic_definition *of = definitions_topic_of(d, d->tables[i].table);
+        struct buf fix = {0};
+
+        if (of == NULL || !str_equal(of->name, topic) ||
+            catalogue_version(c, table_index(&d->tables[i]), STR("available")) == NULL)
+            continue;
+        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(d->tables[i].table));
+        ok = node_stop_table(co, d->tables[i].table, REASON, fix.ptr, err);
+        (*n)++;
+        buf_free(&fix);
+    }
+    node_catalogue_free(c);
+    return ok;
+}
+
+static bool drop_position(struct coordinator *co, struct str topic, struct err *err)
+{
+    struct buf name = {0};
+
+    buf_printf(&name, "start/%" STR_FMT, STR_ARG(topic));
+
+    const bool ok = store_put_value(co->opt.store, buf_str(&name), STR("now"), err) &&
+                    store_delete_checkpoint(co->opt.store, topic, err);
+
+    buf_free(&name);
+    return ok;
+}
+
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
+                             struct err *err)
+{
+    uint64_t n = 0;
+
+    if (!node_begin(co, err))
+        return false;
+
+    struct definitions *d = node_definitions(co);
+    struct topic *t = node_topic(co, topic);
+    bool ok = definitions_topic(d, topic) != NULL ||
+              refuse(err, 404, "there is no topic %" STR_FMT, STR_ARG(topic));
+
+    if (ok && t != NULL)
+        node_stop_topic(co, t);
+    ok = ok && stop_tables(co, d, topic, &n, err) && node_drop_builds(co, topic, err) &&
+         drop_position(co, topic, err);
+    if (ok && co->delivery != NULL)
+        node_sync_topics(co);
+    if (ok)
+        answer(json, "millrace/topic-reset/1", topic, n);
+    definitions_unref(d);
+    pthread_mutex_unlock(&co->doing);
+    return ok;
+}
+
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
+                              struct err *err)
+{
+    pthread_mutex_lock(&co->lock);
+
+    struct topic *t = node_topic(co, topic);
+    const bool ok = t != NULL && t->pipeline != NULL;
+
+    if (ok)
+        pipeline_retry(t->pipeline);
+    pthread_mutex_unlock(&co->lock);
+    if (!ok)
+        return refuse(err, 404, "topic %" STR_FMT " does not run", STR_ARG(topic));
+    if (co->delivery != NULL)
+        delivery_probe(co->delivery);
+    answer(json, "millrace/topic-resume/1", topic, 0);
+    return true;
+}

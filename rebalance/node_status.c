@@ -1,0 +1,419 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "sync/routing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small parts ---- */
+
+static const struct version_count {
+    const char *name;
+    size_t outcome;
+} outcomes[] = {{"delivered", OUTCOME_DELIVERED}, {"superseded", OUTCOME_SUPERSEDED},
+                {"filtered", OUTCOME_FILTERED},   {"deferred", OUTCOME_DEFERRED},
+                {"purged", OUTCOME_PURGED},       {"dead", OUTCOME_DEAD}};
+
+static uint64_t sum_done(const struct pipeline_status *s)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < N_OUTCOMES; i++)
+        sum += s->changes_done[i];
+    return sum;
+}
+
+/* A lag that eats up half of what the server keeps of its log can end in a purged log. */
+bool node_lag_threatens(const struct pipeline_status *s)
+{
+    return s->source.server_known && s->source.server.retention_s > 0 &&
+           s->lag_s > (double)s->source.server.retention_s / 2;
+}
+
+static void append_warnings(struct json_writer *w, const struct pipeline_status *s)
+{
+    json_write_key(w, STR("warnings"));
+    json_open_array(w);
+    if (node_lag_threatens(s)) {
+        char text[256];
+
+        snprintf(text, sizeof(text),
+                 "the lag of %.0f s is more than half of the %" PRIu64
+                 " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
+                 "or find what is slow",
+                 s->lag_s, s->source.server.retention_s);
+        json_write_string(w, str_from(text));
+    }
+    if (s->save_error.kind != ERR_NONE)
+        json_write_string(w, str_from(s->save_error.msg));
+    if (s->source.server_known && !s->source.server.gtid)
+        json_write_string(w, STR("the server has no GTIDs: re-reads wait a settle delay "
+                                 "instead of an exact position; "
+                                 "fix: gtid_mode=ON"));
+    json_close_array(w);
+}
+
+static void append_running(struct json_writer *w, struct pipeline *p,
+                           const struct topic_definition *d)
+{
+    struct pipeline_status s;
+    char server[256] = "";
+
+    pipeline_status(p, &s);
+    if (s.source.server_known)
+        snprintf(server, sizeof(server), "%s %s at %" STR_FMT,
+                 s.source.server.mariadb ? "MariaDB" : "MySQL", s.source.server.version_text,
+                 STR_ARG(d->server.address));
+    json_put_cstr(w, STR("state"), source_state_name(s.source.state));
+    json_put_cstr(w, STR("server"), server);
+    json_put_cstr(w, STR("file"), s.file);
+    json_put_u64(w, STR("position"), s.offset);
+    json_put_cstr(w, STR("gtid"), s.gtids);
+    json_put_u64(w, STR("epoch"), s.epoch);
+    if (s.lag_known) {
+        json_put_double(w, STR("lag_seconds"), (double)(int64_t)(s.lag_s * 1000) / 1000);
+        json_put_u64(w, STR("lag_bytes"), s.lag_bytes);
+    } else {
+        json_put_null(w, STR("lag_seconds"));
+        json_put_null(w, STR("lag_bytes"));
+    }
+    json_put_double(w, STR("rate"), (double)(int64_t)(s.rate * 10) / 10);
+    json_put_u64(w, STR("retention_seconds"), s.source.server.retention_s);
+    json_put_u64(w, STR("reconnects"), s.source.reconnects);
+    json_put_cstr(w, STR("reason"), s.source.why.msg);
+    json_put_cstr(w, STR("fix"), s.source.fix);
+    append_warnings(w, &s);
+    free(s.gtids);
+}
+
+static void append_topic(struct coordinator *co, struct json_writer *w,
+                         const struct topic_definition *d)
+{
+    const struct topic *t = node_topic(co, d->name);
+
+    json_open_object(w);
+    json_put_string(w, STR("name"), d->name);
+    if (t != NULL && t->pipeline != NULL) {
+        append_running(w, t->pipeline, d);
+    } else {
+        json_put_cstr(w, STR("state"),
+                      t != NULL && t->why.kind != ERR_NONE ? "fail" : "created");
+        json_put_cstr(w, STR("reason"), t != NULL ? t->why.msg : "");
+        json_put_cstr(w, STR("fix"), "");
+        json_write_key(w, STR("warnings"));
+        json_open_array(w);
+        json_close_array(w);
+    }
+    json_close_object(w);
+}
+
+/* ---- tables ---- */
+
+/* What was counted before the locks were taken. */
+struct counted {
+    uint64_t *documents; /* by table */
+    struct dead_letter_count *dead;
+    size_t n_dead;
+};
+
+struct table_view {
+    const struct stored_version *available, *changing;
+    const struct stored_stop *stop;
+    const struct held_index *held;
+    struct buf index;
+};
+
+static const struct held_index *find_held(const struct coordinator *co, struct str index)
+{
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        if (str_equal(str_from(h->index), index))
+            return h;
+    return NULL;
+}
+
+static void look_at_table(const struct coordinator *co, const struct catalogue *c,
+                          const struct table_definition *t, struct table_view *v)
+{
+    const struct str alias = table_index(t);
+
+    v->available = catalogue_version(c, alias, STR("available"));
+    v->changing = catalogue_version(c, alias, STR("changing"));
+    v->stop = catalogue_stop(c, t->table);
+    if (v->available != NULL) {
+        node_index_name(&v->index, alias, v->available->number);
+        v->held = find_held(co, buf_str(&v->index));
+    }
+    if (v->held == NULL && v->changing != NULL) {
+        struct buf name = {0};
+
+        node_index_name(&name, alias, v->changing->number);
+        v->held = find_held(co, buf_str(&name));
+        buf_free(&name);
+    }
+}
+
+static const char *table_state(const struct table_view *v)
+{
+    if (v->changing != NULL)
+        return "changing";
+    if (v->stop != NULL)
+        return "stopped";
+    if (v->held != NULL)
+        return "held";
+    return v->available != NULL ? "available" : "unavailable";
+}
+
+static void append_build(const struct coordinator *co, struct json_writer *w,
+                         const struct table_view *v)
+{
+    json_write_key(w, STR("build"));
+    for (size_t i = 0; v->changing != NULL && i < co->n_builds; i++) {
+        struct index_build *b = co->builds[i];
+
+        if (!str_equal(str_from(index_build_alias(b)), v->changing->index))
+            continue;
+
+        const struct index_build_status s = index_build_status(b);
+
+        json_open_object(w);
+        json_put_u64(w, STR("version"), s.number);
+        json_put_u64(w, STR("job"), s.job_id);
+        json_put_cstr(w, STR("phase"), s.phase);
+        json_put_u64(w, STR("rows_done"), s.rows_done);
+        json_put_u64(w, STR("rows_total"), s.rows_total);
+        json_put_double(w, STR("rate"), (double)(int64_t)s.rate);
+        if (s.remaining_s >= 0)
+            json_put_i64(w, STR("remaining_seconds"), s.remaining_s);
+        else
+            json_put_null(w, STR("remaining_seconds"));
+        json_put_u64(w, STR("rate_limit"), s.rate_limit);
+        json_put_cstr(w, STR("waits_for"), s.why.msg);
+        json_close_object(w);
+        return;
+    }
+    json_write_null(w);
+}
+
+static void append_table(struct coordinator *co, struct json_writer *w,
+                         const struct table_definition *t, const struct definitions *d,
+                         const struct catalogue *c, uint64_t documents, uint64_t dead)
+{
+    struct table_view v = {0};
+    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+
+    look_at_table(co, c, t, &v);
+    json_open_object(w);
+    json_put_string(w, STR("table"), t->table);
+    json_put_string(w, STR("index"), table_index(t));
+    json_put_string(w, STR("topic"), topic != NULL ? topic->name : STR(""));
+    json_put_cstr(w, STR("state"), table_state(&v));
+    if (v.available != NULL)
+        json_put_u64(w, STR("version"), v.available->number);
+    else
+        json_put_null(w, STR("version"));
+    if (documents != UINT64_MAX)
+        json_put_u64(w, STR("documents"), documents);
+    else
+        json_put_null(w, STR("documents"));
+    json_put_u64(w, STR("dead_letters"), dead);
+    if (v.stop != NULL) {
+        json_put_string(w, STR("reason"), v.stop->reason);
+        json_put_string(w, STR("fix"), v.stop->way_out);
+    } else {
+        json_put_cstr(w, STR("reason"), v.held != NULL ? v.held->why.msg : "");
+        json_put_cstr(w, STR("fix"), "");
+    }
+    append_build(co, w, &v);
+    json_close_object(w);
+    buf_free(&v.index);
+}
+
+/* ---- the engine ---- */
+
+static void append_search(struct coordinator *co, struct json_writer *w)
+{
+    const struct search_options *o = search_get_options(co->opt.search);
+    struct buf health = {0};
+    struct err err = {0};
+    struct buf color = {0};
+    const bool up = search_health(co->opt.search, &health, &err);
+
+    json_write_key(w, STR("search"));
+    json_open_object(w);
+    json_put_cstr(w, STR("flavor"),
+                  search_flavor(co->opt.search) == SEARCH_ELASTICSEARCH ? "Elasticsearch"
+                  : search_flavor(co->opt.search) == SEARCH_OPENSEARCH  ? "OpenSearch"
+                                                                        : "");
+    json_put_cstr(w, STR("version"), search_version_text(co->opt.search));
+    if (!up || !json_find_text(buf_str(&health), "/status", &color))
+        buf_append(&color, STR("unreachable"));
+    json_put_string(w, STR("health"), buf_str(&color));
+    json_put_cstr(w, STR("url"), o->n_urls > 0 ? o->urls[0] : "");
+    json_put_cstr(w, STR("reason"), up ? "" : err.msg);
+    json_close_object(w);
+    buf_free(&health);
+    buf_free(&color);
+}
+
+/* ---- status ---- */
+
+static void append_delivery(struct coordinator *co, struct json_writer *w)
+{
+    const struct delivery_status s =
+        co->delivery != NULL ? delivery_status(co->delivery) : (struct delivery_status){0};
+
+    json_write_key(w, STR("delivery"));
+    json_open_object(w);
+    json_put_u64(w, STR("queued"), s.queued);
+    json_put_u64(w, STR("loading"), s.loading);
+    json_put_u64(w, STR("in_flight"), s.in_flight);
+    json_put_u64(w, STR("bytes_held"), s.bytes_held);
+    json_put_u64(w, STR("requests"), s.requests);
+    json_put_u64(w, STR("requests_failed"), s.requests_failed);
+    json_put_u64(w, STR("retries"), s.retries);
+    json_close_object(w);
+}
+
+static void append_changes(struct coordinator *co, struct json_writer *w)
+{
+    struct pipeline_status all = {0};
+
+    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+        struct pipeline_status s;
+
+        if (t->pipeline == NULL)
+            continue;
+        pipeline_status(t->pipeline, &s);
+        free(s.gtids);
+        all.changes_read += s.changes_read;
+        for (size_t i = 0; i < N_OUTCOMES; i++)
+            all.changes_done[i] += s.changes_done[i];
+    }
+    json_write_key(w, STR("changes"));
+    json_open_object(w);
+    json_put_u64(w, STR("read"), all.changes_read);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        json_put_u64(w, str_from(outcomes[i].name), all.changes_done[outcomes[i].outcome]);
+    json_put_u64(w, STR("in_flight"), all.changes_read - sum_done(&all));
+    json_close_object(w);
+}
+
+static uint64_t count_of(const struct dead_letter_count *counts, size_t n, struct str table)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(counts[i].table, table))
+            return counts[i].count;
+    return 0;
+}
+
+/* Documents that searches find; nested ones do not count.  UINT64_MAX: not known. */
+static uint64_t count_documents(struct coordinator *co, const struct catalogue *c,
+                                const struct table_definition *t)
+{
+    const struct stored_version *v = catalogue_version(c, table_index(t), STR("available"));
+    struct buf name = {0};
+    struct err ignored = {0};
+    uint64_t n;
+
+    if (v == NULL)
+        return UINT64_MAX;
+    node_index_name(&name, v->index, v->number);
+    if (!search_count(co->opt.search, buf_str(&name), &n, &ignored))
+        n = UINT64_MAX;
+    buf_free(&name);
+    return n;
+}
+
+/* Asked for before any lock is taken: the engine may be slow. */
+static uint64_t *count_all(struct coordinator *co, struct arena *a, const struct definitions *d,
+                           const struct catalogue *c)
+{
+    uint64_t *counts = arena_alloc(a, d->n_tables + 1, sizeof(*counts));
+
+    for (size_t i = 0; i < d->n_tables; i++)
+        counts[i] = count_documents(co, c, &d->tables[i]);
+    return counts;
+}
+
+static void append_objects(struct coordinator *co, struct json_writer *w,
+                           const struct definitions *d, const struct catalogue *c,
+                           const struct counted *counted)
+{
+    json_write_key(w, STR("topics"));
+    json_open_array(w);
+    for (size_t i = 0; i < d->n_topics; i++)
+        append_topic(co, w, &d->topics[i]);
+    json_close_array(w);
+    json_write_key(w, STR("tables"));
+    json_open_array(w);
+    for (size_t i = 0; i < d->n_tables; i++)
+        append_table(co, w, &d->tables[i], d, c, counted->documents[i],
+                     count_of(counted->dead, counted->n_dead, d->tables[i].table));
+    json_close_array(w);
+    append_changes(co, w);
+}
+
+bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct catalogue *c = node_catalogue(co);
+    struct definitions *d = node_definitions(co);
+    struct counted counted;
+    struct json_writer w = {.out = json};
+    const bool ok =
+        store_count_dead_letters(co->opt.store, a, &counted.dead, &counted.n_dead, err);
+
+    if (ok) {
+        counted.documents = count_all(co, a, d, c);
+        json_open_object(&w);
+        json_put_cstr(&w, STR("schema"), "millrace/status/1");
+        json_put_cstr(&w, STR("version"), PACKAGE_VERSION);
+        json_put_cstr(&w, STR("node"), co->uuid);
+        json_put_bool(&w, STR("running"), co->delivery != NULL);
+        node_put_time(&w, STR("started"), co->started_ms);
+        append_search(co, &w);
+        append_delivery(co, &w);
+        pthread_mutex_lock(&co->lock);
+        append_objects(co, &w, d, c, &counted);
+        pthread_mutex_unlock(&co->lock);
+        json_close_object(&w);
+    }
+    definitions_unref(d);
+    node_catalogue_free(c);
+    arena_free(a);
+    return ok;
+}
+
+/* ---- ready ---- */
+
+static void append_check(struct json_writer *w, const char *name, bool ok)
+{
+    json_open_object(w);
+    json_put_cstr(w, STR("name"), name);
+    json_put_bool(w, STR("ok"), ok);
+    json_close_object(w);
+}
+
+bool coordinator_ready(struct coordinator *co, struct buf *json)
+{
+    struct json_writer w = {.out = json};
+    const bool ready = __atomic_load_n(&co->started, __ATOMIC_ACQUIRE);
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/ready/1");
+    json_put_bool(&w, STR("ready"), ready);
+    json_write_key(&w, STR("checks"));
+    json_open_array(&w);
+    append_check(&w, "store", true);
+    append_check(&w, "definitions", co->definitions != NULL);
+    append_check(&w, "started", ready);
+    json_close_array(&w);
+    json_close_object(&w);
+    return ready;
+}

@@ -1,0 +1,11 @@
+# Numbered migrations of the store, built into the program.
+migration_files = \
+	%D%/0001_positions.sql \
+	%D%/0002_troubles.sql
+EXTRA_DIST += $(migration_files) %D%/embed.awk
+
+sql/migrations.c: $(migration_files) %D%/embed.awk
+	$(AM_V_GEN)$(MKDIR_P) sql && \
+	files=; for f in $(migration_files); do files="$$files $(srcdir)/$$f"; done; \
+	$(AWK) -f $(srcdir)/sql/embed.awk $$files >$@.tmp && mv $@.tmp $@
+CLEANFILES += sql/migrations.c sql/migrations.c.tmp

@@ -1,0 +1,319 @@
+#include "config.h"
+
+#include "src/app.h"
+
+#include "rebalance/coordinator.h"
+#include "src/base/buf.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/configuration.h"
+#include "src/file_lock.h"
+#include "src/mysql.h"
+#include "src/search.h"
+#include "src/store.h"
+#include "src/store_address.h"
+#include "web/listen.h"
+#include "web/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct app {
+    const struct configuration *c;
+    const char *data;
+    struct file_lock *lock; /* of the data folder; a SQLite store has its own */
+    struct store *store;
+    struct search *search;
+    struct coordinator *coordinator;
+    bool started; /* the coordinator */
+    struct buf config_json;
+    struct buf socket;
+    struct api api;
+    struct server *server;
+};
+
+/* ---- the data folder ---- */
+
+static bool data_trouble(const struct app *app, int why, struct err *err)
+{
+    return err_set_code(
+        err, ERR_REJECT, "errno", why, "the data folder %.200s: %s; fix: %s", app->data,
+        strerror(why),
+        configuration_file(app->c) != NULL
+            ? "give it to this user, or change data: in the configuration"
+            : "write a millrace.yaml here or in /etc/millrace (there is none) that says where, "
+              "such as \"data: ./data\" and \"search: {url: http://127.0.0.1:9200}\"");
+}
+
+/* Make each folder of the path that is not there yet. */
+static bool make_folders(const char *path)
+{
+    char *copy = mem_copy(path);
+    bool ok = true;
+
+    for (char *p = copy + 1; ok && *p != '\0'; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        ok = mkdir(copy, S_IRWXU) == 0 || errno == EEXIST;
+        *p = '/';
+    }
+    ok = ok && (mkdir(copy, S_IRWXU) == 0 || errno == EEXIST);
+    free(copy);
+    return ok;
+}
+
+static bool open_data(struct app *app, struct err *err)
+{
+    struct stat st;
+
+    app->data = configuration_text(app->c, "data");
+    if (!make_folders(app->data) || stat(app->data, &st) == -1)
+        return data_trouble(app, errno, err);
+    if (!S_ISDIR(st.st_mode))
+        return data_trouble(app, ENOTDIR, err);
+    if (access(app->data, R_OK | W_OK | X_OK) == -1)
+        return data_trouble(app, errno, err);
+    return true;
+}
+
+/* ---- the store ---- */
+
+static void in_data(struct buf *path, const struct app *app, const char *name)
+{
+    buf_printf(path, "%s/%s", app->data, name);
+}
+
+static struct mysql_tls store_tls(const struct configuration *c)
+{
+    struct mysql_tls tls = {
+        .verify = configuration_bool(c, "store_tls.verify"),
+        .ca_file = configuration_text(c, "store_tls.ca_file"),
+        .cert_file = configuration_text(c, "store_tls.cert_file"),
+        .key_file = configuration_text(c, "store_tls.key_file"),
+    };
+
+    tls.enabled = tls.ca_file != NULL || tls.cert_file != NULL;
+    return tls;
+}
+
+static bool open_mysql_store(struct app *app, const char *address, struct err *err)
+{
+    struct store_address a;
+    struct buf lock = {0};
+    char *password = NULL;
+    bool ok;
+
+    if (!store_address_parse(&a, address, err))
+        return false;
+    in_data(&lock, app, "millrace.lock");
+    ok = file_lock_take(&app->lock, lock.ptr, err) &&
+         configuration_secret(app->c, "store_password", &password, err);
+    if (ok) {
+        struct mysql_options opt = {.host = a.host,
+                                    .port = a.port,
+                                    .user = a.user,
+                                    .password = password,
+                                    .database = a.database,
+                                    .tls = store_tls(app->c)};
+
+        ok = store_open_mysql(&app->store, &opt, err) || err_wrap(err, "store %s", address);
+    }
+    free(password);
+    buf_free(&lock);
+    store_address_free(&a);
+    return ok;
+}
+
+static bool open_store(struct app *app, struct err *err)
+{
+    const char *address = configuration_text(app->c, "store");
+    struct buf path = {0};
+
+    if (strcmp(address, "sqlite") != 0)
+        return open_mysql_store(app, address, err);
+    in_data(&path, app, "millrace.db");
+
+    bool ok = store_open_sqlite(&app->store, path.ptr, err);
+
+    buf_free(&path);
+    return ok;
+}
+
+/* ---- the search engine ---- */
+
+static bool open_search(struct app *app, struct err *err)
+{
+    const struct configuration *c = app->c;
+    char *password = NULL, *api_key = NULL;
+    struct search_options opt = {
+        .user = configuration_text(c, "search.user"),
+        .ca_file = configuration_text(c, "search.ca_file"),
+        .cert_file = configuration_text(c, "search.cert_file"),
+        .key_file = configuration_text(c, "search.key_file"),
+        .verify = configuration_bool(c, "search.verify"),
+        .timeout_ms = (unsigned)configuration_number(c, "search.timeout"),
+    };
+    bool ok = configuration_secret(c, "search.password", &password, err) &&
+              configuration_secret(c, "search.api_key", &api_key, err);
+
+    if (ok) {
+        opt.urls = configuration_list(c, "search.url", &opt.n_urls);
+        opt.password = password;
+        opt.api_key = api_key;
+        app->search = search_new(&opt);
+    }
+    free(password);
+    free(api_key);
+    return ok;
+}
+
+/* ---- the coordinator ---- */
+
+/* "auto" is 0. */
+static bool batch_max(const struct configuration *c, unsigned *out, struct err *err)
+{
+    const char *text = configuration_text(c, "delivery.batch_max");
+    char *end = NULL;
+
+    *out = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+
+    unsigned long n = strtoul(text, &end, 10);
+
+    *out = (unsigned)n;
+    return (text[0] >= '1' && text[0] <= '9' && *end == '\0' && n <= 1000000) ||
+           err_set(err, ERR_REJECT,
+                   "delivery.batch_max is auto or a whole number up to 1000000, not \"%.60s\"",
+                   text);
+}
+
+static bool delivery_options_of(const struct configuration *c, struct delivery_options *out,
+                                struct err *err)
+{
+    *out = (struct delivery_options){
+        .workers = (unsigned)configuration_number(c, "delivery.workers"),
+        .helpers = (unsigned)configuration_number(c, "delivery.helpers"),
+        .batch_min = (unsigned)configuration_number(c, "delivery.batch_min"),
+        .batch_bytes = (size_t)configuration_number(c, "delivery.batch_bytes"),
+        .flush_interval_ms = (unsigned)configuration_number(c, "delivery.flush_interval"),
+        .request_timeout_ms = (unsigned)configuration_number(c, "delivery.request_timeout"),
+        .bytes_max = (size_t)configuration_number(c, "delivery.bytes"),
+        .load_batch_max = (size_t)configuration_number(c, "delivery.load_batch"),
+        .loads_max = (unsigned)configuration_number(c, "delivery.loads"),
+        .compress = configuration_bool(c, "search.compress"),
+    };
+    return batch_max(c, &out->batch_max, err);
+}
+
+static bool open_coordinator(struct app *app, struct err *err)
+{
+    struct coordinator_options opt = {
+        .store = app->store,
+        .search = app->search,
+        .data_dir = app->data,
+        .event_max = (size_t)configuration_number(app->c, "source.event_max"),
+        .drain_ms = configuration_number(app->c, "delivery.drain_timeout"),
+    };
+
+    return delivery_options_of(app->c, &opt.delivery, err) &&
+           coordinator_open(&app->coordinator, &opt, err);
+}
+
+bool app_check(const struct configuration *c, struct err *err)
+{
+    const char *store = configuration_text(c, "store");
+    struct delivery_options delivery;
+    struct store_address a;
+
+    if (!listen_check(configuration_text(c, "listen"), err) ||
+        !delivery_options_of(c, &delivery, err))
+        return false;
+    if (strcmp(store, "sqlite") == 0)
+        return true;
+    if (!store_address_parse(&a, store, err))
+        return false;
+    store_address_free(&a);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+void app_socket_path(struct buf *out, const struct configuration *c)
+{
+    const char *socket = configuration_text(c, "socket");
+
+    if (socket != NULL)
+        buf_append(out, str_from(socket));
+    else
+        buf_printf(out, "%s/millrace.sock", configuration_text(c, "data"));
+}
+
+bool app_open(struct app **out, const struct configuration *c, struct err *err)
+{
+    struct app *app = mem_alloc(1, sizeof(*app));
+
+    app->c = c;
+    if (!open_data(app, err) || !open_store(app, err) || !open_search(app, err) ||
+        !open_coordinator(app, err)) {
+        app_close(app);
+        return false;
+    }
+    configuration_append_json(c, &app->config_json);
+    app_socket_path(&app->socket, c);
+    app->api = (struct api){.coordinator = app->coordinator,
+                            .version = STR(PACKAGE_VERSION),
+                            .config_json = buf_str(&app->config_json)};
+    *out = app;
+    return true;
+}
+
+bool app_start(struct app *app, struct err *err)
+{
+    struct server_options opt = {.socket = app->socket.ptr,
+                                 .listen = configuration_text(app->c, "listen"),
+                                 .api = app->api};
+
+    if (!server_start(&app->server, &opt, err))
+        return false;
+    app->started = true;
+    return coordinator_start(app->coordinator, err);
+}
+
+void app_stop(struct app *app)
+{
+    if (app->started)
+        coordinator_stop(app->coordinator);
+    app->started = false;
+    server_stop(app->server);
+    app->server = NULL;
+}
+
+void app_close(struct app *app)
+{
+    if (app == NULL)
+        return;
+    app_stop(app);
+    if (app->coordinator != NULL)
+        coordinator_close(app->coordinator);
+    search_free(app->search);
+    store_close(app->store);
+    file_lock_release(app->lock);
+    buf_free(&app->config_json);
+    buf_free(&app->socket);
+    free(app);
+}
+
+const struct api *app_api(const struct app *app)
+{
+    return &app->api;
+}
+
+const char *app_address(const struct app *app)
+{
+    return server_address(app->server);
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "src/base/arena.h"
+
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define CHUNK_SIZE (16 * 1024)
+
+/* arena_reset() keeps a chunk of at most this size. */
+#define KEEP_MAX ((size_t)256 * 1024)
+
+struct chunk {
+    struct chunk *next;
+    size_t cap;
+    size_t used;
+    alignas(max_align_t) char data[];
+};
+
+struct arena {
+    struct chunk *head; /* the chunk being filled */
+    size_t size;
+};
+
+struct arena *arena_new(void)
+{
+    return mem_alloc(1, sizeof(struct arena));
+}
+
+void arena_free(struct arena *a)
+{
+    if (a == NULL)
+        return;
+    for (struct chunk *c = a->head; c != NULL;) {
+        struct chunk *next = c->next;
+
+        free(c);
+        c = next;
+    }
+    free(a);
+}
+
+static void add_chunk(struct arena *a, size_t min_cap)
+{
+    size_t cap = min_cap > CHUNK_SIZE ? min_cap : CHUNK_SIZE;
+    struct chunk *c = mem_alloc(1, sizeof(*c) + cap);
+
+    c->cap = cap;
+    c->next = a->head;
+    a->head = c;
+    a->size += sizeof(*c) + cap;
+}
+
+/* bytes from a's head, which has room for them. */
+static char *take(struct arena *a, size_t bytes)
+{
+    char *p = a->head->data + a->head->used;
+
+    a->head->used += bytes;
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+    const size_t align = alignof(max_align_t);
+
+    assert(size == 0 || n < SIZE_MAX / 2 / size);
+
+    const size_t bytes = (n * size + align - 1) / align * align;
+    struct chunk *c = a->head;
+
+    if (c != NULL) {
+        const size_t used = (c->used + align - 1) / align * align;
+
+        c->used = used < c->cap ? used : c->cap;
+    }
+    if (c == NULL || bytes > c->cap - c->used)
+        add_chunk(a, bytes);
+    return take(a, bytes);
+}
+
+char *arena_bytes(struct arena *a, size_t n)
+{
+    assert(n < SIZE_MAX / 2);
+    if (a->head == NULL || n > a->head->cap - a->head->used)
+        add_chunk(a, n);
+    return take(a, n);
+}
+
+struct str arena_copy(struct arena *a, struct str s)
+{
+    char *p = arena_bytes(a, s.len + 1);
+
+    if (s.len > 0)
+        memcpy(p, s.ptr, s.len);
+    p[s.len] = '\0';
+    return (struct str){p, s.len};
+}
+
+void arena_reset(struct arena *a)
+{
+    struct chunk *kept = NULL;
+
+    for (struct chunk *c = a->head; c != NULL;) {
+        struct chunk *next = c->next;
+
+        if (kept == NULL && c->cap <= KEEP_MAX)
+            kept = c;
+        else
+            free(c);
+        c = next;
+    }
+    a->head = kept;
+    a->size = 0;
+    if (kept == NULL)
+        return;
+    kept->next = NULL;
+    memset(kept->data, 0, kept->used);
+    kept->used = 0;
+    a->size = sizeof(*kept) + kept->cap;
+}
+
+size_t arena_size(const struct arena *a)
+{
+    return a->size;
+}

@@ -1,0 +1,30 @@
+#include "config.h"
+
+#include "src/base/backoff.h"
+
+#include <assert.h>
+
+int64_t backoff_limit_ms(const struct backoff *b)
+{
+    assert(b->base_ms > 0 && b->max_ms >= b->base_ms);
+
+    int64_t limit = b->base_ms;
+
+    for (unsigned i = 0; i < b->n_failed && limit < b->max_ms; i++)
+        limit = limit > b->max_ms / 2 ? b->max_ms : limit * 2;
+    return limit;
+}
+
+int64_t backoff_next_ms(struct backoff *b, struct random *r)
+{
+    int64_t limit = backoff_limit_ms(b);
+
+    if (b->n_failed < UINT32_MAX)
+        b->n_failed++;
+    return 1 + (int64_t)random_below(r, (uint64_t)limit);
+}
+
+void backoff_reset(struct backoff *b)
+{
+    b->n_failed = 0;
+}

@@ -1,0 +1,140 @@
+#include "config.h"
+
+#include "src/base/buf.h"
+
+#include "src/base/mem.h"
+#include "src/base/number.h"
+#include "src/base/utf8.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BUF_MIN_CAP 64
+
+void buf_grow(struct buf *b, size_t n)
+{
+    assert(n < SIZE_MAX / 4 - b->len);
+
+    size_t need = b->len + n + 1;
+    size_t cap = b->cap < BUF_MIN_CAP ? BUF_MIN_CAP : b->cap;
+
+    while (cap < need)
+        cap *= 2;
+    b->ptr = mem_resize(b->ptr, cap, 1);
+    b->cap = cap;
+}
+
+void buf_append_u64(struct buf *b, uint64_t v)
+{
+    buf_reserve(b, NUMBER_MAX);
+    b->len += number_u64(b->ptr + b->len, v);
+    b->ptr[b->len] = '\0';
+}
+
+void buf_append_i64(struct buf *b, int64_t v)
+{
+    buf_reserve(b, NUMBER_MAX);
+    b->len += number_i64(b->ptr + b->len, v);
+    b->ptr[b->len] = '\0';
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+{
+    va_list again;
+
+    va_copy(again, ap);
+
+    int n = vsnprintf(NULL, 0, fmt, ap);
+
+    assert(n >= 0);
+    buf_reserve(b, (size_t)n);
+    vsnprintf(b->ptr + b->len, (size_t)n + 1, fmt, again);
+    va_end(again);
+    b->len += (size_t)n;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+static void append_escape(struct buf *b, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char short_escape[0x20] = {
+        ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+    };
+    char letter = c < 0x20 ? short_escape[c] : (char)c;
+
+    if (letter != '\0')
+        buf_append(b, (struct str){(char[]){'\\', letter}, 2});
+    else
+        buf_append(b, (struct str){(char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6});
+}
+
+void buf_append_json_part(struct buf *b, struct str s)
+{
+    while (s.len > 0) {
+        size_t n = utf8_literal_len(s);
+
+        buf_append(b, (struct str){s.ptr, n});
+        if (n == s.len)
+            return;
+        s = (struct str){s.ptr + n, s.len - n};
+        if ((unsigned char)s.ptr[0] < 0x80) {
+            append_escape(b, (unsigned char)s.ptr[0]);
+            n = 1;
+        } else {
+            buf_append(b, STR(UTF8_REPLACEMENT));
+            n = utf8_bad_len(s);
+        }
+        s = (struct str){s.ptr + n, s.len - n};
+    }
+}
+
+void buf_append_json(struct buf *b, struct str s)
+{
+    buf_reserve(b, s.len + 2);
+    buf_append_char(b, '"');
+    buf_append_json_part(b, s);
+    buf_append_char(b, '"');
+}
+
+void buf_append_hex(struct buf *b, struct str bytes)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    buf_reserve(b, bytes.len * 2);
+    for (size_t i = 0; i < bytes.len; i++) {
+        b->ptr[b->len++] = hex[(unsigned char)bytes.ptr[i] >> 4];
+        b->ptr[b->len++] = hex[(unsigned char)bytes.ptr[i] & 15];
+    }
+    b->ptr[b->len] = '\0';
+}
+
+void buf_drop(struct buf *b, size_t n)
+{
+    assert(n <= b->len);
+    if (n == 0)
+        return;
+    memmove(b->ptr, b->ptr + n, b->len - n + 1);
+    b->len -= n;
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    if (b->ptr != NULL)
+        b->ptr[0] = '\0';
+}
+
+void buf_free(struct buf *b)
+{
+    free(b->ptr);
+    *b = (struct buf){0};
+}

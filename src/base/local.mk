@@ -1,0 +1,29 @@
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	%D%/arena.c   %D%/arena.h \
+	%D%/backoff.c %D%/backoff.h \
+	%D%/base.h \
+	%D%/base64.c  %D%/base64.h \
+	%D%/buf.c     %D%/buf.h \
+	%D%/bytes.h \
+	%D%/clock.c   %D%/clock.h \
+	%D%/err.c     %D%/err.h \
+	%D%/fix.h \
+	%D%/hash.c    %D%/hash.h \
+	%D%/list.h \
+	%D%/human.c   %D%/human.h \
+	%D%/histogram.c %D%/histogram.h \
+	%D%/log.c     %D%/log.h \
+	%D%/map.c     %D%/map.h \
+	%D%/mem.c     %D%/mem.h \
+	%D%/number.c  %D%/number.h \
+	%D%/number_powers.c %D%/number_powers.h \
+	%D%/nearest.c %D%/nearest.h \
+	%D%/queue.c   %D%/queue.h \
+	%D%/random.c  %D%/random.h \
+	%D%/str.h \
+	%D%/thread.c  %D%/thread.h \
+	%D%/timers.c  %D%/timers.h \
+	%D%/unix_path.c %D%/unix_path.h \
+	%D%/utf8.c    %D%/utf8.h
+base_libs = libbase.a

@@ -1,0 +1,173 @@
+#include "config.h"
+
+#include "src/base/log.h"
+
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIMIT_INTERVAL_MS 10000
+
+static enum log_level min_level = LOG_INFO; /* atomic */
+static int out_fd = STDERR_FILENO;
+
+static const char *const level_name[] = {
+    [LOG_DEBUG] = "debug",
+    [LOG_INFO] = "info",
+    [LOG_WARN] = "warn",
+    [LOG_ERROR] = "error",
+};
+
+struct log_kv log_kv_str(const char *key, struct str v)
+{
+    return (struct log_kv){.key = key, .type = LOG_KV_STR, .value.str = v};
+}
+
+struct log_kv log_kv_cstr(const char *key, const char *v)
+{
+    return log_kv_str(key, str_from(v != NULL ? v : "(null)"));
+}
+
+struct log_kv log_kv_int(const char *key, int64_t v)
+{
+    return (struct log_kv){.key = key, .type = LOG_KV_INT, .value.i64 = v};
+}
+
+struct log_kv log_kv_uint(const char *key, uint64_t v)
+{
+    return (struct log_kv){.key = key, .type = LOG_KV_UINT, .value.u64 = v};
+}
+
+struct log_kv log_kv_bool(const char *key, bool v)
+{
+    return (struct log_kv){.key = key, .type = LOG_KV_BOOL, .value.flag = v};
+}
+
+void log_set_level(enum log_level level)
+{
+    __atomic_store_n(&min_level, level, __ATOMIC_RELAXED);
+}
+
+enum log_level log_get_level(void)
+{
+    return __atomic_load_n(&min_level, __ATOMIC_RELAXED);
+}
+
+const char *log_level_name(enum log_level level)
+{
+    return level_name[level];
+}
+
+bool log_level_parse(struct str name, enum log_level *level)
+{
+    for (size_t i = 0; i < ARRAY_LEN(level_name); i++) {
+        if (str_equal(name, str_from(level_name[i]))) {
+            *level = (enum log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool log_limit_take(struct log_limit *limit, uint64_t *n_suppressed)
+{
+    int64_t interval = limit->interval_ms > 0 ? limit->interval_ms : LIMIT_INTERVAL_MS;
+    int64_t now = clock_mono_ms();
+    int64_t next = __atomic_load_n(&limit->next_ms, __ATOMIC_RELAXED);
+
+    /* 0 is "never written"; of threads that come together one wins. */
+    if ((next == 0 || now >= next) &&
+        __atomic_compare_exchange_n(&limit->next_ms, &next, now + interval, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        *n_suppressed = __atomic_exchange_n(&limit->n_suppressed, 0, __ATOMIC_RELAXED);
+        return true;
+    }
+    __atomic_add_fetch(&limit->n_suppressed, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+void log_set_fd(int fd)
+{
+    out_fd = fd;
+}
+
+static void append_field(struct buf *b, const char *key)
+{
+    if (b->len > 1)
+        buf_append_char(b, ',');
+    buf_append_json(b, str_from(key));
+    buf_append_char(b, ':');
+}
+
+static void append_time(struct buf *b)
+{
+    struct timespec now;
+    struct tm tm;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &tm);
+    append_field(b, "ts");
+    buf_printf(b, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ\"", tm.tm_year + 1900, tm.tm_mon + 1,
+               tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now.tv_nsec / 1000000);
+}
+
+static void append_kv(struct buf *b, const struct log_kv *kv)
+{
+    append_field(b, kv->key);
+    switch (kv->type) {
+    case LOG_KV_STR: buf_append_json(b, kv->value.str); break;
+    case LOG_KV_INT: buf_append_i64(b, kv->value.i64); break;
+    case LOG_KV_UINT: buf_append_u64(b, kv->value.u64); break;
+    case LOG_KV_BOOL: buf_append(b, kv->value.flag ? STR("true") : STR("false")); break;
+    }
+}
+
+static void append_err(struct buf *b, const struct err *err)
+{
+    append_kv(b, &(struct log_kv){"kind", LOG_KV_STR,
+                                  .value.str = str_from(err_kind_name(err->kind))});
+    if (err->code != 0) {
+        append_kv(b,
+                  &(struct log_kv){"origin", LOG_KV_STR, .value.str = str_from(err->origin)});
+        append_kv(b, &(struct log_kv){"code", LOG_KV_INT, .value.i64 = err->code});
+    }
+    append_kv(b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(err->msg)});
+}
+
+/* One write() per line, so lines from different threads never mix. */
+static void emit(const struct buf *line)
+{
+    ssize_t n;
+
+    do
+        n = write(out_fd, line->ptr, line->len);
+    while (n == -1 && errno == EINTR);
+}
+
+void log_write(enum log_level level, const char *file, int line, const char *msg,
+               const struct err *err, const struct log_kv *kv, size_t n_kv)
+{
+    if (level < log_get_level())
+        return;
+
+    struct buf b = {0};
+
+    buf_append_char(&b, '{');
+    append_time(&b);
+    append_kv(&b,
+              &(struct log_kv){"level", LOG_KV_STR, .value.str = str_from(level_name[level])});
+    append_kv(&b, &(struct log_kv){"msg", LOG_KV_STR, .value.str = str_from(msg)});
+    for (size_t i = 0; i < n_kv; i++)
+        append_kv(&b, &kv[i]);
+    if (err != NULL)
+        append_err(&b, err);
+    append_field(&b, "at");
+    buf_printf(&b, "\"%s:%d\"", file, line);
+    buf_append(&b, STR("}\n"));
+
+    emit(&b);
+    buf_free(&b);
+}

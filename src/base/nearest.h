@@ -1,0 +1,29 @@
+/*
+ * The known name nearest to one that is not known: "did you mean ...?".
+ *
+ *     struct nearest near = nearest_to(name);
+ *     for (...)
+ *         nearest_offer(&near, known[i]);
+ *     if (near.best.len > 0) ...
+ *
+ * Counts inserted, removed, changed and swapped letters; case does not count.  Too far is no
+ * suggestion at all, as a wrong one is worse than none.
+ */
+#ifndef SRC_BASE_NEAREST_H
+#define SRC_BASE_NEAREST_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stddef.h>
+
+struct nearest {
+    struct str name;
+    struct str best; /* empty: nothing is near; borrowed from what was offered */
+    size_t distance;
+};
+
+struct nearest nearest_to(struct str name);
+void nearest_offer(struct nearest *n, struct str known);
+
+#endif

@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "src/base/thread.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREAD_NAME_MAX 15
+
+void stop_init(struct stop *s)
+{
+    pthread_condattr_t attr;
+
+    *s = (struct stop){0};
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->set_cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+void stop_fini(struct stop *s)
+{
+    pthread_cond_destroy(&s->set_cond);
+    pthread_mutex_destroy(&s->lock);
+}
+
+void stop_set(struct stop *s)
+{
+    pthread_mutex_lock(&s->lock);
+    __atomic_store_n(&s->set, true, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&s->set_cond);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool stop_is_set(const struct stop *s)
+{
+    return __atomic_load_n(&s->set, __ATOMIC_ACQUIRE);
+}
+
+bool stop_wait(struct stop *s, int64_t ms)
+{
+    int64_t due = clock_mono_ns() / 1000000 + (ms > 0 ? ms : 0);
+    struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
+    int rc = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->set && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&s->set_cond, &s->lock, &until);
+
+    bool set = s->set;
+
+    pthread_mutex_unlock(&s->lock);
+    return set;
+}
+
+struct start {
+    char name[THREAD_NAME_MAX + 1];
+    void *(*fn)(void *);
+    void *arg;
+};
+
+static void *run(void *p)
+{
+    struct start start = *(struct start *)p;
+
+    free(p);
+    pthread_setname_np(pthread_self(), start.name);
+    return start.fn(start.arg);
+}
+
+/* Signals are for the main thread: a new thread starts with all of them blocked. */
+pthread_t thread_start(const char *name, void *(*fn)(void *), void *arg)
+{
+    struct start *start = mem_alloc(1, sizeof(*start));
+    pthread_t thread;
+    sigset_t all, before;
+
+    snprintf(start->name, sizeof(start->name), "%s", name);
+    start->fn = fn;
+    start->arg = arg;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+
+    int rc = pthread_create(&thread, NULL, run, start);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        fprintf(stderr, "thread %s: %s\n", name, strerror(rc));
+        abort();
+    }
+    return thread;
+}

@@ -1,0 +1,183 @@
+#include "config.h"
+
+#include "src/base/utf8.h"
+
+#include "src/base/bytes.h"
+
+#include <assert.h>
+
+#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
+#define HIGH_BITS    EACH_BYTE(0x80)
+
+/* By first byte: how long the character is and which second bytes are allowed. */
+struct lead {
+    uint8_t len;
+    uint8_t low;
+    uint8_t high;
+};
+
+static struct lead lead_of(unsigned char c)
+{
+    if (c < 0x80)
+        return (struct lead){1, 0, 0};
+    if (c < 0xc2)
+        return (struct lead){0, 0, 0};
+    if (c < 0xe0)
+        return (struct lead){2, 0x80, 0xbf};
+    if (c < 0xf0)
+        return (struct lead){3, c == 0xe0 ? 0xa0 : 0x80, c == 0xed ? 0x9f : 0xbf};
+    if (c < 0xf5)
+        return (struct lead){4, c == 0xf0 ? 0x90 : 0x80, c == 0xf4 ? 0x8f : 0xbf};
+    return (struct lead){0, 0, 0};
+}
+
+/* How many bytes at the start of s belong to one character, of *want in all. */
+static size_t matched(struct str s, size_t *want)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    struct lead lead = lead_of(p[0]);
+
+    *want = lead.len;
+    if (lead.len < 2)
+        return lead.len;
+    if (s.len < 2 || p[1] < lead.low || p[1] > lead.high)
+        return 1;
+
+    size_t n = 2;
+
+    while (n < lead.len && n < s.len && (p[n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
+size_t utf8_char_len(struct str s)
+{
+    size_t want;
+
+    if (s.len == 0)
+        return 0;
+    return matched(s, &want) == want ? want : 0;
+}
+
+size_t utf8_bad_len(struct str s)
+{
+    size_t want;
+    size_t n = matched(s, &want);
+
+    return n > 0 ? n : 1;
+}
+
+bool utf8_valid(struct str s)
+{
+    size_t i = 0;
+
+    while (i < s.len) {
+        if (s.len - i >= 8 && (load_le64(s.ptr + i) & HIGH_BITS) == 0) {
+            i += 8;
+            continue;
+        }
+
+        size_t n = utf8_char_len((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+/* The high bit of every byte that is below 0x20, a quote, a backslash or not ASCII. */
+static uint64_t special_bytes(uint64_t x)
+{
+    uint64_t quote = x ^ EACH_BYTE('"');
+    uint64_t backslash = x ^ EACH_BYTE('\\');
+    uint64_t low = (x - EACH_BYTE(0x20)) | (quote - EACH_BYTE(1)) | (backslash - EACH_BYTE(1));
+
+    return (low | x) & EACH_BYTE(0x80);
+}
+
+/* Length of the well-formed characters beyond ASCII at the start of s. */
+static size_t foreign_run(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    size_t i = 0;
+
+    while (i < s.len && p[i] >= 0x80) {
+        /* Most of what is written in three bytes needs no closer look. */
+        if (s.len - i >= 3 && p[i] > 0xe0 && p[i] < 0xed && (p[i + 1] & 0xc0) == 0x80 &&
+            (p[i + 2] & 0xc0) == 0x80) {
+            i += 3;
+            continue;
+        }
+
+        size_t n = utf8_char_len((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            break;
+        i += n;
+    }
+    return i;
+}
+
+/* Length of the plain ASCII at the start of s: what stands for itself in a JSON string. */
+static size_t ascii_run(struct str s)
+{
+    size_t i = 0;
+
+    for (; s.len - i >= 8; i += 8) {
+        uint64_t special = special_bytes(load_le64(s.ptr + i));
+
+        if (special != 0)
+            return i + (size_t)__builtin_ctzll(special) / 8;
+    }
+    for (; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+            break;
+    }
+    return i;
+}
+
+size_t utf8_literal_len(struct str s)
+{
+    size_t i = 0;
+
+    for (;;) {
+        i += ascii_run((struct str){s.ptr + i, s.len - i});
+        if (i == s.len || (unsigned char)s.ptr[i] < 0x80)
+            return i;
+
+        size_t n = foreign_run((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            return i;
+        i += n;
+    }
+}
+
+size_t utf8_encode(char out[4], uint32_t cp)
+{
+    assert(cp <= 0x10ffff && (cp < 0xd800 || cp > 0xdfff));
+
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    if (cp < 0x800) {
+        out[0] = (char)(0xc0 | cp >> 6);
+        out[1] = (char)(0x80 | (cp & 0x3f));
+        return 2;
+    }
+    if (cp < 0x10000) {
+        out[0] = (char)(0xe0 | cp >> 12);
+        out[1] = (char)(0x80 | (cp >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (cp & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | cp >> 18);
+    out[1] = (char)(0x80 | (cp >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (cp >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (cp & 0x3f));
+    return 4;
+}

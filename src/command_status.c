@@ -1,0 +1,336 @@
+#include "config.h"
+
+#include "src/commands.h"
+
+#include "src/base/human.h"
+#include "src/json.h"
+#include "src/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- status ---- */
+
+static bool is_text(struct str object, const char *pointer, const char *text)
+{
+    struct buf value = {0};
+    bool same = json_find_text(object, pointer, &value) && value.len == strlen(text) &&
+                (value.len == 0 || memcmp(value.ptr, text, value.len) == 0);
+
+    buf_free(&value);
+    return same;
+}
+
+static bool has_text(struct str object, const char *pointer)
+{
+    struct buf value = {0};
+    bool has = json_find_text(object, pointer, &value) && value.len > 0;
+
+    buf_free(&value);
+    return has;
+}
+
+static bool has_value(struct str object, const char *pointer)
+{
+    struct str raw;
+
+    return json_find(object, pointer, &raw) && !str_equal(raw, STR("null"));
+}
+
+static void put(struct buf *out, struct str json, const char *pointer, enum render_kind kind)
+{
+    render_value(out, (struct render_style){0}, json, pointer, kind);
+}
+
+static void view_head(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("Millrace "));
+    put(out, json, "/version", RENDER_TEXT);
+    buf_append(out, STR(", since "));
+    put(out, json, "/started", RENDER_TEXT);
+    buf_append(out, STR("\nSearch engine: "));
+    if (has_text(json, "/search/flavor")) {
+        render_value(out, style, json, "/search/health", RENDER_STATE);
+        buf_append(out, STR(", "));
+        put(out, json, "/search/flavor", RENDER_TEXT);
+        buf_append_char(out, ' ');
+        put(out, json, "/search/version", RENDER_TEXT);
+    } else {
+        buf_append(out, STR("does not answer"));
+    }
+    buf_append(out, STR(" at "));
+    put(out, json, "/search/url", RENDER_TEXT);
+    if (has_text(json, "/search/reason")) {
+        buf_append(out, STR("\n  "));
+        put(out, json, "/search/reason", RENDER_TEXT);
+    }
+    buf_append_char(out, '\n');
+}
+
+static void view_topics(struct buf *out, struct render_style style, struct str topics)
+{
+    static const struct render_column columns[] = {
+        {"TOPIC", "/name", RENDER_TEXT},         {"STATE", "/state", RENDER_STATE},
+        {"LAG", "/lag_seconds", RENDER_SECONDS}, {"BEHIND", "/lag_bytes", RENDER_BYTES},
+        {"CHANGES/S", "/rate", RENDER_COUNT},    {"FILE", "/file", RENDER_TEXT},
+        {"POSITION", "/position", RENDER_TEXT},  {"GTID", "/gtid", RENDER_TEXT},
+        {"SERVER", "/server", RENDER_TEXT},
+    };
+
+    if (topics.len <= 2)
+        buf_append(out, STR("\nNo topics yet: millrace apply FILE\n"));
+    else {
+        buf_append_char(out, '\n');
+        render_table(out, style, topics, columns, ARRAY_LEN(columns));
+    }
+}
+
+static void view_tables(struct buf *out, struct render_style style, struct str tables)
+{
+    static const struct render_column columns[] = {
+        {"TABLE", "/table", RENDER_TEXT},
+        {"STATE", "/state", RENDER_STATE},
+        {"INDEX", "/index", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT},
+        {"DOCUMENTS", "/documents", RENDER_COUNT},
+        {"DEAD LETTERS", "/dead_letters", RENDER_COUNT},
+        {"PENDING", "/pending", RENDER_YES},
+    };
+
+    if (tables.len <= 2)
+        buf_append(out, STR("\nNo tables yet\n"));
+    else {
+        buf_append_char(out, '\n');
+        render_table(out, style, tables, columns, ARRAY_LEN(columns));
+    }
+}
+
+static void view_delivery(struct buf *out, struct str json)
+{
+    static const struct {
+        const char *pointer, *name;
+    } changes[] = {
+        {"/changes/delivered", "delivered"}, {"/changes/superseded", "superseded"},
+        {"/changes/filtered", "filtered"},   {"/changes/deferred", "deferred"},
+        {"/changes/purged", "purged"},       {"/changes/dead", "dead letters"},
+        {"/changes/in_flight", "in flight"},
+    };
+
+    buf_append(out, STR("\nDelivery: "));
+    put(out, json, "/delivery/queued", RENDER_COUNT);
+    buf_append(out, STR(" queued, "));
+    put(out, json, "/delivery/loading", RENDER_COUNT);
+    buf_append(out, STR(" being read again, "));
+    put(out, json, "/delivery/in_flight", RENDER_COUNT);
+    buf_append(out, STR(" in flight, "));
+    put(out, json, "/delivery/bytes_held", RENDER_BYTES);
+    buf_append(out, STR(" held, "));
+    put(out, json, "/delivery/requests", RENDER_COUNT);
+    buf_append(out, STR(" requests, "));
+    put(out, json, "/delivery/retries", RENDER_COUNT);
+    buf_append(out, STR(" retries\nChanges: "));
+    put(out, json, "/changes/read", RENDER_COUNT);
+    buf_append(out, STR(" read"));
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+        if (!has_value(json, changes[i].pointer))
+            continue;
+        buf_append(out, STR(", "));
+        put(out, json, changes[i].pointer, RENDER_COUNT);
+        buf_printf(out, " %s", changes[i].name);
+    }
+    buf_append_char(out, '\n');
+}
+
+static void add_note(struct buf *out, struct str item, const char *name)
+{
+    buf_append_char(out, '\n');
+    put(out, item, name, RENDER_TEXT);
+    buf_append(out, STR(": "));
+}
+
+static void note_build(struct buf *out, struct str table)
+{
+    uint64_t done = 0, total = 0;
+
+    if (!json_find_u64(table, "/build/rows_done", &done))
+        return;
+    json_find_u64(table, "/build/rows_total", &total);
+    add_note(out, table, "/table");
+    buf_append(out, STR("builds version "));
+    put(out, table, "/build/version", RENDER_COUNT);
+    buf_printf(out, ": %.1f %%, ", human_percent(done, total));
+    human_count(out, done);
+    buf_append(out, STR(" of about "));
+    human_count(out, total > done ? total : done);
+    buf_append(out, STR(" rows, "));
+    put(out, table, "/build/rate", RENDER_COUNT);
+    buf_append(out, STR("/s"));
+    if (has_value(table, "/build/remaining_seconds")) {
+        buf_append(out, STR(", "));
+        put(out, table, "/build/remaining_seconds", RENDER_SECONDS);
+        buf_append(out, STR(" left"));
+    }
+    if (has_text(table, "/build/waits_for")) {
+        buf_append(out, STR("\n  waits: "));
+        put(out, table, "/build/waits_for", RENDER_TEXT);
+    }
+}
+
+static void note_warnings(struct buf *out, struct str item, const char *name)
+{
+    struct json_reader r;
+    struct str warnings;
+
+    if (!json_find(item, "/warnings", &warnings))
+        return;
+    json_reader_init(&r, warnings);
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r)) {
+        add_note(out, item, name);
+        json_read_text(&r, out);
+    }
+}
+
+static void note_reason(struct buf *out, struct str item, const char *name)
+{
+    if (has_text(item, "/reason")) {
+        add_note(out, item, name);
+        put(out, item, "/reason", RENDER_TEXT);
+        if (has_text(item, "/fix")) {
+            buf_append(out, STR("\n  way out: "));
+            put(out, item, "/fix", RENDER_TEXT);
+        }
+    }
+}
+
+static void note_table(struct buf *out, struct str table)
+{
+    uint64_t dead = 0;
+
+    note_build(out, table);
+    if (is_text(table, "/state", "unavailable") && !has_text(table, "/reason") &&
+        !json_find_u64(table, "/build/version", &dead)) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("has no index yet: millrace index create "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
+    dead = 0;
+    if (json_find_u64(table, "/dead_letters", &dead) && dead > 0) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("has dead letters: millrace dead-letter list --table "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
+}
+
+static void view_notes(struct buf *out, struct str list, const char *name, bool tables)
+{
+    struct json_reader r;
+    struct str item;
+
+    json_reader_init(&r, list);
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r) && json_read_raw(&r, &item)) {
+        note_reason(out, item, name);
+        note_warnings(out, item, name);
+        if (tables)
+            note_table(out, item);
+    }
+}
+
+static void view_status(struct buf *out, struct render_style style, struct str json)
+{
+    struct str topics = STR("[]"), tables = STR("[]");
+    struct buf notes = {0};
+
+    json_find(json, "/topics", &topics);
+    json_find(json, "/tables", &tables);
+    view_head(out, style, json);
+    view_topics(out, style, topics);
+    view_tables(out, style, tables);
+    view_delivery(out, json);
+    view_notes(&notes, topics, "/name", false);
+    view_notes(&notes, tables, "/table", true);
+    if (notes.len > 0)
+        buf_append_char(&notes, '\n');
+    buf_append(out, buf_str(&notes));
+    buf_free(&notes);
+}
+
+int command_status(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    call_path(&call, "/api/v1/status");
+    return session_run(inv, &call, view_status);
+}
+
+/* ---- doctor ---- */
+
+static void view_check(struct buf *out, struct render_style style, struct str check)
+{
+    static const struct {
+        const char *pointer, *label;
+    } parts[] = {{"/why", "why"}, {"/fix", "fix"}};
+
+    render_value(out, style, check, "/status", RENDER_STATE);
+    buf_append(out, STR("  "));
+    put(out, check, "/group", RENDER_TEXT);
+    if (has_text(check, "/subject")) {
+        buf_append_char(out, ' ');
+        put(out, check, "/subject", RENDER_TEXT);
+    }
+    buf_append(out, STR(": "));
+    put(out, check, "/message", RENDER_TEXT);
+    buf_append_char(out, '\n');
+    if (is_text(check, "/status", "ok"))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (!has_text(check, parts[i].pointer))
+            continue;
+        buf_printf(out, "      %s: ", parts[i].label);
+        put(out, check, parts[i].pointer, RENDER_TEXT);
+        buf_append_char(out, '\n');
+    }
+}
+
+static void view_doctor(struct buf *out, struct render_style style, struct str json)
+{
+    struct json_reader r;
+    struct str items, check;
+    bool ok = false;
+
+    if (!json_find(json, "/items", &items))
+        return;
+    json_reader_init(&r, items);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &check))
+            view_check(out, style, check);
+    json_find_bool(json, "/ok", &ok);
+    buf_append(out, ok ? STR("All is well.\n") : STR("Something has to be put right.\n"));
+}
+
+int command_doctor(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+    struct session *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+    bool ok = false;
+
+    call_path(&call, "/api/v1/doctor");
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
+
+    int code = session_ask(s, &call, &answer);
+
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&answer), view_doctor);
+    if (code == EXIT_DONE && !(json_find_bool(buf_str(&answer), "/ok", &ok) && ok))
+        code = EXIT_FAILED;
+    session_close(s);
+    buf_free(&answer);
+    return code;
+}

@@ -1,0 +1,313 @@
+#include "config.h"
+
+#include "src/http_client.h"
+
+#include "src/address_set.h"
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/http_exchange.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TIMEOUT_MS         30000
+#define CONNECT_TIMEOUT_MS 5000
+#define CONNECTIONS_MAX    100
+#define ANSWER_MAX         ((size_t)64 * 1024 * 1024)
+
+struct http_client {
+    struct http_options opt; /* complete; its strings are ours, its URLs are the addresses' */
+
+    /* The polling thread's. */
+    CURLM *multi;
+    struct http_exchange *running; /* doubly linked */
+    struct http_exchange *idle;
+    size_t n_running;
+
+    pthread_mutex_t lock;
+    /* All guarded by lock. */
+    struct address_set *addresses;
+    struct http_exchange *idle_calls; /* each with its own connection */
+};
+
+static void init_curl(void)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
+        fprintf(stderr, "curl_global_init failed\n");
+        abort();
+    }
+}
+
+static const char *copy(const char *text)
+{
+    return text != NULL ? mem_copy(text) : NULL;
+}
+
+static struct http_options complete(const struct http_options *opt)
+{
+    struct http_options full = *opt;
+
+    full.urls = NULL;
+    full.user = copy(opt->user);
+    full.password = copy(opt->password);
+    full.api_key = copy(opt->api_key);
+    full.ca_file = copy(opt->ca_file);
+    full.cert_file = copy(opt->cert_file);
+    full.key_file = copy(opt->key_file);
+    full.timeout_ms = opt->timeout_ms > 0 ? opt->timeout_ms : TIMEOUT_MS;
+    full.connect_timeout_ms =
+        opt->connect_timeout_ms > 0 ? opt->connect_timeout_ms : CONNECT_TIMEOUT_MS;
+    full.connections_max = opt->connections_max > 0 ? opt->connections_max : CONNECTIONS_MAX;
+    full.answer_max = opt->answer_max > 0 ? opt->answer_max : ANSWER_MAX;
+    return full;
+}
+
+static void free_text(const char *text)
+{
+    free((void *)(uintptr_t)text);
+}
+
+static void free_options(struct http_options *opt)
+{
+    free_text(opt->user);
+    free_text(opt->password);
+    free_text(opt->api_key);
+    free_text(opt->ca_file);
+    free_text(opt->cert_file);
+    free_text(opt->key_file);
+}
+
+struct http_client *http_client_new(const struct http_options *opt)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct http_client *c = mem_alloc(1, sizeof(*c));
+
+    pthread_once(&once, init_curl);
+    c->opt = complete(opt);
+    c->addresses = address_set_new(opt->urls, opt->n_urls);
+    pthread_mutex_init(&c->lock, NULL);
+    c->multi = curl_multi_init();
+    if (c->multi == NULL) {
+        fprintf(stderr, "curl_multi_init failed\n");
+        abort();
+    }
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->opt.connections_max);
+    return c;
+}
+
+static void free_list(struct http_exchange *x)
+{
+    while (x != NULL) {
+        struct http_exchange *next = x->next;
+
+        http_exchange_free(x);
+        x = next;
+    }
+}
+
+void http_client_free(struct http_client *c)
+{
+    if (c == NULL)
+        return;
+    for (struct http_exchange *x = c->running; x != NULL; x = x->next)
+        curl_multi_remove_handle(c->multi, x->easy);
+    free_list(c->running);
+    free_list(c->idle);
+    free_list(c->idle_calls);
+    curl_multi_cleanup(c->multi);
+    address_set_free(c->addresses);
+    pthread_mutex_destroy(&c->lock);
+    free_options(&c->opt);
+    free(c);
+}
+
+static void push(struct http_exchange **list, struct http_exchange *x)
+{
+    x->prev = NULL;
+    x->next = *list;
+    if (*list != NULL)
+        (*list)->prev = x;
+    *list = x;
+}
+
+static void unlink_from(struct http_exchange **list, struct http_exchange *x)
+{
+    if (x->prev != NULL)
+        x->prev->next = x->next;
+    else
+        *list = x->next;
+    if (x->next != NULL)
+        x->next->prev = x->prev;
+}
+
+/* The first of list, or NULL. */
+static struct http_exchange *take(struct http_exchange **list)
+{
+    struct http_exchange *x = *list;
+
+    if (x != NULL)
+        unlink_from(list, x);
+    return x;
+}
+
+static const char *pick_address(struct http_client *c, struct http_exchange *x)
+{
+    pthread_mutex_lock(&c->lock);
+    x->address = address_set_pick(c->addresses, clock_mono_ms());
+    pthread_mutex_unlock(&c->lock);
+    return address_set_url(c->addresses, x->address);
+}
+
+/* The address did not answer, or what answered there says that it has no engine behind it. */
+static bool is_address_fault(const struct http_result *result)
+{
+    if (result->outcome != HTTP_ANSWERED)
+        return true;
+    return result->status >= 502 && result->status <= 504;
+}
+
+/* Put libcurl's code into our terms, and remember how the address did. */
+static void end_exchange(struct http_client *c, struct http_exchange *x, CURLcode code,
+                         struct http_result *result)
+{
+    http_exchange_end(x, code, address_set_name(c->addresses, x->address), result);
+    pthread_mutex_lock(&c->lock);
+    if (is_address_fault(result))
+        address_set_failed(c->addresses, x->address, clock_mono_ms());
+    else
+        address_set_worked(c->addresses, x->address);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool may_repeat(const struct http_request *req, const struct http_result *result)
+{
+    switch (result->outcome) {
+    case HTTP_ANSWERED: return false;
+    case HTTP_NOT_SENT: return true;
+    case HTTP_UNKNOWN:
+        return strcmp(req->method, "GET") == 0 || strcmp(req->method, "HEAD") == 0;
+    }
+    return false;
+}
+
+static struct http_exchange *take_call(struct http_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+
+    struct http_exchange *x = take(&c->idle_calls);
+
+    pthread_mutex_unlock(&c->lock);
+    return x != NULL ? x : http_exchange_new(&c->opt);
+}
+
+static void give_call_back(struct http_client *c, struct http_exchange *x)
+{
+    pthread_mutex_lock(&c->lock);
+    push(&c->idle_calls, x);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool http_client_call(struct http_client *c, const struct http_request *req,
+                      struct http_result *result, struct buf *out, struct err *err)
+{
+    struct http_exchange *x = take_call(c);
+    size_t tries = address_set_count(c->addresses);
+
+    do {
+        http_exchange_begin(x, &c->opt, req, pick_address(c, x));
+        end_exchange(c, x, curl_easy_perform(x->easy), result);
+    } while (--tries > 0 && may_repeat(req, result));
+
+    if (result->outcome == HTTP_ANSWERED && out != NULL)
+        buf_append(out, result->body);
+    result->body = STR("");
+    give_call_back(c, x);
+    if (result->outcome == HTTP_ANSWERED)
+        return true;
+    *err = result->err;
+    return false;
+}
+
+void http_client_submit(struct http_client *c, const struct http_request *req)
+{
+    struct http_exchange *x = take(&c->idle);
+
+    assert(req->done != NULL);
+    if (x == NULL)
+        x = http_exchange_new(&c->opt);
+    x->done = req->done;
+    x->ctx = req->ctx;
+    http_exchange_begin(x, &c->opt, req, pick_address(c, x));
+    push(&c->running, x);
+    c->n_running++;
+
+    CURLMcode rc = curl_multi_add_handle(c->multi, x->easy);
+
+    assert(rc == CURLM_OK);
+    (void)rc;
+}
+
+static void finish(struct http_client *c, CURL *easy, CURLcode code)
+{
+    struct http_exchange *x = NULL;
+    struct http_result result;
+
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
+    assert(x != NULL);
+    end_exchange(c, x, code, &result);
+    curl_multi_remove_handle(c->multi, easy);
+    unlink_from(&c->running, x);
+    c->n_running--;
+    x->done(x->ctx, &result);
+    push(&c->idle, x);
+}
+
+static size_t move_on(struct http_client *c)
+{
+    int n_left;
+    size_t n_ended = 0;
+
+    curl_multi_perform(c->multi, &n_left);
+    for (CURLMsg *msg; (msg = curl_multi_info_read(c->multi, &n_left)) != NULL;) {
+        if (msg->msg != CURLMSG_DONE)
+            continue;
+        finish(c, msg->easy_handle, msg->data.result);
+        n_ended++;
+    }
+    return n_ended;
+}
+
+size_t http_client_poll(struct http_client *c, int64_t max_wait_ms)
+{
+    size_t n_ended = move_on(c);
+
+    if (n_ended > 0 || max_wait_ms <= 0)
+        return n_ended;
+    curl_multi_poll(c->multi, NULL, 0, max_wait_ms < INT_MAX ? (int)max_wait_ms : INT_MAX,
+                    NULL);
+    return move_on(c);
+}
+
+void http_client_wakeup(struct http_client *c)
+{
+    curl_multi_wakeup(c->multi);
+}
+
+size_t http_client_pending(const struct http_client *c)
+{
+    return c->n_running;
+}
+
+size_t http_client_healthy(struct http_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+
+    size_t n = address_set_healthy(c->addresses);
+
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}

@@ -1,0 +1,24 @@
+# Services: one foreign system each.  libservice.a
+noinst_LIBRARIES += libservice.a
+libservice_a_SOURCES = \
+	%D%/address_set.c %D%/address_set.h \
+	%D%/http.h \
+	%D%/http_client.c %D%/http_client.h \
+	%D%/http_exchange.c %D%/http_exchange.h \
+	%D%/json.h %D%/json_reader.c %D%/json_text.c %D%/json_writer.c \
+	%D%/metric.c %D%/metric.def %D%/metric.h %D%/metric_process.c \
+	%D%/mysql.c %D%/mysql.h %D%/mysql_quote.c \
+	%D%/problem.c %D%/problem.h \
+	%D%/search.c %D%/search.h %D%/search_index.c \
+	%D%/yaml.c %D%/yaml.h \
+	%D%/yaml_read.c %D%/yaml_read.h
+libservice_a_SOURCES += \
+	%D%/file_lock.c %D%/file_lock.h \
+	%D%/migrate.c %D%/migrate.h \
+	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_trouble.c \
+	%D%/store_backend.c %D%/store_backend.h \
+	%D%/store_core.c %D%/store_core.h \
+	%D%/store_mysql.c %D%/store_sqlite.c
+nodist_libservice_a_SOURCES = sql/migrations.c
+
+service_libs = libservice.a $(base_libs)

@@ -1,0 +1,531 @@
+#include "config.h"
+
+#include "src/mysql.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <mysql.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct mysql_result {
+    MYSQL_RES *res; /* NULL: the statement gave no rows */
+    struct str *cells;
+    size_t n_columns;
+    size_t cells_cap;
+};
+
+struct mysql_conn {
+    MYSQL *my;
+    struct buf where; /* "127.0.0.1:3306", for messages */
+    struct buf version_text;
+    unsigned version;
+    enum mysql_flavor flavor;
+    uint64_t affected;
+    bool interrupted; /* atomic */
+    int wake_fd;      /* the same socket under a number that the library cannot reuse */
+    struct buf *trace; /* NULL: none */
+    bool in_result;
+    struct mysql_result result; /* there is one at a time */
+};
+
+/* What the numbers of a running session mean.  Numbers not listed: ERR_REJECT. */
+static const struct {
+    unsigned number;
+    enum err_kind kind;
+} session_errors[] = {
+    {1020, ERR_RETRY}, /* record has changed since it was read */
+    {1021, ERR_RETRY}, /* disk full */
+    {1026, ERR_RETRY}, /* error writing file */
+    {1030, ERR_RETRY}, /* error from the storage engine */
+    {1037, ERR_RETRY}, /* out of memory */
+    {1038, ERR_RETRY}, /* out of sort memory */
+    {1040, ERR_RETRY}, /* too many connections */
+    {1041, ERR_RETRY}, /* out of resources */
+    {1047, ERR_RETRY}, /* a Galera node that is not ready */
+    {1053, ERR_RETRY}, /* server shutdown in progress */
+    {1077, ERR_RETRY}, /* normal shutdown */
+    {1079, ERR_RETRY}, /* shutdown complete */
+    {1080, ERR_RETRY}, /* forcing close of thread */
+    {1114, ERR_RETRY}, /* the table is full */
+    {1152, ERR_RETRY}, /* aborted connection */
+    {1158, ERR_RETRY}, /* error reading communication packets */
+    {1159, ERR_RETRY}, /* timeout reading them */
+    {1160, ERR_RETRY}, /* error writing them */
+    {1161, ERR_RETRY}, /* timeout writing them */
+    {1180, ERR_RETRY}, /* error during commit */
+    {1184, ERR_RETRY}, /* aborted connection */
+    {1203, ERR_RETRY}, /* too many connections of this user */
+    {1205, ERR_RETRY}, /* lock wait timeout */
+    {1206, ERR_RETRY}, /* lock table full */
+    {1213, ERR_RETRY}, /* deadlock */
+    {1226, ERR_RETRY}, /* a resource limit of this user */
+    {1290, ERR_RETRY}, /* read only, as in the middle of a failover */
+    {1317, ERR_RETRY}, /* query interrupted */
+    {1412, ERR_RETRY}, /* table definition changed, retry the transaction */
+    {1637, ERR_RETRY}, /* too many concurrent transactions */
+    {1792, ERR_RETRY}, /* read only transaction */
+    {1836, ERR_RETRY}, /* read only mode */
+    {1927, ERR_RETRY}, /* connection was killed (MariaDB) */
+    {1969, ERR_RETRY}, /* max_statement_time (MariaDB) */
+    {2002, ERR_RETRY}, /* cannot connect */
+    {2003, ERR_RETRY}, /* cannot connect */
+    {2005, ERR_RETRY}, /* unknown host */
+    {2006, ERR_RETRY}, /* server has gone away */
+    {2013, ERR_RETRY}, /* lost connection */
+    {2026, ERR_RETRY}, /* TLS failure in the middle of a session */
+    {2027, ERR_RETRY}, /* malformed packet */
+    {2055, ERR_RETRY}, /* lost connection, with errno */
+    {3024, ERR_RETRY}, /* max_execution_time (MySQL) */
+    {3168, ERR_RETRY}, /* server is not available */
+    {3169, ERR_RETRY}, /* session was killed (MySQL) */
+    {3572, ERR_RETRY}, /* NOWAIT met a lock */
+    {4031, ERR_RETRY}, /* disconnected as idle (MySQL) */
+};
+
+static enum err_kind classify(unsigned number)
+{
+    for (size_t i = 0; i < ARRAY_LEN(session_errors); i++)
+        if (session_errors[i].number == number)
+            return session_errors[i].kind;
+    return ERR_REJECT;
+}
+
+/* What can be wrong while connecting, and what to do about it. */
+static const struct {
+    unsigned number;
+    enum err_kind kind;
+    const char *fix;
+} login_errors[] = {
+    {1040, ERR_RETRY, "raise max_connections of the server or end other clients"},
+    {1044, ERR_REJECT, "grant the user rights on this database"},
+    {1045, ERR_REJECT,
+     "check user and password (and whether the account allows this host or requires TLS)"},
+    {1049, ERR_REJECT, "create the database, or correct its name"},
+    {1129, ERR_RETRY,
+     "run FLUSH HOSTS on the server, then look for what broke the connections"},
+    {1130, ERR_REJECT, "create the user for this host, or connect from one that is allowed"},
+    {1203, ERR_RETRY, "raise max_user_connections for this user"},
+    {1226, ERR_RETRY, "raise the limit of this user"},
+    {1251, ERR_REJECT,
+     "the account's authentication plugin is not known to this client library"},
+    {1524, ERR_REJECT, "the account's authentication plugin is not loaded in the server"},
+    {1698, ERR_REJECT, "the account is not for passwords: give it one, or use its unix socket"},
+    {1820, ERR_REJECT, "the password must be changed first: ALTER USER ... IDENTIFIED BY ..."},
+    {1862, ERR_REJECT, "the password has expired: ALTER USER ... IDENTIFIED BY ..."},
+    {2002, ERR_RETRY, "check that the server runs and listens on this address"},
+    {2003, ERR_RETRY, "check that the server runs and listens on this address"},
+    {2005, ERR_RETRY, "check the host name"},
+    {2026, ERR_REJECT, "check ca_file, and that the certificate is valid and names this host"},
+    {2058, ERR_REJECT, "install the authentication plugin of the client library"},
+    {2059, ERR_REJECT, "install the authentication plugin of the client library"},
+    {2061, ERR_REJECT, "the account's authentication wants TLS: switch tls on"},
+    {3118, ERR_REJECT, "the account is locked: ALTER USER ... ACCOUNT UNLOCK"},
+    {3159, ERR_REJECT, "the server takes connections with TLS only: switch tls on"},
+    {4150, ERR_REJECT, "the server takes connections with TLS only: switch tls on"},
+    {4151, ERR_REJECT, "the account is locked: ALTER USER ... ACCOUNT UNLOCK"},
+};
+
+static bool is_interrupted(const struct mysql_conn *c)
+{
+    return __atomic_load_n(&c->interrupted, __ATOMIC_ACQUIRE);
+}
+
+bool mysql_conn_fail(const struct mysql_conn *c, struct err *err)
+{
+    unsigned number = mysql_errno(c->my);
+
+    if (is_interrupted(c))
+        return err_set_code(err, ERR_STOP, "mysql", (int)number, "MySQL at %s: interrupted",
+                            c->where.ptr);
+    return err_set_code(err, classify(number), "mysql", (int)number,
+                        "MySQL at %s: %s (error %u)", c->where.ptr, mysql_error(c->my), number);
+}
+
+static bool fail_login(const struct mysql_conn *c, const char *user, struct err *err)
+{
+    unsigned number = mysql_errno(c->my);
+    const char *text = mysql_error(c->my);
+    enum err_kind kind = classify(number);
+    const char *fix = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(login_errors); i++)
+        if (login_errors[i].number == number) {
+            kind = login_errors[i].kind;
+            fix = login_errors[i].fix;
+        }
+    /* The one number that TLS has stands for three things. */
+    if (number == 2026 && strstr(text, "does not support") != NULL)
+        fix = "switch TLS on in the server (ssl_cert, ssl_key), or take tls away here";
+    else if (number == 2026 && strstr(text, "ertificate") == NULL)
+        kind = ERR_RETRY;
+
+    return err_set_code(err, kind, "mysql", (int)number,
+                        "cannot connect to MySQL at %s as '%s': %s (error %u)%s%s",
+                        c->where.ptr, user, text, number, fix != NULL ? "; " : "",
+                        fix != NULL ? fix : "");
+}
+
+#ifdef HAVE_LIBMARIADB
+
+static void set_tls(MYSQL *my, const struct mysql_tls *tls)
+{
+    my_bool enforce = tls->enabled;
+    my_bool verify = tls->enabled && tls->verify;
+
+    mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &enforce);
+    mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+    if (!tls->enabled)
+        return;
+    mysql_options(my, MYSQL_OPT_SSL_CA, tls->ca_file);
+    mysql_options(my, MYSQL_OPT_SSL_CERT, tls->cert_file);
+    mysql_options(my, MYSQL_OPT_SSL_KEY, tls->key_file);
+}
+
+static void set_library_options(MYSQL *my)
+{
+    my_bool off = 0;
+
+    mysql_options(my, MYSQL_OPT_RECONNECT, &off);
+}
+
+static int socket_of(MYSQL *my)
+{
+    return (int)mysql_get_socket(my);
+}
+
+#else
+
+static void set_tls(MYSQL *my, const struct mysql_tls *tls)
+{
+    unsigned mode = SSL_MODE_DISABLED;
+
+    if (tls->enabled)
+        mode = tls->verify ? SSL_MODE_VERIFY_IDENTITY : SSL_MODE_REQUIRED;
+    mysql_options(my, MYSQL_OPT_SSL_MODE, &mode);
+    if (!tls->enabled)
+        return;
+    /* Unlike libmariadb it does not fall back on the system's authorities by itself. */
+    if (tls->ca_file != NULL)
+        mysql_options(my, MYSQL_OPT_SSL_CA, tls->ca_file);
+    else if (tls->verify)
+        mysql_options(my, MYSQL_OPT_SSL_CAPATH, "/etc/ssl/certs");
+    mysql_options(my, MYSQL_OPT_SSL_CERT, tls->cert_file);
+    mysql_options(my, MYSQL_OPT_SSL_KEY, tls->key_file);
+}
+
+/* Reconnecting is off by default here, and asking for that prints a warning. */
+static void set_library_options(MYSQL *my)
+{
+    bool get_public_key = true; /* caching_sha2_password without TLS, as libmariadb does it */
+
+    mysql_options(my, MYSQL_OPT_GET_SERVER_PUBLIC_KEY, &get_public_key);
+}
+
+static int socket_of(MYSQL *my)
+{
+    return (int)my->net.fd;
+}
+
+#endif
+
+static void init_library(void)
+{
+    mysql_library_init(0, NULL, NULL);
+}
+
+static void set_options(MYSQL *my, const struct mysql_options *opt)
+{
+    unsigned connect_s = opt->connect_timeout_s != 0 ? opt->connect_timeout_s : 10;
+    unsigned read_s = opt->read_timeout_s != 0 ? opt->read_timeout_s : 60;
+    unsigned infile = 0;
+    unsigned long packet_max = opt->packet_max != 0 ? opt->packet_max : 1UL << 30;
+
+    mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+    mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &read_s);
+    mysql_options(my, MYSQL_OPT_WRITE_TIMEOUT, &read_s);
+    mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &infile);
+    mysql_options(my, MYSQL_OPT_MAX_ALLOWED_PACKET, &packet_max);
+    mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    set_tls(my, &opt->tls);
+    set_library_options(my);
+}
+
+/* 10.11.19-MariaDB becomes 101119. */
+static unsigned parse_version(const char *text)
+{
+    unsigned part[3] = {0, 0, 0};
+    const char *p = text;
+
+    for (size_t i = 0; i < 3; i++) {
+        char *end;
+
+        part[i] = (unsigned)strtoul(p, &end, 10);
+        if (end == p || *end != '.')
+            break;
+        p = end + 1;
+    }
+    return part[0] * 10000 + part[1] * 100 + part[2];
+}
+
+static bool identify(struct mysql_conn *c, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+
+    if (!mysql_conn_query(c, STR("SELECT VERSION(), @@version_comment"), &r, err))
+        return false;
+    int got = mysql_result_next(r, &row, err);
+
+    if (got == 1 && row.n_cells == 2) {
+        buf_append(&c->version_text, row.cells[0]);
+        c->version = parse_version(c->version_text.ptr);
+        if (memmem(row.cells[0].ptr, row.cells[0].len, "MariaDB", 7) != NULL ||
+            memmem(row.cells[1].ptr, row.cells[1].len, "MariaDB", 7) != NULL ||
+            memmem(row.cells[1].ptr, row.cells[1].len, "mariadb", 7) != NULL)
+            c->flavor = FLAVOR_MARIADB;
+    } else if (got >= 0) {
+        err_set(err, ERR_RETRY, "MySQL at %s does not tell its version", c->where.ptr);
+    }
+    mysql_result_close(r);
+    return c->version_text.len > 0;
+}
+
+/* Whatever the server, its init_connect or a proxy set: our statements mean one thing only. */
+#define SESSION_VARIABLES                                                                  \
+    "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION',"  \
+    " SESSION time_zone = '+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0," \
+    " SESSION sql_auto_is_null = 0, SESSION sql_big_selects = 1,"                          \
+    " SESSION sql_select_limit = DEFAULT, SESSION wait_timeout = 28800,"                   \
+    " SESSION net_write_timeout = 600, "
+
+static bool set_session(struct mysql_conn *c, struct err *err)
+{
+    static const struct str sets[] = {
+        [FLAVOR_MYSQL] = STR(SESSION_VARIABLES "SESSION max_execution_time = 0"),
+        [FLAVOR_MARIADB] = STR(SESSION_VARIABLES "SESSION max_statement_time = 0"),
+    };
+
+    return mysql_conn_exec(c, sets[c->flavor], err) &&
+           mysql_conn_exec(c, STR("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+                           err);
+}
+
+static void describe(struct buf *where, const struct mysql_options *opt)
+{
+    if (opt->socket != NULL)
+        buf_printf(where, "%s", opt->socket);
+    else
+        buf_printf(where, "%s:%u", opt->host, (unsigned)opt->port);
+}
+
+bool mysql_conn_open(struct mysql_conn **out, const struct mysql_options *opt, struct err *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct mysql_conn *c = mem_alloc(1, sizeof(*c));
+
+    pthread_once(&once, init_library);
+    c->wake_fd = -1;
+    c->my = mysql_init(NULL);
+    assert(c->my != NULL);
+    describe(&c->where, opt);
+    set_options(c->my, opt);
+    if (mysql_real_connect(c->my, opt->socket != NULL ? NULL : opt->host, opt->user,
+                           opt->password, opt->database, opt->port, opt->socket, 0) == NULL) {
+        fail_login(c, opt->user, err);
+        goto close;
+    }
+    c->wake_fd = fcntl(socket_of(c->my), F_DUPFD_CLOEXEC, 0);
+    if (c->wake_fd < 0) {
+        err_set(err, ERR_RETRY, "MySQL at %s: no file descriptor left", c->where.ptr);
+        goto close;
+    }
+    if (!identify(c, err) || !set_session(c, err))
+        goto close;
+    *out = c;
+    return true;
+
+close:
+    mysql_conn_close(c);
+    return false;
+}
+
+void mysql_conn_close(struct mysql_conn *c)
+{
+    if (c == NULL)
+        return;
+    if (c->in_result) {
+        /* Nobody wants the rest: do not read it. */
+        mysql_conn_interrupt(c);
+        mysql_result_close(&c->result);
+    }
+    mysql_close(c->my);
+    if (c->wake_fd >= 0)
+        close(c->wake_fd);
+    free(c->result.cells);
+    buf_free(&c->where);
+    buf_free(&c->version_text);
+    free(c);
+}
+
+enum mysql_flavor mysql_conn_flavor(const struct mysql_conn *c)
+{
+    return c->flavor;
+}
+
+unsigned mysql_conn_version(const struct mysql_conn *c)
+{
+    return c->version;
+}
+
+const char *mysql_conn_version_text(const struct mysql_conn *c)
+{
+    return c->version_text.ptr;
+}
+
+uint64_t mysql_conn_affected(const struct mysql_conn *c)
+{
+    return c->affected;
+}
+
+const char *mysql_conn_where(const struct mysql_conn *c)
+{
+    return c->where.ptr;
+}
+
+void mysql_conn_trace(struct mysql_conn *c, struct buf *trace)
+{
+    c->trace = trace;
+}
+
+struct st_mysql *mysql_conn_handle(struct mysql_conn *c)
+{
+    return (struct st_mysql *)c->my;
+}
+
+void mysql_conn_interrupt(struct mysql_conn *c)
+{
+    __atomic_store_n(&c->interrupted, true, __ATOMIC_RELEASE);
+    shutdown(c->wake_fd, SHUT_RDWR);
+}
+
+/* A procedure's further results: read and thrown away, so that the next statement can be sent.
+ */
+static bool drain_results(struct mysql_conn *c)
+{
+    while (mysql_more_results(c->my)) {
+        if (mysql_next_result(c->my) > 0)
+            return false;
+        MYSQL_RES *res = mysql_use_result(c->my);
+
+        mysql_free_result(res);
+    }
+    return true;
+}
+
+bool mysql_conn_exec(struct mysql_conn *c, struct str sql, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    int got;
+
+    if (!mysql_conn_query(c, sql, &r, err))
+        return false;
+    while ((got = mysql_result_next(r, &row, err)) > 0)
+        ;
+    mysql_result_close(r);
+    return got == 0;
+}
+
+bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result **out,
+                      struct err *err)
+{
+    struct mysql_result *r = &c->result;
+
+    assert(!c->in_result);
+    if (c->trace != NULL)
+        buf_printf(c->trace, "%" STR_FMT ";\n", STR_ARG(sql));
+    if (mysql_real_query(c->my, sql.ptr, sql.len) != 0)
+        return mysql_conn_fail(c, err);
+    r->res = mysql_use_result(c->my);
+    if (r->res == NULL && mysql_field_count(c->my) != 0)
+        return mysql_conn_fail(c, err);
+    c->affected = r->res == NULL ? mysql_affected_rows(c->my) : 0;
+    r->n_columns = r->res == NULL ? 0 : mysql_num_fields(r->res);
+    if (r->n_columns > r->cells_cap) {
+        r->cells = mem_resize(r->cells, r->n_columns, sizeof(*r->cells));
+        r->cells_cap = r->n_columns;
+    }
+    c->in_result = true;
+    *out = r;
+    return true;
+}
+
+int mysql_result_next(struct mysql_result *r, struct mysql_row *row, struct err *err)
+{
+    struct mysql_conn *c = CONTAINER_OF(r, struct mysql_conn, result);
+
+    if (r->res == NULL)
+        return 0;
+    MYSQL_ROW cells = mysql_fetch_row(r->res);
+
+    if (cells == NULL) {
+        if (mysql_errno(c->my) == 0)
+            return 0;
+        mysql_conn_fail(c, err);
+        return -1;
+    }
+    const unsigned long *lengths = mysql_fetch_lengths(r->res);
+
+    for (size_t i = 0; i < r->n_columns; i++)
+        r->cells[i] = (struct str){cells[i], lengths[i]};
+    row->cells = r->cells;
+    row->n_cells = r->n_columns;
+    return 1;
+}
+
+size_t mysql_result_columns(const struct mysql_result *r)
+{
+    return r->n_columns;
+}
+
+struct str mysql_result_name(const struct mysql_result *r, size_t column)
+{
+    assert(column < r->n_columns);
+    const MYSQL_FIELD *field = mysql_fetch_field_direct(r->res, (unsigned)column);
+
+    return (struct str){field->name, field->name_length};
+}
+
+void mysql_result_close(struct mysql_result *r)
+{
+    struct mysql_conn *c = CONTAINER_OF(r, struct mysql_conn, result);
+
+    mysql_free_result(r->res); /* reads what is left */
+    r->res = NULL;
+    c->in_result = false;
+    /* A failure here is met again by the next statement. */
+    (void)drain_results(c);
+}
+
+bool mysql_conn_scalar(struct mysql_conn *c, struct str sql, struct buf *out, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+
+    if (!mysql_conn_query(c, sql, &r, err))
+        return false;
+    int got = mysql_result_next(r, &row, err);
+
+    if (got == 1 && row.n_cells > 0)
+        buf_append(out, row.cells[0]);
+    if (got == 0)
+        err->kind = ERR_NONE;
+    mysql_result_close(r);
+    return got == 1;
+}

@@ -1,0 +1,318 @@
+#include "config.h"
+
+#include "src/search.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/http_client.h"
+#include "src/json.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ELASTICSEARCH_MIN 7
+#define REASON_MAX        300
+
+struct search {
+    struct search_options opt; /* our own copies */
+    struct http_client *client;
+
+    pthread_mutex_t lock;
+    /* All guarded by lock; set once. */
+    enum search_flavor flavor;
+    unsigned major;
+    char *version;
+};
+
+static const char *copy(const char *text)
+{
+    return text != NULL ? mem_copy(text) : NULL;
+}
+
+static struct search_options copy_options(const struct search_options *opt)
+{
+    struct search_options own = *opt;
+    const char **urls = mem_alloc(opt->n_urls, sizeof(*urls));
+
+    for (size_t i = 0; i < opt->n_urls; i++)
+        urls[i] = mem_copy(opt->urls[i]);
+    own.urls = urls;
+    own.user = copy(opt->user);
+    own.password = copy(opt->password);
+    own.api_key = copy(opt->api_key);
+    own.ca_file = copy(opt->ca_file);
+    own.cert_file = copy(opt->cert_file);
+    own.key_file = copy(opt->key_file);
+    return own;
+}
+
+static void free_const(const void *p)
+{
+    free((void *)(uintptr_t)p);
+}
+
+static void free_options(struct search_options *opt)
+{
+    for (size_t i = 0; i < opt->n_urls; i++)
+        free_const(opt->urls[i]);
+    free_const(opt->urls);
+    free_const(opt->user);
+    free_const(opt->password);
+    free_const(opt->api_key);
+    free_const(opt->ca_file);
+    free_const(opt->cert_file);
+    free_const(opt->key_file);
+}
+
+struct http_client *search_new_client(const struct search *s)
+{
+    return http_client_new(&(struct http_options){
+        .urls = s->opt.urls,
+        .n_urls = s->opt.n_urls,
+        .user = s->opt.user,
+        .password = s->opt.password,
+        .api_key = s->opt.api_key,
+        .ca_file = s->opt.ca_file,
+        .cert_file = s->opt.cert_file,
+        .key_file = s->opt.key_file,
+        .verify = s->opt.verify,
+        .timeout_ms = s->opt.timeout_ms,
+    });
+}
+
+struct search *search_new(const struct search_options *opt)
+{
+    struct search *s = mem_alloc(1, sizeof(*s));
+
+    s->opt = copy_options(opt);
+    s->client = search_new_client(s);
+    s->version = mem_copy("");
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+void search_free(struct search *s)
+{
+    if (s == NULL)
+        return;
+    http_client_free(s->client);
+    pthread_mutex_destroy(&s->lock);
+    free_options(&s->opt);
+    free(s->version);
+    free(s);
+}
+
+const struct search_options *search_get_options(const struct search *s)
+{
+    return &s->opt;
+}
+
+static bool request(struct search *s, const char *method, struct str path, struct str body,
+                    struct http_result *result, struct buf *out, struct err *err)
+{
+    struct http_request req = {.method = method, .path = path, .body = body};
+
+    return http_client_call(s->client, &req, result, out, err);
+}
+
+bool search_request(struct search *s, const char *method, struct str path, struct str body,
+                    int *status, struct buf *out, struct err *err)
+{
+    struct http_result result;
+
+    if (!request(s, method, path, body, &result, out, err))
+        return false;
+    *status = result.status;
+    return true;
+}
+
+/* The engine's own words: "type: reason", or the beginning of whatever the body is. */
+static void append_reason(struct buf *b, struct str body)
+{
+    size_t start = b->len;
+
+    if (json_find_text(body, "/error/root_cause/0/type", b) ||
+        json_find_text(body, "/error/type", b)) {
+        buf_append(b, STR(": "));
+        if (!json_find_text(body, "/error/root_cause/0/reason", b))
+            (void)json_find_text(body, "/error/reason", b);
+    } else if (!json_find_text(body, "/error", b)) {
+        buf_append(b, body);
+    }
+    if (b->len - start > REASON_MAX)
+        b->len = start + REASON_MAX;
+    for (size_t i = start; i < b->len; i++)
+        if ((unsigned char)b->ptr[i] < 0x20)
+            b->ptr[i] = ' ';
+    buf_append(b, STR(""));
+}
+
+static bool contains(struct str text, const char *part)
+{
+    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
+}
+
+/* A block that goes away once somebody makes room on the disks: FORBIDDEN/12, on all versions.
+ */
+static bool is_disk_block(struct str body)
+{
+    return body.len > 0 && contains(body, "/12/index read-only");
+}
+
+static enum err_kind kind_of(int status, struct str body)
+{
+    if (status == 408 || status == 429 || status >= 500 || is_disk_block(body))
+        return ERR_RETRY;
+    return ERR_REJECT;
+}
+
+static const char *fix_of(int status, struct str body)
+{
+    if (is_disk_block(body))
+        return "; the engine's disks are too full: make room, then it goes on by itself";
+    switch (status) {
+    case 401:
+        return "; user and password, or the API key, are wrong or missing: see search.user and "
+               "search.password_file";
+    case 403: return "; the user has no right to do this: give it all rights on these indexes";
+    case 429: return "; the engine has too much to do";
+    case 502:
+    case 503:
+    case 504: return "; the engine is starting, or has no leader, or a proxy does not reach it";
+    }
+    return "";
+}
+
+static bool fail_status(const struct http_result *result, const char *method, struct str path,
+                        struct str body, struct err *err)
+{
+    struct buf reason = {0};
+
+    append_reason(&reason, body);
+    err_set_code(err, kind_of(result->status, body), "http", result->status,
+                 "%s: %s %" STR_FMT ": %d %s%s", result->address, method, STR_ARG(path),
+                 result->status, reason.ptr, fix_of(result->status, body));
+    buf_free(&reason);
+    return false;
+}
+
+bool search_call(struct search *s, const char *method, struct str path, struct str body,
+                 struct buf *out, struct err *err)
+{
+    struct http_result result;
+    struct buf answer = {0};
+    bool ok = request(s, method, path, body, &result, &answer, err);
+
+    if (ok && (result.status < 200 || result.status > 299))
+        ok = fail_status(&result, method, path, buf_str(&answer), err);
+    if (ok && out != NULL)
+        buf_append(out, buf_str(&answer));
+    buf_free(&answer);
+    return ok;
+}
+
+/* Who answered, by the body of GET /. */
+static bool read_identity(struct str body, enum search_flavor *flavor, unsigned *major,
+                          struct buf *version)
+{
+    struct buf product = {0};
+
+    if (!json_find_text(body, "/version/number", version))
+        return false;
+    *major = (unsigned)strtoul(version->ptr, NULL, 10);
+    if (json_find_text(body, "/version/distribution", &product) &&
+        str_equal(buf_str(&product), STR("opensearch"))) {
+        *flavor = SEARCH_OPENSEARCH;
+        /* OpenSearch 1 can be set to say 7.10.2, for old clients. */
+        *major = *major == 7 ? 1 : *major;
+    } else if (json_find_text(body, "/tagline", &product) &&
+               contains(buf_str(&product), "You Know, for Search")) {
+        *flavor = SEARCH_ELASTICSEARCH;
+    } else {
+        *flavor = SEARCH_UNKNOWN;
+    }
+    buf_free(&product);
+    return *flavor != SEARCH_UNKNOWN && *major > 0;
+}
+
+static void remember(struct search *s, enum search_flavor flavor, unsigned major,
+                     const char *version)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->flavor == SEARCH_UNKNOWN) {
+        s->flavor = flavor;
+        s->major = major;
+        free(s->version);
+        s->version = mem_copy(version);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool identify(struct search *s, struct str body, struct err *err)
+{
+    enum search_flavor flavor = SEARCH_UNKNOWN;
+    struct buf version = {0};
+    unsigned major = 0;
+    bool ok = read_identity(body, &flavor, &major, &version);
+
+    if (!ok)
+        err_set(
+            err, ERR_REJECT,
+            "what answers at search.url is not OpenSearch or Elasticsearch: check the address");
+    else if (flavor == SEARCH_ELASTICSEARCH && major < ELASTICSEARCH_MIN)
+        ok = err_set(err, ERR_REJECT, "Elasticsearch %s is too old: 7 or later is needed",
+                     version.ptr);
+    else
+        remember(s, flavor, major, version.ptr);
+    buf_free(&version);
+    return ok;
+}
+
+bool search_detect(struct search *s, struct err *err)
+{
+    if (search_flavor(s) != SEARCH_UNKNOWN)
+        return true;
+
+    struct buf body = {0};
+    bool ok = search_call(s, "GET", STR("/"), STR(""), &body, err) &&
+              identify(s, buf_str(&body), err);
+
+    buf_free(&body);
+    return ok;
+}
+
+/* Locking does not change what s is. */
+static pthread_mutex_t *lock_of(const struct search *s)
+{
+    return (pthread_mutex_t *)(uintptr_t)&s->lock;
+}
+
+enum search_flavor search_flavor(const struct search *s)
+{
+    pthread_mutex_lock(lock_of(s));
+
+    enum search_flavor flavor = s->flavor;
+
+    pthread_mutex_unlock(lock_of(s));
+    return flavor;
+}
+
+unsigned search_major(const struct search *s)
+{
+    pthread_mutex_lock(lock_of(s));
+
+    unsigned major = s->major;
+
+    pthread_mutex_unlock(lock_of(s));
+    return major;
+}
+
+const char *search_version_text(const struct search *s)
+{
+    pthread_mutex_lock(lock_of(s));
+
+    const char *version = s->flavor != SEARCH_UNKNOWN ? s->version : "";
+
+    pthread_mutex_unlock(lock_of(s));
+    return version;
+}

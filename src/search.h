@@ -1,0 +1,111 @@
+/*
+ * The search engine's administration: who it is, indexes, mappings, aliases.
+ *
+ * Blocking calls for set-up work (the coordinator's and the builds' threads); bulk requests are
+ * delivery's.  Knows Elasticsearch 7 to 9 and OpenSearch 1 to 3 by their real differences; what
+ * is used here is the same in all of them, in plain JSON, without a compatibility header.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef SRC_SEARCH_H
+#define SRC_SEARCH_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct http_client;
+struct search;
+
+/* Strings are copied. */
+struct search_options {
+    const char *const *urls;
+    size_t n_urls;
+    const char *user; /* basic auth, or NULL */
+    const char *password;
+    const char *api_key; /* "Authorization: ApiKey ...", or NULL */
+    const char *ca_file;
+    const char *cert_file, *key_file; /* client certificate, or NULL */
+    bool verify;                      /* TLS verification, on by default */
+    unsigned timeout_ms;              /* 0: 30000 */
+};
+
+enum search_flavor { SEARCH_UNKNOWN = 0, SEARCH_OPENSEARCH, SEARCH_ELASTICSEARCH };
+
+struct search *search_new(const struct search_options *opt) RETURNS_NONNULL MUST_CHECK;
+void search_free(struct search *s);
+const struct search_options *search_get_options(const struct search *s);
+/* A client of its own for bulk requests, with the same addresses, rights and TLS. */
+struct http_client *search_new_client(const struct search *s) RETURNS_NONNULL MUST_CHECK;
+
+/*
+ * Ask who it is, once it answers; later calls give what was learned.  Something that is no
+ * search engine, or a version that we do not know (below Elasticsearch 7), is ERR_REJECT.
+ */
+bool search_detect(struct search *s, struct err *err) MUST_CHECK;
+enum search_flavor search_flavor(const struct search *s);
+unsigned search_major(const struct search *s);           /* 0: not detected yet */
+const char *search_version_text(const struct search *s); /* "2.19.5"; "" until detected */
+
+/*
+ * One request to the next healthy address.  body empty: none.  The answer's text is appended to
+ * out (may be NULL), its status put into *status.  Connection trouble is ERR_RETRY; a status is
+ * not an error here.
+ */
+bool search_request(struct search *s, const char *method, struct str path, struct str body,
+                    int *status, struct buf *out, struct err *err) MUST_CHECK;
+
+/*
+ * The same, where only a status of 2xx is success.  Else err names the address, the call, the
+ * engine's reason and, where one is known, the fix; origin is "http", code the status.
+ * ERR_RETRY for 408, 429, 5xx and blocks of a full disk, ERR_REJECT for the rest.
+ */
+bool search_call(struct search *s, const char *method, struct str path, struct str body,
+                 struct buf *out, struct err *err) MUST_CHECK;
+
+/*
+ * Names of indexes and aliases are one concrete name: patterns, lists and names that begin with
+ * "_", "-" or "+" are ERR_REJECT before anything is sent.
+ */
+
+/* An index that is there already is ERR_REJECT with code 400 and the engine's reason. */
+bool search_create_index(struct search *s, struct str index, struct str body,
+                         struct err *err) MUST_CHECK;
+/* Missing is fine; an alias is ERR_REJECT. */
+bool search_delete_index(struct search *s, struct str index, struct err *err) MUST_CHECK;
+bool search_index_exists(struct search *s, struct str name, bool *exists, bool *is_alias,
+                         struct err *err) MUST_CHECK;
+/*
+ * alias -> index, away from whatever indexes had it, in one atomic call.  True also when it was
+ * there already; the index must exist.
+ */
+bool search_move_alias(struct search *s, struct str alias, struct str index,
+                       struct err *err) MUST_CHECK;
+bool search_add_alias(struct search *s, struct str alias, struct str index,
+                      struct err *err) MUST_CHECK;
+bool search_put_settings(struct search *s, struct str index, struct str body,
+                         struct err *err) MUST_CHECK;
+bool search_put_mapping(struct search *s, struct str index, struct str body,
+                        struct err *err) MUST_CHECK;
+/* Append the mapping itself: {"_meta":...,"properties":...}. */
+bool search_get_mapping(struct search *s, struct str index, struct buf *out,
+                        struct err *err) MUST_CHECK;
+bool search_refresh(struct search *s, struct str index, struct err *err) MUST_CHECK;
+bool search_count(struct search *s, struct str index, uint64_t *count,
+                  struct err *err) MUST_CHECK;
+/*
+ * For doctor and status: {"engine","version","cluster","status":"green|yellow|red","nodes",
+ * "unassigned_shards","disk_used_percent","disk_node"}; the fullest disk only where we may ask
+ * for it.
+ */
+bool search_health(struct search *s, struct buf *out_json, struct err *err) MUST_CHECK;
+
+/* Append one part of a path, percent-encoded. */
+void search_append_path(struct buf *b, struct str part);
+
+#endif

@@ -1,0 +1,329 @@
+#include "config.h"
+
+#include "src/search.h"
+
+#include "src/base/buf.h"
+#include "src/json.h"
+
+#include <stdlib.h>
+
+#define MOVE_TRIES 3
+
+void search_append_path(struct buf *b, struct str part)
+{
+    static const char hex[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < part.len; i++) {
+        unsigned char c = (unsigned char)part.ptr[i];
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            c == '-' || c == '_' || c == '.') {
+            buf_append_char(b, (char)c);
+        } else {
+            buf_append_char(b, '%');
+            buf_append_char(b, hex[c >> 4]);
+            buf_append_char(b, hex[c & 15]);
+        }
+    }
+}
+
+/* One concrete name, so that no call ever acts on more than is meant ("_all", "*", "a,b"). */
+static bool check_name(struct str name, struct err *err)
+{
+    bool ok = name.len > 0 && strchr("_-+", name.ptr[0]) == NULL;
+
+    for (size_t i = 0; i < name.len; i++)
+        ok = ok && (unsigned char)name.ptr[i] > 0x20 &&
+             strchr("*?,/\\\"<>|#:", name.ptr[i]) == NULL;
+    return ok || err_set(err, ERR_REJECT, "\"%" STR_FMT "\" is not the name of an index",
+                         STR_ARG(name));
+}
+
+/* METHOD /prefix/name/suffix with the body; what is NULL is left out. */
+static bool call_named(struct search *s, const char *method, const char *prefix,
+                       struct str name, const char *suffix, struct str body, struct buf *out,
+                       struct err *err)
+{
+    struct buf path = {0};
+
+    if (!check_name(name, err))
+        return false;
+    buf_append(&path, str_from(prefix));
+    search_append_path(&path, name);
+    buf_append(&path, str_from(suffix));
+
+    bool ok = search_call(s, method, buf_str(&path), body, out, err);
+
+    buf_free(&path);
+    return ok;
+}
+
+bool search_create_index(struct search *s, struct str index, struct str body, struct err *err)
+{
+    return call_named(s, "PUT", "/", index, "", body, NULL, err);
+}
+
+bool search_delete_index(struct search *s, struct str index, struct err *err)
+{
+    return call_named(s, "DELETE", "/", index, "", STR(""), NULL, err) ||
+           (err->kind == ERR_REJECT && err->code == 404);
+}
+
+bool search_put_settings(struct search *s, struct str index, struct str body, struct err *err)
+{
+    return call_named(s, "PUT", "/", index, "/_settings", body, NULL, err);
+}
+
+bool search_put_mapping(struct search *s, struct str index, struct str body, struct err *err)
+{
+    return call_named(s, "PUT", "/", index, "/_mapping", body, NULL, err);
+}
+
+bool search_refresh(struct search *s, struct str index, struct err *err)
+{
+    return call_named(s, "POST", "/", index, "/_refresh", STR(""), NULL, err);
+}
+
+/* HEAD /prefix/name: there or not. */
+static bool ask_whether(struct search *s, const char *prefix, struct str name, bool *yes,
+                        struct err *err)
+{
+    *yes = call_named(s, "HEAD", prefix, name, "", STR(""), NULL, err);
+    return *yes || (err->kind == ERR_REJECT && err->code == 404);
+}
+
+bool search_index_exists(struct search *s, struct str name, bool *exists, bool *is_alias,
+                         struct err *err)
+{
+    *is_alias = false;
+    if (!ask_whether(s, "/", name, exists, err))
+        return false;
+    return !*exists || ask_whether(s, "/_alias/", name, is_alias, err);
+}
+
+static bool fail_unreadable(struct err *err, const char *what)
+{
+    return err_set(err, ERR_RETRY, "the search engine's answer to %s cannot be read", what);
+}
+
+/* The value of the first member's member name: {"orders_v2": {"mappings": VALUE}}. */
+static bool find_in_first(struct str answer, struct str name, struct str *value)
+{
+    struct json_reader r;
+    struct str key;
+
+    json_reader_init(&r, answer);
+    if (!json_enter_object(&r) || !json_next_member(&r, &key) || !json_enter_object(&r))
+        return false;
+    while (json_next_member(&r, &key))
+        if (json_string_equal(key, name))
+            return json_read_raw(&r, value);
+    return false;
+}
+
+bool search_get_mapping(struct search *s, struct str index, struct buf *out, struct err *err)
+{
+    struct buf answer = {0};
+    struct str mapping = {0};
+    bool ok = call_named(s, "GET", "/", index, "/_mapping", STR(""), &answer, err);
+
+    if (ok && !find_in_first(buf_str(&answer), STR("mappings"), &mapping))
+        ok = fail_unreadable(err, "_mapping");
+    if (ok)
+        buf_append(out, mapping);
+    buf_free(&answer);
+    return ok;
+}
+
+bool search_count(struct search *s, struct str index, uint64_t *count, struct err *err)
+{
+    struct buf answer = {0};
+    bool ok = call_named(s, "GET", "/", index, "/_count", STR(""), &answer, err);
+
+    if (ok && !json_find_u64(buf_str(&answer), "/count", count))
+        ok = fail_unreadable(err, "_count");
+    buf_free(&answer);
+    return ok;
+}
+
+/* {"ACTION": {"index": INDEX, "alias": ALIAS}} */
+static void put_alias_action(struct json_writer *w, struct str action, struct str index,
+                             struct str alias)
+{
+    json_open_object(w);
+    json_write_key(w, action);
+    json_open_object(w);
+    json_put_string(w, STR("index"), index);
+    json_put_string(w, STR("alias"), alias);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+/* Remove the alias from all holders (the answer of GET /_alias) but index, and add it to index.
+ */
+static void put_move(struct buf *b, struct str alias, struct str index, struct str holders)
+{
+    struct json_writer w = {.out = b};
+    struct json_reader r;
+    struct buf name = {0};
+    struct str key;
+
+    json_open_object(&w);
+    json_write_key(&w, STR("actions"));
+    json_open_array(&w);
+    json_reader_init(&r, holders);
+    if (holders.len > 0 && json_enter_object(&r)) {
+        while (json_next_member(&r, &key)) {
+            buf_clear(&name);
+            json_unescape(&name, key);
+            if (!str_equal(buf_str(&name), index))
+                put_alias_action(&w, STR("remove"), buf_str(&name), alias);
+        }
+    }
+    put_alias_action(&w, STR("add"), index, alias);
+    json_close_array(&w);
+    json_close_object(&w);
+    buf_free(&name);
+}
+
+/* Is index the one holder? */
+static bool is_only_holder(struct str index, struct str holders)
+{
+    struct json_reader r;
+    struct str key;
+
+    json_reader_init(&r, holders);
+    return holders.len > 0 && json_enter_object(&r) && json_next_member(&r, &key) &&
+           json_string_equal(key, index) && !json_next_member(&r, &key) && json_reader_ok(&r);
+}
+
+/* The answer of GET /_alias/ALIAS, {"INDEX": {...}, ...}; empty when nobody has it. */
+static bool get_holders(struct search *s, struct str alias, struct buf *out, struct err *err)
+{
+    buf_clear(out);
+    if (!call_named(s, "GET", "/_alias/", alias, "", STR(""), out, err))
+        return err->kind == ERR_REJECT && err->code == 404;
+    return json_valid(buf_str(out), err) || fail_unreadable(err, "_alias");
+}
+
+/*
+ * Holders are named one by one, not as "*", because a user may have rights on our indexes only.
+ * Between the question and the move the holders can change: an index that is gone fails the
+ * move as a whole (404), one that came is seen by the next question.
+ */
+bool search_move_alias(struct search *s, struct str alias, struct str index, struct err *err)
+{
+    struct buf holders = {0}, body = {0};
+    bool ok = check_name(index, err), done = false;
+
+    for (int i = 0; ok && !done && i <= MOVE_TRIES; i++) {
+        ok = get_holders(s, alias, &holders, err);
+        done = ok && is_only_holder(index, buf_str(&holders));
+        if (!ok || done || i == MOVE_TRIES)
+            break;
+        buf_clear(&body);
+        put_move(&body, alias, index, buf_str(&holders));
+        ok = search_call(s, "POST", STR("/_aliases"), buf_str(&body), NULL, err) ||
+             (err->code == 404 && i + 1 < MOVE_TRIES);
+    }
+    if (ok && !done)
+        ok = err_set(err, ERR_RETRY, "alias %" STR_FMT " is being moved by somebody else",
+                     STR_ARG(alias));
+    buf_free(&holders);
+    buf_free(&body);
+    return ok;
+}
+
+bool search_add_alias(struct search *s, struct str alias, struct str index, struct err *err)
+{
+    struct buf body = {0};
+
+    if (!check_name(alias, err) || !check_name(index, err))
+        return false;
+    put_move(&body, alias, index, STR(""));
+
+    bool ok = search_call(s, "POST", STR("/_aliases"), buf_str(&body), NULL, err);
+
+    buf_free(&body);
+    return ok;
+}
+
+static void put_copy(struct json_writer *w, const char *name, struct str from,
+                     const char *pointer)
+{
+    struct str raw;
+
+    json_write_key(w, str_from(name));
+    if (json_find(from, pointer, &raw))
+        json_write_raw(w, raw);
+    else
+        json_write_null(w);
+}
+
+/* From [{"node": NAME, "disk.percent": "70"}, ...], the row of the fullest disk. */
+static void put_fullest_disk(struct json_writer *w, struct str rows)
+{
+    struct json_reader r;
+    struct buf node = {0}, text = {0};
+    struct str row;
+    long worst = -1;
+
+    json_reader_init(&r, rows);
+    if (json_enter_array(&r)) {
+        while (json_next_element(&r) && json_read_raw(&r, &row)) {
+            buf_clear(&text);
+            if (!json_find_text(row, "/disk.percent", &text))
+                continue;
+            if (strtol(text.ptr, NULL, 10) <= worst)
+                continue;
+            worst = strtol(text.ptr, NULL, 10);
+            buf_clear(&node);
+            (void)json_find_text(row, "/node", &node);
+        }
+    }
+    if (worst >= 0) {
+        json_put_i64(w, STR("disk_used_percent"), worst);
+        json_put_string(w, STR("disk_node"), buf_str(&node));
+    }
+    buf_free(&node);
+    buf_free(&text);
+}
+
+static const char *flavor_name(enum search_flavor flavor)
+{
+    switch (flavor) {
+    case SEARCH_UNKNOWN: return "unknown";
+    case SEARCH_OPENSEARCH: return "opensearch";
+    case SEARCH_ELASTICSEARCH: return "elasticsearch";
+    }
+    return "unknown";
+}
+
+bool search_health(struct search *s, struct buf *out_json, struct err *err)
+{
+    struct json_writer w = {.out = out_json};
+    struct buf health = {0}, disks = {0};
+    struct err ignored = {0};
+
+    if (!search_detect(s, err))
+        return false;
+
+    bool ok = search_call(s, "GET", STR("/_cluster/health"), STR(""), &health, err);
+
+    if (ok) {
+        json_open_object(&w);
+        json_put_cstr(&w, STR("engine"), flavor_name(search_flavor(s)));
+        json_put_cstr(&w, STR("version"), search_version_text(s));
+        put_copy(&w, "cluster", buf_str(&health), "/cluster_name");
+        put_copy(&w, "status", buf_str(&health), "/status");
+        put_copy(&w, "nodes", buf_str(&health), "/number_of_nodes");
+        put_copy(&w, "unassigned_shards", buf_str(&health), "/unassigned_shards");
+        if (search_call(s, "GET", STR("/_cat/allocation?format=json&h=node,disk.percent"),
+                        STR(""), &disks, &ignored))
+            put_fullest_disk(&w, buf_str(&disks));
+        json_close_object(&w);
+    }
+    buf_free(&health);
+    buf_free(&disks);
+    return ok;
+}

@@ -1,0 +1,89 @@
+#include "config.h"
+
+#include "sync/binlog/checksum.h"
+
+#include <zlib.h>
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+/*
+ * Folding after Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ"
+ * (Intel, 2009): powers of x modulo the polynomial, bit-reflected.
+ */
+
+#define SIMD __attribute__((target("pclmul,sse4.1")))
+
+SIMD static inline __m128i load(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* a moved on by the distance that k stands for, onto next. */
+SIMD static inline __m128i fold(__m128i a, __m128i k, __m128i next)
+{
+    const __m128i low = _mm_clmulepi64_si128(a, k, 0x00);
+    const __m128i high = _mm_clmulepi64_si128(a, k, 0x11);
+
+    return _mm_xor_si128(_mm_xor_si128(low, high), next);
+}
+
+/* 128 bits to the 32 of the remainder. */
+SIMD static uint32_t reduce(__m128i a)
+{
+    const __m128i k128 = _mm_set_epi64x(0x00ccaa009e, 0x01751997d0);
+    const __m128i k64 = _mm_set_epi64x(0, 0x0163cd6124);
+    const __m128i barrett = _mm_set_epi64x(0x01f7011641, 0x01db710641);
+    const __m128i low32 = _mm_setr_epi32(~0, 0, ~0, 0);
+
+    a = _mm_xor_si128(_mm_srli_si128(a, 8), _mm_clmulepi64_si128(a, k128, 0x10));
+
+    __m128i b = _mm_srli_si128(a, 4);
+
+    a = _mm_xor_si128(_mm_clmulepi64_si128(_mm_and_si128(a, low32), k64, 0x00), b);
+    b = _mm_clmulepi64_si128(_mm_and_si128(a, low32), barrett, 0x10);
+    b = _mm_clmulepi64_si128(_mm_and_si128(b, low32), barrett, 0x00);
+    return (uint32_t)_mm_extract_epi32(_mm_xor_si128(a, b), 1);
+}
+
+/* n is a multiple of 16 and at least 64; crc is inverted, in and out. */
+SIMD static uint32_t fold_all(uint32_t crc, const uint8_t *p, size_t n)
+{
+    const __m128i k512 = _mm_set_epi64x(0x01c6e41596, 0x0154442bd4);
+    const __m128i k128 = _mm_set_epi64x(0x00ccaa009e, 0x01751997d0);
+    __m128i a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)crc));
+    __m128i b = load(p + 16), c = load(p + 32), d = load(p + 48);
+
+    for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
+        a = fold(a, k512, load(p));
+        b = fold(b, k512, load(p + 16));
+        c = fold(c, k512, load(p + 32));
+        d = fold(d, k512, load(p + 48));
+    }
+    a = fold(fold(fold(a, k128, b), k128, c), k128, d);
+    for (; n >= 16; p += 16, n -= 16)
+        a = fold(a, k128, load(p));
+    return reduce(a);
+}
+
+uint32_t checksum_crc32(uint32_t crc, const uint8_t *p, size_t n)
+{
+    if (n >= 64 && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1")) {
+        const size_t whole = n & ~(size_t)15;
+
+        crc = ~fold_all(~crc, p, whole);
+        p += whole;
+        n -= whole;
+    }
+    return n > 0 ? (uint32_t)crc32_z(crc, p, n) : crc;
+}
+
+#else
+
+uint32_t checksum_crc32(uint32_t crc, const uint8_t *p, size_t n)
+{
+    return (uint32_t)crc32_z(crc, p, n);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * What a statement in the log does, as far as a follower of row events must know: its kind and
+ * the tables that it names.  Not a parser: it reads the words at the front.
+ */
+#ifndef SYNC_BINLOG_DDL_H
+#define SYNC_BINLOG_DDL_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+enum ddl_kind {
+    DDL_UNKNOWN = 0, /* not recognised; may do anything */
+    DDL_NONE,        /* concerns no table's rows or shape: GRANT, CREATE USER, SET, FLUSH ... */
+    DDL_BEGIN,
+    DDL_COMMIT,
+    DDL_ROLLBACK,
+    DDL_SAVEPOINT,
+    DDL_ROLLBACK_TO,
+    DDL_XA_START,
+    DDL_XA_END,
+    DDL_XA_PREPARE,
+    DDL_XA_COMMIT,
+    DDL_XA_ROLLBACK,
+    DDL_CREATE_TABLE,
+    DDL_ALTER_TABLE, /* also CREATE INDEX and DROP INDEX */
+    DDL_DROP_TABLE,
+    DDL_RENAME_TABLE,
+    DDL_TRUNCATE_TABLE,
+    DDL_CREATE_DATABASE,
+    DDL_ALTER_DATABASE,
+    DDL_DROP_DATABASE,
+    DDL_DML, /* INSERT, UPDATE, DELETE, REPLACE, LOAD, CALL ...: its rows are not in the log;
+                the table is named where it is plain which one it is */
+};
+
+struct ddl_table {
+    struct str database;     /* the statement's own or the session's; may be empty */
+    struct str table;        /* empty for CREATE, ALTER and DROP DATABASE */
+    struct str new_database; /* RENAME TABLE, ALTER TABLE ... RENAME: what it is called now */
+    struct str new_table;    /* ptr NULL: not renamed */
+};
+
+struct ddl {
+    enum ddl_kind kind;
+    bool temporary;      /* a TEMPORARY table: nobody else sees it */
+    bool changes_rows;   /* without events for them: partitions dropped, emptied or exchanged,
+                            CREATE OR REPLACE, tablespaces imported */
+    bool changes_values; /* rows look different now: columns added, changed, converted, dropped
+                          */
+    bool one_phase;      /* XA COMMIT ... ONE PHASE */
+    struct str xid;      /* XA: canonical "X'67',X'62',1" */
+    struct ddl_table *tables;
+    size_t n_tables;
+};
+
+/* Everything in out is in a.  Never fails: what is not recognised is DDL_UNKNOWN. */
+void ddl_parse(struct str database, struct str sql, struct arena *a, struct ddl *out);
+
+/* "create table", "drop table" ... */
+const char *ddl_kind_name(enum ddl_kind kind);
+
+#endif

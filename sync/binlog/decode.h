@@ -1,0 +1,53 @@
+/*
+ * `millrace binlog decode`: a log as JSON lines (design part 6).
+ */
+#ifndef SYNC_BINLOG_DECODE_H
+#define SYNC_BINLOG_DECODE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/binlog/position.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct schema;
+struct transport;
+
+/* Takes finished output; false: stop (a closed pipe), err says why. */
+typedef bool (*decode_write_fn)(void *ctx, struct str bytes, struct err *err);
+
+struct decode_options {
+    bool events;        /* --events: a line for every event */
+    bool no_output;     /* --format none: every cell is formatted into memory and thrown away */
+    uint64_t event_max; /* 0: 1 GiB */
+    const struct str *tables; /* only these DATABASE.TABLE; n_tables 0: all */
+    size_t n_tables;
+    uint32_t from_time, to_time; /* [from, to) in seconds since 1970; 0: no bound */
+    struct position from, to;    /* [from, to); file.ptr NULL: no bound */
+    struct str file; /* the name of the file that the transport reads; empty: a dump ... */
+    struct position start; /* ... that starts here; of a file the offset, 0: its beginning */
+    decode_write_fn write;
+    void *ctx;
+};
+
+struct decode_counts {
+    uint64_t inserts, updates, deletes;
+    uint64_t cells, nulls; /* over all row images */
+    uint64_t idsum;        /* sum of the first column over all images, modulo 2^64 */
+    uint64_t events;
+    uint64_t bytes;
+};
+
+/*
+ * Decode everything t has.  False: damaged or unreadable; err names file, offset and reason,
+ * and all before it was written.
+ */
+bool decode_run(struct transport *t, const struct decode_options *opt,
+                struct decode_counts *counts, struct err *err) MUST_CHECK;
+
+/* "ins=1 upd=0 del=0 cells=3 nulls=0 idsum=7\n" */
+void decode_counts_format(const struct decode_counts *c, char out[160]);
+
+#endif

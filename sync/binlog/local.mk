@@ -1,0 +1,39 @@
+# Bytes in, values out; the transports at its edge.  libbinlog.a
+noinst_LIBRARIES += libbinlog.a
+libbinlog_a_SOURCES = \
+	%D%/cell.c %D%/cell.h \
+	%D%/charset.c %D%/charset.h %D%/charset_tables.c %D%/charset_tables.h \
+	%D%/checksum.c %D%/checksum.h \
+	%D%/cursor.h \
+	%D%/ddl.c %D%/ddl.h \
+	%D%/decode.c %D%/decode.h %D%/decode_event.c %D%/decode_event.h \
+	%D%/decimal.c %D%/decimal.h \
+	%D%/event.c %D%/event.h \
+	%D%/framer.c %D%/framer.h \
+	%D%/geometry.c %D%/geometry.h \
+	%D%/gtid.c %D%/gtid.h \
+	%D%/json_diff.c %D%/json_diff.h \
+	%D%/jsonb.c %D%/jsonb.h \
+	%D%/payload.c %D%/payload.h \
+	%D%/position.c %D%/position.h \
+	%D%/row.c %D%/row.h \
+	%D%/schema.c %D%/schema.h \
+	%D%/sql_lexer.c %D%/sql_lexer.h \
+	%D%/table_map.c %D%/table_map.h \
+	%D%/table_metadata.c %D%/table_metadata.h \
+	%D%/temporal.c %D%/temporal.h \
+	%D%/transaction.c %D%/transaction.h \
+	%D%/unpack.c %D%/unpack.h \
+	%D%/value.h \
+	%D%/value_json.c %D%/value_json.h \
+	%D%/wire.c %D%/wire.h \
+	%D%/transport.c %D%/transport.h \
+	%D%/transport_file.c \
+	%D%/transport_server.c \
+	%D%/transport_wire.h
+if HAVE_LIBMARIADB
+libbinlog_a_SOURCES += %D%/transport_libmariadb.c
+else
+libbinlog_a_SOURCES += %D%/transport_libmysqlclient.c
+endif
+binlog_libs = libbinlog.a $(service_libs)

@@ -1,0 +1,48 @@
+#include "config.h"
+
+#include "sync/binlog/schema.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <strings.h>
+
+struct schema *schema_new(struct str database, struct str table)
+{
+    struct arena *a = arena_new();
+    struct schema *s = arena_alloc(a, 1, sizeof(*s));
+
+    s->arena = a;
+    s->database = arena_copy(a, database);
+    s->table = arena_copy(a, table);
+    s->refs = 1;
+    return s;
+}
+
+struct schema *schema_ref(struct schema *s)
+{
+    __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+    return s;
+}
+
+void schema_unref(struct schema *s)
+{
+    if (s == NULL)
+        return;
+
+    const unsigned left = __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL);
+
+    assert(left != UINT_MAX);
+    if (left == 0)
+        arena_free(s->arena);
+}
+
+size_t schema_find(const struct schema *s, struct str name)
+{
+    for (size_t i = 0; i < s->n_columns; i++) {
+        const struct str other = s->columns[i].name;
+
+        if (other.len == name.len && strncasecmp(other.ptr, name.ptr, name.len) == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}

@@ -1,0 +1,94 @@
+/*
+ * struct schema: what a table looked like at some moment; immutable and reference-counted.
+ *
+ * Made from information_schema (sync/model/catalog) or from full binlog metadata.
+ *
+ * @thread any (atomic count, no other mutable state)
+ */
+#ifndef SYNC_BINLOG_SCHEMA_H
+#define SYNC_BINLOG_SCHEMA_H
+
+#include "src/base/arena.h"
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum column_type {
+    COLUMN_UNKNOWN = 0,
+    COLUMN_TINYINT,
+    COLUMN_SMALLINT,
+    COLUMN_MEDIUMINT,
+    COLUMN_INT,
+    COLUMN_BIGINT,
+    COLUMN_DECIMAL,
+    COLUMN_FLOAT,
+    COLUMN_DOUBLE,
+    COLUMN_BIT,
+    COLUMN_YEAR,
+    COLUMN_DATE,
+    COLUMN_TIME,
+    COLUMN_DATETIME,
+    COLUMN_TIMESTAMP,
+    COLUMN_CHAR,
+    COLUMN_VARCHAR,
+    COLUMN_BINARY,
+    COLUMN_VARBINARY,
+    COLUMN_TEXT, /* TINYTEXT to LONGTEXT */
+    COLUMN_BLOB, /* TINYBLOB to LONGBLOB */
+    COLUMN_ENUM,
+    COLUMN_SET,
+    COLUMN_JSON, /* also MariaDB's LONGTEXT with json_valid */
+    COLUMN_POINT,
+    COLUMN_GEOMETRY, /* every other spatial type */
+    COLUMN_UUID,
+    COLUMN_INET4,
+    COLUMN_INET6,
+    COLUMN_VECTOR,
+};
+
+struct column {
+    struct str name;
+    struct str type_text; /* as information_schema says it: "decimal(10,2) unsigned" */
+    enum column_type type;
+    bool is_unsigned;
+    bool nullable;
+    bool generated;
+    bool invisible;
+    bool compressed;      /* MariaDB COMPRESSED */
+    bool old_temporal;    /* MariaDB pre-5.6 storage with fraction digits */
+    uint8_t fsp;          /* fraction digits of temporals */
+    uint8_t precision;    /* DECIMAL */
+    uint8_t scale;        /* DECIMAL */
+    uint32_t length;      /* characters of CHAR/VARCHAR, bytes of BINARY, bits of BIT, dims of VECTOR */
+    struct str charset;   /* "utf8mb4", "" for columns without one, "binary" for byte columns */
+    struct str collation;
+    struct str *labels;   /* ENUM and SET, UTF-8 */
+    size_t n_labels;
+};
+
+struct schema {
+    struct str database;
+    struct str table;
+    struct column *columns;
+    size_t n_columns;
+    size_t *key; /* indexes into columns of the primary key, in key order */
+    size_t n_key;
+    bool is_view;
+    struct str engine;
+    struct arena *arena; /* owns every byte above */
+    unsigned refs;       /* use schema_ref and schema_unref */
+};
+
+/* An empty schema with one reference and an arena to put its parts into. */
+struct schema *schema_new(struct str database, struct str table) RETURNS_NONNULL MUST_CHECK;
+
+struct schema *schema_ref(struct schema *s) RETURNS_NONNULL;
+void schema_unref(struct schema *s); /* NULL is fine */
+
+/* The column's index, or SIZE_MAX.  Names compare without case, as in the server. */
+size_t schema_find(const struct schema *s, struct str name);
+
+#endif

@@ -1,0 +1,179 @@
+#include "config.h"
+
+#include "sync/binlog/sql_lexer.h"
+
+#include "src/base/arena.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static bool starts_with(const struct sql_lexer *l, const char *text)
+{
+    const size_t n = strlen(text);
+
+    return (size_t)(l->end - l->p) >= n && memcmp(l->p, text, n) == 0;
+}
+
+static void skip_line(struct sql_lexer *l)
+{
+    const char *newline = memchr(l->p, '\n', (size_t)(l->end - l->p));
+
+    l->p = newline != NULL ? newline + 1 : l->end;
+}
+
+static void skip_block(struct sql_lexer *l)
+{
+    for (l->p += 2; l->p < l->end; l->p++)
+        if (starts_with(l, "*/")) {
+            l->p += 2;
+            return;
+        }
+}
+
+/* White space, comments and the marks of executable comments. */
+static void skip_space(struct sql_lexer *l)
+{
+    while (l->p < l->end) {
+        if (isspace((unsigned char)*l->p) || *l->p == '\0') {
+            l->p++;
+        } else if (*l->p == '#' || (starts_with(l, "--") &&
+                                    (l->end - l->p == 2 || (unsigned char)l->p[2] <= ' '))) {
+            skip_line(l);
+        } else if (starts_with(l, "/*!") || starts_with(l, "/*M!")) {
+            l->p += l->p[2] == '!' ? 3 : 4;
+            while (l->p < l->end && isdigit((unsigned char)*l->p))
+                l->p++;
+        } else if (starts_with(l, "/*")) {
+            skip_block(l);
+        } else if (starts_with(l, "*/")) {
+            l->p += 2;
+        } else {
+            return;
+        }
+    }
+}
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '@' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Past the closing quote; a doubled one, or after a backslash in strings, is part of the text.
+ */
+static void skip_quoted(struct sql_lexer *l)
+{
+    const char quote = *l->p++;
+
+    while (l->p < l->end) {
+        const char c = *l->p++;
+
+        if (c == '\\' && quote == '\'' && l->p < l->end)
+            l->p++;
+        else if (c == quote && (l->p == l->end || *l->p != quote))
+            return;
+        else if (c == quote)
+            l->p++;
+    }
+}
+
+void sql_lexer_next(struct sql_lexer *l)
+{
+    skip_space(l);
+
+    const char *const start = l->p;
+
+    if (l->p == l->end) {
+        l->token = (struct sql_token){SQL_END, {l->end, 0}};
+        return;
+    }
+    if (*l->p == '`' || *l->p == '"') {
+        l->token.kind = SQL_QUOTED;
+        skip_quoted(l);
+    } else if (*l->p == '\'') {
+        l->token.kind = SQL_STRING;
+        skip_quoted(l);
+    } else if (is_word_char(*l->p)) {
+        l->token.kind = SQL_WORD;
+        while (l->p < l->end && is_word_char(*l->p))
+            l->p++;
+    } else {
+        l->token.kind = SQL_PUNCTUATION;
+        l->p++;
+    }
+    l->token.text = (struct str){start, (size_t)(l->p - start)};
+}
+
+void sql_lexer_init(struct sql_lexer *l, struct str sql)
+{
+    l->p = sql.ptr != NULL ? sql.ptr : "";
+    l->end = l->p + sql.len;
+    sql_lexer_next(l);
+}
+
+bool sql_lexer_is(const struct sql_lexer *l, const char *word)
+{
+    return l->token.kind == SQL_WORD && l->token.text.len == strlen(word) &&
+           strncasecmp(l->token.text.ptr, word, l->token.text.len) == 0;
+}
+
+bool sql_lexer_is_char(const struct sql_lexer *l, char c)
+{
+    return l->token.kind == SQL_PUNCTUATION && l->token.text.ptr[0] == c;
+}
+
+bool sql_lexer_accept(struct sql_lexer *l, const char *word)
+{
+    if (!sql_lexer_is(l, word))
+        return false;
+    sql_lexer_next(l);
+    return true;
+}
+
+bool sql_lexer_accept_char(struct sql_lexer *l, char c)
+{
+    if (!sql_lexer_is_char(l, c))
+        return false;
+    sql_lexer_next(l);
+    return true;
+}
+
+static char unescaped(char c)
+{
+    switch (c) {
+    case '0': return '\0';
+    case 'b': return '\b';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    case 'Z': return '\x1a';
+    default: return c;
+    }
+}
+
+struct str sql_token_text(const struct sql_token *t, struct arena *a)
+{
+    char *const text = arena_bytes(a, t->text.len);
+    const char *p = t->text.ptr, *end = p + t->text.len;
+    size_t n = 0;
+
+    if (t->kind != SQL_QUOTED && t->kind != SQL_STRING)
+        return arena_copy(a, t->text);
+
+    const char quote = *p++;
+
+    while (p < end) {
+        char c = *p++;
+
+        if (c == quote) {
+            if (p == end || *p != quote)
+                break;
+            p++;
+        } else if (c == '\\' && quote == '\'' && p < end) {
+            c = unescaped(*p++);
+        }
+        text[n++] = c;
+    }
+    return (struct str){text, n};
+}

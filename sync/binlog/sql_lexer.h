@@ -1,0 +1,49 @@
+/*
+ * struct sql_lexer: the words of a statement, as far as telling statements apart needs.
+ *
+ * Comments are passed over, but executable ones (between slash-star-bang and star-slash) are
+ * read like the text around them.
+ */
+#ifndef SYNC_BINLOG_SQL_LEXER_H
+#define SYNC_BINLOG_SQL_LEXER_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+
+struct arena;
+
+enum sql_token_kind {
+    SQL_END = 0,
+    SQL_WORD,   /* keyword, name or number */
+    SQL_QUOTED, /* `name` or "name" */
+    SQL_STRING, /* 'text' */
+    SQL_PUNCTUATION,
+};
+
+struct sql_token {
+    enum sql_token_kind kind;
+    struct str text; /* as it stands, with its quotes */
+};
+
+struct sql_lexer {
+    const char *p, *end;
+    struct sql_token token; /* the one to look at */
+};
+
+void sql_lexer_init(struct sql_lexer *l, struct str sql);
+/* Look at the next token. */
+void sql_lexer_next(struct sql_lexer *l);
+
+/* Whether the token is this keyword (in capitals), or this character. */
+bool sql_lexer_is(const struct sql_lexer *l, const char *word);
+bool sql_lexer_is_char(const struct sql_lexer *l, char c);
+/* The same, and moves on if it is. */
+bool sql_lexer_accept(struct sql_lexer *l, const char *word);
+bool sql_lexer_accept_char(struct sql_lexer *l, char c);
+
+/* What a word, a name or a string means, without quotes; in a. */
+struct str sql_token_text(const struct sql_token *t, struct arena *a);
+
+#endif

@@ -1,0 +1,318 @@
+#include "config.h"
+
+#include "src/base/buf.h"
+#include "src/base/bytes.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/mysql.h"
+#include "sync/binlog/gtid.h"
+#include "sync/binlog/transport.h"
+#include "sync/binlog/transport_wire.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define HEARTBEAT_MS    10000
+#define WRITE_TIMEOUT_S 600
+#define EVENT_MAX       ((size_t)64 << 20)
+
+#define EVENT_HEADER_LEN         19
+#define EVENT_TYPE_AT            4
+#define ROTATE_EVENT             4
+#define FORMAT_DESCRIPTION_EVENT 15
+
+/*
+ * The server that cut us off did so write_timeout_s after we stopped reading; what it had sent
+ * by then we still read.  More than this does not fit into the buffers of two sockets.
+ */
+#define IN_FLIGHT_MAX ((uint64_t)32 << 20)
+
+struct server_transport {
+    struct transport base;
+    struct mysql_conn *conn;
+    struct wire *wire;
+    size_t event_max;
+    bool non_block;
+    bool interrupted; /* atomic */
+    bool progressed;  /* events of the log came, not only its description */
+
+    /* Did the server give up on us?  When we last returned, bytes read, and where we dallied.
+     */
+    int64_t patience_ms;
+    int64_t returned_ms;
+    uint64_t n_bytes;
+    uint64_t dallied_at; /* n_bytes then; UINT64_MAX: never */
+};
+
+static bool is_interrupted(const struct server_transport *t)
+{
+    return __atomic_load_n(&t->interrupted, __ATOMIC_ACQUIRE);
+}
+
+/* What to do about it, added to what the server said. */
+static const char *advice(enum transport_reason reason)
+{
+    switch (reason) {
+    case TRANSPORT_PRIVILEGE: return "; GRANT REPLICATION SLAVE ON *.* to this user";
+    case TRANSPORT_NO_BINLOG: return "; start the server with log_bin and binlog_format=ROW";
+    case TRANSPORT_PURGED:
+    case TRANSPORT_GTID_PURGED:
+        return "; what was in it cannot be followed any more: the tables must be built again";
+    case TRANSPORT_BEYOND:
+    case TRANSPORT_DIVERGED:
+        return "; this is not the log that was followed before (another server, a restored or "
+               "reset one): the tables must be built again";
+    case TRANSPORT_DUPLICATE_ID: return "; give this topic another server_id";
+    case TRANSPORT_NONE:
+    case TRANSPORT_LOST:
+    case TRANSPORT_CUT:
+    case TRANSPORT_INTERRUPTED:
+    case TRANSPORT_AUTH:
+    case TRANSPORT_MAX_PACKET:
+    case TRANSPORT_DAMAGED:
+    case TRANSPORT_REFUSED: return "";
+    }
+    return "";
+}
+
+static bool too_large(const struct server_transport *t, struct err *err)
+{
+    return transport_fail(
+        err, TRANSPORT_MAX_PACKET,
+        "MySQL at %s: an event is larger than source.event_max (%zu bytes): raise it",
+        mysql_conn_where(t->conn), t->event_max);
+}
+
+/* Turn an error of the connection into one of this transport. */
+static bool fail(const struct server_transport *t, const struct err *cause, struct err *err)
+{
+    enum transport_reason reason = TRANSPORT_LOST;
+
+    if (cause->kind == ERR_STOP || is_interrupted(t))
+        reason = TRANSPORT_INTERRUPTED;
+    else if (cause->kind != ERR_RETRY)
+        reason = transport_classify((unsigned)cause->code, cause->msg);
+    else if (t->dallied_at != UINT64_MAX && t->n_bytes - t->dallied_at < IN_FLIGHT_MAX)
+        reason = TRANSPORT_CUT;
+    /* We began at the right place, so the log itself must be wrong. */
+    if (reason == TRANSPORT_BEYOND && t->progressed)
+        reason = TRANSPORT_DAMAGED;
+    return transport_fail(err, reason, "%s%s", cause->msg, advice(reason));
+}
+
+static bool exec(struct server_transport *t, const struct buf *sql, struct err *err)
+{
+    struct err cause;
+
+    return mysql_conn_exec(t->conn, buf_str(sql), &cause) || fail(t, &cause, err);
+}
+
+/* Is there a log, and do its events end with a checksum? */
+static bool look_at_log(struct server_transport *t, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    struct err cause;
+
+    if (!mysql_conn_query(t->conn, STR("SELECT @@GLOBAL.log_bin, @@GLOBAL.binlog_checksum"), &r,
+                          &cause))
+        return fail(t, &cause, err);
+    int got = mysql_result_next(r, &row, &cause);
+    bool has_log = got == 1 && str_equal(row.cells[0], STR("1"));
+
+    t->base.checksum = got == 1 && !str_equal(row.cells[1], STR("NONE"));
+    mysql_result_close(r);
+    if (got < 0)
+        return fail(t, &cause, err);
+    if (!has_log)
+        return transport_fail(err, TRANSPORT_NO_BINLOG, "MySQL at %s writes no binary log%s",
+                              mysql_conn_where(t->conn), advice(TRANSPORT_NO_BINLOG));
+    return true;
+}
+
+/* The session that both servers look at when the dump starts; the newer names are MySQL's. */
+static bool set_session(struct server_transport *t, const struct transport_options *opt,
+                        unsigned heartbeat_ms, struct err *err)
+{
+    unsigned write_s = opt->write_timeout_s != 0 ? opt->write_timeout_s : WRITE_TIMEOUT_S;
+    struct buf sql = {0};
+
+    buf_printf(&sql,
+               "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum,"
+               " @source_binlog_checksum = @@GLOBAL.binlog_checksum,"
+               " @master_heartbeat_period = %llu, @source_heartbeat_period = %llu,",
+               heartbeat_ms * 1000000ULL, heartbeat_ms * 1000000ULL);
+    buf_append(&sql, STR(" @slave_uuid = "));
+    mysql_quote_text(&sql, str_from(opt->uuid));
+    buf_append(&sql, STR(", @replica_uuid = "));
+    mysql_quote_text(&sql, str_from(opt->uuid));
+    buf_printf(&sql, ", SESSION net_write_timeout = %u", write_s);
+    if (mysql_conn_flavor(t->conn) == FLAVOR_MARIADB) {
+        buf_append(&sql, STR(", @mariadb_slave_capability = 4"));
+        if (opt->use_gtid) {
+            buf_append(&sql, STR(", @slave_gtid_strict_mode = 0, @slave_gtid_ignore_duplicates"
+                                 " = 0, @slave_connect_state = "));
+            mysql_quote_text(&sql, opt->gtid);
+        }
+    }
+    t->patience_ms = (int64_t)write_s * 1000 / 2;
+    bool ok = exec(t, &sql, err);
+
+    buf_free(&sql);
+    return ok;
+}
+
+/* MySQL takes the set in its own form. */
+static bool encode_gtid(struct buf *out, struct str text, struct err *err)
+{
+    struct gtid_set *set = NULL;
+    struct err cause;
+
+    if (!gtid_set_parse(text, &set, &cause))
+        return transport_fail(err, TRANSPORT_REFUSED, "%s", cause.msg);
+    bool ok = gtid_set_is_empty(set) || gtid_set_family(set) == GTID_MYSQL;
+
+    if (ok)
+        gtid_set_encode(out, set);
+    gtid_set_free(set);
+    return ok || transport_fail(err, TRANSPORT_DIVERGED,
+                                "the GTIDs %" STR_FMT " are MariaDB's, the server is MySQL",
+                                STR_ARG(text));
+}
+
+static bool start_dump(struct server_transport *t, const struct transport_options *opt,
+                       struct err *err)
+{
+    bool mariadb = mysql_conn_flavor(t->conn) == FLAVOR_MARIADB;
+    struct wire_request r = {
+        .server_id = opt->server_id,
+        .mysql_gtid = opt->use_gtid && !mariadb,
+        .file = opt->use_gtid ? STR("") : opt->file,
+        .offset = opt->use_gtid ? 4 : (uint32_t)opt->offset,
+    };
+
+    if (opt->non_block)
+        r.flags |= WIRE_NON_BLOCK;
+    /* Left out they would make counted offsets wrong. */
+    if (mariadb)
+        r.flags |= WIRE_SEND_ANNOTATE;
+    if (!opt->use_gtid && opt->offset > UINT32_MAX)
+        return transport_fail(err, TRANSPORT_REFUSED,
+                              "no dump can begin at offset %llu: begin at 4 and skip",
+                              (unsigned long long)opt->offset);
+    struct buf gtid = {0};
+    struct err cause;
+    bool ok = !r.mysql_gtid || encode_gtid(&gtid, opt->gtid, err);
+
+    r.gtid_encoded = buf_str(&gtid);
+    if (ok && !wire_start(t->wire, &r)) {
+        mysql_conn_fail(t->conn, &cause);
+        ok = fail(t, &cause, err);
+    }
+    buf_free(&gtid);
+    return ok;
+}
+
+static int take(struct server_transport *t, struct str event, struct err *err)
+{
+    if (event.len < EVENT_HEADER_LEN) {
+        transport_fail(err, TRANSPORT_DAMAGED,
+                       "MySQL at %s sent %zu bytes, which cannot be an event",
+                       mysql_conn_where(t->conn), event.len);
+        return -1;
+    }
+    if (event.len > t->event_max) {
+        too_large(t, err);
+        return -1;
+    }
+    unsigned type = load_u8(event.ptr + EVENT_TYPE_AT);
+
+    t->n_bytes += event.len;
+    t->progressed = t->progressed || (type != ROTATE_EVENT && type != FORMAT_DESCRIPTION_EVENT);
+    return 1;
+}
+
+static int fetch(struct server_transport *t, struct str *event, struct err *err)
+{
+    struct err cause;
+
+    switch (wire_next(t->wire, event)) {
+    case WIRE_PACKET: return take(t, *event, err);
+    case WIRE_TOO_LARGE: too_large(t, err); return -1;
+    case WIRE_ERROR: mysql_conn_fail(t->conn, &cause); break;
+    case WIRE_END:
+        if (t->non_block && !is_interrupted(t))
+            return 0;
+        err_set(&cause, ERR_RETRY, "MySQL at %s ended the dump", mysql_conn_where(t->conn));
+        break;
+    }
+    fail(t, &cause, err);
+    return -1;
+}
+
+static int next(struct transport *base, struct str *event, struct err *err)
+{
+    struct server_transport *t = CONTAINER_OF(base, struct server_transport, base);
+
+    if (clock_mono_ms() - t->returned_ms > t->patience_ms)
+        t->dallied_at = t->n_bytes;
+    int got = fetch(t, event, err);
+
+    t->returned_ms = clock_mono_ms();
+    return got;
+}
+
+static void interrupt(struct transport *base)
+{
+    struct server_transport *t = CONTAINER_OF(base, struct server_transport, base);
+
+    __atomic_store_n(&t->interrupted, true, __ATOMIC_RELEASE);
+    mysql_conn_interrupt(t->conn);
+}
+
+static void destroy(struct transport *base)
+{
+    struct server_transport *t = CONTAINER_OF(base, struct server_transport, base);
+
+    wire_free(t->wire);
+    mysql_conn_close(t->conn);
+    free(t);
+}
+
+static bool connect_server(struct server_transport *t, const struct mysql_options *server,
+                           unsigned heartbeat_ms, struct err *err)
+{
+    struct mysql_options opt = *server;
+    struct err cause;
+
+    opt.read_timeout_s = (3 * heartbeat_ms + 999) / 1000;
+    opt.packet_max = t->event_max + 1024;
+    if (mysql_conn_open(&t->conn, &opt, &cause)) {
+        t->wire = wire_new(t->conn);
+        return true;
+    }
+    return transport_fail(err, cause.kind == ERR_RETRY ? TRANSPORT_LOST : TRANSPORT_AUTH, "%s",
+                          cause.msg);
+}
+
+bool transport_open_server(struct transport **out, const struct mysql_options *server,
+                           const struct transport_options *opt, struct err *err)
+{
+    static const struct transport_ops ops = {next, interrupt, destroy};
+    struct server_transport *t = mem_alloc(1, sizeof(*t));
+    unsigned heartbeat_ms = opt->heartbeat_ms != 0 ? opt->heartbeat_ms : HEARTBEAT_MS;
+
+    assert(opt->server_id != 0);
+    t->base.ops = &ops;
+    t->event_max = opt->event_max != 0 ? opt->event_max : EVENT_MAX;
+    t->non_block = opt->non_block;
+    t->dallied_at = UINT64_MAX;
+    if (!connect_server(t, server, heartbeat_ms, err) || !look_at_log(t, err) ||
+        !set_session(t, opt, heartbeat_ms, err) || !start_dump(t, opt, err)) {
+        destroy(&t->base);
+        return false;
+    }
+    t->returned_ms = clock_mono_ms();
+    *out = &t->base;
+    return true;
+}

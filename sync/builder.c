@@ -1,0 +1,455 @@
+#include "config.h"
+
+#include "sync/builder.h"
+
+#include "src/base/bytes.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "sync/binlog/position.h"
+#include "sync/binlog/transaction.h"
+#include "sync/change_writer.h"
+#include "sync/handoff.h"
+#include "sync/read_position.h"
+#include "sync/routing.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_START  4 /* behind the magic bytes */
+#define TAKE_MS     1000
+#define TOUCHED_MAX 64
+#define GRAVES_MAX  100000 /* tombstones that wait for the store */
+#define REBUILD     "millrace index create"
+
+struct builder {
+    struct builder_options opt;
+    pthread_t thread;
+    struct log_reader *reader;
+    struct routing *routing;
+    struct change_writer *writer;
+    struct mark mark;    /* of the last whole transaction */
+    char mark_file[256]; /* the file it is in */
+    struct mark running; /* its GTID event, while one runs */
+    char file[256];
+    uint32_t file_number;
+    uint64_t skip_to;
+    struct mark expected;
+    bool expecting;
+    bool faulty; /* nothing is read until the dump begins again */
+    struct stop discarding;
+    const struct watched *touched[TOUCHED_MAX];
+    size_t n_touched;
+    struct str raw;               /* the event at hand */
+    struct builder_status status; /* atomics */
+};
+
+static bool want(void *ctx, struct str database, struct str table, struct schema **schema)
+{
+    struct builder *b = ctx;
+    const struct watched *w =
+        b->routing == NULL ? NULL : routing_find(b->routing, database, table);
+
+    if (w == NULL)
+        return false;
+    *schema = w->schema == NULL ? NULL : schema_ref(w->schema);
+    return true;
+}
+
+struct builder *builder_new(const struct builder_options *opt)
+{
+    struct builder *b = mem_alloc(1, sizeof(*b));
+
+    b->opt = *opt;
+    b->faulty = true;
+    stop_init(&b->discarding);
+    b->writer = change_writer_new(&(struct change_writer_options){.delivery = opt->delivery,
+                                                                  .progress = opt->progress,
+                                                                  .reread = opt->reread,
+                                                                  .given_up = &b->discarding,
+                                                                  .ctx = opt->ctx,
+                                                                  .stop_table = opt->stop_table,
+                                                                  .dead = opt->dead});
+    return b;
+}
+
+void builder_free(struct builder *b)
+{
+    if (b == NULL)
+        return;
+    change_writer_free(b->writer);
+    log_reader_free(b->reader);
+    routing_unref(b->routing);
+    stop_fini(&b->discarding);
+    free(b);
+}
+
+void builder_begin(struct builder *b, const struct position *start,
+                   const struct gtid_set *executed)
+{
+    const struct log_reader_options opt = {
+        .want = want,
+        .want_ctx = b,
+        .event_max = b->opt.event_max,
+        .start = *start,
+        .executed = executed,
+    };
+    struct log_reader *fresh = log_reader_new(&opt);
+
+    log_reader_free(b->reader);
+    b->reader = fresh;
+    b->faulty = false;
+    b->n_touched = 0;
+    b->running = (struct mark){0};
+    b->file[0] = '\0';
+    progress_abandon(b->opt.progress);
+    change_writer_forget(b->writer);
+}
+
+void builder_skip_to(struct builder *b, uint64_t version)
+{
+    b->skip_to = version;
+}
+
+void builder_expect(struct builder *b, const struct mark *known)
+{
+    b->expected = *known;
+    b->expecting = known->gtid_start != 0;
+}
+
+void builder_set_routing(struct builder *b, struct routing *routing)
+{
+    change_writer_forget(b->writer);
+    b->n_touched = 0;
+    routing_ref(routing);
+    routing_unref(b->routing);
+    b->routing = routing;
+    if (b->reader != NULL)
+        log_reader_forget_tables(b->reader);
+}
+
+const struct mark *builder_mark(const struct builder *b)
+{
+    return &b->mark;
+}
+
+const char *builder_mark_file(const struct builder *b)
+{
+    return b->mark_file;
+}
+
+const struct gtid_set *builder_executed(const struct builder *b)
+{
+    return b->reader == NULL ? NULL : log_reader_executed(b->reader);
+}
+
+static void count(uint64_t *counter)
+{
+    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}
+
+void builder_pause(struct builder *b, const struct err *why)
+{
+    if (b->faulty)
+        return;
+    b->faulty = true;
+    b->opt.fault(b->opt.ctx, why);
+}
+
+void builder_discard(struct builder *b)
+{
+    stop_set(&b->discarding);
+}
+
+/* The file's number changes rarely. */
+static bool set_file(struct builder *b, struct str file, struct err *err)
+{
+    uint64_t n;
+
+    if (file.len == 0 || str_equal(str_from(b->file), file))
+        return true;
+    if (file.len >= sizeof(b->file) || !position_file_number(file, &n) || n > POSITION_FILE_MAX)
+        return err_set(err, ERR_FATAL,
+                       "binlog file %" STR_FMT " has no number that positions could be made of",
+                       STR_ARG(file));
+    memcpy(b->file, file.ptr, file.len);
+    b->file[file.len] = '\0';
+    b->file_number = (uint32_t)n;
+    return true;
+}
+
+static bool version_of(const struct builder *b, uint64_t offset, uint64_t *version,
+                       struct err *err)
+{
+    if (offset > POSITION_OFFSET_MAX)
+        return err_set(err, ERR_FATAL,
+                       "offset %" PRIu64 " is beyond what document versions can hold", offset);
+    *version = b->opt.epoch << 53 | (uint64_t)b->file_number << 33 | offset;
+    return true;
+}
+
+static bool is_gtid(uint8_t type)
+{
+    return type == EVENT_GTID || type == EVENT_ANONYMOUS_GTID || type == EVENT_GTID_TAGGED ||
+           type == EVENT_MARIADB_GTID;
+}
+
+/* Header and checksum of the GTID event at hand: they change when the log is another one. */
+static void keep_gtid_event(struct builder *b, const struct event *e)
+{
+    b->running = (struct mark){.gtid_start = e->start};
+    memcpy(b->running.gtid_event, b->raw.ptr, EVENT_HEADER_LEN);
+    memcpy(b->running.gtid_event + EVENT_HEADER_LEN, b->raw.ptr + b->raw.len - 4, 4);
+}
+
+static bool same_log(struct builder *b, const struct event *e, struct err *err)
+{
+    b->expecting = false;
+    if (e->start == b->expected.gtid_start && b->file_number == b->expected.file_number &&
+        memcmp(b->running.gtid_event, b->expected.gtid_event, MARK_GTID_BYTES) == 0)
+        return true;
+    return err_set(err, ERR_FATAL,
+                   "the binlog is not the one that was read before: at offset %" PRIu64
+                   " another transaction stands (RESET, restored backup, or another server "
+                   "behind the address)",
+                   b->expected.gtid_start);
+}
+
+static void touch(struct builder *b, const struct watched *w)
+{
+    for (size_t i = 0; i < b->n_touched; i++)
+        if (b->touched[i] == w)
+            return;
+    if (b->n_touched < TOUCHED_MAX)
+        b->touched[b->n_touched++] = w;
+}
+
+static void stop_uses(struct builder *b, const struct watched *w, const char *reason)
+{
+    for (size_t i = 0; i < w->n_uses; i++)
+        change_writer_stop(b->writer, w->uses[i].target, reason, REBUILD);
+}
+
+static void stop_touched(struct builder *b, const char *reason)
+{
+    for (size_t i = 0; i < b->n_touched; i++)
+        stop_uses(b, b->touched[i], reason);
+}
+
+static void wait_for_graves(struct builder *b)
+{
+    while (progress_tombstones(b->opt.progress) > GRAVES_MAX && !stop_is_set(&b->discarding)) {
+        const struct timespec pause = {.tv_nsec = 5000000};
+
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void on_rows(struct builder *b, const struct step *step, uint64_t version)
+{
+    const struct watched *w =
+        b->routing == NULL ? NULL
+                           : routing_find(b->routing, step->map->database, step->map->table);
+
+    if (w == NULL || version <= b->skip_to)
+        return;
+    touch(b, w);
+
+    const struct rows_at at = {.watched = w,
+                               .rows = &step->rows,
+                               .map = step->map,
+                               .version = version,
+                               .commit_ms = (int64_t)step->event.time * 1000};
+    const struct rows_counted n = change_writer_rows(b->writer, &at);
+
+    __atomic_add_fetch(&b->status.inserts, n.inserts, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&b->status.updates, n.updates, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&b->status.deletes, n.deletes, __ATOMIC_RELAXED);
+    if (n.deletes > 0)
+        wait_for_graves(b);
+}
+
+static const struct watched *find_watched(const struct builder *b, struct str database,
+                                          struct str table)
+{
+    return b->routing == NULL || table.ptr == NULL ? NULL
+                                                   : routing_find(b->routing, database, table);
+}
+
+static void stop_named(struct builder *b, const struct ddl_table *t, const char *what)
+{
+    char reason[640];
+    const struct watched *w = find_watched(b, t->database, t->table);
+    const struct watched *renamed = find_watched(b, t->new_database, t->new_table);
+
+    snprintf(reason, sizeof(reason), "%s of %" STR_FMT ".%" STR_FMT " at %s", what,
+             STR_ARG(t->database), STR_ARG(t->table), b->file);
+    if (w != NULL)
+        stop_uses(b, w, reason);
+    if (renamed != NULL)
+        stop_uses(b, renamed, reason);
+}
+
+static void stop_database(struct builder *b, struct str database)
+{
+    char reason[640];
+    struct str key;
+    void *value;
+
+    snprintf(reason, sizeof(reason), "drop database %" STR_FMT " at %s", STR_ARG(database),
+             b->file);
+    for (size_t i = 0; b->routing != NULL && map_next(b->routing->by_name, &i, &key, &value);)
+        if (str_equal(((struct watched *)value)->database, database))
+            stop_uses(b, value, reason);
+}
+
+/* What empties, drops or swaps rows stops the table; every other change of shape is read again.
+ */
+static void on_statement(struct builder *b, const struct step *step, uint64_t version)
+{
+    const struct ddl *ddl = &step->ddl;
+
+    count(&b->status.statements);
+    if (ddl->temporary || ddl->kind == DDL_NONE)
+        return;
+    for (size_t i = 0; i < ddl->n_tables; i++) {
+        const struct ddl_table *t = &ddl->tables[i];
+
+        if (ddl->kind == DDL_DROP_TABLE || ddl->kind == DDL_TRUNCATE_TABLE ||
+            ddl->kind == DDL_RENAME_TABLE || ddl->changes_rows || t->new_table.ptr != NULL)
+            stop_named(b, t, ddl_kind_name(ddl->kind));
+        if (ddl->kind == DDL_DROP_DATABASE)
+            stop_database(b, t->database);
+    }
+    change_writer_flush(b->writer);
+    read_position_set(b->opt.reader, version, 0);
+    b->opt.on_ddl(b->opt.ctx, ddl);
+}
+
+static void end_transaction(struct builder *b, const struct step *step)
+{
+    b->mark = b->running;
+    b->mark.file_number = b->file_number;
+    memcpy(b->mark_file, b->file, sizeof(b->mark_file));
+    b->mark.offset = step->event.end;
+    b->mark.event_ms = (int64_t)step->event.time * 1000;
+    b->mark.gtid = step->gtid;
+    b->running = (struct mark){0};
+    b->n_touched = 0;
+    count(&b->status.transactions);
+    progress_commit(b->opt.progress, &b->mark);
+}
+
+/* The position follows a rotation, else an idle server could purge the file that it stands in.
+ */
+static bool opens_file(const struct builder *b, const struct step *step)
+{
+    return step->kind == STEP_FORMAT && step->event.start == FILE_START &&
+           step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting;
+}
+
+static bool on_step(struct builder *b, const struct step *step, struct err *err)
+{
+    uint64_t version = 0;
+
+    if (!set_file(b, step->event.file, err) || !version_of(b, step->event.end, &version, err))
+        return false;
+    if (is_gtid(step->event.type)) {
+        keep_gtid_event(b, &step->event);
+        if (b->expecting && !same_log(b, &step->event, err))
+            return false;
+    }
+    if (step->begins)
+        read_position_add_gtid(b->opt.reader, &step->gtid);
+    if (step->kind == STEP_ROWS)
+        on_rows(b, step, version);
+    else if (step->kind == STEP_STATEMENT)
+        on_statement(b, step, version);
+    else if (step->kind == STEP_ROLLBACK || step->kind == STEP_ROLLBACK_TO)
+        stop_touched(b, "a transaction was rolled back after its rows were logged");
+    else if (step->kind == STEP_XA_PREPARE)
+        stop_touched(b, "an XA transaction was prepared; its rows cannot be followed yet");
+    if ((step->ends && step->event.end != 0) || opens_file(b, step))
+        end_transaction(b, step);
+    if (step->event.end != 0)
+        read_position_set(b->opt.reader, version, (int64_t)step->event.time * 1000);
+    return true;
+}
+
+static bool feed(struct builder *b, struct err *err)
+{
+    struct step step;
+    int got;
+
+    if (!log_reader_feed(b->reader, b->raw, err))
+        return false;
+    while ((got = log_reader_next(b->reader, &step, err)) == 1)
+        if (!on_step(b, &step, err))
+            return false;
+    return got == 0;
+}
+
+static void work_off(struct builder *b, struct chunk *c)
+{
+    for (struct handoff_item *item = c->first; item != NULL; item = item->next) {
+        struct err err = {0};
+
+        if (item->event.ptr == NULL) {
+            change_writer_flush(b->writer);
+            item->run(item->ctx);
+            continue;
+        }
+        count(&b->status.events);
+        b->raw = item->event;
+        if (!b->faulty && !stop_is_set(&b->discarding) && !feed(b, &err)) {
+            err_wrap(&err, "%s", b->file);
+            builder_pause(b, &err);
+        }
+    }
+    change_writer_flush(b->writer);
+}
+
+static void *builder_main(void *arg)
+{
+    struct builder *b = arg;
+    bool closed = false;
+
+    for (;;) {
+        struct chunk *c = handoff_take(b->opt.handoff, TAKE_MS, &closed);
+
+        if (c != NULL)
+            work_off(b, c);
+        else if (closed)
+            break;
+        chunk_free(c);
+    }
+    b->opt.on_done(b->opt.ctx);
+    return NULL;
+}
+
+void builder_start(struct builder *b)
+{
+    b->thread = thread_start("builder", builder_main, b);
+}
+
+void builder_join(struct builder *b)
+{
+    pthread_join(b->thread, NULL);
+}
+
+struct builder_status builder_status(struct builder *b)
+{
+    return (struct builder_status){
+        .inserts = __atomic_load_n(&b->status.inserts, __ATOMIC_RELAXED),
+        .updates = __atomic_load_n(&b->status.updates, __ATOMIC_RELAXED),
+        .deletes = __atomic_load_n(&b->status.deletes, __ATOMIC_RELAXED),
+        .statements = __atomic_load_n(&b->status.statements, __ATOMIC_RELAXED),
+        .events = __atomic_load_n(&b->status.events, __ATOMIC_RELAXED),
+        .transactions = __atomic_load_n(&b->status.transactions, __ATOMIC_RELAXED),
+    };
+}

@@ -1,0 +1,448 @@
+#include "config.h"
+
+#include "sync/change_writer.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "sync/binlog/row.h"
+#include "sync/document/resolver.h"
+#include "sync/progress.h"
+#include "sync/reread.h"
+#include "sync/routing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WRITES_MAX  256
+#define TEXT_MAX    (1 << 20) /* bytes of bodies that gather before they are handed over */
+#define BOUND_MAX   64        /* table maps whose bindings are kept */
+#define RESOLVE_MAX 1000      /* changed rows in one resolve task */
+#define TASKS_MAX   16
+#define PARTIAL_IMAGE                                                                   \
+    "rows in the log are incomplete: a session writes with a binlog_row_image that is " \
+    "not FULL; fix: set it to FULL there and in the server's configuration"
+#define REBUILD "millrace index create"
+
+/* How the rows of one table map meet the plans of its uses. */
+struct bound {
+    struct table_map *map; /* a reference */
+    const struct watched *watched;
+    struct binding **bindings; /* one for each use; NULL: its table stopped */
+};
+
+/* Texts of a gathered write are offsets until the text buffer does not move any more. */
+struct gathered {
+    struct doc_write write;
+    size_t id, key, routing, body;
+};
+
+struct change_writer {
+    struct change_writer_options opt;
+    struct row_reader *rows;
+    struct bound bound[BOUND_MAX];
+    size_t n_bound;
+    struct gathered gathered[WRITES_MAX];
+    size_t n_gathered;
+    struct buf text;
+    struct resolve_task *tasks[TASKS_MAX];
+    size_t n_tasks;
+    struct buf id, key, routing, body;             /* scratch of the new image */
+    struct buf old_id, old_key, old_routing, join; /* scratch of the old one */
+};
+
+/* One row change for one index version. */
+struct unit {
+    struct change_writer *w;
+    const struct rows_at *at;
+    const struct row_change *change;
+    struct target *target;
+    struct ticket *ticket;
+    bool any; /* it opened a document */
+};
+
+struct change_writer *change_writer_new(const struct change_writer_options *opt)
+{
+    struct change_writer *w = mem_alloc(1, sizeof(*w));
+
+    w->opt = *opt;
+    w->rows = row_reader_new();
+    return w;
+}
+
+static void free_bound(struct bound *b)
+{
+    for (size_t i = 0; i < b->watched->n_uses; i++)
+        binding_free(b->bindings[i]);
+    free(b->bindings);
+    table_map_unref(b->map);
+}
+
+void change_writer_forget(struct change_writer *w)
+{
+    change_writer_flush(w);
+    for (size_t i = 0; i < w->n_bound; i++)
+        free_bound(&w->bound[i]);
+    w->n_bound = 0;
+}
+
+void change_writer_free(struct change_writer *w)
+{
+    if (w == NULL)
+        return;
+    change_writer_forget(w);
+    row_reader_free(w->rows);
+    buf_free(&w->text);
+    buf_free(&w->id);
+    buf_free(&w->key);
+    buf_free(&w->routing);
+    buf_free(&w->body);
+    buf_free(&w->old_id);
+    buf_free(&w->old_key);
+    buf_free(&w->old_routing);
+    buf_free(&w->join);
+    free(w);
+}
+
+static bool is_stopped(const struct target *t)
+{
+    return __atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED);
+}
+
+void change_writer_stop(struct change_writer *w, struct target *target, const char *reason,
+                        const char *way_out)
+{
+    if (__atomic_exchange_n(&((struct reading *)target->plan)->stopped, true, __ATOMIC_RELAXED))
+        return;
+    w->opt.stop_table(w->opt.ctx, target, reason, way_out);
+}
+
+static struct str text_at(const struct change_writer *w, size_t at, struct str s)
+{
+    return (struct str){s.len == 0 ? "" : w->text.ptr + at, s.len};
+}
+
+static void hand_over(struct change_writer *w)
+{
+    struct doc_write writes[WRITES_MAX];
+    struct err err = {0};
+
+    if (w->n_gathered == 0)
+        return;
+    for (size_t i = 0; i < w->n_gathered; i++) {
+        const struct gathered *g = &w->gathered[i];
+
+        writes[i] = g->write;
+        writes[i].id = text_at(w, g->id, g->write.id);
+        writes[i].key = text_at(w, g->key, g->write.key);
+        writes[i].routing = text_at(w, g->routing, g->write.routing);
+        writes[i].body = text_at(w, g->body, g->write.body);
+    }
+    if (stop_is_set(w->opt.given_up) ||
+        !delivery_submit_until(w->opt.delivery, w->opt.given_up, writes, w->n_gathered, &err))
+        for (size_t i = 0; i < w->n_gathered; i++) {
+            ticket_abandon(writes[i].ticket);
+            target_unref(writes[i].target);
+        }
+    w->n_gathered = 0;
+    buf_clear(&w->text);
+}
+
+static void start_task(struct change_writer *w, size_t i)
+{
+    struct resolve_task *t = w->tasks[i];
+
+    w->tasks[i] = w->tasks[--w->n_tasks];
+    if (!reread_resolve(w->opt.reread, t))
+        log_debug("a resolve task was dropped while stopping");
+}
+
+void change_writer_flush(struct change_writer *w)
+{
+    hand_over(w);
+    while (w->n_tasks > 0)
+        start_task(w, 0);
+}
+
+static size_t keep(struct change_writer *w, struct str s)
+{
+    const size_t at = w->text.len;
+
+    buf_append(&w->text, s);
+    return at;
+}
+
+/* The unit's first document takes its ticket, further ones a reference. */
+static void emit(struct unit *u, const struct doc_write *write)
+{
+    struct change_writer *w = u->w;
+
+    if (w->n_gathered == WRITES_MAX || w->text.len > TEXT_MAX)
+        hand_over(w);
+
+    struct gathered *g = &w->gathered[w->n_gathered++];
+
+    g->write = *write;
+    g->write.target = target_ref(u->target);
+    g->write.ticket = u->any ? ticket_ref(u->ticket) : u->ticket;
+    g->write.version = u->at->version;
+    g->write.commit_ms = u->at->commit_ms;
+    g->id = keep(w, write->id);
+    g->key = keep(w, write->key);
+    g->routing = keep(w, write->routing);
+    g->body = keep(w, write->body);
+    u->any = true;
+}
+
+static void bury(struct unit *u, const struct err *why)
+{
+    const struct dead_letter_note note = {
+        .target = u->target,
+        .id = buf_str(&u->w->id),
+        .routing = buf_str(&u->w->routing),
+        .key = buf_str(&u->w->key),
+        .version = u->at->version,
+        .op = DOC_INDEX,
+        .reason = str_from(why->msg),
+        .attempts = 1,
+    };
+
+    u->w->opt.dead(u->w->opt.ctx, &note);
+    ticket_done(u->any ? ticket_ref(u->ticket) : u->ticket, OUTCOME_DEAD);
+    u->any = true;
+}
+
+static void emit_delete(struct unit *u, struct str id, struct str key, struct str routing)
+{
+    emit(u, &(struct doc_write){.op = DOC_DELETE, .id = id, .key = key, .routing = routing});
+    progress_tombstone(u->w->opt.progress, str_from(u->target->index), id, routing,
+                       u->at->version);
+}
+
+/* The new state of a root row: its document, or that it must be read again. */
+static void write_root(struct unit *u, const struct use *use, const struct binding *b)
+{
+    struct change_writer *w = u->w;
+    struct doc_write write = {.op = DOC_REFRESH,
+                              .id = buf_str(&w->id),
+                              .key = buf_str(&w->key),
+                              .routing = buf_str(&w->routing)};
+    struct err err = {0};
+
+    if (plan_is_flat(use->plan)) {
+        buf_clear(&w->body);
+        if (plan_flat_document(use->plan, b, u->change->after, &w->body, &err)) {
+            write.op = DOC_INDEX;
+            write.body = buf_str(&w->body);
+        } else if (err.kind != ERR_NONE) {
+            bury(u, &err);
+            return;
+        } else {
+            emit_delete(u, write.id, write.key, write.routing);
+            return;
+        }
+    }
+    emit(u, &write);
+}
+
+static void root_change(struct unit *u, const struct use *use, const struct binding *b)
+{
+    struct change_writer *w = u->w;
+    const struct row_change *c = u->change;
+    struct buf *id[] = {&w->id, &w->key, &w->routing},
+               *old[] = {&w->old_id, &w->old_key, &w->old_routing};
+    struct err err = {0};
+
+    for (size_t i = 0; i < 3; i++) {
+        buf_clear(id[i]);
+        buf_clear(old[i]);
+    }
+    if (c->before != NULL &&
+        !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) {
+        bury(u, &err);
+        return;
+    }
+    if (c->after == NULL) {
+        emit_delete(u, buf_str(old[0]), buf_str(old[1]), buf_str(old[2]));
+        return;
+    }
+    if (!plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)) {
+        bury(u, &err);
+        return;
+    }
+    if (c->before != NULL && (!str_equal(buf_str(id[0]), buf_str(old[0])) ||
+                              !str_equal(buf_str(id[2]), buf_str(old[2]))))
+        emit_delete(u, buf_str(old[0]), buf_str(old[1]), buf_str(old[2]));
+    else if (c->before != NULL && !plan_update_matters(use->plan, 0, b, c->before, c->after))
+        return;
+    write_root(u, use, b);
+}
+
+static struct resolve_task *new_task(const struct unit *u, size_t place)
+{
+    struct resolve_task *t = mem_alloc(1, sizeof(*t));
+
+    t->target = target_ref(u->target);
+    t->place = place;
+    t->arena = arena_new();
+    t->join_keys = arena_alloc(t->arena, RESOLVE_MAX, sizeof(*t->join_keys));
+    t->tickets = arena_alloc(t->arena, RESOLVE_MAX, sizeof(struct ticket *));
+    return t;
+}
+
+static struct resolve_task *task_for(const struct unit *u, size_t place)
+{
+    struct change_writer *w = u->w;
+
+    for (size_t i = 0; i < w->n_tasks; i++)
+        if (w->tasks[i]->target == u->target && w->tasks[i]->place == place) {
+            if (w->tasks[i]->n < RESOLVE_MAX)
+                return w->tasks[i];
+            start_task(w, i);
+            break;
+        }
+    if (w->n_tasks == TASKS_MAX)
+        start_task(w, 0);
+    return w->tasks[w->n_tasks++] = new_task(u, place);
+}
+
+static void resolve_later(struct unit *u, size_t place, struct str join)
+{
+    struct resolve_task *t = task_for(u, place);
+
+    t->at_least = u->at->version;
+    t->commit_ms = u->at->commit_ms;
+    t->join_keys[t->n] = arena_copy(t->arena, join);
+    t->tickets[t->n++] = u->any ? ticket_ref(u->ticket) : u->ticket;
+    u->any = true;
+}
+
+/* The documents that hold the row, or did: join is where its image leads. */
+static void reach(struct unit *u, const struct use *use, struct str join)
+{
+    struct change_writer *w = u->w;
+
+    buf_clear(&w->id);
+    buf_clear(&w->key);
+    buf_clear(&w->routing);
+    if (resolver_direct(use->plan, use->place, join, &w->id, &w->key, &w->routing))
+        emit(u, &(struct doc_write){.op = DOC_REFRESH,
+                                    .id = buf_str(&w->id),
+                                    .key = buf_str(&w->key),
+                                    .routing = buf_str(&w->routing)});
+    else
+        resolve_later(u, use->place, join);
+}
+
+static void related_change(struct unit *u, const struct use *use, const struct binding *b)
+{
+    struct change_writer *w = u->w;
+    const struct row_change *c = u->change;
+    bool had = false;
+
+    if (c->before != NULL && c->after != NULL &&
+        !plan_update_matters(use->plan, use->place, b, c->before, c->after))
+        return;
+    buf_clear(&w->old_key);
+    if (c->before != NULL &&
+        resolver_join_key(use->plan, use->place, b, c->before, &w->old_key)) {
+        had = true;
+        reach(u, use, buf_str(&w->old_key));
+    }
+    buf_clear(&w->join);
+    if (c->after != NULL && resolver_join_key(use->plan, use->place, b, c->after, &w->join) &&
+        !(had && str_equal(buf_str(&w->join), buf_str(&w->old_key))))
+        reach(u, use, buf_str(&w->join));
+}
+
+/* Uses of one target follow each other: together they are one unit of account. */
+static size_t change_target(struct change_writer *w, const struct rows_at *at,
+                            const struct bound *b, size_t first,
+                            const struct row_change *change)
+{
+    const struct watched *t = at->watched;
+    struct unit u = {.w = w, .at = at, .change = change, .target = t->uses[first].target};
+    const bool stopped = is_stopped(u.target);
+    size_t i = first;
+
+    u.ticket = progress_ticket(w->opt.progress);
+    for (; i < t->n_uses && t->uses[i].target == u.target; i++) {
+        if (stopped || b->bindings[i] == NULL)
+            continue;
+        if (t->uses[i].place == 0)
+            root_change(&u, &t->uses[i], b->bindings[i]);
+        else
+            related_change(&u, &t->uses[i], b->bindings[i]);
+    }
+    if (!u.any)
+        ticket_done(u.ticket, stopped ? OUTCOME_DEFERRED : OUTCOME_FILTERED);
+    return i;
+}
+
+static struct bound *bind(struct change_writer *w, const struct rows_at *at)
+{
+    for (size_t i = 0; i < w->n_bound; i++)
+        if (w->bound[i].map == at->map && w->bound[i].watched == at->watched)
+            return &w->bound[i];
+    if (w->n_bound == BOUND_MAX)
+        free_bound(&w->bound[--w->n_bound]);
+
+    struct bound *b = &w->bound[w->n_bound++];
+
+    *b = (struct bound){.map = table_map_ref((struct table_map *)(uintptr_t)at->map),
+                        .watched = at->watched,
+                        .bindings = mem_alloc(at->watched->n_uses, sizeof(struct binding *))};
+    for (size_t i = 0; i < at->watched->n_uses; i++) {
+        const struct use *use = &at->watched->uses[i];
+        struct err err = {0};
+
+        b->bindings[i] = plan_bind(use->plan, use->place, at->map->schema, &err);
+        if (b->bindings[i] == NULL)
+            change_writer_stop(w, use->target, err.msg, REBUILD);
+    }
+    return b;
+}
+
+static void stop_all(struct change_writer *w, const struct watched *t, const struct err *why)
+{
+    for (size_t i = 0; i < t->n_uses; i++)
+        change_writer_stop(w, t->uses[i].target, why->msg, REBUILD);
+}
+
+static void count_row(struct rows_counted *n, enum row_op op)
+{
+    switch (op) {
+    case ROW_INSERT: n->inserts++; break;
+    case ROW_UPDATE: n->updates++; break;
+    case ROW_DELETE: n->deletes++; break;
+    }
+}
+
+struct rows_counted change_writer_rows(struct change_writer *w, const struct rows_at *at)
+{
+    struct rows_counted counted = {0};
+    struct row_change change;
+    struct err err = at->map->broken;
+    int got = -1;
+
+    if (err.kind == ERR_NONE) {
+        const struct bound *b = bind(w, at);
+
+        if (row_reader_open(w->rows, at->rows, at->map, &err))
+            while ((got = row_reader_next(w->rows, NULL, &change, &err)) == 1) {
+                if (change.partial) {
+                    err_set(&err, ERR_REJECT, PARTIAL_IMAGE);
+                    got = -1;
+                    break;
+                }
+                count_row(&counted, change.op);
+                for (size_t i = 0; i < at->watched->n_uses;)
+                    i = change_target(w, at, b, i, &change);
+            }
+    }
+    if (got < 0)
+        stop_all(w, at->watched, &err);
+    return counted;
+}

@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "sync/delivery/bulk.h"
+
+#include "src/base/buf.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+/* What is read of the answer: enough to match every item to its action and to judge it. */
+#define FILTER_PATH "errors,items.*._id,items.*.status,items.*.error"
+
+static void append_url_part(struct buf *out, struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+
+        if (isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~')
+            buf_append_char(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+void bulk_path(struct buf *out, struct str write_alias)
+{
+    buf_append_char(out, '/');
+    append_url_part(out, write_alias);
+    buf_append(out, STR("/_bulk?require_alias=true&filter_path=" FILTER_PATH));
+}
+
+void bulk_get_path(struct buf *out, struct str write_alias, const struct write *w)
+{
+    buf_append_char(out, '/');
+    append_url_part(out, write_alias);
+    buf_append(out, STR("/_doc/"));
+    append_url_part(out, write_id(w));
+    buf_append(out, STR("?_source=false"));
+    if (w->routing_len > 0) {
+        buf_append(out, STR("&routing="));
+        append_url_part(out, write_routing(w));
+    }
+}
+
+static void append_action(struct buf *out, const struct write *w)
+{
+    if (w->op == DOC_DELETE)
+        buf_append(out, STR("{\"delete\":{\"_id\":"));
+    else
+        buf_append(out, STR("{\"index\":{\"_id\":"));
+    buf_append_json(out, write_id(w));
+    if (w->routing_len > 0) {
+        buf_append(out, STR(",\"routing\":"));
+        buf_append_json(out, write_routing(w));
+    }
+    buf_append(out, STR(",\"version\":"));
+    buf_append_u64(out, w->version);
+    if (w->strict)
+        buf_append(out, STR(",\"version_type\":\"external\"}}\n"));
+    else
+        buf_append(out, STR(",\"version_type\":\"external_gte\"}}\n"));
+}
+
+static void append_body(struct buf *out, struct str body)
+{
+    const size_t start = out->len;
+
+    buf_append(out, body);
+    for (char *at = out->ptr + start, *end = out->ptr + out->len;
+         (at = memchr(at, '\n', (size_t)(end - at))) != NULL;)
+        *at++ = ' ';
+    buf_append_char(out, '\n');
+}
+
+void bulk_append(struct buf *out, const struct write *w)
+{
+    assert(w->op != DOC_REFRESH && w->version <= INT64_MAX);
+    append_action(out, w);
+    if (w->op == DOC_INDEX)
+        append_body(out, write_body(w));
+}
+
+size_t bulk_size(const struct write *w)
+{
+    return 90 + w->id_len + w->routing_len + w->body_len;
+}

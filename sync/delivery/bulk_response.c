@@ -1,0 +1,215 @@
+#include "config.h"
+
+#include "sync/delivery/bulk_response.h"
+
+#include "src/base/mem.h"
+#include "src/json.h"
+
+#include <stdlib.h>
+
+#define REASON_MAX 2000
+#define CAUSES_MAX 4
+
+/* Where an error's two texts are in bulk_response.texts, which moves as it grows. */
+struct bulk_error_place {
+    size_t type, reason, end;
+};
+
+/* Cut b to at most len bytes, not inside a character. */
+static void cut(struct buf *b, size_t len)
+{
+    if (b->len <= len)
+        return;
+    while (len > 0 && ((unsigned char)b->ptr[len] & 0xC0) == 0x80)
+        len--;
+    b->len = len;
+    b->ptr[len] = '\0';
+}
+
+/*
+ * {"type": ..., "reason": ..., "caused_by": {...}}, or a string: type (may be NULL) and the
+ * reasons, outermost first, are appended.
+ */
+static void read_error(struct json_reader *j, struct buf *type, struct buf *reason,
+                       unsigned depth)
+{
+    struct str key;
+
+    if (json_peek(j) == JSON_STRING) {
+        json_read_text(j, reason);
+        return;
+    }
+    if (!json_enter_object(j))
+        return;
+    while (json_next_member(j, &key)) {
+        const enum json_type what = json_peek(j);
+
+        if (what == JSON_STRING && type != NULL && json_string_equal(key, STR("type"))) {
+            json_read_text(j, type);
+        } else if (what == JSON_STRING && json_string_equal(key, STR("reason"))) {
+            if (depth > 0)
+                buf_append(reason, STR(": "));
+            json_read_text(j, reason);
+            cut(reason, REASON_MAX);
+        } else if (what == JSON_OBJECT && depth < CAUSES_MAX &&
+                   json_string_equal(key, STR("caused_by"))) {
+            read_error(j, NULL, reason, depth + 1);
+        }
+    }
+}
+
+/* Keep the error that the reader stands at; returns its number. */
+static uint32_t keep_error(struct bulk_response *r, struct json_reader *j)
+{
+    buf_clear(&r->type);
+    buf_clear(&r->reason);
+    read_error(j, &r->type, &r->reason, 0);
+    if (r->n_errors == r->errors_cap) {
+        r->errors_cap = r->errors_cap == 0 ? 16 : r->errors_cap * 2;
+        r->errors = mem_resize(r->errors, r->errors_cap, sizeof(*r->errors));
+    }
+
+    struct bulk_error_place *place = &r->errors[r->n_errors++];
+
+    place->type = r->texts.len;
+    buf_append(&r->texts, buf_str(&r->type));
+    place->reason = r->texts.len;
+    buf_append(&r->texts, buf_str(&r->reason));
+    place->end = r->texts.len;
+    return (uint32_t)r->n_errors;
+}
+
+/* {"_id": ..., "status": ..., "error": ...} */
+static void read_result(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
+                        struct str sent_id)
+{
+    struct str key, id;
+    uint64_t status = 0;
+    bool has_id = false;
+
+    if (!json_enter_object(j))
+        return;
+    while (json_next_member(j, &key)) {
+        if (str_equal(key, STR("_id"))) {
+            if (!json_read_string(j, &id))
+                return;
+            if (!json_string_equal(id, sent_id))
+                json_reader_fail(j, "an item is of another document than was sent");
+            has_id = true;
+        } else if (str_equal(key, STR("status"))) {
+            json_read_u64(j, &status);
+        } else if (str_equal(key, STR("error"))) {
+            item->error = keep_error(r, j);
+        }
+    }
+    if (!has_id || status < 100 || status > 999)
+        json_reader_fail(j, "an item has no _id or no status");
+    item->status = (int)status;
+}
+
+/* {"index": {...}} or {"delete": {...}} */
+static void read_item(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
+                      const struct bulk_sent *sent)
+{
+    const struct str op = sent->op == DOC_DELETE ? STR("delete") : STR("index");
+    struct str key;
+    unsigned n = 0;
+
+    *item = (struct bulk_item){0};
+    if (!json_enter_object(j))
+        return;
+    while (json_next_member(j, &key)) {
+        if (n++ > 0 || !str_equal(key, op))
+            json_reader_fail(j, "an item is of another action than was sent");
+        else
+            read_result(r, j, item, sent->id);
+    }
+    if (n == 0)
+        json_reader_fail(j, "an item is empty");
+}
+
+static size_t read_items(struct bulk_response *r, struct json_reader *j, size_t n,
+                         bulk_sent_fn sent, void *ctx)
+{
+    size_t i = 0;
+
+    if (!json_enter_array(j))
+        return 0;
+    for (; json_next_element(j); i++) {
+        if (i == n) {
+            json_reader_fail(j, "there are more items than were sent");
+            break;
+        }
+
+        struct bulk_sent s = sent(ctx, i);
+
+        read_item(r, j, &r->items[i], &s);
+    }
+    return i;
+}
+
+bool bulk_response_read(struct bulk_response *r, struct str body, size_t n, bulk_sent_fn sent,
+                        void *ctx, struct err *err)
+{
+    struct json_reader j;
+    struct str key;
+    size_t n_items = 0;
+
+    if (r->items_cap < n) {
+        r->items = mem_resize(r->items, n, sizeof(*r->items));
+        r->items_cap = n;
+    }
+    r->n_errors = 0;
+    buf_clear(&r->texts);
+    json_reader_init(&j, body);
+    if (json_enter_object(&j))
+        while (json_next_member(&j, &key))
+            if (str_equal(key, STR("items")))
+                n_items += read_items(r, &j, n, sent, ctx);
+    if (!json_reader_finish(&j, err)) {
+        err->kind = ERR_RETRY;
+        return err_wrap(err, "bulk answer of %zu bytes", body.len);
+    }
+    if (n_items != n)
+        return err_set(err, ERR_RETRY, "bulk answer has %zu items for %zu actions", n_items, n);
+    return true;
+}
+
+void bulk_response_free(struct bulk_response *r)
+{
+    free(r->items);
+    free(r->errors);
+    buf_free(&r->texts);
+    buf_free(&r->type);
+    buf_free(&r->reason);
+    *r = (struct bulk_response){0};
+}
+
+struct bulk_error bulk_response_error(const struct bulk_response *r, size_t i)
+{
+    if (r->items[i].error == 0)
+        return (struct bulk_error){.type = STR(""), .reason = STR("")};
+
+    const struct bulk_error_place *place = &r->errors[r->items[i].error - 1];
+
+    return (struct bulk_error){
+        .type = {r->texts.ptr + place->type, place->reason - place->type},
+        .reason = {r->texts.ptr + place->reason, place->end - place->reason},
+    };
+}
+
+void bulk_response_refusal(struct str body, struct buf *type, struct buf *reason)
+{
+    const size_t from = reason->len;
+    struct json_reader j;
+    struct str key;
+
+    json_reader_init(&j, body);
+    if (json_peek(&j) == JSON_OBJECT && json_enter_object(&j))
+        while (json_next_member(&j, &key))
+            if (str_equal(key, STR("error")) &&
+                (json_peek(&j) == JSON_OBJECT || json_peek(&j) == JSON_STRING))
+                read_error(&j, type, reason, 0);
+    if (type->len == 0 && reason->len == from)
+        buf_append(reason, (struct str){body.ptr, body.len < 200 ? body.len : 200});
+}

@@ -1,0 +1,159 @@
+#include "config.h"
+
+#include "sync/delivery/bulk_verdict.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+#define ANY NULL
+
+/*
+ * The first rule that fits decides.  Reasons are compared from their start: further in they
+ * quote ids and values, and no row may hold an index by what it says.
+ */
+static const struct request_rule {
+    int from, to;       /* status */
+    const char *type;   /* the error's, whole */
+    const char *reason; /* how it begins */
+    enum request_verdict verdict;
+} request_rules[] = {
+    {200, 299, ANY, ANY, REQUEST_ITEMS},
+    {400, 400, "index_closed_exception", ANY, REQUEST_HOLD},
+    {400, 400, "illegal_argument_exception", "no write index is defined", REQUEST_HOLD},
+    {400, 400, ANY, ANY, REQUEST_MALFORMED},
+    {408, 408, ANY, ANY, REQUEST_UNKNOWN},
+    {413, 413, ANY, ANY, REQUEST_TOO_LARGE},
+    {429, 429, "cluster_block_exception", ANY, REQUEST_HOLD}, /* flood stage */
+    {429, 429, ANY, ANY, REQUEST_BUSY},
+    {300, 499, ANY, ANY, REQUEST_HOLD}, /* rights, a block, no such alias, not the engine */
+    {INT_MIN, INT_MAX, ANY, ANY, REQUEST_UNKNOWN},
+};
+
+#define INDEX_OP  (1u << DOC_INDEX)
+#define DELETE_OP (1u << DOC_DELETE)
+#define ANY_OP    (INDEX_OP | DELETE_OP)
+
+static const struct item_rule {
+    int from, to;     /* status */
+    unsigned ops;     /* a bit for each */
+    const char *type; /* "": there is no error */
+    const char *reason;
+    enum item_verdict verdict;
+} item_rules[] = {
+    {200, 299, ANY_OP, "", ANY, ITEM_DELIVERED},
+    {404, 404, DELETE_OP, "", ANY, ITEM_DELIVERED},
+    {409, 409, ANY_OP, "version_conflict_engine_exception", ANY, ITEM_CONFLICT},
+
+    {400, 400, ANY_OP, "index_closed_exception", ANY, ITEM_HOLD},
+    {400, 400, ANY_OP, "validation_exception", ANY, ITEM_HOLD}, /* the cluster's shard limit */
+    {400, 400, ANY_OP, "invalid_index_name_exception", ANY, ITEM_HOLD},
+    {400, 400, ANY_OP, "settings_exception", ANY, ITEM_HOLD},
+    {400, 400, ANY_OP, "illegal_argument_exception", "no write index is defined", ITEM_HOLD},
+    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of total fields", ITEM_HOLD},
+    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of mapping depth", ITEM_HOLD},
+    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of nested fields", ITEM_HOLD},
+    {400, 400, ANY_OP, ANY, ANY, ITEM_REFUSED},
+    {413, 413, ANY_OP, ANY, ANY, ITEM_REFUSED},
+
+    {429, 429, ANY_OP, "cluster_block_exception", ANY, ITEM_HOLD}, /* flood stage */
+    {429, 429, ANY_OP, ANY, ANY, ITEM_BUSY},
+
+    {401, 401, ANY_OP, ANY, ANY, ITEM_HOLD},
+    {403, 403, ANY_OP, ANY, ANY, ITEM_HOLD}, /* rights; read-only, and flood stage before 7.7 */
+    {404, 404, ANY_OP, "index_not_found_exception", ANY, ITEM_HOLD},
+
+    {502, 504, ANY_OP, ANY, ANY, ITEM_UNKNOWN}, /* shards or nodes that are not there now */
+    {INT_MIN, INT_MAX, ANY_OP, ANY, ANY, ITEM_DOUBTFUL},
+};
+
+static bool is_type(struct str type, const char *rule)
+{
+    return rule == ANY || str_equal(type, str_from(rule));
+}
+
+static bool begins_with(struct str reason, const char *rule)
+{
+    return rule == ANY ||
+           (reason.len >= strlen(rule) && memcmp(reason.ptr, rule, strlen(rule)) == 0);
+}
+
+enum request_verdict bulk_verdict_of_request(int status, struct str type, struct str reason)
+{
+    const struct request_rule *r = request_rules;
+
+    while (status < r->from || status > r->to || !is_type(type, r->type) ||
+           !begins_with(reason, r->reason)) {
+        r++;
+        assert(r < request_rules + ARRAY_LEN(request_rules));
+    }
+    return r->verdict;
+}
+
+enum item_verdict bulk_verdict_of_item(enum doc_op op, int status, struct str type,
+                                       struct str reason)
+{
+    const struct item_rule *r = item_rules;
+
+    while (status < r->from || status > r->to || (r->ops & 1u << op) == 0 ||
+           !is_type(type, r->type) || !begins_with(reason, r->reason)) {
+        r++;
+        assert(r < item_rules + ARRAY_LEN(item_rules));
+    }
+    return r->verdict;
+}
+
+/* Where the last `what` in s ends; NULL: it is not there. */
+static const char *after_last(struct str s, const char *what)
+{
+    const size_t len = strlen(what);
+
+    for (size_t i = s.len; i >= len; i--)
+        if (memcmp(s.ptr + i - len, what, len) == 0)
+            return s.ptr + i;
+    return NULL;
+}
+
+/* The last one counts: before it stands the document's id, which can say anything. */
+bool bulk_verdict_stored_version(struct str reason, uint64_t *version)
+{
+    const char *first = after_last(reason, "current version ["), *at = first;
+    const char *end = reason.ptr + reason.len;
+    uint64_t v = 0;
+
+    if (first == NULL)
+        return false;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*at - '0'), &v))
+            return false;
+    if (at == first || at == end || *at != ']')
+        return false;
+    *version = v;
+    return true;
+}
+
+const char *request_verdict_name(enum request_verdict v)
+{
+    static const char *const names[N_REQUEST_VERDICTS] = {
+        [REQUEST_ITEMS] = "items",         [REQUEST_UNKNOWN] = "unknown",
+        [REQUEST_BUSY] = "busy",           [REQUEST_TOO_LARGE] = "too_large",
+        [REQUEST_MALFORMED] = "malformed", [REQUEST_HOLD] = "hold",
+    };
+
+    assert((unsigned)v < N_REQUEST_VERDICTS);
+    return names[v];
+}
+
+const char *item_verdict_name(enum item_verdict v)
+{
+    static const char *const names[N_ITEM_VERDICTS] = {
+        [ITEM_DELIVERED] = "delivered", [ITEM_CONFLICT] = "conflict",
+        [ITEM_REFUSED] = "refused",     [ITEM_BUSY] = "busy",
+        [ITEM_UNKNOWN] = "unknown",     [ITEM_DOUBTFUL] = "doubtful",
+        [ITEM_HOLD] = "hold",
+    };
+
+    assert((unsigned)v < N_ITEM_VERDICTS);
+    return names[v];
+}

@@ -1,0 +1,156 @@
+#include "config.h"
+
+#include "sync/delivery/conflict.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/http_client.h"
+#include "src/json.h"
+#include "sync/delivery/bulk.h"
+#include "sync/delivery/bulk_verdict.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define VERSION_GAP  18 /* further bodies at an unmoved position */
+#define ATTEMPTS_MAX 5  /* to learn the stored version */
+
+/* A GET of what is stored. */
+struct lookup {
+    struct link link; /* in sender.lookups */
+    struct sender *sender;
+    struct document *doc;
+    struct buf path;
+};
+
+/* Stop the index, with doc in front. */
+static void stop(struct sender *s, struct document *doc, const struct err *why)
+{
+    struct outlet *o = doc->outlet;
+
+    document_not_applied(doc, &s->ends);
+    outlet_place_first(o, doc, s->now_ms);
+    sender_hold(s, o, HOLD_STOP, why);
+}
+
+/* The same write again, after a while. */
+static void ask_again(struct sender *s, struct document *doc)
+{
+    struct outlet *o = doc->outlet;
+    const int64_t due_ms = s->now_ms + gate_retry_ms(outlet_gate(o), doc->attempts);
+
+    sender_count_retry(doc);
+    document_lost_answer(doc);
+    outlet_park(o, outlet_open_parking(o, due_ms), doc);
+}
+
+static void stop_for_lineage(struct sender *s, struct document *doc, uint64_t stored,
+                             uint64_t highest)
+{
+    const struct write *w = doc->now;
+    struct err why;
+
+    err_set(&why, ERR_FATAL,
+            "document %.*s of %s has version %" PRIu64 " in the engine, outside our lineage "
+            "%" PRIu64 " to %" PRIu64 ": another writer, or a store that was lost; rebuild the "
+            "index",
+            STR_ARG(write_id(w)), w->target->index, stored, w->target->version_min, highest);
+    stop(s, doc, &why);
+}
+
+static void judge_version(struct sender *s, struct document *doc, uint64_t stored)
+{
+    const struct write *w = doc->now;
+    const struct target *t = w->target;
+    const uint64_t highest =
+        s->opt.stamp_max == NULL ? UINT64_MAX : s->opt.stamp_max(s->opt.ctx, t);
+
+    if (stored == w->version) {
+        sender_deliver(s, doc); /* an earlier copy of it */
+    } else if (stored < w->version) {
+        ask_again(s, doc); /* it was not refused for that */
+    } else if (stored < t->version_min || stored > highest) {
+        stop_for_lineage(s, doc, stored, highest);
+    } else if (w->reread && stored - w->version <= VERSION_GAP) {
+        document_read_again(doc, stored + 1, &s->ends);
+        outlet_place(doc->outlet, doc, s->now_ms);
+    } else {
+        sender_supersede(s, doc);
+    }
+}
+
+static void give_up(struct sender *s, struct document *doc)
+{
+    struct err why;
+
+    if (doc->attempts + 1 < ATTEMPTS_MAX) {
+        ask_again(s, doc);
+        return;
+    }
+    err_set(
+        &why, ERR_FATAL,
+        "document %.*s of %s is refused by a version that the engine does not tell; rebuild "
+        "the index",
+        STR_ARG(write_id(doc->now)), doc->now->target->index);
+    stop(s, doc, &why);
+}
+
+static void end_lookup(struct lookup *q)
+{
+    list_remove(&q->link);
+    buf_free(&q->path);
+    free(q);
+}
+
+static void on_stored_version(void *ctx, const struct http_result *result)
+{
+    struct lookup *q = ctx;
+    struct sender *s = q->sender;
+    struct document *doc = q->doc;
+    uint64_t stored;
+
+    sender_look_at_clock(s);
+    end_lookup(q);
+    if (result->outcome == HTTP_ANSWERED && result->status == 200 &&
+        json_find_u64(result->body, "/_version", &stored))
+        judge_version(s, doc, stored);
+    else
+        give_up(s, doc);
+}
+
+static void look_up(struct sender *s, struct document *doc)
+{
+    struct lookup *q = mem_alloc(1, sizeof(*q));
+
+    q->sender = s;
+    q->doc = doc;
+    bulk_get_path(&q->path, str_from(doc->now->target->write_alias), doc->now);
+    list_push_back(&s->lookups, &q->link);
+    http_client_submit(s->http, &(struct http_request){
+                                    .method = "GET",
+                                    .path = buf_str(&q->path),
+                                    .timeout_ms = s->opt.request_timeout_ms,
+                                    .done = on_stored_version,
+                                    .ctx = q,
+                                });
+}
+
+void conflict_judge(struct sender *s, struct document *doc, struct str reason)
+{
+    const struct write *w = doc->now;
+    uint64_t stored;
+    const bool is_told = bulk_verdict_stored_version(reason, &stored);
+
+    if (is_told && (!w->strict || (w->ambiguous && stored == w->version)))
+        judge_version(s, doc, stored);
+    else if (w->strict)
+        sender_supersede(s, doc); /* a fill: whatever is there is newer, or a fill as well */
+    else
+        look_up(s, doc);
+}
+
+void conflict_give_up_all(struct sender *s)
+{
+    LIST_EACH(l, &s->lookups)
+    end_lookup(LIST_ITEM(l, struct lookup, link));
+}

@@ -1,0 +1,463 @@
+#include "config.h"
+
+#include "sync/delivery/delivery.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "src/http_client.h"
+#include "src/search.h"
+#include "sync/delivery/budget.h"
+#include "sync/delivery/conflict.h"
+#include "sync/delivery/loads.h"
+#include "sync/delivery/request.h"
+#include "sync/delivery/sender.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define IDLE_WAIT_MS 1000
+
+/* What other threads hand to the delivery thread, in order. */
+enum message_kind {
+    MESSAGE_WRITES = 0,
+    MESSAGE_LOADED,
+    MESSAGE_FORGET,
+    MESSAGE_PROBE,
+    MESSAGE_NOTE_DEAD,
+};
+
+struct message {
+    struct message *next;
+    enum message_kind kind;
+    enum outcome how;         /* FORGET */
+    struct write *writes;     /* WRITES: linked by next */
+    struct load_batch *batch; /* LOADED */
+    size_t index_len, routing_len, id_len;
+    char names[]; /* FORGET, NOTE_DEAD: index, routing, id */
+};
+
+struct delivery {
+    struct budget *budget;
+    struct delivery_metric *metric;
+    struct http_client *http; /* the sender's */
+    pthread_t thread;
+    bool is_running; /* of whoever starts and stops */
+    bool is_asleep;  /* atomic: the thread polls and must be woken */
+
+    struct sender *sender; /* the delivery thread's while it runs */
+
+    pthread_mutex_t lock;
+    pthread_cond_t turned; /* monotonic clock */
+
+    /* All guarded by lock. */
+    struct message *first;
+    struct message **last;
+    unsigned n_draining; /* callers */
+    bool is_idle, is_stuck;
+    bool stopping;
+    struct delivery_status status;
+};
+
+static struct delivery_options with_defaults(const struct delivery_options *opt)
+{
+    struct delivery_options o = *opt;
+
+#define DEFAULT(field, value) o.field = o.field == 0 ? (value) : o.field
+    DEFAULT(workers, 10);
+    DEFAULT(helpers, 10);
+    DEFAULT(batch_min, 1);
+    DEFAULT(batch_bytes, (size_t)8 << 20);
+    DEFAULT(flush_interval_ms, 1000);
+    DEFAULT(request_timeout_ms, 60000);
+    DEFAULT(bytes_max, (size_t)64 << 20);
+    DEFAULT(load_batch_max, 500);
+    DEFAULT(loads_max, 2);
+#undef DEFAULT
+    assert(o.batch_max == 0 || o.batch_min <= o.batch_max);
+    return o;
+}
+
+/* What is read must find room beside what was submitted, or reading would stop the sending. */
+static size_t submit_max(const struct delivery_options *opt)
+{
+    return opt->load == NULL ? opt->bytes_max : opt->bytes_max - opt->bytes_max / 4;
+}
+
+struct delivery *delivery_new(struct search *search, const struct delivery_options *opt)
+{
+    const struct delivery_options o = with_defaults(opt);
+    struct delivery *d = mem_alloc(1, sizeof(*d));
+    pthread_condattr_t monotonic;
+
+    d->budget = budget_new(submit_max(&o));
+    d->http = search_new_client(search);
+    d->metric = delivery_metric_new();
+    d->sender = sender_new(&o, d->http, d->budget, d->metric);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&d->turned, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    d->last = &d->first;
+    d->is_idle = true;
+    return d;
+}
+
+/* --- the delivery thread --- */
+
+static void handle_writes(struct sender *s, struct write *w)
+{
+    while (w != NULL) {
+        struct write *next = w->next;
+
+        if (next != NULL) {
+            __builtin_prefetch(next->next);
+            document_table_fetch(s->table, next->hash);
+        }
+        w->next = NULL;
+        sender_accept(s, w);
+        w = next;
+    }
+}
+
+static void handle(struct sender *s, const struct message *m)
+{
+    const struct str index = {m->names, m->index_len};
+    const struct str routing = {m->names + m->index_len, m->routing_len};
+    const struct str id = {m->names + m->index_len + m->routing_len, m->id_len};
+
+    switch (m->kind) {
+    case MESSAGE_WRITES: handle_writes(s, m->writes); break;
+    case MESSAGE_LOADED: loads_take(s, m->batch); break;
+    case MESSAGE_FORGET: sender_forget(s, index, m->how); break;
+    case MESSAGE_PROBE: sender_probe(s); break;
+    case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id); break;
+    }
+}
+
+/* Everything that came, and the orders of those who wait. */
+static struct message *take_messages(struct delivery *d)
+{
+    pthread_mutex_lock(&d->lock);
+
+    struct message *first = d->first;
+
+    d->first = NULL;
+    d->last = &d->first;
+    d->sender->draining = d->n_draining > 0;
+    d->sender->stopping = d->stopping;
+    pthread_mutex_unlock(&d->lock);
+    return first;
+}
+
+static void count_documents(const struct sender *s, struct delivery_status *out)
+{
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const struct outlet_level level = outlet_level(s->outlets[i]);
+
+        out->queued += level.ready + level.load_wait + level.parked;
+        out->in_flight += level.in_flight;
+    }
+    out->loading = loads_documents(s);
+}
+
+static void tell(struct delivery *d)
+{
+    const struct sender *s = d->sender;
+    struct delivery_status now = {
+        .requests = s->count.requests,
+        .requests_failed = s->count.requests_failed,
+        .retries = s->count.retries,
+        .rejections_429 = s->count.busy,
+        .bad_responses = s->count.bad_responses,
+        .splits = s->count.splits,
+    };
+
+    count_documents(s, &now);
+    pthread_mutex_lock(&d->lock);
+    d->status = now;
+    d->is_idle = d->first == NULL && sender_is_idle(s);
+    d->is_stuck = d->first == NULL && sender_is_stuck(s);
+    if (d->n_draining > 0)
+        pthread_cond_broadcast(&d->turned);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Say that we sleep, then look again: who hands something over after that wakes us. */
+static int64_t time_to_sleep(struct delivery *d)
+{
+    __atomic_store_n(&d->is_asleep, true, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&d->lock);
+
+    const bool has_work =
+        d->first != NULL || d->stopping || d->sender->draining != (d->n_draining > 0);
+
+    pthread_mutex_unlock(&d->lock);
+    return has_work ? 0 : sender_wait_ms(d->sender, IDLE_WAIT_MS);
+}
+
+static void turn(struct delivery *d)
+{
+    struct sender *s = d->sender;
+    struct message *next;
+
+    sender_look_at_clock(s);
+    for (struct message *m = take_messages(d); m != NULL; m = next) {
+        next = m->next;
+        handle(s, m);
+        free(m);
+    }
+    sender_turn(s);
+    loads_turn(s);
+    request_turn(s);
+    tell(d);
+}
+
+static void *run(void *arg)
+{
+    struct delivery *d = arg;
+
+    do {
+        turn(d);
+        http_client_poll(d->http, time_to_sleep(d));
+        __atomic_store_n(&d->is_asleep, false, __ATOMIC_SEQ_CST);
+    } while (!d->sender->stopping);
+    return NULL;
+}
+
+void delivery_start(struct delivery *d)
+{
+    assert(!d->is_running);
+    d->is_running = true;
+    d->thread = thread_start("delivery", run, d);
+}
+
+/* --- the others --- */
+
+static void wake(struct delivery *d)
+{
+    if (__atomic_exchange_n(&d->is_asleep, false, __ATOMIC_SEQ_CST))
+        http_client_wakeup(d->http);
+}
+
+static void post(struct delivery *d, struct message *m)
+{
+    pthread_mutex_lock(&d->lock);
+    *d->last = m;
+    d->last = &m->next;
+    pthread_mutex_unlock(&d->lock);
+    wake(d);
+}
+
+static struct message *message_new(enum message_kind kind)
+{
+    struct message *m = mem_alloc(1, sizeof(*m));
+
+    m->kind = kind;
+    return m;
+}
+
+static struct message *message_about(enum message_kind kind, struct str index,
+                                     struct str routing, struct str id)
+{
+    struct message *m = mem_alloc(1, sizeof(*m) + index.len + routing.len + id.len);
+
+    m->kind = kind;
+    m->index_len = index.len;
+    m->routing_len = routing.len;
+    m->id_len = id.len;
+    memcpy(m->names, index.ptr, index.len);
+    if (routing.len > 0)
+        memcpy(m->names + index.len, routing.ptr, routing.len);
+    if (id.len > 0)
+        memcpy(m->names + index.len + routing.len, id.ptr, id.len);
+    return m;
+}
+
+static bool check(const struct doc_write *in, struct err *err)
+{
+    if (in->version > INT64_MAX)
+        return err_set(err, ERR_FATAL, "version %llu is above 2^63-1",
+                       (unsigned long long)in->version);
+    if (in->id.len > WRITE_NAME_MAX || in->routing.len > WRITE_NAME_MAX ||
+        in->key.len > WRITE_NAME_MAX || in->body.len > WRITE_BODY_MAX)
+        return err_set(err, ERR_REJECT, "document of %zu bytes, id of %zu, is too large",
+                       in->body.len, in->id.len);
+    return true;
+}
+
+/* Copies of the writes, as a list; *cost is what they hold. */
+static struct write *copy_writes(const struct doc_write *writes, size_t n, size_t *cost)
+{
+    struct write *first = NULL, **last = &first;
+
+    *cost = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct write *w = write_new(&writes[i]);
+
+        *cost += w->cost;
+        *last = w;
+        last = &w->next;
+    }
+    return first;
+}
+
+bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t n,
+                     struct err *err)
+{
+    return delivery_submit_until(d, NULL, writes, n, err);
+}
+
+bool delivery_submit_until(struct delivery *d, const struct stop *stop,
+                           const struct doc_write *writes, size_t n, struct err *err)
+{
+    struct message *m;
+    size_t cost;
+
+    for (size_t i = 0; i < n; i++)
+        if (!check(&writes[i], err))
+            return false;
+    if (n == 0)
+        return true;
+    m = message_new(MESSAGE_WRITES);
+    m->writes = copy_writes(writes, n, &cost);
+    if (!budget_take(d->budget, cost, stop)) {
+        /* The references are still the caller's. */
+        while (m->writes != NULL) {
+            struct write *w = m->writes;
+
+            m->writes = w->next;
+            free(w);
+        }
+        free(m);
+        return err_set(err, ERR_STOP, "what waits for delivery is given up");
+    }
+    post(d, m);
+    return true;
+}
+
+void delivery_loaded(struct delivery *d, struct load_batch *batch)
+{
+    struct message *m = message_new(MESSAGE_LOADED);
+
+    m->batch = batch;
+    post(d, m);
+}
+
+void delivery_forget(struct delivery *d, const struct target *target, enum outcome how)
+{
+    struct message *m = message_about(MESSAGE_FORGET, str_from(target->index), (struct str){0},
+                                      (struct str){0});
+
+    m->how = how;
+    post(d, m);
+}
+
+void delivery_probe(struct delivery *d)
+{
+    post(d, message_new(MESSAGE_PROBE));
+}
+
+void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id)
+{
+    post(d, message_about(MESSAGE_NOTE_DEAD, index, routing, id));
+}
+
+static struct timespec deadline_after(int64_t ms)
+{
+    const int64_t ns = clock_mono_ns() + ms * 1000000;
+
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+}
+
+bool delivery_drain(struct delivery *d, int64_t timeout_ms)
+{
+    const struct timespec deadline = deadline_after(timeout_ms);
+    int timed_out = 0;
+    bool idle;
+
+    pthread_mutex_lock(&d->lock);
+    d->n_draining++;
+    d->is_idle = d->is_stuck = false; /* what was said before counts no more */
+    pthread_mutex_unlock(&d->lock);
+    wake(d);
+    pthread_mutex_lock(&d->lock);
+    while (!d->is_idle && !d->is_stuck && !d->stopping && timed_out != ETIMEDOUT)
+        timed_out = pthread_cond_timedwait(&d->turned, &d->lock, &deadline);
+    idle = d->is_idle;
+    d->n_draining--;
+    pthread_mutex_unlock(&d->lock);
+    return idle;
+}
+
+void delivery_stop(struct delivery *d)
+{
+    budget_close(d->budget);
+    pthread_mutex_lock(&d->lock);
+    d->stopping = true;
+    pthread_cond_broadcast(&d->turned);
+    pthread_mutex_unlock(&d->lock);
+    http_client_wakeup(d->http);
+    if (d->is_running)
+        pthread_join(d->thread, NULL);
+    d->is_running = false;
+}
+
+/* What came after the thread had ended. */
+static void drop(struct message *m, struct write_ends *ends)
+{
+    if (m->kind == MESSAGE_LOADED)
+        loads_drop(m->batch);
+    while (m->writes != NULL) {
+        struct write *w = m->writes;
+
+        m->writes = w->next;
+        write_abandon(w, ends);
+    }
+    free(m);
+}
+
+void delivery_free(struct delivery *d)
+{
+    struct message *next;
+
+    if (d == NULL)
+        return;
+    if (!d->stopping)
+        delivery_stop(d);
+    for (struct message *m = d->first; m != NULL; m = next) {
+        next = m->next;
+        drop(m, &d->sender->ends);
+    }
+    request_give_up_all(d->sender);
+    conflict_give_up_all(d->sender);
+    sender_free(d->sender);
+    budget_free(d->budget);
+    delivery_metric_free(d->metric);
+    pthread_cond_destroy(&d->turned);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+struct delivery_status delivery_status(struct delivery *d)
+{
+    pthread_mutex_lock(&d->lock);
+
+    struct delivery_status status = d->status;
+
+    pthread_mutex_unlock(&d->lock);
+    status.bytes_held = budget_held(d->budget);
+    return status;
+}
+
+void delivery_metrics(struct delivery *d, struct buf *out)
+{
+    delivery_metric_put(d->metric, out);
+}

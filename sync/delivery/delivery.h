@@ -1,0 +1,89 @@
+/*
+ * Delivery: documents in, acknowledged bulk requests out.
+ *
+ * One thread owns all state: worker queues (worker = hash(index, routing, id) mod workers, one
+ * queue per index and worker, one batch of each in flight), the table of documents that are
+ * queued, loading or in flight, and curl's handles.  At most one operation per document is in
+ * flight; what arrives meanwhile waits and is coalesced, the newest version standing for all.
+ * An unknown result keeps the document until the same write at the same version is answered.
+ *
+ * Memory: delivery_submit() waits while the bytes held exceed options.bytes_max, which is the
+ * back-pressure on the source.
+ */
+#ifndef SYNC_DELIVERY_DELIVERY_H
+#define SYNC_DELIVERY_DELIVERY_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/delivery/delivery_options.h"
+#include "sync/delivery/operation.h"
+#include "sync/delivery/target.h"
+#include "sync/delivery/ticket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct delivery;
+struct stop;
+struct search; /* src/search.h: addresses, authentication, dialect */
+
+struct delivery *delivery_new(struct search *search,
+                              const struct delivery_options *opt) RETURNS_NONNULL MUST_CHECK;
+void delivery_start(struct delivery *d);
+
+/*
+ * Hand over n writes, in order.  Waits while too much is held; ERR_STOP (nothing taken over)
+ * once stopping.  The n writes are let in as one, so hand over slices (some hundred KiB) of
+ * what is large.  @thread any
+ */
+bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t n,
+                     struct err *err) MUST_CHECK;
+/* The same for who may have to give up: ERR_STOP too when stop is set while it waits. */
+bool delivery_submit_until(struct delivery *d, const struct stop *stop,
+                           const struct doc_write *writes, size_t n,
+                           struct err *err) MUST_CHECK;
+
+/* Give a re-read batch back.  Never blocks.  @thread any */
+void delivery_loaded(struct delivery *d, struct load_batch *batch);
+
+/* The index has a dead letter of this document, from before the start.  @thread any */
+void delivery_note_dead(struct delivery *d, struct str index, struct str routing,
+                        struct str id);
+
+/*
+ * Throw away everything queued for target's index (not what is in flight, but what waits behind
+ * it); tickets end as `how`.  Takes effect before whatever is submitted later.  @thread any
+ */
+void delivery_forget(struct delivery *d, const struct target *target, enum outcome how);
+
+/* Try held indexes again now (after a rebuild, a changed password, by hand).  @thread any */
+void delivery_probe(struct delivery *d);
+
+/*
+ * Send everything; true when nothing is queued or in flight before the deadline, false at once
+ * when all that is left belongs to held indexes.  Blocks.  @thread any
+ */
+bool delivery_drain(struct delivery *d, int64_t timeout_ms);
+
+/*
+ * Stop the thread and give up what is not acknowledged: its tickets are abandoned.  Then wait
+ * for the loaders to be done with delivery_loaded(), and free.
+ */
+void delivery_stop(struct delivery *d);
+void delivery_free(struct delivery *d); /* NULL is fine */
+
+struct delivery_status {
+    uint64_t queued, loading, in_flight, bytes_held;
+    uint64_t requests, requests_failed, retries, rejections_429, bad_responses, splits;
+};
+struct delivery_status delivery_status(struct delivery *d);
+/*
+ * Append samples (src/metric.h): histograms of bulk requests and of the time from commit to
+ * acknowledgement, requests refused, documents by index and result.  @thread any
+ */
+void delivery_metrics(struct delivery *d, struct buf *out);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * struct delivery_metric: what delivery counts, for Prometheus.
+ *
+ * The delivery thread counts, whoever asks reads.  What there is of an index stays to the end,
+ * so counters never fall.
+ *
+ * @thread any (atomics; the list is locked inside)
+ */
+#ifndef SYNC_DELIVERY_DELIVERY_METRIC_H
+#define SYNC_DELIVERY_DELIVERY_METRIC_H
+
+#include "src/base/base.h"
+#include "src/base/histogram.h"
+#include "src/base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct delivery_metric;
+
+/* How the engine answered for a document. */
+enum document_result {
+    RESULT_OK = 0,
+    RESULT_STALE,   /* something newer was there */
+    RESULT_RETRIED, /* to be sent again */
+    RESULT_DEAD,
+    N_DOCUMENT_RESULTS,
+};
+
+/* Of one index. */
+struct index_metric {
+    struct index_metric *next;
+    struct histogram *latency; /* of its topic, ms from commit to acknowledgement */
+    char *topic, *index;
+    uint64_t n[2][N_DOCUMENT_RESULTS]; /* atomics: index, delete */
+};
+
+struct delivery_metric *delivery_metric_new(void) RETURNS_NONNULL MUST_CHECK;
+void delivery_metric_free(struct delivery_metric *m); /* NULL is fine */
+
+/* The counters of an index, from the first call on; valid until the end. */
+struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str topic,
+                                           struct str index) RETURNS_NONNULL;
+
+static inline void index_metric_count(struct index_metric *x, bool is_delete,
+                                      enum document_result result)
+{
+    __atomic_fetch_add(&x->n[is_delete][result], 1, __ATOMIC_RELAXED);
+}
+
+/* A bulk request has ended. */
+void delivery_metric_request(struct delivery_metric *m, size_t bytes, size_t documents,
+                             int64_t took_us);
+/* It was refused, wholly or in part, with this status; 0: there was no answer. */
+void delivery_metric_refusal(struct delivery_metric *m, int status);
+
+/* Append the samples (src/metric.h). */
+void delivery_metric_put(struct delivery_metric *m, struct buf *out);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * How delivery works, and whom it tells.
+ */
+#ifndef SYNC_DELIVERY_DELIVERY_OPTIONS_H
+#define SYNC_DELIVERY_DELIVERY_OPTIONS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/delivery/operation.h"
+#include "sync/delivery/target.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every field may be 0 for its default (spec/batched-delivery.md). */
+struct delivery_options {
+    unsigned workers;            /* 10 */
+    unsigned helpers;            /* 10: requests at a time */
+    unsigned batch_min;          /* 1 */
+    unsigned batch_max;          /* 0: auto, by bytes */
+    size_t batch_bytes;          /* 8 MiB: the adaptive maximum's ceiling */
+    unsigned flush_interval_ms;  /* 1000 */
+    unsigned request_timeout_ms; /* 60000 */
+    size_t bytes_max;            /* 64 MiB held in all */
+    size_t load_batch_max;       /* 500 keys a re-read */
+    unsigned loads_max;          /* 2 re-reads at a time */
+    bool compress;               /* gzip request bodies */
+    void *ctx;
+    void (*load)(void *ctx, struct load_batch *batch);
+    /* The callbacks below run on the delivery thread and may not call delivery_submit(). */
+    /* False: not durable, asked again after a backoff. */
+    bool (*dead)(void *ctx, const struct dead_letter_note *note, struct err *err);
+    /*
+     * A document that had a dead letter, since start or by delivery_note_dead(), was written
+     * after all, so its dead letter can go.  False: asked again after a backoff.
+     */
+    bool (*cleared)(void *ctx, const struct target *target, struct str routing, struct str id,
+                    struct err *err);
+    /*
+     * The highest version given out for target so far.  A 409 whose stored version is above it,
+     * or below target->version_min, is not of our lineage and holds the index.  NULL: no upper
+     * bound.
+     */
+    uint64_t (*stamp_max)(void *ctx, const struct target *target);
+    /* An index is held (rights, blocks, missing alias, broken lineage) or goes on again. */
+    void (*held)(void *ctx, const struct target *target, bool held, const struct err *why);
+};
+
+#endif

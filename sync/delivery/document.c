@@ -1,0 +1,191 @@
+#include "config.h"
+
+#include "sync/delivery/document.h"
+
+#include <assert.h>
+
+/*
+ * Does what a says make b needless, which came after it?  A read stands for everything older
+ * than what it must include, a write for everything older than itself, and both for reads up to
+ * their own version.  Of two writes at one version the later one stands, unless only it is
+ * strict (a fill).
+ */
+static bool stands_for(const struct write *a, const struct write *b)
+{
+    if (b->op == DOC_REFRESH)
+        return b->version <= a->version;
+    if (a->op == DOC_REFRESH || b->version != a->version)
+        return b->version < a->version;
+    return b->strict && !a->strict;
+}
+
+static enum document_state first_state(const struct write *w)
+{
+    return w->op == DOC_REFRESH ? DOCUMENT_LOAD_WAIT : DOCUMENT_READY;
+}
+
+void document_begin(struct document *doc, struct write *w)
+{
+    doc->now = w;
+    doc->later = NULL;
+    doc->state = (uint8_t)first_state(w);
+    doc->attempts = 0;
+    doc->forgotten = false;
+}
+
+/* May `later`, which is newer, take the place of `now`? */
+static bool can_replace(const struct document *doc)
+{
+    if (doc->state == DOCUMENT_LOAD_WAIT)
+        return true;
+    /* A read that is still to come does not hold back one that is done: a document that
+     * changes all the time must be written some time. */
+    return doc->state == DOCUMENT_READY && doc->later->op != DOC_REFRESH;
+}
+
+/* `now` or its state has changed: what does that mean for `later`? */
+static void settle(struct document *doc, struct write_ends *ends)
+{
+    if (doc->later == NULL || doc->forgotten)
+        return;
+    if (stands_for(doc->now, doc->later)) {
+        write_join(doc->now, doc->later, ends);
+        doc->later = NULL;
+    } else if (can_replace(doc)) {
+        write_join(doc->later, doc->now, ends);
+        document_begin(doc, doc->later);
+    }
+}
+
+bool document_arrive(struct document *doc, struct write *w, struct write_ends *ends)
+{
+    const uint8_t before = doc->state;
+
+    if (!doc->forgotten && stands_for(doc->now, w)) {
+        write_join(doc->now, w, ends);
+        return false;
+    }
+    if (doc->later != NULL && stands_for(doc->later, w)) {
+        write_join(doc->later, w, ends);
+        return false;
+    }
+    if (doc->later != NULL)
+        write_join(w, doc->later, ends);
+    doc->later = w;
+    settle(doc, ends);
+    return doc->state != before;
+}
+
+void document_take(struct document *doc)
+{
+    if (doc->state == DOCUMENT_LOAD_WAIT) {
+        doc->state = DOCUMENT_LOADING;
+        return;
+    }
+    assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
+    doc->state = DOCUMENT_IN_FLIGHT;
+}
+
+/* A wait that is over or in vain: what came meanwhile may take over. */
+static void return_to(struct document *doc, enum document_state state, struct write_ends *ends)
+{
+    doc->state = (uint8_t)state;
+    if (doc->attempts < UINT16_MAX)
+        doc->attempts++;
+    settle(doc, ends);
+}
+
+void document_not_loaded(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_LOADING && !doc->forgotten);
+    return_to(doc, DOCUMENT_LOAD_WAIT, ends);
+}
+
+void document_loaded(struct document *doc, uint64_t stamp, struct str body,
+                     struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_LOADING && !doc->forgotten);
+    if (stamp < doc->now->version) {
+        document_not_loaded(doc, ends);
+        return;
+    }
+    doc->now = write_of_read(doc->now, stamp, body, ends);
+    doc->state = DOCUMENT_READY;
+    doc->attempts = 0;
+    settle(doc, ends);
+}
+
+void document_not_applied(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_IN_FLIGHT);
+    return_to(doc, doc->now->ambiguous ? DOCUMENT_UNKNOWN : DOCUMENT_READY, ends);
+}
+
+void document_lost_answer(struct document *doc)
+{
+    assert(doc->state == DOCUMENT_IN_FLIGHT);
+    doc->state = DOCUMENT_UNKNOWN;
+    doc->now->ambiguous = true;
+    if (doc->attempts < UINT16_MAX)
+        doc->attempts++;
+}
+
+void document_read_again(struct document *doc, uint64_t at_least, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_IN_FLIGHT && doc->now->reread);
+    assert(at_least > doc->now->version);
+    doc->now->op = DOC_REFRESH;
+    doc->now->reread = false;
+    doc->now->ambiguous = false; /* a definite answer: the stored version is newer */
+    doc->now->version = at_least;
+    return_to(doc, DOCUMENT_LOAD_WAIT, ends);
+}
+
+void document_refuse(struct document *doc)
+{
+    assert(doc->state == DOCUMENT_IN_FLIGHT || doc->state == DOCUMENT_LOADING);
+    doc->state = DOCUMENT_REFUSED;
+}
+
+/* The next operation after `now`, which is gone. */
+static bool go_on(struct document *doc)
+{
+    doc->now = NULL;
+    if (doc->later == NULL)
+        return false;
+    document_begin(doc, doc->later);
+    return true;
+}
+
+bool document_end(struct document *doc, enum outcome how, struct write_ends *ends)
+{
+    write_end(doc->now, how, ends);
+    return go_on(doc);
+}
+
+bool document_forget(struct document *doc, enum outcome how, struct write_ends *ends)
+{
+    if (doc->later != NULL)
+        write_end(doc->later, how, ends);
+    doc->later = NULL;
+    if (doc->state == DOCUMENT_IN_FLIGHT)
+        return true;
+    if (doc->state == DOCUMENT_LOADING) {
+        write_release_waiters(doc->now, how, ends);
+        doc->forgotten = true;
+        return true;
+    }
+    return document_end(doc, how, ends);
+}
+
+const char *document_state_name(enum document_state state)
+{
+    static const char *const names[N_DOCUMENT_STATES] = {
+        [DOCUMENT_LOAD_WAIT] = "load_wait", [DOCUMENT_LOADING] = "loading",
+        [DOCUMENT_READY] = "ready",         [DOCUMENT_IN_FLIGHT] = "in_flight",
+        [DOCUMENT_UNKNOWN] = "unknown",     [DOCUMENT_REFUSED] = "refused",
+    };
+
+    assert((unsigned)state < N_DOCUMENT_STATES);
+    return names[state];
+}

@@ -1,0 +1,102 @@
+/*
+ * struct document: what is going on with one document, at most one operation at a time.
+ *
+ * `now` is the operation that holds the document; what arrives meanwhile waits in `later`,
+ * where the newest by version, then by arrival, stands for all.  A write that was sent and not
+ * answered keeps the document until the same write, at the same version, was repeated and
+ * answered.
+ *
+ *            arrive             taken           loaded
+ *      LOAD_WAIT ────────────────► LOADING ────────────► READY ◄── arrive
+ *          ▲  ▲ not loaded            │                    │ taken
+ *          │  └───────────────────────┘                    ▼
+ *          │ read again (refused by the gap)  ┌──────── IN_FLIGHT ◄── taken ──┐
+ *          └──────────────────────────────────┤            │  answer lost      │
+ *                                not applied ─┴─► READY    ├───────────────► UNKNOWN
+ *                                                          ▼
+ *                                     ended: `later` is next, or the document is gone
+ *
+ * Pure: no clock, no queue, no I/O.  The owner keeps the document in the queue of its state.
+ *
+ * @thread one at a time
+ */
+#ifndef SYNC_DELIVERY_DOCUMENT_H
+#define SYNC_DELIVERY_DOCUMENT_H
+
+#include "src/base/base.h"
+#include "src/base/list.h"
+#include "src/base/str.h"
+#include "sync/delivery/write.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum document_state {
+    DOCUMENT_LOAD_WAIT = 0, /* must be read */
+    DOCUMENT_LOADING,       /* is being read */
+    DOCUMENT_READY,         /* can be sent, or replaced by something newer */
+    DOCUMENT_IN_FLIGHT,     /* was sent; the answer is to come */
+    DOCUMENT_UNKNOWN,       /* was sent; whether it was applied is not known */
+    DOCUMENT_REFUSED,       /* can never be written; its dead letter is not stored yet */
+    N_DOCUMENT_STATES,
+};
+
+struct document {
+    struct document *hash_next; /* the table's */
+    uint64_t hash;              /* of index, routing and id */
+    struct outlet *outlet;      /* the index it belongs to */
+    struct link link;           /* the outlet's queues */
+    struct write *now;          /* never NULL */
+    struct write *later;        /* or NULL */
+    uint32_t queued_bytes;      /* what its lane counts it as */
+    uint8_t state;              /* enum document_state */
+    uint8_t place;              /* the outlet's: which of its queues */
+    bool forgotten;             /* LOADING for nobody: the result is thrown away */
+    uint16_t attempts;          /* of `now`, that failed */
+};
+
+/* A first write w begins the document. */
+void document_begin(struct document *doc, struct write *w);
+
+/* One more write of it.  True: that turned LOAD_WAIT into READY. */
+bool document_arrive(struct document *doc, struct write *w, struct write_ends *ends);
+
+/* It was taken from its queue: LOAD_WAIT to LOADING, READY and UNKNOWN to IN_FLIGHT. */
+void document_take(struct document *doc);
+
+/*
+ * The read gave body (ptr NULL: the row is gone) at stamp.  READY, or LOAD_WAIT again when
+ * stamp is below what was asked for.
+ */
+void document_loaded(struct document *doc, uint64_t stamp, struct str body,
+                     struct write_ends *ends);
+/* The read failed, to be tried again: LOAD_WAIT (or what came meanwhile and needs no read). */
+void document_not_loaded(struct document *doc, struct write_ends *ends);
+
+/* It was sent and certainly not applied: READY, or UNKNOWN where an earlier copy may yet be. */
+void document_not_applied(struct document *doc, struct write_ends *ends);
+/* It was sent and may have been applied: UNKNOWN. */
+void document_lost_answer(struct document *doc);
+/* The result of a read was refused by a version in its gap: LOAD_WAIT, to be stamped at_least.
+ */
+void document_read_again(struct document *doc, uint64_t at_least, struct write_ends *ends);
+/* It can never be written (or read): REFUSED. */
+void document_refuse(struct document *doc);
+
+/*
+ * `now` has ended.  True: `later` is next, READY or LOAD_WAIT.  False: nothing is left, the
+ * owner removes the document; now is NULL.  Also for what was LOADING and forgotten meanwhile.
+ */
+bool document_end(struct document *doc, enum outcome how, struct write_ends *ends) MUST_CHECK;
+
+/*
+ * Throw away what is queued.  True: something stays (in flight, or LOADING for nobody), in the
+ * state it was.  False: as document_end().
+ */
+bool document_forget(struct document *doc, enum outcome how,
+                     struct write_ends *ends) MUST_CHECK;
+
+const char *document_state_name(enum document_state state);
+
+#endif

@@ -1,0 +1,96 @@
+#include "config.h"
+
+#include "sync/delivery/gate.h"
+
+#define PAUSE_BASE_MS      50   /* after a failed request */
+#define PAUSE_MAX_MS       5000 /* one request in so long costs nobody anything */
+#define RETRY_AFTER_MAX_MS 300000
+#define RETRY_BASE_MS      100 /* after a failed document */
+#define RETRY_MAX_MS       10000
+#define PROBE_BASE_MS      1000 /* of a held index */
+#define PROBE_MAX_MS       30000
+
+void gate_init(struct gate *g, const struct limiter *limiter, uint64_t seed)
+{
+    *g = (struct gate){
+        .limiter = *limiter,
+        .pause = {.base_ms = PAUSE_BASE_MS, .max_ms = PAUSE_MAX_MS},
+        .probe = {.base_ms = PROBE_BASE_MS, .max_ms = PROBE_MAX_MS},
+    };
+    random_init(&g->random, seed);
+}
+
+int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
+{
+    unsigned width = g->limiter.width;
+
+    if (g->hold == HOLD_STOP)
+        return GATE_NEVER_MS;
+    if (g->hold != HOLD_NONE || g->failing)
+        width = 1;
+    if (n_requests >= width)
+        return GATE_NEVER_MS;
+    if (g->hold != HOLD_NONE && g->probe_ms > g->paused_until_ms)
+        return g->probe_ms;
+    return g->paused_until_ms;
+}
+
+void gate_good(struct gate *g)
+{
+    g->failing = false;
+    g->paused_until_ms = 0;
+    backoff_reset(&g->pause);
+}
+
+void gate_failed(struct gate *g, int64_t now_ms, int64_t retry_after_ms)
+{
+    int64_t until = g->paused_until_ms;
+
+    g->failing = true;
+    /* Several that were in flight and fail together are one failure. */
+    if (until <= now_ms)
+        until = now_ms + backoff_next_ms(&g->pause, &g->random);
+    if (retry_after_ms > RETRY_AFTER_MAX_MS)
+        retry_after_ms = RETRY_AFTER_MAX_MS;
+    if (until < now_ms + retry_after_ms)
+        until = now_ms + retry_after_ms;
+    g->paused_until_ms = until;
+}
+
+int64_t gate_retry_ms(struct gate *g, unsigned attempts)
+{
+    struct backoff b = {.base_ms = RETRY_BASE_MS, .max_ms = RETRY_MAX_MS, .n_failed = attempts};
+
+    return backoff_next_ms(&b, &g->random);
+}
+
+bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms)
+{
+    const enum hold before = g->hold;
+
+    if (before == HOLD_STOP)
+        return false;
+    g->hold = how;
+    g->why = *why;
+    g->probe_ms = now_ms + backoff_next_ms(&g->probe, &g->random);
+    return before != how;
+}
+
+bool gate_release(struct gate *g)
+{
+    const bool was_held = g->hold != HOLD_NONE;
+
+    if (g->hold == HOLD_STOP)
+        return false;
+    g->hold = HOLD_NONE;
+    backoff_reset(&g->probe);
+    return was_held;
+}
+
+void gate_probe(struct gate *g, int64_t now_ms)
+{
+    if (g->hold == HOLD_STOP)
+        g->hold = HOLD_BLOCK;
+    g->probe_ms = now_ms;
+    g->paused_until_ms = 0;
+}

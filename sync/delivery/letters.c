@@ -1,0 +1,235 @@
+#include "config.h"
+
+#include "sync/delivery/letters.h"
+
+#include "src/base/backoff.h"
+#include "src/base/buf.h"
+#include "src/base/list.h"
+#include "src/base/log.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STORE_BASE_MS 100
+#define STORE_MAX_MS  10000
+
+struct letter {
+    struct link link;
+    struct document *doc;
+    int status;
+    struct buf reason;
+};
+
+/* A dead letter that is in the store. */
+struct known {
+    struct link link;      /* in to_clear: its document was written, it is to be taken back */
+    struct target *target; /* then, a reference */
+    size_t routing_len, id_len;
+    char routing_and_id[];
+};
+
+struct letters {
+    const struct delivery_options *opt;
+    struct random random;
+
+    struct link waiting;
+    struct backoff store;
+    int64_t store_ms; /* not before */
+
+    struct map *known; /* by index, routing and id */
+    struct link to_clear;
+    struct backoff clear;
+    int64_t clear_ms;
+
+    struct buf key; /* scratch */
+};
+
+struct letters *letters_new(const struct delivery_options *opt, uint64_t seed)
+{
+    struct letters *l = mem_alloc(1, sizeof(*l));
+
+    l->opt = opt;
+    random_init(&l->random, seed);
+    list_init(&l->waiting);
+    list_init(&l->to_clear);
+    l->known = map_new();
+    l->store = l->clear = (struct backoff){.base_ms = STORE_BASE_MS, .max_ms = STORE_MAX_MS};
+    return l;
+}
+
+static void free_letter(struct letter *letter)
+{
+    buf_free(&letter->reason);
+    free(letter);
+}
+
+static void free_known(void *known)
+{
+    target_unref(((struct known *)known)->target);
+    free(known);
+}
+
+void letters_free(struct letters *l)
+{
+    if (l == NULL)
+        return;
+    LIST_EACH(at, &l->waiting)
+    free_letter(LIST_ITEM(at, struct letter, link));
+    map_free(l->known, free_known);
+    buf_free(&l->key);
+    free(l);
+}
+
+/* Lengths in front, so that no id can be taken for another's. */
+static struct str key_of(struct letters *l, struct str index, struct str routing, struct str id)
+{
+    buf_clear(&l->key);
+    buf_printf(&l->key, "%zu,%zu,", index.len, routing.len);
+    buf_append(&l->key, index);
+    buf_append(&l->key, routing);
+    buf_append(&l->key, id);
+    return buf_str(&l->key);
+}
+
+void letters_note(struct letters *l, struct str index, struct str routing, struct str id)
+{
+    const struct str key = key_of(l, index, routing, id);
+    struct known *known;
+
+    if (map_find(l->known, key) != NULL)
+        return;
+    known = mem_alloc(1, sizeof(*known) + routing.len + id.len);
+    known->routing_len = routing.len;
+    known->id_len = id.len;
+    memcpy(known->routing_and_id, routing.ptr, routing.len);
+    memcpy(known->routing_and_id + routing.len, id.ptr, id.len);
+    map_put(l->known, key, known);
+}
+
+void letters_refuse(struct letters *l, struct document *doc, int status, struct str reason)
+{
+    struct letter *letter = mem_alloc(1, sizeof(*letter));
+
+    assert(doc->state == DOCUMENT_REFUSED);
+    letter->doc = doc;
+    letter->status = status;
+    buf_append(&letter->reason, reason);
+    list_push_back(&l->waiting, &letter->link);
+}
+
+static bool store(struct letters *l, const struct letter *letter, struct err *err)
+{
+    const struct write *w = letter->doc->now;
+    const struct dead_letter_note note = {
+        .target = w->target,
+        .id = write_id(w),
+        .routing = write_routing(w),
+        .key = write_key(w),
+        .body = write_body(w),
+        .version = w->version,
+        .op = (enum doc_op)w->op,
+        .status = letter->status,
+        .reason = buf_str(&letter->reason),
+        .attempts = letter->doc->attempts + 1u,
+    };
+
+    return l->opt->dead == NULL || l->opt->dead(l->opt->ctx, &note, err);
+}
+
+struct document *letters_next(struct letters *l, int64_t now_ms)
+{
+    struct link *first = list_first(&l->waiting);
+    struct err err = {0};
+
+    if (first == NULL || now_ms < l->store_ms)
+        return NULL;
+
+    struct letter *letter = LIST_ITEM(first, struct letter, link);
+    struct document *doc = letter->doc;
+
+    if (!store(l, letter, &err)) {
+        l->store_ms = now_ms + backoff_next_ms(&l->store, &l->random);
+        log_failure(LOG_WARN, &err, "dead letter could not be stored, trying again",
+                    KV("index", doc->now->target->index), KV("id", write_id(doc->now)));
+        return NULL;
+    }
+    backoff_reset(&l->store);
+    letters_note(l, str_from(doc->now->target->index), write_routing(doc->now),
+                 write_id(doc->now));
+    list_remove(&letter->link);
+    free_letter(letter);
+    return doc;
+}
+
+static struct str routing_of(const struct known *k)
+{
+    return (struct str){k->routing_and_id, k->routing_len};
+}
+
+static struct str id_of(const struct known *k)
+{
+    return (struct str){k->routing_and_id + k->routing_len, k->id_len};
+}
+
+/* True: it is no longer in the store. */
+static bool clear(struct letters *l, const struct known *k)
+{
+    struct err err = {0};
+
+    if (l->opt->cleared == NULL ||
+        l->opt->cleared(l->opt->ctx, k->target, routing_of(k), id_of(k), &err))
+        return true;
+    log_failure(LOG_WARN, &err, "dead letter could not be taken back, trying again",
+                KV("index", k->target->index), KV("id", id_of(k)));
+    return false;
+}
+
+void letters_written(struct letters *l, const struct write *w, int64_t now_ms)
+{
+    struct known *known;
+
+    if (map_count(l->known) == 0)
+        return;
+    known = map_find(l->known,
+                     key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
+    if (known == NULL || link_is_listed(&known->link))
+        return;
+    known->target = target_ref(w->target);
+    list_push_back(&l->to_clear, &known->link);
+    letters_turn(l, now_ms);
+}
+
+void letters_turn(struct letters *l, int64_t now_ms)
+{
+    if (now_ms < l->clear_ms)
+        return;
+    LIST_EACH(at, &l->to_clear)
+    {
+        const struct known *k = LIST_ITEM(at, struct known, link);
+
+        if (!clear(l, k)) {
+            l->clear_ms = now_ms + backoff_next_ms(&l->clear, &l->random);
+            return;
+        }
+        list_remove(at);
+        free_known(map_remove(l->known,
+                              key_of(l, str_from(k->target->index), routing_of(k), id_of(k))));
+        backoff_reset(&l->clear);
+    }
+}
+
+int64_t letters_wait_ms(const struct letters *l, int64_t now_ms, int64_t max_ms)
+{
+    int64_t at = INT64_MAX;
+
+    if (!list_is_empty(&l->waiting))
+        at = l->store_ms;
+    if (!list_is_empty(&l->to_clear) && l->clear_ms < at)
+        at = l->clear_ms;
+    if (at <= now_ms)
+        return 0;
+    return at - now_ms < max_ms ? at - now_ms : max_ms;
+}

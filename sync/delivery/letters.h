@@ -1,0 +1,43 @@
+/*
+ * struct letters: dead letters on their way to the store, and those that can go again.
+ *
+ * A refused document is done only when its dead letter is durable; until then it is kept here
+ * and storing it is tried again.  A document that is known to have a dead letter and is written
+ * after all has it taken back.
+ *
+ * @thread delivery's
+ */
+#ifndef SYNC_DELIVERY_LETTERS_H
+#define SYNC_DELIVERY_LETTERS_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "sync/delivery/delivery_options.h"
+#include "sync/delivery/document.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct letters;
+
+/* opt is borrowed. */
+struct letters *letters_new(const struct delivery_options *opt,
+                            uint64_t seed) RETURNS_NONNULL MUST_CHECK;
+void letters_free(struct letters *l); /* NULL is fine */
+
+/* doc is REFUSED, with the answer's status (0: there was none) and reason. */
+void letters_refuse(struct letters *l, struct document *doc, int status, struct str reason);
+
+/* Try to store what waits: a document whose dead letter is durable now, or NULL. */
+struct document *letters_next(struct letters *l, int64_t now_ms);
+
+/* There is a dead letter of this document. */
+void letters_note(struct letters *l, struct str index, struct str routing, struct str id);
+/* The document of w was written: take its dead letter back, if there is one. */
+void letters_written(struct letters *l, const struct write *w, int64_t now_ms);
+/* Try again to take back what could not be. */
+void letters_turn(struct letters *l, int64_t now_ms);
+
+int64_t letters_wait_ms(const struct letters *l, int64_t now_ms, int64_t max_ms);
+
+#endif

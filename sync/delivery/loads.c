@@ -1,0 +1,183 @@
+#include "config.h"
+
+#include "sync/delivery/loads.h"
+
+#include "src/base/arena.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct load {
+    struct load_batch batch; /* the loader's view */
+    struct link link;        /* in sender.loads */
+    struct outlet *outlet;
+    struct document **docs; /* of the items */
+};
+
+static void free_load(struct load *load)
+{
+    target_unref(load->batch.target);
+    arena_free(load->batch.arena);
+    free(load->batch.items);
+    free(load->docs);
+    free(load);
+}
+
+void loads_drop(struct load_batch *batch)
+{
+    struct load *load = CONTAINER_OF(batch, struct load, batch);
+
+    if (link_is_listed(&load->link))
+        list_remove(&load->link);
+    free_load(load);
+}
+
+static void fill_item(struct load_item *item, const struct document *doc, struct arena *a)
+{
+    *item = (struct load_item){
+        .id = arena_copy(a, write_id(doc->now)),
+        .routing = arena_copy(a, write_routing(doc->now)),
+        .key = arena_copy(a, write_key(doc->now)),
+        .at_least = doc->now->version,
+    };
+}
+
+/* Takes docs over. */
+static void hand_out(struct sender *s, struct outlet *o, struct document **docs, size_t n)
+{
+    struct load *load = mem_alloc(1, sizeof(*load));
+    struct load_batch *batch = &load->batch;
+
+    load->outlet = o;
+    load->docs = docs;
+    batch->target = target_ref(docs[0]->now->target);
+    batch->arena = arena_new();
+    batch->items = mem_alloc(n, sizeof(*batch->items));
+    batch->n_items = n;
+    for (size_t i = 0; i < n; i++) {
+        fill_item(&batch->items[i], docs[i], batch->arena);
+        if (batch->items[i].at_least > batch->at_least)
+            batch->at_least = batch->items[i].at_least;
+    }
+    list_push_back(&s->loads, &load->link);
+    s->n_loads++;
+    s->opt.load(s->opt.ctx, batch);
+}
+
+static bool may_load(const struct sender *s)
+{
+    if (s->opt.load == NULL || s->stopping || s->n_loads >= s->opt.loads_max)
+        return false;
+    return budget_held(s->budget) <= s->opt.bytes_max ||
+           (s->n_loads == 0 && s->n_requests == 0);
+}
+
+static bool load_one(struct sender *s)
+{
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        struct outlet *o = sender_outlet(s, i);
+
+        if (outlet_level(o).load_wait == 0)
+            continue;
+
+        struct document **docs = mem_alloc(s->opt.load_batch_max, sizeof(struct document *));
+        size_t n = outlet_next_load(o, s->opt.load_batch_max, docs);
+
+        if (n > 0) {
+            hand_out(s, o, docs, n);
+            s->turn++;
+            return true;
+        }
+        free(docs);
+    }
+    return false;
+}
+
+void loads_turn(struct sender *s)
+{
+    while (may_load(s) && load_one(s))
+        ;
+}
+
+/* Not read: again after a while, unless what came meanwhile needs no read. */
+static void try_again(struct sender *s, struct load *load, struct parking **parking,
+                      struct document *doc)
+{
+    const unsigned attempts = doc->attempts;
+
+    if (doc->state == DOCUMENT_READY) {
+        outlet_place(load->outlet, doc, s->now_ms);
+        return;
+    }
+    if (*parking == NULL)
+        *parking = outlet_open_parking(
+            load->outlet, s->now_ms + gate_retry_ms(outlet_gate(load->outlet), attempts));
+    outlet_park(load->outlet, *parking, doc);
+}
+
+static void take_item(struct sender *s, struct load *load, size_t i, struct parking **parking)
+{
+    const struct load_item *item = &load->batch.items[i];
+    struct document *doc = load->docs[i];
+
+    if (doc->forgotten) {
+        sender_end(s, doc, OUTCOME_DEFERRED);
+        return;
+    }
+    if (item->failed && item->err.kind == ERR_REJECT) {
+        sender_refuse(s, doc, 0, str_from(item->err.msg));
+        return;
+    }
+    assert(item->failed || !item->found || item->body.ptr != NULL);
+    if (item->failed)
+        document_not_loaded(doc, &s->ends);
+    else
+        document_loaded(doc, item->stamp, item->found ? item->body : (struct str){0}, &s->ends);
+    if (doc->state == DOCUMENT_READY)
+        outlet_place(load->outlet, doc, s->now_ms);
+    else
+        try_again(s, load, parking, doc);
+}
+
+/* One line for a batch, however many of its documents failed. */
+static void log_failures(const struct load_batch *batch)
+{
+    const struct err *err = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < batch->n_items; i++) {
+        const struct load_item *item = &batch->items[i];
+
+        if (!item->failed || item->err.kind == ERR_REJECT || item->err.kind == ERR_STOP)
+            continue;
+        err = &item->err;
+        n++;
+    }
+    if (n > 0)
+        log_failure(LOG_WARN, err, "documents could not be read, trying again",
+                    KV("table", batch->target->table), KV("documents", n));
+}
+
+void loads_take(struct sender *s, struct load_batch *batch)
+{
+    struct load *load = CONTAINER_OF(batch, struct load, batch);
+    struct parking *parking = NULL;
+
+    s->n_loads--;
+    log_failures(batch);
+    for (size_t i = 0; i < batch->n_items; i++)
+        take_item(s, load, i, &parking);
+    list_remove(&load->link);
+    free_load(load);
+}
+
+size_t loads_documents(const struct sender *s)
+{
+    size_t n = 0;
+
+    LIST_EACH(l, &s->loads)
+    n += LIST_ITEM(l, struct load, link)->batch.n_items;
+    return n;
+}

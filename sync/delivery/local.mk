@@ -1,0 +1,28 @@
+# Documents to the search engine.  libdelivery.a
+# (checkpoint is here, not in libsync.a, because tickets tell it what is done.)
+noinst_LIBRARIES += libdelivery.a
+libdelivery_a_SOURCES = \
+	sync/checkpoint.c    sync/checkpoint.h \
+	%D%/bisect.c         %D%/bisect.h \
+	%D%/budget.c         %D%/budget.h \
+	%D%/bulk.c           %D%/bulk.h \
+	%D%/bulk_response.c  %D%/bulk_response.h \
+	%D%/bulk_verdict.c   %D%/bulk_verdict.h \
+	%D%/conflict.c       %D%/conflict.h \
+	%D%/delivery.c       %D%/delivery.h \
+	%D%/delivery_metric.c %D%/delivery_metric.h \
+	%D%/delivery_options.h \
+	%D%/document.c       %D%/document.h \
+	%D%/document_table.c %D%/document_table.h \
+	%D%/gate.c           %D%/gate.h \
+	%D%/letters.c        %D%/letters.h \
+	%D%/limiter.c        %D%/limiter.h \
+	%D%/loads.c          %D%/loads.h \
+	%D%/operation.h \
+	%D%/outlet.c         %D%/outlet.h \
+	%D%/request.c        %D%/request.h \
+	%D%/sender.c         %D%/sender.h \
+	%D%/target.c         %D%/target.h \
+	%D%/ticket.c         %D%/ticket.h \
+	%D%/write.c          %D%/write.h
+delivery_libs = libdelivery.a $(document_libs)

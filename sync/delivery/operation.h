@@ -1,0 +1,89 @@
+/*
+ * What goes into delivery and what comes out of it: writes of documents, batches of documents
+ * to be read, dead letters.
+ */
+#ifndef SYNC_DELIVERY_OPERATION_H
+#define SYNC_DELIVERY_OPERATION_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/delivery/target.h"
+#include "sync/delivery/ticket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum doc_op {
+    DOC_INDEX = 0, /* write body at version */
+    DOC_DELETE,    /* delete at version */
+    DOC_REFRESH, /* re-read: the read must include position `version`; the read gives the stamp
+                  */
+};
+
+/*
+ * One operation.  submit copies id, routing, key and body; it takes over the ticket and target
+ * refs.  ticket may be NULL.
+ *
+ * What a write says holds up to its version: DOC_REFRESH is covered by any write or read of the
+ * same document at a version >= its own.  So a change that has no position in the stream of the
+ * root's topic (of another source, a repair) asks for a version above every stamp given out.
+ */
+struct doc_write {
+    struct target *target;
+    struct ticket *ticket;
+    enum doc_op op;
+    bool strict; /* version_type external instead of external_gte (fills) */
+    uint64_t version;
+    struct str id;      /* _id */
+    struct str routing; /* empty: none */
+    struct str key;     /* what the loader reads by, opaque here; needed for DOC_REFRESH */
+    struct str body;    /* DOC_INDEX: JSON object */
+    int64_t commit_ms;  /* wall time of the change for latency, 0: none */
+};
+
+/*
+ * A batch of documents that must be re-read, all of one target.  Delivery makes it, hands it to
+ * options.load (which must not block: it queues for a loader thread), and gets it back with
+ * delivery_loaded(), where each item has a body, or found = false (the row is gone: a delete),
+ * and the stamp; or failed = true with err (ERR_RETRY: asked for again after a backoff;
+ * ERR_REJECT: that document becomes a dead letter; ERR_STOP: given back undone at shutdown).
+ *
+ * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
+ * 18 above a position, in the gap that rule 3 leaves for further bodies (a re-read was refused
+ * by a version in that gap): then a read at that position will do, and its stamp is at_least.
+ */
+struct load_item {
+    struct str id, routing, key; /* borrowed from delivery until delivery_loaded() */
+    uint64_t at_least;           /* the read must include this position */
+    bool found;
+    bool failed;
+    struct err err;
+    uint64_t stamp;  /* version of the result */
+    struct str body; /* inside load_batch.arena */
+};
+
+struct load_batch {
+    struct target *target;
+    struct load_item *items;
+    size_t n_items;
+    uint64_t at_least;       /* the largest of the items' */
+    struct arena *arena;     /* for bodies; made by delivery, freed by it */
+    struct load_batch *next; /* for whoever queues it */
+};
+
+/* A dead letter, to be stored durably before the callback returns true. */
+struct dead_letter_note {
+    const struct target *target;
+    struct str id, routing, key, body;
+    uint64_t version;
+    enum doc_op op;
+    int status;
+    struct str reason;
+    unsigned attempts;
+};
+
+#endif

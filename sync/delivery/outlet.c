@@ -1,0 +1,557 @@
+#include "config.h"
+
+#include "sync/delivery/outlet.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "sync/delivery/bulk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GATHER_MS    50 /* a further request waits no longer than this for more documents */
+#define GUARD_SAMPLE 20 /* documents of a probe when most were refused */
+#define NEVER_MS     GATE_NEVER_MS
+
+enum place {
+    PLACE_NONE = 0,
+    PLACE_LANE,
+    PLACE_LOADS,
+    PLACE_PARKED,
+    PLACE_PARCEL,
+};
+
+struct lane {
+    struct link ready;
+    size_t n, bytes;
+    int64_t since_ms; /* about when the first of them came */
+    uint64_t batch;   /* serial of the one in flight, 0: none */
+};
+
+/* A batch that is already made up. */
+struct parcel {
+    struct link link;
+    struct bisect *bisect;
+    size_t n;
+    struct document *docs[]; /* NULL: was removed */
+};
+
+struct parking {
+    struct link link;
+    struct link docs;
+    int64_t due_ms;
+};
+
+struct outlet {
+    char *index;
+    struct outlet_options opt;
+    struct target *target;
+    struct buf path; /* of requests to it */
+    struct index_metric *metric;
+    struct lane *lanes;
+    unsigned next_lane;
+    uint64_t last_serial;
+    struct link loads;
+    struct link parcels;
+    struct link parkings;
+    struct outlet_level level;
+    struct gate gate;
+};
+
+struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
+{
+    struct outlet *o = mem_alloc(1, sizeof(*o));
+    struct limiter limiter;
+
+    assert(opt->workers > 0 && opt->width_max > 0 && opt->batch_min > 0);
+    o->index = mem_alloc(index.len + 1, 1);
+    memcpy(o->index, index.ptr, index.len);
+    o->opt = *opt;
+    o->lanes = mem_alloc(opt->workers, sizeof(*o->lanes));
+    for (unsigned i = 0; i < opt->workers; i++)
+        list_init(&o->lanes[i].ready);
+    list_init(&o->loads);
+    list_init(&o->parcels);
+    list_init(&o->parkings);
+    limiter_init(&limiter, opt->batch_bytes, opt->width_max);
+    gate_init(&o->gate, &limiter, seed);
+    return o;
+}
+
+static void free_parcel(struct parcel *p)
+{
+    if (p->bisect != NULL && bisect_close(p->bisect))
+        bisect_free(p->bisect);
+    free(p);
+}
+
+void outlet_free(struct outlet *o)
+{
+    if (o == NULL)
+        return;
+    LIST_EACH(l, &o->parcels)
+    free_parcel(LIST_ITEM(l, struct parcel, link));
+    LIST_EACH(l, &o->parkings)
+    free(LIST_ITEM(l, struct parking, link));
+    target_unref(o->target);
+    buf_free(&o->path);
+    free(o->lanes);
+    free(o->index);
+    free(o);
+}
+
+struct str outlet_index(const struct outlet *o)
+{
+    return str_from(o->index);
+}
+
+void outlet_set_target(struct outlet *o, struct target *t)
+{
+    if (o->target == t)
+        return;
+    target_unref(o->target);
+    o->target = target_ref(t);
+    buf_clear(&o->path);
+    bulk_path(&o->path, str_from(t->write_alias));
+}
+
+struct target *outlet_target(const struct outlet *o)
+{
+    return o->target;
+}
+
+struct str outlet_path(const struct outlet *o)
+{
+    return buf_str(&o->path);
+}
+
+struct gate *outlet_gate(struct outlet *o)
+{
+    return &o->gate;
+}
+
+struct outlet_level outlet_level(const struct outlet *o)
+{
+    return o->level;
+}
+
+void outlet_set_metric(struct outlet *o, struct index_metric *metric)
+{
+    o->metric = metric;
+}
+
+struct index_metric *outlet_metric(const struct outlet *o)
+{
+    return o->metric;
+}
+
+enum hold outlet_held(const struct outlet *o)
+{
+    return o->gate.hold;
+}
+
+static struct lane *lane_of(const struct outlet *o, const struct document *doc)
+{
+    return &o->lanes[doc->hash % o->opt.workers];
+}
+
+static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+{
+    struct lane *lane = lane_of(o, doc);
+
+    if (lane->n == 0)
+        lane->since_ms = now_ms;
+    if (first)
+        list_push_front(&lane->ready, &doc->link);
+    else
+        list_push_back(&lane->ready, &doc->link);
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    doc->place = PLACE_LANE;
+    lane->n++;
+    lane->bytes += doc->queued_bytes;
+    o->level.ready++;
+}
+
+static void leave_lane(struct outlet *o, struct document *doc)
+{
+    struct lane *lane = lane_of(o, doc);
+
+    list_remove(&doc->link);
+    doc->place = PLACE_NONE;
+    lane->n--;
+    lane->bytes -= doc->queued_bytes;
+    o->level.ready--;
+}
+
+static void leave_parcel(struct outlet *o, struct document *doc)
+{
+    LIST_EACH(l, &o->parcels)
+    {
+        struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        for (size_t i = 0; i < p->n; i++) {
+            if (p->docs[i] != doc)
+                continue;
+            p->docs[i] = NULL;
+            doc->place = PLACE_NONE;
+            o->level.ready--;
+            return;
+        }
+    }
+    assert(false);
+}
+
+void outlet_remove(struct outlet *o, struct document *doc)
+{
+    switch ((enum place)doc->place) {
+    case PLACE_NONE: return;
+    case PLACE_LANE: leave_lane(o, doc); return;
+    case PLACE_PARCEL: leave_parcel(o, doc); return;
+    case PLACE_LOADS: o->level.load_wait--; break;
+    case PLACE_PARKED: o->level.parked--; break;
+    }
+    list_remove(&doc->link);
+    doc->place = PLACE_NONE;
+}
+
+static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+{
+    outlet_remove(o, doc);
+    if (doc->state != DOCUMENT_LOAD_WAIT) {
+        assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
+        enter_lane(o, doc, now_ms, first);
+        return;
+    }
+    if (first)
+        list_push_front(&o->loads, &doc->link);
+    else
+        list_push_back(&o->loads, &doc->link);
+    doc->place = PLACE_LOADS;
+    o->level.load_wait++;
+}
+
+void outlet_place(struct outlet *o, struct document *doc, int64_t now_ms)
+{
+    enter(o, doc, now_ms, false);
+}
+
+void outlet_place_first(struct outlet *o, struct document *doc, int64_t now_ms)
+{
+    enter(o, doc, now_ms, true);
+}
+
+void outlet_resize(struct outlet *o, struct document *doc)
+{
+    const uint32_t before = doc->queued_bytes;
+
+    if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
+        return;
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    if (doc->place == PLACE_LANE)
+        lane_of(o, doc)->bytes += (size_t)doc->queued_bytes - before;
+}
+
+struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms)
+{
+    struct parking *p = mem_alloc(1, sizeof(*p));
+
+    p->due_ms = due_ms;
+    list_init(&p->docs);
+    list_push_back(&o->parkings, &p->link);
+    return p;
+}
+
+void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
+{
+    assert(doc->place == PLACE_NONE);
+    list_push_back(&p->docs, &doc->link);
+    doc->place = PLACE_PARKED;
+    o->level.parked++;
+}
+
+static struct parcel *make_parcel(size_t n_max, struct bisect *bisect)
+{
+    struct parcel *p = mem_alloc(1, sizeof(*p) + n_max * sizeof(p->docs[0]));
+
+    p->bisect = bisect;
+    return p;
+}
+
+static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *doc)
+{
+    p->docs[p->n++] = doc;
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    doc->place = PLACE_PARCEL;
+    o->level.ready++;
+}
+
+/* What was parked is to be read, or sent in a batch of its own. */
+static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
+{
+    struct parcel *parcel;
+    size_t n = 0;
+
+    LIST_EACH(l, &p->docs)
+    n++;
+    parcel = make_parcel(n, NULL);
+    LIST_EACH(l, &p->docs)
+    {
+        struct document *doc = LIST_ITEM(l, struct document, link);
+
+        outlet_remove(o, doc);
+        if (doc->state == DOCUMENT_LOAD_WAIT)
+            outlet_place_first(o, doc, now_ms);
+        else
+            put_in_parcel(o, parcel, doc);
+    }
+    if (parcel->n > 0)
+        list_push_back(&o->parcels, &parcel->link);
+    else
+        free(parcel);
+}
+
+void outlet_turn(struct outlet *o, int64_t now_ms)
+{
+    LIST_EACH(l, &o->parkings)
+    {
+        struct parking *p = LIST_ITEM(l, struct parking, link);
+
+        if (p->due_ms > now_ms && !list_is_empty(&p->docs))
+            continue;
+        unpark(o, p, now_ms);
+        list_remove(&p->link);
+        free(p);
+    }
+}
+
+void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t to,
+                  struct bisect *bisect)
+{
+    struct parcel *p = make_parcel(to - from, bisect);
+
+    for (size_t i = from; i < to; i++) {
+        assert(b->docs[i]->place == PLACE_NONE);
+        put_in_parcel(o, p, b->docs[i]);
+    }
+    list_push_back(&o->parcels, &p->link);
+}
+
+void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
+{
+    LIST_EACH(l, &o->parcels)
+    {
+        struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        if (p->bisect != bisect)
+            continue;
+        for (size_t i = 0; i < p->n; i++)
+            if (p->docs[i] != NULL)
+                outlet_place(o, p->docs[i], now_ms);
+        list_remove(&p->link);
+        if (bisect_close(bisect))
+            assert(false);
+        free(p);
+    }
+}
+
+/* What the lanes that have no batch in flight hold. */
+struct pool {
+    size_t n, bytes;
+    int64_t since_ms;
+};
+
+static struct pool free_pool(const struct outlet *o)
+{
+    struct pool pool = {.since_ms = NEVER_MS};
+
+    for (unsigned i = 0; i < o->opt.workers; i++) {
+        const struct lane *lane = &o->lanes[i];
+
+        if (lane->batch != 0 || lane->n == 0)
+            continue;
+        pool.n += lane->n;
+        pool.bytes += lane->bytes;
+        if (lane->since_ms < pool.since_ms)
+            pool.since_ms = lane->since_ms;
+    }
+    return pool;
+}
+
+/* When is what the lanes hold worth a request? */
+static int64_t worth_at(const struct outlet *o, const struct pool *pool)
+{
+    if (pool->n == 0)
+        return NEVER_MS;
+    if (pool->n < o->opt.batch_min)
+        return pool->since_ms + o->opt.flush_ms;
+    if (o->level.requests == 0 || pool->bytes >= o->gate.limiter.bytes / 2)
+        return pool->since_ms;
+    if (o->opt.batch_max > 0 && pool->n >= o->opt.batch_max)
+        return pool->since_ms;
+    return pool->since_ms + GATHER_MS;
+}
+
+static void take(struct batch *b, struct document *doc)
+{
+    if (b->n == b->cap) {
+        b->cap = b->cap == 0 ? 64 : b->cap * 2;
+        b->docs = mem_resize(b->docs, b->cap, sizeof(*b->docs));
+    }
+    document_take(doc);
+    b->bytes += doc->queued_bytes;
+    b->docs[b->n++] = doc;
+}
+
+struct batch_limit {
+    size_t documents, bytes;
+};
+
+/* True: there was room for all of the lane. */
+static bool take_lane(struct outlet *o, struct lane *lane, const struct batch_limit *max,
+                      struct batch *b)
+{
+    struct link *l;
+
+    while ((l = list_first(&lane->ready)) != NULL) {
+        struct document *doc = LIST_ITEM(l, struct document, link);
+
+        if (b->n == max->documents)
+            return false;
+        if (b->n > 0 && b->bytes + doc->queued_bytes > max->bytes)
+            return false;
+        leave_lane(o, doc);
+        take(b, doc);
+        lane->batch = b->serial;
+    }
+    return true;
+}
+
+/*
+ * Of a lot, half of the lanes at most, so that the other half can go at the same time; of a
+ * little, all.
+ */
+static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t now_ms,
+                       struct batch *b)
+{
+    const bool is_much = free_pool(o).bytes >= o->gate.limiter.bytes / 2;
+    const unsigned first = o->next_lane;
+    unsigned n_left = is_much ? (o->opt.workers + 1) / 2 : o->opt.workers;
+
+    for (unsigned i = 0; i < o->opt.workers && n_left > 0; i++) {
+        struct lane *lane = &o->lanes[(first + i) % o->opt.workers];
+
+        if (lane->batch != 0 || lane->n == 0)
+            continue;
+        n_left--;
+        o->next_lane = (first + i + 1) % o->opt.workers;
+        if (!take_lane(o, lane, max, b)) {
+            lane->since_ms = now_ms;
+            return;
+        }
+    }
+}
+
+static void take_parcel(struct outlet *o, struct batch *b)
+{
+    struct parcel *p = LIST_ITEM(list_first(&o->parcels), struct parcel, link);
+
+    list_remove(&p->link);
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->docs[i] == NULL)
+            continue;
+        p->docs[i]->place = PLACE_NONE;
+        o->level.ready--;
+        take(b, p->docs[i]);
+    }
+    b->bisect = p->bisect;
+    free(p);
+}
+
+static struct batch_limit limit_of(const struct outlet *o)
+{
+    struct batch_limit max = {SIZE_MAX, o->gate.limiter.bytes};
+
+    if (o->opt.batch_max > 0)
+        max.documents = o->opt.batch_max;
+    if (o->gate.hold == HOLD_BLOCK)
+        max.documents = 1;
+    else if (o->gate.hold == HOLD_GUARD && max.documents > GUARD_SAMPLE)
+        max.documents = GUARD_SAMPLE;
+    return max;
+}
+
+bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
+{
+    const struct pool pool = free_pool(o);
+    const struct batch_limit max = limit_of(o);
+    const bool hurry = draining || o->gate.hold != HOLD_NONE;
+
+    *out = (struct batch){.serial = o->last_serial + 1, .probe = o->gate.hold != HOLD_NONE};
+    if (gate_opens_at(&o->gate, o->level.requests) > now_ms)
+        return false;
+    if (!list_is_empty(&o->parcels))
+        take_parcel(o, out);
+    else if (pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms))
+        take_lanes(o, &max, now_ms, out);
+    else
+        return false;
+    o->last_serial++;
+    o->level.requests++;
+    o->level.in_flight += out->n;
+    return true;
+}
+
+void outlet_end_batch(struct outlet *o, struct batch *b)
+{
+    for (unsigned i = 0; i < o->opt.workers; i++)
+        if (o->lanes[i].batch == b->serial)
+            o->lanes[i].batch = 0;
+    o->level.requests--;
+    o->level.in_flight -= b->n;
+    free(b->docs);
+    *b = (struct batch){0};
+}
+
+size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
+{
+    size_t n = 0;
+
+    if (o->gate.hold != HOLD_NONE)
+        return 0;
+    LIST_EACH(l, &o->loads)
+    {
+        struct document *doc = LIST_ITEM(l, struct document, link);
+
+        if (n == max || (n > 0 && doc->now->target != docs[0]->now->target))
+            break;
+        outlet_remove(o, doc);
+        document_take(doc);
+        docs[n++] = doc;
+    }
+    return n;
+}
+
+/* When may the next request go? */
+static int64_t sends_at(const struct outlet *o)
+{
+    const struct pool pool = free_pool(o);
+    const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
+    int64_t worth_ms = worth_at(o, &pool);
+
+    if (!list_is_empty(&o->parcels) || (pool.n > 0 && o->gate.hold != HOLD_NONE))
+        worth_ms = 0;
+    return worth_ms > opens_ms ? worth_ms : opens_ms;
+}
+
+int64_t outlet_wait_ms(const struct outlet *o, int64_t now_ms, bool can_send, int64_t max_ms)
+{
+    int64_t at = can_send ? sends_at(o) : NEVER_MS;
+
+    LIST_EACH(l, &o->parkings)
+    if (LIST_ITEM(l, struct parking, link)->due_ms < at)
+        at = LIST_ITEM(l, struct parking, link)->due_ms;
+    if (at <= now_ms)
+        return 0;
+    return at - now_ms < max_ms ? at - now_ms : max_ms;
+}

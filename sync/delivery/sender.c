@@ -1,0 +1,272 @@
+#include "config.h"
+
+#include "sync/delivery/sender.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/random.h"
+#include "src/http_client.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static uint64_t random_seed(void)
+{
+    uint64_t seed;
+
+    random_bytes(&seed, sizeof(seed));
+    return seed;
+}
+
+static struct outlet *add_outlet(struct sender *s, const struct target *t)
+{
+    const struct outlet_options opt = {
+        .workers = s->opt.workers,
+        .width_max = s->opt.helpers,
+        .batch_min = s->opt.batch_min,
+        .batch_max = s->opt.batch_max,
+        .batch_bytes = s->opt.batch_bytes,
+        .flush_ms = s->opt.flush_interval_ms,
+    };
+    const struct str index = str_from(t->index);
+    struct outlet *o = outlet_new(index, &opt, random_seed());
+
+    outlet_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
+    map_put(s->outlets_by_index, index, o);
+    s->outlets = mem_resize(s->outlets, s->n_outlets + 1, sizeof(*s->outlets));
+    s->outlets[s->n_outlets++] = o;
+    return o;
+}
+
+static struct outlet *outlet_of(struct sender *s, const struct target *t)
+{
+    const struct str index = str_from(t->index);
+    struct outlet *o = s->last_outlet;
+
+    if (o != NULL && str_equal(outlet_index(o), index))
+        return o;
+    o = map_find(s->outlets_by_index, index);
+    if (o == NULL)
+        o = add_outlet(s, t);
+    s->last_outlet = o;
+    return o;
+}
+
+/* A change is acknowledged: how long did it take? */
+static void on_end(void *ctx, const struct write *w, const struct waiter *x, enum outcome how)
+{
+    struct sender *s = ctx;
+
+    if (x->commit_ms == 0 || (how != OUTCOME_DELIVERED && how != OUTCOME_SUPERSEDED))
+        return;
+
+    const int64_t took_ms = s->now_wall_ms - x->commit_ms;
+
+    histogram_add(outlet_metric(outlet_of(s, w->target))->latency,
+                  took_ms < 0 ? 0 : (uint64_t)took_ms);
+}
+
+struct sender *sender_new(const struct delivery_options *opt, struct http_client *http,
+                          struct budget *budget, struct delivery_metric *metric)
+{
+    struct sender *s = mem_alloc(1, sizeof(*s));
+
+    s->opt = *opt;
+    s->http = http;
+    s->budget = budget;
+    s->metric = metric;
+    s->ends.on_end = on_end;
+    s->ends.ctx = s;
+    s->table = document_table_new();
+    s->outlets_by_index = map_new();
+    s->letters = letters_new(&s->opt, random_seed());
+    list_init(&s->requests);
+    list_init(&s->lookups);
+    list_init(&s->loads);
+    sender_look_at_clock(s);
+    return s;
+}
+
+void sender_look_at_clock(struct sender *s)
+{
+    s->now_ms = clock_mono_ms();
+    s->now_wall_ms = clock_wall_ms();
+}
+
+void sender_free(struct sender *s)
+{
+    assert(list_is_empty(&s->requests) && list_is_empty(&s->lookups));
+    assert(list_is_empty(&s->loads));
+    http_client_free(s->http);
+    document_table_free(s->table, &s->ends);
+    map_free(s->outlets_by_index, NULL);
+    for (size_t i = 0; i < s->n_outlets; i++)
+        outlet_free(s->outlets[i]);
+    free(s->outlets);
+    letters_free(s->letters);
+    bulk_response_free(&s->response);
+    free(s);
+}
+
+void sender_accept(struct sender *s, struct write *w)
+{
+    struct outlet *o = outlet_of(s, w->target);
+    bool to_place;
+
+    outlet_set_target(o, w->target);
+
+    struct document *doc = document_table_arrive(s->table, o, w, &s->ends, &to_place);
+
+    if (to_place)
+        outlet_place(o, doc, s->now_ms);
+    else
+        outlet_resize(o, doc);
+}
+
+void sender_end(struct sender *s, struct document *doc, enum outcome how)
+{
+    if (how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED)
+        letters_written(s->letters, doc->now, s->now_ms);
+    if (document_end(doc, how, &s->ends))
+        outlet_place(doc->outlet, doc, s->now_ms);
+    else
+        document_table_remove(s->table, doc);
+}
+
+static void count_one(uint64_t *counter)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+static void count_result(const struct document *doc, enum document_result result)
+{
+    index_metric_count(outlet_metric(doc->outlet), doc->now->op == DOC_DELETE, result);
+}
+
+void sender_deliver(struct sender *s, struct document *doc)
+{
+    struct target_counters *count = &doc->now->target->count;
+
+    count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
+    count_result(doc, RESULT_OK);
+    sender_end(s, doc, OUTCOME_DELIVERED);
+}
+
+void sender_supersede(struct sender *s, struct document *doc)
+{
+    count_one(&doc->now->target->count.superseded);
+    count_result(doc, RESULT_STALE);
+    sender_end(s, doc, OUTCOME_SUPERSEDED);
+}
+
+void sender_count_retry(const struct document *doc)
+{
+    count_one(&doc->now->target->count.retried);
+    count_result(doc, RESULT_RETRIED);
+}
+
+void sender_forget(struct sender *s, struct str index, enum outcome how)
+{
+    const struct outlet *o = map_find(s->outlets_by_index, index);
+    struct document_cursor at = {0};
+    struct document *doc;
+
+    if (o == NULL)
+        return;
+    while ((doc = document_table_next(s->table, &at)) != NULL) {
+        /* What is REFUSED has an outcome, which is being stored. */
+        if (doc->outlet != o || doc->state == DOCUMENT_REFUSED)
+            continue;
+        if (doc->state != DOCUMENT_IN_FLIGHT && doc->state != DOCUMENT_LOADING)
+            outlet_remove(doc->outlet, doc);
+        if (!document_forget(doc, how, &s->ends))
+            document_table_remove(s->table, doc);
+    }
+}
+
+void sender_probe(struct sender *s)
+{
+    for (size_t i = 0; i < s->n_outlets; i++)
+        gate_probe(outlet_gate(s->outlets[i]), s->now_ms);
+}
+
+void sender_refuse(struct sender *s, struct document *doc, int status, struct str reason)
+{
+    document_refuse(doc);
+    letters_refuse(s->letters, doc, status, reason);
+}
+
+void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why)
+{
+    if (!gate_hold(outlet_gate(o), how, why, s->now_ms))
+        return;
+    log_failure(LOG_ERROR, why, "index held", KV("index", outlet_index(o)));
+    if (s->opt.held != NULL)
+        s->opt.held(s->opt.ctx, outlet_target(o), true, why);
+}
+
+void sender_release(struct sender *s, struct outlet *o)
+{
+    if (!gate_release(outlet_gate(o)))
+        return;
+    log_info("index goes on", KV("index", outlet_index(o)));
+    if (s->opt.held != NULL)
+        s->opt.held(s->opt.ctx, outlet_target(o), false, NULL);
+}
+
+/* Loaders may have read more than there was room for; that is why read bytes are forced. */
+static void settle_budget(struct sender *s)
+{
+    const size_t taken = s->ends.taken, freed = s->ends.freed;
+
+    s->ends.taken = s->ends.freed = 0;
+    if (taken > freed)
+        budget_force(s->budget, taken - freed);
+    else if (freed > taken)
+        budget_give_back(s->budget, freed - taken);
+}
+
+void sender_turn(struct sender *s)
+{
+    struct document *doc;
+
+    s->turn++;
+    for (size_t i = 0; i < s->n_outlets; i++)
+        outlet_turn(s->outlets[i], s->now_ms);
+    while ((doc = letters_next(s->letters, s->now_ms)) != NULL) {
+        count_one(&doc->now->target->count.dead);
+        count_result(doc, RESULT_DEAD);
+        sender_end(s, doc, OUTCOME_DEAD);
+    }
+    letters_turn(s->letters, s->now_ms);
+    settle_budget(s);
+}
+
+int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
+{
+    const bool can_send = s->n_requests < s->opt.helpers;
+    int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms, max_ms);
+
+    for (size_t i = 0; i < s->n_outlets; i++)
+        wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms, can_send, wait_ms);
+    return wait_ms;
+}
+
+bool sender_is_idle(const struct sender *s)
+{
+    return document_table_count(s->table) == 0;
+}
+
+bool sender_is_stuck(const struct sender *s)
+{
+    size_t n_held = 0;
+
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const struct outlet_level level = outlet_level(s->outlets[i]);
+
+        if (outlet_held(s->outlets[i]) != HOLD_NONE && level.requests == 0)
+            n_held += level.ready + level.load_wait + level.parked;
+    }
+    return n_held == document_table_count(s->table);
+}

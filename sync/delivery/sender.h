@@ -1,0 +1,107 @@
+/*
+ * struct sender: everything that the delivery thread owns.
+ *
+ * The table of documents, an outlet for each index, dead letters, the HTTP client.  loads and
+ * request move documents through it; here is what they share.
+ *
+ * @thread delivery's
+ */
+#ifndef SYNC_DELIVERY_SENDER_H
+#define SYNC_DELIVERY_SENDER_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/list.h"
+#include "src/base/map.h"
+#include "src/base/str.h"
+#include "sync/delivery/budget.h"
+#include "sync/delivery/bulk_response.h"
+#include "sync/delivery/delivery_metric.h"
+#include "sync/delivery/delivery_options.h"
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/letters.h"
+#include "sync/delivery/outlet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct http_client;
+
+/* Statistics; written by the delivery thread. */
+struct sender_counters {
+    uint64_t requests, requests_failed, retries, busy, bad_responses, splits, doubtful;
+};
+
+struct sender {
+    struct delivery_options opt; /* with its defaults filled in */
+    struct http_client *http;
+    struct budget *budget;
+    struct document_table *table;
+    struct map *outlets_by_index;
+    struct outlet **outlets;
+    size_t n_outlets;
+    size_t turn; /* the outlet whose turn it is, modulo n_outlets */
+    struct outlet *last_outlet;
+    struct letters *letters;
+    struct write_ends ends;
+    struct bulk_response response; /* of the answer being read */
+    struct sender_counters count;
+    struct delivery_metric *metric; /* borrowed */
+    struct link requests;           /* in flight */
+    struct link lookups;            /* of a document's stored version, in flight */
+    struct link loads;              /* given to options.load */
+    unsigned n_requests, n_loads;
+    int64_t now_ms;      /* of this turn */
+    int64_t now_wall_ms; /* of this turn, for latencies */
+    bool draining;
+    bool stopping;
+};
+
+/* Takes over http.  budget and metric are borrowed. */
+struct sender *sender_new(const struct delivery_options *opt, struct http_client *http,
+                          struct budget *budget,
+                          struct delivery_metric *metric) RETURNS_NONNULL MUST_CHECK;
+
+/* Look at the clocks: a turn begins, or an answer has come. */
+void sender_look_at_clock(struct sender *s);
+/* Gives up requests and abandons documents.  Batches that loaders have are theirs until then.
+ */
+void sender_free(struct sender *s);
+
+/* Take over a write that was submitted. */
+void sender_accept(struct sender *s, struct write *w);
+/* delivery_forget() and delivery_probe(). */
+void sender_forget(struct sender *s, struct str index, enum outcome how);
+void sender_probe(struct sender *s);
+
+/* doc's `now` has ended; what waited behind it is next. */
+void sender_end(struct sender *s, struct document *doc, enum outcome how);
+/* The same, counted by its target: it was written, or something newer is there. */
+void sender_deliver(struct sender *s, struct document *doc);
+void sender_supersede(struct sender *s, struct document *doc);
+/* doc can never be written: its dead letter is on its way. */
+void sender_refuse(struct sender *s, struct document *doc, int status, struct str reason);
+/* doc is to be sent again. */
+void sender_count_retry(const struct document *doc);
+/* Hold doc's index. */
+void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why);
+/* It is held no more. */
+void sender_release(struct sender *s, struct outlet *o);
+
+/* The i-th outlet in turn, i < n_outlets: each comes first at times. */
+static inline struct outlet *sender_outlet(const struct sender *s, size_t i)
+{
+    return s->outlets[(s->turn + i) % s->n_outlets];
+}
+
+/* Bring back what is due, store dead letters, settle the budget. */
+void sender_turn(struct sender *s);
+/* Until sender_turn() has something to do that it has not now. */
+int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
+
+/* All that is left belongs to held indexes (or nothing is left at all). */
+bool sender_is_stuck(const struct sender *s);
+bool sender_is_idle(const struct sender *s);
+
+#endif

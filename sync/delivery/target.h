@@ -1,0 +1,40 @@
+/*
+ * struct target: one concrete index version (orders_v2) that documents are written to.
+ *
+ * Immutable but for its counters and its hold; reference-counted, because documents of a
+ * version may still be in flight when the definitions change.
+ *
+ * @thread any
+ */
+#ifndef SYNC_DELIVERY_TARGET_H
+#define SYNC_DELIVERY_TARGET_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct target_counters { /* atomics */
+    uint64_t indexed, deleted, superseded, dead, retried, bytes;
+};
+
+struct target {
+    char *index;       /* concrete: "orders_v2" */
+    char *write_alias; /* what bulks name, with require_alias */
+    char *table;       /* "shop.orders", for dead letters and metrics */
+    char *topic;
+    uint64_t version_min; /* lineage: a stored version below it is not ours */
+    void *plan;           /* the document plan for re-reads, owned by plan_unref */
+    void (*plan_unref)(void *plan);
+    struct target_counters count;
+    unsigned refs;
+};
+
+/* With one reference; the strings are copied, version_min and plan are the caller's to set. */
+struct target *target_new(struct str index, struct str write_alias, struct str table,
+                          struct str topic) RETURNS_NONNULL MUST_CHECK;
+struct target *target_ref(struct target *t) RETURNS_NONNULL;
+void target_unref(struct target *t); /* NULL is fine */
+
+#endif

@@ -1,0 +1,112 @@
+#include "config.h"
+
+#include "sync/delivery/ticket.h"
+
+#include "src/base/mem.h"
+#include "sync/checkpoint.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct ticket {
+    struct checkpoint *cp;
+    struct ticket_counters *counters;
+    void (*on_done)(void *ctx, enum outcome worst);
+    void *ctx;
+    uint64_t seq;
+    unsigned refs;  /* atomic */
+    unsigned worst; /* atomic; enum outcome, or ABANDONED */
+};
+
+#define ABANDONED ((unsigned)N_OUTCOMES)
+
+struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq, struct ticket_counters *c)
+{
+    struct ticket *t = mem_alloc(1, sizeof(*t));
+
+    t->cp = cp;
+    t->seq = seq;
+    t->counters = c;
+    t->refs = 1;
+    if (cp != NULL)
+        checkpoint_expect(cp, seq, 1);
+    if (c != NULL)
+        __atomic_fetch_add(&c->read, 1, __ATOMIC_RELAXED);
+    return t;
+}
+
+struct ticket *ticket_new_cb(void (*on_done)(void *ctx, enum outcome worst), void *ctx)
+{
+    struct ticket *t = mem_alloc(1, sizeof(*t));
+
+    t->on_done = on_done;
+    t->ctx = ctx;
+    t->refs = 1;
+    return t;
+}
+
+struct ticket *ticket_ref(struct ticket *t)
+{
+    unsigned before = __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
+
+    assert(before > 0);
+    return t;
+}
+
+static void worsen(struct ticket *t, unsigned how)
+{
+    unsigned worst = __atomic_load_n(&t->worst, __ATOMIC_RELAXED);
+
+    while (how > worst && !__atomic_compare_exchange_n(&t->worst, &worst, how, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static void finish(struct ticket *t)
+{
+    enum outcome worst = (enum outcome)t->worst;
+
+    if (t->counters != NULL)
+        __atomic_fetch_add(&t->counters->done[worst], 1, __ATOMIC_RELAXED);
+    if (t->cp != NULL)
+        checkpoint_done(t->cp, t->seq, 1);
+    if (t->on_done != NULL)
+        t->on_done(t->ctx, worst);
+}
+
+static void unref(struct ticket *t)
+{
+    unsigned before = __atomic_fetch_sub(&t->refs, 1, __ATOMIC_ACQ_REL);
+
+    assert(before > 0);
+    if (before > 1)
+        return;
+    if (t->worst != ABANDONED)
+        finish(t);
+    free(t);
+}
+
+void ticket_done(struct ticket *t, enum outcome how)
+{
+    worsen(t, (unsigned)how);
+    unref(t);
+}
+
+void ticket_abandon(struct ticket *t)
+{
+    worsen(t, ABANDONED);
+    unref(t);
+}
+
+const char *outcome_name(enum outcome o)
+{
+    static const char *const names[N_OUTCOMES] = {
+        [OUTCOME_DELIVERED] = "delivered", [OUTCOME_SUPERSEDED] = "superseded",
+        [OUTCOME_FILTERED] = "filtered",   [OUTCOME_DEFERRED] = "deferred",
+        [OUTCOME_PURGED] = "purged",       [OUTCOME_DEAD] = "dead",
+    };
+
+    assert((unsigned)o < N_OUTCOMES);
+    return names[o];
+}

@@ -1,0 +1,65 @@
+/*
+ * struct ticket: the account of one (row change, index version).
+ *
+ * A row change enters once per index version that it concerns and leaves once, under the worst
+ * outcome of the documents that it opened (design part 7, rule 13).  Whoever still has work for
+ * the change holds a reference; when the last one goes, the counters move and the change's
+ * transaction in the checkpoint is told.
+ *
+ * @thread any (atomic)
+ */
+#ifndef SYNC_DELIVERY_TICKET_H
+#define SYNC_DELIVERY_TICKET_H
+
+#include "src/base/base.h"
+
+#include <stdint.h>
+
+struct checkpoint;
+
+/*
+ * From best to worst; a ticket keeps the worst it was given.  A write that a newer one of the
+ * same document stood for has the outcome of that one.
+ */
+enum outcome {
+    OUTCOME_DELIVERED = 0,
+    OUTCOME_SUPERSEDED, /* a newer version was in the engine */
+    OUTCOME_FILTERED,   /* concerns no document */
+    OUTCOME_DEFERRED,   /* durably kept for later (change snapshot, stopped table) */
+    OUTCOME_PURGED,
+    OUTCOME_DEAD, /* dead letter */
+    N_OUTCOMES,
+};
+
+/* Counters shared by the tickets of one source. */
+struct ticket_counters {
+    uint64_t read;             /* atomic */
+    uint64_t done[N_OUTCOMES]; /* atomic */
+};
+
+struct ticket;
+
+/*
+ * A ticket with one reference.  Transaction seq of cp, still open, expects one more done(), and
+ * c->read is counted up.  cp may be NULL (fills and repairs have no transaction); c may be
+ * NULL.
+ */
+struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq,
+                          struct ticket_counters *c) RETURNS_NONNULL MUST_CHECK;
+/* on_done is called once, from the thread that gave the last reference back. */
+struct ticket *ticket_new_cb(void (*on_done)(void *ctx, enum outcome worst),
+                             void *ctx) RETURNS_NONNULL MUST_CHECK;
+
+struct ticket *ticket_ref(struct ticket *t) RETURNS_NONNULL;
+void ticket_done(struct ticket *t, enum outcome how); /* give one reference back */
+
+/*
+ * Give one reference back with its work undone, at shutdown: the ticket never finishes, no
+ * counter moves, and the checkpoint stays before its transaction.
+ */
+void ticket_abandon(struct ticket *t);
+
+/* "delivered", "superseded", ... for metrics and logs. */
+const char *outcome_name(enum outcome o);
+
+#endif

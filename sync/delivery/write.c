@@ -1,0 +1,178 @@
+#include "config.h"
+
+#include "sync/delivery/write.h"
+
+#include "src/base/hash.h"
+#include "src/base/mem.h"
+#include "sync/delivery/target.h"
+#include "sync/delivery/ticket.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A document's entry in the table with its share of the buckets, and malloc's own words. */
+#define COST_OVERHEAD 120
+#define COST_WAITER   (sizeof(struct waiter) + 8)
+
+uint64_t write_hash(struct str index, struct str routing, struct str id)
+{
+    uint64_t hash = hash_bytes(index, hash_seed());
+
+    if (routing.len > 0)
+        hash = hash_bytes(routing, hash);
+    return hash_bytes(id, hash);
+}
+
+static size_t own_cost(const struct write *w)
+{
+    return sizeof(*w) + COST_OVERHEAD + w->id_len + w->routing_len + w->key_len + w->body_len;
+}
+
+static char *put(char *to, struct str s)
+{
+    if (s.len > 0)
+        memcpy(to, s.ptr, s.len);
+    return to + s.len;
+}
+
+/* malloc and no clearing: every field is set here and every byte is written. */
+static struct write *make(struct str id, struct str routing, struct str key, struct str body)
+{
+    assert(id.len <= WRITE_NAME_MAX && routing.len <= WRITE_NAME_MAX);
+    assert(key.len <= WRITE_NAME_MAX && body.len <= WRITE_BODY_MAX);
+
+    size_t len = id.len + routing.len + key.len + body.len;
+    struct write *w = mem_resize(NULL, sizeof(*w) + len, 1);
+
+    *w = (struct write){
+        .last_waiter = &w->waiter,
+        .id_len = (uint32_t)id.len,
+        .routing_len = (uint32_t)routing.len,
+        .key_len = (uint32_t)key.len,
+        .body_len = (uint32_t)body.len,
+    };
+    w->cost = own_cost(w);
+    put(put(put(put(w->bytes, id), routing), key), body);
+    return w;
+}
+
+struct write *write_new(const struct doc_write *in)
+{
+    struct str body = in->op == DOC_INDEX ? in->body : (struct str){0};
+    struct write *w = make(in->id, in->routing, in->key, body);
+
+    w->target = in->target;
+    w->waiter.ticket = in->ticket;
+    w->waiter.commit_ms = in->commit_ms;
+    w->hash = write_hash(str_from(in->target->index), in->routing, in->id);
+    w->version = in->version;
+    w->op = (uint8_t)in->op;
+    w->strict = in->strict;
+    return w;
+}
+
+struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str body,
+                            struct write_ends *ends)
+{
+    struct write *w = make(write_id(refresh), write_routing(refresh), write_key(refresh), body);
+
+    assert(refresh->op == DOC_REFRESH);
+    w->target = target_ref(refresh->target);
+    w->hash = refresh->hash;
+    w->version = stamp;
+    w->op = body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
+    w->reread = true;
+    ends->taken += w->cost;
+    write_join(w, refresh, ends);
+    return w;
+}
+
+static bool waits(const struct waiter *x)
+{
+    return x->ticket != NULL || x->commit_ms != 0;
+}
+
+static void free_write(struct write *w)
+{
+    target_unref(w->target);
+    free(w);
+}
+
+void write_join(struct write *winner, struct write *loser, struct write_ends *ends)
+{
+    const size_t before = winner->cost + loser->cost;
+
+    if (loser->waiter.next != NULL) {
+        winner->last_waiter->next = loser->waiter.next;
+        winner->last_waiter = loser->last_waiter;
+        winner->cost += loser->cost - own_cost(loser);
+    }
+    if (waits(&loser->waiter) && !waits(&winner->waiter)) {
+        winner->waiter.ticket = loser->waiter.ticket;
+        winner->waiter.commit_ms = loser->waiter.commit_ms;
+    } else if (waits(&loser->waiter)) {
+        struct waiter *x = mem_alloc(1, sizeof(*x));
+
+        x->ticket = loser->waiter.ticket;
+        x->commit_ms = loser->waiter.commit_ms;
+        winner->last_waiter->next = x;
+        winner->last_waiter = x;
+        winner->cost += COST_WAITER;
+    }
+    ends->freed += before - winner->cost;
+    free_write(loser);
+}
+
+static void end_waiter(const struct write *w, struct waiter *x, enum outcome how,
+                       struct write_ends *ends)
+{
+    if (!waits(x))
+        return;
+    ends->ended[how]++;
+    if (ends->on_end != NULL)
+        ends->on_end(ends->ctx, w, x, how);
+    if (x->ticket != NULL)
+        ticket_done(x->ticket, how);
+    x->ticket = NULL;
+    x->commit_ms = 0;
+}
+
+void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends)
+{
+    struct waiter *next;
+
+    end_waiter(w, &w->waiter, how, ends);
+    for (struct waiter *x = w->waiter.next; x != NULL; x = next) {
+        next = x->next;
+        end_waiter(w, x, how, ends);
+        free(x);
+    }
+    ends->freed += w->cost - own_cost(w);
+    w->cost = own_cost(w);
+    w->waiter.next = NULL;
+    w->last_waiter = &w->waiter;
+}
+
+void write_end(struct write *w, enum outcome how, struct write_ends *ends)
+{
+    write_release_waiters(w, how, ends);
+    ends->freed += w->cost;
+    free_write(w);
+}
+
+void write_abandon(struct write *w, struct write_ends *ends)
+{
+    struct waiter *next;
+
+    if (w->waiter.ticket != NULL)
+        ticket_abandon(w->waiter.ticket);
+    for (struct waiter *x = w->waiter.next; x != NULL; x = next) {
+        next = x->next;
+        if (x->ticket != NULL)
+            ticket_abandon(x->ticket);
+        free(x);
+    }
+    ends->freed += w->cost;
+    free_write(w);
+}

@@ -1,0 +1,102 @@
+/*
+ * struct write: one operation that delivery holds, and those who wait for it.
+ *
+ * All its bytes are in one allocation, made by the thread that submits.  When two writes of a
+ * document are coalesced, one stands for both: the other's waiters join it and the rest of it
+ * is freed.
+ *
+ * @thread one at a time
+ */
+#ifndef SYNC_DELIVERY_WRITE_H
+#define SYNC_DELIVERY_WRITE_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "sync/delivery/operation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct waiter {
+    struct waiter *next;
+    struct ticket *ticket; /* NULL: none */
+    int64_t commit_ms;     /* wall time of the change, 0: none */
+};
+
+struct write {
+    struct write *next;    /* for whoever queues it */
+    struct target *target; /* a reference */
+    struct waiter waiter;  /* its own; behind it those it stands for */
+    struct waiter *last_waiter;
+    uint64_t hash; /* of index, routing and id */
+    uint64_t version;
+    size_t cost; /* bytes of memory, with its waiters and its place in the document table */
+    uint32_t id_len;
+    uint32_t routing_len;
+    uint32_t key_len;
+    uint32_t body_len;
+    uint8_t op;     /* enum doc_op */
+    bool strict;    /* version_type external */
+    bool reread;    /* the result of a DOC_REFRESH, can be read again */
+    bool ambiguous; /* was sent and may have been applied: only the same write may follow */
+    char bytes[];   /* id, routing, key, body */
+};
+
+/* What became of the waiters' work and memory; filled by those who make and end writes. */
+struct write_ends {
+    size_t taken;               /* bytes of what was read, likewise */
+    size_t freed;               /* bytes given back, since the owner last took notice */
+    uint64_t ended[N_OUTCOMES]; /* waiters */
+    void (*on_end)(void *ctx, const struct write *w, const struct waiter *x, enum outcome how);
+    void *ctx; /* on_end may be NULL */
+};
+
+/* Longest id, routing, key; longest body. */
+#define WRITE_NAME_MAX 65535
+#define WRITE_BODY_MAX ((size_t)1 << 30)
+
+/* A copy of in, taking over its ticket and target.  The lengths were checked. */
+struct write *write_new(const struct doc_write *in) RETURNS_NONNULL MUST_CHECK;
+
+/*
+ * What was read for refresh: body (ptr NULL: the row is gone, a delete) at stamp.  The waiters
+ * of refresh move to it and refresh is freed.
+ */
+struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str body,
+                            struct write_ends *ends) RETURNS_NONNULL MUST_CHECK;
+
+/* loser's waiters wait for winner from now on; loser is freed. */
+void write_join(struct write *winner, struct write *loser, struct write_ends *ends);
+
+/* Tell all waiters, and free. */
+void write_end(struct write *w, enum outcome how, struct write_ends *ends);
+/* The same for what was given up: tickets never finish. */
+void write_abandon(struct write *w, struct write_ends *ends);
+/* Tell the waiters, keep the write without them. */
+void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends);
+
+/* The hash of (index, routing, id) that also chooses the worker. */
+uint64_t write_hash(struct str index, struct str routing, struct str id);
+
+static inline struct str write_id(const struct write *w)
+{
+    return (struct str){w->bytes, w->id_len};
+}
+
+static inline struct str write_routing(const struct write *w)
+{
+    return (struct str){w->bytes + w->id_len, w->routing_len};
+}
+
+static inline struct str write_key(const struct write *w)
+{
+    return (struct str){w->bytes + w->id_len + w->routing_len, w->key_len};
+}
+
+static inline struct str write_body(const struct write *w)
+{
+    return (struct str){w->bytes + w->id_len + w->routing_len + w->key_len, w->body_len};
+}
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * struct branch: one table at one place in a plan's tree; branch 0 is the root.
+ *
+ * What plan_compile() found out, for the loader and the resolver.  Immutable; lives in its
+ * plan's arena, with which plan_unref() ends it.
+ */
+#ifndef SYNC_DOCUMENT_BRANCH_H
+#define SYNC_DOCUMENT_BRANCH_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "sync/document/field.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct column;
+struct schema;
+
+/* A field and where its value is found. */
+struct branch_field {
+    struct field field;
+    size_t at; /* index into the columns that are read */
+};
+
+/*
+ * A pair of columns that a row is found by: outer of the parent branch, inner of this one.  At
+ * the root both are the key's column, and outer_at is not used.
+ */
+struct branch_join {
+    const struct column *outer, *inner;
+    size_t outer_at, inner_at; /* indexes into the columns that the two branches read */
+};
+
+struct branch {
+    size_t number;
+    const struct branch *parent; /* NULL: the root */
+    struct str database;         /* the definition's name for it */
+    struct schema *schema;       /* a reference */
+    struct str member;           /* "items": in the parent's object */
+    bool many;
+    bool refresh;     /* a change of its rows rebuilds documents */
+    struct str where; /* SQL condition of rows that count; empty: all */
+
+    const struct column **read; /* the columns that are read, each once */
+    size_t n_read;
+
+    struct branch_field *fields;
+    size_t n_fields;
+
+    struct branch_join *joins; /* the root's: its document key */
+    size_t n_joins;
+    bool by_integer; /* one pair of integers: rows are matched by their text, without SQL */
+    bool unique;     /* a key of joins has one row at most */
+
+    const struct column **order; /* the key: the root's of its document, else the table's */
+    size_t n_order;
+
+    struct branch **children;
+    size_t n_children;
+
+    struct str select; /* `t`.`a`,`t`.`b`+0e0 … of the columns that are read */
+    struct str from;   /* `schema`.`table` */
+};
+
+/* struct binding, for this room. */
+struct binding {
+    const struct branch *branch; /* borrowed from the plan */
+    size_t *map;                 /* where each column that the branch reads lies in a row */
+    size_t n_row;                /* columns of a row */
+};
+
+/* struct plan, for this room. */
+struct plan {
+    unsigned refs; /* atomic */
+    struct arena *arena;
+    struct branch *
+        *branches; /* an array of its own: the root first, each before its children */
+    size_t n_branches;
+};
+
+#endif

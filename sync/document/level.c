@@ -1,0 +1,301 @@
+#include "config.h"
+
+#include "sync/document/level.h"
+
+#include "src/base/mem.h"
+#include "src/mysql.h"
+#include "sync/binlog/schema.h"
+#include "sync/document/branch.h"
+#include "sync/document/cell.h"
+#include "sync/document/query.h"
+#include "sync/document/row_document.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/*
+ * Keys of one statement.  MariaDB turns an IN list from 1000 values on into a join with a
+ * temporary table, which is slower and loses the order of the index.
+ */
+#define KEYS_MAX 900
+
+/* Of all keys of one statement, in bytes: far below every max_allowed_packet, also as hex. */
+#define KEYS_BYTES_MAX (256 << 10)
+
+#define ROWS_MIN 64
+
+void level_init(struct level *l, const struct branch *b)
+{
+    *l = (struct level){.branch = b};
+    l->values = mem_alloc(b->n_read, sizeof(*l->values));
+    l->children = mem_alloc(b->n_children, sizeof(*l->children));
+    for (size_t i = 0; i < b->n_children; i++)
+        level_init(&l->children[i], b->children[i]);
+}
+
+void level_fini(struct level *l)
+{
+    for (size_t i = 0; i < l->branch->n_children; i++)
+        level_fini(&l->children[i]);
+    key_set_fini(&l->keys);
+    buf_free(&l->json);
+    buf_free(&l->scratch);
+    free(l->rows);
+    free(l->order);
+    free(l->first);
+    free(l->links);
+    free(l->fails);
+    free(l->values);
+    free(l->children);
+}
+
+static void reserve_row(struct level *l)
+{
+    if (l->n_rows < l->cap)
+        return;
+    assert(l->cap < KEY_SET_NONE / 4);
+    l->cap = l->cap == 0 ? ROWS_MIN : l->cap * 2;
+    l->rows = mem_resize(l->rows, l->cap, sizeof(*l->rows));
+    l->links = mem_resize(l->links, l->cap * l->branch->n_children, sizeof(*l->links));
+}
+
+static uint32_t add_fail(struct level *l, const struct err *err)
+{
+    l->fails = mem_resize(l->fails, l->n_fails + 1, sizeof(*l->fails));
+    l->fails[l->n_fails] = *err;
+    return l->n_fails++;
+}
+
+static bool joins_null(const struct level *l, const struct branch *child)
+{
+    for (size_t i = 0; i < child->n_joins; i++)
+        if (l->values[child->joins[i].outer_at].kind == VALUE_NULL)
+            return true;
+    return false;
+}
+
+/* Which keys the row wants of the levels below. */
+static bool link_row(struct level *l, uint32_t *links, struct err *err)
+{
+    for (size_t i = 0; i < l->branch->n_children; i++) {
+        struct level *child = &l->children[i];
+
+        links[i] = KEY_SET_NONE;
+        if (joins_null(l, child->branch))
+            continue;
+        buf_clear(&l->scratch);
+        if (!row_document_outer_key(child->branch, l->values, &l->scratch, err))
+            return false;
+        links[i] = key_set_add(&child->keys, buf_str(&l->scratch));
+    }
+    return true;
+}
+
+/* The row in l->values, found by the key of that number. */
+static void take_row(struct level *l, uint32_t key)
+{
+    struct err err = {0};
+
+    reserve_row(l);
+    struct level_row *row = &l->rows[l->n_rows];
+    uint32_t *links = &l->links[l->n_rows * l->branch->n_children];
+
+    *row = (struct level_row){.at = l->json.len, .key = key, .fail = KEY_SET_NONE};
+    if (!row_document_members(l->branch, NULL, l->values, &l->json, &err) ||
+        !link_row(l, links, &err)) {
+        row->fail = add_fail(l, &err);
+        l->json.len = row->at;
+    }
+    row->len = l->json.len - row->at;
+    l->n_rows++;
+}
+
+static void take_cells(struct level *l, const struct str *cells)
+{
+    for (size_t i = 0; i < l->branch->n_read; i++)
+        l->values[i] = cell_value(l->branch->read[i], cells[i]);
+}
+
+/* The row's own key, in l->scratch. */
+static bool own_key(struct level *l, struct err *err)
+{
+    buf_clear(&l->scratch);
+    return row_document_key(l->branch, NULL, l->values, &l->scratch, err);
+}
+
+/*
+ * The row belongs to the key that it has itself.  A root row with another key, that only the
+ * collation takes for the same, is another document.
+ */
+static void take_by_own_key(struct level *l, const struct str *cells)
+{
+    struct err err = {0};
+
+    take_cells(l, cells);
+    uint32_t key =
+        own_key(l, &err) ? key_set_find(&l->keys, buf_str(&l->scratch)) : KEY_SET_NONE;
+
+    if (key != KEY_SET_NONE)
+        take_row(l, key);
+}
+
+/* The first cell is the key's number in the statement, which began with key `from`. */
+static void take_by_number(struct level *l, const struct str *cells, uint32_t from)
+{
+    uint32_t number = 0;
+
+    for (size_t i = 0; i < cells[0].len; i++)
+        number = number * 10 + (uint32_t)(cells[0].ptr[i] - '0');
+    assert(number < l->keys.n - from);
+    take_cells(l, cells + 1);
+    take_row(l, from + number);
+}
+
+/* Count the rows of each key, then put each row in its place: keeps the order within a key. */
+static void group_rows(struct level *l)
+{
+    const uint32_t n_keys = l->keys.n;
+
+    l->first = mem_resize(l->first, n_keys + 1, sizeof(*l->first));
+    l->order = mem_resize(l->order, l->n_rows, sizeof(*l->order));
+    memset(l->first, 0, (n_keys + 1) * sizeof(*l->first));
+    for (uint32_t i = 0; i < l->n_rows; i++)
+        l->first[l->rows[i].key]++;
+    for (uint32_t key = 1; key <= n_keys; key++)
+        l->first[key] += l->first[key - 1];
+    for (uint32_t i = l->n_rows; i-- > 0;)
+        l->order[--l->first[l->rows[i].key]] = i;
+}
+
+static bool read_children(struct level *l, struct mysql_conn *c, struct buf *sql,
+                          struct err *err)
+{
+    for (size_t i = 0; i < l->branch->n_children; i++)
+        if (!level_read(&l->children[i], c, sql, err))
+            return false;
+    return true;
+}
+
+static bool has_own_key(const struct branch *b)
+{
+    return b->parent == NULL || b->by_integer;
+}
+
+/* Keys from..from+n. */
+static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, uint32_t from,
+                       uint32_t n, struct err *err)
+{
+    const struct branch *b = l->branch;
+    struct str keys[KEYS_MAX];
+    struct mysql_result *r;
+    struct mysql_row row;
+    int got;
+
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = key_set_get(&l->keys, from + i);
+    buf_clear(sql);
+    if (b->by_integer)
+        query_by_integers(sql, b, keys, n);
+    else
+        query_by_list(sql, mysql_conn_flavor(c), b, keys, n);
+    if (!mysql_conn_query(c, buf_str(sql), &r, err))
+        return false;
+    while ((got = mysql_result_next(r, &row, err)) > 0) {
+        if (has_own_key(b))
+            take_by_own_key(l, row.cells + (b->by_integer ? 0 : 1));
+        else
+            take_by_number(l, row.cells, from);
+    }
+    mysql_result_close(r);
+    return got == 0;
+}
+
+/* How many keys from there on make one statement: at least one. */
+static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
+{
+    size_t bytes = 0;
+    uint32_t n = 0;
+
+    while (n < KEYS_MAX && from + n < keys->n) {
+        bytes += key_set_get(keys, from + n).len;
+        if (n > 0 && bytes > KEYS_BYTES_MAX)
+            break;
+        n++;
+    }
+    return n;
+}
+
+bool level_read(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
+{
+    for (uint32_t from = 0, n; from < l->keys.n; from += n) {
+        n = chunk_size(&l->keys, from);
+        if (!read_chunk(l, c, sql, from, n, err))
+            return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
+    }
+    group_rows(l);
+    return read_children(l, c, sql, err);
+}
+
+bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    int got;
+
+    if (!mysql_conn_query(c, buf_str(sql), &r, err))
+        return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
+    while ((got = mysql_result_next(r, &row, err)) > 0) {
+        take_cells(l, row.cells);
+        if (!own_key(l, err)) {
+            got = -1;
+            break;
+        }
+        take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
+    }
+    mysql_result_close(r);
+    return got == 0 && read_children(l, c, sql, err);
+}
+
+static bool append_below(const struct level *l, uint32_t key, struct buf *out, struct err *err)
+{
+    uint32_t at = key == KEY_SET_NONE ? 0 : l->first[key];
+    uint32_t end = key == KEY_SET_NONE ? 0 : l->first[key + 1];
+
+    if (!l->branch->many) {
+        if (at < end)
+            return level_append_object(l, l->order[at], out, err);
+        buf_append(out, STR("null"));
+        return true;
+    }
+    buf_append_char(out, '[');
+    for (uint32_t i = at; i < end; i++) {
+        if (i > at)
+            buf_append_char(out, ',');
+        if (!level_append_object(l, l->order[i], out, err))
+            return false;
+    }
+    buf_append_char(out, ']');
+    return true;
+}
+
+bool level_append_object(const struct level *l, uint32_t row, struct buf *out, struct err *err)
+{
+    const struct level_row *r = &l->rows[row];
+    const size_t n = l->branch->n_children;
+
+    if (r->fail != KEY_SET_NONE) {
+        *err = l->fails[r->fail];
+        return false;
+    }
+    buf_append_char(out, '{');
+    buf_append(out, (struct str){l->json.ptr + r->at, r->len});
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 || r->len > 0)
+            buf_append_char(out, ',');
+        buf_append(out, l->branch->children[i]->member);
+        if (!append_below(&l->children[i], l->links[row * n + i], out, err))
+            return false;
+    }
+    buf_append_char(out, '}');
+    return true;
+}

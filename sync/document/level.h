@@ -1,0 +1,67 @@
+/*
+ * struct level: the rows of one branch for a batch of documents, with the levels below it.
+ *
+ * Read with few statements; then each row's object is put together from its own members and the
+ * rows below that join to it.  Lives for one batch.
+ *
+ * @thread one at a time; level_read blocks on the server
+ */
+#ifndef SYNC_DOCUMENT_LEVEL_H
+#define SYNC_DOCUMENT_LEVEL_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/binlog/value.h"
+#include "sync/document/key_set.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct branch;
+struct mysql_conn;
+
+struct level_row {
+    size_t at; /* its members in json */
+    size_t len;
+    uint32_t key;  /* the number in keys that it was found by */
+    uint32_t fail; /* what is wrong with it: number in fails, or KEY_SET_NONE */
+};
+
+struct level {
+    const struct branch *branch;
+    struct key_set keys; /* wanted: values of the joins' outer columns */
+    struct level_row *rows;
+    uint32_t n_rows, cap;
+    uint32_t *order;   /* row numbers by their key, in the order of arrays within one */
+    uint32_t *first;   /* of each key in order, and the end: keys.n + 1 numbers */
+    uint32_t *links;   /* for each row and child: the number in the child's keys */
+    struct buf json;   /* members of all rows */
+    struct err *fails; /* rows that no document can be made of */
+    uint32_t n_fails;
+    struct value *values;   /* of one row */
+    struct buf scratch;     /* a key */
+    struct level *children; /* as many as the branch has */
+};
+
+void level_init(struct level *l, const struct branch *b);
+void level_fini(struct level *l);
+
+/* Read the rows of l->keys, and of all levels below. */
+bool level_read(struct level *l, struct mysql_conn *c, struct buf *sql,
+                struct err *err) MUST_CHECK;
+
+/*
+ * Run sql, whose cells are the columns that a root branch reads, and all levels below.  The
+ * rows' keys are added to l->keys.
+ */
+bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql,
+                     struct err *err) MUST_CHECK;
+
+/* Append the object of a row.  False: what is wrong with it, or with a row below. */
+bool level_append_object(const struct level *l, uint32_t row, struct buf *out,
+                         struct err *err) MUST_CHECK;
+
+#endif

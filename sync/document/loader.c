@@ -1,0 +1,131 @@
+#include "config.h"
+
+#include "sync/document/loader.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql.h"
+#include "sync/document/branch.h"
+#include "sync/document/level.h"
+#include "sync/document/query.h"
+#include "sync/document/row_document.h"
+
+#include <stdlib.h>
+
+/* What a call needs besides the rows. */
+struct load {
+    const struct plan *plan;
+    struct arena *arena; /* of what is handed out */
+    struct level root;
+    struct buf sql, scratch;
+};
+
+static void load_init(struct load *l, const struct plan *p, struct arena *a)
+{
+    *l = (struct load){.plan = p, .arena = a};
+    level_init(&l->root, p->branches[0]);
+}
+
+static void load_fini(struct load *l)
+{
+    level_fini(&l->root);
+    buf_free(&l->sql);
+    buf_free(&l->scratch);
+}
+
+static void keep_error(struct load *l, struct loaded *out, const struct err *err)
+{
+    out->err = arena_alloc(l->arena, 1, sizeof(*out->err));
+    *out->err = *err;
+}
+
+/* key and _id of a document; also one that the search engine would not take has its _id. */
+static bool name_document(struct load *l, struct str key, struct loaded *out)
+{
+    struct err err = {0};
+
+    out->key = arena_copy(l->arena, key);
+    out->routing = STR("");
+    buf_clear(&l->scratch);
+    bool fits = row_document_id(l->plan->branches[0], key, &l->scratch, &err);
+
+    out->id = arena_copy(l->arena, buf_str(&l->scratch));
+    if (!fits)
+        keep_error(l, out, &err);
+    return fits;
+}
+
+static void build_document(struct load *l, uint32_t row, struct loaded *out)
+{
+    struct err err = {0};
+
+    buf_clear(&l->scratch);
+    if (level_append_object(&l->root, row, &l->scratch, &err))
+        out->body = arena_copy(l->arena, buf_str(&l->scratch));
+    else
+        keep_error(l, out, &err);
+}
+
+bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *keys, size_t n,
+                 struct arena *a, struct loaded *out, struct err *err)
+{
+    struct load l;
+
+    load_init(&l, p, a);
+    for (size_t i = 0; i < n; i++)
+        (void)key_set_add(&l.root.keys, keys[i]);
+    bool read = level_read(&l.root, c, &l.sql, err);
+
+    for (size_t i = 0; read && i < n; i++) {
+        uint32_t key = key_set_find(&l.root.keys, keys[i]);
+        const uint32_t *first = &l.root.first[key];
+
+        out[i] = (struct loaded){0};
+        if (name_document(&l, keys[i], &out[i]) && first[0] < first[1])
+            build_document(&l, l.root.order[first[0]], &out[i]);
+    }
+    load_fini(&l);
+    return read;
+}
+
+bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str after,
+                       size_t limit, struct arena *a, struct loaded **out, size_t *n,
+                       struct err *err)
+{
+    struct load l;
+
+    load_init(&l, p, a);
+    query_range(&l.sql, p->branches[0], after, limit);
+    bool read = level_read_root(&l.root, c, &l.sql, err);
+
+    if (read) {
+        *n = l.root.n_rows;
+        *out = arena_alloc(a, *n, sizeof(**out));
+        for (uint32_t i = 0; i < l.root.n_rows; i++)
+            if (name_document(&l, key_set_get(&l.root.keys, l.root.rows[i].key), &(*out)[i]))
+                build_document(&l, i, &(*out)[i]);
+    }
+    load_fini(&l);
+    return read;
+}
+
+bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, struct err *err)
+{
+    struct buf sql = {0}, cell = {0};
+
+    query_count(&sql, p->branches[0]);
+    bool read = mysql_conn_scalar(c, buf_str(&sql), &cell, err);
+
+    if (read)
+        *count = strtoull(cell.ptr, NULL, 10);
+    else
+        err_wrap(err, "%" STR_FMT, STR_ARG(p->branches[0]->from));
+    buf_free(&sql);
+    buf_free(&cell);
+    return read;
+}
+
+void loader_trace(struct mysql_conn *c, struct buf *trace)
+{
+    mysql_conn_trace(c, trace);
+}

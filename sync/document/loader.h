@@ -1,0 +1,52 @@
+/*
+ * Loading documents by key: many keys in one statement, one statement per relation level.
+ *
+ * Rows are matched to requests by SQL or by exact integers, never by comparing text bytes, as
+ * collations differ.  The caller has opened the read that makes the stamp true (design part 7,
+ * rule 4) on conn; the loader only SELECTs.
+ */
+#ifndef SYNC_DOCUMENT_LOADER_H
+#define SYNC_DOCUMENT_LOADER_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/document/plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct mysql_conn;
+
+struct loaded {
+    struct str id, routing, key; /* in the arena */
+    struct str body;             /* in the arena; ptr NULL: the row is gone or filtered */
+    struct err *err; /* this document alone cannot be built (ERR_REJECT); else NULL */
+};
+
+/* Keys as made by plan_root_id(); out has one element for each, in the same order. */
+bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *keys, size_t n,
+                 struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
+
+/*
+ * The next at most limit documents in key order after `after` (empty: from the start).
+ * *out is in the arena; *n < limit means the end.  out[n-1].key is the next `after`.
+ */
+bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str after,
+                       size_t limit, struct arena *a, struct loaded **out, size_t *n,
+                       struct err *err) MUST_CHECK;
+
+/* SELECT COUNT(*) of the root rows that count. */
+bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
+                  struct err *err) MUST_CHECK;
+
+/*
+ * From now on every statement of c is appended to trace, for `explain` (borrowed; NULL: no
+ * more).
+ */
+void loader_trace(struct mysql_conn *c, struct buf *trace);
+
+#endif

@@ -1,0 +1,16 @@
+# Rows to documents.  libdocument.a
+noinst_LIBRARIES += libdocument.a
+libdocument_a_SOURCES = \
+	%D%/branch.h \
+	%D%/cell.c %D%/cell.h \
+	%D%/field.c %D%/field.h \
+	%D%/key.c %D%/key.h \
+	%D%/key_set.c %D%/key_set.h \
+	%D%/level.c %D%/level.h \
+	%D%/loader.c %D%/loader.h \
+	%D%/plan.c %D%/plan.h \
+	%D%/plan_compile.c \
+	%D%/query.c %D%/query.h \
+	%D%/resolver.c %D%/resolver.h \
+	%D%/row_document.c %D%/row_document.h
+document_libs = libdocument.a $(model_libs)

@@ -1,0 +1,164 @@
+#include "config.h"
+
+#include "sync/document/plan.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "sync/binlog/schema.h"
+#include "sync/binlog/value.h"
+#include "sync/document/branch.h"
+#include "sync/document/row_document.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct plan *plan_ref(struct plan *p)
+{
+    __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
+    return p;
+}
+
+void plan_unref(void *plan)
+{
+    struct plan *p = plan;
+
+    if (p == NULL || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (size_t i = 0; i < p->n_branches; i++)
+        schema_unref(p->branches[i]->schema);
+    arena_free(p->arena);
+    free(p->branches);
+    free(p);
+}
+
+bool plan_is_flat(const struct plan *p)
+{
+    return p->n_branches == 1 && p->branches[0]->where.len == 0;
+}
+
+size_t plan_n_places(const struct plan *p)
+{
+    return p->n_branches;
+}
+
+static const struct branch *branch_at(const struct plan *p, size_t place)
+{
+    assert(place < p->n_branches);
+    return p->branches[place];
+}
+
+void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
+                bool *refresh)
+{
+    const struct branch *b = branch_at(p, place);
+
+    *database = b->schema->database;
+    *table = b->schema->table;
+    *refresh = b->refresh;
+}
+
+struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
+                          struct err *err)
+{
+    const struct branch *branch = branch_at(p, place);
+    struct binding *b = mem_alloc(1, sizeof(*b));
+
+    b->branch = branch;
+    b->map = mem_alloc(branch->n_read, sizeof(*b->map));
+    b->n_row = row_schema->n_columns;
+    for (size_t i = 0; i < branch->n_read; i++) {
+        struct str name = branch->read[i]->name;
+
+        b->map[i] = schema_find(row_schema, name);
+        if (b->map[i] != SIZE_MAX)
+            continue;
+        err_set(err, ERR_REJECT, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
+                STR_ARG(row_schema->database), STR_ARG(row_schema->table), STR_ARG(name));
+        binding_free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void binding_free(struct binding *b)
+{
+    if (b == NULL)
+        return;
+    free(b->map);
+    free(b);
+}
+
+bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
+                  struct buf *id, struct buf *key, struct buf *routing, struct err *err)
+{
+    const struct branch *root = branch_at(p, 0);
+    size_t start = key->len;
+
+    (void)routing; /* a table of its own index needs none */
+    if (!row_document_key(root, b->map, row, key, err))
+        return false;
+    return row_document_id(root, (struct str){key->ptr + start, key->len - start}, id, err);
+}
+
+bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key, struct err *err)
+{
+    return row_document_parse_id(branch_at(p, 0), id, key, err);
+}
+
+bool plan_flat_document(const struct plan *p, const struct binding *b, const struct value *row,
+                        struct buf *body, struct err *err)
+{
+    assert(plan_is_flat(p));
+    buf_append_char(body, '{');
+    if (!row_document_members(branch_at(p, 0), b->map, row, body, err))
+        return false;
+    buf_append_char(body, '}');
+    return true;
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case VALUE_ABSENT: return false; /* who knows */
+    case VALUE_NULL: return true;
+    case VALUE_INT: return a->i == b->i;
+    case VALUE_UINT:
+    case VALUE_YEAR:
+    case VALUE_BIT:
+    case VALUE_ENUM:
+    case VALUE_SET: return a->u == b->u;
+    case VALUE_FLOAT:
+    case VALUE_DOUBLE: return memcmp(&a->d, &b->d, sizeof(a->d)) == 0;
+    case VALUE_DECIMAL:
+    case VALUE_TEXT:
+    case VALUE_BYTES:
+    case VALUE_DATE:
+    case VALUE_DATETIME:
+    case VALUE_TIMESTAMP:
+    case VALUE_TIME:
+    case VALUE_JSON:
+    case VALUE_GEOMETRY:
+    case VALUE_VECTOR: return str_equal(a->s, b->s);
+    }
+    return false;
+}
+
+bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
+                         const struct value *old_row, const struct value *new_row)
+{
+    const struct branch *branch = branch_at(p, place);
+    /* A condition in SQL may look at any column. */
+    const bool any = branch->where.len > 0;
+    const size_t n = any ? b->n_row : branch->n_read;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = any ? i : b->map[i];
+
+        if (!same_value(&old_row[at], &new_row[at]))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,78 @@
+/*
+ * struct plan: one table definition compiled against the live schemas.
+ *
+ * Says which columns are read, how each becomes a JSON field, which relations hang where, and
+ * how a change of a related row leads to root keys.  Immutable, reference-counted.
+ *
+ * @thread any
+ */
+#ifndef SYNC_DOCUMENT_PLAN_H
+#define SYNC_DOCUMENT_PLAN_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct definitions;
+struct table_definition;
+struct schema;
+struct value;
+struct plan;
+
+/* Finds the schema of database.table (borrowed; the plan takes its own reference); NULL:
+ * unknown. */
+typedef struct schema *(*plan_schema_fn)(void *ctx, struct str database, struct str table);
+
+struct plan *plan_compile(const struct definitions *defs, const struct table_definition *table,
+                          plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
+struct plan *plan_ref(struct plan *p) RETURNS_NONNULL;
+void plan_unref(void *plan);
+
+/* True when documents come from the row image alone: no relations, no filter in SQL. */
+bool plan_is_flat(const struct plan *p);
+
+/*
+ * The tables that a plan looks at: number 0 is the root, the others are related ones, one for
+ * each place in the tree (a table may stand in several places).  database and table are the
+ * names on the server, as rows come with them.
+ */
+size_t plan_n_places(const struct plan *p);
+void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
+                bool *refresh);
+
+/*
+ * Rows arrive as values in the order of a schema that may be newer or older than the plan's.
+ * A binding maps the plan's columns of one place to that order; ERR_REJECT names a column that
+ * is not there any more.
+ */
+struct binding;
+struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
+                          struct err *err) MUST_CHECK;
+void binding_free(struct binding *b);
+
+/* The root row's _id, key (opaque, for the loader) and routing, appended.  ERR_REJECT: too
+ * long, NULL key. */
+bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
+                  struct buf *id, struct buf *key, struct buf *routing,
+                  struct err *err) MUST_CHECK;
+
+/* The key (opaque, for the loader) of an `_id` that a person or the store names.  ERR_REJECT:
+ * none. */
+bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key,
+                    struct err *err) MUST_CHECK;
+
+/* A flat table's document from its row, appended.  ERR_REJECT: it cannot be built. */
+bool plan_flat_document(const struct plan *p, const struct binding *b, const struct value *row,
+                        struct buf *body, struct err *err) MUST_CHECK;
+
+/* Whether the update old -> new of this place's row can change any document (columns used,
+ * keys, joins). */
+bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
+                         const struct value *old_row, const struct value *new_row);
+
+#endif

@@ -1,0 +1,368 @@
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "sync/binlog/schema.h"
+#include "sync/document/branch.h"
+#include "sync/document/key.h"
+#include "sync/document/plan.h"
+#include "sync/document/query.h"
+#include "sync/model/definition.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* What is being compiled; lists grow in ordinary memory and move to the arena when complete. */
+struct compiler {
+    struct plan *plan;
+    const struct definitions *defs;
+    plan_schema_fn find;
+    void *ctx;
+    struct err *err;
+};
+
+/* The parts that a table and a relation have in common. */
+struct source {
+    struct place place;
+    struct str table; /* DATABASE.TABLE */
+    bool all_columns;
+    const struct column_definition *columns;
+    size_t n_columns;
+    const struct relation_definition *relations;
+    size_t n_relations;
+};
+
+static bool refuse(struct compiler *co, struct place at, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+static bool refuse(struct compiler *co, struct place at, const char *fmt, ...)
+{
+    char text[ERR_MSG_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (at.file == NULL || at.line == 0)
+        return err_set(co->err, ERR_REJECT, "%s%s%s", at.file != NULL ? at.file : "",
+                       at.file != NULL ? ": " : "", text);
+    return err_set(co->err, ERR_REJECT, "%s:%u:%u: %s", at.file, at.line, at.column, text);
+}
+
+static const struct column *find_column(struct compiler *co, const struct schema *s,
+                                        struct str name, struct place at)
+{
+    size_t i = schema_find(s, name);
+
+    if (i != SIZE_MAX)
+        return &s->columns[i];
+    refuse(co, at, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
+           STR_ARG(s->database), STR_ARG(s->table), STR_ARG(name));
+    return NULL;
+}
+
+/* Where c lies among the columns that b reads; it is added when it is not there yet. */
+static size_t read_column(struct branch *b, const struct column *c)
+{
+    for (size_t i = 0; i < b->n_read; i++)
+        if (b->read[i] == c)
+            return i;
+    b->read[b->n_read] = c;
+    return b->n_read++;
+}
+
+/* Its members are columns of the schema at most once under each name, then relations. */
+static bool has_member(const struct branch *b, struct str member)
+{
+    for (size_t i = 0; i < b->n_fields; i++)
+        if (str_equal(b->fields[i].field.member, member))
+            return true;
+    for (size_t i = 0; i < b->n_children; i++)
+        if (str_equal(b->children[i]->member, member))
+            return true;
+    return false;
+}
+
+/* "name": */
+static struct str member_of(struct compiler *co, struct str name)
+{
+    struct buf text = {0};
+
+    buf_append_json(&text, name);
+    buf_append_char(&text, ':');
+    struct str member = arena_copy(co->plan->arena, buf_str(&text));
+
+    buf_free(&text);
+    return member;
+}
+
+static bool add_field(struct compiler *co, struct branch *b, const struct column *c,
+                      const struct column_definition *d, struct place at)
+{
+    struct str name = d != NULL && d->as.len > 0 ? d->as : c->name;
+    struct str member = member_of(co, name);
+    struct str type = d != NULL ? d->type : STR("");
+    const struct database_definition *database = definitions_database(co->defs, b->database);
+    const struct topic_definition *topic = definitions_topic(co->defs, database->topic);
+
+    if (has_member(b, member))
+        return refuse(co, at, "the name `%" STR_FMT "` is given twice", STR_ARG(name));
+    struct field f = field_make(c, member, type, topic);
+
+    f.zone = arena_copy(co->plan->arena, f.zone);
+    b->fields[b->n_fields++] = (struct branch_field){.field = f, .at = read_column(b, c)};
+    return true;
+}
+
+static bool is_listed(const struct source *src, struct str name)
+{
+    for (size_t i = 0; i < src->n_columns; i++) {
+        struct str listed = src->columns[i].name;
+
+        if (listed.len == name.len && strncasecmp(listed.ptr, name.ptr, name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every visible column that is not listed. */
+static bool add_rest(struct compiler *co, struct branch *b, const struct source *src,
+                     struct place at)
+{
+    for (size_t i = 0; i < b->schema->n_columns; i++) {
+        const struct column *c = &b->schema->columns[i];
+
+        if (!c->invisible && !is_listed(src, c->name) && !add_field(co, b, c, NULL, at))
+            return false;
+    }
+    return true;
+}
+
+static bool add_fields(struct compiler *co, struct branch *b, const struct source *src)
+{
+    const size_t max = b->schema->n_columns + src->n_columns;
+
+    b->fields = arena_alloc(co->plan->arena, max, sizeof(*b->fields));
+    if (src->all_columns)
+        return add_rest(co, b, src, src->place);
+    for (size_t i = 0; i < src->n_columns; i++) {
+        const struct column_definition *d = &src->columns[i];
+        const struct column *c;
+
+        if (column_is_rest(d)) {
+            if (!add_rest(co, b, src, d->place))
+                return false;
+            continue;
+        }
+        c = find_column(co, b->schema, d->name, d->place);
+        if (c == NULL || (!d->skip && !add_field(co, b, c, d, d->place)))
+            return false;
+    }
+    return true;
+}
+
+static const struct column **copy_columns(struct compiler *co, const struct column *const *from,
+                                          size_t n)
+{
+    const struct column **to = arena_alloc(co->plan->arena, n, sizeof(const struct column *));
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i];
+    return to;
+}
+
+/* The order of arrays: the table's key; of a table without one whatever of its row has an
+ * order. */
+static void set_order(struct compiler *co, struct branch *b)
+{
+    const struct schema *s = b->schema;
+
+    if (s->n_key == 0) {
+        b->order = copy_columns(co, b->read, b->n_read);
+        b->n_order = b->n_read;
+        return;
+    }
+    b->order = arena_alloc(co->plan->arena, s->n_key, sizeof(*b->order));
+    for (size_t i = 0; i < s->n_key; i++)
+        b->order[b->n_order++] = &s->columns[s->key[i]];
+}
+
+/* The joins' inner columns hold the whole key, so that a value of them has one row at most. */
+static bool joins_hold_key(const struct branch *b)
+{
+    for (size_t k = 0; k < b->schema->n_key; k++) {
+        bool held = false;
+
+        for (size_t i = 0; i < b->n_joins; i++)
+            held = held || b->joins[i].inner == &b->schema->columns[b->schema->key[k]];
+        if (!held)
+            return false;
+    }
+    return b->schema->n_key > 0;
+}
+
+static bool add_joins(struct compiler *co, struct branch *b, struct branch *parent,
+                      const struct relation_definition *r)
+{
+    if (r->n_from != r->n_to || r->n_from == 0)
+        return refuse(co, r->place, "`from` and `to` must name as many columns as each other");
+    b->joins = arena_alloc(co->plan->arena, r->n_from, sizeof(*b->joins));
+    for (size_t i = 0; i < r->n_from; i++) {
+        const struct column *outer = find_column(co, parent->schema, r->from[i], r->place);
+        const struct column *inner =
+            outer == NULL ? NULL : find_column(co, b->schema, r->to[i], r->place);
+
+        if (inner == NULL)
+            return false;
+        if (!query_can_join(outer, inner))
+            return refuse(co, r->place,
+                          "`%" STR_FMT "` (%" STR_FMT ") and `%" STR_FMT "` (%" STR_FMT
+                          ") cannot be compared exactly",
+                          STR_ARG(outer->name), STR_ARG(outer->type_text), STR_ARG(inner->name),
+                          STR_ARG(inner->type_text));
+        b->joins[b->n_joins++] = (struct branch_join){
+            .outer = outer,
+            .inner = inner,
+            .outer_at = read_column(parent, outer),
+            .inner_at = read_column(b, inner),
+        };
+    }
+    b->by_integer = b->n_joins == 1 && key_is_integer(b->joins[0].outer) &&
+                    key_is_integer(b->joins[0].inner);
+    b->unique = joins_hold_key(b);
+    return true;
+}
+
+static bool add_key(struct compiler *co, struct branch *root, const struct table_definition *t)
+{
+    const struct schema *s = root->schema;
+    const size_t n = t->n_key > 0 ? t->n_key : s->n_key;
+
+    if (n == 0)
+        return refuse(co, t->place, "table %" STR_FMT " has no primary key: name a `key`",
+                      STR_ARG(t->table));
+    root->joins = arena_alloc(co->plan->arena, n, sizeof(*root->joins));
+    root->order = arena_alloc(co->plan->arena, n, sizeof(*root->order));
+    for (size_t i = 0; i < n; i++) {
+        const struct column *c =
+            t->n_key == 0 ? &s->columns[s->key[i]] : find_column(co, s, t->key[i], t->place);
+
+        if (c == NULL)
+            return false;
+        if (key_class_of(c) == KEY_NONE)
+            return refuse(co, t->place, "`%" STR_FMT "` (%" STR_FMT ") cannot be a key",
+                          STR_ARG(c->name), STR_ARG(c->type_text));
+        root->joins[root->n_joins++] =
+            (struct branch_join){.outer = c, .inner = c, .inner_at = read_column(root, c)};
+        root->order[root->n_order++] = c;
+    }
+    root->by_integer = n == 1 && key_is_integer(root->joins[0].inner);
+    root->unique = true;
+    return true;
+}
+
+/* The topics of related tables are compared with the root's. */
+static bool check_topic(struct compiler *co, const struct source *src, struct str database)
+{
+    const struct branch *root = co->plan->branches[0];
+    const struct database_definition *mine = definitions_database(co->defs, database);
+    const struct database_definition *its = definitions_database(co->defs, root->database);
+
+    return str_equal(mine->topic, its->topic) ||
+           refuse(co, src->place, "%" STR_FMT " is on another topic than %" STR_FMT,
+                  STR_ARG(src->table), STR_ARG(root->schema->table));
+}
+
+static struct branch *new_branch(struct compiler *co, const struct source *src)
+{
+    struct plan *p = co->plan;
+    struct str database, table;
+
+    if (!definition_split_table(src->table, &database, &table) ||
+        definitions_database(co->defs, database) == NULL) {
+        refuse(co, src->place, "there is no database of %" STR_FMT, STR_ARG(src->table));
+        return NULL;
+    }
+    struct schema *schema =
+        co->find(co->ctx, database_schema(definitions_database(co->defs, database)), table);
+
+    if (schema == NULL) {
+        refuse(co, src->place, "there is no table %" STR_FMT, STR_ARG(src->table));
+        return NULL;
+    }
+    struct branch *b = arena_alloc(p->arena, 1, sizeof(*b));
+
+    b->number = p->n_branches;
+    b->database = arena_copy(p->arena, database);
+    b->schema = schema_ref(schema);
+    b->read = arena_alloc(p->arena, schema->n_columns, sizeof(*b->read));
+    p->branches = mem_resize(p->branches, p->n_branches + 1, sizeof(struct branch *));
+    p->branches[p->n_branches++] = b;
+    return b;
+}
+
+static bool add_relations(struct compiler *co, struct branch *b, const struct source *src);
+
+static bool add_relation(struct compiler *co, struct branch *parent,
+                         const struct relation_definition *r)
+{
+    const struct source src = {r->place,     r->table,     r->all_columns, r->columns,
+                               r->n_columns, r->relations, r->n_relations};
+    struct branch *b = new_branch(co, &src);
+
+    if (b == NULL || !check_topic(co, &src, b->database))
+        return false;
+    b->parent = parent;
+    b->member = member_of(co, relation_as(r));
+    b->many = r->many;
+    b->refresh = r->refresh != REFRESH_NONE;
+    b->where = arena_copy(co->plan->arena, r->where);
+    if (has_member(parent, b->member))
+        return refuse(co, r->place, "the name `%" STR_FMT "` is given twice",
+                      STR_ARG(relation_as(r)));
+    parent->children[parent->n_children++] = b;
+    if (!add_fields(co, b, &src) || !add_joins(co, b, parent, r) || !add_relations(co, b, &src))
+        return false;
+    set_order(co, b);
+    return true;
+}
+
+static bool add_relations(struct compiler *co, struct branch *b, const struct source *src)
+{
+    b->children = arena_alloc(co->plan->arena, src->n_relations, sizeof(struct branch *));
+    for (size_t i = 0; i < src->n_relations; i++)
+        if (!add_relation(co, b, &src->relations[i]))
+            return false;
+    query_prepare(b, co->plan->arena);
+    return true;
+}
+
+static bool add_root(struct compiler *co, const struct table_definition *t)
+{
+    const struct source src = {t->place,     t->table,     t->all_columns, t->columns,
+                               t->n_columns, t->relations, t->n_relations};
+    struct branch *b = new_branch(co, &src);
+
+    if (b == NULL)
+        return false;
+    b->refresh = true;
+    b->where = arena_copy(co->plan->arena, t->filter);
+    return add_fields(co, b, &src) && add_key(co, b, t) && add_relations(co, b, &src);
+}
+
+struct plan *plan_compile(const struct definitions *defs, const struct table_definition *table,
+                          plan_schema_fn find, void *ctx, struct err *err)
+{
+    struct plan *p = mem_alloc(1, sizeof(*p));
+    struct compiler co = {p, defs, find, ctx, err};
+
+    p->refs = 1;
+    p->arena = arena_new();
+    if (add_root(&co, table))
+        return p;
+    plan_unref(p);
+    return NULL;
+}

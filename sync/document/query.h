@@ -1,0 +1,61 @@
+/*
+ * The statements of the loader and the resolver, as text.
+ *
+ * Keys are given encoded (key.h), as values of the joins' outer columns.  Two columns are equal
+ * when they are as the inner one compares and as the outer one does: so an index serves in both
+ * directions, and what is found downward is found upward as well.  Names that begin with
+ * _millrace cannot be a user's.
+ *
+ * @thread any (pure)
+ */
+#ifndef SYNC_DOCUMENT_QUERY_H
+#define SYNC_DOCUMENT_QUERY_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "src/mysql.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct branch;
+struct buf;
+struct column;
+
+/* Whether two columns can be joined exactly. */
+bool query_can_join(const struct column *outer, const struct column *inner);
+
+/* Fill select and from of a branch. */
+void query_prepare(struct branch *b, struct arena *a);
+
+/* The branch's rows for n keys, where by_integer; cells: the columns read. */
+void query_by_integers(struct buf *sql, const struct branch *b, const struct str *keys,
+                       size_t n);
+
+/* The same for any columns; cells: the key's index from 0, then the columns read. */
+void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branch *b,
+                   const struct str *keys, size_t n);
+
+/* The next rows of the root in key order behind the key `after` (empty: the first). */
+void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit);
+
+/* How many root rows count. */
+void query_count(struct buf *sql, const struct branch *root);
+
+/*
+ * The root keys behind n join keys of a related branch (values of the joins' inner columns), in
+ * root key order behind `after`; cells: the join key's index, then the root's key columns.
+ */
+struct query_roots {
+    enum mysql_flavor flavor;
+    const struct branch *branch;
+    const struct str *keys;
+    size_t n;
+    struct str after; /* empty: from the start */
+    size_t limit;
+};
+void query_roots(struct buf *sql, const struct query_roots *q);
+
+#endif

@@ -1,0 +1,75 @@
+#include "config.h"
+
+#include "sync/fingerprint.h"
+
+#include "src/base/buf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fingerprint_format(struct buf *b, const char *identity, const struct mark *last)
+{
+    buf_printf(b, "server=%s;gtid_start=%" PRIu64 ";gtid_event=", identity, last->gtid_start);
+    for (size_t i = 0; last->gtid_start != 0 && i < MARK_GTID_BYTES; i++)
+        buf_printf(b, "%02x", last->gtid_event[i]);
+}
+
+/* The value after name= up to the next semicolon. */
+static struct str part(struct str text, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (size_t i = 0; i + n <= text.len;) {
+        const char *end = memchr(text.ptr + i, ';', text.len - i);
+        const size_t stop = end == NULL ? text.len : (size_t)(end - text.ptr);
+
+        if (memcmp(text.ptr + i, name, n) == 0)
+            return (struct str){text.ptr + i + n, stop - i - n};
+        i = stop + 1;
+    }
+    return (struct str){"", 0};
+}
+
+static int digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = memchr(digits, c, 16);
+
+    return at == NULL ? -1 : (int)(at - digits);
+}
+
+static bool parse_hex(struct str hex, uint8_t *out, size_t n)
+{
+    if (hex.len != n * 2)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int high = digit(hex.ptr[2 * i]), low = digit(hex.ptr[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static uint64_t parse_number(struct str s)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++)
+        n = n * 10 + (uint64_t)(s.ptr[i] - '0');
+    return n;
+}
+
+void fingerprint_parse(struct str text, char *identity, size_t cap, struct mark *last)
+{
+    const struct str server = part(text, "server=");
+    const size_t n = server.len < cap - 1 ? server.len : cap - 1;
+
+    memcpy(identity, server.ptr, n);
+    identity[n] = '\0';
+    last->gtid_start = parse_number(part(text, "gtid_start="));
+    if (!parse_hex(part(text, "gtid_event="), last->gtid_event, MARK_GTID_BYTES))
+        last->gtid_start = 0;
+}

@@ -1,0 +1,456 @@
+#include "config.h"
+
+#include "sync/model/catalog.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql.h"
+#include "sync/model/catalog_column.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TABLES_A_STATEMENT 50
+
+struct loader {
+    struct mysql_conn *conn;
+    const struct catalog_name *names; /* of this round */
+    size_t n;
+    bool any_case; /* the server compares names of tables without case */
+    struct arena *arena;
+};
+
+typedef void (*row_fn)(void *ctx, size_t table, const struct mysql_row *row);
+
+/*
+ * `SELECT columns FROM table WHERE condition` for each name, all in one statement, ordered by
+ * the first three columns, which are schema, table and something that puts rows in order.
+ */
+struct query {
+    const char *columns;
+    const char *table;
+    const char *schema_column, *table_column;
+    const char *condition; /* "" or " AND ..." */
+};
+
+/* Index of the table among the names, or n. */
+static size_t find_name(const struct loader *l, struct str schema, struct str table)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (str_equal(l->names[i].schema, schema) && str_equal(l->names[i].table, table))
+            return i;
+    for (size_t i = 0; i < l->n && l->any_case; i++)
+        if (l->names[i].schema.len == schema.len && l->names[i].table.len == table.len &&
+            strncasecmp(l->names[i].schema.ptr, schema.ptr, schema.len) == 0 &&
+            strncasecmp(l->names[i].table.ptr, table.ptr, table.len) == 0)
+            return i;
+    return l->n;
+}
+
+static void append_query(struct buf *sql, const struct loader *l, const struct query *q)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        buf_printf(sql, "%s(SELECT %s FROM information_schema.%s WHERE %s = ",
+                   i > 0 ? " UNION ALL " : "", q->columns, q->table, q->schema_column);
+        mysql_quote_text(sql, l->names[i].schema);
+        buf_printf(sql, " AND %s = ", q->table_column);
+        mysql_quote_text(sql, l->names[i].table);
+        buf_printf(sql, "%s)", q->condition);
+    }
+    buf_append(sql, STR(" ORDER BY 1, 2, 3"));
+}
+
+/* Calls found for every row that belongs to one of the names. */
+static bool run(struct loader *l, const struct query *q, row_fn found, void *ctx,
+                struct err *err)
+{
+    struct buf sql = {0};
+    struct mysql_result *result;
+    struct mysql_row row;
+    int more;
+
+    append_query(&sql, l, q);
+    if (!mysql_conn_query(l->conn, buf_str(&sql), &result, err)) {
+        buf_free(&sql);
+        return err_wrap(err, "reading information_schema.%s", q->table);
+    }
+    while ((more = mysql_result_next(result, &row, err)) > 0) {
+        size_t table = find_name(l, row.cells[0], row.cells[1]);
+
+        if (table < l->n)
+            found(ctx, table, &row);
+    }
+    mysql_result_close(result);
+    buf_free(&sql);
+    return more == 0 || err_wrap(err, "reading information_schema.%s", q->table);
+}
+
+/* ---- schemas ---- */
+
+struct loading {
+    struct loader *l;
+    struct schema **schemas;
+    uint64_t *n_rows;
+};
+
+static void on_table(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct loading *x = ctx;
+    const struct str *cells = row->cells;
+
+    /* Twice the same table: names that differ in case, of which the server has one. */
+    if (x->schemas[table] != NULL)
+        return;
+
+    struct schema *s = schema_new(x->l->names[table].schema, x->l->names[table].table);
+
+    s->is_view = cells[3].len >= 4 && memmem(cells[3].ptr, cells[3].len, "VIEW", 4) != NULL;
+    s->engine = arena_copy(s->arena, cells[4]);
+    x->schemas[table] = s;
+    x->n_rows[table] = cells[5].len == 0 ? 0 : strtoull(cells[5].ptr, NULL, 10);
+}
+
+/* Room for one more in an array of n in an arena: for 4, then doubled. */
+static void *grow(struct arena *a, void *old, size_t n, size_t size)
+{
+    if (n > 0 && (n < 4 || (n & (n - 1)) != 0))
+        return old;
+
+    void *wider = arena_alloc(a, n == 0 ? 4 : n * 2, size);
+
+    if (n > 0)
+        memcpy(wider, old, n * size);
+    return wider;
+}
+
+static void on_column(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct loading *x = ctx;
+    struct schema *s = x->schemas[table];
+    const struct str *c = row->cells;
+    const struct catalog_cells cells = {
+        .name = c[3],
+        .data_type = c[4],
+        .column_type = c[5],
+        .is_nullable = c[6],
+        .extra = c[7],
+        .charset = c[8],
+        .collation = c[9],
+        .char_length = c[10],
+        .precision = c[11],
+        .scale = c[12],
+        .fsp = c[13],
+    };
+
+    if (s == NULL)
+        return;
+    s->columns = grow(s->arena, s->columns, s->n_columns, sizeof(*s->columns));
+    catalog_column(&cells, s->arena, &s->columns[s->n_columns++]);
+}
+
+static void on_key(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct schema *s = ((struct loading *)ctx)->schemas[table];
+    size_t column = s == NULL ? SIZE_MAX : schema_find(s, row->cells[3]);
+
+    if (column == SIZE_MAX)
+        return;
+    s->key = grow(s->arena, s->key, s->n_key, sizeof(*s->key));
+    s->key[s->n_key++] = column;
+}
+
+/* MariaDB's JSON is LONGTEXT with a check that says no more than json_valid(`column`). */
+static void on_check(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct schema *s = ((struct loading *)ctx)->schemas[table];
+    struct buf valid = {0};
+
+    for (size_t i = 0; s != NULL && i < s->n_columns; i++) {
+        struct column *c = &s->columns[i];
+
+        if (c->type != COLUMN_TEXT)
+            continue;
+        buf_clear(&valid);
+        buf_append(&valid, STR("json_valid("));
+        mysql_quote_name(&valid, c->name);
+        buf_append_char(&valid, ')');
+        if (str_equal(buf_str(&valid), row->cells[3]))
+            c->type = COLUMN_JSON;
+    }
+    buf_free(&valid);
+}
+
+static const struct query tables_query = {
+    "TABLE_SCHEMA, TABLE_NAME, 0, TABLE_TYPE, ENGINE, TABLE_ROWS", "TABLES", "TABLE_SCHEMA",
+    "TABLE_NAME", ""};
+static const struct query columns_query = {
+    "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, "
+    "IS_NULLABLE, EXTRA, CHARACTER_SET_NAME, COLLATION_NAME, CHARACTER_MAXIMUM_LENGTH, "
+    "NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION",
+    "COLUMNS", "TABLE_SCHEMA", "TABLE_NAME", ""};
+static const struct query keys_query = {"TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX, COLUMN_NAME",
+                                        "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
+                                        " AND INDEX_NAME = 'PRIMARY'"};
+static const struct query checks_query = {
+    "CONSTRAINT_SCHEMA, TABLE_NAME, 0, CHECK_CLAUSE", "CHECK_CONSTRAINTS", "CONSTRAINT_SCHEMA",
+    "TABLE_NAME", " AND CHECK_CLAUSE LIKE 'json_valid(%'"};
+
+static bool load_schemas(struct loader *l, struct schema **out, uint64_t *n_rows,
+                         struct err *err)
+{
+    struct loading x = {l, out, n_rows};
+    bool mariadb = mysql_conn_flavor(l->conn) == FLAVOR_MARIADB;
+
+    return run(l, &tables_query, on_table, &x, err) &&
+           run(l, &columns_query, on_column, &x, err) && run(l, &keys_query, on_key, &x, err) &&
+           (!mariadb || mysql_conn_version(l->conn) < 100310 ||
+            run(l, &checks_query, on_check, &x, err));
+}
+
+static bool read_flag(struct mysql_conn *c, struct str sql, bool *flag, struct err *err)
+{
+    struct buf value = {0};
+    bool fine = mysql_conn_scalar(c, sql, &value, err);
+
+    *flag = fine && value.len > 0 && value.ptr[0] != '0';
+    buf_free(&value);
+    return fine;
+}
+
+static bool open_loader(struct loader *l, struct mysql_conn *c, struct err *err)
+{
+    *l = (struct loader){.conn = c};
+    if (!read_flag(c, STR("SELECT @@lower_case_table_names"), &l->any_case, err))
+        return err_wrap(err, "reading the server's catalog");
+    return true;
+}
+
+static void forget(struct schema **schemas, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        schema_unref(schemas[i]);
+        schemas[i] = NULL;
+    }
+}
+
+/* Point the loader at the names from `start`; false: there are no more. */
+static bool next_round(struct loader *l, const struct catalog_name *names, size_t n,
+                       size_t start)
+{
+    l->names = names + start;
+    l->n = n - start < TABLES_A_STATEMENT ? n - start : TABLES_A_STATEMENT;
+    return start < n;
+}
+
+bool catalog_load(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                  struct schema **out, struct err *err)
+{
+    struct loader l;
+    uint64_t n_rows[TABLES_A_STATEMENT];
+
+    memset(out, 0, n * sizeof(*out));
+    if (!open_loader(&l, c, err))
+        return false;
+    for (size_t i = 0; next_round(&l, names, n, i); i += l.n)
+        if (!load_schemas(&l, out + i, n_rows, err)) {
+            forget(out, n);
+            return false;
+        }
+    return true;
+}
+
+/* ---- facts ---- */
+
+struct facts_loading {
+    struct loader *l;
+    struct table_facts *facts;
+};
+
+static bool is_true(struct str cell)
+{
+    return str_equal(cell, STR("YES"));
+}
+
+/* 3 name, 4 sequence, 5 non-unique, 6 column, 7 prefix, 8 kind, 9 usable */
+static void on_index(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct facts_loading *x = ctx;
+    struct arena *a = x->l->arena;
+    struct table_facts *f = &x->facts[table];
+    const struct str *c = row->cells;
+    bool first = str_equal(c[4], STR("1"));
+
+    if (str_equal(c[8], STR("FULLTEXT")) || str_equal(c[8], STR("SPATIAL")) || !is_true(c[9]))
+        return;
+    if (first) {
+        f->indexes = grow(a, f->indexes, f->n_indexes, sizeof(*f->indexes));
+        f->indexes[f->n_indexes++] = (struct catalog_index){
+            .name = arena_copy(a, c[3]), .is_unique = str_equal(c[5], STR("0"))};
+    }
+    if (f->n_indexes == 0)
+        return;
+
+    struct catalog_index *index = &f->indexes[f->n_indexes - 1];
+
+    index->columns = grow(a, index->columns, index->n_columns, sizeof(*index->columns));
+    index->columns[index->n_columns++] = arena_copy(a, c[6]);
+    index->has_prefix = index->has_prefix || c[7].len > 0;
+}
+
+/* 3 name, 4 position, 5 column, 6 parent's schema, 7 table, 8 column, 9 on delete, 10 on update
+ */
+static void on_foreign_key(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct facts_loading *x = ctx;
+    struct arena *a = x->l->arena;
+    struct table_facts *f = &x->facts[table];
+    const struct str *c = row->cells;
+
+    if (str_equal(c[4], STR("1"))) {
+        f->foreign_keys = grow(a, f->foreign_keys, f->n_foreign_keys, sizeof(*f->foreign_keys));
+        f->foreign_keys[f->n_foreign_keys++] = (struct catalog_foreign_key){
+            .name = arena_copy(a, c[3]),
+            .schema = arena_copy(a, x->l->names[table].schema),
+            .table = arena_copy(a, x->l->names[table].table),
+            .parent_schema = arena_copy(a, c[6]),
+            .parent_table = arena_copy(a, c[7]),
+            .on_delete = arena_copy(a, c[9]),
+            .on_update = arena_copy(a, c[10]),
+        };
+    }
+    if (f->n_foreign_keys == 0)
+        return;
+
+    struct catalog_foreign_key *key = &f->foreign_keys[f->n_foreign_keys - 1];
+
+    key->columns = grow(a, key->columns, key->n_columns, sizeof(struct str));
+    key->parent_columns = grow(a, key->parent_columns, key->n_columns, sizeof(struct str));
+    key->columns[key->n_columns] = arena_copy(a, c[5]);
+    key->parent_columns[key->n_columns++] = arena_copy(a, c[8]);
+}
+
+/* Whether an index may be used: the column of STATISTICS that says so, if there is one. */
+static const char *usable_column(const struct mysql_conn *c)
+{
+    if (mysql_conn_flavor(c) == FLAVOR_MYSQL)
+        return mysql_conn_version(c) >= 80000 ? "IS_VISIBLE" : "'YES'";
+    return mysql_conn_version(c) >= 100600 ? "IF(IGNORED = 'YES', 'NO', 'YES')" : "'YES'";
+}
+
+static bool load_indexes(struct loader *l, struct facts_loading *x, struct err *err)
+{
+    struct buf columns = {0};
+
+    buf_printf(&columns,
+               "TABLE_SCHEMA, TABLE_NAME, CONCAT(INDEX_NAME, '/', LPAD(SEQ_IN_INDEX, 3, '0')), "
+               "INDEX_NAME, SEQ_IN_INDEX, NON_UNIQUE, COLUMN_NAME, SUB_PART, INDEX_TYPE, %s",
+               usable_column(l->conn));
+
+    const struct query q = {columns.ptr, "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME", ""};
+    bool fine = run(l, &q, on_index, x, err);
+
+    buf_free(&columns);
+    return fine;
+}
+
+static bool load_foreign_keys(struct loader *l, struct facts_loading *x, struct err *err)
+{
+    static const struct query q = {
+        "k.TABLE_SCHEMA, k.TABLE_NAME, CONCAT(k.CONSTRAINT_NAME, '/', "
+        "LPAD(k.ORDINAL_POSITION, 3, '0')), k.CONSTRAINT_NAME, k.ORDINAL_POSITION, "
+        "k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, "
+        "k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE",
+        "KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r "
+        "ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = "
+        "k.CONSTRAINT_NAME "
+        "AND r.TABLE_NAME = k.TABLE_NAME",
+        "k.TABLE_SCHEMA", "k.TABLE_NAME", " AND k.REFERENCED_TABLE_NAME IS NOT NULL"};
+
+    return run(l, &q, on_foreign_key, x, err);
+}
+
+/* At most TABLES_A_STATEMENT tables. */
+static bool load_facts(struct loader *l, struct table_facts *out, struct err *err)
+{
+    struct schema *schemas[TABLES_A_STATEMENT] = {0};
+    uint64_t n_rows[TABLES_A_STATEMENT] = {0};
+    struct facts_loading x = {l, out};
+    bool fine = load_schemas(l, schemas, n_rows, err);
+
+    for (size_t i = 0; i < l->n; i++) {
+        out[i].schema = schemas[i];
+        out[i].n_rows = n_rows[i];
+    }
+    return fine && load_indexes(l, &x, err) && load_foreign_keys(l, &x, err);
+}
+
+bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                        struct arena *a, struct table_facts *out, struct err *err)
+{
+    struct loader l;
+
+    memset(out, 0, n * sizeof(*out));
+    if (!open_loader(&l, c, err))
+        return false;
+    l.arena = a;
+    for (size_t i = 0; next_round(&l, names, n, i); i += l.n)
+        if (!load_facts(&l, out + i, err)) {
+            table_facts_fini(out, n);
+            return false;
+        }
+    return true;
+}
+
+void table_facts_fini(struct table_facts *facts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        schema_unref(facts[i].schema);
+        facts[i].schema = NULL;
+    }
+}
+
+/* ---- single questions ---- */
+
+bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
+                         struct str **out, size_t *n, struct err *err)
+{
+    struct buf sql = {0};
+    struct mysql_result *result;
+    struct mysql_row row;
+    int more;
+
+    *n = 0;
+    *out = arena_alloc(a, max + 1, sizeof(**out));
+    buf_append(&sql,
+               STR("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = "));
+    mysql_quote_text(&sql, schema);
+    buf_printf(&sql, " ORDER BY 1 LIMIT %zu", max);
+    if (!mysql_conn_query(c, buf_str(&sql), &result, err)) {
+        buf_free(&sql);
+        return err_wrap(err, "listing the tables");
+    }
+    while ((more = mysql_result_next(result, &row, err)) > 0 && *n < max)
+        (*out)[(*n)++] = arena_copy(a, row.cells[0]);
+    mysql_result_close(result);
+    buf_free(&sql);
+    return more >= 0 || err_wrap(err, "listing the tables");
+}
+
+bool catalog_try_where(struct mysql_conn *c, const struct catalog_name *name, struct str where,
+                       struct err *err)
+{
+    struct buf sql = {0};
+    bool fine;
+
+    buf_append(&sql, STR("SELECT 1 FROM "));
+    mysql_quote_name(&sql, name->schema);
+    buf_append_char(&sql, '.');
+    mysql_quote_name(&sql, name->table);
+    buf_append(&sql, STR(" WHERE ("));
+    buf_append(&sql, where);
+    buf_append(&sql, STR(") LIMIT 0"));
+    fine = mysql_conn_exec(c, buf_str(&sql), err);
+    buf_free(&sql);
+    return fine;
+}

@@ -1,0 +1,76 @@
+/*
+ * The catalog: what tables, indexes and foreign keys a server has now, from information_schema.
+ *
+ * Many tables are asked for in one statement, each by its two names, as MariaDB opens every
+ * table of a schema that is asked for with IN.  What we may not see does not exist.  Nothing is
+ * cached here.
+ *
+ * @thread that of the connection; every call blocks
+ */
+#ifndef SYNC_MODEL_CATALOG_H
+#define SYNC_MODEL_CATALOG_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/binlog/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct mysql_conn;
+
+struct catalog_name {
+    struct str schema, table;
+};
+
+/* out has one element for each name, in the same order: a schema with a reference, or NULL. */
+bool catalog_load(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                  struct schema **out, struct err *err) MUST_CHECK;
+
+/* An index that lookups can use. */
+struct catalog_index {
+    struct str name;
+    bool is_unique;
+    bool has_prefix;     /* of a column only the first bytes are in it */
+    struct str *columns; /* in the index's order; empty where it is an expression */
+    size_t n_columns;
+};
+
+struct catalog_foreign_key {
+    struct str name;
+    struct str schema, table; /* the child's */
+    struct str parent_schema, parent_table;
+    struct str *columns, *parent_columns; /* in pairs */
+    size_t n_columns;
+    struct str on_delete, on_update; /* "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", ... */
+};
+
+/* What a definition is checked against. */
+struct table_facts {
+    struct schema *schema;         /* NULL: there is no such table */
+    uint64_t n_rows;               /* the server's estimate */
+    struct catalog_index *indexes; /* by name */
+    size_t n_indexes;
+    struct catalog_foreign_key *foreign_keys; /* where this table is the child, by name */
+    size_t n_foreign_keys;
+};
+
+/* Like catalog_load, with everything but the schemas in the arena; free with table_facts_fini.
+ */
+bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                        struct arena *a, struct table_facts *out, struct err *err) MUST_CHECK;
+void table_facts_fini(struct table_facts *facts, size_t n);
+
+/* Names of the tables and views of a schema, for "did you mean"; by name, at most max. */
+bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
+                         struct str **out, size_t *n, struct err *err) MUST_CHECK;
+
+/* Whether `SELECT ... WHERE (condition)` makes sense to the server: ERR_REJECT with its words.
+ */
+bool catalog_try_where(struct mysql_conn *c, const struct catalog_name *name, struct str where,
+                       struct err *err) MUST_CHECK;
+
+#endif

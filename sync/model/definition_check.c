@@ -1,0 +1,501 @@
+#include "config.h"
+
+#include "sync/model/definition_check.h"
+
+#include "src/base/buf.h"
+#include "src/base/nearest.h"
+#include "src/mysql.h"
+#include "sync/model/catalog.h"
+#include "sync/model/definition_rule.h"
+#include "sync/model/mapping.h"
+
+#include <inttypes.h>
+#include <strings.h>
+
+struct checker {
+    const struct definitions *d;
+    const struct check_source *source;
+    struct problems *problems;
+    bool incomplete; /* a table is not there: the mapping cannot be made */
+};
+
+/* A table of the definition and what the server says of it. */
+struct subject {
+    struct str table;        /* as the definition calls it */
+    struct str schema, name; /* on the server */
+    struct place place;
+    const struct table_facts *facts; /* NULL: reported */
+};
+
+static struct place place_of(const struct checker *c, struct str text, struct place otherwise)
+{
+    return definitions_place(c->d, text, otherwise);
+}
+
+static bool same_name(struct str a, struct str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* ---- tables ---- */
+
+static void offer(void *to, struct str name)
+{
+    nearest_offer(to, name);
+}
+
+static void report_missing(struct checker *c, const struct subject *s)
+{
+    struct nearest near = nearest_to(s->name);
+
+    c->incomplete = true;
+    if (!c->source->each_table(c->source->ctx, s->schema, offer, &near)) {
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "there is no schema `%" STR_FMT
+                     "` on the server, or its tables may not be "
+                     "seen",
+                     STR_ARG(s->schema));
+        problems_fix(c->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO the user of the topic",
+                     STR_ARG(s->schema));
+        return;
+    }
+    problems_add(c->problems, SEVERITY_ERROR, s->place,
+                 "there is no table `%" STR_FMT "` in `%" STR_FMT "`%s%" STR_FMT "%s",
+                 STR_ARG(s->name), STR_ARG(s->schema),
+                 near.best.len > 0 ? "; did you mean `" : "", STR_ARG(near.best),
+                 near.best.len > 0 ? "`?" : "");
+}
+
+static struct subject find_subject(struct checker *c, struct str table, struct place place)
+{
+    struct subject s = {.table = table, .place = place_of(c, table, place)};
+    struct str database;
+
+    if (!definition_split_table(table, &database, &s.name))
+        return s;
+
+    const struct database_definition *db = definitions_database(c->d, database);
+
+    if (db == NULL)
+        return s;
+    s.schema = database_schema(db);
+    s.facts = c->source->find(c->source->ctx, s.schema, s.name);
+    if (s.facts != NULL && s.facts->schema == NULL)
+        s.facts = NULL;
+    if (s.facts == NULL)
+        report_missing(c, &s);
+    return s;
+}
+
+static void check_cascades(struct checker *c, const struct subject *s)
+{
+    for (size_t i = 0; !c->source->logs_cascades && i < s->facts->n_foreign_keys; i++) {
+        const struct catalog_foreign_key *k = &s->facts->foreign_keys[i];
+        bool deletes =
+            str_equal(k->on_delete, STR("CASCADE")) || str_equal(k->on_delete, STR("SET NULL"));
+        bool updates =
+            str_equal(k->on_update, STR("CASCADE")) || str_equal(k->on_update, STR("SET NULL"));
+
+        if (!deletes && !updates)
+            continue;
+        problems_add(c->problems, SEVERITY_WARNING, s->place,
+                     "foreign key `%" STR_FMT "` changes rows of %" STR_FMT " (ON %s %" STR_FMT
+                     ") and the server writes no event for it: such changes "
+                     "are not followed",
+                     STR_ARG(k->name), STR_ARG(s->table), deletes ? "DELETE" : "UPDATE",
+                     STR_ARG(deletes ? k->on_delete : k->on_update));
+        problems_fix(
+            c->problems,
+            "change the rows by statements of their own, or build the index again after "
+            "such changes");
+    }
+}
+
+/* ---- columns ---- */
+
+/* The column of that name, or NULL after a report. */
+static const struct column *find_column(struct checker *c, const struct subject *s,
+                                        struct str name, struct place otherwise)
+{
+    const struct schema *schema = s->facts->schema;
+    struct nearest near = nearest_to(name);
+    size_t at = schema_find(schema, name);
+
+    if (at != SIZE_MAX)
+        return &schema->columns[at];
+    for (size_t i = 0; i < schema->n_columns; i++)
+        nearest_offer(&near, schema->columns[i].name);
+    problems_add(c->problems, SEVERITY_ERROR, place_of(c, name, otherwise),
+                 "table `%" STR_FMT "` has no column `%" STR_FMT "`%s%" STR_FMT "%s",
+                 STR_ARG(s->table), STR_ARG(name), near.best.len > 0 ? "; did you mean `" : "",
+                 STR_ARG(near.best), near.best.len > 0 ? "`?" : "");
+    return NULL;
+}
+
+static bool takes_name(const struct relation_definition *relations, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(relation_as(&relations[i]), name))
+            return true;
+    return false;
+}
+
+/* Columns that are shown without being named must have names that a field can have. */
+static void check_unlisted(struct checker *c, const struct subject *s,
+                           const struct column_definition *columns, size_t n_columns,
+                           const struct relation_definition *relations, size_t n_relations)
+{
+    const struct schema *schema = s->facts->schema;
+
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const struct column *col = &schema->columns[i];
+        const char *wrong = rule_field(col->name);
+        bool named = false;
+
+        for (size_t k = 0; k < n_columns; k++)
+            named = named || same_name(columns[k].name, col->name);
+        if (named || col->invisible)
+            continue;
+        if (wrong == NULL && takes_name(relations, n_relations, col->name))
+            wrong = "is also the name of a relation";
+        if (wrong == NULL)
+            continue;
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "column `%" STR_FMT "` of %" STR_FMT ": the name %s", STR_ARG(col->name),
+                     STR_ARG(s->table), wrong);
+        problems_fix(c->problems,
+                     "columns: ['*', {name: '%" STR_FMT "', as: another_name}], or skip: true",
+                     STR_ARG(col->name));
+    }
+}
+
+static void check_shown(struct checker *c, const struct subject *s, bool all,
+                        const struct column_definition *columns, size_t n_columns,
+                        const struct relation_definition *relations, size_t n_relations)
+{
+    bool rest = all;
+
+    for (size_t i = 0; i < n_columns; i++)
+        if (column_is_rest(&columns[i]))
+            rest = true;
+        else
+            (void)find_column(c, s, columns[i].name, columns[i].place);
+    if (rest)
+        check_unlisted(c, s, columns, n_columns, relations, n_relations);
+}
+
+/* ---- the key ---- */
+
+static bool lists(const struct str *columns, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (same_name(columns[i], name))
+            return true;
+    return false;
+}
+
+static bool is_nullable(const struct schema *s, struct str column)
+{
+    size_t at = schema_find(s, column);
+
+    return at == SIZE_MAX || s->columns[at].nullable;
+}
+
+/* A unique index without NULLs, all of whose columns are among those given. */
+static bool is_unique_key(const struct table_facts *f, const struct str *columns, size_t n)
+{
+    for (size_t i = 0; i < f->n_indexes; i++) {
+        const struct catalog_index *index = &f->indexes[i];
+        bool inside = index->is_unique;
+
+        for (size_t k = 0; inside && k < index->n_columns; k++)
+            inside = lists(columns, n, index->columns[k]) &&
+                     !is_nullable(f->schema, index->columns[k]);
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+static void append_names(struct buf *b, const struct str *names, size_t n, bool quoted)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            buf_append(b, STR(", "));
+        if (quoted)
+            mysql_quote_name(b, names[i]);
+        else
+            buf_append(b, names[i]);
+    }
+}
+
+/* What would do as a key, in the words of the definition. */
+static void fix_key(struct checker *c, const struct subject *s)
+{
+    struct buf names = {0};
+
+    for (size_t i = 0; i < s->facts->n_indexes; i++) {
+        const struct catalog_index *index = &s->facts->indexes[i];
+
+        if (!is_unique_key(s->facts, index->columns, index->n_columns))
+            continue;
+        append_names(&names, index->columns, index->n_columns, false);
+        problems_fix(c->problems, "key: [%" STR_FMT "], which is unique and never NULL",
+                     STR_ARG(buf_str(&names)));
+        buf_free(&names);
+        return;
+    }
+    problems_fix(c->problems, "ALTER TABLE `%" STR_FMT "`.`%" STR_FMT "` ADD PRIMARY KEY (...)",
+                 STR_ARG(s->schema), STR_ARG(s->name));
+}
+
+static void check_key(struct checker *c, const struct subject *s,
+                      const struct table_definition *t)
+{
+    bool complete = true;
+
+    if (t->n_key == 0) {
+        if (s->facts->schema->n_key > 0)
+            return;
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "table `%" STR_FMT "` has no primary key", STR_ARG(s->table));
+        fix_key(c, s);
+        return;
+    }
+    for (size_t i = 0; i < t->n_key; i++) {
+        const struct column *col = find_column(c, s, t->key[i], t->place);
+
+        complete = complete && col != NULL;
+        if (col == NULL || !col->nullable)
+            continue;
+        complete = false;
+        problems_add(c->problems, SEVERITY_ERROR, place_of(c, t->key[i], t->place),
+                     "key column `%" STR_FMT "` may be NULL", STR_ARG(t->key[i]));
+        fix_key(c, s);
+    }
+    if (!complete || is_unique_key(s->facts, t->key, t->n_key))
+        return;
+    problems_add(c->problems, SEVERITY_ERROR, place_of(c, t->key[0], t->place),
+                 "the key is not unique: no unique index of `%" STR_FMT "` lies within it",
+                 STR_ARG(s->table));
+    fix_key(c, s);
+}
+
+/* ---- joins ---- */
+
+/* Types that the server compares as what they are. */
+enum join_class { JOIN_NUMBER = 0, JOIN_TEXT, JOIN_TIME, JOIN_NEVER };
+
+static enum join_class join_class(const struct column *c)
+{
+    switch (c->type) {
+    case COLUMN_TINYINT:
+    case COLUMN_SMALLINT:
+    case COLUMN_MEDIUMINT:
+    case COLUMN_INT:
+    case COLUMN_BIGINT:
+    case COLUMN_DECIMAL:
+    case COLUMN_FLOAT:
+    case COLUMN_DOUBLE:
+    case COLUMN_BIT:
+    case COLUMN_YEAR: return JOIN_NUMBER;
+    case COLUMN_CHAR:
+    case COLUMN_VARCHAR:
+    case COLUMN_BINARY:
+    case COLUMN_VARBINARY:
+    case COLUMN_TEXT:
+    case COLUMN_BLOB:
+    case COLUMN_ENUM:
+    case COLUMN_SET:
+    case COLUMN_UUID:
+    case COLUMN_INET4:
+    case COLUMN_INET6: return JOIN_TEXT;
+    case COLUMN_DATE:
+    case COLUMN_TIME:
+    case COLUMN_DATETIME:
+    case COLUMN_TIMESTAMP: return JOIN_TIME;
+    case COLUMN_UNKNOWN:
+    case COLUMN_JSON:
+    case COLUMN_POINT:
+    case COLUMN_GEOMETRY:
+    case COLUMN_VECTOR: break;
+    }
+    return JOIN_NEVER;
+}
+
+static void check_pair(struct checker *c, const struct column *from, const struct column *to,
+                       struct place place)
+{
+    enum join_class a = join_class(from), b = join_class(to);
+
+    if (a != b || a == JOIN_NEVER)
+        problems_add(c->problems, SEVERITY_ERROR, place,
+                     "`%" STR_FMT "` (%" STR_FMT ") and `%" STR_FMT "` (%" STR_FMT
+                     ") cannot be joined: their types differ",
+                     STR_ARG(from->name), STR_ARG(from->type_text), STR_ARG(to->name),
+                     STR_ARG(to->type_text));
+    else if (from->charset.len > 0 && str_equal(from->charset, to->charset) &&
+             !str_equal(from->collation, to->collation) &&
+             !str_equal(from->charset, STR("binary")))
+        problems_add(c->problems, SEVERITY_WARNING, place,
+                     "`%" STR_FMT "` is compared by %" STR_FMT " and `%" STR_FMT
+                     "` by %" STR_FMT ": the server may refuse to join them",
+                     STR_ARG(from->name), STR_ARG(from->collation), STR_ARG(to->name),
+                     STR_ARG(to->collation));
+}
+
+/* Whether an index begins with these columns, in whatever order. */
+static bool has_index(const struct table_facts *f, const struct str *columns, size_t n)
+{
+    for (size_t i = 0; i < f->n_indexes; i++) {
+        const struct catalog_index *index = &f->indexes[i];
+        size_t k = 0;
+
+        while (k < n && k < index->n_columns && lists(columns, n, index->columns[k]))
+            k++;
+        if (k == n)
+            return true;
+    }
+    return false;
+}
+
+/* A view has no indexes of its own; the server uses those of its tables. */
+static void check_index(struct checker *c, const struct subject *s, const struct str *columns,
+                        size_t n, struct place place, const char *what_for)
+{
+    struct buf names = {0}, index = {0};
+
+    if (s->facts->schema->is_view || has_index(s->facts, columns, n))
+        return;
+    append_names(&names, columns, n, false);
+    problems_add(c->problems, SEVERITY_WARNING, place,
+                 "%" STR_FMT " has no index on (%" STR_FMT
+                 "), by which %s: each time all of its %" PRIu64 " rows are read",
+                 STR_ARG(s->table), STR_ARG(buf_str(&names)), what_for, s->facts->n_rows);
+    buf_clear(&names);
+    append_names(&names, columns, n, true);
+    buf_append(&index, s->name);
+    for (size_t i = 0; i < n; i++) {
+        buf_append_char(&index, '_');
+        buf_append(&index, columns[i]);
+    }
+    problems_fix(c->problems,
+                 "CREATE INDEX `%.*s` ON `%" STR_FMT "`.`%" STR_FMT "` (%" STR_FMT ");",
+                 index.len < 60 ? (int)index.len : 60, index.ptr, STR_ARG(s->schema),
+                 STR_ARG(s->name), STR_ARG(buf_str(&names)));
+    buf_free(&names);
+    buf_free(&index);
+}
+
+static void check_where(struct checker *c, const struct subject *s,
+                        const struct relation_definition *r)
+{
+    struct err err = {0};
+
+    if (r->where.len == 0 ||
+        c->source->try_where(c->source->ctx, s->schema, s->name, r->where, &err))
+        return;
+    problems_add(c->problems, SEVERITY_ERROR, place_of(c, r->where, r->place),
+                 "the server does not take this condition: %s", err.msg);
+}
+
+/* ---- relations ---- */
+
+static void check_related_view(struct checker *c, const struct subject *s,
+                               const struct relation_definition *r)
+{
+    if (!s->facts->schema->is_view || r->refresh == REFRESH_NONE)
+        return;
+    problems_add(c->problems, SEVERITY_ERROR, s->place,
+                 "`%" STR_FMT "` is a view: the binlog does not tell when it changes",
+                 STR_ARG(s->table));
+    problems_fix(c->problems, "name its table, or say `refresh: none`");
+}
+
+static void check_join(struct checker *c, const struct subject *outer, const struct subject *s,
+                       const struct relation_definition *r)
+{
+    size_t n = r->n_from < r->n_to ? r->n_from : r->n_to;
+    bool complete = n > 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct column *from = find_column(c, outer, r->from[i], r->place);
+        const struct column *to = find_column(c, s, r->to[i], r->place);
+
+        complete = complete && from != NULL && to != NULL;
+        if (from != NULL && to != NULL)
+            check_pair(c, from, to, place_of(c, r->to[i], r->place));
+    }
+    if (!complete)
+        return;
+    check_index(c, s, r->to, r->n_to, place_of(c, r->to[0], r->place), "its rows are found");
+    if (r->refresh != REFRESH_NONE)
+        check_index(c, outer, r->from, r->n_from, place_of(c, r->from[0], r->place),
+                    "the documents of a changed related row are found");
+}
+
+static void check_relations(struct checker *c, const struct subject *outer,
+                            const struct relation_definition *relations, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct relation_definition *r = &relations[i];
+        struct subject s = find_subject(c, r->table, r->place);
+
+        if (s.facts != NULL) {
+            check_related_view(c, &s, r);
+            check_cascades(c, &s);
+            check_shown(c, &s, r->all_columns, r->columns, r->n_columns, r->relations,
+                        r->n_relations);
+            check_where(c, &s, r);
+            check_relations(c, &s, r->relations, r->n_relations);
+        }
+        if (s.facts != NULL && outer->facts != NULL)
+            check_join(c, outer, &s, r);
+    }
+}
+
+/* ---- the whole ---- */
+
+static void check_root(struct checker *c, const struct subject *s,
+                       const struct table_definition *t)
+{
+    if (s->facts->schema->is_view) {
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "`%" STR_FMT "` is a view: the binlog does not tell when it changes",
+                     STR_ARG(s->table));
+        problems_fix(c->problems, "name the table, with relations for the others");
+        return;
+    }
+    check_key(c, s, t);
+    check_cascades(c, s);
+    check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
+    if (t->bucket_column.len > 0)
+        (void)find_column(c, s, t->bucket_column, t->place);
+    if (t->daily_check_column.len > 0)
+        (void)find_column(c, s, t->daily_check_column, t->place);
+}
+
+static struct schema *find_for_mapping(void *ctx, struct str schema, struct str table)
+{
+    const struct checker *c = ctx;
+    const struct table_facts *facts = c->source->find(c->source->ctx, schema, table);
+
+    return facts == NULL ? NULL : facts->schema;
+}
+
+void definition_check_facts(const struct definitions *d, const struct table_definition *t,
+                            const struct check_source *source, struct problems *problems)
+{
+    struct checker c = {d, source, problems, false};
+    size_t before = problems_count(problems, SEVERITY_ERROR);
+    struct subject root = find_subject(&c, t->table, t->place);
+    const struct mapping_request request = {
+        .definitions = d, .table = t, .find = find_for_mapping, .ctx = &c};
+
+    if (root.facts != NULL)
+        check_root(&c, &root, t);
+    check_relations(&c, &root, t->relations, t->n_relations);
+    /* It would say again what is missing. */
+    if (!c.incomplete && problems_count(problems, SEVERITY_ERROR) == before)
+        mapping_check(&request, problems);
+}

@@ -1,0 +1,46 @@
+/*
+ * A table's definition against the live database: what it names is there, has a key, fits
+ * together, and can be looked up by an index.
+ *
+ * Errors are what could not work; warnings are what will be slow or is not followed.
+ */
+#ifndef SYNC_MODEL_DEFINITION_CHECK_H
+#define SYNC_MODEL_DEFINITION_CHECK_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/problem.h"
+#include "sync/model/definition.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mysql_conn;
+struct table_facts;
+
+/* Where the facts come from; schema and table are the names on the server. */
+struct check_source {
+    void *ctx;
+    /* Borrowed until the check ends; schema NULL inside: there is no such table. */
+    const struct table_facts *(*find)(void *ctx, struct str schema, struct str table);
+    /* Offers the names of the schema's tables one by one; false: the schema has none that we
+     * see. */
+    bool (*each_table)(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
+                       void *to);
+    /* ERR_REJECT in err when the server does not understand the condition. */
+    bool (*try_where)(void *ctx, struct str schema, struct str table, struct str where,
+                      struct err *err);
+    bool logs_cascades; /* changes by foreign keys are in the binlog (MySQL from 9.6) */
+};
+
+/* @thread any (pure but for the source) */
+void definition_check_facts(const struct definitions *d, const struct table_definition *t,
+                            const struct check_source *source, struct problems *problems);
+
+/* The same, asking the server.  False with err: it could not be asked.  Blocks. */
+bool definition_check_table(struct mysql_conn *c, const struct definitions *d,
+                            const struct table_definition *t, struct problems *problems,
+                            struct err *err) MUST_CHECK;
+
+#endif

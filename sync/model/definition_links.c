@@ -1,0 +1,266 @@
+#include "config.h"
+
+#include "sync/model/definition_links.h"
+
+#include "src/base/map.h"
+#include "src/base/nearest.h"
+#include "sync/model/definition_rule.h"
+
+struct checker {
+    const struct definitions *d;
+    struct problems *problems;
+    struct str topic; /* of the table that is looked at; empty: unknown */
+};
+
+#define REPORT(c, text, otherwise, ...)         \
+    problems_add((c)->problems, SEVERITY_ERROR, \
+                 definitions_place((c)->d, (text), (otherwise)), __VA_ARGS__)
+
+static void report_unknown(struct checker *c, const char *noun, struct str name,
+                           const struct nearest *near, struct place otherwise)
+{
+    REPORT(c, name, otherwise, "there is no %s `%" STR_FMT "`%s%" STR_FMT "%s", noun,
+           STR_ARG(name), near->best.len > 0 ? "; did you mean `" : "", STR_ARG(near->best),
+           near->best.len > 0 ? "`?" : "");
+}
+
+/* ---- topics and databases ---- */
+
+static void check_server_ids(struct checker *c)
+{
+    const struct topic_definition *t = c->d->topics;
+
+    for (size_t i = 0; i < c->d->n_topics; i++)
+        for (size_t k = 0; k < i; k++)
+            if (t[i].server_id != 0 && t[i].server_id == t[k].server_id &&
+                str_equal(t[i].server.address, t[k].server.address))
+                problems_add(c->problems, SEVERITY_ERROR, t[i].place,
+                             "topics `%" STR_FMT "` and `%" STR_FMT
+                             "` read one server with one "
+                             "`server_id`: it would throw them out in turn",
+                             STR_ARG(t[k].name), STR_ARG(t[i].name));
+}
+
+static void check_database(struct checker *c, const struct database_definition *db)
+{
+    struct nearest near = nearest_to(db->topic);
+
+    if (db->topic.len == 0)
+        return;
+    if (definitions_topic(c->d, db->topic) == NULL) {
+        for (size_t i = 0; i < c->d->n_topics; i++)
+            nearest_offer(&near, c->d->topics[i].name);
+        report_unknown(c, "topic", db->topic, &near, db->place);
+    }
+    for (const struct database_definition *other = c->d->databases; other < db; other++)
+        if (str_equal(other->topic, db->topic) &&
+            str_equal(database_schema(other), database_schema(db)))
+            problems_add(c->problems, SEVERITY_ERROR, db->place,
+                         "databases `%" STR_FMT "` and `%" STR_FMT
+                         "` are the same on topic `%" STR_FMT "`",
+                         STR_ARG(other->name), STR_ARG(db->name), STR_ARG(db->topic));
+}
+
+/* The database of DATABASE.TABLE; NULL after a report, or when the text is wrong in itself. */
+static const struct database_definition *check_table_name(struct checker *c, struct str table,
+                                                          struct place otherwise)
+{
+    struct str database, name;
+
+    if (!definition_split_table(table, &database, &name))
+        return NULL;
+
+    const struct database_definition *db = definitions_database(c->d, database);
+    struct nearest near = nearest_to(database);
+
+    if (db != NULL)
+        return db;
+    for (size_t i = 0; i < c->d->n_databases; i++)
+        nearest_offer(&near, c->d->databases[i].name);
+    REPORT(c, table, otherwise, "there is no database `%" STR_FMT "`%s%" STR_FMT "%s",
+           STR_ARG(database), near.best.len > 0 ? "; did you mean `" : "", STR_ARG(near.best),
+           near.best.len > 0 ? "`?" : "");
+    return NULL;
+}
+
+/* ---- the fields of one object of a document ---- */
+
+static void check_column(struct checker *c, const struct column_definition *col)
+{
+    const char *wrong = rule_field(column_as(col));
+
+    if (column_is_rest(col)) {
+        if (col->as.len + col->type.len + col->analyzer.len + col->format.len + col->n_copy_to >
+                0 ||
+            col->keyword || col->skip)
+            problems_add(c->problems, SEVERITY_ERROR, col->place,
+                         "`*` stands for many columns: it has no fields of its own");
+        return;
+    }
+    if (!col->skip && col->name.len > 0 && wrong != NULL) {
+        REPORT(c, column_as(col), col->place, "`%" STR_FMT "` %s", STR_ARG(column_as(col)),
+               wrong);
+        problems_fix(c->problems, "give it another name in the document with `as`");
+    }
+    if (col->search_analyzer.len > 0 && col->analyzer.len == 0)
+        REPORT(c, col->search_analyzer, col->place, "`search_analyzer` needs `analyzer`");
+}
+
+static void take_name(struct checker *c, struct map *names, struct str name, struct place place)
+{
+    const struct place *first = map_find(names, name);
+
+    if (first == NULL) {
+        struct place *kept = arena_alloc(c->d->arena, 1, sizeof(*kept));
+
+        *kept = place;
+        map_put(names, name, kept);
+        return;
+    }
+    problems_add(c->problems, SEVERITY_ERROR, place,
+                 "two fields of one document are called `%" STR_FMT "`%s", STR_ARG(name),
+                 first->line > 0 ? "" : ", one in what is stored");
+    if (first->line > 0)
+        problems_fix(c->problems, "rename one of them with `as`; the first is in line %u",
+                     first->line);
+}
+
+static void check_fields(struct checker *c, const struct column_definition *columns,
+                         size_t n_columns, const struct relation_definition *relations,
+                         size_t n_relations)
+{
+    struct map *names = map_new();
+    size_t n_skipped = 0;
+
+    for (size_t i = 0; i < n_columns; i++) {
+        const struct column_definition *col = &columns[i];
+
+        check_column(c, col);
+        n_skipped += col->skip ? 1 : 0;
+        if (!col->skip && col->name.len > 0)
+            take_name(c, names, column_as(col),
+                      definitions_place(c->d, column_as(col), col->place));
+    }
+    if (n_columns > 0 && n_skipped == n_columns) {
+        problems_add(c->problems, SEVERITY_WARNING, columns[0].place,
+                     "every column that is listed is skipped, so none is shown");
+        problems_fix(c->problems, "add '*' to the list for the columns that are not listed");
+    }
+    for (size_t i = 0; i < n_relations; i++) {
+        const struct relation_definition *r = &relations[i];
+        const char *wrong = rule_field(relation_as(r));
+
+        if (r->table.len == 0)
+            continue;
+        take_name(c, names, relation_as(r), definitions_place(c->d, r->as, r->place));
+        if (wrong != NULL && r->as.len == 0)
+            problems_add(c->problems, SEVERITY_ERROR, r->place, "`%" STR_FMT "` %s",
+                         STR_ARG(relation_as(r)), wrong);
+    }
+    map_free(names, NULL);
+}
+
+/* ---- relations ---- */
+
+static void check_pairs(struct checker *c, const struct relation_definition *r)
+{
+    size_t n_left = r->through.given ? r->through.n_to : r->n_from;
+
+    if (r->n_to != n_left && r->n_to > 0 && n_left > 0)
+        problems_add(c->problems, SEVERITY_ERROR, definitions_place(c->d, r->to[0], r->place),
+                     "`to` has %zu column%s and %s has %zu", r->n_to, r->n_to == 1 ? "" : "s",
+                     r->through.given ? "`to` of `through`" : "`from`", n_left);
+    if (r->through.given && r->through.n_from != r->n_from && r->n_from > 0)
+        problems_add(c->problems, SEVERITY_ERROR, definitions_place(c->d, r->from[0], r->place),
+                     "`from` has %zu column%s and `from` of `through` has %zu", r->n_from,
+                     r->n_from == 1 ? "" : "s", r->through.n_from);
+}
+
+static void check_same_topic(struct checker *c, const struct relation_definition *r,
+                             const struct database_definition *db)
+{
+    if (db == NULL || c->topic.len == 0 || str_equal(db->topic, c->topic))
+        return;
+    REPORT(c, r->table, r->place,
+           "a relation to a table of another topic (`%" STR_FMT "`, this one is `%" STR_FMT
+           "`) is not available yet",
+           STR_ARG(db->topic), STR_ARG(c->topic));
+}
+
+static void check_relations(struct checker *c, const struct relation_definition *relations,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct relation_definition *r = &relations[i];
+
+        check_same_topic(c, r, check_table_name(c, r->table, r->place));
+        check_pairs(c, r);
+        check_fields(c, r->columns, r->n_columns, r->relations, r->n_relations);
+        check_relations(c, r->relations, r->n_relations);
+    }
+}
+
+/* ---- tables ---- */
+
+static void check_index(struct checker *c, const struct table_definition *t)
+{
+    struct str index = table_index(t);
+    const char *wrong = t->table.len == 0 ? NULL : rule_index(index);
+
+    if (wrong != NULL && t->index.len == 0) {
+        REPORT(c, t->table, t->place, "`%" STR_FMT "` %s", STR_ARG(index), wrong);
+        problems_fix(c->problems, "give the index a name with `index`");
+    }
+    for (const struct table_definition *other = c->d->tables; other < t; other++)
+        if (index.len > 0 && str_equal(table_index(other), index) &&
+            !str_equal(other->table, t->table))
+            REPORT(c, t->index, t->place,
+                   "index `%" STR_FMT "` belongs to table `%" STR_FMT
+                   "`: several tables in one index are not available yet",
+                   STR_ARG(index), STR_ARG(other->table));
+}
+
+static void check_table(struct checker *c, const struct table_definition *t)
+{
+    const struct database_definition *db = check_table_name(c, t->table, t->place);
+
+    c->topic = db == NULL ? STR("") : db->topic;
+    if (t->table.len == 0 && t->pattern.len == 0)
+        problems_add(c->problems, SEVERITY_ERROR, t->place, "a `table` needs `table`");
+    check_index(c, t);
+    check_fields(c, t->columns, t->n_columns, t->relations, t->n_relations);
+    check_relations(c, t->relations, t->n_relations);
+}
+
+void definition_check_links(const struct definitions *d, struct problems *problems)
+{
+    struct checker c = {.d = d, .problems = problems};
+
+    check_server_ids(&c);
+    for (size_t i = 0; i < d->n_databases; i++)
+        check_database(&c, &d->databases[i]);
+    for (size_t i = 0; i < d->n_tables; i++)
+        check_table(&c, &d->tables[i]);
+}
+
+struct use {
+    struct str database;
+    bool found;
+};
+
+static void note_use(void *ctx, struct str table)
+{
+    struct use *use = ctx;
+    struct str database, name;
+
+    if (definition_split_table(table, &database, &name) && str_equal(database, use->database))
+        use->found = true;
+}
+
+bool definition_uses_database(const struct table_definition *t, struct str database)
+{
+    struct use use = {database, false};
+
+    table_visit(t, note_use, &use);
+    return use.found;
+}

@@ -1,0 +1,54 @@
+/*
+ * From a column's type to the type of its field in the index, by the table of the contract
+ * (design, part 4), and what else a column's definition puts into the mapping of that field.
+ *
+ * The engines name a few things differently (flat_object and flattened, knn_vector and
+ * dense_vector); either name is understood for either engine.
+ *
+ * @thread any (pure)
+ */
+#ifndef SYNC_MODEL_FIELD_TYPE_H
+#define SYNC_MODEL_FIELD_TYPE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/search.h"
+#include "sync/model/definition.h"
+
+#include <stdbool.h>
+
+struct arena;
+struct column;
+struct yaml_node;
+
+/* What of the engine matters here.  SEARCH_UNKNOWN is taken for a new OpenSearch. */
+struct field_engine {
+    enum search_flavor flavor;
+    unsigned version; /* 21905 for 2.19.5; 0: the newest */
+};
+
+/* version_text: "2.19.5", NULL: of that major version the newest. */
+struct field_engine field_engine_of(enum search_flavor flavor, unsigned major,
+                                    const char *version_text);
+
+/* The default for a column, "keyword"; static. */
+const char *field_default_type(const struct column *c, const struct field_engine *e);
+
+/* How a default or given type is called by this engine; NULL: neither knows it. */
+const char *field_engine_type(struct str type, const struct field_engine *e);
+
+/* Whether the values that Millrace writes for the column can be taken by a field of that type.
+ */
+bool field_type_fits(const struct column *c, const char *type);
+
+/*
+ * The mapping of the field, {"type": ...} with everything that d (NULL: nothing) says, in the
+ * arena.  zero_text: zero dates are written as text, so the field must bear them.  ERR_REJECT:
+ * what d says does not go together.
+ */
+bool field_mapping(struct arena *a, const struct column *c, const struct column_definition *d,
+                   const struct field_engine *e, bool zero_text, struct yaml_node **out,
+                   struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,18 @@
+# The definitions.  libmodel.a
+noinst_LIBRARIES += libmodel.a
+libmodel_a_SOURCES = \
+	%D%/catalog.c %D%/catalog.h \
+	%D%/catalog_column.c %D%/catalog_column.h \
+	%D%/definition.c %D%/definition.h \
+	%D%/definition_check.c %D%/definition_check.h %D%/definition_check_live.c \
+	%D%/definition_diff.c %D%/definition_diff.h \
+	%D%/definition_export.c %D%/definition_export.h \
+	%D%/definition_form.c %D%/definition_form.h \
+	%D%/definition_links.c %D%/definition_links.h \
+	%D%/definition_parse.c %D%/definition_parse.h \
+	%D%/definition_read.c %D%/definition_read.h \
+	%D%/definition_rule.c %D%/definition_rule.h \
+	%D%/field_type.c %D%/field_type.h \
+	%D%/index_settings.c %D%/index_settings.h \
+	%D%/mapping.c %D%/mapping.h
+model_libs = libmodel.a $(binlog_libs)

@@ -1,0 +1,420 @@
+#include "config.h"
+
+#include "sync/model/mapping.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/yaml.h"
+#include "src/yaml_read.h"
+#include "sync/binlog/schema.h"
+#include "sync/model/field_type.h"
+#include "sync/model/index_settings.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define GC_DELETES "1h"
+
+struct maker {
+    struct arena *a;
+    const struct mapping_request *r;
+    struct field_engine engine;
+    struct problems *problems;
+    struct yaml_node *root; /* properties of the document itself, for copy_to */
+    bool has_knn;           /* a knn_vector, which has to be asked for */
+};
+
+/* One object of a document: the root's, or a relation's. */
+struct object {
+    struct str table;
+    struct place place;
+    bool all_columns;
+    const struct column_definition *columns;
+    size_t n_columns;
+    const struct relation_definition *relations;
+    size_t n_relations;
+};
+
+static struct yaml_node *read_json(struct arena *a, struct str json, struct problems *problems)
+{
+    struct yaml_node *tree =
+        json.len == 0 ? yaml_new(a, YAML_MAP) : yaml_read(a, "json", json, problems);
+
+    return tree != NULL && tree->kind == YAML_MAP ? tree : yaml_new(a, YAML_MAP);
+}
+
+static void put(struct maker *m, struct yaml_node *map, const char *name,
+                struct yaml_node *value)
+{
+    yaml_put(m->a, map, str_from(name), value);
+}
+
+static struct yaml_node *text(struct maker *m, const char *value)
+{
+    return yaml_new_text(m->a, str_from(value));
+}
+
+/* ---- columns ---- */
+
+static bool zero_dates_are_text(const struct maker *m, struct str table)
+{
+    const struct topic_definition *topic = definitions_topic_of(m->r->definitions, table);
+
+    return topic != NULL && topic->zero_date == ZERO_DATE_TEXT;
+}
+
+static bool has_type(const struct yaml_node *field, struct str type)
+{
+    const struct yaml_node *given = yaml_find(field, STR("type"));
+
+    return given != NULL && given->kind == YAML_SCALAR && str_equal(given->text, type);
+}
+
+static void add_column(struct maker *m, const struct object *o, const struct column *c,
+                       const struct column_definition *d, struct yaml_node *properties)
+{
+    struct str name = d == NULL ? c->name : column_as(d);
+    struct place place = d == NULL ? o->place : d->place;
+    struct yaml_node *field;
+    struct err err = {0};
+
+    if (field_mapping(m->a, c, d, &m->engine, zero_dates_are_text(m, o->table), &field, &err)) {
+        m->has_knn = m->has_knn || has_type(field, STR("knn_vector"));
+        yaml_put(m->a, properties, name, field);
+        return;
+    }
+    if (d != NULL)
+        place = definitions_place(m->r->definitions, d->type, place);
+    problems_add(m->problems, SEVERITY_ERROR, place, "%s", err.msg);
+}
+
+static bool is_listed(const struct object *o, struct str name)
+{
+    for (size_t i = 0; i < o->n_columns; i++) {
+        struct str listed = o->columns[i].name;
+
+        if (listed.len == name.len && strncasecmp(listed.ptr, name.ptr, name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every visible column that is not listed. */
+static void add_rest(struct maker *m, const struct object *o, const struct schema *s,
+                     struct yaml_node *properties)
+{
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (!s->columns[i].invisible && !is_listed(o, s->columns[i].name))
+            add_column(m, o, &s->columns[i], NULL, properties);
+}
+
+static void add_columns(struct maker *m, const struct object *o, const struct schema *s,
+                        struct yaml_node *properties)
+{
+    if (o->all_columns)
+        add_rest(m, o, s, properties);
+    for (size_t i = 0; i < o->n_columns; i++) {
+        const struct column_definition *d = &o->columns[i];
+        size_t at = column_is_rest(d) ? SIZE_MAX : schema_find(s, d->name);
+
+        if (column_is_rest(d))
+            add_rest(m, o, s, properties);
+        else if (at == SIZE_MAX)
+            problems_add(m->problems, SEVERITY_ERROR,
+                         definitions_place(m->r->definitions, d->name, d->place),
+                         "table `%" STR_FMT "` has no column `%" STR_FMT "`", STR_ARG(o->table),
+                         STR_ARG(d->name));
+        else if (!d->skip)
+            add_column(m, o, &s->columns[at], d, properties);
+    }
+}
+
+/* ---- objects ---- */
+
+static const struct schema *find_schema(const struct maker *m, struct str table)
+{
+    struct str database, name;
+
+    if (!definition_split_table(table, &database, &name))
+        return NULL;
+
+    const struct database_definition *db = definitions_database(m->r->definitions, database);
+
+    return db == NULL ? NULL : m->r->find(m->r->ctx, database_schema(db), name);
+}
+
+static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties);
+
+static void add_relation(struct maker *m, const struct relation_definition *r,
+                         struct yaml_node *properties)
+{
+    struct yaml_node *field = yaml_new(m->a, YAML_MAP), *inner = yaml_new(m->a, YAML_MAP);
+    const struct object o = {r->table,     r->place,     r->all_columns, r->columns,
+                             r->n_columns, r->relations, r->n_relations};
+
+    if (r->nested)
+        put(m, field, "type", text(m, "nested"));
+    put(m, field, "properties", inner);
+    add_object(m, &o, inner);
+    yaml_put(m->a, properties, relation_as(r), field);
+}
+
+static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties)
+{
+    const struct schema *s = find_schema(m, o->table);
+
+    if (s == NULL)
+        problems_add(m->problems, SEVERITY_ERROR,
+                     definitions_place(m->r->definitions, o->table, o->place),
+                     "there is no table `%" STR_FMT "` on its server", STR_ARG(o->table));
+    else
+        add_columns(m, o, s, properties);
+    for (size_t i = 0; i < o->n_relations; i++)
+        add_relation(m, &o->relations[i], properties);
+}
+
+/* A field that others are copied to is there, and understands words as the first of them does.
+ */
+static void add_copy_targets(struct maker *m, const struct column_definition *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < columns[i].n_copy_to && !columns[i].skip; k++) {
+            struct yaml_node *field = yaml_new(m->a, YAML_MAP);
+
+            if (yaml_find(m->root, columns[i].copy_to[k]) != NULL)
+                continue;
+            put(m, field, "type", text(m, "text"));
+            if (columns[i].analyzer.len > 0)
+                put(m, field, "analyzer", yaml_new_text(m->a, columns[i].analyzer));
+            if (columns[i].search_analyzer.len > 0)
+                put(m, field, "search_analyzer",
+                    yaml_new_text(m->a, columns[i].search_analyzer));
+            yaml_put(m->a, m->root, columns[i].copy_to[k], field);
+        }
+}
+
+static void add_copy_targets_of(struct maker *m, const struct relation_definition *relations,
+                                size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        add_copy_targets(m, relations[i].columns, relations[i].n_columns);
+        add_copy_targets_of(m, relations[i].relations, relations[i].n_relations);
+    }
+}
+
+/* Maps within maps; but a field that is given another type is another field. */
+static void merge_over(struct arena *a, struct yaml_node *into, const struct yaml_node *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        struct yaml_node *old = yaml_find(into, from->names[i]->text);
+        struct yaml_node *new = from->items[i];
+        const struct yaml_node *type =
+            new->kind == YAML_MAP ? yaml_find(new, STR("type")) : NULL;
+        bool both = old != NULL && old->kind == YAML_MAP && new->kind == YAML_MAP;
+        bool other =
+            type != NULL && type->kind == YAML_SCALAR && both && !has_type(old, type->text);
+
+        if (both && !other)
+            merge_over(a, old, new);
+        else
+            yaml_put(a, into, from->names[i]->text, new);
+    }
+}
+
+static struct yaml_node *make_mappings(struct maker *m)
+{
+    const struct table_definition *t = m->r->table;
+    const struct object o = {t->table,     t->place,     t->all_columns, t->columns,
+                             t->n_columns, t->relations, t->n_relations};
+    struct yaml_node *mappings = yaml_new(m->a, YAML_MAP), *meta = yaml_new(m->a, YAML_MAP);
+
+    m->root = yaml_new(m->a, YAML_MAP);
+    add_object(m, &o, m->root);
+    add_copy_targets(m, t->columns, t->n_columns);
+    add_copy_targets_of(m, t->relations, t->n_relations);
+    put(m, mappings, "dynamic", text(m, "strict"));
+    put(m, mappings, "properties", m->root);
+    merge_over(m->a, mappings, read_json(m->a, t->mapping_json, m->problems));
+    if (m->r->meta.len > 0) {
+        /* Over the definition's own: the lineage must be true. */
+        put(m, meta, "_meta", read_json(m->a, m->r->meta, m->problems));
+        merge_over(m->a, mappings, meta);
+    }
+    return mappings;
+}
+
+/* ---- settings ---- */
+
+static struct yaml_node *settings_of(struct arena *a, const struct table_definition *t)
+{
+    struct problems *problems = problems_new();
+    struct yaml_node *flat =
+        index_settings_flatten(a, read_json(a, t->settings_json, problems));
+
+    problems_free(problems);
+    return flat;
+}
+
+static void put_setting(struct arena *a, struct yaml_node *into, const char *name,
+                        struct yaml_node *value)
+{
+    struct buf full = {0};
+
+    buf_printf(&full, "index.%s", name);
+    yaml_put(a, into, buf_str(&full), value);
+    buf_free(&full);
+}
+
+/* All of from under its full name; only those that can be put at any time, if live is set. */
+static void put_settings(struct arena *a, struct yaml_node *into, const struct yaml_node *from,
+                         bool live)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (!live || index_setting_is_live(from->names[i]->text))
+            put_setting(a, into, from->names[i]->text.ptr, from->items[i]);
+}
+
+/* What a version has while it is filled, and what comes back when it is full. */
+static const struct {
+    const char *name;
+    const char *filling;
+    bool if_given; /* nothing to do where the definition does not have it */
+} filling_settings[] = {
+    {"refresh_interval", "-1", false},
+    {"number_of_replicas", "0", false},
+    {"auto_expand_replicas", "false", true},
+};
+
+static struct yaml_node *make_settings(struct maker *m)
+{
+    struct yaml_node *settings = yaml_new(m->a, YAML_MAP);
+    struct yaml_node *given = settings_of(m->a, m->r->table);
+
+    if (m->has_knn)
+        put_setting(m->a, settings, "knn", yaml_new_plain(m->a, STR("true")));
+    put_settings(m->a, settings, given, false);
+    put_setting(m->a, settings, "gc_deletes", text(m, GC_DELETES));
+    for (size_t i = 0; m->r->filling && i < ARRAY_LEN(filling_settings); i++)
+        if (!filling_settings[i].if_given ||
+            yaml_find(given, str_from(filling_settings[i].name)) != NULL)
+            put_setting(m->a, settings, filling_settings[i].name,
+                        text(m, filling_settings[i].filling));
+    return settings;
+}
+
+bool mapping_final_settings(const struct table_definition *t, struct buf *json, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct yaml_node *settings = yaml_new(a, YAML_MAP), *given = settings_of(a, t);
+
+    (void)err;
+    for (size_t i = 0; i < ARRAY_LEN(filling_settings); i++) {
+        struct yaml_node *value = yaml_find(given, str_from(filling_settings[i].name));
+
+        /* null: the engine's own default. */
+        if (value != NULL || !filling_settings[i].if_given)
+            put_setting(a, settings, filling_settings[i].name,
+                        value != NULL ? value : yaml_new_plain(a, STR("null")));
+    }
+    yaml_append_json(json, settings, false);
+    arena_free(a);
+    return true;
+}
+
+bool mapping_live_settings(const struct table_definition *t, struct buf *json, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct yaml_node *settings = yaml_new(a, YAML_MAP);
+
+    (void)err;
+    put_settings(a, settings, settings_of(a, t), true);
+    yaml_append_json(json, settings, false);
+    arena_free(a);
+    return true;
+}
+
+/* ---- bodies ---- */
+
+static struct maker make(const struct mapping_request *r, struct problems *problems)
+{
+    return (struct maker){.a = arena_new(),
+                          .r = r,
+                          .engine = field_engine_of(r->flavor, r->major, r->version),
+                          .problems = problems};
+}
+
+/* The first error that was found, as err. */
+static bool first_error(const struct problems *problems, struct err *err)
+{
+    for (size_t i = 0; i < problems_n(problems); i++) {
+        const struct problem *p = problems_get(problems, i);
+
+        if (p->severity == SEVERITY_ERROR)
+            return err_set(err, ERR_REJECT, "%" STR_FMT, STR_ARG(p->message));
+    }
+    return true;
+}
+
+bool mapping_body(const struct mapping_request *r, struct buf *json, struct err *err)
+{
+    struct problems *problems = problems_new();
+    struct maker m = make(r, problems);
+    struct yaml_node *mappings = make_mappings(&m);
+    bool fine = first_error(problems, err);
+
+    if (fine)
+        yaml_append_json(json, mappings, false);
+    arena_free(m.a);
+    problems_free(problems);
+    return fine;
+}
+
+bool mapping_index_body(const struct mapping_request *r, struct buf *json, struct err *err)
+{
+    struct problems *problems = problems_new();
+    struct maker m = make(r, problems);
+    struct yaml_node *body = yaml_new(m.a, YAML_MAP), *mappings;
+    bool fine;
+
+    mappings = make_mappings(&m);
+    put(&m, body, "settings", make_settings(&m));
+    put(&m, body, "mappings", mappings);
+    if (r->alias.len > 0) {
+        struct yaml_node *aliases = yaml_new(m.a, YAML_MAP);
+
+        yaml_put(m.a, aliases, r->alias, yaml_new(m.a, YAML_MAP));
+        put(&m, body, "aliases", aliases);
+    }
+    fine = first_error(problems, err);
+    if (fine)
+        yaml_append_json(json, body, false);
+    arena_free(m.a);
+    problems_free(problems);
+    return fine;
+}
+
+static void check_settings(const struct mapping_request *r, struct arena *a,
+                           struct problems *problems)
+{
+    const struct table_definition *t = r->table;
+    const struct yaml_node *flat = settings_of(a, t);
+
+    for (size_t i = 0; i < flat->n; i++) {
+        const char *why = index_setting_is_ours(flat->names[i]->text);
+
+        if (why != NULL)
+            problems_add(problems, SEVERITY_ERROR,
+                         definitions_place(r->definitions, t->settings_json, t->place),
+                         "`%" STR_FMT "` cannot be set: %s", STR_ARG(flat->names[i]->text),
+                         why);
+    }
+}
+
+void mapping_check(const struct mapping_request *r, struct problems *problems)
+{
+    struct maker m = make(r, problems);
+
+    (void)make_mappings(&m);
+    check_settings(r, m.a, problems);
+    arena_free(m.a);
+}

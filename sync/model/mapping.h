@@ -1,0 +1,68 @@
+/*
+ * The body that an index version is created with: settings and mappings from a table's
+ * definition and the live schemas.
+ *
+ * The mapping is strict: a document with a field that is not in it is refused by the engine, as
+ * it would be a mistake of ours; `dynamic` in the definition's own `mapping` says otherwise.
+ * `mapping` of the definition is merged over what is made here, and wins.
+ *
+ * While a version is filled it has no replicas and does not refresh; mapping_final_settings()
+ * is what to put when it is full.  Deletes stay known for an hour (gc_deletes), so that a late
+ * write of a lower version cannot bring a document back.
+ *
+ * @thread any (pure but for find)
+ */
+#ifndef SYNC_MODEL_MAPPING_H
+#define SYNC_MODEL_MAPPING_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/problem.h"
+#include "src/search.h"
+#include "sync/model/definition.h"
+
+#include <stdbool.h>
+
+struct buf;
+struct schema;
+
+/* Finds the schema of a table by its names on the server; borrowed while mapping; NULL:
+ * unknown. */
+typedef struct schema *(*mapping_schema_fn)(void *ctx, struct str schema, struct str table);
+
+struct mapping_request {
+    const struct definitions *definitions;
+    const struct table_definition *table;
+    mapping_schema_fn find;
+    void *ctx;
+    enum search_flavor flavor;
+    unsigned major;
+    const char *version; /* "2.19.5"; NULL: the newest of that major version */
+    struct str meta;     /* JSON object, put into _meta; empty: none */
+    struct str alias;    /* write alias to make with the index; empty: none */
+    bool filling;        /* with the settings for filling, not the final ones */
+};
+
+/* {"settings":...,"mappings":...,"aliases":...}, appended.  ERR_REJECT names the first mistake.
+ */
+bool mapping_index_body(const struct mapping_request *r, struct buf *json,
+                        struct err *err) MUST_CHECK;
+
+/* The mappings alone, for `mapping TABLE` and to add fields to an index that is there. */
+bool mapping_body(const struct mapping_request *r, struct buf *json,
+                  struct err *err) MUST_CHECK;
+
+/* Every mistake of what the definition says about fields, with its place. */
+void mapping_check(const struct mapping_request *r, struct problems *problems);
+
+/* Settings to put once a version is full: what `filling` changed, as the definition has it. */
+bool mapping_final_settings(const struct table_definition *t, struct buf *json,
+                            struct err *err) MUST_CHECK;
+
+/* All settings of the definition that the engine takes while the index is open: {} when none.
+ */
+bool mapping_live_settings(const struct table_definition *t, struct buf *json,
+                           struct err *err) MUST_CHECK;
+
+#endif

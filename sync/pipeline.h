@@ -1,0 +1,132 @@
+/*
+ * struct pipeline: everything that follows one source: reader, builder, loaders, saver.
+ *
+ * Starts at what the store says, writes to the index versions it is given, and stores how far
+ * every change before it is done.
+ *
+ * @thread pipeline_load and the status functions: any; the others: the coordinator's callers,
+ * one at a time
+ */
+#ifndef SYNC_PIPELINE_H
+#define SYNC_PIPELINE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/builder.h"
+#include "sync/delivery/delivery.h"
+#include "sync/reread.h"
+#include "sync/routing_compile.h"
+#include "sync/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pipeline;
+struct read_position;
+struct server_access;
+struct store;
+
+struct pipeline_options {
+    const char *topic;
+    const char *start_at; /* now, FILE:OFFSET or GTIDs: when the store knows no position */
+    struct server_access *server;
+    uint32_t server_id;
+    const char *uuid;
+    uint64_t epoch; /* of a fresh start; the checkpoint's counts otherwise */
+    uint64_t term;
+    size_t event_max;
+    struct store *store;
+    struct delivery *delivery;
+    void *ctx;
+    /* As in struct builder_options. */
+    void (*stop_table)(void *ctx, struct target *target, const char *reason,
+                       const char *way_out);
+    void (*dead)(void *ctx, const struct dead_letter_note *note);
+};
+
+/* Loads the checkpoint. */
+bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt,
+                  struct err *err) MUST_CHECK;
+void pipeline_start(struct pipeline *p);
+
+/*
+ * From now on write to these index versions (copied).  *from is the position after which every
+ * change goes to them.  Waits for the builder, at most timeout_ms: ERR_RETRY, and it happens
+ * later.
+ */
+bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const *specs,
+                           size_t n, int64_t timeout_ms, uint64_t *from,
+                           struct err *err) MUST_CHECK;
+
+/* Take a re-read batch of one of its targets. */
+void pipeline_load(struct pipeline *p, struct load_batch *batch);
+
+/* The builder's target for a concrete index with a reference, NULL when it has none (yet). */
+struct target *pipeline_target(struct pipeline *p, struct str index);
+/* The builder has taken the versions that it was given last. */
+bool pipeline_is_settled(struct pipeline *p);
+
+struct read_position *pipeline_read_position(struct pipeline *p);
+uint64_t pipeline_epoch(const struct pipeline *p);
+/*
+ * No document version above this was ever given out in this epoch: what was read, or, as an
+ * earlier run may have read on after its last checkpoint, where the log ended at the last
+ * connect.  UINT64_MAX before the first connect.
+ */
+uint64_t pipeline_stamp_max(struct pipeline *p);
+/* Transactions up to this position are done. */
+uint64_t pipeline_safe_version(struct pipeline *p);
+/* Everything that was read up to version is done. */
+bool pipeline_done_up_to(struct pipeline *p, uint64_t version);
+/* Row changes read so far, in the unit of account. */
+uint64_t pipeline_changes(struct pipeline *p);
+bool pipeline_has_gtid(struct pipeline *p);
+struct server_access *pipeline_server(struct pipeline *p);
+/* What the server said of itself at the last connect; false: never connected. */
+bool pipeline_identity(struct pipeline *p, char *out, size_t cap);
+
+/* Read no more; what was read is still worked off. */
+void pipeline_quiesce(struct pipeline *p);
+/* After quiesce: nothing is left to do. */
+bool pipeline_idle(struct pipeline *p);
+/* Store the position as it is now, once more. */
+bool pipeline_save(struct pipeline *p, struct err *err) MUST_CHECK;
+/* Store nothing any more; throw away what is read: before a stop that must not wait. */
+void pipeline_discard(struct pipeline *p);
+/* After quiesce: waits for the threads.  delivery must not hold them up (stopped, or forgotten
+ * targets). */
+void pipeline_join(struct pipeline *p);
+/* Throw away what delivery has queued for it. */
+void pipeline_forget(struct pipeline *p);
+void pipeline_free(struct pipeline *p);
+
+/* A list of joined pipelines that may be freed only when delivery is gone. */
+void pipeline_retire(struct pipeline *p, struct pipeline **list);
+struct pipeline *pipeline_unretire(struct pipeline **list);
+
+/* Try again after a failure that waits for a person. */
+void pipeline_retry(struct pipeline *p);
+
+struct pipeline_status {
+    struct source_status source;
+    struct builder_status builder;
+    struct reread_status reread;
+    uint64_t epoch;
+    char file[256]; /* of the safe position */
+    uint64_t offset;
+    char *gtids;      /* free() it */
+    int64_t event_ms; /* commit of the last transaction that was read */
+    double lag_s;
+    uint64_t lag_bytes;
+    bool lag_known;
+    double rate; /* row changes a second over the last seconds */
+    uint64_t queue_bytes;
+    size_t resolving;
+    uint64_t changes_read, changes_done[N_OUTCOMES];
+    struct err save_error; /* ERR_NONE: the last save worked */
+};
+void pipeline_status(struct pipeline *p, struct pipeline_status *out);
+
+#endif

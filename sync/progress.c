@@ -1,0 +1,282 @@
+#include "config.h"
+
+#include "sync/progress.h"
+
+#include "src/base/arena.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/store.h"
+#include "sync/checkpoint.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INITIAL_LINE 64
+
+struct entry {
+    uint64_t seq;
+    struct mark end;
+    struct gtid_set *merged; /* of the transactions after it that concern nothing; NULL: none */
+};
+
+struct grave {
+    uint64_t version;
+    int64_t at_ms;
+    char *index, *id, *routing;
+    size_t id_len, routing_len;
+};
+
+struct progress {
+    struct checkpoint *cp;
+    struct ticket_counters counters;
+    uint64_t running; /* builder only: the open transaction, 0 none */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    struct entry *line; /* ring of transactions that are not known to be safe */
+    size_t line_cap, line_first, line_len;
+    struct mark safe;
+    bool moved;
+    struct gtid_set *passed; /* GTIDs that became safe since they were asked for */
+    struct grave *graves;
+    size_t n_graves, graves_cap;
+};
+
+struct progress *progress_new(const struct mark *start)
+{
+    struct progress *p = mem_alloc(1, sizeof(*p));
+
+    pthread_mutex_init(&p->lock, NULL);
+    p->cp = checkpoint_new();
+    p->safe = *start;
+    p->line_cap = INITIAL_LINE;
+    p->line = mem_alloc(p->line_cap, sizeof(*p->line));
+    p->passed = gtid_set_new();
+    return p;
+}
+
+static void free_grave(struct grave *g)
+{
+    free(g->index);
+    free(g->id);
+    free(g->routing);
+}
+
+void progress_free(struct progress *p)
+{
+    if (p == NULL)
+        return;
+    for (size_t i = 0; i < p->n_graves; i++)
+        free_grave(&p->graves[i]);
+    free(p->graves);
+    for (size_t i = 0; i < p->line_len; i++)
+        gtid_set_free(p->line[(p->line_first + i) % p->line_cap].merged);
+    gtid_set_free(p->passed);
+    free(p->line);
+    checkpoint_free(p->cp);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+struct ticket *progress_ticket(struct progress *p)
+{
+    if (p->running == 0)
+        p->running = checkpoint_open(p->cp);
+    return ticket_new(p->cp, p->running, &p->counters);
+}
+
+static void widen_line(struct progress *p)
+{
+    struct entry *wider = mem_alloc(p->line_cap * 2, sizeof(*wider));
+
+    for (size_t i = 0; i < p->line_len; i++)
+        wider[i] = p->line[(p->line_first + i) % p->line_cap];
+    free(p->line);
+    p->line = wider;
+    p->line_first = 0;
+    p->line_cap *= 2;
+}
+
+static void move_safe(struct progress *p, const struct mark *to)
+{
+    if (to->gtid.family != GTID_NONE)
+        gtid_set_add(p->passed, &to->gtid);
+    p->safe = *to;
+    p->moved = true;
+}
+
+/* A transaction that concerns nothing moves the end of the one before it. */
+static void extend_last(struct progress *p, const struct mark *end)
+{
+    struct entry *last = &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
+
+    if (last->merged == NULL)
+        last->merged = gtid_set_new();
+    if (last->end.gtid.family != GTID_NONE)
+        gtid_set_add(last->merged, &last->end.gtid);
+    last->end = *end;
+}
+
+void progress_commit(struct progress *p, const struct mark *end)
+{
+    const uint64_t seq = p->running;
+
+    pthread_mutex_lock(&p->lock);
+    if (seq == 0 && p->line_len == 0) {
+        move_safe(p, end);
+    } else if (seq == 0) {
+        extend_last(p, end);
+    } else {
+        if (p->line_len == p->line_cap)
+            widen_line(p);
+        p->line[(p->line_first + p->line_len++) % p->line_cap] =
+            (struct entry){.seq = seq, .end = *end};
+    }
+    pthread_mutex_unlock(&p->lock);
+    p->running = 0;
+    if (seq != 0)
+        checkpoint_close(p->cp, seq);
+}
+
+void progress_abandon(struct progress *p)
+{
+    /* The same rows come again with the transaction; their first tickets just finish. */
+    if (p->running != 0) {
+        checkpoint_close(p->cp, p->running);
+        p->running = 0;
+    }
+}
+
+static char *copy_bytes(struct str s)
+{
+    char *copy = mem_alloc(s.len + 1, 1);
+
+    if (s.len > 0)
+        memcpy(copy, s.ptr, s.len);
+    return copy;
+}
+
+static void add_grave(struct progress *p, const struct stored_tombstone *t)
+{
+    if (p->n_graves == p->graves_cap) {
+        p->graves_cap = p->graves_cap == 0 ? 256 : p->graves_cap * 2;
+        p->graves = mem_resize(p->graves, p->graves_cap, sizeof(*p->graves));
+    }
+    p->graves[p->n_graves++] = (struct grave){
+        .version = t->version,
+        .at_ms = t->at_ms,
+        .index = copy_bytes(t->index),
+        .id = copy_bytes(t->id),
+        .routing = copy_bytes(t->routing),
+        .id_len = t->id.len,
+        .routing_len = t->routing.len,
+    };
+}
+
+void progress_tombstone(struct progress *p, struct str index, struct str id, struct str routing,
+                        uint64_t version)
+{
+    const struct stored_tombstone t = {.index = index,
+                                       .id = id,
+                                       .routing = routing,
+                                       .version = version,
+                                       .at_ms = clock_wall_ms()};
+
+    pthread_mutex_lock(&p->lock);
+    add_grave(p, &t);
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool progress_safe(struct progress *p, struct mark *out, struct gtid_set *executed)
+{
+    const uint64_t safe = checkpoint_safe(p->cp);
+
+    pthread_mutex_lock(&p->lock);
+    while (p->line_len > 0 && p->line[p->line_first].seq <= safe) {
+        struct entry *first = &p->line[p->line_first];
+
+        if (first->merged != NULL)
+            gtid_set_merge(p->passed, first->merged);
+        gtid_set_free(first->merged);
+        move_safe(p, &first->end);
+        p->line_first = (p->line_first + 1) % p->line_cap;
+        p->line_len--;
+    }
+
+    const bool moved = p->moved;
+
+    *out = p->safe;
+    p->moved = false;
+    if (!gtid_set_is_empty(p->passed)) {
+        gtid_set_merge(executed, p->passed);
+        gtid_set_free(p->passed);
+        p->passed = gtid_set_new();
+    }
+    pthread_mutex_unlock(&p->lock);
+    return moved;
+}
+
+size_t progress_take_tombstones(struct progress *p, struct arena *a,
+                                struct stored_tombstone **out)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const size_t n = p->n_graves;
+
+    *out = arena_alloc(a, n == 0 ? 1 : n, sizeof(**out));
+    for (size_t i = 0; i < n; i++) {
+        struct grave *g = &p->graves[i];
+
+        (*out)[i] = (struct stored_tombstone){
+            .index = arena_copy(a, str_from(g->index)),
+            .id = arena_copy(a, (struct str){g->id, g->id_len}),
+            .routing = arena_copy(a, (struct str){g->routing, g->routing_len}),
+            .version = g->version,
+            .at_ms = g->at_ms,
+        };
+        free_grave(g);
+    }
+    p->n_graves = 0;
+    pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
+size_t progress_tombstones(struct progress *p)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const size_t n = p->n_graves;
+
+    pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
+void progress_return_tombstones(struct progress *p, const struct stored_tombstone *t, size_t n)
+{
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < n; i++)
+        add_grave(p, &t[i]);
+    pthread_mutex_unlock(&p->lock);
+}
+
+struct ticket_counters *progress_counters(struct progress *p)
+{
+    return &p->counters;
+}
+
+bool progress_idle(struct progress *p)
+{
+    const uint64_t safe = checkpoint_safe(p->cp);
+
+    pthread_mutex_lock(&p->lock);
+
+    bool idle = true;
+
+    for (size_t i = 0; i < p->line_len && idle; i++)
+        idle = p->line[(p->line_first + i) % p->line_cap].seq <= safe;
+    pthread_mutex_unlock(&p->lock);
+    return idle;
+}

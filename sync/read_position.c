@@ -1,0 +1,109 @@
+#include "config.h"
+
+#include "sync/read_position.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "sync/binlog/gtid.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct read_position {
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    uint64_t version;
+    int64_t event_ms;
+    struct gtid_set *gtids;
+    uint64_t repaired_at; /* the version that repairs were stamped above last */
+    unsigned repairs;
+};
+
+struct read_position *read_position_new(uint64_t version)
+{
+    struct read_position *p = mem_alloc(1, sizeof(*p));
+
+    pthread_mutex_init(&p->lock, NULL);
+    p->version = version;
+    p->gtids = gtid_set_new();
+    return p;
+}
+
+void read_position_free(struct read_position *p)
+{
+    if (p == NULL)
+        return;
+    gtid_set_free(p->gtids);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+void read_position_set(struct read_position *p, uint64_t version, int64_t event_ms)
+{
+    pthread_mutex_lock(&p->lock);
+    if (version > p->version)
+        p->version = version;
+    if (event_ms != 0)
+        p->event_ms = event_ms;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void read_position_set_gtids(struct read_position *p, const struct gtid_set *all)
+{
+    pthread_mutex_lock(&p->lock);
+    gtid_set_free(p->gtids);
+    p->gtids = gtid_set_copy(all);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void read_position_add_gtid(struct read_position *p, const struct gtid *g)
+{
+    if (g->family == GTID_NONE)
+        return;
+    pthread_mutex_lock(&p->lock);
+    gtid_set_add(p->gtids, g);
+    pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t read_position_version(struct read_position *p)
+{
+    return read_position_get(p, NULL);
+}
+
+int64_t read_position_event_ms(struct read_position *p)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const int64_t ms = p->event_ms;
+
+    pthread_mutex_unlock(&p->lock);
+    return ms;
+}
+
+uint64_t read_position_get(struct read_position *p, struct buf *gtids)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const uint64_t version = p->version;
+
+    if (gtids != NULL)
+        gtid_set_format(gtids, p->gtids);
+    pthread_mutex_unlock(&p->lock);
+    return version;
+}
+
+uint64_t read_position_repair_version(struct read_position *p)
+{
+    uint64_t version = 0;
+
+    pthread_mutex_lock(&p->lock);
+    if (p->repaired_at != p->version) {
+        p->repaired_at = p->version;
+        p->repairs = 0;
+    }
+    if (p->repairs < READ_POSITION_GAP)
+        version = p->version + ++p->repairs;
+    pthread_mutex_unlock(&p->lock);
+    return version;
+}

@@ -1,0 +1,48 @@
+/*
+ * What the stream reader of a source has read: a position, and the GTIDs up to it.
+ *
+ * The stamp of every re-read comes from here (design part 7, rule 4).  The position never goes
+ * back, also when the stream starts again from an earlier place.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef SYNC_READ_POSITION_H
+#define SYNC_READ_POSITION_H
+
+#include "src/base/base.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct gtid;
+struct gtid_set;
+struct read_position;
+
+/* Event ends are at least 19 bytes apart: so many further bodies fit above a position. */
+#define READ_POSITION_GAP 18
+
+/* version: where the stream starts, as a document version (epoch, file number, offset). */
+struct read_position *read_position_new(uint64_t version) RETURNS_NONNULL MUST_CHECK;
+void read_position_free(struct read_position *p);
+
+/* Everything up to version was read; event_ms is the event's wall time, 0 unknown. */
+void read_position_set(struct read_position *p, uint64_t version, int64_t event_ms);
+/* Everything executed before the stream's start; copied. */
+void read_position_set_gtids(struct read_position *p, const struct gtid_set *all);
+/* One more transaction begins to be read: it is in the log, so its commit only has to be seen.
+ */
+void read_position_add_gtid(struct read_position *p, const struct gtid *g);
+
+uint64_t read_position_version(struct read_position *p);
+int64_t read_position_event_ms(struct read_position *p);
+/* Position and GTIDs (text, appended) of one moment; gtids may be NULL. */
+uint64_t read_position_get(struct read_position *p, struct buf *gtids);
+
+/*
+ * A version for a write that no event caused (replay of a dead letter): further ones at an
+ * unmoved position take +1 to +18; 0 when those are used up and the next event must come first.
+ */
+uint64_t read_position_repair_version(struct read_position *p);
+
+#endif

@@ -1,0 +1,161 @@
+#include "config.h"
+
+#include "sync/read_view.h"
+
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/thread.h"
+#include "src/mysql.h"
+#include "sync/binlog/position.h"
+#include "sync/read_position.h"
+
+#include <stdlib.h>
+
+#define SETTLE_MS 200 /* MySQL without GTIDs: how long a commit may stay unseen */
+#define GAP       18  /* event ends are at least 19 bytes apart */
+
+static bool begin_snapshot(struct mysql_conn *c, struct err *err)
+{
+    return mysql_conn_exec(c, STR("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"),
+                           err);
+}
+
+/* binlog_snapshot_file and binlog_snapshot_position of the open snapshot, as a version. */
+static bool snapshot_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
+                             struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    struct buf file = {0};
+    uint64_t offset = 0;
+    int more;
+
+    if (!mysql_conn_query(c, STR("SHOW STATUS LIKE 'binlog_snapshot_%'"), &r, err))
+        return false;
+    while ((more = mysql_result_next(r, &row, err)) > 0) {
+        if (row.cells[0].len > 9 && row.cells[0].ptr[row.cells[0].len - 1] == 'e') {
+            buf_clear(&file);
+            buf_append(&file, row.cells[1]);
+        } else if (row.cells[0].ptr != NULL &&
+                   memmem(row.cells[0].ptr, row.cells[0].len, "osition", 7)) {
+            offset = strtoull(row.cells[1].ptr, NULL, 10);
+        }
+    }
+    mysql_result_close(r);
+
+    bool ok = more == 0;
+
+    if (ok && (file.len == 0 || offset == 0))
+        ok = err_set(err, ERR_RETRY,
+                     "the server gives no binlog_snapshot_position; is log_bin on?");
+    if (ok)
+        ok = position_version((struct position){buf_str(&file), offset}, epoch, version, err);
+    buf_free(&file);
+    return ok;
+}
+
+static bool out_of_time(const struct read_view_options *opt, int64_t until, struct err *err)
+{
+    if (stop_is_set(opt->stop))
+        return !err_set(err, ERR_STOP, "stopping");
+    if (clock_mono_ms() >= until)
+        return !err_set(
+            err, ERR_RETRY,
+            "a change that was read from the binlog is not visible to SELECT after %lld ms",
+            (long long)opt->timeout_ms);
+    return false;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool open_mariadb(struct mysql_conn *c, const struct read_view_options *opt,
+                         uint64_t *stamp, struct err *err)
+{
+    const int64_t until = clock_mono_ms() + opt->timeout_ms;
+    int64_t pause_ms = 1;
+
+    for (;;) {
+        const uint64_t read = read_position_version(opt->reader);
+        uint64_t snapshot;
+
+        if (!begin_snapshot(c, err) || !snapshot_version(c, read >> 53, &snapshot, err))
+            return false;
+        *stamp = smaller(snapshot, read);
+        if (*stamp + GAP >= opt->at_least)
+            return true;
+        if (!mysql_conn_exec(c, STR("ROLLBACK"), err) || out_of_time(opt, until, err))
+            return false;
+        (void)stop_wait(opt->stop, pause_ms);
+        pause_ms = pause_ms < 50 ? pause_ms * 2 : 50;
+    }
+}
+
+/* wait is a function of (gtids, seconds) that gives 0 when all of them are applied. */
+static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
+                      const char *wait, uint64_t *stamp, struct err *err)
+{
+    struct buf gtids = {0}, sql = {0}, answer = {0};
+
+    *stamp = read_position_get(opt->reader, &gtids);
+    if (gtids.len > 0) {
+        buf_printf(&sql, "SELECT %s(", wait);
+        mysql_quote_text(&sql, buf_str(&gtids));
+        buf_printf(&sql, ", %lld)", (long long)(opt->timeout_ms + 999) / 1000);
+    }
+
+    bool ok = sql.len == 0 || mysql_conn_scalar(c, buf_str(&sql), &answer, err);
+
+    if (ok && sql.len > 0 && !str_equal(buf_str(&answer), STR("0")))
+        ok = err_set(
+            err, ERR_RETRY,
+            "the server has not applied the transactions read from the binlog within %lld ms",
+            (long long)opt->timeout_ms);
+    buf_free(&gtids);
+    buf_free(&sql);
+    buf_free(&answer);
+    return ok && begin_snapshot(c, err);
+}
+
+static bool open_settled(struct mysql_conn *c, const struct read_view_options *opt,
+                         uint64_t *stamp, struct err *err)
+{
+    *stamp = read_position_version(opt->reader);
+    if (stop_wait(opt->stop, SETTLE_MS))
+        return err_set(err, ERR_STOP, "stopping");
+    return begin_snapshot(c, err);
+}
+
+static bool open_any(struct mysql_conn *c, const struct read_view_options *opt, uint64_t *stamp,
+                     struct err *err)
+{
+    const bool mariadb = mysql_conn_flavor(c) == FLAVOR_MARIADB;
+
+    if (mariadb && !opt->replica)
+        return open_mariadb(c, opt, stamp, err);
+    if (mariadb)
+        return open_gtid(c, opt, "MASTER_GTID_WAIT", stamp, err);
+    if (opt->gtid)
+        return open_gtid(c, opt, "WAIT_FOR_EXECUTED_GTID_SET", stamp, err);
+    return open_settled(c, opt, stamp, err);
+}
+
+bool read_view_open(struct mysql_conn *c, const struct read_view_options *opt, uint64_t *stamp,
+                    struct err *err)
+{
+    if (!open_any(c, opt, stamp, err))
+        return false;
+    if (*stamp + GAP < opt->at_least)
+        return err_set(err, ERR_RETRY,
+                       "the stream has not come to the position that the read must include");
+    if (*stamp < opt->at_least)
+        *stamp = opt->at_least;
+    return true;
+}
+
+bool read_view_close(struct mysql_conn *c, struct err *err)
+{
+    return mysql_conn_exec(c, STR("COMMIT"), err);
+}

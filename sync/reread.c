@@ -1,0 +1,359 @@
+#include "config.h"
+
+#include "sync/reread.h"
+
+#include "src/base/arena.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/queue.h"
+#include "src/base/thread.h"
+#include "src/mysql.h"
+#include "sync/document/loader.h"
+#include "sync/document/resolver.h"
+#include "sync/read_view.h"
+#include "sync/routing.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define LOADERS_MAX     8
+#define VIEW_TIMEOUT_MS 10000
+#define RETRY_MS        500
+#define SUBMIT_MAX      256
+#define LOADS_WAITING_MAX \
+    256 /* far more than delivery ever has outstanding, so it never waits */
+#define RESOLVES_WAITING_MAX 1024
+
+struct reread {
+    struct reread_options opt;
+    struct stop stop;
+    struct queue *loads;
+    struct queue *resolves;
+    size_t resolving;            /* atomic */
+    struct reread_status status; /* atomics */
+    unsigned n_loaders;
+    pthread_t loaders[LOADERS_MAX];
+    pthread_t resolver;
+    bool started;
+};
+
+/* One thread's connection; opened anew when it breaks or another server is wanted. */
+struct link {
+    struct mysql_conn *conn;
+    struct server_access *server;
+};
+
+static void count(uint64_t *counter, uint64_t n)
+{
+    __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);
+}
+
+struct reread *reread_new(const struct reread_options *opt)
+{
+    struct reread *r = mem_alloc(1, sizeof(*r));
+
+    r->opt = *opt;
+    if (r->opt.resolve_bytes == 0)
+        r->opt.resolve_bytes = 8 << 20;
+    r->n_loaders = opt->loaders == 0 ? 2 : opt->loaders;
+    if (r->n_loaders > LOADERS_MAX)
+        r->n_loaders = LOADERS_MAX;
+    stop_init(&r->stop);
+    r->loads = queue_new(LOADS_WAITING_MAX, SIZE_MAX / 2);
+    r->resolves = queue_new(RESOLVES_WAITING_MAX, r->opt.resolve_bytes);
+    return r;
+}
+
+void reread_set_gtid(struct reread *r, bool gtid)
+{
+    __atomic_store_n(&r->opt.gtid, gtid, __ATOMIC_RELAXED);
+}
+
+static void close_link(struct link *l)
+{
+    mysql_conn_close(l->conn);
+    server_access_unref(l->server);
+    *l = (struct link){0};
+}
+
+static bool open_link(struct link *l, struct server_access *server, struct err *err)
+{
+    if (l->conn != NULL && l->server == server)
+        return true;
+    close_link(l);
+    if (!mysql_conn_open(&l->conn, &server->options, err))
+        return false;
+    l->server = server_access_ref(server);
+    return true;
+}
+
+/* Open a read on link that includes at_least. */
+static bool open_view(struct reread *r, struct link *l, struct reading *from, uint64_t at_least,
+                      uint64_t *stamp, struct err *err)
+{
+    const struct read_view_options view = {
+        .reader = r->opt.reader,
+        .replica = from->server->replica,
+        .gtid = __atomic_load_n(&r->opt.gtid, __ATOMIC_RELAXED),
+        .at_least = at_least,
+        .timeout_ms = VIEW_TIMEOUT_MS,
+        .stop = &r->stop,
+    };
+
+    return open_link(l, from->server, err) && read_view_open(l->conn, &view, stamp, err);
+}
+
+static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
+{
+    item->stamp = stamp;
+    item->found = from->body.ptr != NULL;
+    item->body = from->body;
+    if (from->err != NULL) {
+        item->failed = true;
+        item->err = *from->err;
+    }
+}
+
+static bool load(struct reread *r, struct link *l, struct load_batch *b, struct err *err)
+{
+    struct reading *from = b->target->plan;
+    struct str *keys = arena_alloc(b->arena, b->n_items, sizeof(*keys));
+    struct loaded *out = arena_alloc(b->arena, b->n_items, sizeof(*out));
+    uint64_t stamp;
+
+    for (size_t i = 0; i < b->n_items; i++)
+        keys[i] = b->items[i].key;
+    if (!open_view(r, l, from, b->at_least, &stamp, err) ||
+        !loader_load(l->conn, from->plan, keys, b->n_items, b->arena, out, err) ||
+        !read_view_close(l->conn, err))
+        return false;
+    for (size_t i = 0; i < b->n_items; i++)
+        fill_item(&b->items[i], &out[i], stamp);
+    count(&r->status.loads, 1);
+    count(&r->status.documents, b->n_items);
+    return true;
+}
+
+static void fail_batch(struct load_batch *b, const struct err *err)
+{
+    for (size_t i = 0; i < b->n_items; i++) {
+        b->items[i].failed = true;
+        b->items[i].err = *err;
+    }
+}
+
+static void *loader_main(void *arg)
+{
+    struct reread *r = arg;
+    struct link l = {0};
+    struct load_batch *b;
+
+    while ((b = queue_pop(r->loads)) != NULL) {
+        struct err err = {0};
+
+        if (stop_is_set(&r->stop)) {
+            err_set(&err, ERR_STOP, "stopping");
+            fail_batch(b, &err);
+        } else if (!load(r, &l, b, &err)) {
+            count(&r->status.failures, 1);
+            if (err.kind != ERR_STOP)
+                log_failure(LOG_WARN, &err, "documents could not be read again",
+                            KV("topic", r->opt.topic), KV("table", b->target->table),
+                            KV("documents", b->n_items));
+            fail_batch(b, &err);
+            close_link(&l);
+        }
+        delivery_loaded(r->opt.delivery, b);
+    }
+    close_link(&l);
+    return NULL;
+}
+
+void reread_load(struct reread *r, struct load_batch *batch)
+{
+    if (queue_push(r->loads, batch, 1))
+        return;
+
+    struct err err = {0};
+
+    err_set(&err, ERR_STOP, "stopping");
+    fail_batch(batch, &err);
+    delivery_loaded(r->opt.delivery, batch);
+}
+
+/* Found documents on their way to delivery. */
+struct found {
+    struct reread *r;
+    struct resolve_task *task;
+    struct arena *arena;
+    struct doc_write writes[SUBMIT_MAX];
+    size_t n;
+    bool *any; /* of the task's join keys */
+    bool closed;
+};
+
+static bool flush(struct found *f)
+{
+    struct err err = {0};
+
+    if (f->n > 0 &&
+        !delivery_submit_until(f->r->opt.delivery, &f->r->stop, f->writes, f->n, &err)) {
+        f->closed = true;
+        for (size_t i = 0; i < f->n; i++) {
+            ticket_abandon(f->writes[i].ticket);
+            target_unref(f->writes[i].target);
+        }
+    }
+    count(&f->r->status.resolved, f->n);
+    f->n = 0;
+    arena_free(f->arena);
+    f->arena = arena_new();
+    return !f->closed && !stop_is_set(&f->r->stop);
+}
+
+static bool on_found(void *ctx, size_t join_key, struct str id, struct str key,
+                     struct str routing)
+{
+    struct found *f = ctx;
+
+    f->any[join_key] = true;
+    f->writes[f->n++] = (struct doc_write){
+        .target = target_ref(f->task->target),
+        .ticket = ticket_ref(f->task->tickets[join_key]),
+        .op = DOC_REFRESH,
+        .version = f->task->at_least,
+        .id = arena_copy(f->arena, id),
+        .key = arena_copy(f->arena, key),
+        .routing = arena_copy(f->arena, routing),
+        .commit_ms = f->task->commit_ms,
+    };
+    return f->n < SUBMIT_MAX || flush(f);
+}
+
+static bool resolve(struct reread *r, struct link *l, struct resolve_task *t, bool *any,
+                    struct err *err)
+{
+    struct reading *from = t->target->plan;
+    struct found f = {.r = r, .task = t, .arena = arena_new(), .any = any};
+    uint64_t stamp;
+    bool ok =
+        open_view(r, l, from, t->at_least, &stamp, err) &&
+        resolver_find(l->conn, from->plan, t->place, t->join_keys, t->n, on_found, &f, err) &&
+        read_view_close(l->conn, err);
+
+    if (!flush(&f) && ok)
+        ok = err_set(err, ERR_STOP, "stopping");
+    arena_free(f.arena);
+    return ok;
+}
+
+static void abandon_task(struct resolve_task *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        ticket_abandon(t->tickets[i]);
+}
+
+static void free_task(struct resolve_task *t)
+{
+    target_unref(t->target);
+    arena_free(t->arena);
+    free(t);
+}
+
+/* A task is repeated until it works: what it found so far was only asked for early. */
+static void run_task(struct reread *r, struct link *l, struct resolve_task *t)
+{
+    bool *any = arena_alloc(t->arena, t->n, sizeof(*any));
+    struct err err = {0};
+
+    while (!resolve(r, l, t, any, &err)) {
+        close_link(l);
+        if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
+            abandon_task(t);
+            return;
+        }
+        count(&r->status.failures, 1);
+        log_failure(LOG_WARN, &err,
+                    "documents of a related row could not be found, trying again",
+                    KV("topic", r->opt.topic), KV("table", t->target->table));
+    }
+    for (size_t i = 0; i < t->n; i++)
+        ticket_done(t->tickets[i], any[i] ? OUTCOME_DELIVERED : OUTCOME_FILTERED);
+}
+
+static void *resolver_main(void *arg)
+{
+    struct reread *r = arg;
+    struct link l = {0};
+    struct resolve_task *t;
+
+    while ((t = queue_pop(r->resolves)) != NULL) {
+        if (!stop_is_set(&r->stop))
+            run_task(r, &l, t);
+        else
+            abandon_task(t);
+        count(&r->status.resolves, 1);
+        free_task(t);
+        __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
+    }
+    close_link(&l);
+    return NULL;
+}
+
+bool reread_resolve(struct reread *r, struct resolve_task *task)
+{
+    __atomic_add_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
+    if (queue_push(r->resolves, task, arena_size(task->arena)))
+        return true;
+    __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
+    abandon_task(task);
+    free_task(task);
+    return false;
+}
+
+size_t reread_pending(struct reread *r)
+{
+    return __atomic_load_n(&r->resolving, __ATOMIC_RELAXED);
+}
+
+struct reread_status reread_status(struct reread *r)
+{
+    return (struct reread_status){
+        .loads = __atomic_load_n(&r->status.loads, __ATOMIC_RELAXED),
+        .documents = __atomic_load_n(&r->status.documents, __ATOMIC_RELAXED),
+        .resolves = __atomic_load_n(&r->status.resolves, __ATOMIC_RELAXED),
+        .resolved = __atomic_load_n(&r->status.resolved, __ATOMIC_RELAXED),
+        .failures = __atomic_load_n(&r->status.failures, __ATOMIC_RELAXED),
+    };
+}
+
+void reread_start(struct reread *r)
+{
+    r->started = true;
+    for (unsigned i = 0; i < r->n_loaders; i++)
+        r->loaders[i] = thread_start("loader", loader_main, r);
+    r->resolver = thread_start("resolver", resolver_main, r);
+}
+
+void reread_stop(struct reread *r)
+{
+    stop_set(&r->stop);
+    queue_close(r->loads);
+    queue_close(r->resolves);
+    if (!r->started)
+        return;
+    for (unsigned i = 0; i < r->n_loaders; i++)
+        pthread_join(r->loaders[i], NULL);
+    pthread_join(r->resolver, NULL);
+    r->started = false;
+}
+
+void reread_free(struct reread *r)
+{
+    if (r == NULL)
+        return;
+    queue_free(r->loads, free);
+    queue_free(r->resolves, free);
+    stop_fini(&r->stop);
+    free(r);
+}

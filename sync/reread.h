@@ -1,0 +1,67 @@
+/*
+ * struct reread: the threads of a source that ask its database.
+ *
+ * Loaders build documents by key for delivery (they never wait for delivery, so that what is
+ * queued can always be finished); resolvers find the documents that hold a changed related row
+ * and hand them to delivery, where they may wait.  Each thread has its own connections.
+ *
+ * @thread any
+ */
+#ifndef SYNC_REREAD_H
+#define SYNC_REREAD_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/delivery/delivery.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct read_position;
+struct reread;
+
+struct reread_options {
+    const char *topic;
+    struct delivery *delivery;
+    struct read_position *reader;
+    unsigned loaders;     /* 0: 2 */
+    size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
+    bool gtid;            /* the source has GTIDs: atomic, set by reread_set_gtid */
+};
+
+struct reread *reread_new(const struct reread_options *opt) RETURNS_NONNULL MUST_CHECK;
+void reread_start(struct reread *r);
+void reread_set_gtid(struct reread *r, bool gtid);
+
+/* A batch from delivery; never blocks. */
+void reread_load(struct reread *r, struct load_batch *batch);
+
+/* Changed rows of one place of one target's documents, whose roots SQL must find. */
+struct resolve_task {
+    struct target *target; /* one reference */
+    size_t place;
+    uint64_t at_least;
+    int64_t commit_ms;
+    struct arena *arena; /* owns the arrays */
+    struct str *join_keys;
+    struct ticket **tickets; /* one reference each */
+    size_t n;
+};
+/* Takes the task over, waiting while too many wait; false once stopping (the task is freed). */
+bool reread_resolve(struct reread *r, struct resolve_task *task) MUST_CHECK;
+
+/* Resolve tasks that wait or run. */
+size_t reread_pending(struct reread *r);
+/* Statements run and documents built so far, for metrics. */
+struct reread_status {
+    uint64_t loads, documents, resolves, resolved, failures;
+};
+struct reread_status reread_status(struct reread *r);
+
+/* Stop the threads; what waits is given back undone. */
+void reread_stop(struct reread *r);
+void reread_free(struct reread *r);
+
+#endif

@@ -1,0 +1,140 @@
+#include "config.h"
+
+#include "sync/routing.h"
+
+#include "src/base/buf.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+#include "sync/binlog/schema.h"
+
+#include <stdlib.h>
+
+void reading_free(void *r)
+{
+    struct reading *reading = r;
+
+    plan_unref(reading->plan);
+    server_access_unref(reading->server);
+    free(reading);
+}
+
+static struct str table_key(struct buf *b, struct str database, struct str table)
+{
+    buf_clear(b);
+    buf_append(b, database);
+    buf_append_char(b, '\0');
+    buf_append(b, table);
+    return buf_str(b);
+}
+
+static char *copy(struct str s)
+{
+    char *p = mem_alloc(s.len + 1, 1);
+
+    if (s.len > 0)
+        memcpy(p, s.ptr, s.len);
+    return p;
+}
+
+static struct watched *watch(struct routing *r, struct buf *key, const struct use *use,
+                             plan_schema_fn find, void *ctx)
+{
+    struct str database, table;
+    bool refresh;
+
+    plan_place(use->plan, use->place, &database, &table, &refresh);
+
+    struct watched *w = map_find(r->by_name, table_key(key, database, table));
+
+    if (w != NULL)
+        return w;
+    w = mem_alloc(1, sizeof(*w));
+    w->database = (struct str){copy(database), database.len};
+    w->table = (struct str){copy(table), table.len};
+
+    struct schema *s = find(ctx, database, table);
+
+    w->schema = s == NULL ? NULL : schema_ref(s);
+    map_put(r->by_name, table_key(key, database, table), w);
+    return w;
+}
+
+static void add_use(struct watched *w, const struct use *use)
+{
+    w->uses = mem_resize(w->uses, w->n_uses + 1, sizeof(*w->uses));
+    w->uses[w->n_uses++] = *use;
+}
+
+static void add_target(struct routing *r, struct target *t, plan_schema_fn find, void *ctx)
+{
+    struct plan *plan = ((struct reading *)t->plan)->plan;
+    struct buf key = {0};
+
+    for (size_t place = 0; place < plan_n_places(plan); place++) {
+        const struct use use = {.target = t, .plan = plan, .place = place};
+        struct str database, table;
+        bool refresh;
+
+        plan_place(plan, place, &database, &table, &refresh);
+        if (place == 0 || refresh)
+            add_use(watch(r, &key, &use, find, ctx), &use);
+    }
+    buf_free(&key);
+}
+
+struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
+                            void *ctx)
+{
+    struct routing *r = mem_alloc(1, sizeof(*r));
+
+    r->refs = 1;
+    r->by_name = map_new();
+    r->targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
+    for (size_t i = 0; i < n; i++) {
+        r->targets[r->n_targets++] = target_ref(targets[i]);
+        add_target(r, targets[i], find, ctx);
+    }
+    return r;
+}
+
+struct routing *routing_ref(struct routing *r)
+{
+    __atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);
+    return r;
+}
+
+static void drop_watched(void *value)
+{
+    struct watched *w = value;
+
+    schema_unref(w->schema);
+    free((void *)(uintptr_t)w->database.ptr);
+    free((void *)(uintptr_t)w->table.ptr);
+    free(w->uses);
+    free(w);
+}
+
+void routing_unref(struct routing *r)
+{
+    if (r == NULL || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    map_free(r->by_name, drop_watched);
+    for (size_t i = 0; i < r->n_targets; i++)
+        target_unref(r->targets[i]);
+    free(r->targets);
+    free(r);
+}
+
+const struct watched *routing_find(const struct routing *r, struct str database,
+                                   struct str table)
+{
+    char small[256];
+    const size_t n = database.len + table.len + 1;
+
+    if (n > sizeof(small))
+        return NULL;
+    memcpy(small, database.ptr, database.len);
+    small[database.len] = '\0';
+    memcpy(small + database.len + 1, table.ptr, table.len);
+    return map_find(r->by_name, (struct str){small, n});
+}

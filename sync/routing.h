@@ -1,0 +1,63 @@
+/*
+ * struct routing: where the changes of a source's tables go.
+ *
+ * For each table that the binlog may name: the index versions and the place in their documents.
+ * Immutable and reference-counted: a change of definitions or versions makes a new one, which
+ * the builder takes at a known position of the stream.
+ *
+ * @thread any
+ */
+#ifndef SYNC_ROUTING_H
+#define SYNC_ROUTING_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "sync/delivery/target.h"
+#include "sync/document/plan.h"
+#include "sync/server_access.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a target's `plan` points to: how its documents are read again. */
+struct reading {
+    struct plan *plan;
+    struct server_access *server;
+    bool stopped; /* atomic: the table cannot go on, its changes are deferred */
+};
+void reading_free(void *r);
+
+/* One use of a table: a place in the documents of one index version. */
+struct use {
+    struct target *target;
+    struct plan *plan; /* target's */
+    size_t place;      /* 0: the root */
+};
+
+/* One table of the source. */
+struct watched {
+    struct str database, table;
+    struct schema *schema; /* as information_schema said when this was made; NULL: gone */
+    struct use *uses;
+    size_t n_uses;
+};
+
+struct routing {
+    struct target **targets;
+    size_t n_targets;
+    struct map *by_name; /* "database\0table" -> struct watched */
+    unsigned refs;
+};
+
+/* Takes a reference to each target, whose plans say which tables they look at. */
+struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
+                            void *ctx) RETURNS_NONNULL MUST_CHECK;
+struct routing *routing_ref(struct routing *r) RETURNS_NONNULL;
+void routing_unref(struct routing *r); /* NULL is fine */
+
+/* NULL: nobody wants this table. */
+const struct watched *routing_find(const struct routing *r, struct str database,
+                                   struct str table);
+
+#endif

@@ -1,0 +1,96 @@
+#include "config.h"
+
+#include "sync/routing_compile.h"
+
+#include "src/base/mem.h"
+#include "sync/model/definition.h"
+#include "sync/schemas.h"
+
+#include <stdlib.h>
+
+void version_spec_free(struct version_spec *v)
+{
+    if (v == NULL)
+        return;
+    definitions_unref(v->definitions);
+    server_access_unref(v->server);
+    free(v->index);
+    free(v->write_alias);
+    free(v);
+}
+
+struct version_spec *version_spec_copy(const struct version_spec *v)
+{
+    struct version_spec *copy = mem_alloc(1, sizeof(*copy));
+
+    *copy = *v;
+    definitions_ref(copy->definitions);
+    server_access_ref(copy->server);
+    copy->index = mem_copy(v->index);
+    copy->write_alias = mem_copy(v->write_alias);
+    return copy;
+}
+
+static struct target *new_target(const char *topic, const struct version_spec *v,
+                                 struct plan *plan)
+{
+    struct target *t = target_new(str_from(v->index), str_from(v->write_alias), v->table->table,
+                                  str_from(topic));
+    struct reading *reading = mem_alloc(1, sizeof(*reading));
+
+    reading->plan = plan;
+    reading->server = server_access_ref(v->server);
+    reading->stopped = plan == NULL;
+    t->plan = reading;
+    t->plan_unref = reading_free;
+    t->version_min = v->version_min;
+    return t;
+}
+
+/* The version's target; NULL: it does not take part (stopped now or before), or err. */
+static struct target *compile(const char *topic, const struct version_spec *v,
+                              struct schemas *schemas, table_stop_fn stop, void *ctx)
+{
+    struct err why = {0};
+    struct plan *plan = plan_compile(v->definitions, v->table, schemas_find, schemas, &why);
+
+    if (plan != NULL)
+        return new_target(topic, v, plan);
+    if (schemas_failed(schemas)->kind != ERR_NONE)
+        return NULL;
+
+    struct target *t = new_target(topic, v, NULL);
+
+    stop(ctx, t, why.msg, "millrace index create");
+    target_unref(t);
+    return NULL;
+}
+
+struct routing *routing_compile(const char *topic, struct version_spec *const *specs, size_t n,
+                                struct schemas *schemas, table_stop_fn stop, void *ctx,
+                                struct err *err)
+{
+    struct target **targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
+    struct routing *routing = NULL;
+    size_t n_targets = 0;
+
+    for (size_t i = 0; i < n && schemas_failed(schemas)->kind == ERR_NONE; i++) {
+        if (specs[i]->stopped)
+            continue;
+        targets[n_targets] = compile(topic, specs[i], schemas, stop, ctx);
+        if (targets[n_targets] != NULL)
+            n_targets++;
+    }
+    if (schemas_failed(schemas)->kind == ERR_NONE)
+        routing = routing_new(targets, n_targets, schemas_find, schemas);
+    if (schemas_failed(schemas)->kind != ERR_NONE) {
+        routing_unref(routing);
+        routing = NULL;
+        *err = *schemas_failed(schemas);
+        err_wrap(err, "reading the schemas of topic %s", topic);
+    }
+    for (size_t i = 0; i < n_targets; i++)
+        target_unref(targets[i]);
+    free(targets);
+    return routing;
+}

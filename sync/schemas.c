@@ -1,0 +1,76 @@
+#include "config.h"
+
+#include "sync/schemas.h"
+
+#include "src/base/buf.h"
+#include "src/base/map.h"
+#include "src/base/mem.h"
+#include "sync/binlog/schema.h"
+#include "sync/model/catalog.h"
+
+#include <stdlib.h>
+
+struct schemas {
+    struct mysql_conn *conn;
+    struct map *known; /* "database\0table" -> struct schema */
+    struct err failed;
+};
+
+struct schemas *schemas_new(void)
+{
+    struct schemas *s = mem_alloc(1, sizeof(*s));
+
+    s->known = map_new();
+    return s;
+}
+
+static void drop(void *schema)
+{
+    schema_unref(schema);
+}
+
+void schemas_free(struct schemas *s)
+{
+    if (s == NULL)
+        return;
+    map_free(s->known, drop);
+    free(s);
+}
+
+void schemas_use(struct schemas *s, struct mysql_conn *c)
+{
+    s->conn = c;
+    s->failed = (struct err){0};
+}
+
+void schemas_forget(struct schemas *s)
+{
+    map_free(s->known, drop);
+    s->known = map_new();
+}
+
+const struct err *schemas_failed(const struct schemas *s)
+{
+    return &s->failed;
+}
+
+struct schema *schemas_find(void *ctx, struct str database, struct str table)
+{
+    struct schemas *s = ctx;
+    const struct catalog_name name = {database, table};
+    struct buf key = {0};
+    struct schema *found;
+
+    buf_append(&key, database);
+    buf_append_char(&key, '\0');
+    buf_append(&key, table);
+    found = map_find(s->known, buf_str(&key));
+    if (found == NULL && s->failed.kind == ERR_NONE) {
+        if (s->conn == NULL)
+            err_set(&s->failed, ERR_RETRY, "the server is not connected");
+        else if (catalog_load(s->conn, &name, 1, &found, &s->failed) && found != NULL)
+            map_put(s->known, buf_str(&key), found);
+    }
+    buf_free(&key);
+    return found;
+}

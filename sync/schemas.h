@@ -1,0 +1,37 @@
+/*
+ * struct schemas: the shapes of a source's tables as information_schema says now.
+ *
+ * Loaded when first asked for and kept until forgotten, which DDL in the stream does.
+ *
+ * @thread one at a time; blocks on the server
+ */
+#ifndef SYNC_SCHEMAS_H
+#define SYNC_SCHEMAS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+
+struct mysql_conn;
+struct schema;
+struct schemas;
+
+struct schemas *schemas_new(void) RETURNS_NONNULL MUST_CHECK;
+void schemas_free(struct schemas *s); /* NULL is fine */
+
+/* The connection that is asked from now on, borrowed; NULL: none. */
+void schemas_use(struct schemas *s, struct mysql_conn *c);
+void schemas_forget(struct schemas *s);
+
+/*
+ * As plan_schema_fn, with a struct schemas as ctx: NULL when there is no such table, or when it
+ * could not be asked for; then schemas_failed() says why.
+ */
+struct schema *schemas_find(void *ctx, struct str database, struct str table);
+
+/* The first trouble since schemas_use(); ERR_NONE when every answer was an answer. */
+const struct err *schemas_failed(const struct schemas *s);
+
+#endif

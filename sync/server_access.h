@@ -1,0 +1,40 @@
+/*
+ * How to reach one MySQL or MariaDB server: a copy of its options that connections are made
+ * from.
+ *
+ * @thread any (immutable, atomic count)
+ */
+#ifndef SYNC_SERVER_ACCESS_H
+#define SYNC_SERVER_ACCESS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/mysql.h"
+
+#include <stdbool.h>
+
+struct database_definition;
+struct server_definition;
+struct topic_definition;
+
+struct server_access {
+    struct mysql_options options; /* its strings belong to this struct */
+    bool replica;                 /* not the server that the topic streams */
+    unsigned refs;
+};
+
+/*
+ * From definitions; secrets are read now.  Paths of files are relative to folder.  database
+ * NULL or without a server of its own: the topic's.  ERR_REJECT names the file that cannot be
+ * read.
+ */
+bool server_access_new(struct server_access **out, const struct topic_definition *topic,
+                       const struct database_definition *database, const char *folder,
+                       struct err *err) MUST_CHECK;
+struct server_access *server_access_ref(struct server_access *a) RETURNS_NONNULL;
+void server_access_unref(struct server_access *a); /* NULL is fine */
+
+/* "127.0.0.1:3306" or the socket's path, for messages; valid as long as a. */
+const char *server_access_name(const struct server_access *a);
+
+#endif

@@ -1,0 +1,230 @@
+#include "config.h"
+
+#include "sync/server_info.h"
+
+#include "src/base/buf.h"
+#include "src/mysql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void copy_text(char *to, size_t cap, struct str from)
+{
+    const size_t n = from.len < cap - 1 ? from.len : cap - 1;
+
+    if (n > 0)
+        memcpy(to, from.ptr, n);
+    to[n] = '\0';
+}
+
+static uint64_t number(struct str s)
+{
+    char text[32];
+
+    copy_text(text, sizeof(text), s);
+    return strtoull(text, NULL, 10);
+}
+
+static bool is_on(const char *v)
+{
+    return strcasecmp(v, "ON") == 0 || strcmp(v, "1") == 0;
+}
+
+/* One variable of the server into value; missing ones are empty. */
+struct variable {
+    const char *name;
+    char value[96];
+};
+
+static bool load_variables(struct mysql_conn *c, struct variable *v, size_t n, struct err *err)
+{
+    struct buf sql = {0};
+    struct mysql_result *r;
+    struct mysql_row row;
+    int more;
+
+    buf_append(&sql, STR("SHOW GLOBAL VARIABLES WHERE Variable_name IN ("));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&sql, "%s'%s'", i == 0 ? "" : ",", v[i].name);
+    buf_append(&sql, STR(")"));
+
+    const bool ok = mysql_conn_query(c, buf_str(&sql), &r, err);
+
+    buf_free(&sql);
+    if (!ok)
+        return false;
+    while ((more = mysql_result_next(r, &row, err)) > 0)
+        for (size_t i = 0; i < n; i++)
+            if (strlen(v[i].name) == row.cells[0].len &&
+                strncasecmp(v[i].name, row.cells[0].ptr, row.cells[0].len) == 0)
+                copy_text(v[i].value, sizeof(v[i].value), row.cells[1]);
+    mysql_result_close(r);
+    return more == 0;
+}
+
+enum {
+    V_UUID,
+    V_ID,
+    V_LOG_BIN,
+    V_FORMAT,
+    V_IMAGE,
+    V_GTID_MODE,
+    V_EXPIRE_S,
+    V_EXPIRE_DAYS,
+    N_VARIABLES
+};
+
+bool server_info_load(struct mysql_conn *c, struct server_info *out, struct err *err)
+{
+    struct variable v[N_VARIABLES] = {
+        [V_UUID] = {.name = "server_uuid"},
+        [V_ID] = {.name = "server_id"},
+        [V_LOG_BIN] = {.name = "log_bin"},
+        [V_FORMAT] = {.name = "binlog_format"},
+        [V_IMAGE] = {.name = "binlog_row_image"},
+        [V_GTID_MODE] = {.name = "gtid_mode"},
+        [V_EXPIRE_S] = {.name = "binlog_expire_logs_seconds"},
+        [V_EXPIRE_DAYS] = {.name = "expire_logs_days"},
+    };
+
+    if (!load_variables(c, v, N_VARIABLES, err))
+        return err_wrap(err, "reading the server's variables");
+    *out = (struct server_info){
+        .mariadb = mysql_conn_flavor(c) == FLAVOR_MARIADB,
+        .version = mysql_conn_version(c),
+        .server_id = (uint32_t)strtoul(v[V_ID].value, NULL, 10),
+        .log_bin = is_on(v[V_LOG_BIN].value),
+        .retention_s = strtoull(v[V_EXPIRE_S].value, NULL, 10),
+    };
+    if (out->retention_s == 0)
+        out->retention_s = (uint64_t)(strtod(v[V_EXPIRE_DAYS].value, NULL) * 86400);
+    out->gtid = out->mariadb || strcasecmp(v[V_GTID_MODE].value, "ON") == 0;
+    copy_text(out->version_text, sizeof(out->version_text),
+              str_from(mysql_conn_version_text(c)));
+    /* Without binlog_format (it goes away in newer servers) rows are the only form. */
+    copy_text(out->binlog_format, sizeof(out->binlog_format),
+              v[V_FORMAT].value[0] == '\0' ? STR("ROW") : str_from(v[V_FORMAT].value));
+    copy_text(out->row_image, sizeof(out->row_image),
+              v[V_IMAGE].value[0] == '\0' ? STR("FULL") : str_from(v[V_IMAGE].value));
+    if (v[V_UUID].value[0] != '\0' && !out->mariadb)
+        copy_text(out->identity, sizeof(out->identity), str_from(v[V_UUID].value));
+    else
+        snprintf(out->identity, sizeof(out->identity), "id %u", out->server_id);
+    return true;
+}
+
+bool server_info_check(const struct server_info *i, struct err *err)
+{
+    const char *persist = i->mariadb ? "GLOBAL" : "PERSIST";
+
+    if (!i->log_bin)
+        return err_set(err, ERR_REJECT,
+                       "the server writes no binlog; fix: start it with --log-bin (and "
+                       "server_id), then resume");
+    if (strcasecmp(i->binlog_format, "ROW") != 0)
+        return err_set(err, ERR_REJECT,
+                       "binlog_format is %s, changes cannot be followed; fix: SET %s "
+                       "binlog_format = 'ROW'; "
+                       "and put it into the server's configuration; sessions opened before "
+                       "keep the old format",
+                       i->binlog_format, persist);
+    if (strcasecmp(i->row_image, "FULL") != 0)
+        return err_set(err, ERR_REJECT,
+                       "binlog_row_image is %s, rows in the log are incomplete; fix: SET %s "
+                       "binlog_row_image = 'FULL'; "
+                       "and put it into the server's configuration; sessions opened before "
+                       "keep the old one",
+                       i->row_image, persist);
+    return true;
+}
+
+/* The statement changed its name; which one a server knows is found by trying. */
+static bool query_status(struct mysql_conn *c, struct mysql_result **r, struct err *err)
+{
+    static const char *const names[] = {"SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"};
+    struct err first = {0};
+
+    if (mysql_conn_query(c, str_from(names[mysql_conn_flavor(c) == FLAVOR_MARIADB ? 1 : 0]), r,
+                         &first))
+        return true;
+    if (first.kind == ERR_RETRY ||
+        !mysql_conn_query(c, str_from(names[mysql_conn_flavor(c) == FLAVOR_MARIADB ? 0 : 1]), r,
+                          err)) {
+        *err = first;
+        return false;
+    }
+    return true;
+}
+
+static char *text_of(struct str s)
+{
+    /* Long sets are printed over several lines. */
+    char *text = strndup(s.ptr == NULL ? "" : s.ptr, s.len);
+
+    return text;
+}
+
+bool server_log_end(struct mysql_conn *c, struct log_end *out, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+
+    *out = (struct log_end){0};
+    if (!query_status(c, &r, err))
+        return err_wrap(err, "asking where the binlog ends (needs the REPLICATION CLIENT or "
+                             "BINLOG MONITOR right)");
+
+    const int more = mysql_result_next(r, &row, err);
+
+    if (more > 0) {
+        copy_text(out->file, sizeof(out->file), row.cells[0]);
+        out->offset = number(row.cells[1]);
+        if (row.n_cells > 4)
+            out->gtids = text_of(row.cells[4]);
+    }
+    mysql_result_close(r);
+    if (more < 0)
+        return false;
+    if (more == 0)
+        return err_set(err, ERR_REJECT,
+                       "the server writes no binlog; fix: start it with --log-bin");
+    if (out->gtids == NULL) {
+        struct buf b = {0};
+        struct err ignored = {0};
+
+        if (mysql_conn_flavor(c) == FLAVOR_MARIADB &&
+            !mysql_conn_scalar(c, STR("SELECT @@GLOBAL.gtid_binlog_pos"), &b, &ignored))
+            buf_clear(&b);
+        out->gtids = text_of(buf_str(&b));
+        buf_free(&b);
+    }
+    return true;
+}
+
+bool server_log_backlog(struct mysql_conn *c, struct str file, uint64_t offset,
+                        struct log_backlog *out, struct err *err)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    bool behind = false; /* the file was passed */
+    int more;
+
+    *out = (struct log_backlog){0};
+    if (!mysql_conn_query(c, STR("SHOW BINARY LOGS"), &r, err))
+        return false;
+    while ((more = mysql_result_next(r, &row, err)) > 0) {
+        const uint64_t size = number(row.cells[1]);
+
+        if (str_equal(row.cells[0], file)) {
+            behind = true;
+            out->found = size >= offset;
+            out->bytes = size > offset ? size - offset : 0;
+        } else if (behind) {
+            out->bytes += size;
+        }
+    }
+    mysql_result_close(r);
+    return more == 0;
+}

@@ -1,0 +1,14 @@
+# The raw client that Millrace is measured against; run.py measures.
+noinst_PROGRAMS += %D%/bulk_raw
+tests_bench_bulk_raw_SOURCES = %D%/bulk_raw.c
+tests_bench_bulk_raw_LDADD   = $(CURL_LIBS)
+EXTRA_DIST += %D%/run.py %D%/data.sql
+
+# Delivery alone, for comparison with bulk_raw.
+noinst_PROGRAMS += %D%/bench_delivery
+tests_bench_bench_delivery_SOURCES = %D%/bench_delivery.c
+tests_bench_bench_delivery_LDADD   = $(delivery_libs) $(all_libs)
+# Rows a second of `binlog decode`.
+noinst_PROGRAMS += %D%/bench_decode
+tests_bench_bench_decode_SOURCES = %D%/bench_decode.c
+tests_bench_bench_decode_LDADD   = $(binlog_libs) $(all_libs)

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""How fast Millrace is, and how fast the same engine takes the same documents from a raw client.
+
+    run.py [--quick] [--rounds 5] [--only flat|orders|latency ...] [--keep]
+
+Own servers on own ports under tests/run/, shipped defaults, a warm engine.  Millrace and the raw client
+take turns; the median of the rounds counts.  Load: building an index of a warm table.  Stream: a
+backlog that was finished while the daemon was away, drained from its start on, with an idle server.
+Prints a table and writes tests/run/bench.json.  --quick: a twentieth of the data, one round.
+"""
+import argparse
+import http.client
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+import oracle  # noqa: E402
+import servers  # noqa: E402
+from servers import RUN, Database, Engine, Failed, Millrace, wait_until  # noqa: E402
+
+RAW = os.path.join(os.path.dirname(servers.BINARY), "tests", "bench", "bulk_raw")
+SCHEMA, PASSWORD = "bench", "bench"
+# What a raw client may choose, the best of these counts: connections, and KiB a request.
+RAW_SHAPES = [(2, 1024), (3, 2048), (4, 4096), (2, 8192)]
+
+FLAT = {"table": "bench.flat", "index": "bench-flat"}
+ORDERS = {
+    "table": "bench.orders", "index": "bench-orders", "columns": ["id", "status", "created", "total"],
+    "relations": [
+        {"from": "customer_id", "table": "bench.customer", "to": "id", "as": "customer", "columns": ["id", "name", "city"]},
+        {"from": "id", "table": "bench.order_item", "to": "order_id", "as": "items", "many": True, "nested": True,
+         "columns": ["id", "qty", "price"],
+         "relations": [{"from": "product_id", "table": "bench.product", "to": "id", "as": "product",
+                        "columns": ["id", "name"]}]}]}
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.rounds = 1 if options.quick else options.rounds
+        self.scale = 0.05 if options.quick else 1
+        self.db, self.engine = Database("mariadb", "bench-database"), Engine("bench-engine")
+        self.results = {"machine": machine(), "scale": self.scale, "rounds": self.rounds}
+        self.version = 1 << 60  # the raw client's documents are newer every time
+
+    # -- the surroundings
+
+    def start(self):
+        self.db.start("--innodb-buffer-pool-size=1G", "--innodb-log-file-size=512M")
+        self.engine.heap = "2g"
+        self.engine.start()
+        user = "millrace@'127.0.0.1'"
+        self.db.sql(f"DROP DATABASE IF EXISTS {SCHEMA}", f"CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4",
+                    f"CREATE OR REPLACE USER {user} IDENTIFIED BY '{PASSWORD}'",
+                    f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {user}",
+                    f"GRANT SELECT ON {SCHEMA}.* TO {user}")
+        say("making the data")
+        with open(os.path.join(HERE, "data.sql"), encoding="utf-8") as f:
+            self.client(f"SET @scale = {self.scale};\n" + f.read())
+        self.db.sql("RESET MASTER")
+        self.daemon = Millrace("bench", self.engine)
+        self.daemon.write("source.password", PASSWORD)
+        self.daemon.start()
+        self.daemon.apply({
+            "topics": [{"name": "bench", "address": f"127.0.0.1:{self.db.port}", "user": "millrace",
+                        "password_file": "source.password"}],
+            "databases": [{"name": "bench", "topic": "bench"}],
+            "tables": [dict(t, settings={"number_of_shards": 1, "number_of_replicas": 0}) for t in (FLAT, ORDERS)]})
+
+    def client(self, text):
+        subprocess.run(["mariadb", f"--defaults-file={self.db.folder}/root.cnf", SCHEMA], input=text.encode(),
+                       stdout=subprocess.DEVNULL, check=True)
+
+    def stop(self):
+        servers.stop_all()
+        if not self.options.keep:
+            self.engine.wipe()
+            self.db.wipe()
+
+    # -- the two that take turns
+
+    def leads_to(self, table):
+        """The index version that the alias of a table leads to, or None."""
+        status, text = servers.http("GET", f"{self.engine.url}/_alias/{table['index']}")
+        return next(iter(json.loads(text))) if status == 200 else None
+
+    def build(self, table, rows):
+        """Rows a second from the request until the alias has moved."""
+        before = self.leads_to(table)
+        since = time.monotonic()
+        self.daemon.command("index", "create", table["table"], "--no-wait")
+        wait_until("the alias moves", lambda: self.leads_to(table) not in (None, before), 600, 0.02)
+        seconds = time.monotonic() - since
+        time.sleep(1)
+        self.daemon.command("index", "delete", table["table"], "--yes", ok=None)
+        have = self.engine.count(table["index"])
+        if have != rows:
+            raise Failed(f"{have} documents of {rows} rows")
+        return rows / seconds
+
+    def drain(self, statements, changes):
+        """The daemon is away while the changes are made; from its start until all are done."""
+        self.daemon.stop()
+        for statement in statements:
+            self.db.sql(statement, schema=SCHEMA)
+        time.sleep(3)
+        since = time.monotonic()
+        self.daemon.start(wait=False)
+        wait_until("the backlog is drained", lambda: self.done() >= changes, 600, 0.02)
+        return time.monotonic() - since
+
+    def done(self):
+        try:
+            return self.daemon.metric("millrace_changes_done_total")
+        except (OSError, Failed):
+            return 0
+
+    def raw(self, index, path, shape, overwrite=False):
+        """Documents a second of the raw client with one shape of requests."""
+        if not overwrite:
+            self.make_raw_index(index)
+        connections, kib = shape
+        self.version += 10**7
+        done = subprocess.run([RAW, self.engine.url, index, path, str(connections), str(kib), str(self.version)],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        return float(done.stdout.split()[2])
+
+    def make_raw_index(self, index):
+        """The same mapping and settings as the index that Millrace made."""
+        table = FLAT if "flat" in index else ORDERS
+        name = self.leads_to(table)
+        body = self.engine.ask("GET", f"/{name}")[name]
+        self.engine.ask("DELETE", f"/{index}", ok=(200, 404))
+        mappings = {k: v for k, v in body["mappings"].items() if k != "_meta"}
+        index_settings = body["settings"]["index"]
+        kept = {k: index_settings[k] for k in ("number_of_shards", "number_of_replicas", "refresh_interval", "translog")
+                if k in index_settings}
+        self.engine.ask("PUT", f"/{index}", oracle.encode({"settings": {"index": kept}, "mappings": mappings}))
+
+    def save_documents(self, table):
+        """The documents that Millrace wrote, as the raw client reads them."""
+        path = os.path.join(RUN, table["index"] + ".documents")
+        with open(path, "w", encoding="utf-8") as f:
+            for key, source, _ in self.engine.documents(table["index"], page=10000):
+                f.write(json.dumps(key) + "\n" + oracle.encode(oracle.without_ours(source)) + "\n")
+        return path
+
+    # -- the benches
+
+    def table_bench(self, name, table, stream_statements):
+        rows = int(self.db.sql(f"SELECT COUNT(*) FROM {name}", schema=SCHEMA)[0][0])
+        raw_index = f"raw-{name}"
+        say(f"{name}: warming up")
+        self.build(table, rows)
+        path = self.save_documents(table)
+        shapes = {shape: self.raw(raw_index, path, shape) for shape in RAW_SHAPES}
+        shape = max(shapes, key=shapes.get)
+        say(f"{name}: the raw client is best with {shape[0]} connections and {shape[1]} KiB a request")
+        self.turns(f"{name} load", lambda i: self.build(table, rows), lambda i: self.raw(raw_index, path, shape))
+
+        def drained(i):
+            return rows / self.drain(stream_statements(i), rows)
+
+        self.turns(f"{name} stream", drained, lambda i: self.raw(raw_index, path, shape, overwrite=True))
+        self.engine.ask("DELETE", f"/{raw_index}", ok=(200, 404))
+
+    def turns(self, what, product, raw):
+        ours, theirs = [], []
+        for i in range(self.rounds):
+            ours.append(product(i))
+            theirs.append(raw(i))
+            say(f"{what}, round {i + 1}: Millrace {ours[-1]:,.0f}, raw client {theirs[-1]:,.0f} documents/s")
+        a, b = statistics.median(ours), statistics.median(theirs)
+        self.results[what] = {"millrace": round(a), "raw": round(b), "ratio": round(a / b, 3),
+                              "millrace_rounds": [round(x) for x in ours], "raw_rounds": [round(x) for x in theirs],
+                              "peak_memory_mib": self.peak_mib()}
+
+    def peak_mib(self):
+        with open(f"/proc/{self.daemon.process.pid}/status", encoding="ascii") as f:
+            return int(re.search(r"VmHWM:\s+(\d+)", f.read()).group(1)) // 1024
+
+    def flat(self):
+        step = int(10000 * max(self.scale, 0.1))
+        count = int(self.db.sql("SELECT COUNT(*) FROM flat", schema=SCHEMA)[0][0])
+        self.table_bench("flat", FLAT, lambda i: [
+            f"UPDATE flat SET a = a + 1 WHERE id > {k} AND id <= {k + step}" for k in range(0, count, step)])
+
+    def orders(self):
+        count = int(self.db.sql("SELECT COUNT(*) FROM orders", schema=SCHEMA)[0][0])
+        # The first item of each order changes: one change a document.
+        self.table_bench("orders", ORDERS, lambda i: [
+            f"UPDATE order_item SET qty = qty + 1 WHERE id % 3 = 1 AND order_id > {k} AND order_id <= {k + 2000}"
+            for k in range(0, count, 2000)])
+
+    def latency(self):
+        """From the end of the commit until a GET by id shows it, on an idle stream."""
+        if not self.leads_to(FLAT):
+            self.daemon.build(FLAT["table"])
+        time.sleep(3)
+        connection = self.db.connect(SCHEMA)
+        engine = http.client.HTTPConnection("127.0.0.1", self.engine.port, timeout=10)
+        took = []
+        with connection.cursor() as cursor:
+            for i in range(40 if self.options.quick else 300):
+                key, value = 1 + i * 7, 5_000_000 + i
+                cursor.execute(f"UPDATE flat SET a = {value} WHERE id = {key}")
+                since = time.monotonic()
+                while not self.shows(engine, key, value):
+                    if time.monotonic() - since > 30:
+                        raise Failed("a change was not seen within 30 s")
+                    time.sleep(0.0005)
+                took.append((time.monotonic() - since) * 1000)
+                time.sleep(0.05)
+        took.sort()
+        self.results["latency"] = {"median_ms": round(statistics.median(took), 1),
+                                   "p99_ms": round(took[int(len(took) * 0.99)], 1), "max_ms": round(took[-1], 1)}
+        say(f"latency: {self.results['latency']}")
+
+    @staticmethod
+    def shows(engine, key, value):
+        engine.request("GET", f"/{FLAT['index']}/_source/{key}?_source_includes=a")
+        answer = engine.getresponse()
+        body = answer.read()
+        return answer.status == 200 and json.loads(body)["a"] == value
+
+    def table(self):
+        lines = ["| | Millrace | raw client | ratio |", "|---|---|---|---|"]
+        for what, r in self.results.items():
+            if isinstance(r, dict) and "ratio" in r:
+                lines.append(f"| {what} | {r['millrace']:,} docs/s | {r['raw']:,} docs/s | {r['ratio']:.0%} |")
+        if "latency" in self.results:
+            r = self.results["latency"]
+            lines.append(f"| commit to readable | {r['median_ms']} ms median, {r['p99_ms']} ms p99 | | |")
+        peaks = [r["peak_memory_mib"] for r in self.results.values() if isinstance(r, dict) and "peak_memory_mib" in r]
+        if peaks:
+            lines.append(f"| peak resident memory | {max(peaks)} MiB | | |")
+        return "\n".join(lines)
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
+        model = re.search(r"model name\s*: (.*)", f.read())
+    return f"{os.cpu_count()} cores, {model.group(1) if model else 'unknown'}"
+
+
+def say(text):
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=["flat", "orders", "latency"], default=["flat", "orders", "latency"])
+    parser.add_argument("--keep", action="store_true")
+    bench = Bench(parser.parse_args())
+    try:
+        bench.start()
+        for part in bench.options.only:
+            getattr(bench, part)()
+        with open(os.path.join(RUN, "bench.json"), "w", encoding="utf-8") as f:
+            json.dump(bench.results, f, indent=1)
+        print(bench.table())
+    finally:
+        bench.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

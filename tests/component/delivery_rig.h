@@ -1,0 +1,82 @@
+/*
+ * What tests of delivery stand on: a fake search engine, a delivery with one index (orders_v2),
+ * a table of rows that a loader thread reads, and a note of everything that was told.
+ */
+#ifndef TESTS_COMPONENT_DELIVERY_RIG_H
+#define TESTS_COMPONENT_DELIVERY_RIG_H
+
+#include "src/base/base.h"
+#include "src/base/map.h"
+#include "src/base/queue.h"
+#include "sync/delivery/delivery.h"
+#include "tests/fakes/fake_search.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rig {
+    struct fake_search *fake;
+    struct search *search;
+    struct delivery *delivery;
+    struct target *target;
+    struct ticket_counters tickets;
+    pthread_t loader;
+    struct queue *loads;
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock; tests may look while nothing goes on. */
+    struct map *rows; /* id to text; "reject": cannot be read */
+    unsigned load_fails, dead_fails, clear_fails;
+    uint64_t stamp_max; /* 0: no limit */
+    size_t n_loads, n_dead, n_cleared;
+    bool is_held;
+    char last_why[512], last_dead_id[64], last_dead_reason[512];
+    int last_dead_status;
+    unsigned last_dead_attempts;
+    uint64_t done_when_stored; /* tickets, at the last dead letter */
+};
+
+struct rig *rig_new(void) RETURNS_NONNULL;
+void rig_free(struct rig *r);
+
+/* opt may be NULL; its callbacks are the rig's. */
+void rig_start(struct rig *r, const struct delivery_options *opt);
+void rig_start_with_dead_address(struct rig *r);
+
+void rig_submit(struct rig *r, const struct doc_write *w);
+/* With a ticket; text becomes {"text": ...}. */
+void rig_index(struct rig *r, int id, uint64_t version, const char *text);
+void rig_fill(struct rig *r, int id, uint64_t version, const char *text);
+void rig_delete(struct rig *r, int id, uint64_t version);
+void rig_refresh(struct rig *r, int id, uint64_t at_least);
+/* n documents from id on, versions from version on, in one call. */
+void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
+void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
+
+/* A thread that submits n documents, one by one. */
+struct rig_pusher {
+    struct rig *rig;
+    pthread_t thread;
+    int n, n_pushed; /* atomic */
+};
+void rig_push(struct rig *r, struct rig_pusher *p, int n);
+int rig_pushed(struct rig_pusher *p);
+
+/* Each fails after 20 s. */
+void rig_wait_done(struct rig *r); /* no ticket is open */
+void rig_wait_held(struct rig *r, bool held);
+void rig_wait_requests(struct rig *r, uint64_t n);
+void rig_wait_cleared(struct rig *r, size_t n);
+void rig_wait_count(struct rig *r, const char *index, size_t n);
+void rig_sleep(int64_t ms);
+
+uint64_t rig_done(struct rig *r, enum outcome how);
+bool rig_is_held(struct rig *r);
+/* version 0: any; text NULL: any. */
+void rig_check(struct rig *r, int id, uint64_t version, const char *text);
+void rig_check_gone(struct rig *r, int id);
+
+#endif

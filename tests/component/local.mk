@@ -1,0 +1,56 @@
+# Tests that need a server beside them; with_mariadb.sh and with_tls_server.sh start
+# private ones.
+dist_noinst_SCRIPTS += %D%/make_certificates.sh %D%/with_mariadb.sh %D%/with_tls_server.sh
+EXTRA_DIST          += %D%/server.h
+
+if HAVE_CMOCKA
+component_tests = \
+	%D%/test_catalog \
+	%D%/test_definition_live \
+	%D%/test_http_tls \
+	%D%/test_loader \
+	%D%/test_log_reader \
+	%D%/test_mysql \
+	%D%/test_search \
+	%D%/test_transport
+tests_component_test_catalog_LDADD   = $(model_test_ldadd)
+tests_component_test_definition_live_LDADD = $(model_test_ldadd)
+tests_component_test_http_tls_LDADD  = $(service_test_ldadd)
+tests_component_test_loader_LDADD    = $(document_test_ldadd)
+tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
+tests_component_test_mysql_LDADD     = $(service_test_ldadd)
+tests_component_test_search_LDADD    = $(service_test_ldadd)
+tests_component_test_transport_LDADD = $(binlog_test_ldadd)
+
+# The program itself, with nothing beside it.
+TESTS      += %D%/test_daemon.tap
+EXTRA_DIST += %D%/test_daemon.tap
+
+# The web server over a coordinator that does nothing.
+check_PROGRAMS += %D%/test_web
+TESTS          += %D%/test_web
+tests_component_test_web_LDADD = $(web_fake_ldadd)
+
+check_PROGRAMS += $(component_tests)
+TESTS          += $(component_tests:=.tap)
+EXTRA_DIST     += $(component_tests:=.tap)
+
+# Delivery against a search engine in memory.
+check_PROGRAMS += %D%/test_delivery
+TESTS          += %D%/test_delivery
+tests_component_test_delivery_SOURCES = %D%/test_delivery.c %D%/delivery_rig.c %D%/delivery_rig.h
+tests_component_test_delivery_LDADD   = libfakesearch.a $(delivery_test_ldadd)
+
+# One suite, once on each kind of store.
+check_PROGRAMS += %D%/test_store
+TESTS          += %D%/test_store_sqlite.tap %D%/test_store_mysql.tap
+EXTRA_DIST     += %D%/test_store_sqlite.tap %D%/test_store_mysql.tap \
+	%D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
+tests_component_test_store_LDADD = $(service_test_ldadd)
+
+# The doctor, at a server that writes a log and at one that does not.
+check_PROGRAMS += %D%/test_doctor
+TESTS          += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
+EXTRA_DIST     += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
+tests_component_test_doctor_LDADD = $(rebalance_test_ldadd)
+endif

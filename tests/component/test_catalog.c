@@ -1,0 +1,426 @@
+#include "config.h"
+
+#include "tests/component/server.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "sync/model/catalog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct mysql_conn *conn;
+
+static bool is_mariadb(void)
+{
+    return mysql_conn_flavor(conn) == FLAVOR_MARIADB;
+}
+
+static int open_server(void **state)
+{
+    (void)state;
+    conn = server_connect();
+    server_exec(conn, "DROP DATABASE IF EXISTS cat");
+    server_exec(conn, "CREATE DATABASE cat CHARACTER SET utf8mb4");
+    server_exec(conn, "USE cat");
+    return 0;
+}
+
+static int close_server(void **state)
+{
+    (void)state;
+    server_exec(conn, "DROP DATABASE cat");
+    mysql_conn_close(conn);
+    return 0;
+}
+
+static struct schema *load(const char *table)
+{
+    const struct catalog_name name = {STR("cat"), str_from(table)};
+    struct schema *s = NULL;
+    struct err err = {0};
+
+    if (!catalog_load(conn, &name, 1, &s, &err))
+        fail_msg("%s", err.msg);
+    return s;
+}
+
+static const struct column *column(const struct schema *s, const char *name)
+{
+    size_t i = schema_find(s, str_from(name));
+
+    if (i == SIZE_MAX)
+        fail_msg("no column %s", name);
+    return &s->columns[i];
+}
+
+static void assert_text(struct str s, const char *text)
+{
+    if (!str_equal(s, str_from(text)))
+        fail_msg("\"%.*s\" is not \"%s\"", (int)s.len, s.ptr, text);
+}
+
+static void every_type_is_recognised(void **state)
+{
+    static const struct {
+        const char *type;
+        enum column_type is;
+        bool is_unsigned;
+        uint32_t length;
+        const char *charset;
+    } cases[] = {
+        {"TINYINT(1)", COLUMN_TINYINT, false, 0, ""},
+        {"TINYINT UNSIGNED", COLUMN_TINYINT, true, 0, ""},
+        {"SMALLINT", COLUMN_SMALLINT, false, 0, ""},
+        {"MEDIUMINT UNSIGNED ZEROFILL", COLUMN_MEDIUMINT, true, 0, ""},
+        {"INT UNSIGNED", COLUMN_INT, true, 0, ""},
+        {"BIGINT", COLUMN_BIGINT, false, 0, ""},
+        {"FLOAT", COLUMN_FLOAT, false, 0, ""},
+        {"DOUBLE", COLUMN_DOUBLE, false, 0, ""},
+        {"BIT(9)", COLUMN_BIT, false, 9, ""},
+        {"YEAR", COLUMN_YEAR, false, 0, ""},
+        {"DATE", COLUMN_DATE, false, 0, ""},
+        {"CHAR(7)", COLUMN_CHAR, false, 7, "utf8mb4"},
+        {"VARCHAR(300) CHARACTER SET latin1", COLUMN_VARCHAR, false, 300, "latin1"},
+        {"BINARY(16)", COLUMN_BINARY, false, 16, "binary"},
+        {"VARBINARY(20)", COLUMN_VARBINARY, false, 20, "binary"},
+        {"TINYTEXT", COLUMN_TEXT, false, 255, "utf8mb4"},
+        {"LONGTEXT", COLUMN_TEXT, false, UINT32_MAX, "utf8mb4"},
+        {"MEDIUMBLOB", COLUMN_BLOB, false, 16777215, "binary"},
+        {"POINT", COLUMN_POINT, false, 0, ""},
+        {"GEOMETRY", COLUMN_GEOMETRY, false, 0, ""},
+        {"MULTIPOLYGON", COLUMN_GEOMETRY, false, 0, ""},
+        {"GEOMETRYCOLLECTION", COLUMN_GEOMETRY, false, 0, ""},
+    };
+    struct buf sql = {0};
+
+    (void)state;
+    buf_append(&sql, STR("CREATE TABLE cat.types (id INT PRIMARY KEY"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        buf_printf(&sql, ", c%zu %s", i, cases[i].type);
+    buf_append(&sql, STR(")"));
+    server_exec(conn, sql.ptr);
+
+    struct schema *s = load("types");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct column *c = &s->columns[i + 1];
+
+        if (c->type != cases[i].is || c->is_unsigned != cases[i].is_unsigned ||
+            c->length != cases[i].length || !str_equal(c->charset, str_from(cases[i].charset)))
+            fail_msg("%s: type %d, unsigned %d, length %u, charset %.*s", cases[i].type,
+                     c->type, c->is_unsigned, c->length, (int)c->charset.len, c->charset.ptr);
+        assert_true(c->nullable);
+    }
+    assert_false(s->columns[0].nullable);
+    assert_text(s->engine, "InnoDB");
+    assert_false(s->is_view);
+    schema_unref(s);
+    buf_free(&sql);
+}
+
+static void decimals_and_fractions_keep_their_digits(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.digits (a DECIMAL(10,2) UNSIGNED, b DECIMAL(65,30), "
+                      "t TIME(3), d DATETIME(6), s TIMESTAMP(1) NULL, x DATETIME)");
+
+    struct schema *s = load("digits");
+
+    assert_int_equal(column(s, "a")->precision, 10);
+    assert_int_equal(column(s, "a")->scale, 2);
+    assert_true(column(s, "a")->is_unsigned);
+    assert_int_equal(column(s, "b")->precision, 65);
+    assert_int_equal(column(s, "b")->scale, 30);
+    assert_int_equal(column(s, "t")->fsp, 3);
+    assert_int_equal(column(s, "d")->fsp, 6);
+    assert_int_equal(column(s, "s")->fsp, 1);
+    assert_int_equal(column(s, "x")->fsp, 0);
+    assert_int_equal(s->n_key, 0);
+    assert_text(column(s, "a")->type_text, "decimal(10,2) unsigned");
+    schema_unref(s);
+}
+
+static void labels_are_what_was_declared(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.labels (e ENUM('new','it''s','a,b','x\\\\y','', "
+                      "'l\\nf', '\xc3\xa9', 'unsigned COMPRESSED') CHARACTER SET latin1, "
+                      "s SET('a','b''','c)') NOT NULL)");
+
+    struct schema *s = load("labels");
+    static const char *const labels[] = {"new", "it's", "a,b",      "x\\y",
+                                         "",    "l\nf", "\xc3\xa9", "unsigned COMPRESSED"};
+
+    assert_int_equal(column(s, "e")->n_labels, ARRAY_LEN(labels));
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+        assert_text(column(s, "e")->labels[i], labels[i]);
+    assert_false(column(s, "e")->compressed);
+    assert_false(column(s, "e")->is_unsigned);
+    assert_int_equal(column(s, "s")->n_labels, 3);
+    assert_text(column(s, "s")->labels[1], "b'");
+    assert_text(column(s, "s")->labels[2], "c)");
+    assert_false(column(s, "s")->nullable);
+    schema_unref(s);
+}
+
+static void json_is_json_on_mariadb_too(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.`js``on` (j JSON, t LONGTEXT, `o``dd` JSON)");
+
+    struct schema *s = load("js`on");
+
+    assert_int_equal(column(s, "j")->type, COLUMN_JSON);
+    assert_int_equal(column(s, "t")->type, COLUMN_TEXT);
+    assert_int_equal(column(s, "o`dd")->type, COLUMN_JSON);
+    schema_unref(s);
+    if (!is_mariadb())
+        return;
+    server_exec(conn, "CREATE TABLE cat.checked (a LONGTEXT CHECK (json_valid(a) or a = 'x'), "
+                      "b LONGTEXT, CONSTRAINT z CHECK (json_valid(b)))");
+    s = load("checked");
+    assert_int_equal(column(s, "a")->type, COLUMN_TEXT);
+    assert_int_equal(column(s, "b")->type, COLUMN_JSON);
+    schema_unref(s);
+}
+
+static void generated_and_invisible_columns_are_marked(void **state)
+{
+    (void)state;
+    if (!is_mariadb() && mysql_conn_version(conn) < 80023)
+        skip();
+    server_exec(conn,
+                "CREATE TABLE cat.special (id INT PRIMARY KEY, v INT AS (id + 1) VIRTUAL, "
+                "s INT AS (id + 2) STORED, i INT NOT NULL DEFAULT 5 INVISIBLE, "
+                "d VARCHAR(40) DEFAULT (UUID()))");
+
+    struct schema *s = load("special");
+
+    assert_true(column(s, "v")->generated);
+    assert_true(column(s, "s")->generated);
+    assert_true(column(s, "i")->invisible);
+    assert_false(column(s, "i")->generated);
+    assert_false(column(s, "d")->generated);
+    assert_false(column(s, "id")->invisible);
+    schema_unref(s);
+}
+
+static void types_of_mariadb_alone_are_recognised(void **state)
+{
+    (void)state;
+    if (!is_mariadb())
+        skip();
+    server_exec(conn, "CREATE TABLE cat.own (u UUID, i4 INET4, i6 INET6, t TEXT COMPRESSED, "
+                      "v VARCHAR(100) COMPRESSED, b BLOB COMPRESSED)");
+
+    struct schema *s = load("own");
+
+    assert_int_equal(column(s, "u")->type, COLUMN_UUID);
+    assert_int_equal(column(s, "i4")->type, COLUMN_INET4);
+    assert_int_equal(column(s, "i6")->type, COLUMN_INET6);
+    assert_true(column(s, "t")->compressed);
+    assert_true(column(s, "v")->compressed);
+    assert_int_equal(column(s, "v")->type, COLUMN_VARCHAR);
+    assert_int_equal(column(s, "v")->length, 100);
+    assert_true(column(s, "b")->compressed);
+    schema_unref(s);
+}
+
+static void old_temporals_are_seen_on_either_setting(void **state)
+{
+    (void)state;
+    if (!is_mariadb())
+        skip();
+    server_exec(conn, "SET GLOBAL mysql56_temporal_format = OFF");
+    server_exec(conn, "CREATE TABLE cat.old (d DATETIME(3), e DATETIME)");
+
+    struct schema *s = load("old");
+
+    assert_true(column(s, "d")->old_temporal);
+    assert_false(column(s, "e")->old_temporal);
+    schema_unref(s);
+    s = load("digits");
+    assert_false(column(s, "d")->old_temporal);
+    schema_unref(s);
+    server_exec(conn, "SET GLOBAL mysql56_temporal_format = ON");
+    s = load("old");
+    assert_true(column(s, "d")->old_temporal);
+    schema_unref(s);
+    s = load("digits");
+    assert_false(column(s, "d")->old_temporal);
+    assert_int_equal(column(s, "d")->type, COLUMN_DATETIME);
+    schema_unref(s);
+}
+
+static void vectors_have_dimensions(void **state)
+{
+    bool known =
+        is_mariadb() ? mysql_conn_version(conn) >= 110700 : mysql_conn_version(conn) >= 90000;
+
+    (void)state;
+    if (!known)
+        skip();
+    server_exec(conn, "CREATE TABLE cat.vectors (v VECTOR(5) NOT NULL)");
+
+    struct schema *s = load("vectors");
+
+    assert_int_equal(column(s, "v")->type, COLUMN_VECTOR);
+    assert_int_equal(column(s, "v")->length, 5);
+    schema_unref(s);
+}
+
+static void keys_have_their_own_order(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.keyed (a INT, b INT, c VARCHAR(300), "
+                      "PRIMARY KEY (c(20), a), UNIQUE (b))");
+
+    struct schema *s = load("keyed");
+
+    assert_int_equal(s->n_key, 2);
+    assert_int_equal(s->key[0], 2);
+    assert_int_equal(s->key[1], 0);
+    schema_unref(s);
+}
+
+static void views_are_views_and_missing_tables_are_missing(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE VIEW cat.seen AS SELECT a FROM cat.digits");
+
+    struct schema *s = load("seen");
+
+    assert_true(s->is_view);
+    assert_int_equal(s->n_columns, 1);
+    schema_unref(s);
+    assert_null(load("nothing"));
+    assert_null(load("SEEN"));
+    assert_null(load("x' OR '1'='1"));
+}
+
+static void many_tables_come_in_the_order_asked_for(void **state)
+{
+    enum { N = 120 };
+    struct catalog_name names[N];
+    char text[N][16];
+    struct schema *s[N];
+    struct err err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        struct buf sql = {0};
+
+        snprintf(text[i], sizeof(text[i]), "many%zu", N - i);
+        names[i] = (struct catalog_name){STR("cat"), str_from(text[i])};
+        if (i % 7 == 3)
+            continue;
+        buf_printf(&sql, "CREATE TABLE cat.%s (id INT PRIMARY KEY, c%zu INT)", text[i], i);
+        server_exec(conn, sql.ptr);
+        buf_free(&sql);
+    }
+    assert_true(catalog_load(conn, names, N, s, &err));
+    for (size_t i = 0; i < N; i++) {
+        char name[16];
+
+        if (i % 7 == 3) {
+            assert_null(s[i]);
+            continue;
+        }
+        snprintf(name, sizeof(name), "c%zu", i);
+        assert_text(s[i]->table, text[i]);
+        assert_int_equal(s[i]->n_columns, 2);
+        assert_text(s[i]->columns[1].name, name);
+        schema_unref(s[i]);
+    }
+}
+
+static void facts_tell_indexes_and_foreign_keys(void **state)
+{
+    const struct catalog_name names[] = {{STR("cat"), STR("child")}, {STR("cat"), STR("gone")}};
+    struct table_facts facts[2];
+    struct arena *a = arena_new();
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.parent (a INT, b INT, PRIMARY KEY (a, b))");
+    server_exec(conn, "CREATE TABLE cat.child (id INT PRIMARY KEY, pa INT, pb INT, t TEXT, "
+                      "n VARCHAR(50), UNIQUE u (n(9)), KEY k (pa, pb), FULLTEXT f (t), "
+                      "CONSTRAINT fk FOREIGN KEY (pa, pb) REFERENCES parent (a, b) "
+                      "ON DELETE CASCADE ON UPDATE SET NULL)");
+    server_exec(conn, "INSERT INTO cat.parent VALUES (1, 2)");
+    server_exec(conn, "INSERT INTO cat.child VALUES (1, 1, 2, 'x', 'y')");
+    server_exec(conn, "CREATE INDEX hidden ON cat.child (pb)");
+    server_exec(conn, is_mariadb() ? "ALTER TABLE cat.child ALTER INDEX hidden IGNORED"
+                                   : "ALTER TABLE cat.child ALTER INDEX hidden INVISIBLE");
+    if (!catalog_load_facts(conn, names, 2, a, facts, &err))
+        fail_msg("%s", err.msg);
+    assert_non_null(facts[0].schema);
+    assert_null(facts[1].schema);
+    assert_int_equal(facts[0].n_indexes, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct catalog_index *index = &facts[0].indexes[i];
+
+        if (str_equal(index->name, STR("k"))) {
+            assert_false(index->is_unique);
+            assert_int_equal(index->n_columns, 2);
+            assert_text(index->columns[1], "pb");
+        } else if (str_equal(index->name, STR("u"))) {
+            assert_true(index->is_unique && index->has_prefix);
+        } else {
+            assert_text(index->name, "PRIMARY");
+            assert_true(index->is_unique && !index->has_prefix);
+        }
+    }
+    assert_int_equal(facts[0].n_foreign_keys, 1);
+
+    const struct catalog_foreign_key *key = &facts[0].foreign_keys[0];
+
+    assert_text(key->parent_table, "parent");
+    assert_int_equal(key->n_columns, 2);
+    assert_text(key->columns[1], "pb");
+    assert_text(key->parent_columns[1], "b");
+    assert_text(key->on_delete, "CASCADE");
+    assert_text(key->on_update, "SET NULL");
+    table_facts_fini(facts, 2);
+    arena_free(a);
+}
+
+static void tables_are_listed_and_conditions_tried(void **state)
+{
+    const struct catalog_name name = {STR("cat"), STR("keyed")};
+    struct arena *a = arena_new();
+    struct str *tables;
+    size_t n;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(catalog_list_tables(conn, STR("cat"), 5, a, &tables, &n, &err));
+    assert_int_equal(n, 5);
+    assert_true(catalog_try_where(conn, &name, STR("a = 1 or b in (2, 3)"), &err));
+    assert_false(catalog_try_where(conn, &name, STR("nothing = 1"), &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "nothing"));
+    assert_false(catalog_try_where(conn, &name, STR("a = 1 ORDER BY a"), &err));
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_is_recognised),
+        cmocka_unit_test(decimals_and_fractions_keep_their_digits),
+        cmocka_unit_test(labels_are_what_was_declared),
+        cmocka_unit_test(json_is_json_on_mariadb_too),
+        cmocka_unit_test(generated_and_invisible_columns_are_marked),
+        cmocka_unit_test(types_of_mariadb_alone_are_recognised),
+        cmocka_unit_test(old_temporals_are_seen_on_either_setting),
+        cmocka_unit_test(vectors_have_dimensions),
+        cmocka_unit_test(keys_have_their_own_order),
+        cmocka_unit_test(views_are_views_and_missing_tables_are_missing),
+        cmocka_unit_test(many_tables_come_in_the_order_asked_for),
+        cmocka_unit_test(facts_tell_indexes_and_foreign_keys),
+        cmocka_unit_test(tables_are_listed_and_conditions_tried),
+    };
+    return cmocka_run_group_tests_name("catalog", tests, open_server, close_server);
+}

@@ -1,0 +1,343 @@
+#include "config.h"
+
+#include "tests/component/server.h"
+
+#include "src/base/arena.h"
+#include "src/base/mem.h"
+#include "sync/binlog/schema.h"
+#include "sync/binlog/value.h"
+#include "sync/document/loader.h"
+#include "sync/document/plan.h"
+#include "sync/document/resolver.h"
+#include "sync/model/catalog.h"
+#include "sync/model/definition.h"
+#include "sync/model/definition_parse.h"
+
+#include <string.h>
+
+#define DEFINITION                                                                        \
+    "topics: [{name: t, address: 127.0.0.1, user: root, password_env: X}]\n"              \
+    "databases: [{name: doc, topic: t}]\n"                                                \
+    "tables:\n"                                                                           \
+    "  - table: doc.word\n"                                                               \
+    "  - table: doc.orders\n"                                                             \
+    "    relations:\n"                                                                    \
+    "      - {from: customer, to: id, table: doc.customer, as: buyer, columns: [name]}\n" \
+    "      - {from: id, to: orders, table: doc.item, many: true, columns: [id, text]}\n"
+
+/* Orders, of which all but the first ten belong to customer 1; more than a page of roots. */
+#define N_ORDERS 16384
+
+static struct mysql_conn *conn;
+static struct definitions *defs;
+
+static int open_server(void **state)
+{
+    const struct definition_file file = {STR("test"), STR(DEFINITION), STR("")};
+    struct problems *problems = problems_new();
+
+    (void)state;
+    conn = server_connect();
+    server_database(conn, "doc");
+    server_exec(conn, "USE doc");
+    server_exec(conn, "CREATE TABLE word (id VARCHAR(20) CHARACTER SET utf8mb4 COLLATE "
+                      "utf8mb4_general_ci PRIMARY KEY, v INT)");
+    server_exec(conn, "CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(20))");
+    server_exec(conn, "CREATE TABLE orders (id INT PRIMARY KEY, customer INT, KEY (customer))");
+    server_exec(conn, "CREATE TABLE item (id INT PRIMARY KEY, orders INT, text LONGTEXT "
+                      "CHARACTER SET utf8mb4, KEY (orders))");
+    server_exec(conn, "INSERT INTO word VALUES ('a', 1), ('B', 2), ('c ', 3)");
+    server_exec(conn, "INSERT INTO customer VALUES (1, 'one'), (2, 'two'), (3, 'three')");
+    server_numbers(conn, "number", 14);
+    server_exec(conn, "INSERT INTO orders SELECT seq, IF(seq < 10, 2, 1) FROM number");
+    server_exec(conn, "INSERT INTO item SELECT seq, seq DIV 2, seq FROM number");
+    defs = definition_apply(NULL, &file, 1, false, problems);
+    assert_non_null(defs);
+    problems_free(problems);
+    return 0;
+}
+
+static int close_server(void **state)
+{
+    (void)state;
+    definitions_unref(defs);
+    server_exec(conn, "DROP DATABASE doc");
+    mysql_conn_close(conn);
+    return 0;
+}
+
+/* The schemas of one plan; it takes references of its own. */
+struct schemas {
+    struct schema *all[8];
+    size_t n;
+};
+
+static struct schema *find_schema(void *ctx, struct str database, struct str table)
+{
+    struct schemas *s = ctx;
+    struct err err = {0};
+
+    assert_true(
+        catalog_load(conn, &(struct catalog_name){database, table}, 1, &s->all[s->n], &err));
+    return s->all[s->n++];
+}
+
+static struct plan *compile(const char *table)
+{
+    struct schemas schemas = {0};
+    struct err err = {0};
+    struct plan *p = plan_compile(defs, definitions_table(defs, str_from(table)), find_schema,
+                                  &schemas, &err);
+
+    if (p == NULL)
+        fail_msg("%s", err.msg);
+    for (size_t i = 0; i < schemas.n; i++)
+        schema_unref(schemas.all[i]);
+    return p;
+}
+
+static struct str key_of(const struct plan *p, struct arena *a, const char *id)
+{
+    struct buf key = {0};
+    struct err err = {0};
+
+    assert_true(plan_key_of_id(p, str_from(id), &key, &err));
+    struct str copy = arena_copy(a, buf_str(&key));
+
+    buf_free(&key);
+    return copy;
+}
+
+static void load(const struct plan *p, struct arena *a, const struct str *keys, size_t n,
+                 struct loaded *out)
+{
+    struct err err = {0};
+
+    if (!loader_load(conn, p, keys, n, a, out, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void assert_loaded(const struct loaded *l, const char *id, const char *body)
+{
+    assert_null(l->err);
+    assert_true(str_equal(l->id, str_from(id)));
+    if (body == NULL)
+        assert_null(l->body.ptr);
+    else if (!str_equal(l->body, str_from(body)))
+        fail_msg("%.*s is not %s", (int)l->body.len, l->body.ptr, body);
+}
+
+static void a_key_that_only_the_collation_finds_is_another_document(void **state)
+{
+    struct plan *p = compile("doc.word");
+    struct arena *a = arena_new();
+    const struct str keys[] = {key_of(p, a, "A"), key_of(p, a, "a"), key_of(p, a, "b"),
+                               key_of(p, a, "B"), key_of(p, a, "c"), key_of(p, a, "c "),
+                               key_of(p, a, "d"), key_of(p, a, "a")};
+    struct loaded out[ARRAY_LEN(keys)];
+
+    (void)state;
+    load(p, a, keys, ARRAY_LEN(keys), out);
+    assert_loaded(&out[0], "A", NULL);
+    assert_loaded(&out[1], "a", "{\"id\":\"a\",\"v\":1}");
+    assert_loaded(&out[2], "b", NULL);
+    assert_loaded(&out[3], "B", "{\"id\":\"B\",\"v\":2}");
+    assert_loaded(&out[4], "c", NULL);
+    assert_loaded(&out[5], "c ", "{\"id\":\"c \",\"v\":3}");
+    assert_loaded(&out[6], "d", NULL);
+    assert_loaded(&out[7], "a", "{\"id\":\"a\",\"v\":1}");
+    arena_free(a);
+    plan_unref(p);
+}
+
+static void nothing_is_asked_for_no_keys(void **state)
+{
+    struct plan *p = compile("doc.orders");
+    struct arena *a = arena_new();
+    struct buf trace = {0};
+
+    (void)state;
+    loader_trace(conn, &trace);
+    load(p, a, NULL, 0, NULL);
+    loader_trace(conn, NULL);
+    assert_int_equal(trace.len, 0);
+    arena_free(a);
+    plan_unref(p);
+}
+
+static size_t count_lines(const struct buf *text)
+{
+    size_t n = 0;
+
+    for (const char *at = text->ptr; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
+        n++;
+    return n;
+}
+
+static void many_keys_need_few_statements(void **state)
+{
+    const size_t n = 2500;
+    struct plan *p = compile("doc.orders");
+    struct arena *a = arena_new();
+    struct str *keys = mem_alloc(n, sizeof(*keys));
+    struct loaded *out = mem_alloc(n, sizeof(*out));
+    struct buf trace = {0};
+    char id[16], body[128];
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        snprintf(id, sizeof(id), "%zu", i * 7);
+        keys[i] = key_of(p, a, id);
+    }
+    loader_trace(conn, &trace);
+    load(p, a, keys, n, out);
+    loader_trace(conn, NULL);
+    assert_in_range(count_lines(&trace), 3, 10);
+    for (size_t i = 10; i < n; i++) {
+        snprintf(id, sizeof(id), "%zu", i * 7);
+        snprintf(body, sizeof(body),
+                 "{\"id\":%s,\"customer\":1,\"buyer\":{\"name\":\"one\"},\"item\":[{\"id\":%zu,"
+                 "\"text\":\"%zu\"},{\"id\":%zu,\"text\":\"%zu\"}]}",
+                 id, i * 14, i * 14, i * 14 + 1, i * 14 + 1);
+        if (i * 14 + 1 < N_ORDERS)
+            assert_loaded(&out[i], id, body);
+        else if (i * 7 >= N_ORDERS)
+            assert_loaded(&out[i], id, NULL);
+    }
+    free(keys);
+    free(out);
+    buf_free(&trace);
+    arena_free(a);
+    plan_unref(p);
+}
+
+static void a_large_text_arrives_whole(void **state)
+{
+    struct plan *p = compile("doc.orders");
+    struct arena *a = arena_new();
+    const struct str key = key_of(p, a, "9000");
+    const size_t size = 8 << 20;
+    struct loaded out;
+
+    (void)state;
+    server_exec(conn,
+                "INSERT INTO item VALUES (100000, 9000, REPEAT('0123456789abcdé', 524288))");
+    load(p, a, &key, 1, &out);
+    assert_null(out.err);
+    assert_in_range(out.body.len, size, size + 200);
+    assert_memory_equal(out.body.ptr + out.body.len - 6, "\xc3\xa9\"}]}", 6);
+    server_exec(conn, "DELETE FROM item WHERE id = 100000");
+    arena_free(a);
+    plan_unref(p);
+}
+
+static void a_failing_statement_names_its_table(void **state)
+{
+    struct plan *p = compile("doc.orders");
+    struct arena *a = arena_new();
+    const struct str key = key_of(p, a, "1");
+    struct loaded out;
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "RENAME TABLE item TO elsewhere");
+    assert_false(loader_load(conn, p, &key, 1, a, &out, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "item"));
+    server_exec(conn, "RENAME TABLE elsewhere TO item");
+    load(p, a, &key, 1, &out);
+    arena_free(a);
+    plan_unref(p);
+}
+
+struct found {
+    unsigned char *times; /* of each order and join key */
+    size_t n, stop_at;
+    int last;
+};
+
+static bool note_root(void *ctx, size_t join_key, struct str id, struct str key,
+                      struct str routing)
+{
+    struct found *f = ctx;
+    char text[16];
+
+    assert_true(key.len > 0 && routing.len == 0 && id.len < sizeof(text));
+    memcpy(text, id.ptr, id.len);
+    text[id.len] = '\0';
+    f->times[strtoul(text, NULL, 10) * 4 + join_key]++;
+    f->n++;
+    return f->n != f->stop_at;
+}
+
+static void find_roots(struct found *f, const int *customers, size_t n, struct err *err)
+{
+    struct plan *p = compile("doc.orders");
+    struct schemas schemas = {0};
+    struct schema *s = find_schema(&schemas, STR("doc"), STR("customer"));
+    struct binding *b = plan_bind(p, 1, s, err);
+    struct buf join[4] = {{0}};
+    struct str keys[4];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct value row[] = {{.kind = VALUE_INT, .i = customers[i]},
+                                    {.kind = VALUE_NULL}};
+
+        assert_true(resolver_join_key(p, 1, b, row, &join[i]));
+        keys[i] = buf_str(&join[i]);
+    }
+    bool done = resolver_find(conn, p, 1, keys, n, note_root, f, err);
+
+    assert_true(done == (err->kind == ERR_NONE));
+    for (size_t i = 0; i < n; i++)
+        buf_free(&join[i]);
+    binding_free(b);
+    schema_unref(s);
+    plan_unref(p);
+}
+
+static void every_root_is_found_once_over_all_pages(void **state)
+{
+    const int customers[] = {1, 2, 3, 1};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4)};
+    struct err err = {0};
+
+    (void)state;
+    find_roots(&f, customers, ARRAY_LEN(customers), &err);
+    assert_int_equal(f.n, 2 * (N_ORDERS - 10) + 10);
+    for (size_t i = 0; i < N_ORDERS; i++) {
+        assert_int_equal(f.times[i * 4], i >= 10);
+        assert_int_equal(f.times[i * 4 + 1], i < 10);
+        assert_int_equal(f.times[i * 4 + 2], 0);
+        assert_int_equal(f.times[i * 4 + 3], i >= 10);
+    }
+    free(f.times);
+}
+
+static void a_search_for_roots_can_be_stopped(void **state)
+{
+    const int customers[] = {1};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4), .stop_at = 100};
+    struct err err = {0};
+
+    (void)state;
+    find_roots(&f, customers, 1, &err);
+    assert_int_equal(err.kind, ERR_STOP);
+    assert_int_equal(f.n, 100);
+    free(f.times);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_key_that_only_the_collation_finds_is_another_document),
+        cmocka_unit_test(nothing_is_asked_for_no_keys),
+        cmocka_unit_test(many_keys_need_few_statements),
+        cmocka_unit_test(a_large_text_arrives_whole),
+        cmocka_unit_test(a_failing_statement_names_its_table),
+        cmocka_unit_test(every_root_is_found_once_over_all_pages),
+        cmocka_unit_test(a_search_for_roots_can_be_stopped),
+    };
+
+    return cmocka_run_group_tests_name("loader", tests, open_server, close_server);
+}

@@ -1,0 +1,679 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/buf.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "tests/fakes/fake_coordinator.h"
+#include "web/request.h"
+#include "web/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A folder whose name alone is longer than a socket's address may be. */
+#define DEEP                                                                       \
+    "/a-folder-with-a-name-that-is-so-long-that-no-socket-address-can-hold-it-as-" \
+    "it-has-more-than-one-hundred-and-seven-bytes-in-all"
+
+struct fixture {
+    char folder[64];
+    char socket[512];
+    struct server *server;
+    uint16_t port;
+};
+
+static struct server_options options(const struct fixture *f)
+{
+    return (struct server_options){
+        .socket = f->socket,
+        .listen = "127.0.0.1:0",
+        .timeout_s = 1,
+        .api = {.coordinator = fake_coordinator_get(),
+                .version = STR("0.1.0"),
+                .config_json = STR("{\"schema\":\"millrace/config/1\",\"items\":[]}")},
+    };
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = mem_alloc(1, sizeof(*f));
+    struct err err = {0};
+
+    memset(&fake_coordinator, 0, sizeof(fake_coordinator));
+    snprintf(f->folder, sizeof(f->folder), "/tmp/millrace-web-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->socket, sizeof(f->socket), "%s/millrace.sock", f->folder);
+
+    struct server_options opt = options(f);
+
+    if (!server_start(&f->server, &opt, &err))
+        fail_msg("%s", err.msg);
+    f->port = (uint16_t)strtoul(strchr(server_address(f->server), ':') + 1, NULL, 10);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    server_stop(f->server);
+    assert_int_equal(access(f->socket, F_OK), -1); /* nothing stays behind */
+    rmdir(f->folder);
+    free(f);
+    return 0;
+}
+
+/* ---- a client ---- */
+
+static int connect_unix(const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    return fd;
+}
+
+static int connect_tcp(uint16_t port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    return fd;
+}
+
+/* Send text, read until the other side closes; returns the status line's number, 0 without. */
+static int talk(int fd, struct str text, struct buf *answer)
+{
+    char piece[4096];
+    ssize_t n;
+
+    buf_clear(answer);
+    for (size_t sent = 0; sent < text.len; sent += (size_t)n) {
+        n = send(fd, text.ptr + sent, text.len - sent, MSG_NOSIGNAL);
+        if (n <= 0)
+            break;
+    }
+    while ((n = recv(fd, piece, sizeof(piece), 0)) > 0)
+        buf_append(answer, (struct str){piece, (size_t)n});
+    close(fd);
+    return answer->len > 12 ? (int)strtol(answer->ptr + 9, NULL, 10) : 0;
+}
+
+static void request(struct buf *b, const char *head, const char *body)
+{
+    buf_printf(b, "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", head);
+    if (body != NULL)
+        buf_printf(b, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+                   strlen(body));
+    buf_printf(b, "\r\n%s", body != NULL ? body : "");
+}
+
+static int ask(int fd, const char *head, const char *body, struct buf *answer)
+{
+    struct buf b = {0};
+
+    request(&b, head, body);
+
+    int status = talk(fd, buf_str(&b), answer);
+
+    buf_free(&b);
+    return status;
+}
+
+static int ask_socket(const struct fixture *f, const char *head, const char *body,
+                      struct buf *answer)
+{
+    return ask(connect_unix(f->socket), head, body, answer);
+}
+
+static int ask_port(const struct fixture *f, const char *head, struct buf *answer)
+{
+    return ask(connect_tcp(f->port), head, NULL, answer);
+}
+
+#define assert_has(answer, text)                                           \
+    do {                                                                   \
+        if (strstr((answer).ptr, (text)) == NULL)                          \
+            fail_msg("\"%s\" is missing from:\n%s", (text), (answer).ptr); \
+    } while (0)
+
+/* ---- the socket ---- */
+
+static void each_route_calls_the_coordinator_with_its_arguments(void **state)
+{
+    static const struct {
+        const char *head, *body, *call;
+        int status;
+    } cases[] = {
+        {"GET /api/v1/status", NULL, "status", 200},
+        {"GET /api/v1/doctor", NULL, "doctor", 200},
+        {"GET /api/v1/export", NULL, "export", 200},
+        {"POST /api/v1/apply",
+         "{\"files\":[{\"name\":\"shop.yaml\",\"text\":\"topics: []\",\"folder\":\"/etc\"}],"
+         "\"dry_run\":true}",
+         "apply 1 shop.yaml topics: [] /etc dry_run=1 prune=0", 200},
+        {"GET /api/v1/topics", NULL, "list topic ", 200},
+        {"GET /api/v1/topics/shop", NULL, "list topic shop", 200},
+        {"DELETE /api/v1/topics/shop", NULL, "delete topic shop", 200},
+        {"POST /api/v1/topics/shop/reset", NULL, "topic reset shop", 200},
+        {"POST /api/v1/topics/shop/resume", NULL, "topic resume shop", 200},
+        {"GET /api/v1/databases", NULL, "list database ", 200},
+        {"GET /api/v1/databases/shop", NULL, "list database shop", 200},
+        {"DELETE /api/v1/databases/shop", NULL, "delete database shop", 200},
+        {"GET /api/v1/tables", NULL, "list table ", 200},
+        {"GET /api/v1/tables/shop.orders", NULL, "list table shop.orders", 200},
+        {"DELETE /api/v1/tables/shop.orders", NULL, "delete table shop.orders", 200},
+        {"GET /api/v1/tables/shop.a%2Fb%25/explain?key=1%2C2+3", NULL,
+         "explain shop.a/b% 1,2 3", 200},
+        {"GET /api/v1/tables/shop.orders/mapping", NULL, "mapping shop.orders", 200},
+        {"POST /api/v1/tables/shop.orders/index", NULL,
+         "index create shop.orders rate=0 chunk=0", 202},
+        {"POST /api/v1/tables/shop.orders/index", "{\"rate\":500,\"chunk\":\"70\"}",
+         "index create shop.orders rate=500 chunk=70", 202},
+        {"PATCH /api/v1/tables/shop.orders/index", "{\"rate\":0}",
+         "index set shop.orders rate=0", 200},
+        {"POST /api/v1/tables/shop.orders/index/reset", "{}", "index reset shop.orders", 200},
+        {"DELETE /api/v1/tables/shop.orders/versions", NULL, "index delete shop.orders 0", 200},
+        {"DELETE /api/v1/tables/shop.orders/versions/3", NULL, "index delete shop.orders 3",
+         200},
+        {"GET /api/v1/relations", NULL, "list relation ", 200},
+        {"GET /api/v1/relations/a", NULL, "list relation a", 200},
+        {"GET /api/v1/versions", NULL, "list version ", 200},
+        {"GET /api/v1/versions/orders", NULL, "list version orders", 200},
+        {"GET /api/v1/jobs", NULL, "list job ", 200},
+        {"GET /api/v1/jobs/12", NULL, "list job 12", 200},
+        {"GET /api/v1/log", NULL, "list log ", 200},
+        {"GET /api/v1/log/shop.orders", NULL, "list log shop.orders", 200},
+        {"GET "
+         "/api/v1/dead-letters?topic=t&table=a.b&index=i&reason=mapper&after=5&limit=7&body="
+         "true",
+         NULL,
+         "dead letters list topic=t table=a.b index=i reason=mapper after=5 limit=7 id=0 "
+         "body=1",
+         200},
+        {"GET /api/v1/dead-letters/9", NULL,
+         "dead letters list topic= table= index= reason= after=0 limit=1 id=9 body=1", 200},
+        {"POST /api/v1/dead-letters/replay", "{\"table\":\"shop.orders\"}",
+         "dead letters replay topic= table=shop.orders index= reason= after=0 limit=0 id=0 "
+         "body=0",
+         200},
+        {"POST /api/v1/dead-letters/discard", "{\"all\":true}",
+         "dead letters discard topic= table= index= reason= after=0 limit=0 id=0 body=0", 200},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        fake_coordinator.call[0] = '\0';
+        assert_int_equal(ask_socket(f, cases[i].head, cases[i].body, &answer), cases[i].status);
+        assert_string_equal(fake_coordinator.call, cases[i].call);
+    }
+    buf_free(&answer);
+}
+
+static void the_program_tells_its_version_and_settings(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    assert_int_equal(ask_socket(f, "GET /api/v1/version", NULL, &answer), 200);
+    assert_has(answer, "{\"schema\":\"millrace/program/1\",\"version\":\"0.1.0\"}");
+    assert_int_equal(ask_socket(f, "GET /api/v1/config", NULL, &answer), 200);
+    assert_has(answer, "millrace/config/1");
+    buf_free(&answer);
+}
+
+static void a_request_that_cannot_be_says_why_and_calls_nothing(void **state)
+{
+    static const struct {
+        const char *head, *body;
+        int status;
+        const char *text;
+    } cases[] = {
+        {"GET /nowhere", NULL, 404, "no-such-route"},
+        {"GET /api/v1/tables/a/b/c/d", NULL, 404, "no-such-route"},
+        {"GET /api/v1/tables/..%2f..%2fetc/../x", NULL, 400, "dot part"},
+        {"GET /api/v1//status", NULL, 400, "empty or dot part"},
+        {"GET /api/v1/tables/%zz", NULL, 400, "broken percent escape"},
+        {"GET /api/v1/tables/%00", NULL, 400, "broken percent escape"},
+        {"GET /api/v1/tables/%ff", NULL, 400, "UTF-8"},
+        {"PUT /api/v1/status", NULL, 405, "Allow: GET, HEAD"},
+        {"DELETE /api/v1/status", NULL, 405, "Allow: GET, HEAD"},
+        {"GET /api/v1/tables/a/index", NULL, 405, "Allow: POST, PATCH"},
+        {"GET /api/v1/tables/a/explain", NULL, 400, "which row?"},
+        {"GET /api/v1/dead-letters/none", NULL, 400, "by its number"},
+        {"GET /api/v1/dead-letters?limit=-1", NULL, 400, "whole number"},
+        {"GET /api/v1/dead-letters?colour=red", NULL, 400, "colour"},
+        {"DELETE /api/v1/tables/a/versions/0", NULL, 400, "whole number from 1"},
+        {"POST /api/v1/apply", "{\"files\":[]}", 400, "1 to 1000 files"},
+        {"POST /api/v1/apply", "{\"files\":[7]}", 400, "must be an object"},
+        {"POST /api/v1/apply", "{\"files\":[{\"name\":7}]}", 400, "must be a string"},
+        {"POST /api/v1/apply", "[1,", 400, "not a JSON object"},
+        {"POST /api/v1/apply", "{\"dryrun\":true}", 400, "dryrun"},
+        {"POST /api/v1/tables/a/index", "{\"rate\":1.5}", 400, "whole number"},
+        {"POST /api/v1/tables/a/index", "{\"rate\":-3}", 400, "whole number"},
+        {"PATCH /api/v1/tables/a/index", "{}", 400, "nothing to set"},
+        {"POST /api/v1/dead-letters/discard", "{}", 400, "which ones?"},
+        {"GET /api/v1/status", "{}", 413, "takes no body"},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(ask_socket(f, cases[i].head, cases[i].body, &answer), cases[i].status);
+        assert_has(answer, cases[i].text);
+        assert_has(answer, "Content-Type: application/problem+json");
+        assert_string_equal(fake_coordinator.call, "");
+    }
+    buf_free(&answer);
+}
+
+static void a_failure_of_the_coordinator_has_the_status_that_fits(void **state)
+{
+    static const struct {
+        enum err_kind kind;
+        int code, status;
+    } cases[] = {
+        {ERR_REJECT, 404, 404}, {ERR_REJECT, 409, 409}, {ERR_REJECT, 1146, 422},
+        {ERR_REJECT, 0, 422},   {ERR_RETRY, 0, 503},    {ERR_STOP, 0, 503},
+        {ERR_FATAL, 0, 500},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        err_set_code(&fake_coordinator.fail, cases[i].kind, "", cases[i].code, "so it \"is\"");
+        assert_int_equal(ask_socket(f, "GET /api/v1/status", NULL, &answer), cases[i].status);
+        assert_has(answer, "\"detail\":\"so it \\\"is\\\"\"");
+    }
+    fake_coordinator.answer = "[{\"line\":3}]";
+    err_set(&fake_coordinator.fail, ERR_REJECT, "1 error");
+    assert_int_equal(ask_socket(f, "GET /api/v1/status", NULL, &answer), 422);
+    assert_has(answer, "\"errors\":[{\"line\":3}]}");
+    buf_free(&answer);
+}
+
+static void the_socket_is_for_its_owner_and_group_only(void **state)
+{
+    const struct fixture *f = *state;
+    struct stat st;
+
+    assert_int_equal(stat(f->socket, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0660);
+}
+
+static void another_user_is_refused_even_where_the_files_mode_lets_him_in(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chmod(f->socket, 0666), 0);
+    assert_int_equal(chmod(f->folder, 0755), 0);
+
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(1);
+
+        int status = ask_socket(f, "GET /api/v1/status", NULL, &answer);
+
+        _exit(status == 403 && strstr(answer.ptr, "not-your-daemon") != NULL ? 0 : 2);
+    }
+
+    int how;
+
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    assert_string_equal(fake_coordinator.call, "");
+    buf_free(&answer);
+}
+
+static void a_body_beyond_its_limit_is_refused_however_it_is_sent(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf text = {0}, answer = {0};
+
+    buf_append(&text, STR("POST /api/v1/tables/a/index HTTP/1.1\r\nHost: x\r\n"
+                          "Content-Length: 1048577\r\n\r\n"));
+    assert_int_equal(talk(connect_unix(f->socket), buf_str(&text), &answer), 413);
+    buf_clear(&text);
+    buf_append(&text, STR("POST /api/v1/tables/a/index HTTP/1.1\r\nHost: x\r\n"
+                          "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    for (int i = 0; i < 33; i++)
+        buf_printf(&text, "8000\r\n%032768d\r\n", i);
+    buf_append(&text, STR("0\r\n\r\n"));
+    assert_int_equal(talk(connect_unix(f->socket), buf_str(&text), &answer), 413);
+    assert_string_equal(fake_coordinator.call, "");
+    buf_free(&text);
+    buf_free(&answer);
+}
+
+static void a_call_that_takes_longer_than_the_idle_time_is_answered(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    fake_coordinator.delay_ms = 2500;
+    assert_int_equal(ask_socket(f, "GET /api/v1/doctor", NULL, &answer), 200);
+    buf_free(&answer);
+}
+
+static void who_sends_nothing_is_cut_off(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    assert_int_equal(talk(connect_tcp(f->port), STR("GET / HT"), &answer), 0);
+    buf_free(&answer);
+}
+
+static void broken_requests_harm_nobody(void **state)
+{
+    static const char *const broken[] = {
+        "\r\n\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET /api/v1/status HTTP/1.1\r\n\r\n",
+        "GET http://evil.example/api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
+        "POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nContent-Length: "
+        "99999999999999999999\r\n\r\n",
+        "POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        int status = talk(connect_unix(f->socket), str_from(broken[i]), &answer);
+
+        assert_true(status == 0 || status >= 400);
+    }
+    assert_string_equal(fake_coordinator.call, "");
+    assert_int_equal(ask_socket(f, "GET /api/v1/status", NULL, &answer), 200);
+    buf_free(&answer);
+}
+
+/* ---- the port ---- */
+
+static void the_port_serves_the_open_routes_and_nothing_else(void **state)
+{
+    static const char *const closed[] = {
+        "GET /api/v1/status",          "GET /api/v1/config",       "DELETE /api/v1/tables/a",
+        "POST /api/v1/topics/a/reset", "GET /api/v1/dead-letters", "GET /api/v1/version",
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    fake_coordinator.answer = fake_status;
+    assert_int_equal(ask_port(f, "GET /", &answer), 200);
+    assert_has(answer, "text/html");
+    assert_int_equal(ask_port(f, "GET /metrics", &answer), 200);
+    assert_has(answer, "text/plain; version=0.0.4");
+    assert_has(answer,
+               "# TYPE millrace_source_connected gauge\nmillrace_source_connected{topic");
+    assert_has(answer, "\nprocess_resident_memory_bytes ");
+    assert_int_equal(ask_port(f, "GET /livez", &answer), 200);
+    assert_int_equal(ask_port(f, "GET /readyz", &answer), 200);
+    fake_coordinator.not_ready = true;
+    assert_int_equal(ask_port(f, "GET /readyz", &answer), 503);
+    fake_coordinator.call[0] = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(closed); i++) {
+        assert_int_equal(ask_port(f, closed[i], &answer), 403);
+        assert_has(answer, "socket-only");
+    }
+    assert_string_equal(fake_coordinator.call, "");
+    buf_free(&answer);
+}
+
+static void a_foreign_host_name_is_refused(void **state)
+{
+    static const struct {
+        const char *host;
+        int status;
+    } cases[] = {
+        {"localhost", 200}, {"LOCALHOST:7700", 200}, {"127.0.0.1", 200},
+        {"[::1]:80", 200},  {"evil.example", 421},   {"127.0.0.1.evil.example:7700", 421},
+        {"", 421},          {"[::1", 421},
+    };
+    const struct fixture *f = *state;
+    struct buf answer = {0}, text = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        buf_clear(&text);
+        buf_printf(&text, "GET /livez HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+                   cases[i].host);
+        assert_int_equal(talk(connect_tcp(f->port), buf_str(&text), &answer), cases[i].status);
+    }
+    assert_int_equal(talk(connect_tcp(f->port), STR("GET /livez HTTP/1.0\r\n\r\n"), &answer),
+                     421);
+    buf_free(&text);
+    buf_free(&answer);
+}
+
+static void every_answer_carries_the_strict_headers(void **state)
+{
+    static const char *const heads[] = {"GET /", "GET /livez", "GET /nothing", "GET /metrics"};
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+
+    fake_coordinator.answer = fake_status;
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        ask_port(f, heads[i], &answer);
+        assert_has(answer, "Content-Security-Policy: default-src 'none'; ");
+        assert_has(answer, "frame-ancestors 'none'");
+        assert_has(answer, "X-Content-Type-Options: nosniff");
+        assert_has(answer, "Cache-Control: no-store");
+    }
+    buf_free(&answer);
+}
+
+static void the_style_sheet_of_the_page_has_a_new_nonce_each_time(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+    char nonces[2][33] = {{0}};
+
+    fake_coordinator.answer = fake_status;
+    for (int i = 0; i < 2; i++) {
+        ask_port(f, "GET /", &answer);
+
+        const char *nonce = strstr(answer.ptr, "style-src 'nonce-");
+
+        assert_non_null(nonce);
+        memcpy(nonces[i], nonce + 17, 32);
+        assert_has(answer, "<style nonce=\"");
+        assert_memory_equal(strstr(answer.ptr, "<style nonce=\"") + 14, nonces[i], 32);
+    }
+    assert_string_not_equal(nonces[0], nonces[1]);
+    buf_free(&answer);
+}
+
+/* ---- listening ---- */
+
+static void assert_refused(const struct server_options *opt, const char *text)
+{
+    struct server *s = NULL;
+    struct err err = {0};
+
+    assert_false(server_start(&s, opt, &err));
+    if (strstr(err.msg, text) == NULL)
+        fail_msg("\"%s\" is missing from: %s", text, err.msg);
+}
+
+static void an_address_that_cannot_be_listened_on_is_refused_with_the_fix(void **state)
+{
+    static const struct {
+        const char *listen, *text;
+    } cases[] = {
+        {"0.0.0.0:7700", "reverse proxy"},
+        {"192.168.1.5:7700", "reverse proxy"},
+        {"[::]:7700", "reverse proxy"},
+        {"7700", "write it as 127.0.0.1:7700"},
+        {"127.0.0.1:99999", "write it as"},
+        {"127.0.0.1:", "write it as"},
+        {"db1.example:7700", "neither localhost"},
+    };
+    const struct fixture *f = *state;
+    char taken[64], other[600];
+
+    snprintf(other, sizeof(other), "%s/other.sock", f->folder);
+    struct server_options opt = options(f);
+
+    opt.socket = other;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        opt.listen = cases[i].listen;
+        assert_refused(&opt, cases[i].text);
+    }
+    snprintf(taken, sizeof(taken), "127.0.0.1:%u", f->port);
+    opt.listen = taken;
+    assert_refused(&opt, "is taken by another program");
+    opt.socket = f->socket;
+    assert_refused(&opt, "another program answers on");
+}
+
+static void a_socket_that_was_left_behind_is_replaced(void **state)
+{
+    const struct fixture *f = *state;
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct server *s = NULL;
+    struct err err = {0};
+
+    snprintf(a.sun_path, sizeof(a.sun_path), "%s/left.sock", f->folder);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    close(fd);
+
+    struct server_options opt = options(f);
+
+    opt.socket = a.sun_path;
+    opt.listen = "off";
+    assert_true(server_start(&s, &opt, &err));
+    assert_string_equal(server_address(s), "");
+    server_stop(s);
+}
+
+static void a_file_in_the_sockets_place_is_left_alone(void **state)
+{
+    const struct fixture *f = *state;
+    char path[600];
+
+    snprintf(path, sizeof(path), "%s/file.sock", f->folder);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+    struct server_options opt = options(f);
+
+    opt.socket = path;
+    assert_refused(&opt, "is no socket");
+    assert_int_equal(access(path, F_OK), 0);
+    close(fd);
+    unlink(path);
+}
+
+static void a_path_too_long_for_a_socket_address_works(void **state)
+{
+    const struct fixture *f = *state;
+    struct server *s = NULL;
+    struct err err = {0};
+    struct buf path = {0}, answer = {0};
+    char here[512];
+
+    buf_printf(&path, "%s" DEEP, f->folder);
+    assert_int_equal(mkdir(path.ptr, 0700), 0);
+    buf_append(&path, STR("/millrace.sock"));
+
+    struct server_options opt = options(f);
+
+    opt.socket = path.ptr;
+    if (!server_start(&s, &opt, &err))
+        fail_msg("%s", err.msg);
+    assert_non_null(getcwd(here, sizeof(here)));
+    path.ptr[path.len - strlen("/millrace.sock")] = '\0';
+    assert_int_equal(chdir(path.ptr), 0);
+    assert_int_equal(ask(connect_unix("millrace.sock"), "GET /livez", NULL, &answer), 200);
+    path.ptr[path.len - strlen("/millrace.sock")] = '/';
+    server_stop(s);
+    assert_int_equal(access("millrace.sock", F_OK), -1);
+    assert_int_equal(chdir(here), 0);
+    path.ptr[path.len - strlen("/millrace.sock")] = '\0';
+    assert_int_equal(rmdir(path.ptr), 0);
+    buf_free(&path);
+    buf_free(&answer);
+}
+
+static void *ask_status(void *arg)
+{
+    struct buf answer = {0};
+    bool ok = ask_socket(arg, "GET /api/v1/status", NULL, &answer) == 200;
+
+    buf_free(&answer);
+    return ok ? arg : NULL;
+}
+
+static void a_slow_call_does_not_hold_up_the_others(void **state)
+{
+    struct fixture *f = *state;
+    struct buf answer = {0};
+    pthread_t threads[8];
+    void *ok;
+
+    fake_coordinator.delay_ms = 500;
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_status, f), 0);
+    assert_int_equal(ask_port(f, "GET /livez", &answer), 200);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+        pthread_join(threads[i], &ok);
+        assert_non_null(ok);
+    }
+    buf_free(&answer);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_route_calls_the_coordinator_with_its_arguments),
+        TEST(the_program_tells_its_version_and_settings),
+        TEST(a_request_that_cannot_be_says_why_and_calls_nothing),
+        TEST(a_failure_of_the_coordinator_has_the_status_that_fits),
+        TEST(the_socket_is_for_its_owner_and_group_only),
+        TEST(another_user_is_refused_even_where_the_files_mode_lets_him_in),
+        TEST(a_body_beyond_its_limit_is_refused_however_it_is_sent),
+        TEST(a_call_that_takes_longer_than_the_idle_time_is_answered),
+        TEST(who_sends_nothing_is_cut_off),
+        TEST(broken_requests_harm_nobody),
+        TEST(the_port_serves_the_open_routes_and_nothing_else),
+        TEST(a_foreign_host_name_is_refused),
+        TEST(every_answer_carries_the_strict_headers),
+        TEST(the_style_sheet_of_the_page_has_a_new_nonce_each_time),
+        TEST(an_address_that_cannot_be_listened_on_is_refused_with_the_fix),
+        TEST(a_socket_that_was_left_behind_is_replaced),
+        TEST(a_file_in_the_sockets_place_is_left_alone),
+        TEST(a_path_too_long_for_a_socket_address_works),
+        TEST(a_slow_call_does_not_hold_up_the_others),
+    };
+
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests_name("web", tests, NULL, NULL);
+}

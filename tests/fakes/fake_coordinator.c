@@ -1,0 +1,253 @@
+#include "config.h"
+
+#include "tests/fakes/fake_coordinator.h"
+
+#include "rebalance/coordinator.h"
+#include "src/base/buf.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+struct fake_coordinator fake_coordinator;
+static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct coordinator *fake_coordinator_get(void)
+{
+    return (struct coordinator *)(void *)&fake_coordinator;
+}
+
+static bool called(struct buf *json, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+static bool called(struct buf *json, struct err *err, const char *fmt, ...)
+{
+    struct fake_coordinator *f = &fake_coordinator;
+    struct timespec delay = {f->delay_ms / 1000, f->delay_ms % 1000 * 1000000L};
+    va_list ap;
+
+    pthread_mutex_lock(&call_lock);
+    va_start(ap, fmt);
+    vsnprintf(f->call, sizeof(f->call), fmt, ap);
+    va_end(ap);
+    pthread_mutex_unlock(&call_lock);
+    if (f->delay_ms > 0)
+        nanosleep(&delay, NULL);
+    if (f->answer != NULL || f->fail.kind == ERR_NONE)
+        buf_append(json, str_from(f->answer != NULL ? f->answer : "{}"));
+    if (f->fail.kind == ERR_NONE)
+        return true;
+    *err = f->fail;
+    return false;
+}
+
+bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
+                      struct err *err)
+{
+    (void)opt;
+    (void)err;
+    *out = fake_coordinator_get();
+    return true;
+}
+
+bool coordinator_start(struct coordinator *co, struct err *err)
+{
+    (void)co;
+    (void)err;
+    return true;
+}
+
+void coordinator_stop(struct coordinator *co)
+{
+    (void)co;
+}
+
+void coordinator_close(struct coordinator *co)
+{
+    (void)co;
+}
+
+bool coordinator_apply(struct coordinator *co, const struct apply_file *files, size_t n,
+                       bool dry_run, bool prune, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "apply %zu %s %s %s dry_run=%d prune=%d", n, files[0].name.ptr,
+                  files[0].text.ptr, files[0].folder.ptr, dry_run, prune);
+}
+
+bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
+{
+    (void)co;
+    return called(yaml, err, "export");
+}
+
+bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
+                      struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "list %.*s %.*s", (int)noun.len, noun.ptr, (int)name.len,
+                  name.ptr);
+}
+
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "delete %.*s %.*s", (int)noun.len, noun.ptr, (int)name.len,
+                  name.ptr);
+}
+
+bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "status");
+}
+
+bool coordinator_index_create(struct coordinator *co, struct str table,
+                              const struct index_create_options *opt, struct buf *json,
+                              struct err *err)
+{
+    (void)co;
+    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu", (int)table.len,
+                  table.ptr, opt->rate, opt->chunk);
+}
+
+bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
+                              struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "index delete %.*s %" PRIu64, (int)table.len, table.ptr, number);
+}
+
+bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
+                             struct err *err)
+{
+    (void)co;
+    return called(json, err, "index reset %.*s", (int)table.len, table.ptr);
+}
+
+bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
+                           struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "index set %.*s rate=%" PRIu64, (int)table.len, table.ptr, rate);
+}
+
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
+                             struct err *err)
+{
+    (void)co;
+    return called(json, err, "topic reset %.*s", (int)topic.len, topic.ptr);
+}
+
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
+                              struct err *err)
+{
+    (void)co;
+    return called(json, err, "topic resume %.*s", (int)topic.len, topic.ptr);
+}
+
+bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
+                         struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "explain %.*s %.*s", (int)table.len, table.ptr, (int)key.len,
+                  key.ptr);
+}
+
+bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
+                         struct err *err)
+{
+    (void)co;
+    return called(json, err, "mapping %.*s", (int)table.len, table.ptr);
+}
+
+bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "doctor");
+}
+
+static bool dead_letters(const char *what, const struct dead_letter_filter *f, bool with_body,
+                         struct buf *json, struct err *err)
+{
+    return called(json, err,
+                  "dead letters %s topic=%.*s table=%.*s index=%.*s reason=%.*s after=%" PRIu64
+                  " limit=%zu id=%" PRIu64 " body=%d",
+                  what, (int)f->topic.len, f->topic.ptr, (int)f->table.len, f->table.ptr,
+                  (int)f->index.len, f->index.ptr, (int)f->reason_like.len, f->reason_like.ptr,
+                  f->after_id, f->limit, f->id, with_body);
+}
+
+bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
+                              bool with_body, struct buf *json, struct err *err)
+{
+    (void)co;
+    return dead_letters("list", f, with_body, json, err);
+}
+
+bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
+                                    struct buf *json, struct err *err)
+{
+    (void)co;
+    return dead_letters("replay", f, false, json, err);
+}
+
+bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
+                                     struct buf *json, struct err *err)
+{
+    (void)co;
+    return dead_letters("discard", f, false, json, err);
+}
+
+void coordinator_metrics(struct coordinator *co, struct buf *out)
+{
+    (void)co;
+    buf_append(out, STR("millrace_source_connected{topic=\"shop\"} 1\n"));
+}
+
+bool coordinator_ready(struct coordinator *co, struct buf *json)
+{
+    (void)co;
+    buf_printf(json, "{\"schema\":\"millrace/ready/1\",\"ready\":%s}",
+               fake_coordinator.not_ready ? "false" : "true");
+    return !fake_coordinator.not_ready;
+}
+
+const char fake_status[] =
+    "{\"schema\":\"millrace/status/1\",\"version\":\"0.1.0\",\"node\":\"db1\","
+    "\"started\":\"2026-11-21T10:02:11Z\",\"topics\":["
+    "{\"name\":\"shop\",\"server\":\"MariaDB 10.11.6 at 127.0.0.1:3306\",\"state\":\"running\","
+    "\"file\":\"binlog.000412\",\"position\":88213441,\"gtid\":\"0-1-48213\",\"epoch\":1,"
+    "\"lag_seconds\":0.4,\"lag_bytes\":53211,\"rate\":1210.4,\"retention_seconds\":864000,"
+    "\"reason\":\"\",\"fix\":\"\",\"warnings\":[]},"
+    "{\"name\":\"billing\",\"server\":\"MySQL 8.0.31 at db2:3306\",\"state\":\"fail\","
+    "\"file\":\"bin.000077\",\"position\":5120,\"gtid\":\"\",\"epoch\":2,\"lag_seconds\":932,"
+    "\"lag_bytes\":1073741824,\"rate\":0,\"retention_seconds\":3600,"
+    "\"reason\":\"the server has purged bin.000077, from which we have to go on\","
+    "\"fix\":\"millrace topic reset billing, then index create for each of its tables\","
+    "\"warnings\":[\"the lag is more than half of the time that the server keeps its log\"]}],"
+    "\"tables\":["
+    "{\"table\":\"shop.orders\",\"index\":\"orders\",\"topic\":\"shop\",\"state\":"
+    "\"available\","
+    "\"version\":7,\"documents\":10241,\"pending\":false,\"dead_letters\":0,\"reason\":\"\","
+    "\"fix\":\"\",\"build\":null},"
+    "{\"table\":\"shop.product\",\"index\":\"product\",\"topic\":\"shop\",\"state\":"
+    "\"changing\","
+    "\"version\":3,\"documents\":1250000,\"pending\":true,\"dead_letters\":12,\"reason\":\"\","
+    "\"fix\":\"\",\"build\":{\"version\":4,\"rows_done\":520000,\"rows_total\":1250000,"
+    "\"rate\":41200,\"remaining_seconds\":17.7,\"rate_limit\":0}},"
+    "{\"table\":\"shop.customer\",\"index\":\"customer\",\"topic\":\"shop\","
+    "\"state\":\"unavailable\",\"version\":0,\"documents\":0,\"pending\":false,"
+    "\"dead_letters\":0,\"reason\":\"\",\"fix\":\"\",\"build\":null},"
+    "{\"table\":\"billing.invoice\",\"index\":\"invoice\",\"topic\":\"billing\","
+    "\"state\":\"held\",\"version\":2,\"documents\":88,\"pending\":false,\"dead_letters\":0,"
+    "\"reason\":\"the engine blocks writes to invoice_v2: disk is full <95%>\","
+    "\"fix\":\"free disk space; the block goes by itself\",\"build\":null}],"
+    "\"delivery\":{\"queued\":311,\"loading\":20,\"in_flight\":500,\"bytes_held\":1931744,"
+    "\"requests\":48213,\"retries\":2},"
+    "\"search\":{\"flavor\":\"OpenSearch\",\"version\":\"2.19.5\",\"health\":\"yellow\","
+    "\"url\":\"http://127.0.0.1:9200\"},"
+    "\"changes\":{\"read\":4821312,\"delivered\":4820100,\"superseded\":12,\"filtered\":700,"
+    "\"deferred\":0,\"purged\":0,\"dead\":0,\"in_flight\":500}}";

@@ -1,0 +1,47 @@
+#include "config.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include "sync/delivery/bulk_response.h"
+#include "sync/delivery/bulk_verdict.h"
+
+#include <assert.h>
+
+static struct bulk_sent sent(void *ctx, size_t i)
+{
+    static const struct bulk_sent actions[] = {
+        {DOC_INDEX, STR("1")}, {DOC_DELETE, STR("2")}, {DOC_INDEX, STR("\"\n")}};
+
+    (void)ctx;
+    return actions[i % ARRAY_LEN(actions)];
+}
+
+/* Whatever is believed of an answer has a status that can be, and can be judged. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    const size_t n = len == 0 ? 0 : bytes[0] % 8u;
+    const struct str body = {(const char *)bytes + (len > 0), len - (len > 0)};
+    struct bulk_response r = {0};
+    struct buf type = {0}, reason = {0};
+    struct err err = {0};
+    uint64_t version;
+
+    if (bulk_response_read(&r, body, n, sent, NULL, &err))
+        for (size_t i = 0; i < n; i++) {
+            const struct bulk_error e = bulk_response_error(&r, i);
+
+            assert(r.items[i].status >= 100 && r.items[i].status <= 999);
+            item_verdict_name(
+                bulk_verdict_of_item(sent(NULL, i).op, r.items[i].status, e.type, e.reason));
+            bulk_verdict_stored_version(e.reason, &version);
+        }
+    else
+        assert(err.kind == ERR_RETRY);
+    bulk_response_refusal(body, &type, &reason);
+    request_verdict_name(
+        bulk_verdict_of_request((int)n * 100, buf_str(&type), buf_str(&reason)));
+    buf_free(&type);
+    buf_free(&reason);
+    bulk_response_free(&r);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * One cell: its type and metadata, what the schema says of the column, and its bytes.  Whatever
+ * is read must print as JSON.
+ */
+#include "config.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include "src/json.h"
+#include "sync/binlog/cell.h"
+#include "sync/binlog/value_json.h"
+
+#include <stdlib.h>
+
+static const struct str charsets[] = {
+    STR(""),      STR("binary"),  STR("utf8mb4"), STR("latin1"), STR("gbk"),     STR("gb18030"),
+    STR("sjis"),  STR("ujis"),    STR("big5"),    STR("euckr"),  STR("ucs2"),    STR("utf16"),
+    STR("utf32"), STR("utf16le"), STR("swe7"),    STR("cp932"),  STR("eucjpms"), STR("gb2312"),
+};
+
+static const struct str labels[] = {STR("a"), STR("bé"), STR("")};
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct column column = {.labels = (struct str *)(uintptr_t)labels};
+    struct cell_reader reader;
+    struct wire_column wire;
+    struct column_plan plan;
+    struct cursor meta;
+    struct value v;
+
+    if (len < 9)
+        return 0;
+    column.type = (enum column_type)(bytes[1] % (COLUMN_VECTOR + 1));
+    column.charset = charsets[bytes[2] % ARRAY_LEN(charsets)];
+    column.fsp = bytes[3] % 8;
+    column.is_unsigned = (bytes[3] & 8) != 0;
+    column.n_labels = bytes[3] >> 4 & 3;
+    meta = (struct cursor){.p = bytes + 4, .end = bytes + 9};
+    if (!wire_column_parse(bytes[0], &meta, &wire) || meta.failed ||
+        !cell_plan(&wire, &column, &plan))
+        return 0;
+
+    struct arena *a = arena_new();
+    struct buf text = {0};
+    struct err err;
+
+    cell_reader_init(&reader);
+    cell_reader_use(&reader, a, cell_text_max(&plan));
+    if (cell_read(&reader, &plan, bytes + 9, bytes + len, &v) != NULL) {
+        value_append_json(&text, &v);
+        if (!json_valid(buf_str(&text), &err))
+            abort();
+    }
+    cell_reader_fini(&reader);
+    arena_free(a);
+    buf_free(&text);
+    return 0;
+}

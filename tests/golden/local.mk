@@ -1,0 +1,17 @@
+# Documents of a live database against recorded ones: run.py starts a private server.
+dist_noinst_SCRIPTS += %D%/run.py
+EXTRA_DIST += %D%/random_case.py
+EXTRA_DIST += \
+	%D%/dates %D%/indexes %D%/joins %D%/keys %D%/names %D%/text %D%/tree %D%/types \
+	%D%/types_mariadb %D%/types_mysql %D%/types_vector
+
+if HAVE_CMOCKA
+check_PROGRAMS += %D%/golden_dump
+tests_golden_golden_dump_SOURCES = %D%/golden_dump.c %D%/golden_images.c %D%/golden.h
+tests_golden_golden_dump_LDADD = $(document_test_ldadd)
+endif
+
+# What `binlog decode` prints for the files of other projects.
+TESTS               += %D%/binlog_corpus.tap
+dist_noinst_SCRIPTS += %D%/binlog_corpus.py %D%/binlog_corpus.tap
+EXTRA_DIST          += %D%/vectors/README.md %D%/vectors/cells.tsv %D%/vectors/jsonb.tsv

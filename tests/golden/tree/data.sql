@@ -1,0 +1,10 @@
+SET NAMES utf8mb4;
+USE golden_tree;
+INSERT INTO country VALUES (1,'DE',0), (2,'FR',1), (3,'IT',0);
+INSERT INTO golden_tree_other.city VALUES ('BER','Berlin',1), ('PAR','Paris',2), ('ROM','Roma',3), ('NIX','Nowhere',99);
+INSERT INTO customer VALUES (1,'Ann','BER',NULL), (2,'Bob','PAR',1), (3,'Cem','rom',1), (4,'Dee','NIX',4), (5,'Eve',NULL,99);
+INSERT INTO maker VALUES (1,'Acme'), (2,'Bolt');
+INSERT INTO product VALUES ('p1','Pen',1), ('P2','Pot',2), ('p3','Pan',NULL), ('p4','Pin',1);
+INSERT INTO orders VALUES (1,1,'new'), (2,2,'new'), (3,3,'old'), (4,4,'old'), (5,5,'x'), (6,NULL,'x'), (7,77,'x'), (8,1,'x');
+INSERT INTO item VALUES (1,2,'p1',1,0), (1,1,'p2',2,0), (1,10,'P1',3,0), (2,1,'p1',1,1), (2,2,'p3',1,0), (3,1,'p9',1,0), (3,2,NULL,1,0), (4,1,'p4',5,0), (99,1,'p1',1,0), (8,1,'p1',1,1), (8,2,'p2',1,0);
+INSERT INTO note VALUES (1,1,2,'n1'), (2,1,2,'n2'), (3,1,1,'n3'), (4,2,1,'hidden'), (5,3,1,'n5'), (6,NULL,1,'no'), (7,1,NULL,'no'), (8,1,10,'ten');

@@ -1,0 +1,11 @@
+CREATE DATABASE golden_tree CHARACTER SET utf8mb4;
+CREATE DATABASE golden_tree_other CHARACTER SET latin1;
+USE golden_tree;
+CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(40), city_code CHAR(3), boss INT, KEY (boss), KEY (city_code));
+CREATE TABLE golden_tree_other.city (code CHAR(3) PRIMARY KEY, name VARCHAR(40), country INT, KEY (country));
+CREATE TABLE country (id INT PRIMARY KEY, name VARCHAR(40), deleted TINYINT NOT NULL DEFAULT 0);
+CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT, status VARCHAR(10), KEY (customer_id));
+CREATE TABLE item (order_id INT, line INT, product VARCHAR(10), qty INT, deleted TINYINT NOT NULL DEFAULT 0, PRIMARY KEY (order_id, line), KEY (product));
+CREATE TABLE product (sku VARCHAR(10) PRIMARY KEY, name VARCHAR(40), maker INT, KEY (maker));
+CREATE TABLE maker (id INT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE note (id INT PRIMARY KEY, order_id INT, line INT, text VARCHAR(40), KEY (order_id, line));

@@ -1,0 +1,18 @@
+CREATE DATABASE golden_types CHARACTER SET utf8mb4;
+USE golden_types;
+CREATE TABLE every (
+    id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    t TINYINT, tu TINYINT UNSIGNED, flag TINYINT(1), s SMALLINT, m MEDIUMINT, mu MEDIUMINT UNSIGNED,
+    i INT, iz INT(8) ZEROFILL, b BIGINT, bu BIGINT UNSIGNED,
+    d0 DECIMAL(18,0), d2 DECIMAL(10,2), dz DECIMAL(10,2) ZEROFILL, d30 DECIMAL(65,30), d_text DECIMAL(8,3),
+    f FLOAT, f2 FLOAT(7,2), g DOUBLE, g2 DOUBLE(12,3),
+    bit1 BIT(1), bit20 BIT(20), bit64 BIT(64), switch BIT(1),
+    y YEAR, da DATE, ti TIME, ti6 TIME(6), dt DATETIME, dt1 DATETIME(1), dt6 DATETIME(6),
+    ts TIMESTAMP NULL, ts3 TIMESTAMP(3) NULL,
+    c CHAR(10), v VARCHAR(200), x TEXT, lx LONGTEXT,
+    bin BINARY(6), vb VARBINARY(20), bl BLOB,
+    e ENUM('small','mid "quoted"','größe',''), st SET('a','b c','ü'),
+    j JSON, p POINT, geo GEOMETRY,
+    made INT GENERATED ALWAYS AS (i * 2) VIRTUAL, kept VARCHAR(20) GENERATED ALWAYS AS (CONCAT('<', t, '>')) STORED,
+    hidden INT INVISIBLE
+);

@@ -1,0 +1,6 @@
+SET NAMES utf8mb4;
+USE golden_types_mysql;
+INSERT INTO every VALUES
+    (1, JSON_OBJECT('z', 1, 'aa', 2.50, 'd', CAST('2024-01-02' AS DATE), 't', CAST('2024-01-02 03:04:05.6' AS DATETIME(1)), 'h', CAST('1:2:3' AS TIME)), ST_GeomFromText('POINT(52.25 13.5)', 4326), ST_GeomFromText('LINESTRING(1 2,3 4)', 4326), 'É'),
+    (2, JSON_ARRAY(1e100, -0.0, 1.0, CAST(12.50 AS DECIMAL(5,2)), 18446744073709551615), NULL, NULL, NULL),
+    (3, CAST('"a\\u2028\\n\\"b"' AS JSON), NULL, NULL, NULL);

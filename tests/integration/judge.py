@@ -1,0 +1,54 @@
+"""The judge: are the documents of an index what the database says, all of them, to the last digit?
+
+The expected documents come from oracle.py, a second implementation that knows SQL and the contract
+and nothing of Millrace.
+"""
+import io
+import time
+
+import oracle
+from servers import Failed
+
+
+def index_of(table):
+    return table.get("index") or table["table"].split(".", 1)[1]
+
+
+def verdicts(database, engine, path, tables=None):
+    """[(table, equal, report)] of each table that the definition file defines (or of those named)."""
+    definitions = oracle.Definitions([path])
+    connection = database.connect(conv={})
+    try:
+        seer = oracle.Oracle(connection, definitions)
+        return [verdict(seer, engine, name, index_of(table)) for name, table in definitions.tables.items()
+                if tables is None or name in tables]
+    finally:
+        connection.close()
+
+
+def verdict(seer, engine, table, index):
+    # A row that cannot be a document is in the dead letters, not in the index.
+    expected = {key: document for key, document in seer.documents(table)
+                if not isinstance(document, oracle.DeadLetter)}
+    actual = {key: oracle.without_ours(source) for key, source, _ in engine.documents(index)}
+    report = io.StringIO()
+    equal = oracle.compare(expected, actual, show=3, out=report)
+    return table, equal, f"{table} in {index}: {report.getvalue()}"
+
+
+def wait_equal(database, engine, path, tables=None, seconds=30, alive=None):
+    """Judges until everything is equal; the last reports as Failed when that takes too long.
+
+    The database must be still.  alive is called in between, to fail early when there is no hope."""
+    end = time.monotonic() + seconds
+    pause = 0.05
+    while True:
+        found = verdicts(database, engine, path, tables)
+        if all(equal for _, equal, _ in found):
+            return
+        if time.monotonic() > end:
+            raise Failed(f"not equal within {seconds} s:\n" + "".join(report for _, equal, report in found if not equal))
+        if alive:
+            alive()
+        time.sleep(pause)
+        pause = min(pause * 2, 1)

@@ -1,0 +1,364 @@
+"""The servers that tests talk to: a database, a search engine, and Millrace itself.
+
+Everything lies under tests/run/, on ports that nobody else has; what a test started is stopped when
+the runner ends, however it ends.
+"""
+import decimal
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+from http.client import HTTPConnection
+
+import pymysql
+import yaml
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPO = os.path.dirname(os.path.dirname(HERE))
+RUN = os.path.join(REPO, "tests", "run")
+BINARY = os.path.abspath(os.environ.get("MILLRACE", os.path.join(REPO, "build-tests", "plain", "millrace")))
+
+
+class Failed(Exception):
+    """A test's expectation that did not hold; its text is what the report shows."""
+
+
+def free_port():
+    """Below all that systems take local ends of connections from: a server that is restarted must find
+    its port free, and a client that keeps trying must not connect to itself."""
+    while True:
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", random.SystemRandom().randrange(4000, 9900)))
+            except OSError:
+                continue
+            return s.getsockname()[1]
+
+
+def wait_until(what, check, seconds=30, pause=0.05):
+    """Calls check until it gives something true and returns that; Failed after that many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        value = check()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Failed(f"not within {seconds} s: {what() if callable(what) else what}")
+        time.sleep(pause)
+
+
+def run_script(*args):
+    done = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(args[:2])}: exit {done.returncode}\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def parse_json(text):
+    """Numbers are Decimals, so that no digit is lost."""
+    return json.loads(text, parse_float=decimal.Decimal, parse_int=decimal.Decimal)
+
+
+class Database:
+    """One MySQL or MariaDB server of a flavour of tools/mysql/server."""
+
+    def __init__(self, flavour="mariadb", name="database"):
+        self.flavour = flavour
+        self.folder = os.path.join(RUN, f"{name}-{flavour}")
+        self.port = free_port()
+        self.options = []
+
+    @property
+    def is_mariadb(self):
+        return self.flavour.startswith("mariadb")
+
+    def start(self, *options):
+        self.options = list(options)
+        run_script(os.path.join(REPO, "tools/mysql/server"), "start", "--flavour", self.flavour,
+                   "--data", self.folder, "--port", str(self.port), "--", *options)
+
+    def stop(self):
+        run_script(os.path.join(REPO, "tools/mysql/server"), "stop", "--data", self.folder)
+
+    def restart(self, *options):
+        self.stop()
+        self.start(*options)
+
+    def pid(self):
+        with open(os.path.join(self.folder, "pid")) as f:
+            return int(f.read())
+
+    def kill(self):
+        pid = self.pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_until("the killed database is gone", lambda: not running(pid))
+
+    def signal(self, number):
+        os.kill(self.pid(), number)
+
+    def wipe(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def connect(self, schema=None, **more):
+        with open(os.path.join(self.folder, "password")) as f:
+            password = f.read()
+        if self.flavour == "mysql9":  # caching_sha2 gives the password only inside TLS
+            more.setdefault("ssl", {"ca": os.path.join(self.folder, "data", "ca.pem"), "check_hostname": False})
+        settings = dict(host="127.0.0.1", port=self.port, user="root", password=password, database=schema,
+                        charset="utf8mb4", autocommit=True, connect_timeout=10)
+        return pymysql.connect(**(settings | more))
+
+    def sql(self, *statements, schema=None):
+        """Runs the statements in one connection and returns the last one's rows."""
+        connection = self.connect(schema)
+        try:
+            with connection.cursor() as cursor:
+                for statement in statements:
+                    cursor.execute(statement)
+                return cursor.fetchall()
+        finally:
+            connection.close()
+
+
+class Engine:
+    """One OpenSearch node of tools/opensearch."""
+
+    def __init__(self, name="engine"):
+        self.folder = os.path.join(RUN, name)
+        self.port, self.transport = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.heap = "640m"
+        self.node = os.path.join(REPO, "tools/opensearch/node")
+
+    def start(self, *settings):
+        more = [word for setting in settings for word in ("--set", setting)]
+        run_script(self.node, "start", "--data", self.folder, "--port", str(self.port), "--transport",
+                   str(self.transport), "--heap", self.heap, *more)
+
+    def stop(self):
+        run_script(self.node, "stop", "--data", self.folder)
+
+    def pid(self):
+        with open(os.path.join(self.folder, "pid")) as f:
+            return int(f.read())
+
+    def kill(self):
+        pid = self.pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_until("the killed engine is gone", lambda: not running(pid))
+
+    def signal(self, number):
+        os.kill(self.pid(), number)
+
+    def wipe(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def ask(self, method, path, body=None, ok=(200, 201), timeout=60):
+        """One request; the answer parsed with exact numbers.  ok=None accepts every status."""
+        status, text = http(method, self.url + path, body, timeout=timeout)
+        if ok is not None and status not in ok:
+            raise Failed(f"{method} {path}: {status} {text[:500]}")
+        return parse_json(text) if text else None
+
+    def count(self, index):
+        self.ask("POST", f"/{index}/_refresh")
+        return int(self.ask("GET", f"/{index}/_count")["count"])
+
+    def get(self, index, key):
+        """A document's _source, or None."""
+        answer = self.ask("GET", f"/{index}/_doc/{urllib.parse.quote(str(key), safe='')}", ok=(200, 404))
+        return answer.get("_source") if answer.get("found") else None
+
+    def documents(self, index, page=5000):
+        """Yields (id, _source, _version) of every document; the last write is visible."""
+        self.ask("POST", f"/{index}/_refresh")
+        answer = self.ask("POST", f"/{index}/_search?scroll=2m",
+                          {"size": page, "sort": ["_doc"], "version": True, "query": {"match_all": {}}})
+        while answer["hits"]["hits"]:
+            for hit in answer["hits"]["hits"]:
+                yield hit["_id"], hit["_source"], int(hit["_version"])
+            answer = self.ask("POST", "/_search/scroll", {"scroll": "2m", "scroll_id": answer["_scroll_id"]})
+        self.ask("DELETE", "/_search/scroll", {"scroll_id": answer["_scroll_id"]})
+
+
+def http(method, url, body=None, timeout=60, headers=None):
+    """(status, text); a body that is no string is sent as JSON."""
+    at = urllib.parse.urlsplit(url)
+    connection = HTTPConnection(at.hostname, at.port, timeout=timeout)
+    try:
+        if body is not None and not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        if isinstance(body, str):
+            body = body.encode()
+        head = {"Content-Type": "application/json"} | (headers or {})
+        connection.request(method, at.path + ("?" + at.query if at.query else ""), body, head)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode("utf-8", "replace")
+    finally:
+        connection.close()
+
+
+def running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Millrace:
+    """One daemon with a data folder and a configuration of its own, and the commands that speak to it."""
+
+    def __init__(self, name, engine, **config):
+        self.folder = os.path.join(RUN, "millrace", name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.config_file = os.path.join(self.folder, "millrace.yaml")
+        self.log = os.path.join(self.folder, "log")
+        self.process = None
+        self.config = {"listen": f"127.0.0.1:{self.port}", "data": os.path.join(self.folder, "data"),
+                       "socket": short_socket(self.folder), "search": {"url": [engine.url]}}
+        self.configure(**config)
+
+    def configure(self, **config):
+        """Changes settings; a running daemon sees them after its next start."""
+        self.config |= config
+        with open(self.config_file, "w") as f:
+            yaml.safe_dump(self.config, f, sort_keys=False)
+
+    def write(self, name, text, mode=0o600):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def start(self, wait=True, environment=None):
+        if self.process is None or self.process.poll() is not None:
+            with open(self.log, "ab") as log:
+                self.process = subprocess.Popen([BINARY, "run", "--config", self.config_file],
+                                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                                                env=os.environ | (environment or {}), start_new_session=True)
+            started.append(self)
+        if wait:
+            wait_until(lambda: "the daemon is ready; its log ends:\n" + self.log_tail(), self.is_ready, 30, 0.02)
+        return self
+
+    def is_ready(self):
+        self.check_alive()
+        try:
+            return http("GET", self.url + "/readyz", timeout=5)[0] == 200
+        except OSError:
+            return False
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise Failed(f"the daemon ended with {self.process.returncode}; its log ends:\n{self.log_tail()}")
+
+    def kill_if_running(self):
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
+    def log_tail(self, size=1500):
+        with open(self.log, "rb") as f:
+            return f.read()[-size:].decode("utf-8", "replace")
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, seconds=70):
+        """SIGTERM and wait; returns the exit status."""
+        if self.process is None or self.process.poll() is not None:
+            return self.process.returncode if self.process else 0
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise Failed(f"the daemon was still there {seconds} s after SIGTERM; its log ends:\n{self.log_tail()}")
+
+    def command(self, *args, ok=(0,), input=None, timeout=120):
+        """Runs `millrace ARGS`; a CompletedProcess with text.  ok=None accepts every exit status."""
+        done = subprocess.run([BINARY, *args, "--config", self.config_file], input=input or "", text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                              timeout=timeout, check=False)
+        if ok is not None and done.returncode not in ok:
+            raise Failed(f"millrace {' '.join(args)}: exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        return done
+
+    def json(self, *args, **more):
+        return parse_json(self.command(*args, "-o", "json", **more).stdout)
+
+    def apply(self, definitions, *options, **more):
+        """definitions: YAML text or the object of it."""
+        if not isinstance(definitions, str):
+            definitions = yaml.safe_dump(definitions, sort_keys=False, allow_unicode=True)
+        return self.command("apply", self.write("definitions.yaml", definitions), *options, **more)
+
+    def build(self, table, *options, **more):
+        return self.command("index", "create", table, "--wait", *options, **more)
+
+    def metrics(self):
+        """{(name, ((label, value), ...)): value} of /metrics."""
+        status, text = http("GET", self.url + "/metrics", timeout=10)
+        if status != 200:
+            raise Failed(f"/metrics: {status}")
+        return parse_metrics(text)
+
+    def metric(self, name, **labels):
+        """The sum of a metric's series that have these labels."""
+        wanted = set(labels.items())
+        return sum((value for (n, pairs), value in self.metrics().items() if n == name and wanted <= set(pairs)),
+                   decimal.Decimal(0))
+
+    def rss_kib(self):
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+
+SERIES = re.compile(r'^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$')
+LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
+
+
+def parse_metrics(text):
+    series = {}
+    for line in text.splitlines():
+        if line.startswith("#") or not line:
+            continue
+        found = SERIES.match(line)
+        if not found:
+            raise Failed(f"/metrics: not a line of the text format: {line!r}")
+        key = found[1], tuple(sorted(LABEL.findall(found[2] or "")))
+        if key in series:
+            raise Failed(f"/metrics: twice: {line!r}")
+        series[key] = decimal.Decimal(found[3]) if found[3] not in ("NaN", "+Inf", "-Inf") else found[3]
+    return series
+
+
+def short_socket(folder):
+    """The socket's path, which may have 107 bytes at most: deep checkouts get one under /tmp."""
+    path = os.path.join(folder, "millrace.sock")
+    if len(path) > 107:
+        path = f"/tmp/millrace-{os.getpid()}-{abs(hash(folder)) % 10**8}.sock"
+    return path
+
+
+started = []  # every daemon of this run, to be stopped at its end
+
+
+def stop_all():
+    for daemon in started:
+        if daemon.process.poll() is None:
+            daemon.kill()

@@ -1,0 +1,83 @@
+"""A document that the engine refuses is kept with its reason; the rest goes through."""
+from servers import Failed, wait_until
+
+
+def followed(w):
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), a INT)",
+          "INSERT INTO part VALUES (1, '10', 1), (2, '20', 1), (3, '30', 1)")
+    return w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"]}))
+
+
+def letters(daemon):
+    return daemon.json("dead-letter", "list")["items"]
+
+
+def broken(w, daemon):
+    w.sql("UPDATE part SET a = 2 WHERE id = 1", "UPDATE part SET code = 'abc' WHERE id = 2",
+          "UPDATE part SET a = 2 WHERE id = 3")
+    wait_until("a dead letter", lambda: len(letters(daemon)) == 1)
+    letter = letters(daemon)[0]
+    wait_until("the others go through", lambda: (w.engine.get(w.index("part"), 3) or {}).get("a") == 2)
+    return letter
+
+
+def test_a_value_that_does_not_fit_its_field_is_kept_with_its_reason(w):
+    daemon = followed(w)
+    letter = broken(w, daemon)
+    if letter["doc_id"] != "2" or "code" not in letter["reason"] + str(letter):
+        raise Failed(f"the letter is {letter}")
+    shown = daemon.command("dead-letter", "show", str(letter["id"])).stdout
+    if "abc" not in shown:
+        raise Failed(f"show does not give the document: {shown}")
+    if daemon.metric("millrace_dead_letters") != 1:
+        raise Failed("the metric millrace_dead_letters is not 1")
+    daemon.kill()
+    daemon.start()
+    if len(letters(daemon)) != 1:
+        raise Failed("a restart changed the number of dead letters")
+
+
+def test_the_repaired_row_goes_through_and_its_letter_is_gone(w):
+    daemon = followed(w)
+    broken(w, daemon)
+    w.sql("UPDATE part SET code = '77' WHERE id = 2")
+    w.equal(daemon)
+    wait_until("the letter is gone", lambda: not letters(daemon), 10)
+
+
+def test_replay_reads_the_row_again(w):
+    daemon = followed(w)
+    letter = broken(w, daemon)
+    daemon.command("dead-letter", "replay", str(letter["id"]))
+    wait_until("it fails again and is kept", lambda: letters(daemon) and letters(daemon)[0]["attempts"] >= 2, 10)
+
+
+def test_discard_forgets_the_letter(w):
+    daemon = followed(w)
+    letter = broken(w, daemon)
+    daemon.command("dead-letter", "discard", str(letter["id"]), "--yes")
+    if letters(daemon):
+        raise Failed("it is still there")
+
+
+def test_a_refused_row_in_a_build_is_kept_and_the_build_ends(w):
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20))",
+          "INSERT INTO part VALUES (1, '10'), (2, 'abc'), (3, '30')")
+    daemon = w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}]}))
+    wait_until("a dead letter", lambda: [x["doc_id"] for x in letters(daemon)] == ["2"])
+    if w.engine.count(w.index("part")) != 2:
+        raise Failed("the other rows are not there")
+
+
+def test_a_document_that_is_too_large_is_kept_and_the_rest_goes_through(w):
+    w.engine.stop()
+    w.engine.start("http.max_content_length=4mb")
+    try:
+        w.sql("CREATE TABLE part (id INT PRIMARY KEY, body LONGTEXT)")
+        daemon = w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "body", "type": "text"}]}))
+        w.sql("INSERT INTO part VALUES (1, 'small'), (2, REPEAT('large ', 1000000)), (3, 'small')")
+        wait_until("a dead letter", lambda: [x["doc_id"] for x in letters(daemon)] == ["2"])
+        wait_until("the others", lambda: w.engine.count(w.index("part")) == 2)
+    finally:
+        w.engine.stop()
+        w.engine.start()

@@ -1,0 +1,126 @@
+"""Tables become documents, and changes of every kind follow."""
+import servers
+from servers import Failed
+from workload import Workload
+
+
+def test_every_kind_of_change_reaches_the_documents(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    w.equal(daemon)
+    for change in (
+            ["INSERT INTO orders VALUES (900, 3, 'new', 'first', 1.10, '2024-02-29 12:00:00', NULL, NULL)"],
+            ["INSERT INTO order_item VALUES (90001, 900, 2, 1, 1.10, 1), (90002, 900, 3, 2, 0.05, 0)"],
+            ["UPDATE orders SET status = 'paid', note = 'it''s \\\\ \"x\"\\n' WHERE id = 900"],
+            ["UPDATE order_item SET qty = 7 WHERE id = 90001"],
+            ["UPDATE order_item SET order_id = 5 WHERE id = 90001"],
+            ["UPDATE order_item SET product_id = 9 WHERE id = 90002"],
+            ["DELETE FROM order_item WHERE id = 90002"],
+            ["UPDATE customer SET city = 'Atlantis' WHERE id = 3"],
+            ["UPDATE product SET name = 'new name' WHERE id = 9"],
+            ["UPDATE orders SET customer_id = 4 WHERE id = 900"],
+            ["UPDATE orders SET id = 901 WHERE id = 900"],
+            ["UPDATE orders SET total = total + 1 WHERE id BETWEEN 1 AND 100"],
+            ["DELETE FROM orders WHERE id = 901"],
+            ["SET foreign_key_checks = 0", "DELETE FROM customer WHERE id = 5", "DELETE FROM product WHERE id = 1"],
+            ["SET foreign_key_checks = 0", "DELETE FROM orders WHERE id BETWEEN 20 AND 30"]):
+        w.sql(*change)
+        w.equal(daemon)
+
+
+def test_a_transaction_is_followed_as_a_whole_or_not_at_all(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    w.sql("BEGIN", "UPDATE orders SET status = 'new'", "DELETE FROM order_item", "ROLLBACK")
+    w.sql("BEGIN", "UPDATE orders SET status = 'returned'", "SAVEPOINT a", "DELETE FROM order_item",
+          "ROLLBACK TO SAVEPOINT a", "UPDATE order_item SET qty = 5", "COMMIT")
+    w.equal(daemon)
+
+
+def test_a_big_transaction_is_followed(w):
+    w.sql("CREATE TABLE number (id INT PRIMARY KEY, a INT, b VARCHAR(40))")
+    daemon = w.follow(w.definitions({"table": "number"}))
+    w.sql("BEGIN", "INSERT INTO number WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+          " SELECT x.i * 1000 + y.i, x.i, CONCAT('row ', y.i) FROM n x, n y WHERE x.i <= 60",
+          "UPDATE number SET a = a + 1 WHERE id % 2 = 0", "DELETE FROM number WHERE id % 3 = 0", "COMMIT")
+    w.equal(daemon, seconds=60)
+
+
+def test_keys_that_move_round_in_a_circle_come_to_rest(w):
+    w.sql("CREATE TABLE ring (id INT PRIMARY KEY, a INT)", "INSERT INTO ring VALUES (0, 0), (1, 1), (2, 2)")
+    daemon = w.follow(w.definitions({"table": "ring"}))
+    for _ in range(30):
+        w.sql("BEGIN", "UPDATE ring SET id = -1 WHERE id = 0", "UPDATE ring SET id = 0 WHERE id = 1",
+              "UPDATE ring SET id = 1 WHERE id = 2", "UPDATE ring SET id = 2 WHERE id = -1", "COMMIT")
+    w.sql("UPDATE ring SET id = id - 1 ORDER BY id", "UPDATE ring SET id = id + 1 ORDER BY id DESC")
+    w.equal(daemon)
+
+
+def test_a_composite_key_makes_ids_without_collisions(w):
+    w.sql("CREATE TABLE pair (a VARCHAR(20), b VARCHAR(20), c INT, PRIMARY KEY (a, b))",
+          "INSERT INTO pair VALUES ('x,y', 'z', 1), ('x', 'y,z', 2), ('x%2Cy', 'z', 3), ('', '', 4), ('ü', ' ', 5)")
+    daemon = w.follow(w.definitions({"table": "pair"}))
+    w.equal(daemon)
+    w.sql("UPDATE pair SET b = CONCAT(b, ',') WHERE c < 3", "DELETE FROM pair WHERE c = 3",
+          "INSERT INTO pair VALUES ('%', ',', 6)")
+    w.equal(daemon)
+
+
+def test_a_new_version_takes_over_while_writes_go_on(w):
+    w.load_shop(orders=2000)
+    daemon = w.follow(w.shop_definitions())
+    work, connection = Workload(w.rng, orders=2000), w.db.connect(w.schema)
+    alias = w.index("orders")
+    for number in (2, 3):
+        work.run(connection, 50)
+        started = daemon.command("index", "create", f"{w.schema}.orders", "--no-wait")
+        while int(next(iter(w.engine.ask("GET", f"/_alias/{alias}"))).rsplit("_v", 1)[1]) < number:
+            work.run(connection, 5)
+            daemon.check_alive()
+        if "error" in started.stderr:
+            raise Failed(started.stderr)
+        work.run(connection, 50)
+        w.equal(daemon)
+    if len(w.engine.ask("GET", f"/_alias/{alias}")) != 1:
+        raise Failed("the alias leads to more than one index")
+    daemon.command("index", "delete", f"{w.schema}.orders", "--yes")
+    left = [name for name in w.engine.ask("GET", f"/{alias}_v*")]
+    if left != [f"{alias}_v3"]:
+        raise Failed(f"after index delete there are {left}")
+    work.run(connection, 20)
+    w.equal(daemon)
+
+
+def test_an_export_applied_again_changes_nothing(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    first = daemon.command("export").stdout
+    daemon.write("export.yaml", first)
+    said = daemon.command("apply", "export.yaml")
+    if daemon.command("export").stdout != first:
+        raise Failed("the export of an applied export differs")
+    if "no change" not in (said.stdout + said.stderr).lower() and "nothing" not in (said.stdout + said.stderr).lower():
+        raise Failed(f"apply of an export says: {said.stdout}{said.stderr}")
+
+
+def test_a_table_added_later_is_followed_without_a_restart(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions("product"))
+    pid = daemon.process.pid
+    daemon.apply(w.shop_definitions())
+    daemon.build(f"{w.schema}.orders")
+    daemon.build(f"{w.schema}.customer")
+    Workload(w.rng).run(w.db.connect(w.schema), 100)
+    w.equal(daemon)
+    if not servers.running(pid):
+        raise Failed("the daemon was restarted")
+
+
+def test_a_column_added_to_the_table_is_followed(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    daemon = w.follow(w.definitions({"table": "thing", "columns": ["id", "a"]}))
+    w.sql("INSERT INTO thing VALUES (2, 2)", "ALTER TABLE thing ADD COLUMN b INT FIRST, ADD COLUMN c TEXT",
+          "INSERT INTO thing VALUES (7, 3, 3, 'c')", "UPDATE thing SET a = 10 WHERE id = 1",
+          "ALTER TABLE thing DROP COLUMN b", "UPDATE thing SET a = 20 WHERE id = 2", "DELETE FROM thing WHERE id = 3",
+          "INSERT INTO thing VALUES (4, 4, 'd')")
+    w.equal(daemon)

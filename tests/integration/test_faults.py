@@ -1,0 +1,228 @@
+"""The database or the engine goes away, in every way it can; what was written meanwhile arrives."""
+import signal
+import time
+
+from servers import Database, Failed, wait_until
+from workload import Workload
+
+
+def working(w, **config):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions(), **config)
+    return daemon, Workload(w.rng), w.db.connect(w.schema)
+
+
+def cut_connections(w):
+    for row in w.db.sql("SELECT id FROM information_schema.processlist WHERE user = 'millrace'"):
+        try:
+            w.db.sql(f"KILL {row[0]}")
+        except Exception:
+            pass  # it went by itself
+
+
+def test_sigterm_drains_within_its_deadline(w):
+    daemon, work, connection = working(w)
+    work.run(connection, 300)
+    since = time.monotonic()
+    if daemon.stop(30) != 0:
+        raise Failed(f"exit status {daemon.process.returncode}")
+    if time.monotonic() - since > 20:
+        raise Failed(f"the drain took {time.monotonic() - since:.1f} s")
+
+
+def test_sigterm_ends_the_daemon_while_the_engine_hangs(w):
+    daemon, work, connection = working(w)
+    w.engine.signal(signal.SIGSTOP)
+    try:
+        work.run(connection, 50)
+        time.sleep(0.5)
+        daemon.stop(90)
+    finally:
+        w.engine.signal(signal.SIGCONT)
+    work.run(connection, 50)
+    daemon.start()
+    w.equal(daemon)
+
+
+def test_a_daemon_killed_ahead_of_its_checkpoint_goes_on(w):
+    """The engine then has versions from beyond the stored position: they are ours."""
+    daemon, work, connection = working(w)
+    for _ in range(5):
+        work.run(connection, 60)
+        daemon.kill()
+        daemon.start()
+    w.equal(daemon)
+    if '"index held"' in daemon.log_tail(10**7):
+        raise Failed("an index was held; the daemon's log ends:\n" + daemon.log_tail())
+
+
+def test_an_engine_that_hangs_is_waited_for(w):
+    daemon, work, connection = working(w)
+    for pause in (0.5, 3):
+        w.engine.signal(signal.SIGSTOP)
+        try:
+            work.run(connection, 100)
+            time.sleep(pause)
+        finally:
+            w.engine.signal(signal.SIGCONT)
+        w.equal(daemon, seconds=90)
+
+
+def test_an_engine_killed_in_the_middle_of_writes_is_waited_for(w):
+    daemon, work, connection = working(w)
+    work.run(connection, 50)
+    w.engine.kill()
+    work.run(connection, 200)
+    w.engine.start()
+    work.run(connection, 50)
+    w.equal(daemon, seconds=90)
+
+
+def test_an_engine_that_is_down_at_the_start_is_waited_for(w):
+    daemon, work, connection = working(w)
+    daemon.stop()
+    work.run(connection, 100)
+    w.engine.stop()
+    daemon.start(wait=False)
+    time.sleep(1)
+    daemon.check_alive()
+    w.engine.start()
+    w.equal(daemon, seconds=60)
+
+
+def test_a_database_that_restarts_is_followed_on(w):
+    daemon, work, connection = working(w)
+    work.run(connection, 100)
+    w.db.stop()
+    time.sleep(0.5)
+    w.db.start()
+    work.run(w.db.connect(w.schema), 100)
+    w.equal(daemon, seconds=60)
+
+
+def test_a_database_killed_in_the_middle_of_writes_is_followed_on(w):
+    w.db.restart("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1")
+    daemon, work, connection = working(w)
+    work.run(connection, 100)
+    w.db.kill()
+    w.db.start(*w.db.options)
+    work.run(w.db.connect(w.schema), 100)
+    w.equal(daemon, seconds=60)
+
+
+def test_a_cut_dump_connection_is_taken_up_again(w):
+    daemon, work, connection = working(w)
+    for _ in range(5):
+        work.run(connection, 40)
+        cut_connections(w)
+        work.run(connection, 40)
+    w.equal(daemon, seconds=60)
+
+
+def test_a_dump_cut_right_after_a_rotation_goes_on_in_the_right_file(w):
+    """The last transaction stands in one file, the reader is in the next one already."""
+    daemon, work, connection = working(w)
+    for _ in range(3):
+        work.run(connection, 5)
+        w.sql("FLUSH BINARY LOGS")
+        time.sleep(0.5)
+        cut_connections(w)
+        work.run(connection, 5)
+        w.equal(daemon)
+
+
+def test_rotated_logs_are_followed(w):
+    daemon, work, connection = working(w)
+    for _ in range(10):
+        work.run(connection, 20)
+        w.sql("FLUSH BINARY LOGS")
+    w.equal(daemon)
+
+
+def test_two_daemons_with_one_server_id_are_told_apart(w):
+    w.load_shop()
+    first = w.follow(w.shop_definitions("product", server_id=77))
+    second = w.millrace()
+    definitions = w.shop_definitions("customer", server_id=77)
+    second.apply(definitions)
+    wait_until("one of the two names the server id 77",
+               lambda: any("77" in d.log_tail(20000) and "server id" in d.log_tail(20000).lower() or
+                           "server_id" in d.log_tail(20000) for d in (first, second)), 60, 0.2)
+
+
+def topic_state(daemon):
+    return daemon.json("status")["topics"][0]
+
+
+def on_a_private_server(w, name):
+    """What no other test should see the server through."""
+    w.shared = w.db
+    w.db = w.also(Database(w.options.server, name))
+    w.db.start()
+    w.make_schema()
+    return working(w)
+
+
+def no_dump_threads(w):
+    """The server notices late that a replica is gone."""
+    for row in w.db.sql("SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"):
+        w.db.sql(f"KILL {row[0]}")
+    wait_until("the dump has ended", lambda: not w.db.sql(
+        "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"))
+
+
+def stops_and_begins_anew(w, daemon, work, connection):
+    """The topic stops and says why; topic reset and new builds are the way out."""
+    words = "does not hold", "cannot be followed any more", "not the log", "not the one", "another"
+    state = wait_until("the topic stops", lambda: topic_state(daemon)["state"] == "fail" and topic_state(daemon))
+    if not any(word in state["reason"] for word in words) or "topic reset" not in state["fix"]:
+        raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")
+    daemon.command("topic", "reset", w.schema, "--yes")
+    for table in "orders", "product", "customer":
+        daemon.build(f"{w.schema}.{table}")
+    work.run(connection, 50)
+    w.equal(daemon)
+
+
+def purged_to_the_last(w):
+    """A server keeps a log for a while that its engine may still need."""
+    w.sql(f"PURGE BINARY LOGS TO '{w.sql('SHOW BINARY LOGS')[-1][0]}'")
+    return len(w.sql("SHOW BINARY LOGS")) == 1
+
+
+def test_a_purged_log_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "purged")
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    work.run(connection, 50)
+    w.sql("FLUSH BINARY LOGS")
+    work.run(connection, 50)
+    wait_until("the server purges its log", lambda: purged_to_the_last(w))
+    daemon.start()
+    stops_and_begins_anew(w, daemon, work, connection)
+
+
+def reset_log(w):
+    w.sql("RESET BINARY LOGS AND GTIDS" if w.options.server == "mysql9" else "RESET MASTER")
+
+
+def test_a_server_that_was_reset_meanwhile_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "reset")
+    work.run(connection, 100)
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    reset_log(w)
+    work.run(connection, 150)
+    daemon.start()
+    stops_and_begins_anew(w, daemon, work, connection)
+
+
+def test_a_server_that_is_reset_while_it_is_followed_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "reset-live")
+    work.run(connection, 100)
+    w.equal(daemon)
+    reset_log(w)
+    work.run(connection, 50)
+    stops_and_begins_anew(w, daemon, work, connection)

@@ -1,0 +1,56 @@
+"""Memory stays bounded, whatever the size of a transaction or a table."""
+import threading
+import time
+
+from servers import Failed
+
+ROWS = 1_000_000
+# What is resident besides the configured queues, and what the queues may hold by default.
+LIMIT_KIB = 64 * 1024
+QUEUES_KIB = 64 * 1024
+
+
+class Watch:
+    """The highest resident size that the daemon has while something goes on."""
+
+    def __init__(self, daemon):
+        self.daemon, self.peak, self.done = daemon, 0, False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        while not self.done:
+            self.peak = max(self.peak, self.daemon.rss_kib())
+            time.sleep(0.05)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done = True
+        self.thread.join()
+
+
+def numbers(count):
+    return ("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
+            " SELECT x.i * 1000 + y.i + 1, x.i, CONCAT('some text of row ', y.i), y.i * 1.01"
+            f" FROM n x, n y WHERE x.i < {count // 1000}")
+
+
+def test_a_transaction_of_a_million_rows_stays_within_the_bound(w):
+    w.sql("CREATE TABLE much (id INT PRIMARY KEY, a INT, b VARCHAR(60), c DECIMAL(10, 2))")
+    daemon = w.follow(w.definitions({"table": "much"}))
+    with Watch(daemon) as watch:
+        w.sql(f"INSERT INTO much {numbers(ROWS)}")
+        end = time.monotonic() + 180
+        while w.engine.count(w.index("much")) < ROWS:
+            daemon.check_alive()
+            if time.monotonic() > end:
+                raise Failed(f"{w.engine.count(w.index('much'))} of {ROWS} documents after 180 s")
+            time.sleep(0.5)
+        daemon.build(f"{w.schema}.much")
+    print(f"# peak resident memory {watch.peak // 1024} MiB with a transaction and a build of {ROWS} rows", flush=True)
+    if watch.peak > LIMIT_KIB + QUEUES_KIB:
+        raise Failed(f"peak resident memory {watch.peak} KiB is above {LIMIT_KIB + QUEUES_KIB} KiB")
+    if w.engine.count(w.index("much")) != ROWS:
+        raise Failed("the number of documents is not the number of rows")

@@ -1,0 +1,183 @@
+"""Bad input: one clear message with the fix, an exit status, and nothing lost or stored."""
+import re
+
+from servers import Failed, free_port, wait_until
+
+
+def expect(done, status, *patterns):
+    """The command ended so, and said all of this (regular expressions, any case)."""
+    said = done.stdout + done.stderr
+    if done.returncode != status:
+        raise Failed(f"exit {done.returncode}, wanted {status}; it says:\n{said}")
+    for pattern in patterns:
+        if not re.search(pattern, said, re.I | re.S):
+            raise Failed(f"no {pattern!r} in what it says:\n{said}")
+    if re.search(r"assert|segmentation|stack", said, re.I):
+        raise Failed(f"that is no message for a person:\n{said}")
+
+
+def nothing_stored(daemon):
+    if re.search(r"^\s*- ", daemon.command("export").stdout, re.M):
+        raise Failed("something of the refused file was stored")
+
+
+def small(w, **topic):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, name VARCHAR(40))", "INSERT INTO thing VALUES (1, 'one')")
+    return w.definitions({"table": "thing"}, **topic)
+
+
+def test_a_wrong_password_is_said(w):
+    definitions = small(w)
+    daemon = w.millrace()
+    daemon.write("source.password", "wrong\n")
+    expect(daemon.apply(definitions, ok=None), 1, "access denied|password", "millrace", "password_file|source.password")
+    nothing_stored(daemon)
+
+
+def test_an_unreachable_server_is_said(w):
+    port = free_port()
+    daemon = w.millrace()
+    expect(daemon.apply(small(w, address=f"127.0.0.1:{port}"), ok=None), 1, str(port), "connect|reach|refused")
+    nothing_stored(daemon)
+
+
+def test_a_missing_privilege_is_said_with_the_statement_that_gives_it(w):
+    definitions = small(w)
+    w.db.sql("CREATE USER IF NOT EXISTS poor@'127.0.0.1' IDENTIFIED BY 'poor'",
+             f"GRANT SELECT ON {w.schema}.* TO poor@'127.0.0.1'")
+    definitions["topics"][0] |= {"user": "poor", "password_file": "poor.password"}
+    daemon = w.millrace()
+    daemon.write("poor.password", "poor")
+    done = daemon.apply(definitions, ok=None)
+    expect(done, done.returncode, "REPLICATION SLAVE", "GRANT")
+    w.db.sql("DROP USER poor@'127.0.0.1'")
+
+
+def test_a_table_that_may_not_be_read_is_said(w):
+    definitions = small(w)
+    w.db.sql(f"REVOKE SELECT ON {w.schema}.* FROM millrace@'127.0.0.1'")
+    daemon = w.millrace()
+    expect(daemon.apply(definitions, ok=None), 1, "thing", "SELECT|denied|privilege|unknown")
+
+
+def test_a_statement_binlog_is_refused(w):
+    w.db.restart("--binlog-format=STATEMENT")
+    daemon = w.millrace()
+    expect(daemon.apply(small(w), ok=None), 1, "binlog_format", "ROW")
+
+
+def test_a_minimal_row_image_is_refused(w):
+    w.db.restart("--binlog-row-image=MINIMAL")
+    daemon = w.millrace()
+    expect(daemon.apply(small(w), ok=None), 1, "binlog_row_image", "FULL")
+
+
+def test_a_server_without_binlog_is_refused(w):
+    w.db.restart("--skip-log-bin")
+    daemon = w.millrace()
+    expect(daemon.apply(small(w), ok=None), 1, "log.bin")
+
+
+def test_a_table_without_a_key_is_refused(w):
+    w.sql("CREATE TABLE bare (a INT, b INT)")
+    daemon = w.millrace()
+    expect(daemon.apply(w.definitions({"table": "bare"}), ok=None), 1, "bare", "key")
+    nothing_stored(daemon)
+
+
+def test_an_unknown_table_or_column_is_named_with_its_place(w):
+    w.load_shop(orders=1)
+    daemon = w.millrace()
+    definitions = w.shop_definitions("product")
+    definitions["tables"][0]["columns"] = ["id", "nmae"]
+    expect(daemon.apply(definitions, ok=None), 1, r"definitions\.yaml:\d+", "nmae", "name")
+    expect(daemon.apply(w.definitions({"table": "prodcut"}), ok=None), 1, r"definitions\.yaml:\d+", "prodcut")
+    nothing_stored(daemon)
+
+
+def test_a_relation_without_an_index_is_warned_of_with_the_statement(w):
+    w.sql("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY, a_id INT)")
+    daemon = w.millrace()
+    done = daemon.apply(w.definitions({"table": "a", "relations": [
+        {"from": "id", "table": "b", "to": "a_id", "as": "bs", "many": True}]}))
+    expect(done, 0, "warn", r"(CREATE INDEX|ADD (INDEX|KEY)).*a_id")
+
+
+def test_typos_in_definitions_are_shown_with_line_caret_and_nearest_name(w):
+    daemon = w.millrace()
+    for text, *patterns in (
+            ("topics:\n  - name: a\n    adress: 127.0.0.1\n", r"definitions\.yaml:3:\d+", "adress", "address", r"\^"),
+            ("topics:\n\t- name: a\n", r"definitions\.yaml:2", "tab"),
+            ("topics: [\n", r"definitions\.yaml:\d"),
+            ("tables:\n  - table: orders\n", r"definitions\.yaml:2:\d+", "DATABASE.TABLE|database"),
+            ("tables:\n  - {table: a.b, relations: [{from: x, tabel: a.c, to: y}]}\n", r"definitions\.yaml:2", "tabel", "table"),
+            ("databases:\n  - {name: d, topic: nowhere}\n", "nowhere"),
+            ("tables:\n  - {table: a.b, delayed: perhaps}\n", r"definitions\.yaml:2", "delayed", "true|false|boolean")):
+        expect(daemon.apply(text, ok=None), 1, *patterns)
+    nothing_stored(daemon)
+
+
+def test_typos_in_the_configuration_are_shown_with_line_caret_and_nearest_name(w):
+    for text, *patterns in (
+            ("lisen: 127.0.0.1:1\n", r"millrace\.yaml:\d+:\d+", "lisen", "listen", r"\^"),
+            ("delivery: {batch_mix: 3}\n", "batch_mix", "batch_m(in|ax)"),
+            ("delivery: {batch_min: 0}\n", "batch_min"),
+            ("search:\n\turl: [x]\n", r"millrace\.yaml:\d+", "tab"),
+            ("listen: nonsense\n", "listen")):
+        daemon = w.millrace(start=False)
+        with open(daemon.config_file, "w", encoding="utf-8") as f:
+            f.write(f"data: {daemon.folder}/data\n" + text)
+        done = daemon.command("config", "show", ok=None)
+        expect(done, done.returncode or 99, *patterns)
+
+
+def test_a_field_whose_work_comes_later_is_refused_with_its_place(w):
+    w.load_shop(orders=1)
+    daemon = w.millrace()
+    definitions = w.shop_definitions("product")
+    definitions["tables"][0]["sync_every"] = "60s"
+    expect(daemon.apply(definitions, ok=None), 1, r"definitions\.yaml:\d+", "sync_every")
+    nothing_stored(daemon)
+
+
+def test_an_alias_name_taken_by_an_index_is_said(w):
+    definitions = small(w)
+    w.engine.ask("PUT", f"/{w.index('thing')}")
+    daemon = w.millrace()
+    daemon.apply(definitions)
+    done = daemon.build(f"{w.schema}.thing", ok=None)
+    expect(done, 1, re.escape(w.index("thing")), "index", "alias|delete|rename")
+
+
+def test_an_unreachable_engine_fails_a_build_with_its_address(w):
+    definitions = small(w)
+    daemon = w.millrace(start=False, search={"url": [f"http://127.0.0.1:{free_port()}"]})
+    daemon.start(wait=False)
+    wait_until("the daemon answers commands", lambda: daemon.command("status", ok=None).returncode == 0)
+    daemon.apply(definitions, ok=None)
+    done = daemon.command("doctor", ok=None)
+    expect(done, 1, "127.0.0.1:", "search|engine")
+
+
+def test_two_daemons_do_not_share_a_data_folder(w):
+    daemon = w.millrace()
+    other = w.millrace(start=False, data=daemon.config["data"])
+    other.start(wait=False)
+    if other.process.wait(20) == 0:
+        raise Failed("the second daemon started and ended without an error")
+    if not re.search("lock|in use|already|another", other.log_tail()):
+        raise Failed(f"its log says: {other.log_tail()}")
+    other.process = None
+
+
+def test_wrong_usage_is_exit_2_with_a_hint(w):
+    daemon = w.millrace(start=False)
+    for args in (["aply"], ["apply"], ["index", "crate", "a.b"], ["status", "--colour"], ["status", "-o", "xml"]):
+        expect(daemon.command(*args, ok=None), 2, "help|usage|did you mean|nearest|unknown")
+    expect(daemon.command("aply", ok=None), 2, "apply")
+
+
+def test_a_command_without_its_daemon_says_so(w):
+    daemon = w.millrace(start=False)
+    done = daemon.command("status", ok=None)
+    expect(done, done.returncode or 99, "millrace run|not running|no daemon")

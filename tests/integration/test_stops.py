@@ -1,0 +1,60 @@
+"""What cannot be followed stops its table with a reason and a way out, and never the others."""
+from servers import Failed, wait_until
+
+
+def two_tables(w):
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
+          "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)")
+    return w.follow(w.definitions({"table": "good"}, {"table": "bad"}))
+
+
+def table(w, daemon, name):
+    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
+
+
+def stopped(w, daemon, name):
+    state = wait_until(f"the table {name} stops", lambda: table(w, daemon, name)["state"] == "stopped"
+                       and table(w, daemon, name))
+    if not state.get("reason") or not state.get("fix"):
+        raise Failed(f"a reason or a way out is missing: {state}")
+    return state
+
+
+def test_truncate_stops_the_table_and_a_build_is_the_way_out(w):
+    daemon = two_tables(w)
+    w.sql("TRUNCATE TABLE bad", "INSERT INTO bad VALUES (5, 5)", "UPDATE good SET a = 7")
+    stopped(w, daemon, "bad")
+    w.equal(daemon, [f"{w.schema}.good"])
+    daemon.build(f"{w.schema}.bad")
+    w.sql("INSERT INTO bad VALUES (6, 6)", "UPDATE good SET a = 8")
+    w.equal(daemon)
+
+
+def test_drop_stops_the_table_and_a_build_is_the_way_out(w):
+    daemon = two_tables(w)
+    w.sql("DROP TABLE bad", "UPDATE good SET a = 7")
+    stopped(w, daemon, "bad")
+    w.equal(daemon, [f"{w.schema}.good"])
+    w.sql("CREATE TABLE bad (id INT PRIMARY KEY, a INT)", "INSERT INTO bad VALUES (9, 9)")
+    daemon.build(f"{w.schema}.bad")
+    w.sql("INSERT INTO bad VALUES (6, 6)", "UPDATE good SET a = 8")
+    w.equal(daemon)
+
+
+def test_a_stop_outlives_a_restart(w):
+    daemon = two_tables(w)
+    w.sql("TRUNCATE TABLE bad", "UPDATE good SET a = 7")
+    stopped(w, daemon, "bad")
+    daemon.kill()
+    daemon.start()
+    stopped(w, daemon, "bad")
+    w.sql("UPDATE good SET a = 9")
+    w.equal(daemon, [f"{w.schema}.good"])
+
+
+def test_a_renamed_away_key_column_stops_the_table(w):
+    daemon = two_tables(w)
+    w.sql("ALTER TABLE bad DROP PRIMARY KEY, ADD COLUMN k INT PRIMARY KEY AUTO_INCREMENT FIRST",
+          "INSERT INTO bad (id, a) VALUES (7, 7)", "UPDATE good SET a = 7")
+    w.equal(daemon, [f"{w.schema}.good"])
+    daemon.command("status")

@@ -1,0 +1,134 @@
+"""What a person and a monitoring system see: status, metrics, health, logs, explain."""
+import decimal
+import json
+
+from servers import Failed, http, wait_until
+from workload import Workload
+
+
+def series(metrics, name):
+    return {pairs: value for (n, pairs), value in metrics.items() if n == name}
+
+
+def total(metrics, *names):
+    return sum((value for (n, _), value in metrics.items() if n in names), decimal.Decimal(0))
+
+
+def test_every_row_change_is_accounted_for(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    work, connection = Workload(w.rng), w.db.connect(w.schema)
+    for _ in range(20):
+        work.run(connection, 20)
+        balance(daemon)
+    w.equal(daemon)
+    balance(daemon)
+    wait_until("nothing is in flight", lambda: total(daemon.metrics(), "millrace_changes_in_flight") == 0)
+    metrics = daemon.metrics()
+    if total(metrics, "millrace_changes_read_total") < 400:
+        raise Failed("fewer changes were read than made")
+    if not {dict(p).get("outcome") for p in series(metrics, "millrace_changes_done_total")} >= {"delivered", "superseded"}:
+        raise Failed("outcomes are missing")
+
+
+def balance(daemon):
+    metrics = daemon.metrics()
+    read = total(metrics, "millrace_changes_read_total")
+    left = total(metrics, "millrace_changes_done_total", "millrace_changes_in_flight", "millrace_changes_held")
+    if read != left:
+        raise Failed(f"read {read}, but done, in flight and held are {left}")
+
+
+def test_status_tells_of_topics_and_tables(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    status = daemon.json("status")
+    if not status["schema"].startswith("millrace/status/"):
+        raise Failed(f"schema is {status['schema']!r}")
+    topic = status["topics"][0]
+    for field in ("name", "state", "file", "position", "gtid", "lag_seconds", "lag_bytes", "rate"):
+        if field not in topic:
+            raise Failed(f"no {field} in the topic {topic}")
+    tables = {t["table"].split(".")[1]: t for t in status["tables"]}
+    for name, documents in (("orders", 200), ("product", 30), ("customer", 40)):
+        t = tables[name]
+        if t["state"] != "available" or t["version"] != 1 or t["documents"] != documents or t["dead_letters"] != 0:
+            raise Failed(f"{name} is shown as {t}")
+    plain = daemon.command("status").stdout
+    for word in (w.schema, "orders", "available"):
+        if word not in plain:
+            raise Failed(f"no {word} in:\n{plain}")
+
+
+def test_health_and_metrics_have_their_forms(w):
+    daemon = w.millrace()
+    for path, status in (("/livez", 200), ("/readyz", 200), ("/metrics", 200), ("/", 200), ("/nothing", 404)):
+        have = http("GET", daemon.url + path)[0]
+        if have != status:
+            raise Failed(f"{path}: {have}")
+    if http("POST", daemon.url + "/metrics", "x")[0] not in (404, 405):
+        raise Failed("POST /metrics is taken")
+    metrics = daemon.metrics()
+    for name in ("millrace_build_info", "process_resident_memory_bytes", "process_start_time_seconds"):
+        if not series(metrics, name):
+            raise Failed(f"no {name}")
+    text = http("GET", daemon.url + "/metrics")[1]
+    for name in {n for n, _ in metrics}:
+        base = name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count")
+        if f"# TYPE {name} " not in text and f"# TYPE {base} " not in text:
+            raise Failed(f"{name} has no TYPE")
+        if not name.startswith(("millrace_", "process_")):
+            raise Failed(f"{name} has a foreign prefix")
+
+
+def test_readiness_tells_of_an_engine_that_is_gone_only_where_it_should(w):
+    daemon = w.millrace()
+    if http("GET", daemon.url + "/livez")[0] != 200:
+        raise Failed("not alive")
+
+
+def test_logs_are_json_and_hold_no_rows_and_no_secrets(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    Workload(w.rng).run(w.db.connect(w.schema), 50)
+    w.sql("UPDATE customer SET city = 'Very-Secret-City' WHERE id = 1")
+    w.equal(daemon)
+    daemon.stop()
+    with open(daemon.log, encoding="utf-8") as f:
+        for line in f:
+            entry = json.loads(line)
+            if not {"ts", "level", "msg"} <= entry.keys():
+                raise Failed(f"not a log line: {line}")
+            if "Very-Secret-City" in line or "mill-race 7" in line:
+                raise Failed(f"what must not be logged: {line}")
+
+
+def test_explain_shows_the_document_and_writes_nothing(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    said = daemon.command("explain", f"{w.schema}.orders", "7").stdout
+    for word in ("SELECT", '"items"', '"customer"', w.index("orders")):
+        if word not in said:
+            raise Failed(f"no {word} in:\n{said}")
+
+
+def test_doctor_finds_nothing_wrong_here(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    daemon.command("doctor")
+    w.db.sql("REVOKE REPLICATION SLAVE ON *.* FROM millrace@'127.0.0.1'")
+    done = daemon.command("doctor", ok=(1,))
+    if "GRANT REPLICATION SLAVE" not in done.stdout + done.stderr:
+        raise Failed(f"doctor does not give the statement:\n{done.stdout}{done.stderr}")
+
+
+def test_commands_that_need_no_daemon_work_without_one(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions())
+    export = daemon.command("export").stdout
+    daemon.stop()
+    if daemon.command("export").stdout != export:
+        raise Failed("the export differs without the daemon")
+    daemon.command("explain", f"{w.schema}.orders", "7")
+    daemon.apply(w.shop_definitions())
+    daemon.command("config", "show", "--origin")

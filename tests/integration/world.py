@@ -1,0 +1,172 @@
+"""What one test stands in: a schema and indexes of its own, and daemons that end with it."""
+import os
+import random
+import subprocess
+import zlib
+
+import yaml
+
+import judge
+import servers
+from servers import REPO, Engine, Database, Failed, Millrace
+
+PASSWORD = "mill-race 7%,ü"  # nothing in it may need care on the way
+
+_shared = {}
+
+
+def shared_database(flavour):
+    """The server that most tests use; a test that needs other options restarts it with them."""
+    if ("database", flavour) not in _shared:
+        database = Database(flavour)
+        database.stop()  # one that an interrupted run has left
+        database.start()
+        _shared["database", flavour] = database
+    return _shared["database", flavour]
+
+
+def shared_engine():
+    if "engine" not in _shared:
+        engine = Engine()
+        engine.stop()
+        engine.start()
+        _shared["engine"] = engine
+    return _shared["engine"]
+
+
+def stop_shared():
+    servers.stop_all()
+    for server in _shared.values():
+        server.stop()
+
+
+class World:
+    def __init__(self, name, options):
+        self.name, self.options = name, options
+        self.schema = "t_" + "".join(c for c in name.split(".")[-1] if c.isalnum() or c == "_")[:40].lower()
+        self.rng = random.Random(options.seed ^ zlib.crc32(name.encode()))
+        self.db = shared_database(options.server)
+        self.engine = shared_engine()
+        self.daemons, self.extra, self.shared = [], [], None
+        self.path = None
+        self.make_schema()
+
+    # -- the database
+
+    def make_schema(self):
+        user = "millrace@'127.0.0.1'"
+        self.drop_schema()
+        self.db.sql(f"CREATE DATABASE {self.schema} CHARACTER SET utf8mb4",
+                    f"CREATE USER IF NOT EXISTS {user} IDENTIFIED BY '{PASSWORD}'",
+                    f"ALTER USER {user} IDENTIFIED BY '{PASSWORD}'",
+                    f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {user}",
+                    f"GRANT SELECT ON {self.schema}.* TO {user}")
+
+    def drop_schema(self):
+        """Also when a test that failed has left a transaction open."""
+        for row in self.db.sql("SELECT id FROM information_schema.processlist WHERE user = 'root'"
+                               " AND id <> CONNECTION_ID()"):
+            try:
+                self.db.sql(f"KILL {row[0]}")
+            except Exception:
+                pass  # it went by itself
+        self.db.sql("SET lock_wait_timeout = 20", f"DROP DATABASE IF EXISTS {self.schema}")
+
+    def sql(self, *statements):
+        return self.db.sql(*statements, schema=self.schema)
+
+    def load(self, text):
+        """A script of any length through the command line client."""
+        subprocess.run(["mariadb", f"--defaults-file={self.db.folder}/root.cnf", "--default-character-set=utf8mb4",
+                        self.schema], input=text.encode(), check=True)
+
+    def load_shop(self, customers=40, products=30, orders=200):
+        """The sample shop in this test's schema."""
+        with open(os.path.join(REPO, "tools/shop/schema.sql"), encoding="utf-8") as f:
+            schema = f.read()
+        rows = subprocess.run([os.path.join(REPO, "tools/shop/generate"), "--customers", str(customers), "--products",
+                               str(products), "--orders", str(orders)], stdout=subprocess.PIPE, check=True).stdout
+        self.load(schema + rows.decode())
+
+    # -- definitions
+
+    def index(self, name):
+        return f"{self.schema}-{name}"
+
+    def definitions(self, *tables, **topic):
+        """Definitions of tables given as dictionaries; table and index get this test's names."""
+        for table in tables:
+            for thing in self.walk(table):
+                thing["table"] = f"{self.schema}.{thing['table']}"
+            table.setdefault("index", self.index(table["table"].split(".")[1]))
+            table.setdefault("settings", {"number_of_shards": 1, "number_of_replicas": 0})
+        source = {"name": self.schema, "address": f"127.0.0.1:{self.db.port}", "user": "millrace",
+                  "password_file": "source.password"} | topic
+        return {"topics": [{k: v for k, v in source.items() if v is not None}],
+                "databases": [{"name": self.schema, "topic": self.schema}], "tables": list(tables)}
+
+    def walk(self, thing):
+        yield thing
+        if "through" in thing:
+            yield thing["through"]
+        for relation in thing.get("relations", []):
+            yield from self.walk(relation)
+
+    def shop_definitions(self, *names, **topic):
+        """Those of tools/shop/shop.yaml (all, or the named tables)."""
+        with open(os.path.join(REPO, "tools/shop/shop.yaml"), encoding="utf-8") as f:
+            tables = yaml.safe_load(f)["tables"]
+        for table in tables:
+            for thing in self.walk(table):
+                thing["table"] = thing["table"].split(".", 1)[1]
+            del table["index"]
+        return self.definitions(*[t for t in tables if not names or t["table"] in names], **topic)
+
+    # -- Millrace
+
+    def millrace(self, start=True, **config):
+        """A daemon with a data folder of its own."""
+        daemon = Millrace(f"{self.schema}-{len(self.daemons)}", self.engine, **config)
+        daemon.write("source.password", PASSWORD + "\n")
+        self.daemons.append(daemon)
+        return daemon.start() if start else daemon
+
+    def follow(self, definitions, **config):
+        """A daemon that follows these definitions, with every index built."""
+        daemon = self.millrace(**config)
+        daemon.apply(definitions)
+        for index in dict.fromkeys(t["index"] for t in definitions["tables"]):
+            daemon.build(next(t["table"] for t in definitions["tables"] if t["index"] == index))
+        return daemon
+
+    def equal(self, daemon, tables=None, seconds=30):
+        """Wait until the judge finds every document equal; the database must be still."""
+        judge.wait_equal(self.db, self.engine, os.path.join(daemon.folder, "definitions.yaml"), tables, seconds,
+                         alive=daemon.check_alive)
+
+    def also(self, server):
+        """A server only for this test."""
+        self.extra.append(server)
+        return server
+
+    # -- the end
+
+    def leave(self, passed):
+        """Ends everything of the test; a daemon that does not end well fails a test that had passed."""
+        failure = None
+        for daemon in self.daemons:
+            try:
+                status = daemon.stop() if passed else daemon.kill_if_running()
+                if passed and status not in (0, None, -9):
+                    failure = Failed(f"the daemon ended with {status}; its log ends:\n{daemon.log_tail()}")
+            except Failed as e:
+                failure = e
+        for server in self.extra:
+            server.wipe()
+        self.db = self.shared or self.db
+        if self.db.options:
+            self.db.restart()
+        self.drop_schema()
+        self.engine.ask("DELETE", f"/{self.schema}-*", ok=(200, 404))
+        if failure:
+            raise failure

@@ -1,0 +1,39 @@
+#!/bin/sh
+# The manual page and the completion are those of the command table, and each command has its help.
+set -eu
+program=${top_builddir:-.}/millrace
+bad=0
+
+stale() {
+    echo "$1 is stale: make update-docs"
+    bad=1
+}
+"$program" manual | cmp -s - "${top_srcdir:-.}/docs/man/millrace.1" || stale docs/man/millrace.1
+"$program" completion bash | cmp -s - "${top_srcdir:-.}/packaging/millrace.bash" ||
+    stale packaging/millrace.bash
+
+# The commands as --help lists them: indented by two, up to the first argument or gap.
+commands=$("$program" --help | sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)*\)\( [A-Z[].*\|  .*\)$/\1/p')
+manual=$("$program" manual | sed 's/\\-/-/g')
+count=0
+IFS='
+'
+for command in $commands; do
+    IFS=' '
+    # The words of the command.
+    # shellcheck disable=SC2086
+    help=$("$program" $command --help) || { echo "$command --help fails"; bad=1; }
+    case $help in
+        "usage: millrace $command"*) ;;
+        *) echo "$command --help says: $help"; bad=1 ;;
+    esac
+    case $manual in
+        *".SS \"millrace $command\""* | *".SS \"millrace $command "*) ;;
+        *) echo "$command is not in the manual page"; bad=1 ;;
+    esac
+    count=$((count + 1))
+    IFS='
+'
+done
+[ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }
+exit $bad

@@ -1,0 +1,22 @@
+# Unit tests of this room.
+EXTRA_DIST += %D%/writes.h
+unit_tests += \
+	%D%/test_budget \
+	%D%/test_bulk \
+	%D%/test_bulk_response \
+	%D%/test_bulk_verdict \
+	%D%/test_document \
+	%D%/test_letters \
+	%D%/test_outlet \
+	%D%/test_ticket
+tests_unit_test_budget_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_bulk_LDADD          = $(delivery_test_ldadd)
+tests_unit_test_bulk_response_LDADD = $(delivery_test_ldadd)
+tests_unit_test_bulk_verdict_LDADD  = $(delivery_test_ldadd)
+tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
+tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
+tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
+
+unit_tests += %D%/test_document_model
+tests_unit_test_document_model_LDADD = libfakesearch.a $(delivery_test_ldadd)

@@ -1,0 +1,14 @@
+EXTRA_DIST += %D%/fake_catalog.h
+unit_tests += \
+	%D%/test_definition_check \
+	%D%/test_definition_diff \
+	%D%/test_definition_parse \
+	%D%/test_definition_rule \
+	%D%/test_field_type \
+	%D%/test_mapping
+tests_unit_test_definition_check_LDADD = $(model_test_ldadd)
+tests_unit_test_definition_diff_LDADD  = $(model_test_ldadd)
+tests_unit_test_definition_parse_LDADD = $(model_test_ldadd)
+tests_unit_test_definition_rule_LDADD  = $(model_test_ldadd)
+tests_unit_test_field_type_LDADD       = $(model_test_ldadd)
+tests_unit_test_mapping_LDADD          = $(model_test_ldadd)

@@ -1,0 +1,195 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/bulk_response.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct bulk_sent five[] = {
+    {DOC_INDEX, STR("1")}, {DOC_INDEX, STR("2")},  {DOC_INDEX, STR("3")},
+    {DOC_INDEX, STR("4")}, {DOC_DELETE, STR("5")},
+};
+
+static struct bulk_sent sent(void *ctx, size_t i)
+{
+    return ((const struct bulk_sent *)ctx)[i];
+}
+
+static bool read_answer(struct bulk_response *r, const char *body,
+                        const struct bulk_sent *actions, size_t n, struct err *err)
+{
+    return bulk_response_read(r, str_from(body), n, sent, (void *)(uintptr_t)actions, err);
+}
+
+static void check_error(const struct bulk_response *r, size_t i, const char *type,
+                        const char *reason)
+{
+    const struct bulk_error e = bulk_response_error(r, i);
+
+    assert_true(str_equal(e.type, str_from(type)));
+    assert_true(str_equal(e.reason, str_from(reason)));
+}
+
+static void each_item_has_its_own_status_and_error(void **state)
+{
+    static const int statuses[] = {201, 409, 429, 400, 404};
+    struct bulk_response r = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_true(read_answer(
+        &r,
+        "{\"took\":3,\"errors\":true,\"items\":["
+        "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"_shards\":{\"total\":1},\"status\":201}},"
+        "{\"index\":{\"_id\":\"2\",\"status\":409,\"error\":{\"type\":\"version_conflict\","
+        "\"reason\":\"[2]: newer\"}}},"
+        "{\"index\":{\"error\":{\"reason\":\"queue \\\"full\\\"\",\"type\":\"rejected\"},"
+        "\"_id\":\"3\",\"status\":429}},"
+        "{\"index\":{\"_id\":\"4\",\"status\":400,\"error\":{\"type\":\"mapper_parsing\","
+        "\"reason\":\"failed to parse\",\"caused_by\":{\"type\":\"x\",\"reason\":\"not a "
+        "date\"}}}},"
+        "{\"delete\":{\"_id\":\"5\",\"status\":404}}]}",
+        five, 5, &err));
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(r.items[i].status, statuses[i]);
+    check_error(&r, 0, "", "");
+    check_error(&r, 1, "version_conflict", "[2]: newer");
+    check_error(&r, 2, "rejected", "queue \"full\"");
+    check_error(&r, 3, "mapper_parsing", "failed to parse: not a date");
+    check_error(&r, 4, "", "");
+    bulk_response_free(&r);
+}
+
+static void an_answer_that_does_not_match_the_request_is_not_believed(void **state)
+{
+    static const char *const bodies[] = {
+        "",
+        "{",
+        "null",
+        "[]",
+        "{\"errors\":false}",
+        "{\"items\":[]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":201}},{\"index\":{\"_id\":\"1\","
+        "\"status\":201}}]}",
+        "{\"items\":[{}]}",
+        "{\"items\":[7]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\"}}]}",
+        "{\"items\":[{\"index\":{\"status\":201}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":\"x\"}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":99999999999999999999}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":0}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"2\",\"status\":201}}]}",
+        "{\"items\":[{\"index\":{\"_id\":1,\"status\":201}}]}",
+        "{\"items\":[{\"delete\":{\"_id\":\"1\",\"status\":200}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":201}}]",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":201}}]} x",
+        "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":201},\"index\":{}}]}",
+        "<html>",
+    };
+    struct bulk_response r = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        struct err err = {0};
+
+        assert_false(read_answer(&r, bodies[i], five, 1, &err));
+        assert_int_equal(err.kind, ERR_RETRY);
+    }
+    bulk_response_free(&r);
+}
+
+static void escaped_ids_are_compared_by_what_they_mean(void **state)
+{
+    static const struct bulk_sent actions[] = {{DOC_INDEX, STR("a\"\n\xC3\xA9")}};
+    struct bulk_response r = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_true(read_answer(
+        &r, "{\"items\":[{\"index\":{\"_id\":\"a\\\"\\n\\u00e9\",\"status\":201}}]}", actions,
+        1, &err));
+    assert_false(read_answer(
+        &r, "{\"items\":[{\"index\":{\"_id\":\"a\\\"\\n\\u00e8\",\"status\":201}}]}", actions,
+        1, &err));
+    bulk_response_free(&r);
+}
+
+static void long_reasons_are_cut_at_a_character(void **state)
+{
+    struct bulk_response r = {0};
+    struct buf body = {0};
+    struct err err = {0};
+
+    (void)state;
+    buf_append(&body, STR("{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":400,\"error\":{"
+                          "\"type\":\"t\",\"reason\":\"x"));
+    for (unsigned i = 0; i < 5000; i++)
+        buf_append(&body, STR("\xC3\xA9"));
+    buf_append(&body, STR("\"}}}]}"));
+    assert_true(read_answer(&r, body.ptr, five, 1, &err));
+    assert_int_equal(bulk_response_error(&r, 0).reason.len, 1999);
+    buf_free(&body);
+    bulk_response_free(&r);
+}
+
+static void one_reader_serves_many_answers(void **state)
+{
+    struct bulk_response r = {0};
+    struct err err = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(read_answer(&r,
+                                "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":400,"
+                                "\"error\":{\"type\":\"a\",\"reason\":\"b\"}}}]}",
+                                five, 1, &err));
+        check_error(&r, 0, "a", "b");
+        assert_true(read_answer(&r, "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":200}}]}",
+                                five, 1, &err));
+        check_error(&r, 0, "", "");
+    }
+    assert_true(read_answer(&r, "{\"items\":[]}", five, 0, &err));
+    bulk_response_free(&r);
+}
+
+static void the_refusal_of_a_whole_request_says_why(void **state)
+{
+    static const struct {
+        const char *body, *type, *reason;
+    } cases[] = {
+        {"{\"error\":{\"root_cause\":[],\"type\":\"t\",\"reason\":\"r\"},\"status\":400}", "t",
+         "r"},
+        {"{\"error\":\"plain\",\"status\":400}", "", "plain"},
+        {"<html>Bad gateway</html>", "", "<html>Bad gateway</html>"},
+        {"", "", ""},
+        {"{\"message\":\"x\"}", "", "{\"message\":\"x\"}"},
+        {"[1]", "", "[1]"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf type = {0}, reason = {0};
+
+        bulk_response_refusal(str_from(cases[i].body), &type, &reason);
+        assert_true(str_equal(buf_str(&type), str_from(cases[i].type)));
+        assert_true(str_equal(buf_str(&reason), str_from(cases[i].reason)));
+        buf_free(&type);
+        buf_free(&reason);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_item_has_its_own_status_and_error),
+        cmocka_unit_test(an_answer_that_does_not_match_the_request_is_not_believed),
+        cmocka_unit_test(escaped_ids_are_compared_by_what_they_mean),
+        cmocka_unit_test(long_reasons_are_cut_at_a_character),
+        cmocka_unit_test(one_reader_serves_many_answers),
+        cmocka_unit_test(the_refusal_of_a_whole_request_says_why),
+    };
+    return cmocka_run_group_tests_name("bulk_response", tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "sync/delivery/bulk_verdict.h"
+
+#include <string.h>
+
+static void requests_are_judged_by_the_table(void **state)
+{
+    static const struct {
+        int status;
+        const char *type, *reason;
+        enum request_verdict verdict;
+    } cases[] = {
+        {200, "", "", REQUEST_ITEMS},
+        {201, "", "", REQUEST_ITEMS},
+        {400, "action_request_validation_exception", "id [..] is too long", REQUEST_MALFORMED},
+        {400, "illegal_argument_exception", "Malformed action/metadata line",
+         REQUEST_MALFORMED},
+        {400, "index_closed_exception", "closed", REQUEST_HOLD},
+        {400, "illegal_argument_exception", "no write index is defined for alias",
+         REQUEST_HOLD},
+        {401, "security_exception", "missing credentials", REQUEST_HOLD},
+        {403, "cluster_block_exception", "index [a] blocked by: [FORBIDDEN/12]", REQUEST_HOLD},
+        {403, "security_exception", "no permissions", REQUEST_HOLD},
+        {404, "index_not_found_exception", "", REQUEST_HOLD},
+        {408, "", "", REQUEST_UNKNOWN},
+        {413, "", "", REQUEST_TOO_LARGE},
+        {415, "", "", REQUEST_HOLD},
+        {429, "circuit_breaking_exception", "[parent] Data too large", REQUEST_BUSY},
+        {429, "rejected_execution_exception", "", REQUEST_BUSY},
+        {429, "", "too many requests", REQUEST_BUSY},
+        {429, "cluster_block_exception", "blocked by: [TOO_MANY_REQUESTS/12]", REQUEST_HOLD},
+        {301, "", "", REQUEST_HOLD},
+        {500, "", "", REQUEST_UNKNOWN},
+        {502, "", "<html>", REQUEST_UNKNOWN},
+        {503, "cluster_block_exception", "no master", REQUEST_UNKNOWN},
+        {504, "", "", REQUEST_UNKNOWN},
+        {0, "", "", REQUEST_UNKNOWN},
+        {99999, "", "", REQUEST_UNKNOWN},
+        {-1, "", "", REQUEST_UNKNOWN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(bulk_verdict_of_request(cases[i].status, str_from(cases[i].type),
+                                                 str_from(cases[i].reason)),
+                         cases[i].verdict);
+}
+
+static void items_are_judged_by_the_table(void **state)
+{
+    static const struct {
+        enum doc_op op;
+        int status;
+        const char *type, *reason;
+        enum item_verdict verdict;
+    } cases[] = {
+        {DOC_INDEX, 200, "", "", ITEM_DELIVERED},
+        {DOC_INDEX, 201, "", "", ITEM_DELIVERED},
+        {DOC_DELETE, 200, "", "", ITEM_DELIVERED},
+        {DOC_DELETE, 404, "", "", ITEM_DELIVERED},
+        {DOC_DELETE, 404, "index_not_found_exception", "no such index [a]", ITEM_HOLD},
+        {DOC_INDEX, 404, "", "", ITEM_DOUBTFUL},
+        {DOC_INDEX, 404, "index_not_found_exception",
+         "no such index [a] and [require_alias] request flag is [true] and [a] is not an alias",
+         ITEM_HOLD},
+        {DOC_INDEX, 409, "version_conflict_engine_exception", "current version [7]",
+         ITEM_CONFLICT},
+        {DOC_INDEX, 409, "something_else", "", ITEM_DOUBTFUL},
+        {DOC_INDEX, 400, "mapper_parsing_exception", "failed to parse field [a]", ITEM_REFUSED},
+        {DOC_INDEX, 400, "document_parsing_exception", "[1:5] failed", ITEM_REFUSED},
+        {DOC_INDEX, 400, "strict_dynamic_mapping_exception", "mapping set to strict",
+         ITEM_REFUSED},
+        {DOC_INDEX, 400, "illegal_argument_exception", "Document contains an immense term",
+         ITEM_REFUSED},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "The number of nested documents has exceeded the allowed limit of [10000]",
+         ITEM_REFUSED},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "Limit of total fields [1000] has been exceeded", ITEM_HOLD},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "no write index is defined for alias [a]", ITEM_HOLD},
+        {DOC_INDEX, 400, "index_closed_exception", "closed", ITEM_HOLD},
+        {DOC_INDEX, 400, "validation_exception",
+         "this action would add [2] total shards, but this cluster currently has [1000]/[1000] "
+         "maximum shards open",
+         ITEM_HOLD},
+        {DOC_INDEX, 400, "mapper_parsing_exception", "no write index is defined", ITEM_REFUSED},
+        {DOC_INDEX, 400, "mapper_parsing_exception", "Preview: 'Limit of total fields'",
+         ITEM_REFUSED},
+        {DOC_INDEX, 413, "", "", ITEM_REFUSED},
+        {DOC_INDEX, 429, "rejected_execution_exception", "rejected", ITEM_BUSY},
+        {DOC_INDEX, 429, "es_rejected_execution_exception", "rejected", ITEM_BUSY},
+        {DOC_INDEX, 429, "circuit_breaking_exception", "[parent] Data too large", ITEM_BUSY},
+        {DOC_INDEX, 429, "cluster_block_exception",
+         "index [a] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage]",
+         ITEM_HOLD},
+        {DOC_INDEX, 403, "cluster_block_exception",
+         "index [a] blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];",
+         ITEM_HOLD},
+        {DOC_INDEX, 403, "security_exception", "no permissions", ITEM_HOLD},
+        {DOC_INDEX, 401, "security_exception", "", ITEM_HOLD},
+        {DOC_INDEX, 503, "unavailable_shards_exception", "primary shard is not active",
+         ITEM_UNKNOWN},
+        {DOC_INDEX, 503, "no_shard_available_action_exception", "", ITEM_UNKNOWN},
+        {DOC_INDEX, 500, "node_closed_exception", "", ITEM_DOUBTFUL},
+        {DOC_INDEX, 500, "null_pointer_exception", "", ITEM_DOUBTFUL},
+        {DOC_INDEX, 418, "teapot", "", ITEM_DOUBTFUL},
+        {DOC_INDEX, 200, "odd", "a success with an error", ITEM_DOUBTFUL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(bulk_verdict_of_item(cases[i].op, cases[i].status,
+                                              str_from(cases[i].type),
+                                              str_from(cases[i].reason)),
+                         cases[i].verdict);
+}
+
+static void the_stored_version_is_read_from_the_reason(void **state)
+{
+    static const struct {
+        const char *reason;
+        bool found;
+        uint64_t version;
+    } cases[] = {
+        {"[1]: version conflict, current version [9223372036854775807] is higher than the one "
+         "provided [3]",
+         true, 9223372036854775807u},
+        {"[x]: version conflict, current version [0] is higher or equal to the one provided "
+         "[0]",
+         true, 0},
+        {"[current version [5]]: version conflict, current version [7] is higher", true, 7},
+        {"current version [18446744073709551615]", true, UINT64_MAX},
+        {"current version [18446744073709551616]", false, 0},
+        {"current version [-1] is different", false, 0},
+        {"current version []", false, 0},
+        {"current version [12", false, 0},
+        {"current version [12 ]", false, 0},
+        {"current version [", false, 0},
+        {"document already exists", false, 0},
+        {"", false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        uint64_t v = 0;
+
+        assert_int_equal(bulk_verdict_stored_version(str_from(cases[i].reason), &v),
+                         cases[i].found);
+        assert_true(v == cases[i].version);
+    }
+}
+
+static void every_verdict_has_a_name(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < N_REQUEST_VERDICTS; i++)
+        assert_non_null(request_verdict_name((enum request_verdict)i));
+    for (unsigned i = 0; i < N_ITEM_VERDICTS; i++)
+        assert_non_null(item_verdict_name((enum item_verdict)i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_are_judged_by_the_table),
+        cmocka_unit_test(items_are_judged_by_the_table),
+        cmocka_unit_test(the_stored_version_is_read_from_the_reason),
+        cmocka_unit_test(every_verdict_has_a_name),
+    };
+    return cmocka_run_group_tests_name("bulk_verdict", tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/bytes.h"
+#include "src/base/utf8.h"
+
+static const unsigned char bytes[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xff};
+
+static void little_endian_starts_with_the_lowest_byte(void **state)
+{
+    (void)state;
+    assert_int_equal(load_u8(bytes), 0x01);
+    assert_int_equal(load_le16(bytes), 0x2301);
+    assert_int_equal(load_le24(bytes), 0x452301);
+    assert_int_equal(load_le32(bytes + 1), 0x89674523);
+    assert_int_equal(load_le48(bytes), UINT64_C(0xab8967452301));
+    assert_int_equal(load_le64(bytes), UINT64_C(0xefcdab8967452301));
+    assert_int_equal(load_le(bytes, 0), 0);
+    assert_int_equal(load_le(bytes, 5), UINT64_C(0x8967452301));
+    assert_int_equal(load_le(bytes, 8), load_le64(bytes));
+}
+
+static void big_endian_starts_with_the_highest_byte(void **state)
+{
+    (void)state;
+    assert_int_equal(load_be16(bytes), 0x0123);
+    assert_int_equal(load_be24(bytes), 0x012345);
+    assert_int_equal(load_be32(bytes), 0x01234567);
+    assert_int_equal(load_be40(bytes), UINT64_C(0x0123456789));
+    assert_int_equal(load_be64(bytes), UINT64_C(0x0123456789abcdef));
+    assert_int_equal(load_be(bytes, 8), load_be64(bytes));
+}
+
+static void what_is_stored_is_loaded_again(void **state)
+{
+    unsigned char out[8];
+
+    (void)state;
+    store_le16(out, 0xfe01);
+    assert_int_equal(out[0], 0x01);
+    assert_int_equal(load_le16(out), 0xfe01);
+    store_le32(out, 0xfe010203);
+    assert_int_equal(out[0], 0x03);
+    assert_int_equal(load_le32(out), 0xfe010203);
+    store_le64(out, UINT64_C(0xfe01020304050607));
+    assert_int_equal(out[0], 0x07);
+    assert_int_equal(load_le64(out), UINT64_C(0xfe01020304050607));
+}
+
+static void floats_are_ieee_754(void **state)
+{
+    (void)state;
+    assert_true(load_float_le("\x00\x00\xc0\x3f") == 1.5f);
+    assert_true(load_double_le("\x00\x00\x00\x00\x00\x00\xf8\xbf") == -1.5);
+}
+
+static void only_well_formed_characters_are_utf8(void **state)
+{
+    static const struct {
+        struct str s;
+        size_t char_len; /* 0: none */
+        size_t bad_len;
+    } cases[] = {
+        {STR("a"), 1, 0},
+        {STR("\0"), 1, 0},
+        {STR("\xc2\x80"), 2, 0},
+        {STR("\xc1\xbf"), 0, 1}, /* overlong */
+        {STR("\xe0\xa0\x80"), 3, 0},
+        {STR("\xe0\x9f\xbf"), 0, 1}, /* overlong */
+        {STR("\xed\x9f\xbf"), 3, 0},
+        {STR("\xed\xa0\x80"), 0, 1}, /* surrogate */
+        {STR("\xee\x80\x80"), 3, 0},
+        {STR("\xf0\x90\x80\x80"), 4, 0},
+        {STR("\xf0\x8f\xbf\xbf"), 0, 1}, /* overlong */
+        {STR("\xf4\x8f\xbf\xbf"), 4, 0},
+        {STR("\xf4\x90\x80\x80"), 0, 1}, /* above U+10FFFF */
+        {STR("\xf5\x80\x80\x80"), 0, 1},
+        {STR("\x80"), 0, 1},
+        {STR("\xe4\xb8"), 0, 2}, /* cut off */
+        {STR("\xe4\xb8z"), 0, 2},
+        {STR("\xf0\x9f\x98"), 0, 3},
+        {STR("\xff"), 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(utf8_char_len(cases[i].s), cases[i].char_len);
+        assert_int_equal(utf8_valid(cases[i].s), cases[i].char_len > 0);
+        if (cases[i].char_len == 0)
+            assert_int_equal(utf8_bad_len(cases[i].s), cases[i].bad_len);
+    }
+    assert_true(utf8_valid(STR("")));
+    assert_true(
+        utf8_valid(STR("plain text, then \xe4\xb8\xad\xe6\x96\x87 and more plain text")));
+    assert_false(utf8_valid(STR("plain text, then \xe4\xb8\xad\xe6\x96 and more plain text")));
+}
+
+static void every_code_point_survives_encoding(void **state)
+{
+    (void)state;
+    for (uint32_t cp = 0; cp <= 0x10ffff; cp++) {
+        char out[4];
+
+        if (cp == 0xd800)
+            cp = 0xe000;
+
+        size_t n = utf8_encode(out, cp);
+
+        assert_int_equal(utf8_char_len((struct str){out, n}), n);
+        assert_int_equal(n, cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_endian_starts_with_the_lowest_byte),
+        cmocka_unit_test(big_endian_starts_with_the_highest_byte),
+        cmocka_unit_test(what_is_stored_is_loaded_again),
+        cmocka_unit_test(floats_are_ieee_754),
+        cmocka_unit_test(only_well_formed_characters_are_utf8),
+        cmocka_unit_test(every_code_point_survives_encoding),
+    };
+    return cmocka_run_group_tests_name("bytes", tests, NULL, NULL);
+}

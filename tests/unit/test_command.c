@@ -1,0 +1,202 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/command.h"
+#include "src/command_help.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS(...)                              \
+    ((const char *const[]){__VA_ARGS__, NULL}), \
+        (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static bool parse(struct invocation *inv, const char *const *argv, int argc, struct err *err)
+{
+    static const char *args[32];
+
+    return command_parse(inv, args, argc, argv, err);
+}
+
+static void a_command_is_found_by_its_longest_name(void **state)
+{
+    struct invocation inv;
+    struct err err;
+
+    (void)state;
+    assert_true(parse(&inv, WORDS("version"), &err));
+    assert_string_equal(inv.command->name, "version");
+    assert_true(parse(&inv, WORDS("version", "list", "orders"), &err));
+    assert_string_equal(inv.command->name, "version list");
+    assert_int_equal(inv.n_args, 1);
+    assert_string_equal(inv.args[0], "orders");
+}
+
+static void options_may_stand_anywhere(void **state)
+{
+    struct invocation inv;
+    struct err err;
+    uint64_t rate = 0;
+
+    (void)state;
+    assert_true(parse(&inv,
+                      WORDS("-o", "json", "index", "--rate=500", "create", "shop.orders",
+                            "--no-wait", "-cx.yaml", "--set", "a=b", "--set=c=d"),
+                      &err));
+    assert_string_equal(inv.command->name, "index create");
+    assert_int_equal(inv.n_args, 1);
+    assert_string_equal(inv.args[0], "shop.orders");
+    assert_string_equal(invocation_value(&inv, "output"), "json");
+    assert_string_equal(invocation_value(&inv, "config"), "x.yaml");
+    assert_string_equal(invocation_value(&inv, "set"), "c=d");
+    assert_true(invocation_has(&inv, "no-wait"));
+    assert_false(invocation_has(&inv, "wait"));
+    assert_true(invocation_number(&inv, "rate", &rate, &err));
+    assert_int_equal(rate, 500);
+}
+
+static void after_two_dashes_everything_is_an_argument(void **state)
+{
+    struct invocation inv;
+    struct err err;
+
+    (void)state;
+    assert_true(parse(&inv, WORDS("explain", "--", "shop.orders", "--key"), &err));
+    assert_string_equal(inv.args[1], "--key");
+    assert_true(parse(&inv, WORDS("explain", "shop.orders", "-5"), &err));
+    assert_string_equal(inv.args[1], "-5");
+}
+
+static void wrong_usage_says_what_was_meant(void **state)
+{
+    static const struct {
+        const char *words[4];
+        int n;
+        const char *text;
+    } cases[] = {
+        {{"statsu"}, 1, "did you mean \"status\""},
+        {{"index", "creat", "x"}, 3, "did you mean \"index create\""},
+        {{"index"}, 1, "see millrace index --help"},
+        {{"frobnicate"}, 1, "millrace --help lists them"},
+        {{"status", "--stocket", "x"}, 3, "did you mean --socket"},
+        {{"status", "--rate", "x"}, 3, "there is no option --rate"},
+        {{"status", "extra"}, 2, "does not take \"extra\""},
+        {{"explain", "shop.orders"}, 2, "needs TABLE KEY"},
+        {{"apply", "x", "--prune=1"}, 3, "takes no value"},
+        {{"status", "--socket"}, 2, "needs PATH"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct invocation inv;
+        struct err err = {0};
+
+        assert_false(parse(&inv, cases[i].words, cases[i].n, &err));
+        if (strstr(err.msg, cases[i].text) == NULL)
+            fail_msg("\"%s\" is missing from: %s", cases[i].text, err.msg);
+    }
+}
+
+static void a_number_is_a_whole_number(void **state)
+{
+    static const char *const bad[] = {"--rate=", "--rate=-1", "--rate=1k",
+                                      "--rate=99999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct invocation inv;
+        struct err err = {0};
+        uint64_t rate = 7;
+
+        char *word = mem_copy(bad[i]);
+
+        assert_true(parse(&inv, WORDS("index", "create", "t", word), &err));
+        assert_false(invocation_number(&inv, "rate", &rate, &err));
+        assert_int_equal(rate, 7);
+        free(word);
+    }
+}
+
+/* Every row of the table, so that --help, the manual page and the completion can be made. */
+static void each_command_is_complete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &command_table[i];
+        size_t n_named;
+        struct err err;
+
+        assert_non_null(c->run);
+        assert_true(islower((unsigned char)c->summary[0]));
+        assert_true(c->summary[strlen(c->summary) - 1] != '.');
+        assert_true(c->min_args <= c->max_args);
+        assert_true((c->args[0] == '\0') == (c->max_args == 0));
+
+        char first[40] = "";
+        const char *words[2] = {c->name, NULL};
+        const char *space = strchr(c->name, ' ');
+
+        if (space != NULL) {
+            memcpy(first, c->name, (size_t)(space - c->name));
+            words[0] = first;
+            words[1] = space + 1;
+        }
+        assert_ptr_equal(command_find(words, space != NULL ? 2 : 1, &n_named, &err), c);
+        for (const struct command_option *o = c->options; o != NULL && o->name != NULL; o++)
+            for (const struct command_option *g = command_global_options; g->name != NULL;
+                 g++) {
+                assert_string_not_equal(o->name, g->name);
+                assert_true(o->letter == 0 || o->letter != g->letter);
+            }
+    }
+}
+
+static void an_option_means_the_same_in_every_command(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_commands; i++)
+        for (size_t j = 0; j < n_commands; j++)
+            for (const struct command_option *a = command_table[i].options;
+                 a != NULL && a->name != NULL; a++)
+                for (const struct command_option *b = command_table[j].options;
+                     b != NULL && b->name != NULL; b++)
+                    if (strcmp(a->name, b->name) == 0)
+                        assert_int_equal(a->value != NULL, b->value != NULL);
+}
+
+static void no_line_of_help_is_too_long(void **state)
+{
+    struct buf out = {0};
+
+    (void)state;
+    help_overview(&out);
+    for (size_t i = 0; i < n_commands; i++)
+        help_command(&out, &command_table[i]);
+    for (const char *line = out.ptr; *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+
+        if (len > 110)
+            fail_msg("%.*s", (int)len, line);
+        line += len + 1;
+    }
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_is_found_by_its_longest_name),
+        cmocka_unit_test(options_may_stand_anywhere),
+        cmocka_unit_test(after_two_dashes_everything_is_an_argument),
+        cmocka_unit_test(wrong_usage_says_what_was_meant),
+        cmocka_unit_test(a_number_is_a_whole_number),
+        cmocka_unit_test(each_command_is_complete),
+        cmocka_unit_test(an_option_means_the_same_in_every_command),
+        cmocka_unit_test(no_line_of_help_is_too_long),
+    };
+    return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}

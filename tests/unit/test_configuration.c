@@ -1,0 +1,240 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/buf.h"
+#include "src/configuration.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/test_configuration_XXXXXX";
+
+static void write_file(const char *text, mode_t mode)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+static struct configuration *load(const char *text, char **environment, const char *set,
+                                  struct buf *problems_text)
+{
+    const struct configuration_source source = {
+        .file = path, .sets = &set, .n_sets = set != NULL, .environment = environment};
+    struct problems *problems = problems_new();
+
+    write_file(text, 0600);
+
+    struct configuration *c = configuration_load(&source, problems);
+
+    if (problems_text != NULL)
+        problems_append_text(problems, problems_text);
+    assert_int_equal(c == NULL, problems_count(problems, SEVERITY_ERROR) > 0);
+    problems_free(problems);
+    return c;
+}
+
+static void each_source_wins_over_the_ones_below_it(void **state)
+{
+    char variable[] = "MILLRACE_DELIVERY__WORKERS=7";
+    char *environment[] = {variable, NULL};
+    struct configuration *c = load("delivery: {workers: 5}\n", NULL, NULL, NULL);
+
+    (void)state;
+    assert_int_equal(configuration_number(c, "delivery.workers"), 5);
+    assert_int_equal(configuration_number(c, "delivery.helpers"), 10);
+    configuration_free(c);
+    c = load("delivery: {workers: 5}\n", environment, NULL, NULL);
+    assert_int_equal(configuration_number(c, "delivery.workers"), 7);
+    configuration_free(c);
+    c = load("delivery: {workers: 5}\n", environment, "delivery.workers=9", NULL);
+    assert_int_equal(configuration_number(c, "delivery.workers"), 9);
+    configuration_free(c);
+}
+
+static void values_are_read_with_their_units(void **state)
+{
+    struct configuration *c =
+        load("delivery:\n  batch_bytes: 4MiB\n  flush_interval: 250ms\nsearch:\n  url: "
+             "[http://a:1, http://b:2]\n  verify: false\n",
+             NULL, NULL, NULL);
+    size_t n;
+
+    (void)state;
+    assert_int_equal(configuration_number(c, "delivery.batch_bytes"), 4 << 20);
+    assert_int_equal(configuration_number(c, "delivery.flush_interval"), 250);
+    assert_false(configuration_bool(c, "search.verify"));
+    assert_string_equal(configuration_list(c, "search.url", &n)[1], "http://b:2");
+    assert_int_equal(n, 2);
+    configuration_free(c);
+}
+
+static void paths_are_relative_to_the_file(void **state)
+{
+    struct configuration *c = load("data: here\n", NULL, NULL, NULL);
+
+    (void)state;
+    assert_string_equal(configuration_text(c, "data"), "/tmp/here");
+    configuration_free(c);
+}
+
+static void refused(const char *text, const char *part)
+{
+    struct buf said = {0};
+    struct configuration *c = load(text, NULL, NULL, &said);
+
+    assert_null(c);
+    if (strstr(said.ptr, part) == NULL)
+        fail_msg("`%s` is not in: %s", part, said.ptr);
+    buf_free(&said);
+}
+
+static void what_is_wrong_is_named_with_its_place(void **state)
+{
+    (void)state;
+    refused("delivery:\n  wokers: 3\n", ":2:3");
+    refused("delivery:\n  wokers: 3\n", "delivery.workers");
+    refused("delivery:\n\tworkers: 3\n", ":2:");
+    refused("delivery:\n  workers: many\n", "expected a whole number, got `many`");
+    refused("delivery:\n  workers: 0\n", "out of range");
+    refused("delivery:\n  batch_bytes: 5XB\n", "a size like");
+    refused("coordination: zookeeper://a:2181/x\n", "not available yet");
+    refused("delivery: {failures: 5}\n", "not available yet");
+    refused("log: {level: loud}\n", "debug info warn error");
+    refused("search: {user: }\n", "expected one value, got nothing");
+    refused("delivery: {batch_min: 9, batch_max: 5}\n", "is less than delivery.batch_min, 9");
+    refused("- a\n", "expected settings");
+}
+
+static void a_password_in_a_file_that_others_may_read_is_refused(void **state)
+{
+    const struct configuration_source source = {.file = path};
+    struct problems *problems = problems_new();
+    struct buf said = {0};
+
+    (void)state;
+    write_file("search: {password: tiger}\n", 0644);
+    assert_null(configuration_load(&source, problems));
+    problems_append_text(problems, &said);
+    assert_non_null(strstr(said.ptr, "chmod 600"));
+    assert_null(strstr(said.ptr, "tiger"));
+    buf_free(&said);
+    problems_free(problems);
+}
+
+static void a_secret_is_never_shown(void **state)
+{
+    struct configuration *c = load("search: {password: tiger}\n", NULL, NULL, NULL);
+    struct buf shown = {0};
+    struct err err = {0};
+    char *secret;
+
+    (void)state;
+    configuration_append_yaml(c, true, &shown);
+    configuration_append_json(c, &shown);
+    assert_null(strstr(shown.ptr, "tiger"));
+    assert_non_null(strstr(shown.ptr, "***"));
+    assert_true(configuration_secret(c, "search.password", &secret, &err));
+    assert_string_equal(secret, "tiger");
+    free(secret);
+    buf_free(&shown);
+    configuration_free(c);
+}
+
+static void a_password_in_an_address_is_refused_and_not_shown(void **state)
+{
+    static const char *const texts[] = {
+        "search: {url: 'http://me:tiger@a:9200'}\n",
+        "search: {url: [http://a:9200, 'http://me:tiger@b:9200']}\n",
+        "store: mysql://me:tiger@db:3306/store\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct buf said = {0};
+
+        assert_null(load(texts[i], NULL, NULL, &said));
+        assert_non_null(strstr(said.ptr, "a password does not belong into an address"));
+        assert_non_null(strstr(said.ptr, "password_file"));
+        assert_null(strstr(said.ptr, "tiger"));
+        buf_free(&said);
+    }
+}
+
+static void variables_that_are_not_ours_are_warned_of(void **state)
+{
+    char variable[] = "MILLRACE_PORT=tcp://10.0.0.1:7700";
+    char *environment[] = {variable, NULL};
+    struct buf said = {0};
+    struct configuration *c = load("listen: 127.0.0.1:7701\n", environment, NULL, &said);
+
+    (void)state;
+    assert_non_null(c);
+    assert_non_null(strstr(said.ptr, "MILLRACE_PORT: warning: unknown setting `port`"));
+    configuration_free(c);
+    buf_free(&said);
+}
+
+static void a_password_file_that_everyone_may_read_is_warned_of(void **state)
+{
+    struct buf said = {0}, text = {0};
+
+    (void)state;
+    buf_printf(&text, "search: {password_file: %s}\n", path);
+
+    struct configuration *c = load(text.ptr, NULL, NULL, NULL);
+
+    assert_non_null(c);
+    configuration_free(c);
+    assert_int_equal(chmod(path, 0644), 0);
+
+    struct problems *problems = problems_new();
+    const struct configuration_source source = {.file = path};
+
+    c = configuration_load(&source, problems);
+    problems_append_text(problems, &said);
+    assert_non_null(c);
+    assert_non_null(strstr(said.ptr, "search.password_file: everyone may read"));
+    configuration_free(c);
+    problems_free(problems);
+    buf_free(&said);
+    buf_free(&text);
+}
+
+static int set_up(void **state)
+{
+    const int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_source_wins_over_the_ones_below_it),
+        cmocka_unit_test(values_are_read_with_their_units),
+        cmocka_unit_test(paths_are_relative_to_the_file),
+        cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+        cmocka_unit_test(a_password_in_a_file_that_others_may_read_is_refused),
+        cmocka_unit_test(a_secret_is_never_shown),
+        cmocka_unit_test(a_password_in_an_address_is_refused_and_not_shown),
+        cmocka_unit_test(variables_that_are_not_ours_are_warned_of),
+        cmocka_unit_test(a_password_file_that_everyone_may_read_is_warned_of),
+    };
+    return cmocka_run_group_tests_name("config", tests, set_up, tear_down);
+}

@@ -1,0 +1,230 @@
+#include "config.h"
+
+#include "tests/unit/events.h"
+
+#include "src/base/mem.h"
+#include "sync/binlog/decode.h"
+#include "sync/binlog/transport.h"
+
+/* A log in memory as a transport, with a fault at its end if there is one. */
+struct memory_transport {
+    struct transport base;
+    const struct test_log *log;
+    size_t next;
+    bool fails;
+};
+
+static int memory_next(struct transport *t, struct str *event, struct err *err)
+{
+    struct memory_transport *m = CONTAINER_OF(t, struct memory_transport, base);
+
+    if (m->next == m->log->n) {
+        if (!m->fails)
+            return 0;
+        err_set(err, ERR_FATAL, "cut");
+        return -1;
+    }
+    *event = log_raw(m->log, m->next++);
+    return 1;
+}
+
+static const struct transport_ops memory_ops = {.next = memory_next};
+
+static bool put(void *ctx, struct str bytes, struct err *err)
+{
+    (void)err;
+    buf_append(ctx, bytes);
+    return true;
+}
+
+/* What is printed of log; false: with an error at the end. */
+static bool decode(const struct test_log *log, struct decode_options opt, bool fails,
+                   struct buf *out, struct decode_counts *counts, struct err *err)
+{
+    struct memory_transport m = {.base.ops = &memory_ops, .log = log, .fails = fails};
+
+    buf_clear(out);
+    buf_append(out, STR(""));
+    opt.file = STR("bin.000001");
+    opt.write = put;
+    opt.ctx = out;
+    return decode_run(&m.base, &opt, counts, err);
+}
+
+/* A transaction with an insert, an update and a delete. */
+static void make_log(struct test_log *log)
+{
+    log_start(log, "8.0.40", true);
+    log_gtid(log, 7);
+    log_query(log, "d", "BEGIN");
+    log_table_map(log, 5, "t",
+                  "0405"
+                  "0269640176"
+                  "0201"
+                  "2d");
+    log_rows(log, EVENT_WRITE_ROWS, 5, false,
+             "ff"
+             "00"
+             "01000000"
+             "0161"
+             "02"
+             "02000000");
+    log_rows(log, EVENT_UPDATE_ROWS, 5, false,
+             "0101"
+             "00"
+             "01000000"
+             "00"
+             "03000000");
+    log_rows(log, EVENT_DELETE_ROWS, 5, true,
+             "ff"
+             "00"
+             "fdffffff"
+             "0162");
+    log_xid(log);
+}
+
+#define HEAD(pos, end)                                                                        \
+    "{\"file\":\"bin.000001\",\"pos\":" pos ",\"end_pos\":" end                               \
+    ",\"gtid\":\"00000000-0000-0000-0000-000000000000:7\",\"time\":\"2023-11-14T22:13:20Z\"," \
+    "\"server_id\":7"
+#define ROW(pos, end, op) HEAD(pos, end) ",\"database\":\"d\",\"table\":\"t\",\"op\":\"" op "\""
+
+static void each_change_is_a_line(void **state)
+{
+    struct test_log log;
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+    char text[160];
+
+    (void)state;
+    make_log(&log);
+    assert_true(decode(&log, (struct decode_options){0}, false, &out, &counts, &err));
+    assert_string_equal(
+        out.ptr,
+        ROW("401", "448", "insert") ",\"after\":{\"id\":1,\"v\":\"a\"}}\n" ROW(
+            "401",
+            "448", "insert") ",\"after\":{\"id\":2,\"v\":null}}\n" ROW("448", "494",
+                                                                       "update") ",\"before\":{"
+                                                                                 "\"id\":1},"
+                                                                                 "\"after\":{"
+                                                                                 "\"id\":3}}"
+                                                                                 "\n" ROW("494",
+                                                                                          "536",
+                                                                                          "dele"
+                                                                                          "te") ",\"before\":{\"id\":-3,\"v\":\"b\"}}\n");
+    decode_counts_format(&counts, text);
+    assert_string_equal(text, "ins=2 upd=1 del=1 cells=8 nulls=1 idsum=4\n");
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void every_event_is_a_line_if_asked_for(void **state)
+{
+    struct test_log log;
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+    size_t lines = 0;
+
+    (void)state;
+    make_log(&log);
+    assert_true(
+        decode(&log, (struct decode_options){.events = true}, false, &out, &counts, &err));
+    for (size_t i = 0; i < out.len; i++)
+        lines += out.ptr[i] == '\n';
+    assert_int_equal(lines, 8 + 4);
+    assert_non_null(
+        strstr(out.ptr, ",\"event\":\"Format_desc\",\"version\":4,\"server\":\"8.0.40\""));
+    assert_non_null(
+        strstr(out.ptr, ",\"event\":\"Query\",\"database\":\"d\",\"sql\":\"BEGIN\""));
+    assert_non_null(
+        strstr(out.ptr, ",\"event\":\"Table_map\",\"database\":\"d\",\"table\":\"t\""));
+    assert_non_null(strstr(out.ptr, ",\"event\":\"Xid\",\"xid\":99}"));
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void what_is_before_an_error_is_printed(void **state)
+{
+    struct test_log log;
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    make_log(&log);
+    assert_false(decode(&log, (struct decode_options){0}, true, &out, &counts, &err));
+    assert_string_equal(err.msg, "cut");
+    assert_int_equal(counts.deletes, 1);
+    assert_non_null(strstr(out.ptr, "\"delete\""));
+
+    log.file.ptr[log.starts[6] + 30] ^= 1;
+    assert_false(decode(&log, (struct decode_options){0}, false, &out, &counts, &err));
+    assert_non_null(strstr(err.msg, "bin.000001:494"));
+    assert_non_null(strstr(out.ptr, "\"update\""));
+    assert_null(strstr(out.ptr, "\"delete\""));
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void filters_leave_out_what_was_not_asked_for(void **state)
+{
+    static const struct str other[] = {STR("d.other"), STR("t")}, mine[] = {STR("d.t")};
+    const struct {
+        struct decode_options opt;
+        uint64_t changes;
+    } cases[] = {
+        {{.tables = other, .n_tables = 2}, 0},
+        {{.tables = mine, .n_tables = 1}, 4},
+        {{.from = {STR("bin.000001"), 448}}, 2},
+        {{.to = {STR("bin.000001"), 448}}, 2},
+        {{.from = {STR("bin.000002"), 4}}, 0},
+        {{.from_time = 1700000001}, 0},
+        {{.from_time = 1700000000, .to_time = 1700000001}, 4},
+        {{.to_time = 1700000000}, 0},
+    };
+    struct test_log log;
+    struct buf out = {0};
+
+    (void)state;
+    make_log(&log);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct decode_counts counts;
+        struct err err = {0};
+
+        assert_true(decode(&log, cases[i].opt, false, &out, &counts, &err));
+        assert_int_equal(counts.inserts + counts.updates + counts.deletes, cases[i].changes);
+    }
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void without_output_everything_is_counted_all_the_same(void **state)
+{
+    struct test_log log;
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    make_log(&log);
+    assert_true(
+        decode(&log, (struct decode_options){.no_output = true}, false, &out, &counts, &err));
+    assert_int_equal(out.len, 0);
+    assert_int_equal(counts.cells, 8);
+    buf_free(&out);
+    log_free(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_change_is_a_line),
+        cmocka_unit_test(every_event_is_a_line_if_asked_for),
+        cmocka_unit_test(what_is_before_an_error_is_printed),
+        cmocka_unit_test(filters_leave_out_what_was_not_asked_for),
+        cmocka_unit_test(without_output_everything_is_counted_all_the_same),
+    };
+    return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+#include "config.h"
+
+#include "tests/unit/fake_catalog.h"
+
+#include "src/base/buf.h"
+#include "sync/model/definition_check.h"
+#include "sync/model/definition_parse.h"
+
+#define HEAD                                                         \
+    "topics: [{name: t, address: 'db:3306'}]\n"                      \
+    "databases: [{name: shop, topic: t}, {name: empty, topic: t}]\n" \
+    "tables:\n"
+
+static struct fake_catalog catalog;
+static struct buf report;
+
+static bool each_table(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
+                       void *to)
+{
+    const struct fake_catalog *f = ctx;
+
+    for (size_t i = 0; i < f->n && str_equal(schema, STR("shop")); i++)
+        offer(to, f->facts[i].schema->table);
+    return str_equal(schema, STR("shop"));
+}
+
+static bool try_where(void *ctx, struct str schema, struct str table, struct str where,
+                      struct err *err)
+{
+    (void)ctx;
+    (void)schema;
+    (void)table;
+    return memmem(where.ptr, where.len, "nothing", 7) == NULL ||
+           err_set(err, ERR_REJECT, "Unknown column 'nothing'");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    catalog = (struct fake_catalog){.arena = arena_new()};
+    fake_table(&catalog, "orders",
+               "id int NOT NULL; customer_id int; status varchar(20); created datetime; total "
+               "decimal(10,2); items int",
+               "PRIMARY=id; c=customer_id");
+    fake_table(&catalog, "customer",
+               "id int NOT NULL; name varchar(50); mail varchar(50) NOT NULL",
+               "PRIMARY=id; UNIQUE mail=mail");
+    fake_table(&catalog, "item",
+               "id int NOT NULL; order_id int; product varchar(20); at time; doc json",
+               "PRIMARY=id");
+    fake_table(&catalog, "nokey", "a int NOT NULL; b int; c int NOT NULL",
+               "UNIQUE ab=a,b; UNIQUE c=c");
+    fake_table(&catalog, "bare", "a int", "");
+    fake_table(&catalog, "odd", "id int NOT NULL; _id int; a.b int; hidden.x int INVISIBLE",
+               "PRIMARY=id");
+    fake_table(&catalog, "seen", "id int", "")->schema->is_view = true;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fake_catalog_fini(&catalog);
+    buf_free(&report);
+    return 0;
+}
+
+/* What the check of the only table in the file says. */
+static const char *check(const char *table)
+{
+    const struct check_source source = {&catalog, fake_find, each_table, try_where, false};
+    struct problems *problems = problems_new();
+    struct buf text = {0};
+
+    buf_printf(&text, HEAD "  - %s\n", table);
+
+    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
+
+    buf_clear(&report);
+    buf_append(&report, STR(""));
+    if (d != NULL)
+        definition_check_facts(d, &d->tables[0], &source, problems);
+    else
+        buf_append(&report, STR("not parsed: "));
+    problems_append_text(problems, &report);
+    definitions_unref(d);
+    problems_free(problems);
+    buf_free(&text);
+    return report.ptr;
+}
+
+static void assert_says(const char *table, const char *what)
+{
+    const char *said = check(table);
+
+    if (what == NULL ? said[0] != '\0' : strstr(said, what) == NULL)
+        fail_msg("%s: %s", table, said);
+}
+
+static void what_is_right_is_passed_over(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.customer}", NULL);
+    assert_says("{table: shop.customer, key: [mail], columns: ['*', {name: name, type: text}]}",
+                NULL);
+    assert_says("{table: shop.orders, columns: [id, STATUS], relations: [{from: customer_id, "
+                "table: shop.customer, to: id, where: name like 'a%'}]}",
+                NULL);
+}
+
+static void an_unknown_table_is_named_with_its_place_and_the_nearest(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.oders}",
+                "f:4:13: error: there is no table `oders` in `shop`; did you mean `orders`?");
+    assert_says(
+        "{table: shop.orders, relations: [{from: customer_id, table: shop.custmer, to: id}]}",
+        "f:4:65: error: there is no table `custmer` in `shop`; did you mean `customer`?");
+    assert_says("{table: empty.x}", "error: there is no schema `empty` on the server");
+    assert_says("{table: empty.x}", "fix: GRANT SELECT ON `empty`.*");
+}
+
+static void an_unknown_column_is_named_with_its_place_and_the_nearest(void **state)
+{
+    (void)state;
+    assert_says(
+        "{table: shop.orders, columns: [id, statsu]}",
+        "f:4:40: error: table `shop.orders` has no column `statsu`; did you mean `status`?");
+    assert_says("{table: shop.orders, daily_check_column: x}", "has no column `x`");
+    assert_says("{table: shop.orders, bucket_column: x}", "has no column `x`");
+    assert_says("{table: shop.orders, key: [x]}", "has no column `x`");
+    assert_says(
+        "{table: shop.orders, relations: [{from: customer, table: shop.customer, to: id}]}",
+        "table `shop.orders` has no column `customer`");
+    assert_says(
+        "{table: shop.orders, relations: [{from: customer_id, table: shop.customer, to: "
+        "idd}]}",
+        "f:4:84: error: table `shop.customer` has no column `idd`; did you mean `id`?");
+    assert_says(
+        "{table: shop.orders, relations: [{from: customer_id, table: shop.customer, to: id, "
+        "columns: [namee]}]}",
+        "did you mean `name`");
+}
+
+static void a_key_must_be_there_unique_and_never_null(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.bare}", "has no primary key");
+    assert_says("{table: shop.bare}", "ADD PRIMARY KEY");
+    assert_says("{table: shop.nokey}", "fix: key: [c], which is unique and never NULL");
+    assert_says("{table: shop.nokey, key: [a]}", "the key is not unique");
+    assert_says("{table: shop.nokey, key: [a, b]}", "key column `b` may be NULL");
+    assert_says("{table: shop.nokey, key: [c]}", NULL);
+    assert_says("{table: shop.nokey, key: [a, c]}", NULL);
+}
+
+static void a_view_is_refused_where_its_changes_would_matter(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.seen}", "`shop.seen` is a view");
+    assert_says("{table: shop.orders, relations: [{from: id, table: shop.seen, to: id}]}",
+                "`shop.seen` is a view");
+    assert_says(
+        "{table: shop.orders, relations: [{from: id, table: shop.seen, to: id, refresh: "
+        "none}]}",
+        NULL);
+}
+
+static void a_missing_index_is_a_warning_with_its_statement(void **state)
+{
+    static const char table[] =
+        "{table: shop.orders, columns: [id], relations: [{from: id, table: "
+        "shop.item, to: order_id, many: true, columns: [id]}]}";
+
+    (void)state;
+    assert_says(table,
+                "warning: shop.item has no index on (order_id), by which its rows are found: "
+                "each time all of its 1000 rows are read");
+    assert_says(table, "fix: CREATE INDEX `item_order_id` ON `shop`.`item` (`order_id`);");
+    assert_says(
+        "{table: shop.item, columns: [id], relations: [{from: [product, at], table: shop.item, "
+        "to: [product, at], refresh: none}]}",
+        "CREATE INDEX `item_product_at` ON `shop`.`item` (`product`, `at`);");
+    assert_says(
+        "{table: shop.item, columns: [id], relations: [{from: order_id, table: shop.orders, "
+        "to: id}]}",
+        "by which the documents of a changed related row are found");
+    assert_says(
+        "{table: shop.item, columns: [id], relations: [{from: order_id, table: shop.orders, "
+        "to: id, refresh: none}]}",
+        NULL);
+}
+
+static void columns_that_cannot_be_joined_are_refused(void **state)
+{
+    (void)state;
+    assert_says(
+        "{table: shop.orders, columns: [id], relations: [{from: id, table: shop.item, to: "
+        "product}]}",
+        "`id` (int) and `product` (varchar(20)) cannot be joined");
+    assert_says(
+        "{table: shop.orders, columns: [id], relations: [{from: created, table: shop.item, "
+        "to: doc}]}",
+        "cannot be joined");
+}
+
+static void names_of_unlisted_columns_must_be_possible(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.odd}", "column `_id` of shop.odd");
+    assert_says("{table: shop.odd}", "column `a.b` of shop.odd");
+    assert_says("{table: shop.odd, columns: [id]}", NULL);
+    assert_says(
+        "{table: shop.odd, columns: ['*', {name: _id, skip: true}, {name: a.b, as: ab}]}",
+        NULL);
+    assert_says(
+        "{table: shop.orders, relations: [{from: id, table: shop.item, to: id, as: items}]}",
+        "column `items` of shop.orders: the name is also the name of a relation");
+}
+
+static void types_and_conditions_are_tried(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.orders, columns: [{name: id, type: lnog}]}",
+                "f:4:53: error: there is no field type `lnog`; did you mean `long`?");
+    assert_says("{table: shop.orders, columns: [{name: total, type: geo_point}]}",
+                "cannot take what column `total` (decimal(10,2)) holds");
+    assert_says("{table: shop.orders, columns: [{name: status, analyzer: x}]}",
+                "needs a text field");
+    assert_says("{table: shop.orders, settings: {index: {gc_deletes: 1s}}}", "cannot be set");
+    assert_says(
+        "{table: shop.customer, relations: [{from: id, table: shop.orders, to: customer_id, "
+        "where: nothing = 1}]}",
+        "Unknown column 'nothing'");
+}
+
+static void changes_by_foreign_keys_are_warned_of(void **state)
+{
+    struct catalog_foreign_key key = {
+        .name = STR("fk"), .on_delete = STR("CASCADE"), .on_update = STR("RESTRICT")};
+
+    (void)state;
+    catalog.facts[2].foreign_keys = &key;
+    catalog.facts[2].n_foreign_keys = 1;
+    assert_says("{table: shop.item}", "warning: foreign key `fk` changes rows of shop.item (ON "
+                                      "DELETE CASCADE)");
+    key.on_delete = STR("RESTRICT");
+    assert_says("{table: shop.item}", NULL);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_right_is_passed_over),
+        TEST(an_unknown_table_is_named_with_its_place_and_the_nearest),
+        TEST(an_unknown_column_is_named_with_its_place_and_the_nearest),
+        TEST(a_key_must_be_there_unique_and_never_null),
+        TEST(a_view_is_refused_where_its_changes_would_matter),
+        TEST(a_missing_index_is_a_warning_with_its_statement),
+        TEST(columns_that_cannot_be_joined_are_refused),
+        TEST(names_of_unlisted_columns_must_be_possible),
+        TEST(types_and_conditions_are_tried),
+        TEST(changes_by_foreign_keys_are_warned_of),
+    };
+    return cmocka_run_group_tests_name("definition_check", tests, NULL, NULL);
+}

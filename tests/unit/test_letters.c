@@ -1,0 +1,113 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+#include "tests/unit/writes.h"
+
+#include "src/base/log.h"
+#include "sync/delivery/letters.h"
+
+struct store {
+    unsigned n_stored, n_cleared, fails;
+    int status;
+};
+
+static bool put(void *ctx, const struct dead_letter_note *note, struct err *err)
+{
+    struct store *s = ctx;
+
+    if (s->fails > 0) {
+        s->fails--;
+        return err_set(err, ERR_RETRY, "the store is away");
+    }
+    s->n_stored++;
+    s->status = note->status;
+    assert_true(str_equal(note->id, STR("1")));
+    assert_true(str_equal(note->reason, STR("no date")));
+    return true;
+}
+
+static bool clear(void *ctx, const struct target *target, struct str routing, struct str id,
+                  struct err *err)
+{
+    struct store *s = ctx;
+
+    (void)target;
+    assert_int_equal(routing.len, 0);
+    assert_int_equal(id.len, 1);
+    if (s->fails > 0) {
+        s->fails--;
+        return err_set(err, ERR_RETRY, "the store is away");
+    }
+    s->n_cleared++;
+    return true;
+}
+
+static void a_letter_that_is_not_durable_is_tried_again(void **state)
+{
+    struct store store = {.fails = 2};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write_ends ends = {0};
+    struct document doc = {0};
+    int64_t now_ms = 1000;
+
+    (void)state;
+    document_begin(&doc, a_write(t, DOC_INDEX, "1", 1, "{}"));
+    document_take(&doc);
+    document_refuse(&doc);
+    letters_refuse(l, &doc, 400, STR("no date"));
+    assert_null(letters_next(l, now_ms));
+    assert_null(letters_next(l, now_ms));
+    assert_int_equal(store.fails, 1); /* not at once again */
+    now_ms += letters_wait_ms(l, now_ms, 100000);
+    assert_null(letters_next(l, now_ms));
+    now_ms += letters_wait_ms(l, now_ms, 100000);
+    assert_ptr_equal(letters_next(l, now_ms), &doc);
+    assert_int_equal(store.status, 400);
+    assert_null(letters_next(l, now_ms));
+    assert_int_equal(letters_wait_ms(l, now_ms, 555), 555);
+    assert_false(document_end(&doc, OUTCOME_DEAD, &ends));
+    letters_free(l);
+    target_unref(t);
+}
+
+static void a_written_document_has_its_letter_taken_back_once(void **state)
+{
+    struct store store = {.fails = 1};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write *one = a_write(t, DOC_INDEX, "1", 1, "{}");
+    struct write *two = a_write(t, DOC_INDEX, "2", 1, "{}");
+    struct write_ends ends = {0};
+    int64_t now_ms = 1000;
+
+    (void)state;
+    letters_written(l, one, now_ms);
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"));
+    letters_note(l, STR("orders_v"), STR("2"), STR("2"));
+    letters_written(l, one, now_ms);
+    letters_written(l, two, now_ms);
+    assert_int_equal(store.n_cleared, 0);
+    now_ms += letters_wait_ms(l, now_ms, 100000);
+    letters_turn(l, now_ms);
+    letters_turn(l, now_ms);
+    letters_written(l, one, now_ms);
+    assert_int_equal(store.n_cleared, 1);
+    write_end(one, OUTCOME_DELIVERED, &ends);
+    write_end(two, OUTCOME_DELIVERED, &ends);
+    letters_free(l);
+    target_unref(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_letter_that_is_not_durable_is_tried_again),
+        cmocka_unit_test(a_written_document_has_its_letter_taken_back_once),
+    };
+
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests_name("letters", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/log.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void a_line_is_one_json_object(void **state)
+{
+    int fds[2];
+    char line[1024];
+    struct err err = {0};
+    bool again = true; /* a bare true is an int in C11 */
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    log_set_fd(fds[1]);
+    err_set_code(&err, ERR_RETRY, "http", 429, "too many requests");
+    log_failure(LOG_WARN, &err, "bulk refused", KV("lane", 3), KV("docs", (size_t)500),
+                KV("index", "orders\"1"), KV("again", again));
+    log_debug("hidden");
+
+    ssize_t n = read(fds[0], line, sizeof(line) - 1);
+
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_non_null(strstr(line, "\"level\":\"warn\",\"msg\":\"bulk refused\",\"lane\":3,"
+                                 "\"docs\":500,\"index\":\"orders\\\"1\",\"again\":true,"
+                                 "\"kind\":\"retry\",\"origin\":\"http\",\"code\":429,"
+                                 "\"cause\":\"too many requests\""));
+    assert_null(strstr(line, "hidden"));
+    assert_ptr_equal(strchr(line, '\n'), line + n - 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void a_repeating_condition_is_written_once_an_interval(void **state)
+{
+    struct log_limit limit = {.interval_ms = 60000};
+    uint64_t n_suppressed = 99;
+
+    (void)state;
+    assert_true(log_limit_take(&limit, &n_suppressed));
+    assert_int_equal(n_suppressed, 0);
+    for (int i = 0; i < 3; i++)
+        assert_false(log_limit_take(&limit, &n_suppressed));
+    limit.next_ms = 1; /* the interval is over */
+    assert_true(log_limit_take(&limit, &n_suppressed));
+    assert_int_equal(n_suppressed, 3);
+}
+
+static void every_level_is_found_by_its_name(void **state)
+{
+    enum log_level level;
+
+    (void)state;
+    for (int i = LOG_DEBUG; i <= LOG_ERROR; i++) {
+        assert_true(log_level_parse(str_from(log_level_name((enum log_level)i)), &level));
+        assert_int_equal(level, i);
+    }
+    assert_false(log_level_parse(STR("loud"), &level));
+}
+
+static void nothing_below_the_level_is_written(void **state)
+{
+    static struct log_limit limit;
+    char line[1024];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    log_set_fd(fds[1]);
+    log_set_level(LOG_WARN);
+    log_info("hidden");
+    log_limited(&limit, LOG_WARN, NULL, "shown", KV("n", 1));
+    log_set_level(LOG_INFO);
+
+    ssize_t n = read(fds[0], line, sizeof(line) - 1);
+
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_null(strstr(line, "hidden"));
+    assert_non_null(strstr(line, "\"msg\":\"shown\",\"suppressed\":0,\"n\":1"));
+    log_set_fd(STDERR_FILENO);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_one_json_object),
+        cmocka_unit_test(a_repeating_condition_is_written_once_an_interval),
+        cmocka_unit_test(every_level_is_found_by_its_name),
+        cmocka_unit_test(nothing_below_the_level_is_written),
+    };
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+#include "config.h"
+
+#include "tests/unit/fake_catalog.h"
+
+#include "src/base/buf.h"
+#include "sync/model/definition_parse.h"
+#include "sync/model/index_settings.h"
+#include "sync/model/mapping.h"
+
+#define HEAD                                           \
+    "topics: [{name: t, address: 'db:3306'}]\n"        \
+    "databases: [{name: d, topic: t, schema: shop}]\n" \
+    "tables:\n"
+
+static struct fake_catalog catalog;
+
+static int set_up(void **state)
+{
+    (void)state;
+    catalog = (struct fake_catalog){.arena = arena_new()};
+    fake_table(&catalog, "orders",
+               "id int NOT NULL; customer_id int; title varchar(50); secret int INVISIBLE",
+               "PRIMARY=id");
+    fake_table(&catalog, "customer", "id int NOT NULL; name text", "PRIMARY=id");
+    fake_table(&catalog, "item", "id int NOT NULL; order_id int; price decimal(10,2)",
+               "PRIMARY=id");
+    fake_table(&catalog, "vectors", "id int NOT NULL; v vector(2)", "PRIMARY=id");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fake_catalog_fini(&catalog);
+    return 0;
+}
+
+struct made {
+    struct definitions *d;
+    struct mapping_request request;
+};
+
+static struct made make(const char *table)
+{
+    struct problems *problems = problems_new();
+    struct buf text = {0};
+
+    buf_printf(&text, HEAD "  - %s\n", table);
+
+    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    struct made m = {.d = definition_apply(NULL, &file, 1, false, problems)};
+
+    if (m.d == NULL)
+        fail_msg("%s", problems_get(problems, 0)->message.ptr);
+    m.request = (struct mapping_request){.definitions = m.d,
+                                         .table = &m.d->tables[0],
+                                         .find = fake_find_schema,
+                                         .ctx = &catalog,
+                                         .flavor = SEARCH_OPENSEARCH,
+                                         .major = 2};
+    problems_free(problems);
+    buf_free(&text);
+    return m;
+}
+
+static void assert_mappings(const char *table, const char *json)
+{
+    struct made m = make(table);
+    struct buf b = {0};
+    struct err err = {0};
+
+    if (!mapping_body(&m.request, &b, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(b.ptr, json);
+    buf_free(&b);
+    definitions_unref(m.d);
+}
+
+static void all_visible_columns_are_mapped_strictly(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},"
+        "\"customer_id\":{\"type\":\"integer\"},\"title\":{\"type\":\"keyword\"}}}");
+    assert_mappings(
+        "{table: d.orders, columns: [{name: title, as: t, type: text}, "
+        "{name: ID, skip: true}, '*', secret]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"t\":{\"type\":\"text\"},"
+        "\"customer_id\":{\"type\":\"integer\"},\"secret\":{\"type\":\"integer\"}}}");
+}
+
+static void relations_are_objects_within(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders, columns: [id], relations: [{from: customer_id, table: d.customer, "
+        "to: "
+        "id}, {from: id, table: d.item, to: order_id, as: items, many: true, nested: true, "
+        "columns: "
+        "[price], relations: [{from: id, table: d.customer, to: id, as: c, columns: []}]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"customer\":{"
+        "\"properties\":{\"id\":{\"type\":\"integer\"},\"name\":{\"type\":\"text\"}}},"
+        "\"items\":{"
+        "\"type\":\"nested\",\"properties\":{\"price\":{\"type\":\"scaled_float\","
+        "\"scaling_factor\":100},\"c\":{\"properties\":{}}}}}}");
+}
+
+static void fields_that_are_copied_to_are_declared(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders, columns: [{name: title, copy_to: [all, id]}, id], relations: "
+        "[{from: "
+        "customer_id, table: d.customer, to: id, columns: [{name: name, analyzer: ik, copy_to: "
+        "[names]}]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"title\":{\"type\":\"keyword\",\"copy_to\":"
+        "[\"all\",\"id\"]},\"id\":{\"type\":\"integer\"},\"customer\":{\"properties\":{"
+        "\"name\":{"
+        "\"type\":\"text\",\"analyzer\":\"ik\",\"copy_to\":[\"names\"]}}},\"all\":{\"type\":"
+        "\"text\"},\"names\":{\"type\":\"text\",\"analyzer\":\"ik\"}}}");
+}
+
+static void the_mapping_of_the_definition_wins(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders, columns: [id, title], mapping: {dynamic: false, _source: "
+        "{excludes: [x]}, properties: {id: {boost: 2}, title: {type: long}, extra: "
+        "{type: text}}}}",
+        "{\"dynamic\":false,\"properties\":{\"id\":{\"type\":\"integer\",\"boost\":2},"
+        "\"title\":{\"type\":\"long\"},\"extra\":{\"type\":\"text\"}},\"_source\":{"
+        "\"excludes\":[\"x\"]}}");
+}
+
+static void assert_body(const struct made *m, const char *json)
+{
+    struct buf b = {0};
+    struct err err = {0};
+
+    assert_true(mapping_index_body(&m->request, &b, &err));
+    assert_string_equal(b.ptr, json);
+    buf_free(&b);
+}
+
+static void a_body_has_settings_lineage_and_alias(void **state)
+{
+    struct made m =
+        make("{table: d.customer, columns: [id], settings: {number_of_shards: 2, index: "
+             "{number_of_replicas: 3, auto_expand_replicas: 0-1}}, mapping: {_meta: "
+             "{mine: 1, _millrace: {epoch: 99}}}}");
+
+    (void)state;
+    m.request.meta = STR("{\"_millrace\":{\"epoch\":3}}");
+    m.request.alias = STR("customer_v1_write");
+    assert_body(&m, "{\"settings\":{\"index.auto_expand_replicas\":\"0-1\","
+                    "\"index.number_of_replicas\":3,\"index.number_of_shards\":2,"
+                    "\"index.gc_deletes\":\"1h\"},\"mappings\":{\"dynamic\":\"strict\","
+                    "\"properties\":{\"id\":{\"type\":\"integer\"}},\"_meta\":{\"_millrace\":{"
+                    "\"epoch\":3},\"mine\":1}},\"aliases\":{\"customer_v1_write\":{}}}");
+    definitions_unref(m.d);
+}
+
+static void a_version_being_filled_has_no_replicas_and_no_refresh(void **state)
+{
+    struct made m =
+        make("{table: d.customer, columns: [id], settings: {auto_expand_replicas: 0-1, "
+             "refresh_interval: 5s}}");
+    struct made plain = make("{table: d.customer, columns: [id]}");
+    struct buf b = {0};
+    struct err err = {0};
+
+    (void)state;
+    m.request.filling = true;
+    assert_body(&m, "{\"settings\":{\"index.auto_expand_replicas\":\"false\","
+                    "\"index.refresh_interval\":\"-1\",\"index.gc_deletes\":\"1h\","
+                    "\"index.number_of_replicas\":\"0\"},\"mappings\":{\"dynamic\":\"strict\","
+                    "\"properties\":{\"id\":{\"type\":\"integer\"}}}}");
+    assert_true(mapping_final_settings(m.request.table, &b, &err));
+    assert_string_equal(b.ptr,
+                        "{\"index.refresh_interval\":\"5s\",\"index.number_of_replicas\":"
+                        "null,\"index.auto_expand_replicas\":\"0-1\"}");
+    buf_clear(&b);
+    assert_true(mapping_final_settings(plain.request.table, &b, &err));
+    assert_string_equal(b.ptr,
+                        "{\"index.refresh_interval\":null,\"index.number_of_replicas\":null}");
+    buf_free(&b);
+    definitions_unref(m.d);
+    definitions_unref(plain.d);
+}
+
+static void live_settings_are_those_the_engine_takes(void **state)
+{
+    struct made m =
+        make("{table: d.customer, settings: {number_of_shards: 2, refresh_interval: 5s, "
+             "index.routing.allocation.require.x: y, analysis: {a: {b: c}}}}");
+    struct buf b = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_true(mapping_live_settings(m.request.table, &b, &err));
+    assert_string_equal(b.ptr, "{\"index.routing.allocation.require.x\":\"y\","
+                               "\"index.refresh_interval\":\"5s\"}");
+    assert_false(index_setting_is_live(STR("number_of_shards")));
+    assert_false(index_setting_is_live(STR("blocks.")));
+    assert_true(index_setting_is_live(STR("blocks.write")));
+    buf_free(&b);
+    definitions_unref(m.d);
+}
+
+static void vectors_ask_for_their_index(void **state)
+{
+    struct made m = make("{table: d.vectors, columns: [v]}");
+
+    (void)state;
+    assert_body(&m,
+                "{\"settings\":{\"index.knn\":true,\"index.gc_deletes\":\"1h\"},\"mappings\":{"
+                "\"dynamic\":\"strict\",\"properties\":{\"v\":{\"type\":\"knn_vector\","
+                "\"dimension\":2}}}}");
+    definitions_unref(m.d);
+}
+
+static void mistakes_are_told_with_their_place(void **state)
+{
+    struct made m =
+        make("{table: d.orders, columns: [id, nothing, {name: title, type: geo_shapes}]}");
+    struct problems *problems = problems_new();
+    struct buf b = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_false(mapping_body(&m.request, &b, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_non_null(strstr(err.msg, "has no column `nothing`"));
+    mapping_check(&m.request, problems);
+    assert_int_equal(problems_n(problems), 2);
+    assert_int_equal(problems_get(problems, 0)->place.column, 37);
+    assert_int_equal(problems_get(problems, 1)->place.column, 66);
+    problems_free(problems);
+    buf_free(&b);
+    definitions_unref(m.d);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(all_visible_columns_are_mapped_strictly),
+        TEST(relations_are_objects_within),
+        TEST(fields_that_are_copied_to_are_declared),
+        TEST(the_mapping_of_the_definition_wins),
+        TEST(a_body_has_settings_lineage_and_alias),
+        TEST(a_version_being_filled_has_no_replicas_and_no_refresh),
+        TEST(live_settings_are_those_the_engine_takes),
+        TEST(vectors_ask_for_their_index),
+        TEST(mistakes_are_told_with_their_place),
+    };
+    return cmocka_run_group_tests_name("mapping", tests, NULL, NULL);
+}

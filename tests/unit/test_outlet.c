@@ -1,0 +1,594 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+#include "tests/unit/writes.h"
+
+#include "src/base/buf.h"
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/outlet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct outlet *outlet;
+    struct document_table *table;
+    struct target *target;
+    struct write_ends ends;
+    int64_t now_ms;
+};
+
+static const struct outlet_options usual = {
+    .workers = 4, .width_max = 4, .batch_min = 1, .batch_bytes = 1 << 20, .flush_ms = 1000};
+
+static void begin(struct fixture *f, const struct outlet_options *opt)
+{
+    outlet_free(f->outlet);
+    f->outlet = outlet_new(STR("orders_v2"), opt, 1);
+}
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+
+    f = (struct fixture){.table = document_table_new(), .target = a_target("orders_v2")};
+    f.now_ms = 1000000;
+    begin(&f, &usual);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    outlet_free(f->outlet);
+    document_table_free(f->table, &f->ends);
+    target_unref(f->target);
+    return 0;
+}
+
+static struct document *arrive(struct fixture *f, enum doc_op op, unsigned id, uint64_t version,
+                               const char *body)
+{
+    struct document *doc;
+    char name[16];
+    bool to_place;
+
+    snprintf(name, sizeof(name), "%u", id);
+    doc = document_table_arrive(
+        f->table, f->outlet, a_write(f->target, op, name, version, body), &f->ends, &to_place);
+    if (to_place)
+        outlet_place(f->outlet, doc, f->now_ms);
+    else
+        outlet_resize(f->outlet, doc);
+    return doc;
+}
+
+static void arrive_many(struct fixture *f, unsigned first, unsigned n, const char *body)
+{
+    for (unsigned i = 0; i < n; i++)
+        arrive(f, DOC_INDEX, first + i, 1, body);
+}
+
+static bool next(struct fixture *f, struct batch *b)
+{
+    outlet_turn(f->outlet, f->now_ms);
+    return outlet_next_batch(f->outlet, f->now_ms, false, b);
+}
+
+/* All documents of the batch were delivered. */
+static void deliver(struct fixture *f, struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        if (document_end(b->docs[i], OUTCOME_DELIVERED, &f->ends))
+            outlet_place(f->outlet, b->docs[i], f->now_ms);
+        else
+            document_table_remove(f->table, b->docs[i]);
+    }
+    outlet_end_batch(f->outlet, b);
+}
+
+/* None of it was applied, and all goes back to where it was. */
+static void give_back(struct fixture *f, struct batch *b)
+{
+    for (size_t i = b->n; i-- > 0;) {
+        document_not_applied(b->docs[i], &f->ends);
+        outlet_place_first(f->outlet, b->docs[i], f->now_ms);
+    }
+    outlet_end_batch(f->outlet, b);
+}
+
+static void the_first_document_of_an_idle_index_goes_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b;
+
+    assert_false(next(f, &b));
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 777);
+    arrive_many(f, 0, 1, "{}");
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 0);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    deliver(f, &b);
+    assert_int_equal(document_table_count(f->table), 0);
+}
+
+static void what_comes_while_a_small_request_is_in_flight_gathers(void **state)
+{
+    struct fixture *f = *state;
+    struct batch first, second;
+
+    arrive_many(f, 0, 1, "{}");
+    assert_true(next(f, &first));
+    arrive_many(f, 10, 20, "{}");
+    assert_false(next(f, &second));
+    deliver(f, &first);
+    assert_true(next(f, &second));
+    assert_int_equal(second.n, 20);
+    deliver(f, &second);
+}
+
+static void what_gathers_does_not_wait_for_ever_for_a_slow_request(void **state)
+{
+    struct fixture *f = *state;
+    struct batch first, second;
+    struct document *doc = arrive(f, DOC_INDEX, 0, 1, "{}");
+    unsigned id = 1;
+
+    assert_true(next(f, &first));
+    while (arrive(f, DOC_INDEX, id, 1, "{}")->hash % 4 == doc->hash % 4)
+        id++; /* until one of another worker comes */
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 50);
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, false, 777), 777);
+    f->now_ms += 50;
+    assert_true(next(f, &second));
+    assert_int_equal(second.n, 1);
+    deliver(f, &second);
+    deliver(f, &first);
+}
+
+static void a_worker_has_one_batch_in_flight(void **state)
+{
+    struct fixture *f = *state;
+    struct batch first, second;
+    unsigned id = 1;
+    struct document *doc = arrive(f, DOC_INDEX, 0, 1, "{}");
+
+    assert_true(next(f, &first));
+    while (arrive(f, DOC_INDEX, id, 1, "{}")->hash % 4 != doc->hash % 4)
+        id++;
+    f->now_ms += 10000;
+    if (next(f, &second)) {
+        for (size_t i = 0; i < second.n; i++)
+            assert_true(second.docs[i]->hash % 4 != doc->hash % 4);
+        deliver(f, &second);
+    }
+    assert_int_equal(outlet_level(f->outlet).ready, 1);
+    deliver(f, &first);
+    assert_true(next(f, &second));
+    assert_int_equal(second.n, 1);
+    deliver(f, &second);
+}
+
+static char *text_of(size_t len)
+{
+    char *text = calloc(len + 1, 1);
+
+    memset(text, 'x', len);
+    return text;
+}
+
+static void a_lot_goes_in_several_requests_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+    char *body = text_of(1000);
+    struct batch b[4];
+
+    arrive_many(f, 0, 4000, body); /* 4 MB; a request starts at 1 MiB */
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(next(f, &b[i]));
+        assert_in_range(b[i].bytes, 500000, 1 << 20);
+    }
+    assert_false(next(f, &(struct batch){0})); /* the limiter's width */
+    assert_int_equal(outlet_level(f->outlet).requests, 4);
+    for (unsigned i = 0; i < 4; i++)
+        deliver(f, &b[i]);
+    free(body);
+}
+
+static void a_fixed_maximum_of_documents_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct outlet_options opt = usual;
+    struct batch b;
+    size_t n = 0;
+
+    opt.batch_max = 7;
+    begin(f, &opt);
+    arrive_many(f, 0, 100, "{}");
+    while (document_table_count(f->table) > 0) {
+        assert_true(next(f, &b));
+        assert_in_range(b.n, 1, 7);
+        n += b.n;
+        deliver(f, &b);
+    }
+    assert_int_equal(n, 100);
+}
+
+static void below_the_minimum_a_batch_waits_for_the_flush(void **state)
+{
+    struct fixture *f = *state;
+    struct outlet_options opt = usual;
+    struct batch b;
+
+    opt.batch_min = 4;
+    begin(f, &opt);
+    arrive_many(f, 0, 3, "{}");
+    assert_false(next(f, &b));
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 5000), 1000);
+    arrive_many(f, 10, 1, "{}");
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 4);
+    deliver(f, &b);
+    arrive_many(f, 20, 3, "{}");
+    f->now_ms += 999;
+    assert_false(next(f, &b));
+    f->now_ms += 1;
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 3);
+    deliver(f, &b);
+    arrive_many(f, 30, 1, "{}");
+    assert_true(outlet_next_batch(f->outlet, f->now_ms, true, &b)); /* draining */
+    deliver(f, &b);
+}
+
+static void what_comes_back_keeps_its_order_and_goes_first(void **state)
+{
+    struct fixture *f = *state;
+    struct outlet_options opt = usual;
+    struct document *docs[5];
+    struct batch b;
+
+    opt.workers = 1;
+    begin(f, &opt);
+    for (unsigned i = 0; i < 3; i++)
+        docs[i] = arrive(f, DOC_INDEX, i, 1, "{}");
+    assert_true(next(f, &b));
+    for (unsigned i = 3; i < 5; i++)
+        docs[i] = arrive(f, DOC_INDEX, i, 1, "{}");
+    give_back(f, &b);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 5);
+    for (unsigned i = 0; i < 5; i++)
+        assert_ptr_equal(b.docs[i], docs[i]);
+    deliver(f, &b);
+}
+
+static void a_replaced_write_counts_with_its_new_size(void **state)
+{
+    struct fixture *f = *state;
+    char *large = text_of(100000);
+    struct batch b;
+
+    arrive(f, DOC_INDEX, 1, 1, "{}");
+    arrive(f, DOC_INDEX, 1, 2, large);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    assert_true(b.bytes > 100000);
+    deliver(f, &b);
+    arrive(f, DOC_INDEX, 1, 3, large);
+    arrive(f, DOC_DELETE, 1, 4, "");
+    assert_true(next(f, &b));
+    assert_true(b.bytes < 1000);
+    deliver(f, &b);
+    free(large);
+}
+
+static void what_is_parked_comes_back_when_it_is_due_in_a_batch_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    struct parking *p;
+    struct batch b;
+
+    arrive_many(f, 0, 3, "{}");
+    arrive(f, DOC_REFRESH, 10, 5, "");
+    assert_true(next(f, &b));
+    p = outlet_open_parking(f->outlet, f->now_ms + 300);
+    for (size_t i = 0; i < b.n; i++) {
+        document_lost_answer(b.docs[i]);
+        outlet_park(f->outlet, p, b.docs[i]);
+    }
+    outlet_end_batch(f->outlet, &b);
+
+    struct document *loading[10];
+
+    assert_int_equal(outlet_next_load(f->outlet, 10, loading), 1);
+    document_not_loaded(loading[0], &f->ends);
+    outlet_park(f->outlet, p, loading[0]);
+    assert_int_equal(outlet_level(f->outlet).parked, 4);
+    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, false, 5000), 300);
+    assert_false(next(f, &b));
+
+    f->now_ms += 300;
+    arrive_many(f, 20, 5, "{}");
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 3);
+    assert_int_equal(outlet_level(f->outlet).load_wait, 1);
+    assert_int_equal(outlet_level(f->outlet).parked, 0);
+    deliver(f, &b);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 5);
+    deliver(f, &b);
+}
+
+static void a_split_batch_goes_in_its_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b, part;
+
+    arrive_many(f, 0, 9, "{}");
+    assert_true(next(f, &b));
+    for (size_t i = 0; i < b.n; i++)
+        document_not_applied(b.docs[i], &f->ends);
+    outlet_split(f->outlet, &b, 0, 4, NULL);
+    outlet_split(f->outlet, &b, 4, 9, NULL);
+    outlet_end_batch(f->outlet, &b);
+    arrive_many(f, 100, 1, "{}");
+    assert_true(next(f, &part));
+    assert_int_equal(part.n, 4);
+    deliver(f, &part);
+    assert_true(next(f, &part));
+    assert_int_equal(part.n, 5);
+    deliver(f, &part);
+    assert_true(next(f, &part));
+    assert_int_equal(part.n, 1);
+    deliver(f, &part);
+}
+
+static void removing_works_wherever_a_document_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b;
+    struct document *in_lane, *in_parcel, *to_load;
+
+    arrive_many(f, 0, 2, "{}");
+    assert_true(next(f, &b));
+    for (size_t i = 0; i < b.n; i++)
+        document_not_applied(b.docs[i], &f->ends);
+    in_parcel = b.docs[1];
+    outlet_split(f->outlet, &b, 0, 2, NULL);
+    outlet_end_batch(f->outlet, &b);
+    in_lane = arrive(f, DOC_INDEX, 10, 1, "{}");
+    to_load = arrive(f, DOC_REFRESH, 11, 1, "");
+    outlet_remove(f->outlet, in_lane);
+    outlet_remove(f->outlet, in_parcel);
+    outlet_remove(f->outlet, to_load);
+    assert_int_equal(outlet_level(f->outlet).ready, 1);
+    assert_int_equal(outlet_level(f->outlet).load_wait, 0);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    deliver(f, &b);
+    assert_false(next(f, &b));
+}
+
+static void a_load_is_of_one_target(void **state)
+{
+    struct fixture *f = *state;
+    struct target *first = f->target, *second = a_target("orders_v2");
+    struct document *docs[10];
+
+    for (unsigned i = 0; i < 6; i++) {
+        f->target = i < 4 ? first : second;
+        arrive(f, DOC_REFRESH, i, 1, "");
+    }
+    f->target = first;
+    assert_int_equal(outlet_next_load(f->outlet, 3, docs), 3);
+    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 1);
+    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 2);
+    assert_ptr_equal(docs[0]->now->target, second);
+    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 0);
+    target_unref(second);
+}
+
+static void a_held_index_sends_one_document_now_and_then(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_RETRY, "no rights");
+    arrive_many(f, 0, 50, "{}");
+    assert_true(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(next(f, &b));
+    f->now_ms += 1001;
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    assert_true(b.probe);
+    assert_false(next(f, &(struct batch){0}));
+    give_back(f, &b);
+    assert_false(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(next(f, &b));
+    assert_true(outlet_wait_ms(f->outlet, f->now_ms, true, 99999) > 0);
+    gate_probe(gate, f->now_ms);
+    assert_true(next(f, &b));
+    deliver(f, &b);
+    assert_true(gate_release(gate));
+    assert_true(next(f, &b));
+    assert_true(b.n > 1);
+    assert_false(b.probe);
+    deliver(f, &b);
+}
+
+static void a_guarded_index_tries_a_handful(void **state)
+{
+    struct fixture *f = *state;
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_RETRY, "all are refused");
+    arrive_many(f, 0, 500, "{}");
+    gate_hold(outlet_gate(f->outlet), HOLD_GUARD, &why, f->now_ms);
+    gate_probe(outlet_gate(f->outlet), f->now_ms);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 20);
+    deliver(f, &b);
+}
+
+static void a_stopped_index_waits_for_a_hand(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_FATAL, "another lineage");
+    arrive_many(f, 0, 5, "{}");
+    assert_true(gate_hold(gate, HOLD_STOP, &why, f->now_ms));
+    assert_false(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(gate_release(gate));
+    f->now_ms += 1000000;
+    assert_false(next(f, &b));
+    gate_probe(gate, f->now_ms);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    deliver(f, &b);
+}
+
+static void after_a_failure_one_request_goes_after_a_while(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    char *body = text_of(1000);
+    struct batch b[2];
+
+    arrive_many(f, 0, 4000, body);
+    assert_true(next(f, &b[0]));
+    gate_failed(gate, f->now_ms, -1);
+    give_back(f, &b[0]);
+    assert_false(next(f, &b[0]));
+    f->now_ms += 51;
+    assert_true(next(f, &b[0]));
+    assert_false(next(f, &b[1]));
+    gate_good(gate);
+    assert_true(next(f, &b[1]));
+    deliver(f, &b[0]);
+    deliver(f, &b[1]);
+    free(body);
+}
+
+static void retry_after_is_heeded(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b;
+
+    arrive_many(f, 0, 1, "{}");
+    gate_failed(outlet_gate(f->outlet), f->now_ms, 7000);
+    f->now_ms += 6999;
+    assert_false(next(f, &b));
+    f->now_ms += 1;
+    assert_true(next(f, &b));
+    deliver(f, &b);
+}
+
+static void pauses_grow_and_failures_at_one_time_count_once(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    int64_t longest = 0;
+
+    for (unsigned i = 0; i < 5; i++)
+        gate_failed(gate, f->now_ms, -1);
+    assert_in_range(gate->paused_until_ms - f->now_ms, 1, 50);
+    for (unsigned i = 0; i < 40; i++) {
+        f->now_ms = gate->paused_until_ms;
+        gate_failed(gate, f->now_ms, -1);
+        if (gate->paused_until_ms - f->now_ms > longest)
+            longest = gate->paused_until_ms - f->now_ms;
+    }
+    assert_in_range(longest, 2500, 5000);
+    gate_good(gate);
+    assert_int_equal(gate_opens_at(gate, 0), 0);
+}
+
+static void overload_halves_and_good_answers_raise_again(void **state)
+{
+    struct limiter l;
+
+    (void)state;
+    limiter_init(&l, 8 << 20, 10);
+    assert_int_equal(l.bytes, 1 << 20);
+    assert_int_equal(l.width, 4);
+    limiter_busy(&l);
+    assert_int_equal(l.bytes, 1 << 19);
+    assert_int_equal(l.width, 2);
+    for (unsigned i = 0; i < 20; i++)
+        limiter_busy(&l);
+    assert_int_equal(l.bytes, 64 << 10);
+    assert_int_equal(l.width, 1);
+    for (unsigned i = 0; i < 1000; i++)
+        limiter_good(&l, l.bytes, 20);
+    assert_int_equal(l.bytes, 8 << 20);
+    assert_int_equal(l.width, 10);
+}
+
+static void batches_grow_only_while_answers_are_quick(void **state)
+{
+    struct limiter l;
+
+    (void)state;
+    limiter_init(&l, 8 << 20, 10);
+    for (unsigned i = 0; i < 100; i++)
+        limiter_good(&l, l.bytes, 500);
+    assert_int_equal(l.bytes, 1 << 20);
+    for (unsigned i = 0; i < 100; i++)
+        limiter_good(&l, 1000, 5); /* small ones say nothing */
+    assert_int_equal(l.bytes, 1 << 20);
+    limiter_good(&l, l.bytes, 2000);
+    assert_true(l.bytes < 1 << 20);
+}
+
+static void what_was_too_large_is_never_tried_again(void **state)
+{
+    struct limiter l;
+
+    (void)state;
+    limiter_init(&l, 8 << 20, 10);
+    limiter_too_large(&l, 1000000);
+    for (unsigned i = 0; i < 100; i++)
+        limiter_good(&l, l.bytes, 5);
+    assert_int_equal(l.bytes, 500000);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_first_document_of_an_idle_index_goes_at_once),
+        CASE(what_comes_while_a_small_request_is_in_flight_gathers),
+        CASE(what_gathers_does_not_wait_for_ever_for_a_slow_request),
+        CASE(a_worker_has_one_batch_in_flight),
+        CASE(a_lot_goes_in_several_requests_at_a_time),
+        CASE(a_fixed_maximum_of_documents_is_kept),
+        CASE(below_the_minimum_a_batch_waits_for_the_flush),
+        CASE(what_comes_back_keeps_its_order_and_goes_first),
+        CASE(a_replaced_write_counts_with_its_new_size),
+        CASE(what_is_parked_comes_back_when_it_is_due_in_a_batch_of_its_own),
+        CASE(a_split_batch_goes_in_its_parts),
+        CASE(removing_works_wherever_a_document_waits),
+        CASE(a_load_is_of_one_target),
+        CASE(a_held_index_sends_one_document_now_and_then),
+        CASE(a_guarded_index_tries_a_handful),
+        CASE(a_stopped_index_waits_for_a_hand),
+        CASE(after_a_failure_one_request_goes_after_a_while),
+        CASE(retry_after_is_heeded),
+        CASE(pauses_grow_and_failures_at_one_time_count_once),
+        CASE(overload_halves_and_good_answers_raise_again),
+        CASE(batches_grow_only_while_answers_are_quick),
+        CASE(what_was_too_large_is_never_tried_again),
+    };
+    return cmocka_run_group_tests_name("outlet", tests, NULL, NULL);
+}

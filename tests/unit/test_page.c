@@ -1,0 +1,81 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "tests/fakes/fake_coordinator.h"
+#include "web/page.h"
+
+#include <string.h>
+
+static void assert_page(const char *status, const char *has, const char *has_not)
+{
+    struct buf b = {0};
+
+    page_render(&b, str_from(status), "0123");
+    if (has != NULL && strstr(b.ptr, has) == NULL)
+        fail_msg("\"%s\" is missing", has);
+    if (has_not != NULL && strstr(b.ptr, has_not) != NULL)
+        fail_msg("\"%s\" is there", has_not);
+    buf_free(&b);
+}
+
+static void the_page_tells_the_state_of_each_topic_and_table(void **state)
+{
+    (void)state;
+    assert_page(fake_status, "binlog.000412:88213441", NULL);
+    assert_page(fake_status, "15 min 32 s", NULL);
+    assert_page(fake_status, "1.0 GiB", NULL);
+    assert_page(fake_status, "v4 41.6 %", NULL);
+    assert_page(fake_status, "1,250,000", NULL);
+    assert_page(fake_status, "Way out: millrace index create shop.customer", NULL);
+    assert_page(fake_status, "Way out: millrace topic reset billing", NULL);
+    assert_page(fake_status, "5 things need attention", "All is well");
+}
+
+static void text_from_a_database_is_escaped(void **state)
+{
+    (void)state;
+    assert_page(fake_status, "disk is full &lt;95%&gt;", "<95%>");
+    assert_page("{\"tables\":[{\"table\":\"<script>\",\"state\":\"\\\"><b>\"}]}",
+                "&lt;script&gt;", "<script>");
+    assert_page("{\"version\":\"<script>\"}", "&lt;script&gt;", "<script>");
+}
+
+static void a_page_without_anything_says_how_to_begin(void **state)
+{
+    (void)state;
+    assert_page("{\"topics\":[],\"tables\":[]}", "millrace apply FILE", NULL);
+    assert_page("{\"search\":{\"health\":\"green\"}}", "All is well", NULL);
+    assert_page("{\"topics\":[],\"tables\":[]}", "search engine</strong> does not answer",
+                NULL);
+}
+
+static void an_odd_status_still_gives_a_page(void **state)
+{
+    static const char *const odd[] = {
+        "",
+        "[]",
+        "{",
+        "{}",
+        "{\"topics\":7,\"tables\":{\"a\":1},\"search\":[],\"delivery\":null}",
+        "{\"topics\":[null,1,\"x\",{\"rate\":-1e308,\"lag_seconds\":1e308,\"lag_bytes\":1e308,"
+        "\"position\":-5,\"warnings\":[null,{}]}]}",
+        "{\"tables\":[{\"documents\":\"many\",\"build\":{\"rows_done\":9,\"rows_total\":3}}]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+        assert_page(odd[i], "</html>", "nan");
+    assert_page(odd[6], "100.0 %", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_tells_the_state_of_each_topic_and_table),
+        cmocka_unit_test(text_from_a_database_is_escaped),
+        cmocka_unit_test(a_page_without_anything_says_how_to_begin),
+        cmocka_unit_test(an_odd_status_still_gives_a_page),
+    };
+    return cmocka_run_group_tests_name("page", tests, NULL, NULL);
+}

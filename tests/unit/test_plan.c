@@ -1,0 +1,361 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/mysql.h"
+#include "sync/document/branch.h"
+#include "sync/document/plan.h"
+#include "sync/document/query.h"
+#include "sync/document/resolver.h"
+#include "tests/unit/document_fixture.h"
+
+/* orders(id, customer, note) with customer(id, name) and item(id, order_id, qty). */
+struct shop {
+    struct schema *orders, *customer, *item;
+    struct column_definition columns[3];
+    struct relation_definition relations[2];
+    struct table_definition table;
+    struct definitions *defs;
+};
+
+static struct str customer_from[] = {STR("customer")}, id[] = {STR("ID")};
+static struct str order_id[] = {STR("order_id")};
+
+static int set_up(void **state)
+{
+    struct shop *s = calloc(1, sizeof(*s));
+
+    s->orders = make_schema("orders", 1);
+    add_column(s->orders, "id", COLUMN_INT);
+    add_column(s->orders, "customer", COLUMN_BIGINT);
+    add_column(s->orders, "note", COLUMN_VARCHAR)->nullable = true;
+    add_column(s->orders, "hidden", COLUMN_INT)->invisible = true;
+    s->customer = make_schema("customer", 1);
+    add_column(s->customer, "id", COLUMN_INT)->is_unsigned = true;
+    add_column(s->customer, "name", COLUMN_VARCHAR);
+    s->item = make_schema("item", 1);
+    add_column(s->item, "id", COLUMN_INT);
+    add_column(s->item, "order_id", COLUMN_INT);
+    add_column(s->item, "qty", COLUMN_INT);
+    s->columns[0] = (struct column_definition){.name = STR("note"), .as = STR("te\"xt")};
+    s->columns[1] = (struct column_definition){.name = STR("id")};
+    s->relations[0] = (struct relation_definition){.from = customer_from,
+                                                   .n_from = 1,
+                                                   .table = STR("db.customer"),
+                                                   .to = id,
+                                                   .n_to = 1,
+                                                   .as = STR("buyer"),
+                                                   .all_columns = true};
+    s->relations[1] = (struct relation_definition){.from = id,
+                                                   .n_from = 1,
+                                                   .table = STR("db.item"),
+                                                   .to = order_id,
+                                                   .n_to = 1,
+                                                   .many = true,
+                                                   .where = STR("qty > 0"),
+                                                   .all_columns = true};
+    s->table = (struct table_definition){.table = STR("db.orders"),
+                                         .columns = s->columns,
+                                         .n_columns = 2,
+                                         .relations = s->relations};
+    s->defs = make_definitions(&s->table, 1);
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct shop *s = *state;
+
+    schema_unref(s->orders);
+    schema_unref(s->customer);
+    schema_unref(s->item);
+    definitions_unref(s->defs);
+    free(s);
+    return 0;
+}
+
+static struct schema *find(void *ctx, struct str database, struct str table)
+{
+    struct shop *s = ctx;
+
+    assert_true(str_equal(database, STR("db")));
+    if (str_equal(table, STR("orders")))
+        return s->orders;
+    if (str_equal(table, STR("customer")))
+        return s->customer;
+    return str_equal(table, STR("item")) ? s->item : NULL;
+}
+
+static struct plan *compile(struct shop *s, struct err *err)
+{
+    return plan_compile(s->defs, &s->table, find, s, err);
+}
+
+static struct plan *compile_well(struct shop *s)
+{
+    struct err err = {0};
+    struct plan *p = compile(s, &err);
+
+    assert_string_equal(err.msg, "");
+    assert_non_null(p);
+    return p;
+}
+
+static void compile_badly(struct shop *s, const char *message)
+{
+    struct err err = {0};
+
+    assert_null(compile(s, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_string_equal(err.msg, message);
+}
+
+static void expect_document(const struct plan *p, const struct schema *row_schema,
+                            const struct value *row, const char *id_text, const char *json)
+{
+    struct buf id_buf = {0}, key = {0}, routing = {0}, body = {0};
+    struct err err = {0};
+    struct binding *b = plan_bind(p, 0, row_schema, &err);
+
+    assert_non_null(b);
+    assert_true(plan_root_id(p, b, row, &id_buf, &key, &routing, &err));
+    assert_string_equal(id_buf.ptr, id_text);
+    assert_int_equal(routing.len, 0);
+    assert_true(plan_flat_document(p, b, row, &body, &err));
+    assert_string_equal(body.ptr, json);
+    binding_free(b);
+    buf_free(&id_buf);
+    buf_free(&key);
+    buf_free(&body);
+}
+
+static void a_flat_document_is_made_of_the_row_image(void **state)
+{
+    struct shop *s = *state;
+    const struct value row[] = {int_value(7), int_value(1), text_value("hi"), int_value(0)};
+    struct plan *p = compile_well(s);
+
+    assert_true(plan_is_flat(p));
+    expect_document(p, s->orders, row, "7", "{\"te\\\"xt\":\"hi\",\"id\":7}");
+    plan_unref(plan_ref(p));
+    plan_unref(p);
+}
+
+static void a_row_of_another_column_order_gives_the_same(void **state)
+{
+    struct shop *s = *state;
+    struct schema *other = make_schema("orders", 1);
+    const struct value row[] = {text_value("hi"), null_value(), int_value(7)};
+    struct plan *p = compile_well(s);
+
+    add_column(other, "NOTE", COLUMN_VARCHAR);
+    add_column(other, "new", COLUMN_INT);
+    add_column(other, "Id", COLUMN_INT);
+    expect_document(p, other, row, "7", "{\"te\\\"xt\":\"hi\",\"id\":7}");
+    plan_unref(p);
+    schema_unref(other);
+}
+
+static void all_columns_are_the_visible_ones(void **state)
+{
+    struct shop *s = *state;
+    const struct value row[] = {int_value(7), int_value(1), null_value(), int_value(0)};
+    struct plan *p;
+
+    s->table.all_columns = true;
+    s->table.n_columns = 0;
+    p = compile_well(s);
+    expect_document(p, s->orders, row, "7", "{\"id\":7,\"customer\":1,\"note\":null}");
+    plan_unref(p);
+    s->table.all_columns = false;
+    s->table.n_columns = 3;
+    s->columns[1] = (struct column_definition){.name = STR("*")};
+    s->columns[2] = (struct column_definition){.name = STR("id"), .skip = true};
+    p = compile_well(s);
+    expect_document(p, s->orders, row, "7", "{\"te\\\"xt\":null,\"customer\":1}");
+    plan_unref(p);
+}
+
+static void a_missing_column_of_a_row_is_named(void **state)
+{
+    struct shop *s = *state;
+    struct plan *p = compile_well(s);
+    struct err err = {0};
+
+    assert_null(plan_bind(p, 0, s->customer, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_string_equal(err.msg, "table db.customer has no column `note`");
+    plan_unref(p);
+}
+
+static void what_does_not_fit_the_database_is_refused_with_its_place(void **state)
+{
+    struct shop *s = *state;
+    const struct place place = {"shop.yaml", 3, 14};
+
+    s->columns[1] = (struct column_definition){.name = STR("oops"), .place = place};
+    compile_badly(s, "shop.yaml:3:14: table db.orders has no column `oops`");
+    s->columns[1] =
+        (struct column_definition){.name = STR("id"), .as = STR("te\"xt"), .place = place};
+    compile_badly(s, "shop.yaml:3:14: the name `te\"xt` is given twice");
+    s->table.n_columns = 1;
+    s->orders->n_key = 0;
+    compile_badly(s, "table db.orders has no primary key: name a `key`");
+    s->orders->n_key = 1;
+    s->table.n_relations = 1;
+    s->relations[0].table = STR("db.nowhere");
+    compile_badly(s, "there is no table db.nowhere");
+    s->relations[0].table = STR("db.customer");
+    s->relations[0].place = place;
+    s->customer->columns[0].type = COLUMN_DATE;
+    compile_badly(s, "shop.yaml:3:14: `customer` (a type) and `id` (a type) cannot be compared "
+                     "exactly");
+}
+
+static void places_are_the_tables_of_the_tree(void **state)
+{
+    struct shop *s = *state;
+    struct str database, table;
+    bool refresh;
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    s->relations[1].refresh = REFRESH_NONE;
+    p = compile_well(s);
+    assert_false(plan_is_flat(p));
+    assert_int_equal(plan_n_places(p), 3);
+    plan_place(p, 1, &database, &table, &refresh);
+    assert_true(str_equal(database, STR("db")) && str_equal(table, STR("customer")) && refresh);
+    plan_place(p, 2, &database, &table, &refresh);
+    assert_true(str_equal(table, STR("item")) && !refresh);
+    plan_unref(p);
+}
+
+static void only_columns_that_are_used_matter(void **state)
+{
+    struct shop *s = *state;
+    struct value old_row[] = {int_value(7), int_value(1), text_value("hi"), int_value(0)};
+    struct value new_row[] = {int_value(7), int_value(1), text_value("hi"), int_value(1)};
+    struct err err = {0};
+    struct plan *p = compile_well(s);
+    struct binding *b = plan_bind(p, 0, s->orders, &err);
+
+    assert_false(plan_update_matters(p, 0, b, old_row, new_row));
+    new_row[2] = null_value();
+    assert_true(plan_update_matters(p, 0, b, old_row, new_row));
+    old_row[2] = (struct value){.kind = VALUE_ABSENT};
+    new_row[2] = old_row[2];
+    assert_true(plan_update_matters(p, 0, b, old_row, new_row));
+    binding_free(b);
+    plan_unref(p);
+}
+
+static void any_column_matters_where_a_condition_may_look_at_it(void **state)
+{
+    struct shop *s = *state;
+    const struct value old_row[] = {int_value(7), int_value(1), int_value(5)};
+    const struct value new_row[] = {int_value(7), int_value(1), int_value(6)};
+    struct column_definition only_id = {.name = STR("id")};
+    struct err err = {0};
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    s->relations[1].all_columns = false;
+    s->relations[1].columns = &only_id;
+    s->relations[1].n_columns = 1;
+    p = compile_well(s);
+    struct binding *b = plan_bind(p, 2, s->item, &err);
+
+    assert_true(plan_update_matters(p, 2, b, old_row, new_row));
+    binding_free(b);
+    plan_unref(p);
+}
+
+static void an_item_leads_to_its_order_without_sql(void **state)
+{
+    struct shop *s = *state;
+    const struct value row[] = {int_value(1), int_value(42), int_value(2)};
+    const struct value orphan[] = {int_value(1), null_value(), int_value(2)};
+    struct buf join = {0}, id_buf = {0}, key = {0}, routing = {0};
+    struct err err = {0};
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    struct binding *b = plan_bind(p, 2, s->item, &err);
+
+    assert_true(resolver_join_key(p, 2, b, row, &join));
+    assert_true(resolver_direct(p, 2, buf_str(&join), &id_buf, &key, &routing));
+    assert_string_equal(id_buf.ptr, "42");
+    assert_false(resolver_direct(p, 1, buf_str(&join), &id_buf, &key, &routing));
+    buf_clear(&join);
+    assert_false(resolver_join_key(p, 2, b, orphan, &join));
+    binding_free(b);
+    plan_unref(p);
+    buf_free(&join);
+    buf_free(&id_buf);
+    buf_free(&key);
+}
+
+static void statements_take_many_keys(void **state)
+{
+    struct shop *s = *state;
+    const struct str keys[] = {STR("\1\0\0\0007"), STR("\2\0\0\00042")};
+    struct buf sql = {0};
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    query_by_integers(&sql, p->branches[2], keys, 2);
+    assert_string_equal(sql.ptr,
+                        "SELECT `item`.`id`,`item`.`order_id`,`item`.`qty` FROM "
+                        "`db`.`item` WHERE `item`.`order_id` IN (7,42) AND (qty > 0\n) "
+                        "ORDER BY `item`.`order_id`,`item`.`id`");
+    buf_clear(&sql);
+    query_by_list(&sql, FLAVOR_MYSQL, p->branches[2], keys, 1);
+    assert_string_equal(
+        sql.ptr, "SELECT _millrace_n,`item`.`id`,`item`.`order_id`,`item`.`qty` FROM "
+                 "(VALUES ROW(0,7)) AS _millrace_k(_millrace_n,_millrace_0) "
+                 "STRAIGHT_JOIN `db`.`item` ON `item`.`order_id` = _millrace_0 WHERE (qty "
+                 "> 0\n) ORDER BY `item`.`id`");
+    buf_clear(&sql);
+    query_range(&sql, p->branches[0], keys[1], 10);
+    assert_string_equal(sql.ptr,
+                        "SELECT `orders`.`note`,`orders`.`id`,`orders`.`customer` FROM "
+                        "`db`.`orders` WHERE (`orders`.`id` > 42) ORDER BY "
+                        "`orders`.`id` LIMIT 10");
+    buf_clear(&sql);
+    query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
+                                            .branch = p->branches[1],
+                                            .keys = keys,
+                                            .n = 2,
+                                            .limit = 5});
+    assert_string_equal(
+        sql.ptr,
+        "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,7),(1,42)) SELECT DISTINCT "
+        "_millrace_n,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`orders` AS "
+        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 ORDER BY "
+        "`_millrace_p0`.`id`,_millrace_n LIMIT 5");
+    buf_free(&sql);
+    plan_unref(p);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_flat_document_is_made_of_the_row_image),
+        TEST(a_row_of_another_column_order_gives_the_same),
+        TEST(all_columns_are_the_visible_ones),
+        TEST(a_missing_column_of_a_row_is_named),
+        TEST(what_does_not_fit_the_database_is_refused_with_its_place),
+        TEST(places_are_the_tables_of_the_tree),
+        TEST(only_columns_that_are_used_matter),
+        TEST(any_column_matters_where_a_condition_may_look_at_it),
+        TEST(an_item_leads_to_its_order_without_sql),
+        TEST(statements_take_many_keys),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

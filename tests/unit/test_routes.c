@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "web/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct route *find(enum request_method method, enum request_role role,
+                                const char *target, struct str args[2], int *status)
+{
+    struct arena *a = arena_new();
+    struct request req = {.method = method, .role = role};
+    struct response res = {0};
+    struct err err;
+
+    assert_true(request_target_parse(&req.target, a, str_from(target), &err));
+
+    const struct route *r = routes_find(&req, args, &res);
+
+    *status = res.status;
+    buf_free(&res.body);
+    arena_free(a);
+    return r;
+}
+
+static void each_route_is_found_by_its_own_pattern(void **state)
+{
+    size_t n;
+    const struct route *table = routes_table(&n);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        struct str args[2];
+        int status;
+
+        assert_ptr_equal(find(table[i].method, ROLE_ADMIN, table[i].pattern, args, &status),
+                         &table[i]);
+    }
+}
+
+static void each_route_is_for_its_role_and_those_above(void **state)
+{
+    size_t n;
+    const struct route *table = routes_table(&n);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (int role = ROLE_NONE; role <= ROLE_ADMIN; role++) {
+            struct str args[2];
+            int status;
+            const struct route *r =
+                find(table[i].method, (enum request_role)role, table[i].pattern, args, &status);
+
+            if (role >= (int)table[i].role)
+                assert_ptr_equal(r, &table[i]);
+            else
+                assert_int_equal(status, 403);
+        }
+}
+
+static void only_whole_segments_match(void **state)
+{
+    static const char *const near[] = {"/api/v1/statuses", "/api/v1/statu", "/api/v1/status/x",
+                                       "/metricsx",        "/api/v1",       "/api/v1/Status"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(near); i++) {
+        struct str args[2];
+        int status;
+
+        assert_null(find(METHOD_GET, ROLE_ADMIN, near[i], args, &status));
+        assert_int_equal(status, 404);
+    }
+}
+
+static void read_all(const char *path, struct buf *b)
+{
+    char piece[4096];
+    size_t n;
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        fail_msg("%s is missing", path);
+    while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+        buf_append(b, (struct str){piece, n});
+    fclose(f);
+}
+
+static void the_document_has_a_section_for_each_route_and_no_other(void **state)
+{
+    const char *top = getenv("top_srcdir");
+    struct buf path = {0}, text = {0}, heading = {0};
+    size_t n, n_headings = 0;
+    const struct route *table = routes_table(&n);
+
+    (void)state;
+    buf_printf(&path, "%s/docs/api.md", top != NULL ? top : ".");
+    read_all(path.ptr, &text);
+    for (size_t i = 0; i < n; i++) {
+        buf_clear(&heading);
+        buf_printf(&heading, "\n### %s %s\n", request_method_name(table[i].method),
+                   table[i].pattern);
+        if (strstr(text.ptr, heading.ptr) == NULL)
+            fail_msg("docs/api.md has no section \"%s\"", heading.ptr);
+    }
+    for (const char *p = text.ptr; (p = strstr(p, "\n### ")) != NULL; p++)
+        n_headings++;
+    assert_int_equal(n_headings, n);
+    buf_free(&path);
+    buf_free(&text);
+    buf_free(&heading);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_route_is_found_by_its_own_pattern),
+        cmocka_unit_test(each_route_is_for_its_role_and_those_above),
+        cmocka_unit_test(only_whole_segments_match),
+        cmocka_unit_test(the_document_has_a_section_for_each_route_and_no_other),
+    };
+    return cmocka_run_group_tests_name("routes", tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/clock.h"
+#include "src/base/thread.h"
+
+#include <signal.h>
+#include <string.h>
+
+static void time_does_not_go_back(void **state)
+{
+    int64_t ns = clock_mono_ns();
+    int64_t ms = clock_mono_ms();
+
+    (void)state;
+    assert_true(clock_mono_ns() >= ns);
+    assert_true(clock_mono_ms() >= ms);
+    assert_true(ms >= ns / 1000000);
+    assert_true(clock_wall_ms() > INT64_C(1577836800000)); /* 2020 */
+}
+
+static void *wait_for_stop(void *arg)
+{
+    return stop_wait(arg, 60000) ? arg : NULL;
+}
+
+static void setting_the_token_wakes_who_waits(void **state)
+{
+    struct stop stop;
+    int64_t start = clock_mono_ms();
+    void *result;
+
+    (void)state;
+    stop_init(&stop);
+    assert_false(stop_is_set(&stop));
+
+    pthread_t thread = thread_start("waiter", wait_for_stop, &stop);
+
+    stop_set(&stop);
+    pthread_join(thread, &result);
+    assert_ptr_equal(result, &stop);
+    assert_true(stop_is_set(&stop));
+    assert_true(clock_mono_ms() - start < 30000);
+    stop_fini(&stop);
+}
+
+static void a_wait_ends_without_the_token_when_its_time_is_up(void **state)
+{
+    struct stop stop;
+    int64_t start = clock_mono_ms();
+
+    (void)state;
+    stop_init(&stop);
+    assert_false(stop_wait(&stop, 20));
+    assert_true(clock_mono_ms() - start >= 20);
+    assert_false(stop_wait(&stop, -5));
+    stop_set(&stop);
+    assert_true(stop_wait(&stop, 0));
+    stop_fini(&stop);
+}
+
+struct report {
+    char name[16];
+    bool term_blocked;
+};
+
+static void *look_at_itself(void *arg)
+{
+    struct report *report = arg;
+    sigset_t blocked;
+
+    pthread_getname_np(pthread_self(), report->name, sizeof(report->name));
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    report->term_blocked = sigismember(&blocked, SIGTERM) == 1;
+    return NULL;
+}
+
+static void a_thread_has_its_name_and_leaves_signals_to_the_main_thread(void **state)
+{
+    struct report report = {{0}, false};
+    sigset_t blocked;
+
+    (void)state;
+    pthread_join(thread_start("a-name-that-is-too-long", look_at_itself, &report), NULL);
+    assert_string_equal(report.name, "a-name-that-is-");
+    assert_true(report.term_blocked);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    assert_int_equal(sigismember(&blocked, SIGTERM), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_does_not_go_back),
+        cmocka_unit_test(setting_the_token_wakes_who_waits),
+        cmocka_unit_test(a_wait_ends_without_the_token_when_its_time_is_up),
+        cmocka_unit_test(a_thread_has_its_name_and_leaves_signals_to_the_main_thread),
+    };
+    return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
+}

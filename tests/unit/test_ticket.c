@@ -1,0 +1,152 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "sync/checkpoint.h"
+#include "sync/delivery/target.h"
+#include "sync/delivery/ticket.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static void a_ticket_leaves_under_the_worst_outcome(void **state)
+{
+    struct ticket_counters c = {0};
+    struct ticket *t = ticket_new(NULL, 0, &c);
+
+    (void)state;
+    ticket_ref(t);
+    ticket_ref(t);
+    ticket_done(t, OUTCOME_SUPERSEDED);
+    ticket_done(t, OUTCOME_DEAD);
+    assert_int_equal(c.read, 1);
+    assert_int_equal(c.done[OUTCOME_DEAD], 0);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(c.done[OUTCOME_DEAD], 1);
+    assert_int_equal(c.done[OUTCOME_DELIVERED] + c.done[OUTCOME_SUPERSEDED], 0);
+}
+
+static void the_transaction_waits_for_the_last_reference(void **state)
+{
+    struct checkpoint *cp = checkpoint_new();
+    uint64_t seq = checkpoint_open(cp);
+    struct ticket *t = ticket_new(cp, seq, NULL);
+
+    (void)state;
+    checkpoint_close(cp, seq);
+    ticket_ref(t);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(checkpoint_safe(cp), 0);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(checkpoint_safe(cp), seq);
+    checkpoint_free(cp);
+}
+
+static void an_abandoned_ticket_holds_the_checkpoint_back(void **state)
+{
+    struct checkpoint *cp = checkpoint_new();
+    uint64_t seq = checkpoint_open(cp);
+    struct ticket_counters c = {0};
+    struct ticket *t = ticket_new(cp, seq, &c);
+
+    (void)state;
+    checkpoint_close(cp, seq);
+    ticket_ref(t);
+    ticket_abandon(t);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(checkpoint_safe(cp), 0);
+    for (unsigned i = 0; i < N_OUTCOMES; i++)
+        assert_int_equal(c.done[i], 0);
+    checkpoint_free(cp);
+}
+
+static void note(void *ctx, enum outcome worst)
+{
+    *(enum outcome *)ctx = worst;
+}
+
+static void the_callback_hears_the_worst_outcome_once(void **state)
+{
+    enum outcome heard = N_OUTCOMES;
+    struct ticket *t = ticket_new_cb(note, &heard);
+
+    (void)state;
+    ticket_ref(t);
+    ticket_done(t, OUTCOME_PURGED);
+    assert_int_equal(heard, N_OUTCOMES);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(heard, OUTCOME_PURGED);
+}
+
+#define THREADS  4
+#define REFS_PER 20000
+
+static void *give_back(void *arg)
+{
+    for (int i = 0; i < REFS_PER; i++)
+        ticket_done(arg, i % 1000 == 7 ? OUTCOME_SUPERSEDED : OUTCOME_DELIVERED);
+    return NULL;
+}
+
+static void references_given_back_from_many_threads_are_counted_exactly(void **state)
+{
+    struct ticket_counters c = {0};
+    struct ticket *t = ticket_new(NULL, 0, &c);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS * REFS_PER; i++)
+        ticket_ref(t);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, give_back, t), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(c.done[OUTCOME_SUPERSEDED], 0);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_int_equal(c.done[OUTCOME_SUPERSEDED], 1);
+}
+
+static void every_outcome_has_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(outcome_name(OUTCOME_DELIVERED), "delivered");
+    assert_string_equal(outcome_name(OUTCOME_DEAD), "dead");
+    for (unsigned i = 0; i < N_OUTCOMES; i++)
+        assert_non_null(outcome_name((enum outcome)i));
+}
+
+static void count_call(void *plan)
+{
+    ++*(int *)plan;
+}
+
+static void a_target_gives_its_plan_back_once(void **state)
+{
+    int calls = 0;
+    struct target *t =
+        target_new(STR("orders_v2"), STR("orders_write"), STR("shop.orders"), STR("shop"));
+
+    (void)state;
+    t->plan = &calls;
+    t->plan_unref = count_call;
+    assert_string_equal(t->index, "orders_v2");
+    target_unref(target_ref(t));
+    assert_int_equal(calls, 0);
+    target_unref(t);
+    assert_int_equal(calls, 1);
+    target_unref(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ticket_leaves_under_the_worst_outcome),
+        cmocka_unit_test(the_transaction_waits_for_the_last_reference),
+        cmocka_unit_test(an_abandoned_ticket_holds_the_checkpoint_back),
+        cmocka_unit_test(the_callback_hears_the_worst_outcome_once),
+        cmocka_unit_test(references_given_back_from_many_threads_are_counted_exactly),
+        cmocka_unit_test(every_outcome_has_a_name),
+        cmocka_unit_test(a_target_gives_its_plan_back_once),
+    };
+    return cmocka_run_group_tests_name("ticket", tests, NULL, NULL);
+}

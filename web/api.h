@@ -1,0 +1,65 @@
+/*
+ * The handlers of the API: each turns one request into one call of the coordinator.
+ *
+ * A handler is given a request that fits its route (method, role, arguments) and fills the
+ * answer.  It may block on MySQL, the engine or the store; each connection has a thread.
+ *
+ * @thread any
+ */
+#ifndef WEB_API_H
+#define WEB_API_H
+
+#include "src/base/str.h"
+
+struct coordinator;
+struct request;
+struct response;
+
+/* What the handlers act on; everything is borrowed. */
+struct api {
+    struct coordinator *coordinator;
+    struct str version;     /* the program's */
+    struct str config_json; /* the settings with their origin, secrets masked */
+};
+
+struct api_call {
+    const struct api *api;
+    const struct request *req;
+    const char *noun;   /* of the route, or NULL */
+    struct str args[2]; /* what the braces in the route's pattern stood for */
+    struct response *res;
+};
+
+/* For everyone who reaches a listener. */
+void api_page(struct api_call *c);
+void api_metrics(struct api_call *c);
+void api_live(struct api_call *c);
+void api_ready(struct api_call *c);
+
+void api_version(struct api_call *c);
+void api_config(struct api_call *c);
+void api_status(struct api_call *c);
+void api_doctor(struct api_call *c);
+
+/* Definitions. */
+void api_apply(struct api_call *c);
+void api_export(struct api_call *c);
+void api_list(struct api_call *c);   /* of c->noun; args[0]: one of them */
+void api_delete(struct api_call *c); /* the c->noun args[0] */
+void api_topic_reset(struct api_call *c);
+void api_topic_resume(struct api_call *c);
+void api_explain(struct api_call *c);
+void api_mapping(struct api_call *c);
+
+/* Index versions and builds of the table args[0]. */
+void api_index_create(struct api_call *c);
+void api_index_set(struct api_call *c);
+void api_index_reset(struct api_call *c);
+void api_index_delete(struct api_call *c);
+
+void api_dead_letters(struct api_call *c);
+void api_dead_letter(struct api_call *c);
+void api_dead_letter_replay(struct api_call *c);
+void api_dead_letter_discard(struct api_call *c);
+
+#endif

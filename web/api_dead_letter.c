@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "web/api.h"
+
+#include "rebalance/coordinator.h"
+#include "web/answer.h"
+#include "web/body.h"
+#include "web/request.h"
+
+#include <cJSON.h>
+
+#define PAGE_MAX 10000
+
+typedef bool (*dead_letter_fn)(struct coordinator *co, const struct dead_letter_filter *f,
+                               struct buf *json, struct err *err);
+
+static bool read_params(const struct request_target *t, struct dead_letter_filter *f,
+                        bool *with_body, struct err *err)
+{
+    static const char *const names[] = {"topic", "table", "index", "reason",
+                                        "after", "limit", "body",  NULL};
+    uint64_t limit = 0;
+
+    f->topic = request_param(t, "topic");
+    f->table = request_param(t, "table");
+    f->index = request_param(t, "index");
+    f->reason_like = request_param(t, "reason");
+    if (!param_known(t, names, err) || !param_uint(t, "after", &f->after_id, err) ||
+        !param_uint(t, "limit", &limit, err) || !param_bool(t, "body", with_body, err))
+        return false;
+    f->limit = (size_t)(limit < PAGE_MAX ? limit : PAGE_MAX);
+    return true;
+}
+
+void api_dead_letters(struct api_call *c)
+{
+    struct dead_letter_filter f = {0};
+    struct err err = {0};
+    bool with_body = false;
+    bool ok = read_params(&c->req->target, &f, &with_body, &err) &&
+              coordinator_dead_letters(c->api->coordinator, &f, with_body, &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+}
+
+void api_dead_letter(struct api_call *c)
+{
+    struct dead_letter_filter f = {.limit = 1};
+    struct err err = {0};
+
+    if (!body_parse_uint(c->args[0], &f.id) || f.id == 0) {
+        answer_bad(c, "a dead letter is named by its number");
+        return;
+    }
+    answer(c, 200, coordinator_dead_letters(c->api->coordinator, &f, true, &c->res->body, &err),
+           &err);
+}
+
+/* Which dead letters a replay or a discard is about; none named: all of them, if "all" says so.
+ */
+static bool read_filter(const cJSON *body, struct dead_letter_filter *f, struct err *err)
+{
+    bool all = false;
+
+    if (!body_str(body, "topic", &f->topic, err) || !body_str(body, "table", &f->table, err) ||
+        !body_str(body, "index", &f->index, err) ||
+        !body_str(body, "reason", &f->reason_like, err) ||
+        !body_uint(body, "id", &f->id, err) || !body_bool(body, "all", &all, err))
+        return false;
+    if (all || f->id > 0 || f->topic.len + f->table.len + f->index.len + f->reason_like.len > 0)
+        return true;
+    return err_set_code(err, ERR_REJECT, "http", 400,
+                        "which ones? give id, topic, table, index or reason, or \"all\": true");
+}
+
+static void act(struct api_call *c, dead_letter_fn fn)
+{
+    static const char *const members[] = {"id",     "topic", "table", "index",
+                                          "reason", "all",   NULL};
+    struct dead_letter_filter f = {0}; /* all that match */
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err) && read_filter(body, &f, &err) &&
+              fn(c->api->coordinator, &f, &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_dead_letter_replay(struct api_call *c)
+{
+    act(c, coordinator_dead_letter_replay);
+}
+
+void api_dead_letter_discard(struct api_call *c)
+{
+    act(c, coordinator_dead_letter_discard);
+}

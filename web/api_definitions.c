@@ -1,0 +1,144 @@
+#include "config.h"
+
+#include "web/api.h"
+
+#include "rebalance/coordinator.h"
+#include "src/base/mem.h"
+#include "web/answer.h"
+#include "web/body.h"
+#include "web/request.h"
+
+#include <cJSON.h>
+#include <stdlib.h>
+
+#define APPLY_FILES_MAX 1000
+
+static const char *const no_members[] = {NULL};
+
+static bool read_file(const cJSON *item, struct apply_file *out, struct err *err)
+{
+    if (!cJSON_IsObject(item))
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "each of \"files\" must be an object");
+    return body_str(item, "name", &out->name, err) && body_str(item, "text", &out->text, err) &&
+           body_str(item, "folder", &out->folder, err);
+}
+
+/* The files of the body; *out is to be freed. */
+static bool read_files(const cJSON *body, struct apply_file **out, size_t *n, struct err *err)
+{
+    const cJSON *files = cJSON_GetObjectItemCaseSensitive(body, "files");
+    int count = cJSON_GetArraySize(files);
+
+    *out = NULL;
+    *n = 0;
+    if (!cJSON_IsArray(files) || count == 0 || count > APPLY_FILES_MAX)
+        return err_set_code(err, ERR_REJECT, "http", 400,
+                            "\"files\" must be a list of 1 to %d files", APPLY_FILES_MAX);
+    *out = mem_alloc((size_t)count, sizeof(**out));
+
+    const cJSON *item;
+
+    cJSON_ArrayForEach (item, files)
+        if (!read_file(item, &(*out)[(*n)++], err))
+            return false;
+    return true;
+}
+
+static bool apply(struct api_call *c, const cJSON *body, struct err *err)
+{
+    struct apply_file *files = NULL;
+    size_t n = 0;
+    bool dry_run = false, prune = false;
+    bool ok =
+        body_bool(body, "dry_run", &dry_run, err) && body_bool(body, "prune", &prune, err) &&
+        read_files(body, &files, &n, err) &&
+        coordinator_apply(c->api->coordinator, files, n, dry_run, prune, &c->res->body, err);
+
+    free(files);
+    return ok;
+}
+
+void api_apply(struct api_call *c)
+{
+    static const char *const members[] = {"files", "dry_run", "prune", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 200, body_parse(&body, c->req, members, &err) && apply(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+void api_export(struct api_call *c)
+{
+    struct err err = {0};
+
+    c->res->type = "application/yaml";
+    answer(c, 200, coordinator_export(c->api->coordinator, &c->res->body, &err), &err);
+}
+
+void api_list(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200,
+           coordinator_list(c->api->coordinator, str_from(c->noun), c->args[0], &c->res->body,
+                            &err),
+           &err);
+}
+
+void api_delete(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200,
+           coordinator_delete(c->api->coordinator, str_from(c->noun), c->args[0], &c->res->body,
+                              &err),
+           &err);
+}
+
+static void act_on_topic(struct api_call *c,
+                         bool (*act)(struct coordinator *co, struct str topic, struct buf *json,
+                                     struct err *err))
+{
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, no_members, &err) &&
+              act(c->api->coordinator, c->args[0], &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_topic_reset(struct api_call *c)
+{
+    act_on_topic(c, coordinator_topic_reset);
+}
+
+void api_topic_resume(struct api_call *c)
+{
+    act_on_topic(c, coordinator_topic_resume);
+}
+
+void api_explain(struct api_call *c)
+{
+    static const char *const params[] = {"key", NULL};
+    struct str key = request_param(&c->req->target, "key");
+    struct err err = {0};
+    bool ok = param_known(&c->req->target, params, &err);
+
+    if (ok && key.len == 0)
+        ok = err_set_code(&err, ERR_REJECT, "http", 400,
+                          "which row? give the parameter \"key\"");
+    answer(c, 200,
+           ok && coordinator_explain(c->api->coordinator, c->args[0], key, &c->res->body, &err),
+           &err);
+}
+
+void api_mapping(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200, coordinator_mapping(c->api->coordinator, c->args[0], &c->res->body, &err),
+           &err);
+}

@@ -1,0 +1,79 @@
+#include "config.h"
+
+#include "web/api.h"
+
+#include "rebalance/coordinator.h"
+#include "web/answer.h"
+#include "web/body.h"
+#include "web/request.h"
+
+#include <cJSON.h>
+
+static bool create(struct api_call *c, const cJSON *body, struct err *err)
+{
+    uint64_t rate = 0, chunk = 0;
+
+    if (!body_uint(body, "rate", &rate, err) || !body_uint(body, "chunk", &chunk, err))
+        return false;
+
+    struct index_create_options opt = {.rate = rate, .chunk = (size_t)chunk};
+
+    return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
+}
+
+void api_index_create(struct api_call *c)
+{
+    static const char *const members[] = {"rate", "chunk", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 202, body_parse(&body, c->req, members, &err) && create(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+static bool set(struct api_call *c, const cJSON *body, struct err *err)
+{
+    uint64_t rate = 0;
+
+    if (cJSON_GetObjectItemCaseSensitive(body, "rate") == NULL)
+        return err_set_code(err, ERR_REJECT, "http", 400, "nothing to set: give \"rate\"");
+    return body_uint(body, "rate", &rate, err) &&
+           coordinator_index_set(c->api->coordinator, c->args[0], rate, &c->res->body, err);
+}
+
+void api_index_set(struct api_call *c)
+{
+    static const char *const members[] = {"rate", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 200, body_parse(&body, c->req, members, &err) && set(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+void api_index_reset(struct api_call *c)
+{
+    static const char *const members[] = {NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err) &&
+              coordinator_index_reset(c->api->coordinator, c->args[0], &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_index_delete(struct api_call *c)
+{
+    uint64_t number = 0;
+    struct err err = {0};
+
+    if (c->args[1].len > 0 && (!body_parse_uint(c->args[1], &number) || number == 0)) {
+        answer_bad(c, "a version is a whole number from 1");
+        return;
+    }
+    answer(
+        c, 200,
+        coordinator_index_delete(c->api->coordinator, c->args[0], number, &c->res->body, &err),
+        &err);
+}

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include "web/body.h"
+
+#include "web/request.h"
+
+#include <cJSON.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#define NUMBER_MAX 9007199254740992.0 /* 2^53: beyond it a double skips whole numbers */
+
+static bool is_named(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static bool refuse(struct err *err, const char *name, const char *what)
+{
+    return err_set_code(err, ERR_REJECT, "http", 400, "\"%.60s\" %s", name, what);
+}
+
+static bool is_json_type(struct str type)
+{
+    static const char json[] = "application/json";
+
+    return type.len >= sizeof(json) - 1 && strncasecmp(type.ptr, json, sizeof(json) - 1) == 0 &&
+           (type.len == sizeof(json) - 1 || strchr("; \t", type.ptr[sizeof(json) - 1]) != NULL);
+}
+
+static bool only_space(const char *p, const char *end)
+{
+    while (p < end && strchr(" \t\r\n", *p) != NULL && *p != '\0')
+        p++;
+    return p == end;
+}
+
+bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,
+                struct err *err)
+{
+    *out = NULL;
+    if (req->body.len == 0) {
+        *out = cJSON_CreateObject();
+        return true;
+    }
+    if (!is_json_type(req->content_type))
+        return err_set_code(err, ERR_REJECT, "http", 415,
+                            "the body must be sent with Content-Type: application/json");
+
+    const char *end = NULL;
+    cJSON *body = cJSON_ParseWithLengthOpts(req->body.ptr, req->body.len, &end, 0);
+
+    if (!cJSON_IsObject(body) || !only_space(end, req->body.ptr + req->body.len)) {
+        cJSON_Delete(body);
+        return err_set_code(err, ERR_REJECT, "http", 400, "the body is not a JSON object");
+    }
+    for (const cJSON *m = body->child; m != NULL; m = m->next) {
+        if (is_named(m->string, members))
+            continue;
+        refuse(err, m->string, "is not known here");
+        cJSON_Delete(body);
+        return false;
+    }
+    *out = body;
+    return true;
+}
+
+bool body_bool(const struct cJSON *body, const char *name, bool *out, struct err *err)
+{
+    const cJSON *m = cJSON_GetObjectItemCaseSensitive(body, name);
+
+    if (m == NULL)
+        return true;
+    if (!cJSON_IsBool(m))
+        return refuse(err, name, "must be true or false");
+    *out = cJSON_IsTrue(m);
+    return true;
+}
+
+bool body_uint(const struct cJSON *body, const char *name, uint64_t *out, struct err *err)
+{
+    const cJSON *m = cJSON_GetObjectItemCaseSensitive(body, name);
+
+    if (m == NULL)
+        return true;
+    if (cJSON_IsString(m) && body_parse_uint(str_from(m->valuestring), out))
+        return true;
+    if (!cJSON_IsNumber(m) || !(m->valuedouble >= 0) || m->valuedouble > NUMBER_MAX ||
+        floor(m->valuedouble) != m->valuedouble)
+        return refuse(err, name, "must be a whole number");
+    *out = (uint64_t)m->valuedouble;
+    return true;
+}
+
+bool body_str(const struct cJSON *body, const char *name, struct str *out, struct err *err)
+{
+    const cJSON *m = cJSON_GetObjectItemCaseSensitive(body, name);
+
+    if (m == NULL)
+        return true;
+    if (!cJSON_IsString(m))
+        return refuse(err, name, "must be a string");
+    *out = str_from(m->valuestring);
+    return true;
+}
+
+bool body_parse_uint(struct str text, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.ptr[i] - '0';
+
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
+                struct err *err)
+{
+    struct str value = request_param(t, name);
+
+    if (value.ptr == NULL || body_parse_uint(value, out))
+        return true;
+    return refuse(err, name, "must be a whole number");
+}
+
+bool param_bool(const struct request_target *t, const char *name, bool *out, struct err *err)
+{
+    struct str value = request_param(t, name);
+
+    if (value.ptr == NULL)
+        return true;
+    *out = str_equal(value, STR("true"));
+    return *out || str_equal(value, STR("false")) || refuse(err, name, "must be true or false");
+}
+
+bool param_known(const struct request_target *t, const char *const *names, struct err *err)
+{
+    for (size_t i = 0; i < t->n_params; i++) {
+        const char *const *n = names;
+
+        while (*n != NULL && !str_equal(t->params[i].name, str_from(*n)))
+            n++;
+        if (*n == NULL)
+            return err_set_code(err, ERR_REJECT, "http", 400,
+                                "the parameter \"%.*s\" is not known here",
+                                (int)(t->params[i].name.len < 60 ? t->params[i].name.len : 60),
+                                t->params[i].name.ptr);
+    }
+    return true;
+}

@@ -1,0 +1,48 @@
+/*
+ * What a request says: its JSON body and its query parameters, read strictly.
+ *
+ * An unknown or mistyped member is an error that names it; numbers are whole and at most 2^53.
+ * Every failure is ERR_REJECT with the HTTP status in err.code.
+ */
+#ifndef WEB_BODY_H
+#define WEB_BODY_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cJSON;
+struct request;
+struct request_target;
+
+/*
+ * The body as an object with no members but those named (a list ended by NULL); an absent body
+ * is an empty object.  Release with cJSON_Delete().
+ */
+bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,
+                struct err *err) MUST_CHECK;
+
+/* An absent member leaves *out as it is.  Strings are borrowed from the object. */
+bool body_bool(const struct cJSON *body, const char *name, bool *out,
+               struct err *err) MUST_CHECK;
+bool body_uint(const struct cJSON *body, const char *name, uint64_t *out,
+               struct err *err) MUST_CHECK;
+bool body_str(const struct cJSON *body, const char *name, struct str *out,
+              struct err *err) MUST_CHECK;
+
+/* The same for query parameters. */
+bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
+                struct err *err) MUST_CHECK;
+bool param_bool(const struct request_target *t, const char *name, bool *out,
+                struct err *err) MUST_CHECK;
+/* Whether every parameter is one of those named (a list ended by NULL). */
+bool param_known(const struct request_target *t, const char *const *names,
+                 struct err *err) MUST_CHECK;
+
+/* A whole number in decimal digits. */
+bool body_parse_uint(struct str text, uint64_t *out) MUST_CHECK;
+
+#endif

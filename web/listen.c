@@ -1,0 +1,223 @@
+#include "config.h"
+
+#include "web/listen.h"
+
+#include "src/base/buf.h"
+#include "src/base/unix_path.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 64
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_un local;
+};
+
+/* ---- TCP ---- */
+
+/* Cut "host:port" in two; the brackets of an IPv6 host go. */
+static bool split(const char *where, char host[64], uint16_t *port)
+{
+    const char *colon = strrchr(where, ':');
+    char *end = NULL;
+
+    if (colon == NULL || colon == where)
+        return false;
+
+    const char *start = where[0] == '[' ? where + 1 : where;
+    const char *stop = where[0] == '[' ? colon - 1 : colon;
+
+    if (where[0] == '[' && (stop <= start || *stop != ']'))
+        return false;
+    if ((size_t)(stop - start) >= 64 || colon[1] < '0' || colon[1] > '9')
+        return false;
+    memcpy(host, start, (size_t)(stop - start));
+    host[stop - start] = '\0';
+
+    unsigned long n = strtoul(colon + 1, &end, 10);
+
+    *port = (uint16_t)n;
+    return *end == '\0' && n <= UINT16_MAX;
+}
+
+static bool parse(union address *a, const char *where, struct err *err)
+{
+    char host[64];
+    uint16_t port;
+
+    memset(a, 0, sizeof(*a));
+    if (!split(where, host, &port))
+        return err_set(err, ERR_REJECT,
+                       "listen: \"%.100s\" is not an address; fix: write it as 127.0.0.1:7700",
+                       where);
+    if (strcmp(host, "localhost") == 0)
+        memcpy(host, "127.0.0.1", sizeof("127.0.0.1"));
+    if (inet_pton(AF_INET, host, &a->v4.sin_addr) == 1) {
+        a->v4.sin_family = AF_INET;
+        a->v4.sin_port = htons(port);
+        return true;
+    }
+    if (inet_pton(AF_INET6, host, &a->v6.sin6_addr) == 1) {
+        a->v6.sin6_family = AF_INET6;
+        a->v6.sin6_port = htons(port);
+        return true;
+    }
+    return err_set(
+        err, ERR_REJECT,
+        "listen: \"%s\" is neither localhost nor the number of an address; fix: write "
+        "it as 127.0.0.1:7700",
+        host);
+}
+
+static bool is_loopback(const union address *a)
+{
+    if (a->any.sa_family == AF_INET)
+        return ntohl(a->v4.sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr) != 0;
+}
+
+static void format(struct buf *out, const union address *a)
+{
+    char host[INET6_ADDRSTRLEN];
+
+    if (a->any.sa_family == AF_INET) {
+        inet_ntop(AF_INET, &a->v4.sin_addr, host, sizeof(host));
+        buf_printf(out, "%s:%u", host, ntohs(a->v4.sin_port));
+    } else {
+        inet_ntop(AF_INET6, &a->v6.sin6_addr, host, sizeof(host));
+        buf_printf(out, "[%s]:%u", host, ntohs(a->v6.sin6_port));
+    }
+}
+
+static bool tcp_trouble(struct err *err, int number, const char *where)
+{
+    if (number == EADDRINUSE)
+        return err_set_code(err, ERR_REJECT, "errno", number,
+                            "%s is taken by another program (ss -ltnp shows which); fix: "
+                            "choose another port with listen: in the configuration",
+                            where);
+    return err_set_code(err, ERR_REJECT, "errno", number,
+                        "cannot listen on %s: %s; fix: change listen: in the configuration",
+                        where, strerror(number));
+}
+
+static bool bind_tcp(int fd, union address *a, const char *where, struct err *err)
+{
+    socklen_t len = a->any.sa_family == AF_INET ? sizeof(a->v4) : sizeof(a->v6);
+    int on = 1;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == -1 ||
+        bind(fd, &a->any, len) == -1 || listen(fd, BACKLOG) == -1 ||
+        getsockname(fd, &a->any, &len) == -1)
+        return tcp_trouble(err, errno, where);
+    return true;
+}
+
+/* An address that we may listen on. */
+static bool choose(union address *a, const char *where, struct err *err)
+{
+    if (!parse(a, where, err))
+        return false;
+    if (is_loopback(a))
+        return true;
+    return err_set(
+        err, ERR_REJECT,
+        "listen: %s can be reached from other machines, which is refused as long as "
+        "there are no users and passwords; fix: listen on 127.0.0.1 and put a reverse "
+        "proxy in front",
+        where);
+}
+
+bool listen_check(const char *where, struct err *err)
+{
+    union address a;
+
+    return where == NULL || where[0] == '\0' || strcmp(where, "off") == 0 ||
+           choose(&a, where, err);
+}
+
+bool listen_tcp(int *fd, struct buf *address, const char *where, struct err *err)
+{
+    union address a;
+
+    if (!choose(&a, where, err))
+        return false;
+    *fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd == -1)
+        return tcp_trouble(err, errno, where);
+    if (!bind_tcp(*fd, &a, where, err)) {
+        close(*fd);
+        return false;
+    }
+    format(address, &a);
+    return true;
+}
+
+/* ---- unix ---- */
+
+static bool answers(const union address *a)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = fd != -1 && connect(fd, &a->any, sizeof(a->local)) == 0;
+
+    if (fd != -1)
+        close(fd);
+    return ok;
+}
+
+/* Remove what a daemon that is gone left behind. */
+static bool remove_stale(const union address *a, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (lstat(a->local.sun_path, &st) == -1)
+        return true;
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, ERR_REJECT, "socket: %.300s is there and is no socket", path);
+    if (answers(a))
+        return err_set(err, ERR_REJECT, "another program answers on %.300s", path);
+    if (unlink(a->local.sun_path) == -1)
+        return err_set_code(err, ERR_REJECT, "errno", errno, "socket %.300s: %s", path,
+                            strerror(errno));
+    return true;
+}
+
+static bool bind_unix(int fd, const union address *a, const char *path, struct err *err)
+{
+    if (bind(fd, &a->any, sizeof(a->local)) == -1 ||
+        chmod(a->local.sun_path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) == -1 ||
+        listen(fd, BACKLOG) == -1)
+        return err_set_code(err, ERR_REJECT, "errno", errno, "cannot listen on %.300s: %s",
+                            path, strerror(errno));
+    return true;
+}
+
+bool listen_unix(int *fd, const char *path, struct err *err)
+{
+    struct unix_path short_path;
+    union address a = {.local = {.sun_family = AF_UNIX}};
+
+    if (!unix_path_open(&short_path, path, err))
+        return err_wrap(err, "socket");
+    memcpy(a.local.sun_path, short_path.text, sizeof(short_path.text));
+    *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    bool ok = remove_stale(&a, path, err) && bind_unix(*fd, &a, path, err);
+
+    if (!ok && *fd != -1)
+        close(*fd);
+    unix_path_close(&short_path);
+    return ok;
+}

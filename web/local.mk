@@ -1,0 +1,28 @@
+# API and page.  libweb.a
+noinst_LIBRARIES += libweb.a
+libweb_a_SOURCES = \
+	%D%/answer.c          %D%/answer.h \
+	%D%/api.h \
+	%D%/api_dead_letter.c \
+	%D%/api_definitions.c \
+	%D%/api_index.c \
+	%D%/api_status.c \
+	%D%/body.c            %D%/body.h \
+	%D%/html.c            %D%/html.h \
+	%D%/listen.c          %D%/listen.h \
+	%D%/page.c            %D%/page.h \
+	%D%/request.c         %D%/request.h \
+	%D%/routes.c          %D%/routes.h \
+	%D%/server.c          %D%/server.h
+nodist_libweb_a_SOURCES = %D%/page_style.h
+web_libs = libweb.a $(rebalance_libs)
+
+# The style sheet as a C string, without comments and indentation.
+%D%/page_style.h: %D%/page.css
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(AWK) 'BEGIN { print "#define PAGE_STYLE \\" } \
+	  /^\/\*.*\*\/$$/ { next } \
+	  { sub(/^ +/, ""); gsub(/["\\]/, "\\\\&"); if ($$0 != "") print "    \"" $$0 "\\n\" \\" } \
+	  END { print "    \"\"" }' $(srcdir)/%D%/page.css > $@
+BUILT_SOURCES += %D%/page_style.h
+CLEANFILES    += %D%/page_style.h
+EXTRA_DIST    += %D%/page.css

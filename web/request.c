@@ -1,0 +1,287 @@
+#include "config.h"
+
+#include "web/request.h"
+
+#include "src/base/arena.h"
+#include "src/base/fix.h"
+#include "src/base/random.h"
+#include "src/base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const method_name[N_METHODS] = {
+    [METHOD_GET] = "GET",
+    [METHOD_POST] = "POST",
+    [METHOD_PATCH] = "PATCH",
+    [METHOD_DELETE] = "DELETE",
+};
+
+enum request_method request_method_parse(struct str name)
+{
+    if (str_equal(name, STR("HEAD")))
+        return METHOD_GET;
+    for (int m = 0; m < N_METHODS; m++)
+        if (str_equal(name, str_from(method_name[m])))
+            return (enum request_method)m;
+    return N_METHODS;
+}
+
+const char *request_method_name(enum request_method m)
+{
+    return m < N_METHODS ? method_name[m] : "?";
+}
+
+const char *request_role_name(enum request_role r)
+{
+    switch (r) {
+    case ROLE_NONE: return "none";
+    case ROLE_VIEWER: return "viewer";
+    case ROLE_OPERATOR: return "operator";
+    case ROLE_ADMIN: return "admin";
+    }
+    return "unknown";
+}
+
+/* ---- the target ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The byte that "%41" at s stands for, or -1. */
+static int decode_escape(struct str s)
+{
+    if (s.len < 3)
+        return -1;
+
+    int high = hex_digit(s.ptr[1]), low = hex_digit(s.ptr[2]);
+
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* Percent-decode raw into a; false: a broken escape, a NUL, or no UTF-8. */
+static bool decode(struct str *out, struct arena *a, struct str raw, bool plus_is_space)
+{
+    char *p = arena_alloc(a, raw.len + 1, 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < raw.len; i++) {
+        int c = (unsigned char)raw.ptr[i];
+
+        if (c == '%') {
+            c = decode_escape((struct str){raw.ptr + i, raw.len - i});
+            i += 2;
+        } else if (c == '+' && plus_is_space) {
+            c = ' ';
+        }
+        if (c <= 0)
+            return false;
+        p[n++] = (char)c;
+    }
+    *out = (struct str){p, n};
+    return utf8_valid(*out);
+}
+
+/* The part of *rest before c, which is left behind it; all of it when there is none. */
+static struct str cut(struct str *rest, char c)
+{
+    const char *end = rest->len > 0 ? memchr(rest->ptr, c, rest->len) : NULL;
+    size_t n = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
+    struct str head = {rest->ptr, n};
+
+    *rest = end != NULL ? (struct str){end + 1, rest->len - n - 1} : (struct str){NULL, 0};
+    return head;
+}
+
+static bool bad_target(struct err *err, const char *why)
+{
+    return err_set_code(err, ERR_REJECT, "http", 400, "the request's address %s", why);
+}
+
+static bool parse_path(struct request_target *t, struct arena *a, struct str path,
+                       struct err *err)
+{
+    if (path.len == 0 || path.ptr[0] != '/')
+        return bad_target(err, "is not an absolute path");
+    if (path.len == 1)
+        return true;
+    path = (struct str){path.ptr + 1, path.len - 1};
+    while (path.ptr != NULL) {
+        struct str s;
+
+        if (t->n_segments == REQUEST_SEGMENTS_MAX)
+            return bad_target(err, "has too many parts");
+        if (!decode(&s, a, cut(&path, '/'), false))
+            return bad_target(err, "has a broken percent escape or is not UTF-8");
+        if (s.len == 0 || str_equal(s, STR(".")) || str_equal(s, STR("..")))
+            return bad_target(err, "has an empty or dot part");
+        t->segments[t->n_segments++] = s;
+    }
+    return true;
+}
+
+static bool parse_query(struct request_target *t, struct arena *a, struct str query,
+                        struct err *err)
+{
+    while (query.ptr != NULL) {
+        struct str value = cut(&query, '&');
+        struct str name = cut(&value, '=');
+
+        if (name.len == 0 && value.len == 0)
+            continue;
+        if (t->n_params == REQUEST_PARAMS_MAX)
+            return bad_target(err, "has too many parameters");
+
+        struct request_param *p = &t->params[t->n_params++];
+
+        if (!decode(&p->name, a, name, true) || !decode(&p->value, a, value, true))
+            return bad_target(err, "has a broken percent escape or is not UTF-8");
+    }
+    return true;
+}
+
+bool request_target_parse(struct request_target *out, struct arena *a, struct str raw,
+                          struct err *err)
+{
+    struct str path = cut(&raw, '?');
+
+    *out = (struct request_target){0};
+    return parse_path(out, a, path, err) && parse_query(out, a, raw, err);
+}
+
+struct str request_param(const struct request_target *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_params; i++)
+        if (str_equal(t->params[i].name, str_from(name)))
+            return t->params[i].value;
+    return (struct str){NULL, 0};
+}
+
+/* ---- the host ---- */
+
+static bool equal_any_case(struct str a, struct str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* "name:7700" and "[::1]:7700" without the port. */
+static struct str host_name(struct str host)
+{
+    if (host.len > 0 && host.ptr[0] == '[') {
+        const char *end = memchr(host.ptr, ']', host.len);
+
+        return end != NULL ? (struct str){host.ptr, (size_t)(end - host.ptr) + 1} : host;
+    }
+    return cut(&host, ':');
+}
+
+bool request_host_allowed(struct str host, struct str listen_host)
+{
+    static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
+    struct str name = host_name(host);
+
+    for (size_t i = 0; i < ARRAY_LEN(local); i++)
+        if (equal_any_case(name, str_from(local[i])))
+            return true;
+    return listen_host.len > 0 && equal_any_case(name, listen_host);
+}
+
+/* ---- problems ---- */
+
+static const struct {
+    int status;
+    const char *text;
+    const char *code;
+} statuses[] = {
+    {200, "OK", ""},
+    {202, "Accepted", ""},
+    {400, "Bad Request", "bad-request"},
+    {403, "Forbidden", "forbidden"},
+    {404, "Not Found", "not-found"},
+    {405, "Method Not Allowed", "method-not-allowed"},
+    {409, "Conflict", "conflict"},
+    {413, "Content Too Large", "too-large"},
+    {415, "Unsupported Media Type", "not-json"},
+    {421, "Misdirected Request", "wrong-host"},
+    {422, "Unprocessable Content", "refused"},
+    {500, "Internal Server Error", "internal"},
+    {503, "Service Unavailable", "try-again"},
+};
+
+static size_t status_row(int status)
+{
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
+        if (statuses[i].status == status)
+            return i;
+    return status_row(status < 500 ? 400 : 500);
+}
+
+const char *response_status_text(int status)
+{
+    return statuses[status_row(status)].text;
+}
+
+static void add_member(struct buf *b, const char *name, struct str value)
+{
+    if (value.len == 0)
+        return;
+    buf_printf(b, ",\"%s\":", name);
+    buf_append_json(b, value);
+}
+
+void response_set_problem(struct response *res, const struct response_problem *p)
+{
+    const char *code = p->code != NULL ? p->code : statuses[status_row(p->status)].code;
+
+    res->status = p->status;
+    res->type = "application/problem+json";
+    buf_clear(&res->body);
+    buf_printf(&res->body, "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d",
+               response_status_text(p->status), p->status);
+    add_member(&res->body, "detail", p->detail);
+    add_member(&res->body, "code", str_from(code));
+    add_member(&res->body, "fix", p->fix);
+    if (p->errors_json.len > 0)
+        buf_printf(&res->body, ",\"errors\":%" STR_FMT, STR_ARG(p->errors_json));
+    buf_append(&res->body, STR("}\n"));
+}
+
+int response_err_status(const struct err *err)
+{
+    switch (err->kind) {
+    case ERR_REJECT: return err->code >= 400 && err->code <= 499 ? err->code : 422;
+    case ERR_RETRY:
+    case ERR_STOP: return 503;
+    case ERR_NONE:
+    case ERR_FATAL: return 500;
+    }
+    return 500;
+}
+
+void response_set_err(struct response *res, const struct err *err, struct str errors_json)
+{
+    struct response_problem p = {.status = response_err_status(err),
+                                 .detail = str_from(err->msg),
+                                 .errors_json = errors_json};
+
+    p.fix = fix_split(&p.detail);
+    response_set_problem(res, &p);
+}
+
+void response_set_nonce(struct response *res)
+{
+    unsigned char bytes[16];
+
+    random_bytes(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(res->nonce + 2 * i, 3, "%02x", bytes[i]);
+}

@@ -1,0 +1,206 @@
+#include "config.h"
+
+#include "web/routes.h"
+
+#include <string.h>
+
+#define BODY  ((size_t)1 << 20)
+#define FILES ((size_t)16 << 20) /* definition files travel in the body */
+
+static const struct route table[] = {
+    {METHOD_GET, "/", ROLE_NONE, api_page, NULL, 0, "the status page"},
+    {METHOD_GET, "/metrics", ROLE_NONE, api_metrics, NULL, 0, "metrics as Prometheus text"},
+    {METHOD_GET, "/livez", ROLE_NONE, api_live, NULL, 0, "whether the process answers"},
+    {METHOD_GET, "/readyz", ROLE_NONE, api_ready, NULL, 0, "whether it does its work"},
+
+    {METHOD_GET, "/api/v1/version", ROLE_VIEWER, api_version, NULL, 0, "the program's version"},
+    {METHOD_GET, "/api/v1/config", ROLE_ADMIN, api_config, NULL, 0, "the settings in force"},
+    {METHOD_GET, "/api/v1/status", ROLE_VIEWER, api_status, NULL, 0, "how everything is"},
+    {METHOD_GET, "/api/v1/doctor", ROLE_OPERATOR, api_doctor, NULL, 0, "check requirements"},
+
+    {METHOD_POST, "/api/v1/apply", ROLE_ADMIN, api_apply, NULL, FILES, "store definitions"},
+    {METHOD_GET, "/api/v1/export", ROLE_VIEWER, api_export, NULL, 0, "definitions as YAML"},
+
+    {METHOD_GET, "/api/v1/topics", ROLE_VIEWER, api_list, "topic", 0, "the topics"},
+    {METHOD_GET, "/api/v1/topics/{name}", ROLE_VIEWER, api_list, "topic", 0, "one topic"},
+    {METHOD_DELETE, "/api/v1/topics/{name}", ROLE_ADMIN, api_delete, "topic", 0, "remove one"},
+    {METHOD_POST, "/api/v1/topics/{name}/reset", ROLE_ADMIN, api_topic_reset, NULL, BODY,
+     "go on from the server's current position"},
+    {METHOD_POST, "/api/v1/topics/{name}/resume", ROLE_OPERATOR, api_topic_resume, NULL, BODY,
+     "try again now"},
+    {METHOD_GET, "/api/v1/databases", ROLE_VIEWER, api_list, "database", 0, "the databases"},
+    {METHOD_GET, "/api/v1/databases/{name}", ROLE_VIEWER, api_list, "database", 0, "one"},
+    {METHOD_DELETE, "/api/v1/databases/{name}", ROLE_ADMIN, api_delete, "database", 0,
+     "remove one"},
+    {METHOD_GET, "/api/v1/tables", ROLE_VIEWER, api_list, "table", 0, "the tables"},
+    {METHOD_GET, "/api/v1/tables/{name}", ROLE_VIEWER, api_list, "table", 0, "one table"},
+    {METHOD_DELETE, "/api/v1/tables/{name}", ROLE_ADMIN, api_delete, "table", 0, "remove one"},
+    {METHOD_GET, "/api/v1/tables/{name}/explain", ROLE_OPERATOR, api_explain, NULL, 0,
+     "the SQL, the document and the bulk lines of one row"},
+    {METHOD_GET, "/api/v1/tables/{name}/mapping", ROLE_VIEWER, api_mapping, NULL, 0,
+     "the index mapping"},
+
+    {METHOD_POST, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_create, NULL, BODY,
+     "build a new index version"},
+    {METHOD_PATCH, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_set, NULL, BODY,
+     "change a running build"},
+    {METHOD_POST, "/api/v1/tables/{name}/index/reset", ROLE_ADMIN, api_index_reset, NULL, BODY,
+     "drop a running build"},
+    {METHOD_DELETE, "/api/v1/tables/{name}/versions", ROLE_ADMIN, api_index_delete, NULL, 0,
+     "delete the versions that searches do not use"},
+    {METHOD_DELETE, "/api/v1/tables/{name}/versions/{number}", ROLE_ADMIN, api_index_delete,
+     NULL, 0, "delete one version"},
+
+    {METHOD_GET, "/api/v1/relations", ROLE_VIEWER, api_list, "relation", 0, "the relations"},
+    {METHOD_GET, "/api/v1/relations/{name}", ROLE_VIEWER, api_list, "relation", 0,
+     "of a table"},
+    {METHOD_GET, "/api/v1/versions", ROLE_VIEWER, api_list, "version", 0, "the index versions"},
+    {METHOD_GET, "/api/v1/versions/{name}", ROLE_VIEWER, api_list, "version", 0, "of an index"},
+    {METHOD_GET, "/api/v1/jobs", ROLE_VIEWER, api_list, "job", 0, "builds and their progress"},
+    {METHOD_GET, "/api/v1/jobs/{name}", ROLE_VIEWER, api_list, "job", 0, "one job"},
+    {METHOD_GET, "/api/v1/log", ROLE_VIEWER, api_list, "log", 0, "what happened"},
+    {METHOD_GET, "/api/v1/log/{name}", ROLE_VIEWER, api_list, "log", 0, "to one table"},
+
+    {METHOD_GET, "/api/v1/dead-letters", ROLE_OPERATOR, api_dead_letters, NULL, 0,
+     "documents that could not be written"},
+    {METHOD_GET, "/api/v1/dead-letters/{id}", ROLE_OPERATOR, api_dead_letter, NULL, 0,
+     "one, with its document"},
+    {METHOD_POST, "/api/v1/dead-letters/replay", ROLE_OPERATOR, api_dead_letter_replay, NULL,
+     BODY, "read their rows again and write them"},
+    {METHOD_POST, "/api/v1/dead-letters/discard", ROLE_ADMIN, api_dead_letter_discard, NULL,
+     BODY, "forget them"},
+};
+
+const struct route *routes_table(size_t *n)
+{
+    *n = ARRAY_LEN(table);
+    return table;
+}
+
+/* The next segment of a pattern, whose rest begins after its '/'. */
+static struct str next_segment(const char **pattern)
+{
+    const char *start = *pattern + 1;
+    size_t n = strcspn(start, "/");
+
+    *pattern = start + n;
+    return (struct str){start, n};
+}
+
+static bool matches(const struct route *r, const struct request_target *t, struct str args[2])
+{
+    const char *pattern = r->pattern;
+    size_t n_args = 0;
+
+    if (strcmp(pattern, "/") == 0)
+        return t->n_segments == 0;
+    for (size_t i = 0; i < t->n_segments; i++) {
+        if (*pattern == '\0')
+            return false;
+
+        struct str part = next_segment(&pattern);
+
+        if (part.ptr[0] == '{')
+            args[n_args++] = t->segments[i];
+        else if (!str_equal(part, t->segments[i]))
+            return false;
+    }
+    return *pattern == '\0' && t->n_segments > 0;
+}
+
+static bool may_use(const struct request *req, const struct route *r, struct response *res)
+{
+    if (req->role >= r->role)
+        return true;
+    response_set_problem(
+        res,
+        &(struct response_problem){
+            .status = 403,
+            .code = "socket-only",
+            .detail = STR("this port serves the status page, /metrics, /livez and /readyz; "
+                          "the API is served on the unix socket only"),
+            .fix = STR("use the millrace command, or curl --unix-socket DATA/millrace.sock, "
+                       "as the daemon's user or root")});
+    return false;
+}
+
+/* Each set of methods that a path of the table has, as its Allow header. */
+static const char *allow_header(unsigned methods)
+{
+    static const struct {
+        unsigned methods;
+        const char *text;
+    } sets[] = {
+        {1U << METHOD_GET, "GET, HEAD"},
+        {1U << METHOD_POST, "POST"},
+        {1U << METHOD_DELETE, "DELETE"},
+        {1U << METHOD_GET | 1U << METHOD_DELETE, "GET, HEAD, DELETE"},
+        {1U << METHOD_POST | 1U << METHOD_PATCH, "POST, PATCH"},
+        {1U << METHOD_GET | 1U << METHOD_POST, "GET, HEAD, POST"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++)
+        if (sets[i].methods == methods)
+            return sets[i].text;
+    return "GET, HEAD";
+}
+
+static void refuse(const struct request *req, unsigned methods, struct response *res)
+{
+    if (methods == 0) {
+        response_set_problem(res, &(struct response_problem){
+                                      .status = 404,
+                                      .code = "no-such-route",
+                                      .detail = STR("nothing is served at this address")});
+        return;
+    }
+    response_set_problem(res,
+                         &(struct response_problem){
+                             .status = 405,
+                             .detail = req->method == N_METHODS
+                                           ? STR("this method is not known here")
+                                           : STR("this address does not take the method")});
+    res->allow = allow_header(methods);
+}
+
+const struct route *routes_find(const struct request *req, struct str args[2],
+                                struct response *res)
+{
+    unsigned methods = 0; /* of the routes that fit but for their method */
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        struct str found[2] = {{0}};
+
+        if (!matches(&table[i], &req->target, found))
+            continue;
+        if (table[i].method != req->method) {
+            methods |= 1U << table[i].method;
+            continue;
+        }
+        memcpy(args, found, sizeof(found));
+        return may_use(req, &table[i], res) ? &table[i] : NULL;
+    }
+    refuse(req, methods, res);
+    return NULL;
+}
+
+void routes_handle(const struct api *api, const struct request *req, struct response *res)
+{
+    struct api_call call = {.api = api, .req = req, .res = res};
+    const struct route *r = routes_find(req, call.args, res);
+
+    if (r == NULL)
+        return;
+    if (req->body.len > r->body_max) {
+        response_set_problem(
+            res, &(struct response_problem){.status = 413,
+                                            .detail = r->body_max == 0
+                                                          ? STR("this address takes no body")
+                                                          : STR("the body is too large")});
+        return;
+    }
+    call.noun = r->noun;
+    res->status = 200;
+    res->type = "application/json";
+    r->handle(&call);
+}

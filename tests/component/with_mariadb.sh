@@ -16,6 +16,7 @@ fail() { # one failed test that says why, as TAP
 }
 
 command -v mariadbd >/dev/null || fail "mariadbd is not installed: apt-get install mariadb-server"
+command -v mariadb >/dev/null || fail "mariadb is not installed: apt-get install mariadb-client"
 command -v openssl >/dev/null || fail "openssl is not installed: apt-get install openssl"
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/millrace-test.XXXXXX")
@@ -45,12 +46,13 @@ start_server() { # on port $1
         --innodb-flush-log-at-trx-commit=0 --sync-binlog=0 --max-allowed-packet=64M \
         ${MARIADBD_OPTIONS:-} >>"$dir/server.log" 2>&1 &
     server=$!
-    while kill -0 "$server" 2>/dev/null; do
-        mariadb-admin --no-defaults --socket="$dir/socket" --user=root --silent ping \
-            >/dev/null 2>&1 && return 0
+    tries=600
+    while kill -0 "$server" 2>/dev/null && [ $((tries -= 1)) -gt 0 ]; do
+        mariadb --no-defaults --socket="$dir/socket" --user=root -e 'DO 1' >/dev/null 2>&1 && return 0
         sleep 0.1
     done
-    wait "$server" || :
+    kill -9 "$server" 2>/dev/null || :
+    wait "$server" 2>/dev/null || :
     server=
     return 1
 }

@@ -20,9 +20,9 @@ static bool begin_snapshot(struct mysql_conn *c, struct err *err)
                            err);
 }
 
-/* binlog_snapshot_file and binlog_snapshot_position of the open snapshot, as a version. */
-static bool snapshot_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
-                             struct err *err)
+/* binlog_snapshot_file and binlog_snapshot_position as the server shows them, as a version. */
+static bool shown_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
+                          struct err *err)
 {
     struct mysql_result *r;
     struct mysql_row row;
@@ -54,6 +54,31 @@ static bool snapshot_version(struct mysql_conn *c, uint64_t epoch, uint64_t *ver
     return ok;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Everything up to *version is committed, so that a snapshot that is opened now includes it.
+ *
+ * MariaDB keeps the two variables once for all sessions: whoever asks for the status at the
+ * same time sets them to where its own snapshot is, or, without one, to the last commit.  So
+ * inside a snapshot they may show a later commit than the snapshot has, but before it whatever
+ * they show has been committed.  File and position may come from two sessions around a change
+ * of the file; the smaller of two answers is then the right one.
+ */
+static bool committed_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
+                              struct err *err)
+{
+    uint64_t again;
+
+    if (!shown_version(c, epoch, version, err) || !shown_version(c, epoch, &again, err))
+        return false;
+    *version = smaller(*version, again);
+    return true;
+}
+
 static bool out_of_time(const struct read_view_options *opt, int64_t until, struct err *err)
 {
     if (stop_is_set(opt->stop))
@@ -66,11 +91,6 @@ static bool out_of_time(const struct read_view_options *opt, int64_t until, stru
     return false;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool open_mariadb(struct mysql_conn *c, const struct read_view_options *opt,
                          uint64_t *stamp, struct err *err)
 {
@@ -79,14 +99,14 @@ static bool open_mariadb(struct mysql_conn *c, const struct read_view_options *o
 
     for (;;) {
         const uint64_t read = read_position_version(opt->reader);
-        uint64_t snapshot;
+        uint64_t committed;
 
-        if (!begin_snapshot(c, err) || !snapshot_version(c, read >> 53, &snapshot, err))
+        if (!committed_version(c, read >> 53, &committed, err))
             return false;
-        *stamp = smaller(snapshot, read);
+        *stamp = smaller(committed, read);
         if (*stamp + GAP >= opt->at_least)
-            return true;
-        if (!mysql_conn_exec(c, STR("ROLLBACK"), err) || out_of_time(opt, until, err))
+            return begin_snapshot(c, err);
+        if (out_of_time(opt, until, err))
             return false;
         (void)stop_wait(opt->stop, pause_ms);
         pause_ms = pause_ms < 50 ? pause_ms * 2 : 50;

@@ -3,8 +3,8 @@
  *
  * A row event can be read from the binlog before its commit is visible to SELECT.  So a read is
  * opened here first, and only its stamp is given to documents:
- * - the MariaDB server that is streamed: a consistent snapshot whose binlog_snapshot_* is at or
- *   beyond what is needed, else it is opened again;
+ * - the MariaDB server that is streamed: a wait until binlog_snapshot_*, asked before the
+ *   snapshot is opened, is at or beyond what is needed;
  * - MySQL with GTIDs: a wait for the whole set read so far, on the same connection, then a
  * snapshot;
  * - a MariaDB replica: MASTER_GTID_WAIT, then a snapshot;

@@ -11,6 +11,7 @@ component_tests = \
 	%D%/test_loader \
 	%D%/test_log_reader \
 	%D%/test_mysql \
+	%D%/test_read_view \
 	%D%/test_search \
 	%D%/test_transport
 tests_component_test_catalog_LDADD   = $(model_test_ldadd)
@@ -19,6 +20,7 @@ tests_component_test_http_tls_LDADD  = $(service_test_ldadd)
 tests_component_test_loader_LDADD    = $(document_test_ldadd)
 tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
 tests_component_test_mysql_LDADD     = $(service_test_ldadd)
+tests_component_test_read_view_LDADD = $(sync_test_ldadd)
 tests_component_test_search_LDADD    = $(service_test_ldadd)
 tests_component_test_transport_LDADD = $(binlog_test_ldadd)
 

@@ -360,5 +360,5 @@ started = []  # every daemon of this run, to be stopped at its end
 
 def stop_all():
     for daemon in started:
-        if daemon.process.poll() is None:
+        if daemon.process and daemon.process.poll() is None:
             daemon.kill()

@@ -174,6 +174,16 @@ static size_t keep(struct change_writer *w, struct str s)
     return at;
 }
 
+/*
+ * What must be read again is asked for one above its event, where no other body stands (event
+ * ends are at least 19 apart): a delete in the same event, of the row that had the key before,
+ * must not stand for it.
+ */
+static uint64_t version_of(const struct unit *u, enum doc_op op)
+{
+    return u->at->version + (op == DOC_REFRESH);
+}
+
 /* The unit's first document takes its ticket, further ones a reference. */
 static void emit(struct unit *u, const struct doc_write *write)
 {
@@ -187,7 +197,7 @@ static void emit(struct unit *u, const struct doc_write *write)
     g->write = *write;
     g->write.target = target_ref(u->target);
     g->write.ticket = u->any ? ticket_ref(u->ticket) : u->ticket;
-    g->write.version = u->at->version;
+    g->write.version = version_of(u, write->op);
     g->write.commit_ms = u->at->commit_ms;
     g->id = keep(w, write->id);
     g->key = keep(w, write->key);
@@ -312,7 +322,7 @@ static void resolve_later(struct unit *u, size_t place, struct str join)
 {
     struct resolve_task *t = task_for(u, place);
 
-    t->at_least = u->at->version;
+    t->at_least = version_of(u, DOC_REFRESH);
     t->commit_ms = u->at->commit_ms;
     t->join_keys[t->n] = arena_copy(t->arena, join);
     t->tickets[t->n++] = u->any ? ticket_ref(u->ticket) : u->ticket;

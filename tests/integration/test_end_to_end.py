@@ -56,6 +56,17 @@ def test_keys_that_move_round_in_a_circle_come_to_rest(w):
     w.equal(daemon)
 
 
+def test_a_key_that_moves_to_another_row_within_one_statement_is_read_again(w):
+    w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10))", "INSERT INTO kind VALUES (1, 'one'), (2, 'two')",
+          "CREATE TABLE ring (id INT PRIMARY KEY, a INT, kind INT, KEY (kind))",
+          "INSERT INTO ring VALUES " + ", ".join(f"({i}, {i * 10}, {i % 2 + 1})" for i in range(40)))
+    daemon = w.follow(w.definitions({"table": "ring", "relations": [
+        {"from": "kind", "table": "kind", "to": "id", "as": "kind_of", "columns": ["name"]}]}))
+    for statement in ("UPDATE ring SET id = id + 1 ORDER BY id DESC", "UPDATE ring SET id = id - 1 ORDER BY id") * 3:
+        w.sql(statement)
+        w.equal(daemon)
+
+
 def test_a_composite_key_makes_ids_without_collisions(w):
     w.sql("CREATE TABLE pair (a VARCHAR(20), b VARCHAR(20), c INT, PRIMARY KEY (a, b))",
           "INSERT INTO pair VALUES ('x,y', 'z', 1), ('x', 'y,z', 2), ('x%2Cy', 'z', 3), ('', '', 4), ('ü', ' ', 5)")

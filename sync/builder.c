@@ -250,6 +250,15 @@ static void wait_for_graves(struct builder *b)
     }
 }
 
+/* Its columns may have other names than we think (struct shape). */
+static bool in_doubt(const struct watched *w, const struct table_map *map, uint64_t version)
+{
+    if (map->full_metadata || w->shape == NULL || version > w->shape->doubt_to)
+        return false;
+    w->shape->used = true;
+    return true;
+}
+
 static void on_rows(struct builder *b, const struct step *step, uint64_t version)
 {
     const struct watched *w =
@@ -264,7 +273,8 @@ static void on_rows(struct builder *b, const struct step *step, uint64_t version
                                .rows = &step->rows,
                                .map = step->map,
                                .version = version,
-                               .commit_ms = (int64_t)step->event.time * 1000};
+                               .commit_ms = (int64_t)step->event.time * 1000,
+                               .doubtful = in_doubt(w, step->map, version)};
     const struct rows_counted n = change_writer_rows(b->writer, &at);
 
     __atomic_add_fetch(&b->status.inserts, n.inserts, __ATOMIC_RELAXED);
@@ -308,6 +318,28 @@ static void stop_database(struct builder *b, struct str database)
             stop_uses(b, value, reason);
 }
 
+/* Rows were read by a shape that the table, as it turns out, has had only since now. */
+static void stop_mistaken(struct builder *b, const struct ddl *ddl, uint64_t version)
+{
+    char reason[640];
+    struct str key;
+    void *value;
+
+    for (size_t i = 0; b->routing != NULL && map_next(b->routing->by_name, &i, &key, &value);) {
+        const struct watched *w = value;
+
+        if (w->shape == NULL || !w->shape->used || version > w->shape->doubt_to ||
+            !ddl_concerns(ddl, w->database, w->table))
+            continue;
+        snprintf(reason, sizeof(reason),
+                 "%" STR_FMT ".%" STR_FMT " changed its shape at %s, and the log names no "
+                 "columns of the rows before; set binlog_row_metadata=FULL on the server, so "
+                 "that it does",
+                 STR_ARG(w->database), STR_ARG(w->table), b->file);
+        stop_uses(b, w, reason);
+    }
+}
+
 /* What empties, drops or swaps rows stops the table; every other change of shape is read again.
  */
 static void on_statement(struct builder *b, const struct step *step, uint64_t version)
@@ -315,8 +347,9 @@ static void on_statement(struct builder *b, const struct step *step, uint64_t ve
     const struct ddl *ddl = &step->ddl;
 
     count(&b->status.statements);
-    if (ddl->temporary || ddl->kind == DDL_NONE)
+    if (ddl->temporary || ddl->kind == DDL_NONE || version <= b->skip_to)
         return;
+    stop_mistaken(b, ddl, version);
     for (size_t i = 0; i < ddl->n_tables; i++) {
         const struct ddl_table *t = &ddl->tables[i];
 

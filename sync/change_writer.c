@@ -257,6 +257,47 @@ static void write_root(struct unit *u, const struct use *use, const struct bindi
     emit(u, &write);
 }
 
+static void emit_refresh(struct unit *u, struct str id, struct str key, struct str routing)
+{
+    emit(u, &(struct doc_write){.op = DOC_REFRESH, .id = id, .key = key, .routing = routing});
+}
+
+/* Rows of a doubtful shape say only which rows are to be read again. */
+static void refresh_root(struct unit *u)
+{
+    struct change_writer *w = u->w;
+    const bool had = u->change->before != NULL, has = u->change->after != NULL;
+    const bool same = had && has && str_equal(buf_str(&w->id), buf_str(&w->old_id));
+
+    if (had && !same) {
+        emit_refresh(u, buf_str(&w->old_id), buf_str(&w->old_key), buf_str(&w->old_routing));
+        progress_tombstone(w->opt.progress, str_from(u->target->index), buf_str(&w->old_id),
+                           buf_str(&w->old_routing), u->at->version);
+    }
+    if (has)
+        emit_refresh(u, buf_str(&w->id), buf_str(&w->key), buf_str(&w->routing));
+}
+
+/* The images of a root row, with their ids. */
+static void believe_root(struct unit *u, const struct use *use, const struct binding *b)
+{
+    struct change_writer *w = u->w;
+    const struct row_change *c = u->change;
+    const struct str id = buf_str(&w->old_id), key = buf_str(&w->old_key),
+                     routing = buf_str(&w->old_routing);
+
+    if (c->after == NULL) {
+        emit_delete(u, id, key, routing);
+        return;
+    }
+    if (c->before != NULL &&
+        (!str_equal(buf_str(&w->id), id) || !str_equal(buf_str(&w->routing), routing)))
+        emit_delete(u, id, key, routing);
+    else if (c->before != NULL && !plan_update_matters(use->plan, 0, b, c->before, c->after))
+        return;
+    write_root(u, use, b);
+}
+
 static void root_change(struct unit *u, const struct use *use, const struct binding *b)
 {
     struct change_writer *w = u->w;
@@ -269,25 +310,15 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         buf_clear(id[i]);
         buf_clear(old[i]);
     }
-    if (c->before != NULL &&
-        !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) {
+    if ((c->before != NULL &&
+         !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) ||
+        (c->after != NULL &&
+         !plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)))
         bury(u, &err);
-        return;
-    }
-    if (c->after == NULL) {
-        emit_delete(u, buf_str(old[0]), buf_str(old[1]), buf_str(old[2]));
-        return;
-    }
-    if (!plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)) {
-        bury(u, &err);
-        return;
-    }
-    if (c->before != NULL && (!str_equal(buf_str(id[0]), buf_str(old[0])) ||
-                              !str_equal(buf_str(id[2]), buf_str(old[2]))))
-        emit_delete(u, buf_str(old[0]), buf_str(old[1]), buf_str(old[2]));
-    else if (c->before != NULL && !plan_update_matters(use->plan, 0, b, c->before, c->after))
-        return;
-    write_root(u, use, b);
+    else if (u->at->doubtful)
+        refresh_root(u);
+    else
+        believe_root(u, use, b);
 }
 
 static struct resolve_task *new_task(const struct unit *u, size_t place)
@@ -352,7 +383,7 @@ static void related_change(struct unit *u, const struct use *use, const struct b
     const struct row_change *c = u->change;
     bool had = false;
 
-    if (c->before != NULL && c->after != NULL &&
+    if (c->before != NULL && c->after != NULL && !u->at->doubtful &&
         !plan_update_matters(use->plan, use->place, b, c->before, c->after))
         return;
     buf_clear(&w->old_key);

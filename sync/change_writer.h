@@ -47,6 +47,7 @@ struct rows_at {
     const struct table_map *map;
     uint64_t version; /* the event's end */
     int64_t commit_ms;
+    bool doubtful; /* of the images only the keys are believed */
 };
 struct rows_counted {
     uint64_t inserts, updates, deletes;

@@ -16,5 +16,6 @@ libsync_a_SOURCES = \
 	%D%/schemas.c         %D%/schemas.h \
 	%D%/server_access.c   %D%/server_access.h \
 	%D%/server_info.c     %D%/server_info.h \
+	%D%/shapes.c          %D%/shapes.h \
 	%D%/source.c          %D%/source.h
 sync_libs = libsync.a $(delivery_libs)

@@ -6,10 +6,12 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/mysql.h"
 #include "src/store.h"
+#include "sync/binlog/schema.h"
 #include "sync/binlog/gtid.h"
 #include "sync/binlog/position.h"
 #include "sync/binlog/transport.h"
@@ -22,6 +24,8 @@
 #include "sync/saver.h"
 #include "sync/schemas.h"
 #include "sync/server_access.h"
+#include "sync/server_info.h"
+#include "sync/shapes.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -46,6 +50,7 @@ struct pipeline {
     struct saver *saver;
     struct source *source;
     struct schemas *schemas; /* builder thread */
+    struct shapes *shapes;   /* builder thread, after the start */
     struct mysql_conn *meta; /* builder thread: the connection schemas are read by */
     struct mark start;       /* where the store, or the first connect, says to start */
     char start_file[256];
@@ -74,6 +79,11 @@ struct pipeline {
 
 /* ---- what the store knows ---- */
 
+static uint64_t mark_version(const struct pipeline *p, const struct mark *m)
+{
+    return p->epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
+}
+
 static void adopt(struct pipeline *p, const struct stored_checkpoint *cp, uint64_t file_number)
 {
     p->known_start = true;
@@ -83,6 +93,23 @@ static void adopt(struct pipeline *p, const struct stored_checkpoint *cp, uint64
     p->start.event_ms = cp->event_ms;
     snprintf(p->start_file, sizeof(p->start_file), "%" STR_FMT, STR_ARG(cp->file));
     fingerprint_parse(cp->fingerprint, p->identity, sizeof(p->identity), &p->start);
+}
+
+/* Without them they are learned again, with more doubt. */
+static void load_shapes(struct pipeline *p)
+{
+    struct buf name = {0}, json = {0};
+    struct err err = {0};
+    bool found = false;
+
+    p->shapes = shapes_new();
+    buf_printf(&name, "shapes/%s", p->topic);
+    if (!store_get_value(p->opt.store, buf_str(&name), &json, &found, &err) ||
+        (found && !shapes_parse(p->shapes, buf_str(&json), mark_version(p, &p->start), &err)))
+        log_failure(LOG_WARN, &err, "the shapes of tables are read from the server again",
+                    KV("topic", (const char *)p->topic));
+    buf_free(&name);
+    buf_free(&json);
 }
 
 static bool load_start(struct pipeline *p, struct err *err)
@@ -106,11 +133,6 @@ static bool load_start(struct pipeline *p, struct err *err)
         p->start_executed = gtid_set_new();
     arena_free(a);
     return ok;
-}
-
-static uint64_t mark_version(const struct pipeline *p, const struct mark *m)
-{
-    return p->epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
 }
 
 /* ---- schemas and routings, on the builder thread ---- */
@@ -192,8 +214,72 @@ static bool open_schemas(struct pipeline *p, struct err *err)
     return read_view_open(p->meta, &view, &stamp, err);
 }
 
+/* Where the log ended after the schemas were read. */
+static bool settle_shapes(struct pipeline *p, struct err *err)
+{
+    struct log_end end;
+    uint64_t version;
+
+    if (!server_log_end(p->meta, &end, err))
+        return false;
+    free(end.gtids);
+    if (!position_version((struct position){str_from(end.file), end.offset}, p->epoch, &version,
+                          err))
+        return false;
+    shapes_settle(p->shapes, version);
+    return true;
+}
+
+static bool save_shapes(struct pipeline *p, struct err *err)
+{
+    struct buf name = {0}, json = {0};
+
+    shapes_format(p->shapes, &json);
+    buf_printf(&name, "shapes/%s", p->topic);
+
+    const bool ok = store_put_value(p->opt.store, buf_str(&name), buf_str(&json), err);
+
+    buf_free(&name);
+    buf_free(&json);
+    return ok;
+}
+
+static bool is_followed(void *ctx, const struct schema *s)
+{
+    return routing_find(ctx, s->database, s->table) != NULL;
+}
+
+/* Rows are read by the shapes that their tables have where the log is read; ddl: just met. */
+static bool set_shapes(struct pipeline *p, struct routing *routing, const struct ddl *ddl,
+                       struct err *err)
+{
+    const uint64_t at = read_position_version(p->reader);
+    struct str key;
+    void *value;
+
+    for (size_t i = 0; map_next(routing->by_name, &i, &key, &value);) {
+        struct watched *w = value;
+        struct shape *s = shapes_find(p->shapes, w->database, w->table, at);
+
+        if (w->schema == NULL)
+            continue;
+        if (s == NULL ||
+            (ddl != NULL && s->from != at && ddl_concerns(ddl, w->database, w->table)))
+            s = shapes_learn(p->shapes, w->schema, at);
+        watched_set_shape(w, s);
+    }
+
+    const bool fewer = shapes_retain(p->shapes, is_followed, routing);
+    const bool more = shapes_are_new(p->shapes);
+
+    if ((!more || settle_shapes(p, err)) && ((!more && !fewer) || save_shapes(p, err)))
+        return true;
+    shapes_abandon(p->shapes);
+    return err_wrap(err, "keeping the shapes of the tables of topic %s", p->topic);
+}
+
 /* The specs of now against the schemas of now; keeps the routing there was on failure. */
-static bool reroute(struct pipeline *p, struct err *err)
+static bool reroute(struct pipeline *p, const struct ddl *ddl, struct err *err)
 {
     struct routing *routing = NULL;
     uint64_t generation = 0;
@@ -205,7 +291,8 @@ static bool reroute(struct pipeline *p, struct err *err)
         routing = routing_compile(p->topic, specs, n, p->schemas, on_stop, p, err);
         free_specs(specs, n);
     }
-    if (routing != NULL && !read_view_close(p->meta, err)) {
+    if (routing != NULL &&
+        (!set_shapes(p, routing, ddl, err) || !read_view_close(p->meta, err))) {
         routing_unref(routing);
         routing = NULL;
     }
@@ -243,7 +330,7 @@ static void take_specs(void *ctx)
 
     if (!stale(p))
         return;
-    if (reroute(p, &err))
+    if (reroute(p, NULL, &err))
         return;
     log_failure(LOG_WARN, &err, "the new index versions are not written to yet",
                 KV("topic", (const char *)p->topic));
@@ -255,12 +342,11 @@ static void on_ddl(void *ctx, const struct ddl *ddl)
     struct pipeline *p = ctx;
     struct err err = {0};
 
-    (void)ddl;
     schemas_forget(p->schemas);
     pthread_mutex_lock(&p->lock);
     p->wanted++;
     pthread_mutex_unlock(&p->lock);
-    if (!reroute(p, &err))
+    if (!reroute(p, ddl, &err))
         builder_pause(p->builder, &err);
 }
 
@@ -451,7 +537,7 @@ static void take_begin(void *ctx)
     builder_begin(p->builder, &at, executed);
     gtid_set_free(executed);
     schemas_forget(p->schemas);
-    if (!reroute(p, &err))
+    if (!reroute(p, NULL, &err))
         builder_pause(p->builder, &err);
     answer(q);
 }
@@ -579,6 +665,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
         pipeline_free(p);
         return err_wrap(err, "topic %s", opt->topic);
     }
+    load_shapes(p);
     make_parts(p);
     *out = p;
     return true;
@@ -644,6 +731,7 @@ void pipeline_free(struct pipeline *p)
     builder_free(p->builder);
     reread_free(p->reread);
     schemas_free(p->schemas);
+    shapes_free(p->shapes);
     handoff_free(p->handoff);
     progress_free(p->progress);
     read_position_free(p->reader);

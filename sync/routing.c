@@ -108,6 +108,7 @@ static void drop_watched(void *value)
     struct watched *w = value;
 
     schema_unref(w->schema);
+    shape_unref(w->shape);
     free((void *)(uintptr_t)w->database.ptr);
     free((void *)(uintptr_t)w->table.ptr);
     free(w->uses);
@@ -123,6 +124,16 @@ void routing_unref(struct routing *r)
         target_unref(r->targets[i]);
     free(r->targets);
     free(r);
+}
+
+void watched_set_shape(struct watched *w, struct shape *shape)
+{
+    shape_ref(shape);
+    shape_unref(w->shape);
+    w->shape = shape;
+    schema_ref(shape->schema);
+    schema_unref(w->schema);
+    w->schema = shape->schema;
 }
 
 const struct watched *routing_find(const struct routing *r, struct str database,

@@ -15,6 +15,7 @@
 #include "sync/delivery/target.h"
 #include "sync/document/plan.h"
 #include "sync/server_access.h"
+#include "sync/shapes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +39,8 @@ struct use {
 /* One table of the source. */
 struct watched {
     struct str database, table;
-    struct schema *schema; /* as information_schema said when this was made; NULL: gone */
+    struct schema *schema; /* by which its rows are read; NULL: gone */
+    struct shape *shape;   /* where that is from; NULL: gone */
     struct use *uses;
     size_t n_uses;
 };
@@ -55,6 +57,9 @@ struct routing *routing_new(struct target *const *targets, size_t n, plan_schema
                             void *ctx) RETURNS_NONNULL MUST_CHECK;
 struct routing *routing_ref(struct routing *r) RETURNS_NONNULL;
 void routing_unref(struct routing *r); /* NULL is fine */
+
+/* Rows of the table are read by this shape.  Before others see the routing. */
+void watched_set_shape(struct watched *w, struct shape *shape);
 
 /* NULL: nobody wants this table. */
 const struct watched *routing_find(const struct routing *r, struct str database,

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A statement being read. */
 struct reading {
@@ -257,8 +258,10 @@ static void alter_clause(struct reading *r, size_t table)
     if (accept(r, "RENAME")) {
         alter_rename(r, &out->tables[table]);
     } else if (accept(r, "ADD")) {
+        out->changes_checks = out->changes_checks || is(r, "CONSTRAINT") || is(r, "CHECK");
         out->changes_values = out->changes_values || !is_no_column(r);
     } else if (accept(r, "DROP")) {
+        out->changes_checks = out->changes_checks || is(r, "CONSTRAINT") || is(r, "CHECK");
         out->changes_rows = out->changes_rows || is(r, "PARTITION");
         out->changes_values = out->changes_values || !is_no_column(r);
     } else if (is(r, "TRUNCATE") || is(r, "DISCARD") || is(r, "IMPORT") || is(r, "EXCHANGE")) {
@@ -532,4 +535,34 @@ void ddl_parse(struct str database, struct str sql, struct arena *a, struct ddl 
     *out = (struct ddl){.kind = DDL_UNKNOWN};
     sql_lexer_init(&r.lex, sql);
     out->kind = read_statement(&r);
+}
+
+static bool same_name(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Indexes, comments and the like leave the columns as they are. */
+static bool keeps_columns(const struct ddl *ddl)
+{
+    return ddl->kind == DDL_ALTER_TABLE && !ddl->changes_values && !ddl->changes_rows &&
+           !ddl->changes_checks;
+}
+
+bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table)
+{
+    bool named = false;
+
+    if (ddl->temporary || ddl->kind == DDL_NONE)
+        return false;
+    for (size_t i = 0; i < ddl->n_tables; i++) {
+        const struct ddl_table *t = &ddl->tables[i];
+        const bool whole = t->table.len == 0;
+
+        named = named || (!keeps_columns(ddl) && same_name(t->database, database) &&
+                          (whole || same_name(t->table, table))) ||
+                (t->new_table.ptr != NULL && same_name(t->new_database, database) &&
+                 same_name(t->new_table, table));
+    }
+    return named || ddl->n_tables == 0;
 }

@@ -52,6 +52,7 @@ struct ddl {
                             CREATE OR REPLACE, tablespaces imported */
     bool changes_values; /* rows look different now: columns added, changed, converted, dropped
                           */
+    bool changes_checks; /* constraints: one of them makes MariaDB's JSON of a text */
     bool one_phase;      /* XA COMMIT ... ONE PHASE */
     struct str xid;      /* XA: canonical "X'67',X'62',1" */
     struct ddl_table *tables;
@@ -60,6 +61,9 @@ struct ddl {
 
 /* Everything in out is in a.  Never fails: what is not recognised is DDL_UNKNOWN. */
 void ddl_parse(struct str database, struct str sql, struct arena *a, struct ddl *out);
+
+/* Whether the shape of the table may be another one behind the statement. */
+bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table);
 
 /* "create table", "drop table" ... */
 const char *ddl_kind_name(enum ddl_kind kind);

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The numbers are stored (sync/shapes): new types go to the end. */
 enum column_type {
     COLUMN_UNKNOWN = 0,
     COLUMN_TINYINT,

@@ -149,11 +149,51 @@ static void no_text_is_read_beyond_its_end(void **state)
     arena_free(a);
 }
 
+static bool concerns(const char *sql, const char *database, const char *table)
+{
+    struct arena *a = arena_new();
+    struct ddl ddl;
+
+    ddl_parse(STR("d"), str_from(sql), a, &ddl);
+
+    const bool does = ddl_concerns(&ddl, str_from(database), str_from(table));
+
+    arena_free(a);
+    return does;
+}
+
+static void a_statement_concerns_the_tables_whose_columns_it_changes(void **state)
+{
+    (void)state;
+    assert_true(concerns("ALTER TABLE t ADD a INT", "d", "t"));
+    assert_true(concerns("ALTER TABLE e.T ADD a INT", "e", "t"));
+    assert_false(concerns("ALTER TABLE t ADD a INT", "e", "t"));
+    assert_false(concerns("ALTER TABLE t ADD a INT", "d", "u"));
+    assert_false(concerns("CREATE INDEX i ON t (a)", "d", "t"));
+    assert_false(concerns("ALTER TABLE t ADD INDEX (a), COMMENT 'x'", "d", "t"));
+    assert_true(concerns("ALTER TABLE t ADD CHECK (json_valid(a))", "d", "t"));
+    assert_true(concerns("ALTER TABLE t RENAME COLUMN a TO b", "d", "t"));
+    assert_true(concerns("ALTER TABLE t RENAME u", "d", "u"));
+    assert_true(concerns("RENAME TABLE u TO t", "d", "t"));
+    assert_true(concerns("DROP DATABASE e", "e", "t"));
+    assert_false(concerns("DROP DATABASE e", "d", "t"));
+    assert_false(concerns("CREATE TEMPORARY TABLE t (a INT)", "d", "t"));
+    assert_false(concerns("FLUSH TABLES", "d", "t"));
+}
+
+static void an_unknown_statement_concerns_every_table(void **state)
+{
+    (void)state;
+    assert_true(concerns("TRANSMOGRIFY everything", "d", "t"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_are_recognised),
         cmocka_unit_test(no_text_is_read_beyond_its_end),
+        cmocka_unit_test(a_statement_concerns_the_tables_whose_columns_it_changes),
+        cmocka_unit_test(an_unknown_statement_concerns_every_table),
     };
     return cmocka_run_group_tests_name("ddl", tests, NULL, NULL);
 }

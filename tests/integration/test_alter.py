@@ -1,0 +1,189 @@
+"""Tables change their shape while they are written to: followed, or stopped with a way out, never wrong."""
+import threading
+
+from servers import Failed, wait_until
+
+# Of every row: a is below 1000, b is above; whoever takes one column for another writes what no row ever had.
+SHAPE = ("id INT PRIMARY KEY, a INT, b INT, spare INT, name VARCHAR(20), parent INT, KEY (parent)")
+KEPT = ["id", "a", "b", "name"]
+
+
+class Writer:
+    """Changes rows of three tables without pause, in statements that every shape of `thing` understands."""
+
+    def __init__(self, w):
+        self.rng, self.connection = w.rng, w.db.connect(w.schema)
+        self.done, self.error, self.n = False, None, 0
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done = True
+        self.thread.join()
+        self.connection.close()
+        if self.error:
+            raise self.error
+
+    def run(self):
+        try:
+            with self.connection.cursor() as cursor:
+                while not self.done:
+                    self.write(cursor)
+        except Exception as e:
+            self.error = e
+
+    def write(self, cursor):
+        key, a, b = self.rng.randrange(1, 300), self.rng.randrange(1000), 5000 + self.rng.randrange(1000)
+        cursor.execute(f"REPLACE INTO thing (id, a, b, name, parent) VALUES ({key}, {a}, {b}, 'n{a}', {key % 20})")
+        cursor.execute(f"UPDATE thing SET a = {a}, b = {b} WHERE id = {key + 1}")
+        cursor.execute(f"DELETE FROM thing WHERE id = {self.rng.randrange(1, 300)}")
+        cursor.execute(f"UPDATE good SET a = {a} WHERE id = {key}")
+        self.n += 1
+
+    def more(self, n):
+        """Waits until so much more was written."""
+        until = self.n + n
+        wait_until("the writer goes on", lambda: self.n >= until or self.error, 20, 0.01)
+
+
+def tables(w, metadata):
+    w.db.sql(f"SET GLOBAL binlog_row_metadata = {metadata}")
+    w.sql(f"CREATE TABLE thing ({SHAPE})", "CREATE TABLE good (id INT PRIMARY KEY, a INT)",
+          "CREATE TABLE parent (id INT PRIMARY KEY, name VARCHAR(20))",
+          *(f"INSERT INTO {table} WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+            f" SELECT i, {rest} FROM n"
+            for table, rest in (("thing", "i, 5000 + i, 0, 'n', i % 20"), ("good", "i"), ("parent", "'p'"))))
+    return w.definitions({"table": "thing", "columns": list(KEPT)}, {"table": "good"},
+                         {"table": "parent", "relations": [{"from": "id", "table": "thing", "to": "parent", "as": "things",
+                                                            "many": True, "columns": ["id", "a", "b"]}]})
+
+
+def state(w, daemon, name):
+    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
+
+
+def never_wrong(w):
+    """No document has a value in the wrong place, whatever else it lacks."""
+    wrong = [source for _, source, _ in w.engine.documents(w.index("thing"))
+             if not (source["a"] < 1000 <= source["b"])]
+    for _, source, _ in w.engine.documents(w.index("parent")):
+        wrong += [item for item in source["things"] if not item["a"] < 1000 <= item["b"]]
+    if wrong:
+        raise Failed(f"{len(wrong)} documents with values of another column, such as {wrong[0]}")
+
+
+def followed_or_stopped(w, daemon, *names):
+    """Each of these is equal, or stopped with reason and fix, and then equal after a build; all others are equal."""
+    w.equal(daemon, [f"{w.schema}.good"])
+    never_wrong(w)
+    stopped = []
+    for name in names:
+        def settled(name=name):
+            found = state(w, daemon, name)
+            if found["state"] == "stopped":
+                if not found["reason"] or "index create" not in found["fix"]:
+                    raise Failed(f"reason or fix is missing: {found}")
+                stopped.append(name)
+                return True
+            return False
+        if not settled():
+            try:
+                w.equal(daemon, [f"{w.schema}.{name}"], seconds=10)
+            except Failed:
+                if not settled():
+                    raise
+    for name in stopped:
+        daemon.build(f"{w.schema}.{name}")
+    w.equal(daemon)
+    never_wrong(w)
+    return stopped
+
+
+def alter_under_load(w, metadata):
+    daemon = w.follow(tables(w, metadata))
+    try:
+        for alter in ("ADD COLUMN first INT FIRST, ADD COLUMN mid VARCHAR(9) AFTER a", "DROP COLUMN spare, MODIFY a BIGINT",
+                      "RENAME COLUMN mid TO middle", "MODIFY a BIGINT AFTER b"):
+            with Writer(w) as writer:
+                writer.more(100)
+                w.sql(f"ALTER TABLE thing {alter}")
+                writer.more(100)
+            followed_or_stopped(w, daemon, "thing", "parent")
+    finally:
+        w.db.sql("SET GLOBAL binlog_row_metadata = DEFAULT")
+
+
+def test_alter_under_load_is_followed_or_stops_the_table_with_full_metadata(w):
+    alter_under_load(w, "FULL")
+
+
+def test_alter_under_load_is_followed_or_stops_the_table_with_minimal_metadata(w):
+    alter_under_load(w, "MINIMAL")
+
+
+def alter_meanwhile(w, metadata, *alters):
+    """The shape changes while the daemon is away, between rows that it has not read yet."""
+    daemon = w.follow(tables(w, metadata))
+    daemon.stop()
+    try:
+        with Writer(w) as writer:
+            for alter in alters:
+                writer.more(40)
+                w.sql(f"ALTER TABLE thing {alter}")
+            writer.more(40)
+        daemon.start()
+        return followed_or_stopped(w, daemon, "thing", "parent")
+    finally:
+        w.db.sql("SET GLOBAL binlog_row_metadata = DEFAULT")
+
+
+def test_columns_that_change_places_while_the_daemon_is_away_are_never_mixed_up(w):
+    if alter_meanwhile(w, "MINIMAL", "MODIFY a INT AFTER b"):
+        raise Failed("stopped, though the shape from before was known")
+
+
+def test_columns_that_change_places_and_back_are_never_mixed_up(w):
+    alter_meanwhile(w, "MINIMAL", "MODIFY a INT AFTER b", "MODIFY b INT AFTER a")
+
+
+def test_full_metadata_needs_no_stop(w):
+    if alter_meanwhile(w, "FULL", "MODIFY a INT AFTER b", "ADD COLUMN z INT FIRST", "DROP COLUMN spare"):
+        raise Failed("stopped, though the log names the columns")
+
+
+def test_a_dropped_column_of_the_definition_stops_its_tables_and_a_new_definition_is_the_way_out(w):
+    definitions = tables(w, "DEFAULT")
+    daemon = w.follow(definitions)
+    w.sql("UPDATE thing SET a = 1 WHERE id = 1", "ALTER TABLE thing DROP COLUMN b", "UPDATE thing SET a = 2 WHERE id = 2",
+          "UPDATE good SET a = 3 WHERE id = 3")
+    w.equal(daemon, [f"{w.schema}.good"])
+    for name in ("thing", "parent"):
+        found = wait_until("the table stops", lambda name=name: state(w, daemon, name)["state"] == "stopped"
+                           and state(w, daemon, name))
+        if "`b`" not in found["reason"] or not found["fix"]:
+            raise Failed(f"reason or fix is missing: {found}")
+    definitions["tables"][0]["columns"].remove("b")
+    definitions["tables"][2]["relations"][0]["columns"].remove("b")
+    daemon.apply(definitions)
+    for name in ("thing", "parent"):
+        daemon.build(f"{w.schema}.{name}")
+    w.sql("UPDATE thing SET a = 4 WHERE id = 4")
+    w.equal(daemon)
+
+
+def test_what_a_restart_reads_again_stops_nothing_again(w):
+    """The last transaction before the position is read once more, to see that the log is the same."""
+    daemon = w.follow(tables(w, "DEFAULT"))
+    w.sql("TRUNCATE TABLE thing")
+    wait_until("the table stops", lambda: state(w, daemon, "thing")["state"] == "stopped")
+    for name in ("thing", "parent"):
+        daemon.build(f"{w.schema}.{name}")
+    daemon.stop()
+    daemon.start()
+    w.sql("INSERT INTO thing (id, a, b) VALUES (1, 1, 5001)")
+    w.equal(daemon)
+    if state(w, daemon, "thing")["state"] != "available":
+        raise Failed(f"it is {state(w, daemon, 'thing')}")

@@ -143,8 +143,9 @@ static void check_gtid(struct visit *v)
     }
     visit_add(
         v, DOCTOR_WARN, "mysql.gtid", STR("gtid_mode is not ON"),
-        STR("a document that is read again must then wait a while to be sure that it holds "
-            "the change, and the log cannot be followed to another server"),
+        STR("a document that is read again then waits for the lock of a row that was changed, "
+            "or, where a table has no primary key, a while, to be sure that it holds the "
+            "change, and the log cannot be followed to another server"),
         STR("SET PERSIST enforce_gtid_consistency = ON; SET PERSIST gtid_mode = "
             "OFF_PERMISSIVE; SET PERSIST gtid_mode = ON_PERMISSIVE; SET PERSIST gtid_mode = "
             "ON"));

@@ -53,8 +53,8 @@ static void append_warnings(struct json_writer *w, const struct pipeline_status 
     if (s->save_error.kind != ERR_NONE)
         json_write_string(w, str_from(s->save_error.msg));
     if (s->source.server_known && !s->source.server.gtid)
-        json_write_string(w, STR("the server has no GTIDs: re-reads wait a settle delay "
-                                 "instead of an exact position; "
+        json_write_string(w, STR("the server has no GTIDs: re-reads wait for locks of changed "
+                                 "rows, or a settle delay, instead of an exact position; "
                                  "fix: gtid_mode=ON"));
     json_close_array(w);
 }

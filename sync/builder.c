@@ -2,6 +2,7 @@
 
 #include "sync/builder.h"
 
+#include "src/base/buf.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -45,6 +46,9 @@ struct builder {
     struct stop discarding;
     const struct watched *touched[TOUCHED_MAX];
     size_t n_touched;
+    bool witnesses;               /* wanted */
+    bool witnessed;               /* the running transaction is */
+    struct buf witness;           /* scratch */
     struct str raw;               /* the event at hand */
     struct builder_status status; /* atomics */
 };
@@ -85,6 +89,7 @@ void builder_free(struct builder *b)
     change_writer_free(b->writer);
     log_reader_free(b->reader);
     routing_unref(b->routing);
+    buf_free(&b->witness);
     stop_fini(&b->discarding);
     free(b);
 }
@@ -105,10 +110,17 @@ void builder_begin(struct builder *b, const struct position *start,
     b->reader = fresh;
     b->faulty = false;
     b->n_touched = 0;
+    b->witnessed = false;
     b->running = (struct mark){0};
     b->file[0] = '\0';
     progress_abandon(b->opt.progress);
     change_writer_forget(b->writer);
+}
+
+void builder_want_witnesses(struct builder *b, bool wanted)
+{
+    b->witnesses = wanted;
+    read_position_set_witness(b->opt.reader, STR(""));
 }
 
 void builder_skip_to(struct builder *b, uint64_t version)
@@ -126,6 +138,8 @@ void builder_set_routing(struct builder *b, struct routing *routing)
 {
     change_writer_forget(b->writer);
     b->n_touched = 0;
+    /* Nobody has looked at earlier changes of a table that is watched from now on. */
+    read_position_set_witness(b->opt.reader, STR(""));
     routing_ref(routing);
     routing_unref(b->routing);
     b->routing = routing;
@@ -274,9 +288,17 @@ static void on_rows(struct builder *b, const struct step *step, uint64_t version
                                .map = step->map,
                                .version = version,
                                .commit_ms = (int64_t)step->event.time * 1000,
-                               .doubtful = in_doubt(w, step->map, version)};
+                               .doubtful = in_doubt(w, step->map, version),
+                               .witness = b->witnesses && !b->witnessed ? &b->witness : NULL};
+
+    buf_clear(&b->witness);
+
     const struct rows_counted n = change_writer_rows(b->writer, &at);
 
+    if (at.witness != NULL) {
+        read_position_set_witness(b->opt.reader, buf_str(&b->witness));
+        b->witnessed = true;
+    }
     __atomic_add_fetch(&b->status.inserts, n.inserts, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.updates, n.updates, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.deletes, n.deletes, __ATOMIC_RELAXED);
@@ -374,6 +396,7 @@ static void end_transaction(struct builder *b, const struct step *step)
     b->mark.gtid = step->gtid;
     b->running = (struct mark){0};
     b->n_touched = 0;
+    b->witnessed = false;
     count(&b->status.transactions);
     progress_commit(b->opt.progress, &b->mark);
 }

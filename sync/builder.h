@@ -69,6 +69,12 @@ void builder_discard(struct builder *b);
 void builder_begin(struct builder *b, const struct position *start,
                    const struct gtid_set *executed);
 
+/*
+ * Note in the read position, for each transaction, the statement that waits for its commit:
+ * the server has no GTIDs to wait for, and commits in the log's order.
+ */
+void builder_want_witnesses(struct builder *b, bool wanted);
+
 /* Rows up to this version were done in an earlier run: they are read and not delivered again.
  */
 void builder_skip_to(struct builder *b, uint64_t version);

@@ -12,6 +12,7 @@
 #include "sync/progress.h"
 #include "sync/reread.h"
 #include "sync/routing.h"
+#include "sync/witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -466,6 +467,7 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
     struct rows_counted counted = {0};
     struct row_change change;
     struct err err = at->map->broken;
+    bool first = true;
     int got = -1;
 
     if (err.kind == ERR_NONE) {
@@ -478,6 +480,10 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
                     got = -1;
                     break;
                 }
+                if (first && at->witness != NULL)
+                    witness_format(at->witness, at->watched->schema, at->map,
+                                   change.after != NULL ? change.after : change.before);
+                first = false;
                 count_row(&counted, change.op);
                 for (size_t i = 0; i < at->watched->n_uses;)
                     i = change_target(w, at, b, i, &change);

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+struct buf;
 struct change_writer;
 struct event_rows;
 struct progress;
@@ -48,6 +49,8 @@ struct rows_at {
     uint64_t version; /* the event's end */
     int64_t commit_ms;
     bool doubtful; /* of the images only the keys are believed */
+    struct buf *witness; /* gets the statement that waits for the first row (sync/witness.h);
+                            NULL: not wanted */
 };
 struct rows_counted {
     uint64_t inserts, updates, deletes;

@@ -71,6 +71,7 @@ struct pipeline {
     uint64_t applied_at;
     char identity[96];
     bool gtid;
+    bool ordered; /* the server commits in the order of its log */
     struct routing *routing; /* the builder's, for pipeline_target */
     int64_t rate_ms;
     uint64_t rate_changes;
@@ -479,6 +480,7 @@ static bool recognise(void *ctx, const struct server_info *info, struct err *err
                        "positions cannot be compared",
                        info->identity, p->identity);
     p->gtid = info->gtid;
+    p->ordered = info->commits_in_order;
     pthread_mutex_unlock(&p->lock);
     reread_set_gtid(p->reread, info->gtid);
     return same;
@@ -520,6 +522,16 @@ static void note_log_end(struct pipeline *p, const struct source_start *start)
         __atomic_store_n(&p->log_end, version, __ATOMIC_RELAXED);
 }
 
+static bool wants_witnesses(struct pipeline *p)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const bool wanted = !p->gtid && p->ordered;
+
+    pthread_mutex_unlock(&p->lock);
+    return wanted;
+}
+
 static void take_begin(void *ctx)
 {
     struct question *q = ctx;
@@ -534,6 +546,7 @@ static void take_begin(void *ctx)
     note_log_end(p, start);
     remember_start(p, start, executed);
     read_position_set_gtids(p->reader, executed);
+    builder_want_witnesses(p->builder, wants_witnesses(p));
     builder_begin(p->builder, &at, executed);
     gtid_set_free(executed);
     schemas_forget(p->schemas);

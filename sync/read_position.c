@@ -16,6 +16,7 @@ struct read_position {
     uint64_t version;
     int64_t event_ms;
     struct gtid_set *gtids;
+    struct buf witness;
     uint64_t repaired_at; /* the version that repairs were stamped above last */
     unsigned repairs;
 };
@@ -35,6 +36,7 @@ void read_position_free(struct read_position *p)
     if (p == NULL)
         return;
     gtid_set_free(p->gtids);
+    buf_free(&p->witness);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }
@@ -64,6 +66,25 @@ void read_position_add_gtid(struct read_position *p, const struct gtid *g)
     pthread_mutex_lock(&p->lock);
     gtid_set_add(p->gtids, g);
     pthread_mutex_unlock(&p->lock);
+}
+
+void read_position_set_witness(struct read_position *p, struct str sql)
+{
+    pthread_mutex_lock(&p->lock);
+    buf_clear(&p->witness);
+    buf_append(&p->witness, sql);
+    pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t read_position_get_witness(struct read_position *p, struct buf *sql)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const uint64_t version = p->version;
+
+    buf_append(sql, buf_str(&p->witness));
+    pthread_mutex_unlock(&p->lock);
+    return version;
 }
 
 uint64_t read_position_version(struct read_position *p)

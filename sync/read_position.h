@@ -10,6 +10,7 @@
 #define SYNC_READ_POSITION_H
 
 #include "src/base/base.h"
+#include "src/base/str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,10 +35,18 @@ void read_position_set_gtids(struct read_position *p, const struct gtid_set *all
  */
 void read_position_add_gtid(struct read_position *p, const struct gtid *g);
 
+/*
+ * The statement that waits for the commit of the last transaction that matters (copied); empty:
+ * there is none.  @see sync/witness.h
+ */
+void read_position_set_witness(struct read_position *p, struct str sql);
+
 uint64_t read_position_version(struct read_position *p);
 int64_t read_position_event_ms(struct read_position *p);
 /* Position and GTIDs (text, appended) of one moment; gtids may be NULL. */
 uint64_t read_position_get(struct read_position *p, struct buf *gtids);
+/* Position and witness (appended) of one moment. */
+uint64_t read_position_get_witness(struct read_position *p, struct buf *sql);
 
 /*
  * A version for a write that no event caused (replay of a dead letter): further ones at an

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define SETTLE_MS 200 /* MySQL without GTIDs: how long a commit may stay unseen */
+#define WITNESS_S "2" /* how long the locking read waits, in seconds */
 #define GAP       18  /* event ends are at least 19 bytes apart */
 
 static bool begin_snapshot(struct mysql_conn *c, struct err *err)
@@ -139,11 +140,31 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
     return ok && begin_snapshot(c, err);
 }
 
-static bool open_settled(struct mysql_conn *c, const struct read_view_options *opt,
-                         uint64_t *stamp, struct err *err)
+/*
+ * False when the row cannot be read so; a lock that somebody else holds for so long says no
+ * more than that the settle delay has passed.
+ */
+static bool wait_for_witness(struct mysql_conn *c, struct str sql)
 {
-    *stamp = read_position_version(opt->reader);
-    if (stop_wait(opt->stop, SETTLE_MS))
+    struct err ignored = {0};
+
+    return sql.len > 0 &&
+           mysql_conn_exec(c, STR("SET SESSION innodb_lock_wait_timeout = " WITNESS_S),
+                           &ignored) &&
+           mysql_conn_exec(c, sql, &ignored);
+}
+
+static bool open_witnessed(struct mysql_conn *c, const struct read_view_options *opt,
+                           uint64_t *stamp, struct err *err)
+{
+    struct buf sql = {0};
+
+    *stamp = read_position_get_witness(opt->reader, &sql);
+
+    const bool seen = !opt->replica && wait_for_witness(c, buf_str(&sql));
+
+    buf_free(&sql);
+    if (!seen && stop_wait(opt->stop, SETTLE_MS))
         return err_set(err, ERR_STOP, "stopping");
     return begin_snapshot(c, err);
 }
@@ -159,7 +180,7 @@ static bool open_any(struct mysql_conn *c, const struct read_view_options *opt, 
         return open_gtid(c, opt, "MASTER_GTID_WAIT", stamp, err);
     if (opt->gtid)
         return open_gtid(c, opt, "WAIT_FOR_EXECUTED_GTID_SET", stamp, err);
-    return open_settled(c, opt, stamp, err);
+    return open_witnessed(c, opt, stamp, err);
 }
 
 bool read_view_open(struct mysql_conn *c, const struct read_view_options *opt, uint64_t *stamp,

@@ -6,9 +6,10 @@
  * - the MariaDB server that is streamed: a wait until binlog_snapshot_*, asked before the
  *   snapshot is opened, is at or beyond what is needed;
  * - MySQL with GTIDs: a wait for the whole set read so far, on the same connection, then a
- * snapshot;
+ *   snapshot;
  * - a MariaDB replica: MASTER_GTID_WAIT, then a snapshot;
- * - MySQL without GTIDs: a settle delay, and the doctor says so.
+ * - MySQL without GTIDs: a locking read of a row that the last transaction has changed, and
+ *   where there is none a settle delay; the doctor says so.
  *
  * @thread one at a time per connection; blocks up to the timeout
  */

@@ -3,12 +3,17 @@
 #include "sync/server_info.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/thread.h"
 #include "src/mysql.h"
+#include "sync/binlog/gtid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define COMMIT_POLL_MS 10
 
 static void copy_text(char *to, size_t cap, struct str from)
 {
@@ -71,6 +76,7 @@ enum {
     V_FORMAT,
     V_IMAGE,
     V_GTID_MODE,
+    V_ORDER,
     V_EXPIRE_S,
     V_EXPIRE_DAYS,
     N_VARIABLES
@@ -85,6 +91,7 @@ bool server_info_load(struct mysql_conn *c, struct server_info *out, struct err 
         [V_FORMAT] = {.name = "binlog_format"},
         [V_IMAGE] = {.name = "binlog_row_image"},
         [V_GTID_MODE] = {.name = "gtid_mode"},
+        [V_ORDER] = {.name = "binlog_order_commits"},
         [V_EXPIRE_S] = {.name = "binlog_expire_logs_seconds"},
         [V_EXPIRE_DAYS] = {.name = "expire_logs_days"},
     };
@@ -96,6 +103,7 @@ bool server_info_load(struct mysql_conn *c, struct server_info *out, struct err 
         .version = mysql_conn_version(c),
         .server_id = (uint32_t)strtoul(v[V_ID].value, NULL, 10),
         .log_bin = is_on(v[V_LOG_BIN].value),
+        .commits_in_order = is_on(v[V_ORDER].value),
         .retention_s = strtoull(v[V_EXPIRE_S].value, NULL, 10),
     };
     if (out->retention_s == 0)
@@ -201,6 +209,85 @@ bool server_log_end(struct mysql_conn *c, struct log_end *out, struct err *err)
         buf_free(&b);
     }
     return true;
+}
+
+/* "UUID:1#12:2#13,..." without the threads, as a set. */
+static bool owned_gtids(struct mysql_conn *c, struct gtid_set **out, struct err *err)
+{
+    struct buf answer = {0}, plain = {0};
+    bool skipping = false;
+    bool ok = mysql_conn_scalar(c, STR("SELECT @@GLOBAL.gtid_owned"), &answer, err);
+
+    for (size_t i = 0; ok && i < answer.len; i++) {
+        const char ch = answer.ptr[i];
+
+        skipping = ch == '#' || (skipping && ch >= '0' && ch <= '9');
+        if (!skipping)
+            buf_append_char(&plain, ch);
+    }
+    ok = ok && gtid_set_parse(buf_str(&plain), out, err);
+    buf_free(&answer);
+    buf_free(&plain);
+    return ok;
+}
+
+/* What of set is still owned by a transaction, in its place. */
+static bool keep_owned(struct mysql_conn *c, struct gtid_set **set, struct err *err)
+{
+    struct gtid_set *owned = NULL;
+
+    if (!owned_gtids(c, &owned, err))
+        return false;
+
+    struct gtid_set *done = gtid_set_minus(*set, owned);
+    struct gtid_set *left = gtid_set_minus(*set, done);
+
+    gtid_set_free(done);
+    gtid_set_free(owned);
+    gtid_set_free(*set);
+    *set = left;
+    return true;
+}
+
+/* A transaction owns its GTID from before it is in the log until its commit is visible. */
+static bool wait_for_owned(struct mysql_conn *c, int64_t timeout_ms, struct stop *stop,
+                           struct err *err)
+{
+    const int64_t until = clock_mono_ms() + timeout_ms;
+    struct gtid_set *left = NULL;
+    bool ok = owned_gtids(c, &left, err);
+
+    while (ok && !gtid_set_is_empty(left)) {
+        if (clock_mono_ms() >= until)
+            ok = err_set(err, ERR_RETRY,
+                         "transactions that are in the binlog are not committed after %lld ms",
+                         (long long)timeout_ms);
+        else if (stop_wait(stop, COMMIT_POLL_MS))
+            ok = err_set(err, ERR_STOP, "stopping");
+        else
+            ok = keep_owned(c, &left, err);
+    }
+    gtid_set_free(left);
+    return ok;
+}
+
+bool server_log_end_committed(struct mysql_conn *c, int64_t timeout_ms, struct stop *stop,
+                              struct log_end *out, struct err *err)
+{
+    struct buf executed = {0};
+
+    if (!server_log_end(c, out, err))
+        return false;
+    if (mysql_conn_flavor(c) == FLAVOR_MARIADB)
+        return true;
+
+    const bool ok = wait_for_owned(c, timeout_ms, stop, err) &&
+                    mysql_conn_scalar(c, STR("SELECT @@GLOBAL.gtid_executed"), &executed, err);
+
+    free(out->gtids);
+    out->gtids = ok ? text_of(buf_str(&executed)) : NULL;
+    buf_free(&executed);
+    return ok;
 }
 
 bool server_log_backlog(struct mysql_conn *c, struct str file, uint64_t offset,

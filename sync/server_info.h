@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct mysql_conn;
+struct stop;
 
 struct server_info {
     bool mariadb;
@@ -25,6 +26,7 @@ struct server_info {
     char binlog_format[16];
     char row_image[16];
     bool gtid;            /* transactions have GTIDs */
+    bool commits_in_order; /* transactions become visible in the log's order */
     uint64_t retention_s; /* how long the log is kept, 0: for ever */
 };
 bool server_info_load(struct mysql_conn *c, struct server_info *out,
@@ -40,6 +42,14 @@ struct log_end {
     char *gtids; /* free() it; "" without GTIDs */
 };
 bool server_log_end(struct mysql_conn *c, struct log_end *out, struct err *err) MUST_CHECK;
+
+/*
+ * The same of MySQL, whose answer may lack GTIDs of transactions that are in the log and not
+ * committed yet: waits until they are, so that gtids has all that stands before the place.
+ * ERR_RETRY: not within timeout_ms; ERR_STOP.
+ */
+bool server_log_end_committed(struct mysql_conn *c, int64_t timeout_ms, struct stop *stop,
+                              struct log_end *out, struct err *err) MUST_CHECK;
 
 /* Where a place in the log lies as the server sees it. */
 struct log_backlog {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define HEARTBEAT_MS     5000
+#define COMMITTED_MS     30000 /* a semi-synchronous commit waits for its replica that long */
 #define REFUSED_MS       10000 /* a person may mend it meanwhile: rights, format, password */
 #define FAULTS_MAX       3     /* times the same place may not be understood */
 #define BACKOFF_FIRST_MS 100
@@ -187,11 +188,13 @@ static bool connect_and_look(struct source *s, struct mysql_conn **c, struct ser
 }
 
 /* The log's present end; the start too while nothing is known yet. */
-static bool find_end(struct mysql_conn *c, struct source_start *start, struct err *err)
+static bool find_end(struct source *s, struct mysql_conn *c, struct source_start *start,
+                     struct err *err)
 {
     struct log_end end;
 
-    if (!server_log_end(c, &end, err))
+    if (start->now ? !server_log_end_committed(c, COMMITTED_MS, &s->stop, &end, err)
+                   : !server_log_end(c, &end, err))
         return false;
     memcpy(start->end_file, end.file, sizeof(start->end_file));
     start->end_offset = end.offset;
@@ -274,7 +277,7 @@ static bool follow(struct source *s, struct source_start *start, struct err *err
     struct mysql_conn *c = NULL;
     struct server_info info;
     struct transport *t = NULL;
-    bool ok = connect_and_look(s, &c, &info, err) && find_end(c, start, err) &&
+    bool ok = connect_and_look(s, &c, &info, err) && find_end(s, c, start, err) &&
               log_has(c, start, err);
 
     mysql_conn_close(c);

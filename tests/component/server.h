@@ -66,7 +66,7 @@ static inline void server_scalar(struct mysql_conn *c, const char *sql, struct b
 }
 
 /* The log's current file, when file is not NULL, and its length. */
-static inline uint64_t server_log_end(struct mysql_conn *c, struct buf *file)
+static inline uint64_t log_end_of_server(struct mysql_conn *c, struct buf *file)
 {
     struct mysql_result *r;
     struct mysql_row row;
@@ -83,6 +83,31 @@ static inline uint64_t server_log_end(struct mysql_conn *c, struct buf *file)
 
     mysql_result_close(r);
     return end;
+}
+
+/* MariaDB always has them. */
+static inline bool server_has_gtids(struct mysql_conn *c)
+{
+    struct buf mode = {0};
+
+    if (mysql_conn_flavor(c) == FLAVOR_MARIADB)
+        return true;
+    server_scalar(c, "SELECT @@gtid_mode", &mode);
+
+    const bool on = str_equal(buf_str(&mode), STR("ON"));
+
+    buf_free(&mode);
+    return on;
+}
+
+/* The rest of a test needs GTIDs to start from. */
+static inline void server_needs_gtids(struct mysql_conn *c)
+{
+    if (server_has_gtids(c))
+        return;
+    mysql_conn_close(c);
+    print_message("the server has no GTIDs\n");
+    skip();
 }
 
 /* An empty database, whatever was there. */

@@ -111,7 +111,7 @@ static void write_log(struct mysql_conn *c, struct buf *file)
     server_exec(c, "CREATE TABLE t.b (id INT PRIMARY KEY, v LONGBLOB) ENGINE=InnoDB");
     server_exec(c, "CREATE TABLE t.m (id INT PRIMARY KEY) ENGINE=MyISAM");
     server_exec(c, "FLUSH BINARY LOGS");
-    server_log_end(c, file);
+    log_end_of_server(c, file);
     server_exec(c, "INSERT INTO t.a VALUES (1, 'one')"); /* 1 */
     server_exec(c, "BEGIN");
     server_exec(c, "INSERT INTO t.a VALUES (2, 'two'), (3, 'three')");
@@ -149,7 +149,7 @@ static void positions_counted_from_the_stream_are_those_of_the_server(void **sta
     (void)state;
     write_log(c, &file);
 
-    const uint64_t end = server_log_end(c, &now);
+    const uint64_t end = log_end_of_server(c, &now);
     const struct transport_options opt = from(&file, 4);
 
     seen = read_log(&opt, "");
@@ -267,7 +267,7 @@ static void a_log_is_followed_into_the_next_file(void **state)
     server_exec(c, "FLUSH BINARY LOGS");
     server_exec(c, "INSERT INTO t.a VALUES (30, 'next file', 0)");
 
-    const uint64_t end = server_log_end(c, &now);
+    const uint64_t end = log_end_of_server(c, &now);
 
     opt = from(&file, 4);
     seen = read_log(&opt, "");

@@ -86,7 +86,7 @@ static bool is_mariadb(const struct mysql_conn *c)
 
 static uint64_t log_end(struct mysql_conn *c)
 {
-    return server_log_end(c, NULL);
+    return log_end_of_server(c, NULL);
 }
 
 /* A fresh log with nothing in it, its name, and the empty table t.t. */
@@ -95,7 +95,7 @@ static void new_log(struct mysql_conn *c, struct buf *file)
     server_database(c, "t");
     server_exec(c, "CREATE TABLE t.t (id INT AUTO_INCREMENT PRIMARY KEY, a LONGBLOB)");
     server_exec(c, "FLUSH BINARY LOGS");
-    server_log_end(c, file);
+    log_end_of_server(c, file);
 }
 
 static void executed_gtids(struct mysql_conn *c, struct buf *out)
@@ -257,6 +257,7 @@ static void a_dump_starts_after_gtids(void **state)
     int got;
 
     (void)state;
+    server_needs_gtids(c);
     new_log(c, &file);
     server_exec(c, "INSERT INTO t.t (a) VALUES ('before')");
     executed_gtids(c, &gtid);
@@ -479,6 +480,7 @@ static void gtids_that_are_not_in_the_log_are_recognised(void **state)
     struct transport_options opt = from_start("");
 
     (void)state;
+    server_needs_gtids(c);
     new_log(c, &file);
     executed_gtids(c, &early);
     server_exec(c, "INSERT INTO t.t (a) VALUES ('a')");

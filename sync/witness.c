@@ -1,0 +1,81 @@
+#include "config.h"
+
+#include "sync/witness.h"
+
+#include "src/base/buf.h"
+#include "src/mysql.h"
+#include "sync/binlog/table_map.h"
+#include "sync/binlog/value.h"
+#include "sync/document/key.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Of these types a literal finds the row by its key; others could scan, and lock, the table. */
+static bool can_be_named(const struct column *c)
+{
+    switch (key_class_of(c)) {
+    case KEY_NUMBER: return key_is_integer(c);
+    case KEY_TEXT: return !key_sorts_by_number(c);
+    case KEY_BYTES:
+    case KEY_DATE:
+    case KEY_DATETIME: return true;
+    case KEY_NONE:
+    case KEY_REAL:
+    case KEY_YEAR:
+    case KEY_TIME:
+    case KEY_UUID:
+    case KEY_INET4:
+    case KEY_INET6: break;
+    }
+    return false;
+}
+
+static bool append_condition(struct buf *sql, const struct column *c,
+                             const struct table_map *map, const struct value *row)
+{
+    const size_t at = schema_find(map->schema, c->name);
+    struct buf key = {0};
+    struct err ignored = {0};
+    struct str rest, part;
+
+    if (at == SIZE_MAX || !can_be_named(c) || !key_append(&key, c, &row[at], &ignored)) {
+        buf_free(&key);
+        return false;
+    }
+    rest = buf_str(&key);
+
+    const bool ok = key_next(&rest, &part);
+
+    if (ok) {
+        mysql_quote_name(sql, c->name);
+        buf_append(sql, STR(" = "));
+        key_append_literal(sql, c, part);
+    }
+    buf_free(&key);
+    return ok;
+}
+
+void witness_format(struct buf *sql, const struct schema *known, const struct table_map *map,
+                    const struct value *row)
+{
+    const size_t start = sql->len;
+
+    if (known == NULL || known->n_key == 0 || known->engine.len != strlen("InnoDB") ||
+        strncasecmp(known->engine.ptr, "InnoDB", known->engine.len) != 0)
+        return;
+
+    buf_append(sql, STR("SELECT 1 FROM "));
+    mysql_quote_name(sql, known->database);
+    buf_append_char(sql, '.');
+    mysql_quote_name(sql, known->table);
+    for (size_t i = 0; i < known->n_key; i++) {
+        buf_append(sql, i == 0 ? STR(" WHERE ") : STR(" AND "));
+        if (!append_condition(sql, &known->columns[known->key[i]], map, row)) {
+            sql->len = start;
+            sql->ptr[start] = '\0';
+            return;
+        }
+    }
+    buf_append(sql, STR(" FOR SHARE"));
+}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # mysql_servers.sh BUILD-FOLDER [FLAVOUR...]: the component tests of what talks to MySQL, on every server.
 #
-# FLAVOURs are those of tools/mysql/server, all four without an argument.  One that cannot be
-# fetched or started is a failure.  Output is TAP, one line a test program.  MYSQL_TEST_RUNNER is
+# FLAVOURs are those of tools/mysql/server, all four without an argument; those of MySQL run what
+# depends on it also without GTIDs.  One that cannot be fetched or started is a failure.  Output is TAP, one line a test program.  MYSQL_TEST_RUNNER is
 # put before each program (the loader of another system).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +24,10 @@ result() { # ok|not NAME LOG
     fi
 }
 
+# run_flavour FLAVOUR [nogtid]
 run_flavour() {
-    local dir program port options
+    local dir program port options name=$1
+    local programs=(test_mysql test_transport test_log_reader test_read_view "test_store mysql" test_doctor)
     dir=$(mktemp -d "${TMPDIR:-/tmp}/millrace-$1.XXXXXX")
     port=$(awk -v seed="$$$n" 'BEGIN { srand(seed); print 22000 + int(rand() * 8000) }')
     options=()
@@ -35,6 +37,11 @@ run_flavour() {
             options=(--plugin-dir="$repo/tools/cache/plugins/usr/lib/mysql/plugin")
         export MYSQL_TEST_ED25519=1
     fi
+    if [ "${2-}" = nogtid ]; then
+        name="$1 without GTIDs"
+        options=(--gtid-mode=OFF --enforce-gtid-consistency=OFF)
+        programs=(test_transport test_log_reader test_read_view)
+    fi
     sh "$repo/tests/component/make_certificates.sh" "$dir"
     if "$server" start --data "$dir" --port "$port" --flavour "$1" -- \
         --bind-address=127.0.0.1,127.0.0.2 --log-slave-updates --ssl-ca="$dir/ca.pem" \
@@ -43,16 +50,16 @@ run_flavour() {
         MYSQL_TEST_PASSWORD=$(cat "$dir/password")
         MYSQL_TEST_PID=$(cat "$dir/pid")
         export MYSQL_TEST_PASSWORD MYSQL_TEST_PID top_srcdir=$repo
-        for program in test_mysql test_transport "test_store mysql" test_doctor; do
+        for program in "${programs[@]}"; do
             # shellcheck disable=SC2086
             if ${MYSQL_TEST_RUNNER:-} "$build"/tests/component/$program > "$dir/$n.log" 2>&1; then
-                result ok "$1: $program" "$dir/$n.log"
+                result ok "$name: $program" "$dir/$n.log"
             else
-                result not "$1: $program" "$dir/$n.log"
+                result not "$name: $program" "$dir/$n.log"
             fi
         done
     else
-        result not "$1: starts" "$dir/start.log"
+        result not "$name: starts" "$dir/start.log"
     fi
     "$server" stop --data "$dir"
     rm -rf "$dir"
@@ -60,6 +67,7 @@ run_flavour() {
 
 for flavour; do
     run_flavour "$flavour"
+    case $flavour in mysql*) run_flavour "$flavour" nogtid ;; esac
 done
 echo "1..$n"
 [ "$failed" = 0 ]

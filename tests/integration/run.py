@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the integration tests and says how it went, in TAP.
 
-    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--seed N] [--only WORD...] [--kills N] [--list]
+    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N]
+           [--only WORD...] [--kills N] [--list]
 
 A test is a function test_... of a module test_....py beside this file; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the module test_kill runs only so.
-MILLRACE names the daemon's program.  With KEEP set, servers stay up after the run.
+Every database server is started with the --option given.  MILLRACE names the daemon's program.  With KEEP set, servers stay up after the run.
 """
 import argparse
 import glob
@@ -37,6 +38,7 @@ def find_tests(words):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="mariadb", choices=["mariadb", "mariadb11", "mysql8", "mysql9"])
+    parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--kills", type=int, default=200)
@@ -81,8 +83,10 @@ def main():
     if options.list:
         print("\n".join(name for name, _ in tests))
         return 0
-    print(f"# seed {options.seed}, server {options.server}, {servers.BINARY}\n1..{len(tests)}", flush=True)
+    server = " ".join([options.server] + options.option)
+    print(f"# seed {options.seed}, server {server}, {servers.BINARY}\n1..{len(tests)}", flush=True)
     failures = 0
+    servers.Database.always = options.option
     try:
         for number, (name, function) in enumerate(tests, 1):
             sentence = name.replace("_", " ")

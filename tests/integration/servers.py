@@ -69,6 +69,8 @@ def parse_json(text):
 class Database:
     """One MySQL or MariaDB server of a flavour of tools/mysql/server."""
 
+    always = []  # options that every server of this run gets, before those of its test
+
     def __init__(self, flavour="mariadb", name="database"):
         self.flavour = flavour
         self.folder = os.path.join(RUN, f"{name}-{flavour}")
@@ -82,7 +84,7 @@ class Database:
     def start(self, *options):
         self.options = list(options)
         run_script(os.path.join(REPO, "tools/mysql/server"), "start", "--flavour", self.flavour,
-                   "--data", self.folder, "--port", str(self.port), "--", *options)
+                   "--data", self.folder, "--port", str(self.port), "--", *self.always, *options)
 
     def stop(self):
         run_script(os.path.join(REPO, "tools/mysql/server"), "stop", "--data", self.folder)
@@ -111,7 +113,9 @@ class Database:
         with open(os.path.join(self.folder, "password")) as f:
             password = f.read()
         if self.flavour == "mysql9":  # caching_sha2 gives the password only inside TLS
-            more.setdefault("ssl", {"ca": os.path.join(self.folder, "data", "ca.pem"), "check_hostname": False})
+            own = [o.split("=", 1)[1] for o in self.options if o.startswith("--ssl-ca=")]
+            ca = own[0] if own else os.path.join(self.folder, "data", "ca.pem")
+            more.setdefault("ssl", {"ca": ca, "check_hostname": False})
         settings = dict(host="127.0.0.1", port=self.port, user="root", password=password, database=schema,
                         charset="utf8mb4", autocommit=True, connect_timeout=10)
         return pymysql.connect(**(settings | more))

@@ -359,6 +359,8 @@ class Oracle:
         Where the two columns compare differently, equal means: as b does and as a does.
         """
         name, literal = quote(b.name), self.literal(a, cell)
+        if b.kind == 'bit':  # MySQL cuts a literal's fraction: BIT 0 is "equal" to 0.5
+            name = f'({name} + 0)'
         conditions = [f'{name} = {self.typed(b, a, literal)}']
         if (a.kind, a.collation, a.fsp) != (b.kind, b.collation, b.fsp):
             conditions.append(f'{self.typed(a, b, name)} = {self.typed(a, a, literal)}')

@@ -5,6 +5,7 @@
 #include "src/app.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/base/mem.h"
 #include "src/command_settings.h"
 #include "src/configuration.h"
 #include "src/service.h"
@@ -97,6 +98,7 @@ int command_run(const struct invocation *inv)
     struct app *app = NULL;
     struct configuration *c;
 
+    mem_share_heap();
     service_init();
     c = command_settings(inv, is_logged(), &err);
     if (c == NULL)

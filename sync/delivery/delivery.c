@@ -83,10 +83,13 @@ static struct delivery_options with_defaults(const struct delivery_options *opt)
     return o;
 }
 
-/* What is read must find room beside what was submitted, or reading would stop the sending. */
+/*
+ * What is read, and the bodies of requests, must find room beside what was submitted, or there
+ * would be none for the sending.
+ */
 static size_t submit_max(const struct delivery_options *opt)
 {
-    return opt->load == NULL ? opt->bytes_max : opt->bytes_max - opt->bytes_max / 4;
+    return opt->bytes_max - opt->bytes_max / 4;
 }
 
 struct delivery *delivery_new(struct search *search, const struct delivery_options *opt)

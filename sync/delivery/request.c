@@ -481,7 +481,7 @@ static bool send_one(struct sender *s)
 
 void request_turn(struct sender *s)
 {
-    while (!s->stopping && s->n_requests < s->opt.helpers && send_one(s))
+    while (!s->stopping && sender_may_send(s) && send_one(s))
         ;
 }
 

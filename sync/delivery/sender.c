@@ -243,9 +243,18 @@ void sender_turn(struct sender *s)
     settle_budget(s);
 }
 
+bool sender_may_send(const struct sender *s)
+{
+    const size_t held = budget_held(s->budget) + s->ends.taken;
+
+    if (s->n_requests >= s->opt.helpers)
+        return false;
+    return s->n_requests == 0 || held <= s->opt.bytes_max + s->ends.freed;
+}
+
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 {
-    const bool can_send = s->n_requests < s->opt.helpers;
+    const bool can_send = sender_may_send(s);
     int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms, max_ms);
 
     for (size_t i = 0; i < s->n_outlets; i++)

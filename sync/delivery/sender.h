@@ -97,6 +97,8 @@ static inline struct outlet *sender_outlet(const struct sender *s, size_t i)
 
 /* Bring back what is due, store dead letters, settle the budget. */
 void sender_turn(struct sender *s);
+/* There are a helper and, unless nothing is in flight, memory for the body of one more request. */
+bool sender_may_send(const struct sender *s);
 /* Until sender_turn() has something to do that it has not now. */
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
 

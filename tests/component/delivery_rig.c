@@ -323,15 +323,15 @@ static void *push(void *arg)
     struct rig_pusher *p = arg;
 
     for (int i = 0; i < p->n; i++) {
-        rig_index(p->rig, i, 1, "body");
+        rig_index(p->rig, i, 1, p->text);
         __atomic_fetch_add(&p->n_pushed, 1, __ATOMIC_RELAXED);
     }
     return NULL;
 }
 
-void rig_push(struct rig *r, struct rig_pusher *p, int n)
+void rig_push(struct rig *r, struct rig_pusher *p, int n, const char *text)
 {
-    *p = (struct rig_pusher){.rig = r, .n = n};
+    *p = (struct rig_pusher){.rig = r, .n = n, .text = text};
     p->thread = thread_start("pusher", push, p);
 }
 

@@ -60,9 +60,10 @@ void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
 struct rig_pusher {
     struct rig *rig;
     pthread_t thread;
+    const char *text;
     int n, n_pushed; /* atomic */
 };
-void rig_push(struct rig *r, struct rig_pusher *p, int n);
+void rig_push(struct rig *r, struct rig_pusher *p, int n, const char *text);
 int rig_pushed(struct rig_pusher *p);
 
 /* Each fails after 20 s. */

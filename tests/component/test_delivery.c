@@ -584,7 +584,7 @@ static void submitting_waits_while_too_much_is_held(void **state)
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 401});
     rig_start(r, &(struct delivery_options){.bytes_max = 100000});
-    rig_push(r, &p, 2000);
+    rig_push(r, &p, 2000, "body");
     rig_wait_held(r, true);
     rig_sleep(200);
     assert_true(delivery_status(r->delivery).bytes_held < 300000);
@@ -595,6 +595,31 @@ static void submitting_waits_while_too_much_is_held(void **state)
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
     assert_int_equal(delivery_status(r->delivery).bytes_held, 0);
+}
+
+static void bodies_of_requests_count_as_held_and_wait_for_room(void **state)
+{
+    struct rig *r = *state;
+    struct rig_pusher p;
+    size_t most = 0;
+    char text[1000] = {0};
+
+    memset(text, 'x', sizeof(text) - 1);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ANSWER, .delay_ms = 100});
+    rig_start(r,
+              &(struct delivery_options){.bytes_max = 1000000, .batch_bytes = 100000});
+    rig_push(r, &p, 3000, text);
+    while (rig_pushed(&p) < 3000) {
+        const size_t held = delivery_status(r->delivery).bytes_held;
+
+        most = held > most ? held : most;
+        rig_sleep(1);
+    }
+    pthread_join(p.thread, NULL);
+    rig_wait_done(r);
+    assert_true(most > 750000);
+    assert_true(most < 1000000 + 2 * 131072); /* one body, grown in powers of two, may be more */
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 3000);
 }
 
 static void reads_never_wait_for_room_that_only_they_can_make(void **state)
@@ -922,6 +947,7 @@ int main(void)
         CASE(a_dead_address_stops_nothing),
         CASE(a_sick_index_does_not_stop_the_healthy_one),
         CASE(submitting_waits_while_too_much_is_held),
+        CASE(bodies_of_requests_count_as_held_and_wait_for_room),
         CASE(reads_never_wait_for_room_that_only_they_can_make),
         CASE(draining_sends_everything_that_was_submitted),
         CASE(a_batch_below_the_minimum_waits_for_the_flush_interval),

@@ -40,6 +40,9 @@ struct builder {
     char file[256];
     uint32_t file_number;
     uint64_t skip_to;
+    uint64_t at;       /* the step at hand */
+    uint64_t handled;  /* the last event that was worked off as a whole */
+    bool busy;         /* atomic: an event is at hand, or its writes wait for room */
     struct mark expected;
     bool expecting;
     bool faulty; /* nothing is read until the dump begins again */
@@ -145,6 +148,16 @@ void builder_set_routing(struct builder *b, struct routing *routing)
     b->routing = routing;
     if (b->reader != NULL)
         log_reader_forget_tables(b->reader);
+}
+
+uint64_t builder_handled(const struct builder *b)
+{
+    return b->handled;
+}
+
+bool builder_waits(struct builder *b)
+{
+    return handoff_level(b->opt.handoff) == 0 && !__atomic_load_n(&b->busy, __ATOMIC_RELAXED);
 }
 
 const struct mark *builder_mark(const struct builder *b)
@@ -279,9 +292,11 @@ static void on_rows(struct builder *b, const struct step *step, uint64_t version
         b->routing == NULL ? NULL
                            : routing_find(b->routing, step->map->database, step->map->table);
 
-    if (w == NULL || version <= b->skip_to)
+    if (w == NULL)
         return;
     touch(b, w);
+    if (version <= b->skip_to)
+        return;
 
     const struct rows_at at = {.watched = w,
                                .rows = &step->rows,
@@ -415,6 +430,7 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
 
     if (!set_file(b, step->event.file, err) || !version_of(b, step->event.end, &version, err))
         return false;
+    b->at = version;
     if (is_gtid(step->event.type)) {
         keep_gtid_event(b, &step->event);
         if (b->expecting && !same_log(b, &step->event, err))
@@ -447,6 +463,8 @@ static bool feed(struct builder *b, struct err *err)
     while ((got = log_reader_next(b->reader, &step, err)) == 1)
         if (!on_step(b, &step, err))
             return false;
+    if (got == 0 && b->at > b->handled)
+        b->handled = b->at;
     return got == 0;
 }
 
@@ -478,11 +496,13 @@ static void *builder_main(void *arg)
     for (;;) {
         struct chunk *c = handoff_take(b->opt.handoff, TAKE_MS, &closed);
 
+        __atomic_store_n(&b->busy, c != NULL, __ATOMIC_RELAXED);
         if (c != NULL)
             work_off(b, c);
         else if (closed)
             break;
         chunk_free(c);
+        __atomic_store_n(&b->busy, false, __ATOMIC_RELAXED);
     }
     b->opt.on_done(b->opt.ctx);
     return NULL;

@@ -62,6 +62,9 @@ void builder_free(struct builder *b);
 /* Throw away what is read from now on.  @thread any */
 void builder_discard(struct builder *b);
 
+/* Nothing that was handed over is at hand: the next event is waited for.  @thread any */
+bool builder_waits(struct builder *b);
+
 /* The functions below run on the builder thread (handoff commands, callbacks), or before start.
  */
 
@@ -75,9 +78,10 @@ void builder_begin(struct builder *b, const struct position *start,
  */
 void builder_want_witnesses(struct builder *b, bool wanted);
 
-/* Rows up to this version were done in an earlier run: they are read and not delivered again.
- */
+/* Rows up to this version were delivered, or submitted, before: they are read and no more. */
 void builder_skip_to(struct builder *b, uint64_t version);
+/* Everything up to this version was worked off in this run; also inside a transaction. */
+uint64_t builder_handled(const struct builder *b);
 
 /* The log's last known transaction, to be met again where the dump begins (design part 7, rule
  * 3). */

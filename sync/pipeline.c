@@ -409,6 +409,18 @@ static void answer(struct question *q)
         free_question(q);
 }
 
+/*
+ * A dump that breaks inside a large transaction begins at its start again; what of it was
+ * submitted before is on its way.  That holds if the log is the same, which a known transaction
+ * shows.
+ */
+static uint64_t skip_to(const struct pipeline *p, const struct mark *m)
+{
+    const uint64_t known = mark_version(p, m), handled = builder_handled(p->builder);
+
+    return m->gtid_start != 0 && handled > known ? handled : known;
+}
+
 /* Start at the last known transaction itself: that it stands there shows that the log is the
  * same. */
 static void start_at_mark(struct pipeline *p, struct source_start *start, const struct mark *m,
@@ -421,7 +433,7 @@ static void start_at_mark(struct pipeline *p, struct source_start *start, const 
     gtid_set_format(&gtids, executed);
     start->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
     builder_expect(p->builder, m);
-    builder_skip_to(p->builder, mark_version(p, m));
+    builder_skip_to(p->builder, skip_to(p, m));
 }
 
 static void initial_start(struct pipeline *p, struct source_start *start)
@@ -577,6 +589,13 @@ static bool connected(void *ctx)
     return source_status(p->source).state == SOURCE_RUNNING;
 }
 
+static bool waits(void *ctx)
+{
+    struct pipeline *p = ctx;
+
+    return builder_waits(p->builder);
+}
+
 static void stuck(void *ctx, const char *why)
 {
     struct pipeline *p = ctx;
@@ -641,6 +660,7 @@ static void make_parts(struct pipeline *p)
                                                  .ctx = p,
                                                  .stuck = stuck,
                                                  .connected = connected,
+                                                 .waits = waits,
                                                  .fenced = fenced});
     saver_set_executed(p->saver, p->start_executed);
     if (p->known_start)

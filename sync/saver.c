@@ -190,7 +190,7 @@ static void watch_dump(struct saver *s, const struct log_backlog *backlog)
     const uint64_t read = read_position_version(s->opt.reader);
     const int64_t now = clock_mono_ms();
 
-    if (read != s->read || !progress_idle(s->opt.progress) ||
+    if (read != s->read || !s->opt.waits(s->opt.ctx) ||
         (backlog->found && backlog->bytes == 0)) {
         s->read = read;
         s->moved_ms = now;

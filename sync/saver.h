@@ -37,7 +37,8 @@ struct saver_options {
     /* The dump gives nothing though the server's log has more, or another log: connect again.
      */
     void (*stuck)(void *ctx, const char *why);
-    bool (*connected)(void *ctx);                     /* the server can be asked */
+    bool (*connected)(void *ctx); /* the server can be asked */
+    bool (*waits)(void *ctx);     /* all that was read is worked off: more is waited for */
     void (*fenced)(void *ctx, const struct err *why); /* another owner has a newer term */
 };
 

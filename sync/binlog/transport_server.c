@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define HEARTBEAT_MS    10000
+#define HEARTBEATS_MISSED 6 /* until the connection counts as dead: a busy server is late */
 #define WRITE_TIMEOUT_S 600
 #define EVENT_MAX       ((size_t)64 << 20)
 
@@ -285,7 +286,7 @@ static bool connect_server(struct server_transport *t, const struct mysql_option
     struct mysql_options opt = *server;
     struct err cause;
 
-    opt.read_timeout_s = (3 * heartbeat_ms + 999) / 1000;
+    opt.read_timeout_s = (HEARTBEATS_MISSED * heartbeat_ms + 999) / 1000;
     opt.packet_max = t->event_max + 1024;
     if (mysql_conn_open(&t->conn, &opt, &cause)) {
         t->wire = wire_new(t->conn);

@@ -119,6 +119,39 @@ def test_a_cut_dump_connection_is_taken_up_again(w):
     w.equal(daemon, seconds=60)
 
 
+def test_a_large_transaction_is_read_once_however_long_the_engine_takes(w):
+    """Waiting for the engine is no dead dump, and a dump cut within a transaction goes on inside it."""
+    w.sql("CREATE TABLE much (id INT PRIMARY KEY, a INT, b VARCHAR(200))", "INSERT INTO much VALUES (0, 0, '')")
+    daemon = w.follow(w.definitions({"table": "much"}), delivery={"bytes": "1MiB"})
+    w.sql("UPDATE much SET a = 1")
+    w.equal(daemon)
+
+    def reconnects():
+        return int(daemon.metric("millrace_source_reconnects_total"))
+
+    def rows_read():
+        return int(daemon.metric("millrace_changes_read_total"))
+
+    read = rows_read()
+    w.engine.signal(signal.SIGSTOP)
+    try:
+        w.sql("INSERT INTO much WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+              " SELECT x.i * 1000 + y.i, x.i, REPEAT('x', 190) FROM n x, n y")
+        wait_until("rows of the transaction are read", lambda: rows_read() > read + 1000)
+        before = reconnects()
+        time.sleep(17)
+        if reconnects() != before:
+            raise Failed("waiting for the engine was taken for a dump that gives nothing")
+        cut_connections(w)
+    finally:
+        w.engine.signal(signal.SIGCONT)
+    w.equal(daemon, seconds=60)
+    if reconnects() == before:
+        raise Failed("the dump was not cut")
+    if rows_read() - read != 90000:
+        raise Failed(f"of 90000 rows {rows_read() - read} were read")
+
+
 def test_a_dump_cut_right_after_a_rotation_goes_on_in_the_right_file(w):
     """The last transaction stands in one file, the reader is in the next one already."""
     daemon, work, connection = working(w)

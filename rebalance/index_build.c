@@ -55,7 +55,7 @@ struct index_build {
     /* The thread's own. */
     struct mysql_conn *conn;
     struct buf after; /* key of the last row that was read */
-    size_t chunk;
+    size_t chunk, asked; /* rows of a statement: what suits it, what the limit allows */
     struct chunk_note *open_first, **open_last;
     size_t n_open;
     struct job_limit limit;
@@ -324,10 +324,10 @@ static bool fill_chunk(struct index_build *b, struct err *err)
     uint64_t stamp;
     bool ok = t != NULL && open_read(b, b->opt.start, &stamp, err) &&
               loader_load_range(b->conn, ((struct reading *)t->plan)->plan, buf_str(&b->after),
-                                b->chunk, a, &docs, &n, err) &&
+                                b->asked, a, &docs, &n, err) &&
               read_view_close(b->conn, err);
 
-    if (ok && n < b->chunk)
+    if (ok && n < b->asked)
         b->end = true;
     if (ok && n > 0) {
         adapt_chunk(b, n, arena_size(a));
@@ -358,20 +358,20 @@ static bool survive(struct index_build *b, struct err *err)
     return !stopping(b, err);
 }
 
-static bool hold_rate(struct index_build *b, uint64_t rows, struct err *err)
+/* How many rows come next, once the limit allows them. */
+static bool hold_rate(struct index_build *b, struct err *err)
 {
-    int64_t ms = job_limit_take(&b->limit, __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),
-                                rows, clock_mono_ms());
+    const uint64_t rate = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED);
 
-    /* A new limit counts at once: a long wait looks again now and then. */
-    for (; ms > 0 && !stop_is_set(&b->stop); ms -= 200) {
-        stop_wait(&b->stop, ms < 200 ? ms : 200);
-        collect(b);
-        if (__atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED) == 0)
-            break;
-        if (!save_job(b, false, err) && err->kind == ERR_STOP)
-            return false;
-    }
+    b->asked = job_limit_rows(rate, b->chunk);
+
+    const int64_t ms = job_limit_take(&b->limit, rate, b->asked, clock_mono_ms());
+
+    if (ms > 0)
+        stop_wait(&b->stop, ms);
+    collect(b);
+    if (!save_job(b, false, err) && err->kind == ERR_STOP)
+        return false;
     return !stopping(b, err);
 }
 
@@ -415,7 +415,7 @@ static bool fill(struct index_build *b, struct err *err)
     while (!b->end) {
         set_phase(b, "filling", NULL);
         if (stopping(b, err) || !wait_chunks(b, CHUNKS_OPEN_MAX, err) ||
-            !hold_rate(b, b->chunk, err))
+            !hold_rate(b, err))
             return false;
         if (!fill_chunk(b, err) && !survive(b, err))
             return false;
@@ -641,8 +641,17 @@ struct pipeline *index_build_pipeline(const struct index_build *b)
     return b->opt.pipeline;
 }
 
+/* Kept with the job, so that it counts after a restart as well. */
 void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
 {
+    struct buf parameters = {0};
+
+    buf_printf(&parameters, "{\"rate\":%" PRIu64 ",\"chunk\":%zu}", rows_per_second,
+               b->opt.chunk);
+    pthread_mutex_lock(&b->lock);
+    b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
+    pthread_mutex_unlock(&b->lock);
+    buf_free(&parameters);
     __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
 }
 

@@ -3,6 +3,7 @@
 #include "rebalance/job.h"
 
 #define WINDOW_MS 1000
+#define PARTS     5   /* of a second: what a limit lets through at once */
 #define SMOOTH    0.3 /* weight of the newest window */
 
 void job_pace_update(struct job_pace *p, uint64_t rows_done, int64_t now_ms)
@@ -39,17 +40,23 @@ uint64_t job_shown_done(uint64_t done, uint64_t total)
     return done < total ? done : total;
 }
 
+uint64_t job_limit_rows(uint64_t rate, uint64_t rows)
+{
+    const uint64_t some = rate < PARTS ? 1 : rate / PARTS;
+
+    return rate == 0 || rows < some ? rows : some;
+}
+
 int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_t now_ms)
 {
-    if (rate == 0) {
-        *l = (struct job_limit){.last_ms = now_ms};
+    const double now = (double)now_ms, saved = 1000.0 / PARTS;
+
+    if (rate == 0 || l->paid_ms <= 0)
+        l->paid_ms = now;
+    if (l->paid_ms < now - saved)
+        l->paid_ms = now - saved; /* what was not used is not caught up with */
+    if (rate == 0)
         return 0;
-    }
-    if (l->last_ms != 0 && now_ms > l->last_ms)
-        l->room += (double)(now_ms - l->last_ms) * (double)rate / 1000;
-    if (l->room > (double)rate)
-        l->room = (double)rate; /* at most a second is saved up */
-    l->last_ms = now_ms;
-    l->room -= (double)rows;
-    return l->room >= 0 ? 0 : (int64_t)(-l->room * 1000 / (double)rate) + 1;
+    l->paid_ms += (double)rows * 1000 / (double)rate;
+    return l->paid_ms <= now ? 0 : (int64_t)(l->paid_ms - now) + 1;
 }

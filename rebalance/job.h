@@ -26,11 +26,14 @@ int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total)
 /* At most total, at most 100 %: what is shown. */
 uint64_t job_shown_done(uint64_t done, uint64_t total);
 
-/* A bucket of rows that fills at a rate; zero-initialise. */
+/* When what was taken so far has had its time; zero-initialise. */
 struct job_limit {
-    int64_t last_ms;
-    double room;
+    double paid_ms;
 };
+
+/* Rows to take at once: enough for a fifth of a second, so that a limit is held at any moment and
+ * a new one counts soon. */
+uint64_t job_limit_rows(uint64_t rate, uint64_t rows);
 
 /* Take rows at rate a second (0: no limit); the milliseconds to wait before going on. */
 int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_t now_ms);

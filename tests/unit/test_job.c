@@ -48,6 +48,47 @@ static void no_limit_never_waits(void **state)
         assert_int_equal(job_limit_take(&l, 0, 1000000, now), 0);
 }
 
+static void a_pause_is_not_caught_up_with(void **state)
+{
+    struct job_limit l = {0};
+    int64_t now = 1000;
+    uint64_t rows = 0;
+
+    (void)state;
+    now += job_limit_take(&l, 1000, 200, now);
+    now += 60000;
+
+    const int64_t since = now;
+
+    while (now < since + 2000) {
+        now += job_limit_take(&l, 1000, job_limit_rows(1000, 5000), now);
+        rows += 200;
+    }
+    assert_in_range(rows, 1800, 2600);
+}
+
+static void a_lower_limit_counts_only_for_what_comes_after_it(void **state)
+{
+    struct job_limit l = {0};
+    const int64_t now = 1000;
+
+    (void)state;
+
+    const int64_t first = job_limit_take(&l, 1000, 200, now);
+
+    assert_in_range(first, 200, 201);
+    assert_in_range(job_limit_take(&l, 10, 2, now + first), 195, 201);
+}
+
+static void a_limit_makes_statements_small(void **state)
+{
+    (void)state;
+    assert_int_equal(job_limit_rows(0, 5000), 5000);
+    assert_int_equal(job_limit_rows(1000, 5000), 200);
+    assert_int_equal(job_limit_rows(1000, 50), 50);
+    assert_int_equal(job_limit_rows(3, 5000), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -55,6 +96,9 @@ int main(void)
         cmocka_unit_test(what_is_shown_is_never_above_the_total),
         cmocka_unit_test(a_limit_lets_no_more_than_its_rate_through),
         cmocka_unit_test(no_limit_never_waits),
+        cmocka_unit_test(a_pause_is_not_caught_up_with),
+        cmocka_unit_test(a_lower_limit_counts_only_for_what_comes_after_it),
+        cmocka_unit_test(a_limit_makes_statements_small),
     };
     return cmocka_run_group_tests_name("job", tests, NULL, NULL);
 }

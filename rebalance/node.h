@@ -116,6 +116,10 @@ void node_log(struct coordinator *co, struct str table, struct str index, uint64
               const char *event, const char *detail);
 struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
                                       struct err *err) MUST_CHECK;
+/* The table's definition has changed since this version was the newest: what a build would change.
+ */
+bool node_pending_since(struct coordinator *co, struct str table, uint64_t *version,
+                        struct err *err) MUST_CHECK;
 /* A time as RFC 3339 in UTC, null for 0. */
 void node_put_time(struct json_writer *w, struct str key, int64_t ms);
 /* "orders", 2 -> "orders_v2" and "orders_v2_write" */

@@ -13,6 +13,7 @@
 #include "sync/server_info.h"
 
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define ROUTE_MS 5000
@@ -129,6 +130,70 @@ static bool store(struct coordinator *co, struct definitions *d, struct err *err
     return ok && node_load(co, err);
 }
 
+static bool needs_build(const struct definitions *d, const struct definition_diff *diff,
+                        const struct table_definition *t)
+{
+    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+
+    for (size_t i = 0; i < diff->n; i++) {
+        const struct definition_change *c = &diff->changes[i];
+
+        if (c->needs_build && c->change == CHANGE_CHANGE &&
+            (str_equal(c->name, t->table) ||
+             (topic != NULL && strcmp(c->kind, "topic") == 0 &&
+              str_equal(c->name, topic->name))))
+            return true;
+    }
+    return false;
+}
+
+static void pending_name(struct buf *name, struct str table)
+{
+    buf_printf(name, "pending/%" STR_FMT, STR_ARG(table));
+}
+
+/* Versions up to the newest of now are of the definition before. */
+static void note_pending(struct coordinator *co, const struct definitions *d,
+                         const struct definition_diff *diff)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < d->n_tables; i++) {
+        struct buf name = {0}, value = {0};
+        struct err err = {0};
+        uint64_t newest = 0;
+
+        if (!needs_build(d, diff, &d->tables[i]))
+            continue;
+        for (size_t k = 0; k < c->n_versions; k++)
+            if (str_equal(c->versions[k].index, table_index(&d->tables[i])) &&
+                c->versions[k].number > newest)
+                newest = c->versions[k].number;
+        pending_name(&name, d->tables[i].table);
+        buf_printf(&value, "%" PRIu64, newest);
+        if (!store_put_value(co->opt.store, buf_str(&name), buf_str(&value), &err))
+            log_failure(LOG_WARN, &err, "that a build is pending is not shown",
+                        KV("table", d->tables[i].table));
+        buf_free(&name);
+        buf_free(&value);
+    }
+    node_catalogue_free(c);
+}
+
+bool node_pending_since(struct coordinator *co, struct str table, uint64_t *version,
+                        struct err *err)
+{
+    struct buf name = {0}, value = {0};
+    bool found = false;
+
+    pending_name(&name, table);
+    if (store_get_value(co->opt.store, buf_str(&name), &value, &found, err) && found)
+        *version = strtoull(value.ptr, NULL, 10);
+    buf_free(&name);
+    buf_free(&value);
+    return found;
+}
+
 /* A topic whose server, start or rights changed begins anew from its position. */
 static void restart_changed(struct coordinator *co, const struct definition_diff *diff)
 {
@@ -211,8 +276,10 @@ bool coordinator_apply(struct coordinator *co, const struct apply_file *files, s
     } else {
         if (!dry_run && diff.n > 0)
             ok = store(co, then, err);
-        if (ok && !dry_run)
+        if (ok && !dry_run) {
+            note_pending(co, then, &diff);
             put_into_effect(co, &diff);
+        }
         if (ok)
             append_answer(json, dry_run, &diff, problems);
     }

@@ -116,11 +116,14 @@ static void append_topic(struct coordinator *co, struct json_writer *w,
 /* ---- tables ---- */
 
 /* What was counted before the locks were taken. */
-struct counted {
-    uint64_t *documents; /* by table */
-    struct dead_letter_count *dead;
-    size_t n_dead;
+struct counted_table {
+    uint64_t documents; /* UINT64_MAX: not known */
+    uint64_t dead;
+    bool pending;
 };
+
+/* The reason says what the engine said; what to do about it is the same for all of it. */
+#define HELD_FIX                                                                              "let the engine take writes again (free disk, a right, a write block): it is tried "     "again by itself; or millrace index create"
 
 struct table_view {
     const struct stored_version *available, *changing;
@@ -202,7 +205,7 @@ static void append_build(const struct coordinator *co, struct json_writer *w,
 
 static void append_table(struct coordinator *co, struct json_writer *w,
                          const struct table_definition *t, const struct definitions *d,
-                         const struct catalogue *c, uint64_t documents, uint64_t dead)
+                         const struct catalogue *c, const struct counted_table *counted)
 {
     struct table_view v = {0};
     const struct topic_definition *topic = definitions_topic_of(d, t->table);
@@ -217,17 +220,18 @@ static void append_table(struct coordinator *co, struct json_writer *w,
         json_put_u64(w, STR("version"), v.available->number);
     else
         json_put_null(w, STR("version"));
-    if (documents != UINT64_MAX)
-        json_put_u64(w, STR("documents"), documents);
+    if (counted->documents != UINT64_MAX)
+        json_put_u64(w, STR("documents"), counted->documents);
     else
         json_put_null(w, STR("documents"));
-    json_put_u64(w, STR("dead_letters"), dead);
+    json_put_bool(w, STR("pending"), counted->pending);
+    json_put_u64(w, STR("dead_letters"), counted->dead);
     if (v.stop != NULL) {
         json_put_string(w, STR("reason"), v.stop->reason);
         json_put_string(w, STR("fix"), v.stop->way_out);
     } else {
         json_put_cstr(w, STR("reason"), v.held != NULL ? v.held->why.msg : "");
-        json_put_cstr(w, STR("fix"), "");
+        json_put_cstr(w, STR("fix"), v.held != NULL ? HELD_FIX : "");
     }
     append_build(co, w, &v);
     json_close_object(w);
@@ -330,20 +334,40 @@ static uint64_t count_documents(struct coordinator *co, const struct catalogue *
     return n;
 }
 
-/* Asked for before any lock is taken: the engine may be slow. */
-static uint64_t *count_all(struct coordinator *co, struct arena *a, const struct definitions *d,
-                           const struct catalogue *c)
+/* Whether its definition takes effect with the next build. */
+static bool is_pending(struct coordinator *co, const struct catalogue *c,
+                       const struct table_definition *t)
 {
-    uint64_t *counts = arena_alloc(a, d->n_tables + 1, sizeof(*counts));
+    const struct stored_version *v = catalogue_version(c, table_index(t), STR("available"));
+    struct err ignored = {0};
+    uint64_t built;
 
+    return v != NULL && node_pending_since(co, t->table, &built, &ignored) &&
+           v->number <= built;
+}
+
+/* Asked for before any lock is taken: the engine may be slow. */
+static bool count_all(struct coordinator *co, struct arena *a, const struct definitions *d,
+                      const struct catalogue *c, struct counted_table **out, struct err *err)
+{
+    struct dead_letter_count *dead;
+    size_t n_dead;
+
+    if (!store_count_dead_letters(co->opt.store, a, &dead, &n_dead, err))
+        return false;
+    *out = arena_alloc(a, d->n_tables + 1, sizeof(**out));
     for (size_t i = 0; i < d->n_tables; i++)
-        counts[i] = count_documents(co, c, &d->tables[i]);
-    return counts;
+        (*out)[i] = (struct counted_table){
+            .documents = count_documents(co, c, &d->tables[i]),
+            .dead = count_of(dead, n_dead, d->tables[i].table),
+            .pending = is_pending(co, c, &d->tables[i]),
+        };
+    return true;
 }
 
 static void append_objects(struct coordinator *co, struct json_writer *w,
                            const struct definitions *d, const struct catalogue *c,
-                           const struct counted *counted)
+                           const struct counted_table *counted)
 {
     json_write_key(w, STR("topics"));
     json_open_array(w);
@@ -353,8 +377,7 @@ static void append_objects(struct coordinator *co, struct json_writer *w,
     json_write_key(w, STR("tables"));
     json_open_array(w);
     for (size_t i = 0; i < d->n_tables; i++)
-        append_table(co, w, &d->tables[i], d, c, counted->documents[i],
-                     count_of(counted->dead, counted->n_dead, d->tables[i].table));
+        append_table(co, w, &d->tables[i], d, c, &counted[i]);
     json_close_array(w);
     append_changes(co, w);
 }
@@ -364,13 +387,11 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     struct arena *a = arena_new();
     struct catalogue *c = node_catalogue(co);
     struct definitions *d = node_definitions(co);
-    struct counted counted;
+    struct counted_table *counted;
     struct json_writer w = {.out = json};
-    const bool ok =
-        store_count_dead_letters(co->opt.store, a, &counted.dead, &counted.n_dead, err);
+    const bool ok = count_all(co, a, d, c, &counted, err);
 
     if (ok) {
-        counted.documents = count_all(co, a, d, c);
         json_open_object(&w);
         json_put_cstr(&w, STR("schema"), "millrace/status/1");
         json_put_cstr(&w, STR("version"), PACKAGE_VERSION);
@@ -380,7 +401,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
         append_search(co, &w);
         append_delivery(co, &w);
         pthread_mutex_lock(&co->lock);
-        append_objects(co, &w, d, c, &counted);
+        append_objects(co, &w, d, c, counted);
         pthread_mutex_unlock(&co->lock);
         json_close_object(&w);
     }

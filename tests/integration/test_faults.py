@@ -31,12 +31,12 @@ def test_sigterm_drains_within_its_deadline(w):
 
 
 def test_sigterm_ends_the_daemon_while_the_engine_hangs(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = working(w, delivery={"drain_timeout": "3s"})
     w.engine.signal(signal.SIGSTOP)
     try:
         work.run(connection, 50)
         time.sleep(0.5)
-        daemon.stop(90)
+        daemon.stop(30)
     finally:
         w.engine.signal(signal.SIGCONT)
     work.run(connection, 50)

@@ -2,7 +2,7 @@
 import decimal
 import json
 
-from servers import Failed, http, wait_until
+from servers import Failed, free_port, http, wait_until
 from workload import Workload
 
 
@@ -81,10 +81,28 @@ def test_health_and_metrics_have_their_forms(w):
             raise Failed(f"{name} has a foreign prefix")
 
 
-def test_readiness_tells_of_an_engine_that_is_gone_only_where_it_should(w):
-    daemon = w.millrace()
-    if http("GET", daemon.url + "/livez")[0] != 200:
-        raise Failed("not alive")
+def test_ready_is_who_does_its_work_also_while_the_engine_is_away(w):
+    daemon = w.millrace(start=False, search={"url": [f"http://127.0.0.1:{free_port()}"]})
+    daemon.start(wait=False)
+    wait_until("the daemon answers", lambda: answers(daemon, "/livez") == 200)
+    wait_until("it is ready", lambda: answers(daemon, "/readyz") == 200)
+    ready = json.loads(http("GET", daemon.url + "/readyz")[1])
+    if ready["schema"] != "millrace/ready/1" or ready["ready"] is not True or not all(c["ok"] for c in ready["checks"]):
+        raise Failed(f"/readyz says {ready}")
+    if {c["name"] for c in ready["checks"]} != {"store", "definitions", "started"}:
+        raise Failed(f"/readyz checks {ready['checks']}")
+    if daemon.json("status")["search"]["health"] != "unreachable":
+        raise Failed("status does not say that the engine is away")
+    daemon.stop()
+    if answers(daemon, "/readyz") is not None:
+        raise Failed("who has ended still answers")
+
+
+def answers(daemon, path):
+    try:
+        return http("GET", daemon.url + path, timeout=5)[0]
+    except OSError:
+        return None
 
 
 def test_logs_are_json_and_hold_no_rows_and_no_secrets(w):

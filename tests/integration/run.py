@@ -73,7 +73,7 @@ def report(stage, text):
 
 
 def skipped(function, options):
-    """A test may say for which servers it is: function.servers."""
+    """A test may say for which servers it is, function.servers, and why not for others, function.why."""
     return options.server not in getattr(function, "servers", (options.server,))
 
 
@@ -91,7 +91,7 @@ def main():
         for number, (name, function) in enumerate(tests, 1):
             sentence = name.replace("_", " ")
             if skipped(function, options):
-                print(f"ok {number} - {sentence} # SKIP not for {options.server}", flush=True)
+                print(f"ok {number} - {sentence} # SKIP {options.server}: {function.why}", flush=True)
                 continue
             since = time.monotonic()
             failure = run_one(name, function, options)

@@ -43,23 +43,24 @@ def test_native_passwords_are_taken(w):
 
 
 test_native_passwords_are_taken.servers = ("mariadb", "mariadb11", "mysql8")
+test_native_passwords_are_taken.why = "it has no mysql_native_password"
 
 
-def test_ed25519_passwords_are_taken(w):
-    servers.run_script(os.path.join(servers.REPO, "tools/mysql/server"), "fetch", "--flavour", "plugins")
-    folder = os.path.join(servers.REPO, "tools/cache/plugins/usr/lib/mysql/plugin")
+def with_ed25519(w):
+    plugins = "plugins11" if w.options.server == "mariadb11" else "plugins"
+    servers.run_script(os.path.join(servers.REPO, "tools/mysql/server"), "fetch", "--flavour", plugins)
+    folder = os.path.join(servers.REPO, f"tools/cache/{plugins}/usr/lib/mysql/plugin")
     w.db.restart(f"--plugin-dir={folder}", "--plugin-load-add=auth_ed25519")
-    follow_as(w, "modern@'127.0.0.1'", f"IDENTIFIED VIA ed25519 USING PASSWORD('{PASSWORD}')")
 
 
-test_ed25519_passwords_are_taken.servers = ("mariadb",)
-
-
-def test_sha2_passwords_are_taken_without_tls(w):
-    follow_as(w, "sha@'127.0.0.1'", f"IDENTIFIED WITH caching_sha2_password BY '{PASSWORD}'")
-
-
-test_sha2_passwords_are_taken_without_tls.servers = ("mysql8", "mysql9")
+def test_the_passwords_that_the_server_recommends_are_taken_without_tls(w):
+    """ed25519 of MariaDB, caching_sha2_password of MySQL."""
+    if w.db.is_mariadb:
+        with_ed25519(w)
+        how = f"VIA ed25519 USING PASSWORD('{PASSWORD}')"
+    else:
+        how = f"WITH caching_sha2_password BY '{PASSWORD}'"
+    follow_as(w, "modern@'127.0.0.1'", f"IDENTIFIED {how}")
 
 
 def with_tls(w):

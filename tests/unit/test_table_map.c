@@ -41,7 +41,7 @@ static void start(struct fixture *f, const char *server)
     buf_free(&body);
 }
 
-static void stop(struct fixture *f)
+static void finish(struct fixture *f)
 {
     table_maps_free(f->maps);
     schema_unref(f->known);
@@ -106,7 +106,7 @@ static void full_metadata_makes_a_schema(void **state)
     assert_true(m->schema->columns[1].nullable);
     assert_int_equal(m->schema->n_key, 1);
     assert_int_equal(m->schema->key[0], 0);
-    stop(&f);
+    finish(&f);
 }
 
 static void labels_are_read_in_their_character_set(void **state)
@@ -137,7 +137,7 @@ static void labels_are_read_in_their_character_set(void **state)
     assert_true(str_equal(m->schema->columns[0].labels[0], STR("é")));
     assert_true(str_equal(m->schema->columns[1].labels[1], STR("y")));
     assert_int_equal(m->schema->columns[1].type, COLUMN_SET);
-    stop(&f);
+    finish(&f);
 }
 
 /* After a VECTOR, the first CHAR is number 1 for MySQL; after a GEOMETRY it is for MariaDB. */
@@ -154,7 +154,7 @@ static void the_vendors_count_character_columns_differently(void **state)
             "01"
             "08");
     assert_true(str_equal(m->schema->columns[1].charset, STR("latin1")));
-    stop(&f);
+    finish(&f);
     start(&f, "11.8.6-MariaDB");
     m = add(&f, 5, "ff0f", "041400",
             "0203"
@@ -162,7 +162,7 @@ static void the_vendors_count_character_columns_differently(void **state)
             "01"
             "08");
     assert_true(str_equal(m->schema->columns[1].charset, STR("latin1")));
-    stop(&f);
+    finish(&f);
     start(&f, "9.1.0");
     m = add(&f, 5, "ff0f", "041400",
             "0203"
@@ -170,7 +170,7 @@ static void the_vendors_count_character_columns_differently(void **state)
             "00"
             "08");
     assert_true(str_equal(m->schema->columns[1].charset, STR("latin1")));
-    stop(&f);
+    finish(&f);
 }
 
 static void year_has_a_bit_among_the_signs(void **state)
@@ -185,7 +185,7 @@ static void year_has_a_bit_among_the_signs(void **state)
             "20");
     assert_false(m->schema->columns[0].is_unsigned);
     assert_true(m->schema->columns[2].is_unsigned);
-    stop(&f);
+    finish(&f);
 }
 
 static void an_equal_map_is_made_once_under_any_id(void **state)
@@ -209,7 +209,7 @@ static void an_equal_map_is_made_once_under_any_id(void **state)
     table_maps_clear(f.maps);
     add(&f, 7, "030f", "1400", "");
     assert_int_equal(f.asked, 3);
-    stop(&f);
+    finish(&f);
 }
 
 static void a_table_that_is_not_wanted_has_no_plan(void **state)
@@ -224,7 +224,7 @@ static void a_table_that_is_not_wanted_has_no_plan(void **state)
     assert_false(m->wanted);
     assert_null(m->columns);
     assert_true(str_equal(m->table, STR("t")));
-    stop(&f);
+    finish(&f);
 }
 
 static struct schema *known_table(size_t n, const struct column *columns)
@@ -253,7 +253,7 @@ static void without_names_the_known_schema_is_taken_if_it_fits(void **state)
     assert_int_equal(m->broken.kind, ERR_NONE);
     assert_true(m->has_names && !m->full_metadata);
     assert_ptr_equal(m->schema, f.known);
-    stop(&f);
+    finish(&f);
 }
 
 static void a_known_schema_that_does_not_fit_breaks_the_table_alone(void **state)
@@ -277,7 +277,7 @@ static void a_known_schema_that_does_not_fit_breaks_the_table_alone(void **state
         m = add(&f, 5, cases[i].types, cases[i].meta, "");
         assert_int_equal(m->broken.kind, ERR_REJECT);
         assert_non_null(strstr(m->broken.msg, "d.t"));
-        stop(&f);
+        finish(&f);
     }
 }
 
@@ -306,7 +306,7 @@ static void the_known_schema_says_what_names_in_the_log_do_not(void **state)
     assert_int_equal(m->broken.kind, ERR_NONE);
     assert_true(str_equal(m->schema->columns[0].name, STR("id")));
     assert_int_equal(m->schema->columns[1].type, COLUMN_JSON);
-    stop(&f);
+    finish(&f);
 }
 
 static void an_unknown_type_breaks_the_table_alone(void **state)
@@ -319,7 +319,7 @@ static void an_unknown_type_breaks_the_table_alone(void **state)
     assert_int_equal(add(&f, 6, "0303", "", "0201")->broken.kind, ERR_REJECT);
     assert_int_equal(add(&f, 7, "030f", "14", "")->broken.kind, ERR_REJECT);
     assert_int_equal(add(&f, 8, "030f", "1400", "c803000000")->broken.kind, ERR_NONE);
-    stop(&f);
+    finish(&f);
 }
 
 static void a_cut_map_is_refused(void **state)
@@ -349,7 +349,7 @@ static void a_cut_map_is_refused(void **state)
             assert_int_equal(m->broken.kind, ERR_REJECT);
         free(exact);
     }
-    stop(&f);
+    finish(&f);
     buf_free(&bytes);
 }
 

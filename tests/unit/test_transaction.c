@@ -46,7 +46,7 @@ static void start(struct reading *g, bool lenient)
     buf_append(&g->steps, STR(""));
 }
 
-static void stop(struct reading *g)
+static void finish(struct reading *g)
 {
     log_reader_free(g->r);
     buf_free(&g->steps);
@@ -92,7 +92,7 @@ static void check(struct test_log *log, const char *steps, const char *executed)
     assert_string_equal(text.ptr, executed);
     assert_int_equal(log_reader_position(g.r).offset, log->file.len);
     buf_free(&text);
-    stop(&g);
+    finish(&g);
     log_free(log);
 }
 
@@ -105,7 +105,7 @@ static void check_refused(struct test_log *log, const char *word)
     assert_int_equal(g.err.kind, ERR_FATAL);
     if (strstr(g.err.msg, word) == NULL)
         fail_msg("\"%s\" does not say %s", g.err.msg, word);
-    stop(&g);
+    finish(&g);
     log_free(log);
 }
 
@@ -279,7 +279,7 @@ static void the_id_of_an_xa_transaction_is_the_same_everywhere(void **state)
         assert_true(str_equal(s.xid, STR("X'67ff',X'62',1")));
         assert_int_equal(log_reader_next(g.r, &s, &err), 0);
     }
-    stop(&g);
+    finish(&g);
     log_free(&log);
 }
 
@@ -356,7 +356,7 @@ static void a_damaged_payload_is_refused(void **state)
         start(&g, false);
         if (feed_all(&g, &log) && strchr(g.steps.ptr, 'C') != NULL)
             fail_msg("%zu of %zu bytes give %s", n, body.len, g.steps.ptr);
-        stop(&g);
+        finish(&g);
         log_free(&log);
     }
     log_free(&inner);
@@ -443,7 +443,7 @@ static void printing_logs_goes_on_where_following_stops(void **state)
     start(&g, true);
     assert_true(feed_all(&g, &log));
     assert_string_equal(g.steps.ptr, "f(BD..C)");
-    stop(&g);
+    finish(&g);
     log_free(&log);
 }
 
@@ -467,7 +467,7 @@ static void a_transaction_that_the_log_breaks_off_never_was(void **state)
     assert_true(gtid_set_is_empty(log_reader_executed(g.r)));
     assert_true(str_equal(log_reader_position(g.r).file, STR("bin.000002")));
     assert_int_equal(log_reader_position(g.r).offset, 4);
-    stop(&g);
+    finish(&g);
     buf_free(&body);
     log_free(&log);
 }
@@ -495,7 +495,7 @@ static void a_log_without_its_format_is_refused(void **state)
     start(&g, false);
     assert_false(feed(&g, log_raw(&log, 1)));
     assert_non_null(strstr(g.err.msg, "Format_desc"));
-    stop(&g);
+    finish(&g);
     log_free(&log);
 }
 
@@ -524,7 +524,7 @@ static void text_in_another_character_set_is_read(void **state)
     assert_int_equal(log_reader_next(g.r, &s, &err), 1);
     assert_int_equal(s.ddl.n_tables, 1);
     assert_true(str_equal(s.ddl.tables[0].table, STR("你")));
-    stop(&g);
+    finish(&g);
     buf_free(&body);
     buf_free(&bytes);
     log_free(&log);

@@ -3,6 +3,7 @@
 #include "rebalance/index_build.h"
 
 #include "rebalance/job.h"
+#include "rebalance/tally.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
@@ -12,6 +13,7 @@
 #include "src/mysql.h"
 #include "src/search.h"
 #include "src/store.h"
+#include "sync/binlog/position.h"
 #include "sync/delivery/delivery.h"
 #include "sync/document/loader.h"
 #include "sync/pipeline.h"
@@ -19,6 +21,7 @@
 #include "sync/read_view.h"
 #include "sync/routing.h"
 #include "sync/server_access.h"
+#include "sync/server_info.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -33,7 +36,10 @@
 #define VIEW_MS         10000
 #define RETRY_MS        1000
 #define POLL_MS         20
-#define COUNT_TRIES     20
+#define STAND_POLL_MS   2
+#define COUNT_TRIES     4
+#define STRIKES         2 /* so many tallies must tell that something is missing */
+#define OPEN_TRIES      8
 #define GRAVES_PAGE     1000
 
 /* Documents of one statement on their way; shared with the ticket that waits for them. */
@@ -61,6 +67,7 @@ struct index_build {
     struct job_limit limit;
     int64_t saved_ms;
     bool end; /* the last row was read */
+    bool is_slow; /* counting takes longer than the stream may stand still */
 
     pthread_mutex_t lock;
 
@@ -198,13 +205,14 @@ static bool save_job(struct index_build *b, bool always, struct err *err)
 
 /* ---- one chunk ---- */
 
-static bool open_read(struct index_build *b, uint64_t at_least, uint64_t *stamp,
+static bool open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
                       struct err *err)
 {
     struct server_access *server = pipeline_server(b->opt.pipeline);
     const struct read_view_options view = {
         .reader = pipeline_read_position(b->opt.pipeline),
         .gtid = pipeline_has_gtid(b->opt.pipeline),
+        .ahead = ahead,
         .at_least = at_least,
         .timeout_ms = VIEW_MS,
         .stop = &b->stop,
@@ -322,7 +330,7 @@ static bool fill_chunk(struct index_build *b, struct err *err)
     struct loaded *docs = NULL;
     size_t n = 0;
     uint64_t stamp;
-    bool ok = t != NULL && open_read(b, b->opt.start, &stamp, err) &&
+    bool ok = t != NULL && open_read(b, b->opt.start, false, &stamp, err) &&
               loader_load_range(b->conn, ((struct reading *)t->plan)->plan, buf_str(&b->after),
                                 b->asked, a, &docs, &n, err) &&
               read_view_close(b->conn, err);
@@ -395,7 +403,7 @@ static bool count_total(struct index_build *b, struct err *err)
 {
     struct target *t = find_target(b, err);
     uint64_t stamp, total = 0;
-    const bool ok = t != NULL && open_read(b, b->opt.start, &stamp, err) &&
+    const bool ok = t != NULL && open_read(b, b->opt.start, false, &stamp, err) &&
                     loader_count(b->conn, ((struct reading *)t->plan)->plan, &total, err) &&
                     read_view_close(b->conn, err);
 
@@ -434,20 +442,37 @@ static bool catch_up(struct index_build *b, uint64_t to, struct err *err)
     return true;
 }
 
-static void on_graves_done(void *ctx, enum outcome worst)
+/* Deletes that are repeated; shared with the ticket that waits for them. */
+struct graves_note {
+    bool done;     /* atomic */
+    unsigned refs; /* atomic */
+};
+
+static void unref_graves(struct graves_note *n)
 {
-    (void)worst;
-    __atomic_store_n((bool *)ctx, true, __ATOMIC_RELEASE);
+    if (__atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free(n);
 }
 
-static bool bury_again(struct index_build *b, struct target *t,
+static void on_graves_done(void *ctx, enum outcome worst)
+{
+    struct graves_note *n = ctx;
+
+    (void)worst;
+    __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
+    unref_graves(n);
+}
+
+static bool bury_again(struct index_build *b, struct ticket *ticket,
                        const struct stored_tombstone *graves, size_t n, struct err *err)
 {
-    struct doc_write *writes = mem_alloc(n, sizeof(*writes));
-    bool *done = mem_alloc(1, sizeof(*done));
-    struct ticket *ticket = ticket_new_cb(on_graves_done, done);
+    struct target *t = find_target(b, err);
+    struct doc_write *writes;
     size_t n_writes = 0;
 
+    if (t == NULL)
+        return false;
+    writes = mem_alloc(n, sizeof(*writes));
     for (size_t i = 0; i < n; i++)
         if (graves[i].version >= b->opt.start)
             writes[n_writes++] = (struct doc_write){.target = target_ref(t),
@@ -458,34 +483,23 @@ static bool bury_again(struct index_build *b, struct target *t,
                                                     .id = graves[i].id,
                                                     .routing = graves[i].routing};
 
-    bool ok = n_writes == 0 ||
-              delivery_submit_until(b->opt.delivery, &b->stop, writes, n_writes, err);
+    const bool ok = n_writes == 0 ||
+                    delivery_submit_until(b->opt.delivery, &b->stop, writes, n_writes, err);
 
     for (size_t i = 0; !ok && i < n_writes; i++) {
         ticket_done(writes[i].ticket, OUTCOME_DEFERRED);
         target_unref(writes[i].target);
     }
-    ticket_done(ticket, OUTCOME_DELIVERED);
     free(writes);
-    while (ok && !__atomic_load_n(done, __ATOMIC_ACQUIRE)) {
-        stop_wait(&b->stop, POLL_MS);
-        ok = !stopping(b, err);
-    }
-    if (__atomic_load_n(done, __ATOMIC_ACQUIRE))
-        free(done); /* else whoever still has a ticket writes to it */
+    target_unref(t);
     return ok;
 }
 
-/*
- * The engine forgets deletes; a fill that was read before one may have come after (rule 6).
- * Strictly: a row that took the key over in the same event has the delete's version.
- */
-static bool repeat_deletes(struct index_build *b, struct err *err)
+static bool submit_graves(struct index_build *b, struct ticket *ticket, struct err *err)
 {
-    struct target *t = find_target(b, err);
     struct buf last = {0};
     size_t n = GRAVES_PAGE;
-    bool ok = t != NULL;
+    bool ok = true;
 
     while (ok && n >= GRAVES_PAGE) {
         struct arena *a = arena_new();
@@ -496,12 +510,33 @@ static bool repeat_deletes(struct index_build *b, struct err *err)
         if (ok && n > 0) {
             buf_clear(&last);
             buf_append(&last, graves[n - 1].id);
-            ok = bury_again(b, t, graves, n, err);
+            ok = bury_again(b, ticket, graves, n, err);
         }
         arena_free(a);
     }
     buf_free(&last);
-    target_unref(t);
+    return ok;
+}
+
+/*
+ * The engine forgets deletes; a fill that was read before one may have come after (rule 6).
+ * Strictly: a row that took the key over in the same event has the delete's version.
+ */
+static bool repeat_deletes(struct index_build *b, struct err *err)
+{
+    struct graves_note *note = mem_alloc(1, sizeof(*note));
+
+    note->refs = 2;
+
+    struct ticket *ticket = ticket_new_cb(on_graves_done, note);
+    bool ok = submit_graves(b, ticket, err);
+
+    ticket_done(ticket, OUTCOME_DELIVERED);
+    while (ok && !__atomic_load_n(&note->done, __ATOMIC_ACQUIRE)) {
+        stop_wait(&b->stop, POLL_MS);
+        ok = !stopping(b, err);
+    }
+    unref_graves(note);
     return ok;
 }
 
@@ -526,50 +561,172 @@ static bool count_dead(struct index_build *b, uint64_t *dead, struct err *err)
     return true;
 }
 
-struct tally {
-    uint64_t rows, documents, dead, moved;
-};
+/* Where the log ends now, as a version. */
+static bool log_end(struct index_build *b, uint64_t *version, struct err *err)
+{
+    struct log_end end = {0};
 
-/* Rows and documents at one position; moved: changes that came while it was taken. */
-static bool take_tally(struct index_build *b, struct tally *out, struct err *err)
+    if (!server_log_end(b->conn, &end, err))
+        return false;
+    free(end.gtids);
+    return position_version((struct position){str_from(end.file), end.offset},
+                            pipeline_epoch(b->opt.pipeline), version, err);
+}
+
+/*
+ * Open a read that shows everything up to *low and nothing beyond *high.  What stands still is
+ * passed by the log meanwhile; only a read that nothing is stamped by may be ahead of it.
+ */
+static bool open_once(struct index_build *b, bool stands, uint64_t *low, uint64_t *high,
+                      struct err *err)
+{
+    struct read_position *reader = pipeline_read_position(b->opt.pipeline);
+    const uint64_t read = read_position_version(reader);
+
+    if (!open_read(b, read > b->opt.start ? read : b->opt.start, stands, low, err) ||
+        !log_end(b, high, err))
+        return false;
+    if (*high < *low)
+        *high = *low;
+    return true;
+}
+
+/* Where nothing was committed meanwhile, the snapshot is known to the transaction. */
+static bool open_count(struct index_build *b, bool stands, uint64_t *low, uint64_t *high,
+                       struct err *err)
+{
+    bool ok = open_once(b, stands, low, high, err);
+
+    for (unsigned try = 1; ok && *low != *high && try < OPEN_TRIES; try++)
+        ok = read_view_close(b->conn, err) && open_once(b, stands, low, high, err);
+    return ok;
+}
+
+static bool count_documents(struct index_build *b, struct tally *out, struct err *err)
+{
+    const struct str index = str_from(b->index);
+
+    return search_refresh(b->opt.search, index, err) &&
+           search_count(b->opt.search, index, &out->documents, err) &&
+           count_dead(b, &out->dead, err);
+}
+
+static bool count_table(struct index_build *b, uint64_t *rows, struct err *err)
 {
     struct target *t = find_target(b, err);
-    const uint64_t before = pipeline_changes(b->opt.pipeline);
-    uint64_t stamp = 0;
-    const bool ok = t != NULL && open_read(b, b->opt.start, &stamp, err) &&
-                    loader_count(b->conn, ((struct reading *)t->plan)->plan, &out->rows, err) &&
-                    read_view_close(b->conn, err) && catch_up(b, stamp, err) &&
-                    repeat_deletes(b, err) &&
-                    search_refresh(b->opt.search, str_from(b->index), err) &&
-                    search_count(b->opt.search, str_from(b->index), &out->documents, err) &&
-                    count_dead(b, &out->dead, err);
+    const bool ok = t != NULL &&
+                    loader_count(b->conn, ((struct reading *)t->plan)->plan, rows, err) &&
+                    read_view_close(b->conn, err);
 
     target_unref(t);
+    return ok;
+}
+
+static bool wait_until(struct index_build *b, bool (*is_so)(struct pipeline *p),
+                       struct err *err)
+{
+    while (!is_so(b->opt.pipeline)) {
+        stop_wait(&b->stop, STAND_POLL_MS);
+        if (stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Documents that are read again are read as they are at that time: they may show what the
+ * stream came to only after it had stood still, with so many changes.
+ */
+static bool add_seen(struct index_build *b, uint64_t changes, struct tally *out,
+                     struct err *err)
+{
+    struct read_position *reader = pipeline_read_position(b->opt.pipeline);
+    struct target *t = find_target(b, err);
+    const bool is_flat = t != NULL && plan_is_flat(((struct reading *)t->plan)->plan);
+    uint64_t end;
+
+    target_unref(t);
+    if (t == NULL || is_flat)
+        return t != NULL;
+    if (!log_end(b, &end, err))
+        return false;
+    while (read_position_version(reader) < end) {
+        stop_wait(&b->stop, POLL_MS);
+        if (stopping(b, err))
+            return false;
+    }
+    out->moved += pipeline_changes(b->opt.pipeline) - changes;
+    return true;
+}
+
+/*
+ * The stream stands still at the position of one snapshot while rows and documents are counted,
+ * so that the two can be compared exactly.
+ */
+static bool tally_standing(struct index_build *b, struct tally *out, struct err *err)
+{
+    struct pipeline *p = b->opt.pipeline;
+    uint64_t low, high;
+
+    while (!pipeline_stand(p)) {
+        stop_wait(&b->stop, POLL_MS);
+        if (stopping(b, err))
+            return false;
+    }
+
+    bool ok = wait_until(b, pipeline_stands_here, err) &&
+              open_count(b, true, &low, &high, err);
+
+    if (ok)
+        pipeline_stand_at(p, low, high);
+    ok = ok && count_table(b, &out->rows, err) && wait_until(b, pipeline_stands_there, err) &&
+         count_documents(b, out, err);
+
+    const uint64_t changes = pipeline_changes(p);
+
+    b->is_slow = !pipeline_go_on(p, &out->moved) && ok;
+    return ok && (b->is_slow || tally_agrees_exactly(out) || add_seen(b, changes, out, err));
+}
+
+/* Counting takes too long for the stream to stand still: what changes meanwhile blurs it. */
+static bool tally_running(struct index_build *b, struct tally *out, struct err *err)
+{
+    const uint64_t before = pipeline_changes(b->opt.pipeline);
+    uint64_t low, high;
+    const bool ok = open_count(b, false, &low, &high, err) &&
+                    count_table(b, &out->rows, err) && catch_up(b, high, err) &&
+                    count_documents(b, out, err);
+
     out->moved = pipeline_changes(b->opt.pipeline) - before;
     return ok;
 }
 
+static bool take_tally(struct index_build *b, struct tally *out, struct err *err)
+{
+    if (b->is_slow)
+        return tally_running(b, out, err);
+    return tally_standing(b, out, err) && (!b->is_slow || tally_running(b, out, err));
+}
+
+/* Counts that agree only because something moved between them are taken again. */
 static bool count_rows(struct index_build *b, struct err *err)
 {
     struct tally t = {0};
+    unsigned strikes = 0;
 
-    for (unsigned try = 0; try < COUNT_TRIES; try++) {
-        if (!take_tally(b, &t, err)) {
+    for (unsigned try = 0; try < COUNT_TRIES && strikes < STRIKES; try++) {
+        while (!take_tally(b, &t, err))
             if (!survive(b, err))
                 return false;
-            continue;
-        }
-
-        const uint64_t known = t.documents + t.dead;
-        const uint64_t apart = known > t.rows ? known - t.rows : t.rows - known;
-
-        if (apart <= t.moved || (t.documents <= t.rows && known >= t.rows))
+        if (tally_agrees_exactly(&t))
             return true;
+        strikes += !tally_agrees(&t);
         stop_wait(&b->stop, POLL_MS * (int64_t)(try + 1));
         if (stopping(b, err))
             return false;
     }
-    return err_set(err, ERR_REJECT,
+    return strikes < STRIKES ||
+           err_set(err, ERR_REJECT,
                    "the table has %" PRIu64 " rows but the index %" PRIu64
                    " documents and %" PRIu64 " dead letters; the alias was not moved",
                    t.rows, t.documents, t.dead);
@@ -588,8 +745,13 @@ static bool publish(struct index_build *b, struct err *err)
 static bool finish(struct index_build *b, struct err *err)
 {
     set_phase(b, "finishing", NULL);
-    if (!catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err) ||
-        !count_rows(b, err))
+    if (!catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err))
+        return false;
+    /* Also refreshed while the stream does not wait for it. */
+    while (!repeat_deletes(b, err) || !search_refresh(b->opt.search, str_from(b->index), err))
+        if (!survive(b, err))
+            return false;
+    if (!count_rows(b, err))
         return false;
     while (!publish(b, err))
         if (!survive(b, err))

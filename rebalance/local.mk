@@ -21,5 +21,6 @@ librebalance_a_SOURCES = \
 	%D%/node_reset.c \
 	%D%/node_state.c \
 	%D%/node_status.c \
-	%D%/node_topics.c
+	%D%/node_topics.c \
+	%D%/tally.c           %D%/tally.h
 rebalance_libs = librebalance.a $(sync_libs)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TICK_MS        200
+#define TICK_MS        50
 #define TOPICS_MS      2000 /* topics that could not start are tried again */
 #define PRUNE_MS       600000
 #define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
@@ -135,12 +135,14 @@ static void relieve(struct coordinator *co)
     const struct delivery_status s = delivery_status(co->delivery);
     const size_t max =
         co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
-    const size_t n_live = count_live(co);
     char *index = NULL;
     struct err why;
 
     if (s.bytes_held < max / 2)
         return;
+
+    const size_t n_live = count_live(co);
+
     pthread_mutex_lock(&co->lock);
     for (struct held_index *h = co->held; h != NULL && index == NULL && count_held(co) < n_live;
          h = h->next)

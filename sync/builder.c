@@ -15,6 +15,7 @@
 #include "sync/handoff.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
+#include "sync/standstill.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -425,6 +426,14 @@ static bool opens_file(const struct builder *b, const struct step *step)
            step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting;
 }
 
+static void stand_still(struct builder *b, uint64_t version)
+{
+    if (!standstill_reaches(b->opt.standstill, version))
+        return;
+    change_writer_flush(b->writer);
+    standstill_stand(b->opt.standstill);
+}
+
 static bool on_step(struct builder *b, const struct step *step, struct err *err)
 {
     uint64_t version = 0;
@@ -437,6 +446,7 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         if (b->expecting && !same_log(b, &step->event, err))
             return false;
     }
+    standstill_pass(b->opt.standstill, version);
     if (step->begins)
         read_position_add_gtid(b->opt.reader, &step->gtid);
     if (step->kind == STEP_ROWS)
@@ -449,8 +459,10 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         stop_touched(b, "an XA transaction was prepared; its rows cannot be followed yet");
     if ((step->ends && step->event.end != 0) || opens_file(b, step))
         end_transaction(b, step);
-    if (step->event.end != 0)
+    if (step->event.end != 0) {
         read_position_set(b->opt.reader, version, (int64_t)step->event.time * 1000);
+        stand_still(b, version);
+    }
     return true;
 }
 

@@ -29,6 +29,7 @@ struct position;
 struct read_position;
 struct reread;
 struct routing;
+struct standstill;
 
 struct builder_options {
     const char *topic;
@@ -39,6 +40,7 @@ struct builder_options {
     struct progress *progress;
     struct read_position *reader;
     struct reread *reread;
+    struct standstill *standstill;
     void *ctx;
     /* A table cannot go on; durable when it returns.  On the builder thread. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,

@@ -18,5 +18,6 @@ libsync_a_SOURCES = \
 	%D%/server_info.c     %D%/server_info.h \
 	%D%/shapes.c          %D%/shapes.h \
 	%D%/source.c          %D%/source.h \
+	%D%/standstill.c      %D%/standstill.h \
 	%D%/witness.c         %D%/witness.h
 sync_libs = libsync.a $(delivery_libs)

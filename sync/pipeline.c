@@ -26,6 +26,7 @@
 #include "sync/server_access.h"
 #include "sync/server_info.h"
 #include "sync/shapes.h"
+#include "sync/standstill.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@
 #define HANDOFF_BYTES (4 << 20)
 #define RATE_MS       2000
 #define SCHEMA_MS     10000
+#define STAND_MS      10000
 
 struct pipeline {
     struct pipeline *next; /* in a list of retired ones */
@@ -44,6 +46,7 @@ struct pipeline {
     uint64_t epoch;
     struct handoff *handoff;
     struct progress *progress;
+    struct standstill *standstill;
     struct read_position *reader;
     struct reread *reread;
     struct builder *builder;
@@ -631,6 +634,7 @@ static void make_parts(struct pipeline *p)
 
     p->handoff = handoff_new(HANDOFF_BYTES);
     p->progress = progress_new(&p->start);
+    p->standstill = standstill_new(&progress_counters(p->progress)->read, STAND_MS);
     p->reader = read_position_new(mark_version(p, &p->start));
     read_position_set_gtids(p->reader, p->start_executed);
     p->schemas = schemas_new();
@@ -644,6 +648,7 @@ static void make_parts(struct pipeline *p)
                                                        .progress = p->progress,
                                                        .reader = p->reader,
                                                        .reread = p->reread,
+                                                       .standstill = p->standstill,
                                                        .ctx = p,
                                                        .stop_table = on_stop,
                                                        .dead = on_dead,
@@ -722,6 +727,7 @@ void pipeline_quiesce(struct pipeline *p)
     stop_set(&p->stop);
     pthread_cond_broadcast(&p->answered);
     pthread_mutex_unlock(&p->lock);
+    standstill_close(p->standstill);
     handoff_close(p->handoff);
     if (p->started)
         source_stop(p->source);
@@ -742,6 +748,7 @@ void pipeline_discard(struct pipeline *p)
 {
     saver_freeze(p->saver);
     builder_discard(p->builder);
+    standstill_close(p->standstill);
 }
 
 void pipeline_join(struct pipeline *p)
@@ -766,6 +773,7 @@ void pipeline_free(struct pipeline *p)
     schemas_free(p->schemas);
     shapes_free(p->shapes);
     handoff_free(p->handoff);
+    standstill_free(p->standstill);
     progress_free(p->progress);
     read_position_free(p->reader);
     routing_unref(p->routing);
@@ -910,6 +918,47 @@ bool pipeline_done_up_to(struct pipeline *p, uint64_t version)
     return pipeline_safe_version(p) >= version ||
            (read_position_version(p->reader) >= version && reread_pending(p->reread) == 0 &&
             progress_idle(p->progress));
+}
+
+static void stand_here(void *ctx)
+{
+    struct pipeline *p = ctx;
+
+    standstill_here(p->standstill, read_position_version(p->reader));
+}
+
+bool pipeline_stand(struct pipeline *p)
+{
+    uint64_t ignored;
+
+    if (!standstill_begin(p->standstill))
+        return false;
+    if (handoff_put_command(p->handoff, stand_here, p))
+        return true;
+    (void)standstill_end(p->standstill, &ignored);
+    return false;
+}
+
+bool pipeline_stands_here(struct pipeline *p)
+{
+    return standstill_is_frozen(p->standstill) || standstill_is_lost(p->standstill);
+}
+
+void pipeline_stand_at(struct pipeline *p, uint64_t low, uint64_t high)
+{
+    standstill_go_to(p->standstill, low, high);
+}
+
+bool pipeline_stands_there(struct pipeline *p)
+{
+    return standstill_is_lost(p->standstill) ||
+           (standstill_is_there(p->standstill) && reread_pending(p->reread) == 0 &&
+            progress_idle(p->progress));
+}
+
+bool pipeline_go_on(struct pipeline *p, uint64_t *between)
+{
+    return standstill_end(p->standstill, between);
 }
 
 uint64_t pipeline_changes(struct pipeline *p)

@@ -80,6 +80,19 @@ uint64_t pipeline_stamp_max(struct pipeline *p);
 uint64_t pipeline_safe_version(struct pipeline *p);
 /* Everything that was read up to version is done. */
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version);
+/*
+ * Stop reading on where it is, so that a snapshot can be taken of what is committed: everything
+ * up to low, nothing beyond high, both ends of transactions.  Then read on to high and stand
+ * there, with everything up to there done.  False: somebody else has it, or it ends.  It goes
+ * on by itself after some seconds: then it seems to stand, and pipeline_go_on() tells.
+ */
+bool pipeline_stand(struct pipeline *p) MUST_CHECK;
+bool pipeline_stands_here(struct pipeline *p);
+void pipeline_stand_at(struct pipeline *p, uint64_t low, uint64_t high);
+bool pipeline_stands_there(struct pipeline *p);
+/* After every pipeline_stand().  False: it had gone on already; else *between row changes came
+ * from low to high. */
+bool pipeline_go_on(struct pipeline *p, uint64_t *between) MUST_CHECK;
 /* Row changes read so far, in the unit of account. */
 uint64_t pipeline_changes(struct pipeline *p);
 bool pipeline_has_gtid(struct pipeline *p);

@@ -30,6 +30,7 @@ struct read_view_options {
     struct read_position *reader; /* what the stream reader has read */
     bool replica;                 /* conn is not the server that is streamed */
     bool gtid;                    /* the server has GTIDs */
+    bool ahead; /* the stamp may lie beyond what the reader has read: nothing carries it */
     uint64_t at_least;            /* the read must include this position */
     int64_t timeout_ms;
     struct stop *stop;

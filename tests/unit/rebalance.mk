@@ -1,3 +1,4 @@
 # Unit tests of this room.
-unit_tests += %D%/test_job
+unit_tests += %D%/test_job %D%/test_tally
 tests_unit_test_job_LDADD = $(rebalance_test_ldadd)
+tests_unit_test_tally_LDADD = $(rebalance_test_ldadd)

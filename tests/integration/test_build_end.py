@@ -1,0 +1,66 @@
+"""An index build ends while writes go on, and only when every row has its document."""
+import threading
+
+from servers import Failed, wait_until
+
+ROWS = 3000
+
+
+class Writer:
+    """Inserts, updates and deletes rows of its own, steadily, until it is left."""
+
+    def __init__(self, w):
+        self.connection, self.over, self.failure = w.db.connect(w.schema), threading.Event(), None
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *why):
+        self.over.set()
+        self.thread.join()
+        if self.failure:
+            raise self.failure
+
+    def run(self):
+        key = 1_000_000
+        try:
+            with self.connection.cursor() as cursor:
+                while not self.over.wait(0.005):
+                    key += 1
+                    cursor.execute(f"INSERT INTO thing VALUES ({key}, 0), (-{key}, 0)")
+                    cursor.execute(f"UPDATE thing SET a = a + 1 WHERE id = {key - 5}")
+                    cursor.execute(f"DELETE FROM thing WHERE id = -{key - 10}")
+        except Exception as e:
+            self.failure = e
+
+
+def things(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)",
+          "INSERT INTO thing WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+          f" SELECT x.i * 1000 + y.i, 0 FROM n x, n y WHERE x.i <= {ROWS // 1000}")
+    return w.follow(w.definitions({"table": "thing"}))
+
+
+def test_builds_end_while_rows_come_and_go(w):
+    daemon = things(w)
+    with Writer(w):
+        for _ in range(3):
+            daemon.build(f"{w.schema}.thing")
+    w.equal(daemon)
+
+
+def test_a_build_with_a_document_missing_is_refused_also_while_rows_come_and_go(w):
+    daemon, index = things(w), w.index("thing")
+    with Writer(w):
+        daemon.command("index", "create", f"{w.schema}.thing", "--no-wait", "--rate", "1000")
+        wait_until("the new version has the first rows",
+                   lambda: w.engine.ask("GET", f"/{index}_v2/_doc/1001", ok=(200, 404)).get("found"))
+        w.engine.ask("DELETE", f"/{index}_v2/_doc/1001")
+        wait_until("the build ends", lambda: not daemon.json("job", "list")["items"])
+    if list(w.engine.ask("GET", f"/_alias/{index}")) != [f"{index}_v1"]:
+        raise Failed("the alias was moved to a version that lacks a row")
+    if "the alias was not moved" not in daemon.log_tail(100000):
+        raise Failed("nothing says that the alias was not moved")
+    w.equal(daemon)

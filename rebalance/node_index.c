@@ -222,6 +222,19 @@ static bool take_number(struct coordinator *co, struct stored_version *v, struct
     return store_new_version(co->opt.store, v, err);
 }
 
+static bool not_running(struct coordinator *co, struct str table, const struct topic *topic,
+                        struct err *err)
+{
+    struct err why = {0};
+
+    pthread_mutex_lock(&co->lock);
+    if (topic != NULL)
+        why = topic->why;
+    pthread_mutex_unlock(&co->lock);
+    return err_set(err, ERR_RETRY, "the topic of %" STR_FMT " does not run: %s", STR_ARG(table),
+                   why.kind != ERR_NONE ? why.msg : "it is starting; see millrace status");
+}
+
 static bool make_version(struct coordinator *co, const struct definitions *d,
                          const struct table_definition *t,
                          const struct index_create_options *opt, uint64_t *job, struct err *err)
@@ -239,8 +252,7 @@ static bool make_version(struct coordinator *co, const struct definitions *d,
 
     if (running == NULL || running->pipeline == NULL) {
         ok = ok &&
-             err_set(err, ERR_RETRY, "topic of %" STR_FMT " does not run; see millrace status",
-                     STR_ARG(t->table));
+             not_running(co, t->table, running, err);
     } else if (ok) {
         v.topic = topic->name;
         v.epoch = pipeline_epoch(running->pipeline);

@@ -117,7 +117,7 @@ static void stop_held(struct coordinator *co, const char *index, const struct er
         buf_printf(&fix, "millrace index create %s", t->table);
         if (node_stop_target(co, t, why->msg, fix.ptr, &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
-            delivery_forget(co->delivery, t, OUTCOME_DEFERRED);
+            delivery_drop(co->delivery, str_from(index));
             if (!node_route(co, str_from(t->topic), 0, NULL, &err))
                 log_debug("the stop reaches the builder soon");
         }
@@ -181,6 +181,7 @@ static void *coordinator_main(void *arg)
             node_resume_builds(co);
             topics_ms = clock_mono_ms();
         }
+        node_forget_gone(co);
         relieve(co);
         prune(co);
         pthread_mutex_unlock(&co->doing);

@@ -136,6 +136,8 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
 struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
 void node_stop_topic(struct coordinator *co, struct topic *t);
 void node_free_topics(struct coordinator *co);
+/* Held indexes of versions that nothing is written to any more let go of their changes. */
+void node_forget_gone(struct coordinator *co);
 struct delivery_options node_delivery_options(struct coordinator *co);
 
 /* ---- node_status.c ---- */
@@ -160,7 +162,7 @@ void node_finish_builds(struct coordinator *co);
 void node_stop_builds(struct coordinator *co);
 /* Ask all of them to stop, without waiting. */
 void node_hush_builds(struct coordinator *co);
-/* Throw away what delivery has queued for a concrete index. */
+/* Throw away what delivery has, or gets back, for a concrete index that is gone for good. */
 void node_forget_index(struct coordinator *co, struct str index);
 /* Those of a pipeline that goes end here; node_resume_builds goes on with the next one. */
 void node_pause_builds(struct coordinator *co, const struct pipeline *p);

@@ -171,6 +171,13 @@ static void drop_in_engine(struct coordinator *co, struct str alias, uint64_t nu
     if (!search_delete_index(co->opt.search, buf_str(&name), &err))
         log_failure(LOG_WARN, &err, "an index could not be deleted; delete it by hand",
                     KV("index", buf_str(&name)));
+    /* A request of deletes only, come late, makes an index of the alias: require_alias is for
+     * writes. */
+    buf_clear(&name);
+    node_write_alias(&name, alias, number);
+    if (!search_delete_index(co->opt.search, buf_str(&name), &err))
+        log_failure(LOG_DEBUG, &err, "no index has the name of the write alias",
+                    KV("index", buf_str(&name)));
     buf_free(&name);
 }
 
@@ -424,10 +431,7 @@ static struct str table_of(struct coordinator *co, const struct stored_version *
 /* What is queued for an index that is gone; the checkpoint must not wait for it. */
 void node_forget_index(struct coordinator *co, struct str index)
 {
-    struct target *t = target_new(index, index, STR(""), STR(""));
-
-    delivery_forget(co->delivery, t, OUTCOME_DEFERRED);
-    target_unref(t);
+    delivery_drop(co->delivery, index);
 }
 
 /* An alias that was moved by a build that then failed goes back to what searches used. */

@@ -220,6 +220,29 @@ static bool live(const struct stored_version *v)
     return str_equal(v->state, STR("changing")) || str_equal(v->state, STR("available"));
 }
 
+static bool is_live(const struct catalogue *c, const char *index)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < c->n_versions && !found; i++) {
+        struct buf name = {0};
+
+        node_index_name(&name, c->versions[i].index, c->versions[i].number);
+        found = live(&c->versions[i]) && str_equal(buf_str(&name), str_from(index));
+        buf_free(&name);
+    }
+    return found;
+}
+
+void node_forget_gone(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->lock);
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        if (!is_live(co->catalogue, h->index))
+            delivery_drop(co->delivery, str_from(h->index));
+    pthread_mutex_unlock(&co->lock);
+}
+
 static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
                      const struct catalogue *c)
 {

@@ -28,6 +28,7 @@ enum message_kind {
     MESSAGE_WRITES = 0,
     MESSAGE_LOADED,
     MESSAGE_FORGET,
+    MESSAGE_DROP,
     MESSAGE_PROBE,
     MESSAGE_NOTE_DEAD,
 };
@@ -39,7 +40,7 @@ struct message {
     struct write *writes;     /* WRITES: linked by next */
     struct load_batch *batch; /* LOADED */
     size_t index_len, routing_len, id_len;
-    char names[]; /* FORGET, NOTE_DEAD: index, routing, id */
+    char names[]; /* FORGET, DROP, NOTE_DEAD: index, routing, id */
 };
 
 struct delivery {
@@ -139,6 +140,7 @@ static void handle(struct sender *s, const struct message *m)
     case MESSAGE_WRITES: handle_writes(s, m->writes); break;
     case MESSAGE_LOADED: loads_take(s, m->batch); break;
     case MESSAGE_FORGET: sender_forget(s, index, m->how); break;
+    case MESSAGE_DROP: sender_drop(s, index); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id); break;
     }
@@ -360,6 +362,11 @@ void delivery_forget(struct delivery *d, const struct target *target, enum outco
 
     m->how = how;
     post(d, m);
+}
+
+void delivery_drop(struct delivery *d, struct str index)
+{
+    post(d, message_about(MESSAGE_DROP, index, (struct str){0}, (struct str){0}));
 }
 
 void delivery_probe(struct delivery *d)

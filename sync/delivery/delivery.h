@@ -59,6 +59,12 @@ void delivery_note_dead(struct delivery *d, struct str index, struct str routing
  */
 void delivery_forget(struct delivery *d, const struct target *target, enum outcome how);
 
+/*
+ * The index is gone for good: forget what is queued for it, and what comes back unwritten or is
+ * submitted later; it is held no more.  Tickets end as OUTCOME_DEFERRED.  @thread any
+ */
+void delivery_drop(struct delivery *d, struct str index);
+
 /* Try held indexes again now (after a rebuild, a changed password, by hand).  @thread any */
 void delivery_probe(struct delivery *d);
 

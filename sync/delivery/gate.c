@@ -87,6 +87,12 @@ bool gate_release(struct gate *g)
     return was_held;
 }
 
+void gate_drop(struct gate *g)
+{
+    g->hold = HOLD_NONE;
+    backoff_reset(&g->probe);
+}
+
 void gate_probe(struct gate *g, int64_t now_ms)
 {
     if (g->hold == HOLD_STOP)

@@ -57,6 +57,7 @@ struct outlet {
     struct link parkings;
     struct outlet_level level;
     struct gate gate;
+    bool is_gone;
 };
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
@@ -149,6 +150,16 @@ struct index_metric *outlet_metric(const struct outlet *o)
 enum hold outlet_held(const struct outlet *o)
 {
     return o->gate.hold;
+}
+
+void outlet_drop(struct outlet *o)
+{
+    o->is_gone = true;
+}
+
+bool outlet_is_gone(const struct outlet *o)
+{
+    return o->is_gone;
 }
 
 static struct lane *lane_of(const struct outlet *o, const struct document *doc)

@@ -63,6 +63,9 @@ struct gate *outlet_gate(struct outlet *o);
 void outlet_set_metric(struct outlet *o, struct index_metric *metric);
 struct index_metric *outlet_metric(const struct outlet *o);
 enum hold outlet_held(const struct outlet *o);
+/* Its index is gone for good: whatever is placed here is to be forgotten. */
+void outlet_drop(struct outlet *o);
+bool outlet_is_gone(const struct outlet *o);
 
 /* Put doc, LOAD_WAIT, READY or UNKNOWN, at the end of its queue, from wherever it is. */
 void outlet_place(struct outlet *o, struct document *doc, int64_t now_ms);

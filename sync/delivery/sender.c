@@ -185,6 +185,30 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
     }
 }
 
+void sender_drop(struct sender *s, struct str index)
+{
+    struct outlet *o = map_find(s->outlets_by_index, index);
+
+    if (o == NULL)
+        return;
+    outlet_drop(o);
+    sender_forget(s, index, OUTCOME_DEFERRED);
+    if (outlet_held(o) != HOLD_NONE && s->opt.held != NULL)
+        s->opt.held(s->opt.ctx, outlet_target(o), false, NULL);
+    gate_drop(outlet_gate(o));
+}
+
+/* What came back, or came later, for an index that is gone. */
+static void forget_gone(struct sender *s)
+{
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const struct outlet_level level = outlet_level(s->outlets[i]);
+
+        if (outlet_is_gone(s->outlets[i]) && level.ready + level.load_wait + level.parked > 0)
+            sender_forget(s, outlet_index(s->outlets[i]), OUTCOME_DEFERRED);
+    }
+}
+
 void sender_probe(struct sender *s)
 {
     for (size_t i = 0; i < s->n_outlets; i++)
@@ -199,7 +223,7 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
 
 void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why)
 {
-    if (!gate_hold(outlet_gate(o), how, why, s->now_ms))
+    if (outlet_is_gone(o) || !gate_hold(outlet_gate(o), how, why, s->now_ms))
         return;
     log_failure(LOG_ERROR, why, "index held", KV("index", outlet_index(o)));
     if (s->opt.held != NULL)
@@ -232,6 +256,7 @@ void sender_turn(struct sender *s)
     struct document *doc;
 
     s->turn++;
+    forget_gone(s);
     for (size_t i = 0; i < s->n_outlets; i++)
         outlet_turn(s->outlets[i], s->now_ms);
     while ((doc = letters_next(s->letters, s->now_ms)) != NULL) {

@@ -71,8 +71,9 @@ void sender_free(struct sender *s);
 
 /* Take over a write that was submitted. */
 void sender_accept(struct sender *s, struct write *w);
-/* delivery_forget() and delivery_probe(). */
+/* delivery_forget(), delivery_drop() and delivery_probe(). */
 void sender_forget(struct sender *s, struct str index, enum outcome how);
+void sender_drop(struct sender *s, struct str index);
 void sender_probe(struct sender *s);
 
 /* doc's `now` has ended; what waited behind it is next. */

@@ -433,6 +433,43 @@ static void check_foreign_version(struct rig *r, uint64_t version)
     assert_true(rig_done(r, OUTCOME_DEFERRED) > 0);
 }
 
+static void what_is_in_flight_while_its_index_is_dropped_is_let_go(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .delay_ms = 200,
+                                                      .status = 404,
+                                                      .type = "index_not_found_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_requests(r, 1);
+    rig_index(r, 3, 200, "behind it");
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_index(r, 4, 300, "after it");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 22);
+    assert_false(rig_is_held(r));
+    assert_true(delivery_drain(r->delivery, 20000));
+}
+
+static void a_held_index_that_is_dropped_is_held_no_more(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 404,
+                                                      .type = "index_not_found_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_held(r, true);
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 20);
+}
+
 static void a_version_above_all_stamps_stops_the_index(void **state)
 {
     check_foreign_version(*state, 1001);
@@ -936,6 +973,8 @@ int main(void)
         CASE(a_dead_letter_is_stored_before_its_ticket_is_done),
         CASE(a_dead_letter_is_taken_back_when_its_document_is_written),
         CASE(a_version_of_our_lineage_supersedes),
+        CASE(what_is_in_flight_while_its_index_is_dropped_is_let_go),
+        CASE(a_held_index_that_is_dropped_is_held_no_more),
         CASE(a_version_above_all_stamps_stops_the_index),
         CASE(a_version_below_our_lineage_stops_the_index),
         CASE(a_version_that_the_refusal_does_not_name_is_asked_for),

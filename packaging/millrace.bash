@@ -33,6 +33,7 @@ _millrace()
         --to) value="none" ;;
         --from-time) value="none" ;;
         --to-time) value="none" ;;
+        --gtid) value="none" ;;
     esac
     if [[ -n $value ]]; then _millrace_offer "$value" "$cur"; return; fi
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -55,7 +56,7 @@ _millrace()
         log) words="list" ;;
         index) words="create set reset delete" ;;
         dead-letter) words="list show replay discard" ;;
-        binlog) words="decode" ;;
+        binlog) words="decode inspect" ;;
         config) words="show" ;;
         esac
     done
@@ -93,7 +94,8 @@ _millrace()
         "dead-letter show") options="" kind=none ;;
         "dead-letter replay") options="--topic --table --index --reason --all --yes" kind=none ;;
         "dead-letter discard") options="--topic --table --index --reason --all --yes" kind=none ;;
-        "binlog decode") options="--format --events --table --topic --from --to --from-time --to-time" kind=file ;;
+        "binlog decode") options="--format --count --events --table --topic --from --to --from-time --to-time --gtid" kind=file ;;
+        "binlog inspect") options="--table --topic --from --to --from-time --to-time --gtid" kind=file ;;
         "config show") options="--origin" kind=none ;;
         "version") options="" kind=none ;;
         "help") options="" kind=command ;;

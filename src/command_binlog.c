@@ -4,10 +4,12 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
+#include "src/inspect_view.h"
 #include "src/json.h"
 #include "src/problem.h"
 #include "src/session.h"
 #include "sync/binlog/decode.h"
+#include "sync/binlog/inspect.h"
 #include "sync/binlog/transport.h"
 #include "sync/model/definition.h"
 #include "sync/model/definition_parse.h"
@@ -67,66 +69,110 @@ static int fail(const struct err *err)
     return err->kind == ERR_STOP ? EXIT_FAILED : command_fail(err);
 }
 
-/* The tables that were named, any number of times; *tables is to be freed. */
-static void read_tables(const struct invocation *inv, struct decode_options *opt,
-                        struct str **tables)
+/* What a log is read for. */
+struct reading {
+    const struct invocation *inv;
+    struct log_filter filter;
+    struct str *tables;
+    struct gtid_choice gtids;
+    /* Read all of t, which is a file of that name or, without one, a dump that starts there. */
+    bool (*read)(struct reading *r, struct transport *t, struct str file,
+                 struct position start, struct err *err);
+    bool goes_on; /* with the next file after a damaged one */
+
+    /* decode */
+    bool events, no_output;
+    struct decode_counts counts;
+
+    /* inspect */
+    struct json_writer *json;
+};
+
+/* The tables that were named, any number of times. */
+static void read_tables(struct reading *r)
 {
-    *tables = mem_alloc(inv->n_given, sizeof(**tables));
+    const struct invocation *inv = r->inv;
+
+    r->tables = mem_alloc(inv->n_given, sizeof(*r->tables));
     for (size_t i = 0; i < inv->n_given; i++)
         if (strcmp(inv->given[i].option->name, "table") == 0)
-            (*tables)[opt->n_tables++] = str_from(inv->given[i].value);
-    opt->tables = *tables;
+            r->tables[r->filter.n_tables++] = str_from(inv->given[i].value);
+    r->filter.tables = r->tables;
 }
 
-static bool read_options(const struct invocation *inv, struct decode_options *opt,
-                         struct err *err)
+static bool read_gtids(struct reading *r, struct err *err)
 {
-    const char *format = invocation_value(inv, "format");
+    const char *text = invocation_value(r->inv, "gtid");
 
-    *opt = (struct decode_options){.events = invocation_has(inv, "events"),
-                                   .no_output = format != NULL && strcmp(format, "none") == 0,
-                                   .write = put};
-    if (format != NULL && strcmp(format, "json") != 0 && !opt->no_output)
-        return err_set(err, ERR_REJECT, "--format takes json or none, not \"%.40s\"", format);
-    return read_time(inv, "from-time", &opt->from_time, err) &&
-           read_time(inv, "to-time", &opt->to_time, err) &&
-           read_position(inv, "from", &opt->from, err) &&
-           read_position(inv, "to", &opt->to, err);
+    if (text == NULL)
+        return true;
+    if (!gtid_choice_parse(&r->gtids, str_from(text), err))
+        return err_wrap(err, "--gtid");
+    r->filter.gtids = r->gtids.gtids;
+    r->filter.ids = r->gtids.ids;
+    r->filter.n_ids = r->gtids.n_ids;
+    return true;
 }
 
-/* Decode all of t and close it. */
-static bool decode(struct transport *t, const struct decode_options *opt, struct err *err)
+static bool read_format(struct reading *r, struct err *err)
 {
-    struct decode_counts counts = {0};
-    char text[160];
-    bool ok = decode_run(t, opt, &counts, err);
+    const char *format = invocation_value(r->inv, "format");
+
+    r->events = invocation_has(r->inv, "events");
+    r->no_output = format != NULL && strcmp(format, "none") == 0;
+    return format == NULL || strcmp(format, "json") == 0 || r->no_output ||
+           err_set(err, ERR_REJECT, "--format takes json or none, not \"%.40s\"", format);
+}
+
+static bool read_options(struct reading *r, struct err *err)
+{
+    const struct invocation *inv = r->inv;
+
+    if ((inv->n_args > 0) == invocation_has(inv, "topic"))
+        return err_set(err, ERR_REJECT, "which log? give either files or --topic");
+    read_tables(r);
+    return read_format(r, err) && read_gtids(r, err) &&
+           read_time(inv, "from-time", &r->filter.from_time, err) &&
+           read_time(inv, "to-time", &r->filter.to_time, err) &&
+           read_position(inv, "from", &r->filter.from, err) &&
+           read_position(inv, "to", &r->filter.to, err);
+}
+
+static void free_options(struct reading *r)
+{
+    gtid_choice_fini(&r->gtids);
+    free(r->tables);
+}
+
+/* Read all of t and close it. */
+static bool read_all(struct reading *r, struct transport *t, struct str file,
+                     struct position start, struct err *err)
+{
+    bool ok = r->read(r, t, file, start, err);
 
     transport_close(t);
-    if (opt->no_output) {
-        decode_counts_format(&counts, text);
-        fputs(text, stdout);
-    }
-    if (fflush(stdout) != 0 && ok)
-        ok = err_set_code(err, ERR_REJECT, "errno", errno,
-                          "cannot write to standard output: %s", strerror(errno));
     return ok;
 }
 
-static int decode_files(const struct invocation *inv, const struct decode_options *opt)
+static int read_files(struct reading *r)
 {
-    struct err err = {0};
+    const struct invocation *inv = r->inv;
+    int code = EXIT_DONE;
 
     for (size_t i = 0; i < inv->n_args; i++) {
         const char *slash = strrchr(inv->args[i], '/');
-        struct decode_options of_file = *opt;
+        struct str name = str_from(slash != NULL ? slash + 1 : inv->args[i]);
         struct transport *t = NULL;
+        struct err err = {0};
 
-        of_file.file = str_from(slash != NULL ? slash + 1 : inv->args[i]);
-        if (!transport_open_file(&t, inv->args[i], 4, EVENT_MAX, &err) ||
-            !decode(t, &of_file, &err))
-            return fail(&err);
+        if (transport_open_file(&t, inv->args[i], 4, EVENT_MAX, &err) &&
+            read_all(r, t, name, (struct position){0}, &err))
+            continue;
+        code = fail(&err);
+        if (!r->goes_on)
+            return code;
     }
-    return EXIT_DONE;
+    return code;
 }
 
 /* ---- from a server ---- */
@@ -176,23 +222,20 @@ static int ask_topic(const struct invocation *inv, struct definitions **out)
 
 /* A client of our own beside the daemon's: no other has its server id by chance. */
 static bool open_dump(struct transport **out, const struct definitions *d,
-                      struct decode_options *opt, struct err *err)
+                      struct position start, struct err *err)
 {
     struct server_access *server;
     struct random r;
     struct transport_options dump = {.uuid = "00000000-0000-0000-0000-000000000000",
-                                     .file = opt->from.file,
-                                     .offset = opt->from.offset,
+                                     .file = start.file,
+                                     .offset = start.offset,
                                      .event_max = EVENT_MAX,
                                      .non_block = true};
 
     random_init_system(&r);
     dump.server_id = (uint32_t)(UINT32_C(0xf0000000) + random_below(&r, 0x0fffffff));
-    if (dump.file.len == 0)
-        dump.offset = 4;
     if (!server_access_new(&server, &d->topics[0], NULL, ".", err))
         return false;
-    opt->start = (struct position){dump.file, dump.offset};
 
     bool ok = transport_open_server(out, &server->options, &dump, err);
 
@@ -200,36 +243,119 @@ static bool open_dump(struct transport **out, const struct definitions *d,
     return ok;
 }
 
-static int decode_topic(const struct invocation *inv, struct decode_options *opt)
+static int read_topic_log(struct reading *r)
 {
+    struct position start = r->filter.from;
     struct definitions *d = NULL;
     struct transport *t = NULL;
     struct err err = {0};
-    int code = ask_topic(inv, &d);
+    int code = ask_topic(r->inv, &d);
 
-    if (code == EXIT_DONE && (!open_dump(&t, d, opt, &err) || !decode(t, opt, &err)))
+    if (start.file.len == 0)
+        start.offset = 4;
+    if (code == EXIT_DONE && (!open_dump(&t, d, start, &err) ||
+                              !read_all(r, t, (struct str){0}, start, &err)))
         code = fail(&err);
     definitions_unref(d);
     return code;
 }
 
+static int read_log(struct reading *r)
+{
+    return invocation_has(r->inv, "topic") ? read_topic_log(r) : read_files(r);
+}
+
+/* ---- decode ---- */
+
+static void add_counts(struct decode_counts *sum, const struct decode_counts *c)
+{
+    sum->inserts += c->inserts;
+    sum->updates += c->updates;
+    sum->deletes += c->deletes;
+    sum->cells += c->cells;
+    sum->nulls += c->nulls;
+    sum->idsum += c->idsum;
+}
+
+static bool decode(struct reading *r, struct transport *t, struct str file,
+                   struct position start, struct err *err)
+{
+    const struct decode_options opt = {.events = r->events,
+                                       .no_output = r->no_output,
+                                       .filter = r->filter,
+                                       .file = file,
+                                       .start = start,
+                                       .write = put};
+    struct decode_counts counts;
+    bool ok = decode_run(t, &opt, &counts, err);
+
+    add_counts(&r->counts, &counts);
+    if (fflush(stdout) != 0 && ok)
+        ok = put_failed(err);
+    return ok;
+}
+
+/* Among the data only where there is none else. */
+static void say_counts(const struct reading *r)
+{
+    char text[160];
+
+    decode_counts_format(&r->counts, text);
+    fputs(text, r->no_output ? stdout : stderr);
+    fflush(stdout);
+}
+
 int command_binlog_decode(const struct invocation *inv)
 {
-    bool from_topic = invocation_has(inv, "topic");
-    struct decode_options opt;
-    struct str *tables = NULL;
+    struct reading r = {.inv = inv, .read = decode};
+    struct err err = {0};
+    int code;
+
+    if (read_options(&r, &err)) {
+        code = read_log(&r);
+        if (invocation_has(inv, "count"))
+            say_counts(&r);
+    } else {
+        code = command_usage(inv, &err);
+    }
+    free_options(&r);
+    return code;
+}
+
+/* ---- inspect ---- */
+
+static bool inspect(struct reading *r, struct transport *t, struct str file,
+                    struct position start, struct err *err)
+{
+    const struct inspect_options opt = {.filter = r->filter, .file = file, .start = start};
+
+    return inspect_run(t, &opt, r->json, err);
+}
+
+int command_binlog_inspect(const struct invocation *inv)
+{
+    struct buf text = {0};
+    struct json_writer json = {.out = &text};
+    struct reading r = {.inv = inv, .read = inspect, .goes_on = true, .json = &json};
     struct err err = {0};
 
-    if (!read_options(inv, &opt, &err))
-        return command_usage(inv, &err);
-    if ((inv->n_args > 0) == from_topic) {
-        err_set(&err, ERR_REJECT, "which log? give either files or --topic");
+    if (!read_options(&r, &err)) {
+        free_options(&r);
         return command_usage(inv, &err);
     }
-    read_tables(inv, &opt, &tables);
+    json_open_object(&json);
+    json_put_cstr(&json, STR("schema"), "millrace/binlog/1");
+    json_write_key(&json, STR("items"));
+    json_open_array(&json);
 
-    int code = from_topic ? decode_topic(inv, &opt) : decode_files(inv, &opt);
+    int code = read_log(&r);
 
-    free(tables);
-    return code;
+    json_close_array(&json);
+    json_close_object(&json);
+
+    int printed = session_print(inv, buf_str(&text), inspect_view);
+
+    buf_free(&text);
+    free_options(&r);
+    return code != EXIT_DONE ? code : printed;
 }

@@ -70,17 +70,27 @@ static const struct command_option letters_options[] = {
     END,
 };
 
+#define WHICH_PART                                                                             \
+    {"table", 0, "NAME", "only this DATABASE.TABLE; may be repeated", NULL},                   \
+        {"topic", 0, "NAME", "read from a topic's server instead of files", "topic"},          \
+        {"from", 0, "FILE:OFFSET", "start here", NULL},                                        \
+        {"to", 0, "FILE:OFFSET", "end before this", NULL},                                     \
+        {"from-time", 0, "TIME", "only what is from then on: 2026-11-21T10:00:00Z", NULL},     \
+        {"to-time", 0, "TIME", "only what is before then", NULL},                              \
+    {                                                                                          \
+        "gtid", 0, "GTIDS",                                                                    \
+            "only these transactions: a set of MySQL's, or a list of MariaDB's ids", NULL      \
+    }
+
 static const struct command_option decode_options[] = {
     {"format", 0, "FORM", "json, or none: decode and throw away (default: json)", "json none"},
+    {"count", 0, NULL, "say how many changes, cells and NULLs there were", NULL},
     {"events", 0, NULL, "a line for every event, not only for row changes", NULL},
-    {"table", 0, "NAME", "only this DATABASE.TABLE; may be repeated", NULL},
-    {"topic", 0, "NAME", "read from a topic's server instead of files", "topic"},
-    {"from", 0, "FILE:OFFSET", "start here", NULL},
-    {"to", 0, "FILE:OFFSET", "end before this", NULL},
-    {"from-time", 0, "TIME", "only what is from then on: 2026-11-21T10:00:00Z", NULL},
-    {"to-time", 0, "TIME", "only what is before then", NULL},
+    WHICH_PART,
     END,
 };
+
+static const struct command_option inspect_options[] = {WHICH_PART, END};
 
 static const struct command_option config_options[] = {
     {"origin", 0, NULL, "say where each value comes from", NULL},
@@ -217,6 +227,13 @@ const struct command command_table[] = {
      "damage was printed.\n\n"
      "With --topic it is read from that topic's server, and ends where the log ends.",
      NEED_STORE, command_binlog_decode, NULL, 0, 1000000, decode_options, "file", false},
+    {"binlog inspect", "[FILE...]", "what binlog files hold, in figures",
+     "Of each file: the server that wrote it, its checksum, times, GTIDs and transactions, the "
+     "largest of them, events by type, row changes by table, statements that change tables, "
+     "and where it is damaged.  The options choose a part; the figures are of that part.  Exit "
+     "code 1 when a file is damaged, after all files were read.\n\n"
+     "With --topic it is read from that topic's server, and ends where the log ends.",
+     NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false},
 
     {"config show", "", "the settings in force",
      "Secrets are masked.  A setting is given by --set NAME=VALUE, by the environment "

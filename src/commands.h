@@ -37,6 +37,7 @@ int command_dead_letter_replay(const struct invocation *inv);
 int command_dead_letter_discard(const struct invocation *inv);
 
 int command_binlog_decode(const struct invocation *inv);
+int command_binlog_inspect(const struct invocation *inv);
 int command_config_show(const struct invocation *inv);
 
 int command_version(const struct invocation *inv);

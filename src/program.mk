@@ -20,6 +20,7 @@ libprogram_a_SOURCES = \
 	%D%/commands.h \
 	%D%/configuration.c   %D%/configuration.h \
 	%D%/configuration_table.c \
+	%D%/inspect_view.c  %D%/inspect_view.h \
 	%D%/meter.c           %D%/meter.h \
 	%D%/render.c          %D%/render.h \
 	%D%/service.c         %D%/service.h \

@@ -43,25 +43,6 @@ struct decoding {
     bool done;       /* beyond the last position asked for */
 };
 
-static bool wants_table(void *ctx, struct str database, struct str table,
-                        struct schema **schema)
-{
-    const struct decode_options *opt = ctx;
-
-    (void)schema;
-    if (opt->n_tables == 0)
-        return true;
-    for (size_t i = 0; i < opt->n_tables; i++) {
-        const struct str name = opt->tables[i];
-
-        if (name.len == database.len + 1 + table.len && name.ptr[database.len] == '.' &&
-            str_equal((struct str){name.ptr, database.len}, database) &&
-            str_equal((struct str){name.ptr + database.len + 1, table.len}, table))
-            return true;
-    }
-    return false;
-}
-
 static bool flush(struct decoding *d, size_t at_least, struct err *err)
 {
     if (d->out.len < at_least || d->out.len == 0)
@@ -201,24 +182,10 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
     return got == 0;
 }
 
-/* Whether the step lies within what was asked for. */
-static bool is_within(struct decoding *d, const struct step *step)
-{
-    const struct decode_options *o = d->opt;
-    const struct event *e = &step->event;
-    const struct position at = {e->file, e->start};
-
-    if (o->to.file.ptr != NULL && position_compare(at, o->to) >= 0)
-        d->done = true;
-    return !d->done && (o->from.file.ptr == NULL || position_compare(at, o->from) >= 0) &&
-           (o->from_time == 0 || e->time >= o->from_time) &&
-           (o->to_time == 0 || e->time < o->to_time);
-}
-
 static bool decode_step(struct decoding *d, const struct step *step, struct err *err)
 {
     d->counts->events++;
-    if (!is_within(d, step))
+    if (!log_filter_wants(&d->opt->filter, step, &d->done))
         return true;
     if (d->opt->events) {
         append_head(&d->out, step);
@@ -264,8 +231,8 @@ bool decode_run(struct transport *t, const struct decode_options *opt,
 {
     const bool is_file = opt->file.len > 0;
     struct log_reader_options reader = {
-        .want = wants_table,
-        .want_ctx = (void *)(uintptr_t)opt,
+        .want = log_filter_wants_table,
+        .want_ctx = (void *)(uintptr_t)&opt->filter,
         .file = is_file,
         .lenient = true,
         .event_max = opt->event_max != 0 ? opt->event_max : EVENT_MAX_DEFAULT,
@@ -299,6 +266,6 @@ void decode_counts_format(const struct decode_counts *c, char out[160])
 {
     snprintf(out, 160,
              "ins=%" PRIu64 " upd=%" PRIu64 " del=%" PRIu64 " cells=%" PRIu64 " nulls=%" PRIu64
-             " idsum=%" PRIu64 "\n",
-             c->inserts, c->updates, c->deletes, c->cells, c->nulls, c->idsum);
+             " idsum=%" PRId64 "\n",
+             c->inserts, c->updates, c->deletes, c->cells, c->nulls, (int64_t)c->idsum);
 }

@@ -7,12 +7,12 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/binlog/log_filter.h"
 #include "sync/binlog/position.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct schema;
 struct transport;
 
 /* Takes finished output; false: stop (a closed pipe), err says why. */
@@ -22,10 +22,7 @@ struct decode_options {
     bool events;        /* --events: a line for every event */
     bool no_output;     /* --format none: every cell is formatted into memory and thrown away */
     uint64_t event_max; /* 0: 1 GiB */
-    const struct str *tables; /* only these DATABASE.TABLE; n_tables 0: all */
-    size_t n_tables;
-    uint32_t from_time, to_time; /* [from, to) in seconds since 1970; 0: no bound */
-    struct position from, to;    /* [from, to); file.ptr NULL: no bound */
+    struct log_filter filter;
     struct str file; /* the name of the file that the transport reads; empty: a dump ... */
     struct position start; /* ... that starts here; of a file the offset, 0: its beginning */
     decode_write_fn write;
@@ -35,7 +32,7 @@ struct decode_options {
 struct decode_counts {
     uint64_t inserts, updates, deletes;
     uint64_t cells, nulls; /* over all row images */
-    uint64_t idsum;        /* sum of the first column over all images, modulo 2^64 */
+    uint64_t idsum;        /* sum of the first column over all images, in two's complement */
     uint64_t events;
     uint64_t bytes;
 };

@@ -12,8 +12,10 @@ libbinlog_a_SOURCES = \
 	%D%/framer.c %D%/framer.h \
 	%D%/geometry.c %D%/geometry.h \
 	%D%/gtid.c %D%/gtid.h \
+	%D%/inspect.c %D%/inspect.h \
 	%D%/json_diff.c %D%/json_diff.h \
 	%D%/jsonb.c %D%/jsonb.h \
+	%D%/log_filter.c %D%/log_filter.h \
 	%D%/payload.c %D%/payload.h \
 	%D%/position.c %D%/position.h \
 	%D%/row.c %D%/row.h \

@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/test_framer \
 	%D%/test_geometry \
 	%D%/test_gtid \
+	%D%/test_inspect \
 	%D%/test_json_diff \
 	%D%/test_jsonb \
 	%D%/test_position \
@@ -33,6 +34,7 @@ tests_unit_test_event_LDADD          = $(binlog_test_ldadd)
 tests_unit_test_framer_LDADD         = $(binlog_test_ldadd)
 tests_unit_test_geometry_LDADD       = $(binlog_test_ldadd)
 tests_unit_test_gtid_LDADD           = $(binlog_test_ldadd)
+tests_unit_test_inspect_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_json_diff_LDADD      = $(binlog_test_ldadd)
 tests_unit_test_jsonb_LDADD          = $(binlog_test_ldadd)
 tests_unit_test_position_LDADD       = $(binlog_test_ldadd)

@@ -172,7 +172,7 @@ static void filters_leave_out_what_was_not_asked_for(void **state)
 {
     static const struct str other[] = {STR("d.other"), STR("t")}, mine[] = {STR("d.t")};
     const struct {
-        struct decode_options opt;
+        struct log_filter filter;
         uint64_t changes;
     } cases[] = {
         {{.tables = other, .n_tables = 2}, 0},
@@ -193,11 +193,68 @@ static void filters_leave_out_what_was_not_asked_for(void **state)
         struct decode_counts counts;
         struct err err = {0};
 
-        assert_true(decode(&log, cases[i].opt, false, &out, &counts, &err));
+        assert_true(decode(&log, (struct decode_options){.filter = cases[i].filter}, false,
+                           &out, &counts, &err));
         assert_int_equal(counts.inserts + counts.updates + counts.deletes, cases[i].changes);
     }
     buf_free(&out);
     log_free(&log);
+}
+
+/* The changes of log in the transactions that gtids names. */
+static uint64_t count_chosen(const struct test_log *log, const char *gtids)
+{
+    struct gtid_choice c = {0};
+    struct decode_options opt = {0};
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+
+    assert_true(gtid_choice_parse(&c, str_from(gtids), &err));
+    opt.filter = (struct log_filter){.gtids = c.gtids, .ids = c.ids, .n_ids = c.n_ids};
+    assert_true(decode(log, opt, false, &out, &counts, &err));
+    gtid_choice_fini(&c);
+    buf_free(&out);
+    return counts.inserts + counts.updates + counts.deletes;
+}
+
+static void transactions_are_chosen_by_gtid(void **state)
+{
+    struct test_log log;
+
+    (void)state;
+    make_log(&log);
+    assert_int_equal(count_chosen(&log, "00000000-0000-0000-0000-000000000000:1-7"), 4);
+    assert_int_equal(count_chosen(&log, "00000000-0000-0000-0000-000000000000:1-6:8"), 0);
+    assert_int_equal(count_chosen(&log, "0-7-7"), 0);
+    log_free(&log);
+
+    log_start(&log, "10.11.6-MariaDB", true);
+    for (unsigned n = 5; n <= 8; n++) {
+        log_mariadb_gtid(&log, n, 0);
+        log_table_map(&log, 5, "t", "");
+        log_rows(&log, EVENT_WRITE_ROWS_V1, 5, true, "ff00010000000161");
+        log_xid(&log);
+    }
+    assert_int_equal(count_chosen(&log, "0-7-6"), 1);
+    assert_int_equal(count_chosen(&log, "0-7-6,0-7-8,0-9-7,1-7-7"), 2);
+    assert_int_equal(count_chosen(&log, "00000000-0000-0000-0000-000000000000:1-9"), 0);
+    log_free(&log);
+}
+
+static void what_is_no_gtid_is_not_taken_for_a_choice(void **state)
+{
+    static const char *const wrong[] = {
+        "", ",", "7", "0-7", "0-7-6,00000000-0000-0000-0000-000000000000:1", "0-7-6,x"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        struct gtid_choice c = {0};
+        struct err err = {0};
+
+        assert_false(gtid_choice_parse(&c, str_from(wrong[i]), &err));
+        gtid_choice_fini(&c);
+    }
 }
 
 static void without_output_everything_is_counted_all_the_same(void **state)
@@ -224,6 +281,8 @@ int main(void)
         cmocka_unit_test(every_event_is_a_line_if_asked_for),
         cmocka_unit_test(what_is_before_an_error_is_printed),
         cmocka_unit_test(filters_leave_out_what_was_not_asked_for),
+        cmocka_unit_test(transactions_are_chosen_by_gtid),
+        cmocka_unit_test(what_is_no_gtid_is_not_taken_for_a_choice),
         cmocka_unit_test(without_output_everything_is_counted_all_the_same),
     };
     return cmocka_run_group_tests_name("decode", tests, NULL, NULL);

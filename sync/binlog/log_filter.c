@@ -1,0 +1,96 @@
+#include "config.h"
+
+#include "sync/binlog/log_filter.h"
+
+#include "src/base/mem.h"
+#include "sync/binlog/transaction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool log_filter_wants_table(void *ctx, struct str database, struct str table,
+                            struct schema **schema)
+{
+    const struct log_filter *f = ctx;
+
+    (void)schema;
+    if (f->n_tables == 0)
+        return true;
+    for (size_t i = 0; i < f->n_tables; i++) {
+        const struct str name = f->tables[i];
+
+        if (name.len == database.len + 1 + table.len && name.ptr[database.len] == '.' &&
+            str_equal((struct str){name.ptr, database.len}, database) &&
+            str_equal((struct str){name.ptr + database.len + 1, table.len}, table))
+            return true;
+    }
+    return false;
+}
+
+static bool wants_gtid(const struct log_filter *f, const struct gtid *g)
+{
+    if (f->gtids == NULL && f->n_ids == 0)
+        return true;
+    if (g->family == GTID_MYSQL)
+        return f->gtids != NULL && gtid_set_contains(f->gtids, g);
+    for (size_t i = 0; g->family == GTID_MARIADB && i < f->n_ids; i++)
+        if (f->ids[i].domain == g->domain && f->ids[i].server == g->server &&
+            f->ids[i].number == g->number)
+            return true;
+    return false;
+}
+
+bool log_filter_wants(const struct log_filter *f, const struct step *step, bool *done)
+{
+    const struct event *e = &step->event;
+    const struct position at = {e->file, e->start};
+
+    if (f->to.file.ptr != NULL && position_compare(at, f->to) >= 0)
+        *done = true;
+    return !*done && (f->from.file.ptr == NULL || position_compare(at, f->from) >= 0) &&
+           (f->from_time == 0 || e->time >= f->from_time) &&
+           (f->to_time == 0 || e->time < f->to_time) && wants_gtid(f, &step->gtid);
+}
+
+static struct str next_part(struct str *text)
+{
+    const char *comma = text->len > 0 ? memchr(text->ptr, ',', text->len) : NULL;
+    const struct str part = {text->ptr, comma != NULL ? (size_t)(comma - text->ptr) : text->len};
+
+    text->ptr += part.len + (comma != NULL);
+    text->len -= part.len + (comma != NULL);
+    return part;
+}
+
+/* A set of MariaDB's has one id a domain, and means all before it: here each stands alone. */
+static bool parse_ids(struct gtid_choice *c, struct str text, struct err *err)
+{
+    while (text.len > 0) {
+        c->ids = mem_resize(c->ids, c->n_ids + 1, sizeof(*c->ids));
+        if (!gtid_parse(next_part(&text), &c->ids[c->n_ids], err))
+            return false;
+        if (c->ids[c->n_ids++].family != GTID_MARIADB)
+            return err_set(err, ERR_REJECT, "GTIDs of both families");
+    }
+    return true;
+}
+
+bool gtid_choice_parse(struct gtid_choice *c, struct str text, struct err *err)
+{
+    if (!gtid_set_parse(text, &c->gtids, err))
+        return false;
+    if (gtid_set_is_empty(c->gtids))
+        return err_set(err, ERR_REJECT, "no GTID is given");
+    if (gtid_set_family(c->gtids) == GTID_MYSQL)
+        return true;
+    gtid_set_free(c->gtids);
+    c->gtids = NULL;
+    return parse_ids(c, text, err);
+}
+
+void gtid_choice_fini(struct gtid_choice *c)
+{
+    gtid_set_free(c->gtids);
+    free(c->ids);
+    *c = (struct gtid_choice){0};
+}

@@ -1,0 +1,267 @@
+#include "config.h"
+
+#include "tests/unit/events.h"
+
+#include "src/json.h"
+#include "sync/binlog/inspect.h"
+#include "sync/binlog/transport.h"
+
+/* A log in memory as a transport, with a fault at its end if there is one. */
+struct memory_transport {
+    struct transport base;
+    const struct test_log *log;
+    size_t next;
+    bool fails;
+};
+
+static int memory_next(struct transport *t, struct str *event, struct err *err)
+{
+    struct memory_transport *m = CONTAINER_OF(t, struct memory_transport, base);
+
+    if (m->next == m->log->n) {
+        if (!m->fails)
+            return 0;
+        err_set(err, ERR_FATAL, "cut");
+        return -1;
+    }
+    *event = log_raw(m->log, m->next++);
+    return 1;
+}
+
+static const struct transport_ops memory_ops = {.next = memory_next};
+
+static bool inspect(const struct test_log *log, struct log_filter filter, bool fails,
+                    struct buf *out, struct err *err)
+{
+    struct memory_transport m = {.base.ops = &memory_ops, .log = log, .fails = fails};
+    struct json_writer w = {.out = out};
+    const struct inspect_options opt = {.filter = filter, .file = STR("bin.000001")};
+
+    buf_clear(out);
+    json_open_array(&w);
+
+    const bool ok = inspect_run(&m.base, &opt, &w, err);
+
+    json_close_array(&w);
+    return ok;
+}
+
+static void assert_has(const struct buf *json, const char *pointer, const char *expected)
+{
+    struct str raw;
+
+    if (!json_find(buf_str(json), pointer, &raw))
+        fail_msg("nothing at %s in %s", pointer, json->ptr);
+    assert_int_equal(raw.len, strlen(expected));
+    assert_memory_equal(raw.ptr, expected, raw.len);
+}
+
+static void assert_lacks(const struct buf *json, const char *pointer)
+{
+    struct str raw;
+
+    assert_false(json_find(buf_str(json), pointer, &raw));
+}
+
+#define COLUMNS "04050269640176" /* the names id and v */
+
+static void log_insert(struct test_log *log, unsigned n)
+{
+    log_table_map(log, 5, "t", COLUMNS);
+    while (n-- > 0)
+        log_rows(log, EVENT_WRITE_ROWS, 5, n == 0,
+                 "ff"
+                 "00"
+                 "01000000"
+                 "0161"
+                 "02"
+                 "02000000");
+}
+
+/* A statement, a transaction of four rows, and one of two in another second. */
+static void make_log(struct test_log *log)
+{
+    log_start(log, "8.0.40", true);
+    log_gtid(log, 6);
+    log_query(log, "d", "CREATE TABLE t (id INT)");
+    log_gtid(log, 7);
+    log_query(log, "d", "BEGIN");
+    log_insert(log, 2);
+    log_xid(log);
+    log->time = 1700000060;
+    log_gtid(log, 8);
+    log_query(log, "d", "BEGIN");
+    log_table_map(log, 5, "t", COLUMNS);
+    log_rows(log, EVENT_UPDATE_ROWS, 5, false,
+             "0101"
+             "00"
+             "01000000"
+             "00"
+             "03000000");
+    log_rows(log, EVENT_DELETE_ROWS, 5, true,
+             "ff"
+             "00"
+             "fdffffff"
+             "0162");
+    log_xid(log);
+}
+
+static void a_log_is_told_in_figures(void **state)
+{
+    struct test_log log;
+    struct buf out = {0};
+    struct err err = {0};
+    char pos[24];
+
+    (void)state;
+    make_log(&log);
+    assert_true(inspect(&log, (struct log_filter){0}, false, &out, &err));
+    assert_has(&out, "/0/file", "\"bin.000001\"");
+    assert_has(&out, "/0/server", "\"8.0.40\"");
+    assert_has(&out, "/0/checksum", "\"crc32\"");
+    assert_has(&out, "/0/format", "\"row\"");
+    assert_has(&out, "/0/first_time", "\"2023-11-14T22:13:20Z\"");
+    assert_has(&out, "/0/last_time", "\"2023-11-14T22:14:20Z\"");
+    assert_has(&out, "/0/pos", "4");
+    snprintf(pos, sizeof(pos), "%zu", log.file.len);
+    assert_has(&out, "/0/end_pos", pos);
+    snprintf(pos, sizeof(pos), "%zu", log.n);
+    assert_has(&out, "/0/events", pos);
+    assert_has(&out, "/0/closed", "\"not closed\"");
+    assert_has(&out, "/0/transactions", "3");
+    assert_has(&out, "/0/gtids/first", "\"00000000-0000-0000-0000-000000000000:6\"");
+    assert_has(&out, "/0/gtids/last", "\"00000000-0000-0000-0000-000000000000:8\"");
+    assert_has(&out, "/0/gtids/after", "\"00000000-0000-0000-0000-000000000000:6-8\"");
+    assert_has(&out, "/0/largest_transaction/rows", "4");
+    snprintf(pos, sizeof(pos), "%zu", log.starts[3]);
+    assert_has(&out, "/0/largest_transaction/pos", pos);
+    assert_has(&out, "/0/types/0/event", "\"Query\"");
+    assert_has(&out, "/0/types/0/count", "3");
+    assert_has(&out, "/0/tables/0/table", "\"t\"");
+    assert_has(&out, "/0/tables/0/inserts", "4");
+    assert_has(&out, "/0/tables/0/updates", "1");
+    assert_has(&out, "/0/tables/0/deletes", "1");
+    assert_has(&out, "/0/tables/0/metadata", "\"full\"");
+    assert_has(&out, "/0/statements/0/kind", "\"create table\"");
+    assert_has(&out, "/0/statements/0/sql", "\"CREATE TABLE t (id INT)\"");
+    assert_lacks(&out, "/0/unfinished_transaction");
+    assert_lacks(&out, "/0/damage");
+    assert_lacks(&out, "/1");
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void damage_is_told_with_what_is_before_it(void **state)
+{
+    struct test_log log;
+    struct buf out = {0};
+    struct err err = {0};
+    char pos[24];
+
+    (void)state;
+    make_log(&log);
+    log.file.ptr[log.starts[13] + 30] ^= 1; /* the delete */
+    assert_false(inspect(&log, (struct log_filter){0}, false, &out, &err));
+    snprintf(pos, sizeof(pos), "%zu", log.starts[13]);
+    assert_has(&out, "/0/damage/pos", pos);
+    assert_non_null(strstr(out.ptr, "wrong checksum"));
+    assert_has(&out, "/0/tables/0/updates", "1");
+    assert_has(&out, "/0/tables/0/deletes", "0");
+    assert_has(&out, "/0/transactions", "2");
+    snprintf(pos, sizeof(pos), "%zu", log.starts[9]);
+    assert_has(&out, "/0/unfinished_transaction/pos", pos);
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void a_file_without_any_event_is_told_too(void **state)
+{
+    struct test_log log = {0};
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_false(inspect(&log, (struct log_filter){0}, true, &out, &err));
+    assert_has(&out, "/0/file", "\"bin.000001\"");
+    assert_has(&out, "/0/damage/pos", "4");
+    assert_has(&out, "/0/damage/reason", "\"cut\"");
+    buf_free(&out);
+}
+
+static void a_table_that_cannot_be_decoded_is_no_damage_of_the_log(void **state)
+{
+    struct test_log log;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log_query(&log, "d", "BEGIN");
+    log_insert(&log, 1);
+    log_table_map(&log, 6, "u", COLUMNS);
+    log_rows(&log, EVENT_WRITE_ROWS, 6, true, "ff00010000");
+    log_xid(&log);
+    assert_false(inspect(&log, (struct log_filter){0}, false, &out, &err));
+    assert_non_null(strstr(err.msg, "d.u"));
+    assert_has(&out, "/0/transactions", "1");
+    assert_lacks(&out, "/0/damage");
+    assert_has(&out, "/0/tables/0/inserts", "2");
+    assert_lacks(&out, "/0/tables/0/fault");
+    assert_has(&out, "/0/tables/1/table", "\"u\"");
+    assert_has(&out, "/0/tables/1/inserts", "0");
+    assert_non_null(strstr(out.ptr, "\"fault\":\"bin.000001:"));
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void figures_are_of_the_part_that_was_asked_for(void **state)
+{
+    struct test_log log;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    make_log(&log);
+    assert_true(
+        inspect(&log, (struct log_filter){.from_time = 1700000060}, false, &out, &err));
+    assert_has(&out, "/0/server", "\"8.0.40\"");
+    assert_has(&out, "/0/transactions", "1");
+    assert_has(&out, "/0/tables/0/inserts", "0");
+    assert_has(&out, "/0/tables/0/updates", "1");
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void each_file_of_a_dump_is_told_by_itself(void **state)
+{
+    struct memory_transport m = {.base.ops = &memory_ops};
+    struct test_log log;
+    struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    struct inspect_options opt = {.start = {STR("bin.000001"), 4}};
+    struct err err = {0};
+
+    (void)state;
+    make_log(&log);
+    log_hex(&log, EVENT_ROTATE, "040000000000000062696e2e303030303032");
+    m.log = &log;
+    assert_true(inspect_run(&m.base, &opt, &w, &err));
+    assert_has(&out, "/closed", "\"rotate\"");
+    assert_has(&out, "/next_file", "\"bin.000002\"");
+    assert_has(&out, "/transactions", "3");
+    buf_free(&out);
+    log_free(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_log_is_told_in_figures),
+        cmocka_unit_test(damage_is_told_with_what_is_before_it),
+        cmocka_unit_test(a_file_without_any_event_is_told_too),
+        cmocka_unit_test(a_table_that_cannot_be_decoded_is_no_damage_of_the_log),
+        cmocka_unit_test(figures_are_of_the_part_that_was_asked_for),
+        cmocka_unit_test(each_file_of_a_dump_is_told_by_itself),
+    };
+    return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);
+}

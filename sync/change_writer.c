@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/binlog/row.h"
+#include "sync/delivery/write.h"
 #include "sync/document/resolver.h"
 #include "sync/progress.h"
 #include "sync/reread.h"
@@ -228,8 +229,9 @@ static void bury(struct unit *u, const struct err *why)
 static void emit_delete(struct unit *u, struct str id, struct str key, struct str routing)
 {
     emit(u, &(struct doc_write){.op = DOC_DELETE, .id = id, .key = key, .routing = routing});
-    progress_tombstone(u->w->opt.progress, str_from(u->target->index), id, routing,
-                       u->at->version);
+    if (id.len <= WRITE_ID_MAX) /* else it was never there */
+        progress_tombstone(u->w->opt.progress, str_from(u->target->index), id, routing,
+                           u->at->version);
 }
 
 /* The new state of a root row: its document, or that it must be read again. */

@@ -290,10 +290,6 @@ static bool check(const struct doc_write *in, struct err *err)
     if (in->version > INT64_MAX)
         return err_set(err, ERR_FATAL, "version %llu is above 2^63-1",
                        (unsigned long long)in->version);
-    if (in->id.len > WRITE_NAME_MAX || in->routing.len > WRITE_NAME_MAX ||
-        in->key.len > WRITE_NAME_MAX || in->body.len > WRITE_BODY_MAX)
-        return err_set(err, ERR_REJECT, "document of %zu bytes, id of %zu, is too large",
-                       in->body.len, in->id.len);
     return true;
 }
 

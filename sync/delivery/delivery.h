@@ -36,7 +36,8 @@ void delivery_start(struct delivery *d);
 
 /*
  * Hand over n writes, in order.  Waits while too much is held; ERR_STOP (nothing taken over)
- * once stopping.  The n writes are let in as one, so hand over slices (some hundred KiB) of
+ * once stopping.  What no engine can take (an id above 512 bytes, a body above 1 GiB) becomes a
+ * dead letter like what is refused.  The n writes are let in as one, so hand over slices (some hundred KiB) of
  * what is large.  @thread any
  */
 bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t n,

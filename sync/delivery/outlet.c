@@ -513,6 +513,12 @@ bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct b
     return true;
 }
 
+void outlet_shrink_batch(struct outlet *o, struct batch *b, size_t n)
+{
+    o->level.in_flight -= b->n - n;
+    b->n = n;
+}
+
 void outlet_end_batch(struct outlet *o, struct batch *b)
 {
     for (unsigned i = 0; i < o->opt.workers; i++)

@@ -92,6 +92,8 @@ void outlet_turn(struct outlet *o, int64_t now_ms);
  * when all documents of a split batch were forgotten.
  */
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out);
+/* The first n documents of the batch are sent, the others were ended. */
+void outlet_shrink_batch(struct outlet *o, struct batch *b, size_t n);
 /*
  * The batch was answered or given up; its lanes are free.  Every document of it must have been
  * placed, parked, split or ended, or be kept in bisect.

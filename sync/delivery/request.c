@@ -12,6 +12,8 @@
 #include "sync/delivery/conflict.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define GUARD_DOCUMENTS   20 /* so many refused, and more than half: the index is to blame */
@@ -429,6 +431,60 @@ static void on_answer(void *ctx, const struct http_result *result)
 
 /* --- sending --- */
 
+/* A delete of what can never have been there is done. */
+static void end_unfit(struct sender *s, struct document *doc)
+{
+    const struct write *w = doc->now;
+    char reason[128];
+
+    if (w->op == DOC_DELETE) {
+        sender_deliver(s, doc);
+        return;
+    }
+    if (w->id_len > WRITE_ID_MAX)
+        snprintf(reason, sizeof(reason),
+                 "the _id has %" PRIu32 " bytes, and search engines take %d at most", w->id_len,
+                 WRITE_ID_MAX);
+    else
+        snprintf(reason, sizeof(reason), "the document is larger than %zu bytes",
+                 WRITE_BODY_MAX);
+    sender_refuse(s, doc, 0, str_from(reason));
+}
+
+/* What no engine takes is not sent, or it would have the whole request refused. */
+static void put_aside_unfit(struct request *r)
+{
+    struct batch *b = &r->batch;
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (b->docs[i]->now->unfit)
+            end_unfit(r->sender, b->docs[i]);
+        else
+            b->docs[n++] = b->docs[i];
+    outlet_shrink_batch(r->outlet, b, n);
+}
+
+/* False: nothing of it can be sent. */
+static bool make_body(struct request *r)
+{
+    const struct batch *b = &r->batch;
+    bool any_unfit = false;
+
+    buf_reserve(&r->body, b->bytes);
+    for (size_t i = 0; i < b->n; i++) {
+        fetch_ahead(b, i);
+        if (b->docs[i]->now->unfit)
+            any_unfit = true;
+        else
+            bulk_append(&r->body, b->docs[i]->now);
+    }
+    if (any_unfit)
+        put_aside_unfit(r);
+    r->sender->ends.taken += r->body.cap;
+    return b->n > 0;
+}
+
 static void send_batch(struct sender *s, struct outlet *o, const struct batch *b)
 {
     struct request *r = mem_alloc(1, sizeof(*r));
@@ -439,16 +495,10 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
     r->sent_us = clock_mono_ns() / 1000;
     list_push_back(&s->requests, &r->link);
     s->n_requests++;
-    if (b->n == 0) {
+    if (!make_body(r)) {
         end_request(r);
         return;
     }
-    buf_reserve(&r->body, b->bytes);
-    for (size_t i = 0; i < b->n; i++) {
-        fetch_ahead(b, i);
-        bulk_append(&r->body, b->docs[i]->now);
-    }
-    s->ends.taken += r->body.cap;
     s->count.requests++;
     http_client_submit(s->http, &(struct http_request){
                                     .method = "POST",

@@ -39,8 +39,11 @@ static char *put(char *to, struct str s)
 /* malloc and no clearing: every field is set here and every byte is written. */
 static struct write *make(struct str id, struct str routing, struct str key, struct str body)
 {
-    assert(id.len <= WRITE_NAME_MAX && routing.len <= WRITE_NAME_MAX);
-    assert(key.len <= WRITE_NAME_MAX && body.len <= WRITE_BODY_MAX);
+    const bool unfit = id.len > WRITE_ID_MAX || body.len > WRITE_BODY_MAX;
+
+    assert(id.len < UINT32_MAX && routing.len < UINT32_MAX && key.len < UINT32_MAX);
+    if (body.len > WRITE_BODY_MAX)
+        body = (struct str){0};
 
     size_t len = id.len + routing.len + key.len + body.len;
     struct write *w = mem_resize(NULL, sizeof(*w) + len, 1);
@@ -51,6 +54,7 @@ static struct write *make(struct str id, struct str routing, struct str key, str
         .routing_len = (uint32_t)routing.len,
         .key_len = (uint32_t)key.len,
         .body_len = (uint32_t)body.len,
+        .unfit = unfit,
     };
     w->cost = own_cost(w);
     put(put(put(put(w->bytes, id), routing), key), body);

@@ -40,6 +40,7 @@ struct write {
     bool strict;    /* version_type external */
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
+    bool unfit;     /* no engine takes it: its id or its body is too long */
     char bytes[];   /* id, routing, key, body */
 };
 
@@ -52,11 +53,11 @@ struct write_ends {
     void *ctx; /* on_end may be NULL */
 };
 
-/* Longest id, routing, key; longest body. */
-#define WRITE_NAME_MAX 65535
+/* Longest id that engines take; longest body. */
+#define WRITE_ID_MAX   512
 #define WRITE_BODY_MAX ((size_t)1 << 30)
 
-/* A copy of in, taking over its ticket and target.  The lengths were checked. */
+/* A copy of in, taking over its ticket and target.  Of what is too long the body is left out. */
 struct write *write_new(const struct doc_write *in) RETURNS_NONNULL MUST_CHECK;
 
 /*

@@ -208,6 +208,43 @@ static void a_body_that_is_too_large_is_split(void **state)
     assert_int_equal(r->n_dead, 0);
 }
 
+static void submit_id(struct rig *r, struct str id, enum doc_op op, uint64_t version)
+{
+    rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
+                                      .ticket = ticket_new(NULL, 0, &r->tickets),
+                                      .op = op,
+                                      .version = version,
+                                      .id = id,
+                                      .key = STR("1"),
+                                      .body = op == DOC_INDEX ? STR("{}") : (struct str){0}});
+}
+
+static void an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up(void **state)
+{
+    struct rig *r = *state;
+    static char name[100000];
+
+    memset(name, 'x', sizeof(name));
+    rig_start(r, NULL);
+    submit_id(r, (struct str){name, 512}, DOC_INDEX, 10);
+    submit_id(r, (struct str){name, 513}, DOC_INDEX, 11);
+    submit_id(r, (struct str){name, sizeof(name)}, DOC_INDEX, 12);
+    rig_index(r, 1, 13, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 2);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 2);
+    assert_int_equal(r->n_dead, 2);
+    assert_non_null(strstr(r->last_dead_reason, "512"));
+    assert_int_equal(fake_search_items(r->fake), 2);
+    assert_int_equal(delivery_status(r->delivery).in_flight, 0);
+
+    submit_id(r, (struct str){name, 513}, DOC_DELETE, 20);
+    rig_wait_done(r);
+    rig_wait_cleared(r, 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 3);
+    assert_int_equal(fake_search_items(r->fake), 2);
+}
+
 static void a_single_document_that_is_too_large_is_a_dead_letter(void **state)
 {
     struct rig *r = *state;
@@ -961,6 +998,7 @@ int main(void)
         CASE(an_unknown_result_keeps_newer_writes_of_the_document_back),
         CASE(a_zombie_does_not_bring_back_a_deleted_document),
         CASE(a_body_that_is_too_large_is_split),
+        CASE(an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up),
         CASE(a_single_document_that_is_too_large_is_a_dead_letter),
         CASE(one_poison_document_among_500_is_one_dead_letter),
         CASE(a_document_that_spoils_the_whole_request_is_found),

@@ -192,13 +192,24 @@ static void *follow(void *ctx)
     return NULL;
 }
 
+/* What follows has GTIDs with a tag, where the server knows tags. */
+static void use_tag(struct mysql_conn *c)
+{
+    if (mysql_conn_flavor(c) == FLAVOR_MYSQL && mysql_conn_version(c) >= 80400 &&
+        server_has_gtids(c))
+        server_exec(c, "SET SESSION gtid_next = 'AUTOMATIC:a_tag'");
+}
+
 static void *commit_slowly(void *ctx)
 {
     struct mysql_conn *c = server_connect();
 
     (void)ctx;
-    for (size_t i = 1; i <= N_SLOW; i++)
+    for (size_t i = 1; i <= N_SLOW; i++) {
+        if (i == N_SLOW / 2)
+            use_tag(c);
         server_exec(c, "UPDATE view.slow SET v = v + 1 WHERE id = 'a row'");
+    }
     mysql_conn_close(c);
     return NULL;
 }
@@ -310,6 +321,7 @@ static void *commit_once(void *ctx)
     struct mysql_conn *c = server_connect();
 
     (void)ctx;
+    use_tag(c);
     server_exec(c, "INSERT INTO view.slow VALUES ('a row', 1)");
     mysql_conn_close(c);
     return NULL;

@@ -8,7 +8,8 @@ NUMBERS = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE
 
 
 def numbers(w, *names, rows=3000):
-    w.sql("SET max_recursive_iterations = 1000000", *(s for name in names for s in (
+    limit = "max_recursive_iterations" if w.db.is_mariadb else "cte_max_recursion_depth"
+    w.sql(f"SET {limit} = 1000000", *(s for name in names for s in (
         f"CREATE TABLE {name} (id INT PRIMARY KEY, a INT)", f"INSERT INTO {name} {NUMBERS.format(rows)}")))
     return w.definitions(*({"table": name, "columns": ["id", "a"]} for name in names))
 

@@ -76,30 +76,16 @@ def never_wrong(w):
 
 
 def followed_or_stopped(w, daemon, *names):
-    """Each of these is equal, or stopped with reason and fix, and then equal after a build; all others are equal."""
-    w.equal(daemon, [f"{w.schema}.good"])
+    """Each of these is followed, or stopped with reason and fix and equal after a build; all others are equal."""
+    w.equal(daemon, [f"{w.schema}.good"])  # written last: the stream has come to its end
     never_wrong(w)
-    stopped = []
-    for name in names:
-        def settled(name=name):
-            found = state(w, daemon, name)
-            if found["state"] == "stopped":
-                if not found["reason"] or "index create" not in found["fix"]:
-                    raise Failed(f"reason or fix is missing: {found}")
-                stopped.append(name)
-                return True
-            return False
-        if not settled():
-            try:
-                w.equal(daemon, [f"{w.schema}.{name}"], seconds=10)
-            except Failed:
-                if not settled():
-                    raise
-    for name in stopped:
-        daemon.build(f"{w.schema}.{name}")
+    stopped = [found for found in (state(w, daemon, name) for name in names) if found["state"] == "stopped"]
+    for found in stopped:
+        if not found["reason"] or "index create" not in found["fix"]:
+            raise Failed(f"reason or fix is missing: {found}")
+        daemon.build(found["table"])
     w.equal(daemon)
-    never_wrong(w)
-    return stopped
+    return [found["table"] for found in stopped]
 
 
 def alter_under_load(w, metadata):

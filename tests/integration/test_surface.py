@@ -1,8 +1,10 @@
 """What a person and a monitoring system see: status, metrics, health, logs, explain."""
 import decimal
 import json
+import os
+import re
 
-from servers import Failed, free_port, http, wait_until
+from servers import REPO, Failed, free_port, http, wait_until
 from workload import Workload
 
 
@@ -150,3 +152,70 @@ def test_commands_that_need_no_daemon_work_without_one(w):
     daemon.command("explain", f"{w.schema}.orders", "7")
     daemon.apply(w.shop_definitions())
     daemon.command("config", "show", "--origin")
+
+
+def documented_forms():
+    """{form: names of its fields} as docs/api.md shows them."""
+    with open(os.path.join(REPO, "docs/api.md"), encoding="utf-8") as f:
+        text = f.read()
+    forms = {}
+    for found in re.finditer(r'\{"schema":"(millrace/[\w-]+/\d+)".*?(?=`$|`:|` |```|`\.|\n\n)', text, re.S | re.M):
+        forms.setdefault(found[1], set()).update(re.findall(r'"(\w+)":', found[0]))
+    return forms
+
+
+def names_in(value):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from names_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from names_in(inner)
+
+
+def test_every_command_prints_json_of_its_documented_form(w):
+    w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10))",
+          "CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), kind INT, KEY (kind))",
+          "INSERT INTO part VALUES (1, '10', 1), (2, 'abc', 2)")
+    definitions = w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}], "relations": [
+        {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind"})
+    daemon = w.millrace()
+    daemon.write("definitions.yaml", json.dumps(definitions))
+    part, forms = f"{w.schema}.part", documented_forms()
+    letters = lambda: daemon.json("dead-letter", "list")["items"]  # noqa: E731
+    letter = lambda: str(letters()[0]["id"]) if letters() else "none"  # noqa: E731
+    steps = [
+        ("apply", ["apply", "definitions.yaml"]), ("index-create", ["index", "create", part, "--rate", "1", "--no-wait"]),
+        ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
+        ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
+        ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("mapping", ["mapping", part]),
+        ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
+        ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
+        ("version", ["version", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),
+        ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
+        ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
+        ("topic-resume", ["topic", "resume", w.schema]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
+        ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("config", ["config", "show"]), ("program", ["version"]),
+    ]
+    wrong = []
+    for form, words in steps:
+        words = [word() if callable(word) else word for word in words]
+        done = daemon.command(*words, "-o", "json", ok=None)
+        answer = json.loads(done.stdout) if done.stdout.strip().startswith("{") else {}
+        if answer.get("schema") != f"millrace/{form}/1":
+            wrong.append(f"{' '.join(words)}: exit {done.returncode}, {done.stdout[:300]}{done.stderr[:300]}")
+            continue
+        missing = forms.get(answer["schema"], {"a form that is documented"}) - set(names_in(answer))
+        if missing - OPTIONAL.get(" ".join(words[:2]), OPTIONAL.get(form, set())):
+            wrong.append(f"{' '.join(words)}: the documented {sorted(missing)} are not in {done.stdout[:700]}")
+    if wrong:
+        raise Failed("\n".join(wrong))
+    for form in forms:
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready"}:
+            raise Failed(f"no command here prints the documented {form}")
+
+
+# Fields that are there only where there is something to tell.
+OPTIONAL = {"dead-letter list": {"body"}, "doctor": {"why", "fix"},
+            "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -379,6 +379,20 @@ static void stop_mistaken(struct builder *b, const struct ddl *ddl, uint64_t ver
     }
 }
 
+/* A change that the log has as a statement: its rows are not there. */
+static void stop_changed(struct builder *b, const struct ddl_table *t)
+{
+    char reason[640];
+    const struct watched *w = find_watched(b, t->database, t->table);
+
+    snprintf(reason, sizeof(reason),
+             "a change of %" STR_FMT ".%" STR_FMT " is logged as a statement, not as rows, at %s; "
+             "set binlog_format=ROW on the server and in its sessions",
+             STR_ARG(t->database), STR_ARG(t->table), b->file);
+    if (w != NULL)
+        stop_uses(b, w, reason);
+}
+
 /* What empties, drops or swaps rows stops the table; every other change of shape is read again.
  */
 static void on_statement(struct builder *b, const struct step *step, uint64_t version)
@@ -388,6 +402,10 @@ static void on_statement(struct builder *b, const struct step *step, uint64_t ve
     count(&b->status.statements);
     if (ddl->temporary || ddl->kind == DDL_NONE || version <= b->skip_to)
         return;
+    if (ddl->kind == DDL_DML) {
+        stop_changed(b, &ddl->tables[0]);
+        return;
+    }
     stop_mistaken(b, ddl, version);
     for (size_t i = 0; i < ddl->n_tables; i++) {
         const struct ddl_table *t = &ddl->tables[i];

@@ -196,18 +196,14 @@ static void on_statement(struct log_reader *r, struct step *out)
     end(r, out);
 }
 
-/* Rows changed by a statement are not in the log.  A table that nobody wants may change. */
+/*
+ * Rows changed by a statement are not in the log.  Where it is plain which table they are of, the
+ * caller sees to that one; else it may be any.
+ */
 static bool on_data_change(struct log_reader *r, struct step *out, struct err *err)
 {
-    const struct ddl *ddl = &out->ddl;
-    struct schema *known = NULL;
-    const bool unwanted =
-        ddl->n_tables == 1 && r->want != NULL &&
-        !r->want(r->want_ctx, ddl->tables[0].database, ddl->tables[0].table, &known);
-
-    schema_unref(known);
     on_statement(r, out);
-    if (unwanted || r->lenient)
+    if (out->ddl.n_tables == 1 || r->lenient)
         return true;
     err_set(
         err, ERR_FATAL,

@@ -363,18 +363,18 @@ static void a_damaged_payload_is_refused(void **state)
     buf_free(&body);
 }
 
-static void statements_that_change_rows_are_refused(void **state)
+static void statements_that_change_rows_nobody_knows_where_are_refused(void **state)
 {
     struct test_log log;
 
     (void)state;
     log_start(&log, "8.0.40", true);
     log_query(&log, "d", "BEGIN");
-    log_query(&log, "d", "UPDATE t SET a = 1");
+    log_query(&log, "d", "UPDATE t, u SET t.a = u.a");
     check_refused(&log, "binlog_format=ROW");
 }
 
-static void statements_that_change_unwanted_tables_are_not(void **state)
+static void statements_that_change_a_named_table_are_handed_out(void **state)
 {
     struct test_log log;
 
@@ -382,8 +382,9 @@ static void statements_that_change_unwanted_tables_are_not(void **state)
     log_start(&log, "8.0.40", true);
     log_query(&log, "d", "BEGIN");
     log_query(&log, "d", "REPLACE INTO unwanted VALUES (1)");
+    log_query(&log, "d", "UPDATE t SET a = 1");
     log_query(&log, "d", "COMMIT");
-    check(&log, "f(BDC)", "");
+    check(&log, "f(BDDC)", "");
 }
 
 static void what_could_carry_rows_and_is_not_understood_is_refused(void **state)
@@ -542,8 +543,8 @@ int main(void)
         cmocka_unit_test(the_id_of_an_xa_transaction_is_the_same_everywhere),
         cmocka_unit_test(events_inside_a_payload_count_as_if_outside),
         cmocka_unit_test(a_damaged_payload_is_refused),
-        cmocka_unit_test(statements_that_change_rows_are_refused),
-        cmocka_unit_test(statements_that_change_unwanted_tables_are_not),
+        cmocka_unit_test(statements_that_change_rows_nobody_knows_where_are_refused),
+        cmocka_unit_test(statements_that_change_a_named_table_are_handed_out),
         cmocka_unit_test(what_could_carry_rows_and_is_not_understood_is_refused),
         cmocka_unit_test(an_unknown_event_that_may_be_ignored_is),
         cmocka_unit_test(printing_logs_goes_on_where_following_stops),

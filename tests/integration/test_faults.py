@@ -148,7 +148,8 @@ def test_a_large_transaction_is_read_once_however_long_the_engine_takes(w):
     w.equal(daemon, seconds=60)
     if reconnects() == before:
         raise Failed("the dump was not cut")
-    if rows_read() - read != 90000:
+    # Without GTIDs it is read from its start, where the row is whose lock tells when it is committed.
+    if w.has_gtids() and rows_read() - read != 90000:
         raise Failed(f"of 90000 rows {rows_read() - read} were read")
 
 

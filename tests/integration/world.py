@@ -75,6 +75,9 @@ class World:
     def sql(self, *statements):
         return self.db.sql(*statements, schema=self.schema)
 
+    def has_gtids(self):
+        return self.db.is_mariadb or self.sql("SELECT @@gtid_mode")[0][0] == "ON"
+
     def load(self, text):
         """A script of any length through the command line client."""
         subprocess.run(["mariadb", f"--defaults-file={self.db.folder}/root.cnf", "--default-character-set=utf8mb4",

@@ -137,6 +137,11 @@ struct outlet_level outlet_level(const struct outlet *o)
     return o->level;
 }
 
+void outlet_count_overdue(struct outlet *o, int n)
+{
+    o->level.overdue += (unsigned)n;
+}
+
 void outlet_set_metric(struct outlet *o, struct index_metric *metric)
 {
     o->metric = metric;
@@ -366,6 +371,11 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
     }
 }
 
+static bool has_nothing(const struct outlet *o)
+{
+    return o->level.ready == 0 && list_is_empty(&o->parcels);
+}
+
 /* What the lanes that have no batch in flight hold. */
 struct pool {
     size_t n, bytes;
@@ -494,6 +504,9 @@ static struct batch_limit limit_of(const struct outlet *o)
 
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
 {
+    if (has_nothing(o))
+        return false;
+
     const struct pool pool = free_pool(o);
     const struct batch_limit max = limit_of(o);
     const bool hurry = draining || o->gate.hold != HOLD_NONE;
@@ -552,6 +565,9 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
 /* When may the next request go? */
 static int64_t sends_at(const struct outlet *o)
 {
+    if (has_nothing(o))
+        return NEVER_MS;
+
     const struct pool pool = free_pool(o);
     const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
     int64_t worth_ms = worth_at(o, &pool);

@@ -124,7 +124,10 @@ struct outlet_level {
     size_t ready, load_wait, parked; /* documents */
     size_t in_flight;                /* documents */
     unsigned requests;               /* in flight */
+    unsigned overdue;                /* of them, as its owner says */
 };
+/* One more request is overdue, or one of those has ended. */
+void outlet_count_overdue(struct outlet *o, int n);
 struct outlet_level outlet_level(const struct outlet *o);
 
 #endif

@@ -18,6 +18,7 @@
 
 #define GUARD_DOCUMENTS   20 /* so many refused, and more than half: the index is to blame */
 #define DOUBTFUL_ATTEMPTS 5
+#define OVERDUE_MS        3000
 
 struct request {
     struct link link; /* in sender.requests */
@@ -26,6 +27,7 @@ struct request {
     struct batch batch;
     struct buf body;
     int64_t sent_us;
+    bool is_overdue;
 };
 
 /*
@@ -142,6 +144,10 @@ static void end_request(struct request *r)
 
     s->ends.freed += r->body.cap;
     s->n_requests--;
+    if (r->is_overdue) {
+        s->n_overdue--;
+        outlet_count_overdue(r->outlet, -1);
+    }
     list_remove(&r->link);
     outlet_end_batch(r->outlet, &r->batch);
     if (bisect != NULL && bisect_close(bisect))
@@ -520,7 +526,7 @@ static bool send_one(struct sender *s)
     for (size_t i = 0; i < s->n_outlets; i++) {
         struct outlet *o = sender_outlet(s, i);
 
-        if (!outlet_next_batch(o, s->now_ms, s->draining, &b))
+        if (!sender_may_send_to(s, o) || !outlet_next_batch(o, s->now_ms, s->draining, &b))
             continue;
         send_batch(s, o, &b);
         s->turn++;
@@ -529,8 +535,26 @@ static bool send_one(struct sender *s)
     return false;
 }
 
+/* The oldest come first. */
+static void note_overdue(struct sender *s)
+{
+    LIST_EACH(l, &s->requests)
+    {
+        struct request *r = LIST_ITEM(l, struct request, link);
+
+        if (s->now_ms - r->sent_us / 1000 < OVERDUE_MS)
+            return;
+        if (r->is_overdue)
+            continue;
+        r->is_overdue = true;
+        s->n_overdue++;
+        outlet_count_overdue(r->outlet, 1);
+    }
+}
+
 void request_turn(struct sender *s)
 {
+    note_overdue(s);
     while (!s->stopping && sender_may_send(s) && send_one(s))
         ;
 }

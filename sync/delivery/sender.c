@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
+
 static uint64_t random_seed(void)
 {
     uint64_t seed;
@@ -268,11 +270,31 @@ void sender_turn(struct sender *s)
     settle_budget(s);
 }
 
+/* What is overdue does not count, up to as many requests again: others must not wait for it. */
+static unsigned busy_helpers(const struct sender *s)
+{
+    const unsigned lent = s->n_overdue < s->opt.helpers ? s->n_overdue : s->opt.helpers;
+
+    return s->n_requests - lent;
+}
+
+bool sender_may_send_to(const struct sender *s, const struct outlet *o)
+{
+    const struct outlet_level level = outlet_level(o);
+    const unsigned n_left = s->opt.helpers - busy_helpers(s);
+
+    if (level.requests == 0 || s->n_outlets == 1)
+        return true;
+    if (level.overdue > 0 && level.requests >= (s->opt.helpers + 1) / 2)
+        return false;
+    return n_left > 1 || s->opt.helpers < HELPERS_TO_SPARE;
+}
+
 bool sender_may_send(const struct sender *s)
 {
     const size_t held = budget_held(s->budget) + s->ends.taken;
 
-    if (s->n_requests >= s->opt.helpers)
+    if (busy_helpers(s) >= s->opt.helpers)
         return false;
     return s->n_requests == 0 || held <= s->opt.bytes_max + s->ends.freed;
 }
@@ -283,7 +305,8 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
     int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms, max_ms);
 
     for (size_t i = 0; i < s->n_outlets; i++)
-        wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms, can_send, wait_ms);
+        wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms,
+                                 can_send && sender_may_send_to(s, s->outlets[i]), wait_ms);
     return wait_ms;
 }
 

@@ -52,6 +52,7 @@ struct sender {
     struct link lookups;            /* of a document's stored version, in flight */
     struct link loads;              /* given to options.load */
     unsigned n_requests, n_loads;
+    unsigned n_overdue;  /* of the requests: they are not answered for long */
     int64_t now_ms;      /* of this turn */
     int64_t now_wall_ms; /* of this turn, for latencies */
     bool draining;
@@ -100,6 +101,8 @@ static inline struct outlet *sender_outlet(const struct sender *s, size_t i)
 void sender_turn(struct sender *s);
 /* There are a helper and, unless nothing is in flight, memory for the body of one more request. */
 bool sender_may_send(const struct sender *s);
+/* An index that has requests leaves some to the others, all the more while it does not answer. */
+bool sender_may_send_to(const struct sender *s, const struct outlet *o);
 /* Until sender_turn() has something to do that it has not now. */
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
 

@@ -651,6 +651,43 @@ static void a_sick_index_does_not_stop_the_healthy_one(void **state)
     target_unref(sick);
 }
 
+/* An index that takes all requests that it gets, and answers none. */
+static void check_hanging(struct rig *r, unsigned helpers)
+{
+    struct target *sick =
+        target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
+    char id[16];
+
+    fake_search_create(r->fake, "sick_v1", "sick_v1_write");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_SILENT});
+    rig_start(r, &(struct delivery_options){
+                     .request_timeout_ms = 60000, .helpers = helpers, .batch_max = 5});
+    rig_index_many(r, 0, 1, 1, "body"); /* so that there are two indexes */
+    rig_wait_count(r, "orders_v2", 1);
+    for (int i = 0; i < 500; i++) {
+        snprintf(id, sizeof(id), "%d", i);
+        rig_submit(r, &(struct doc_write){.target = target_ref(sick),
+                                          .op = DOC_DELETE,
+                                          .id = str_from(id),
+                                          .version = 1});
+    }
+    rig_wait_requests(r, 2);
+    rig_sleep(100);
+    rig_index_many(r, 0, 2000, 100, "body");
+    rig_wait_count(r, "orders_v2", 2000);
+    target_unref(sick);
+}
+
+static void an_index_that_hangs_leaves_a_request_to_the_others(void **state)
+{
+    check_hanging(*state, 4);
+}
+
+static void what_an_index_that_hangs_has_is_lent_to_the_others(void **state)
+{
+    check_hanging(*state, 2);
+}
+
 static void submitting_waits_while_too_much_is_held(void **state)
 {
     struct rig *r = *state;
@@ -1023,6 +1060,8 @@ int main(void)
         CASE(a_read_refused_by_the_gap_is_read_again_and_written_above),
         CASE(a_dead_address_stops_nothing),
         CASE(a_sick_index_does_not_stop_the_healthy_one),
+        CASE(an_index_that_hangs_leaves_a_request_to_the_others),
+        CASE(what_an_index_that_hangs_has_is_lent_to_the_others),
         CASE(submitting_waits_while_too_much_is_held),
         CASE(bodies_of_requests_count_as_held_and_wait_for_room),
         CASE(reads_never_wait_for_room_that_only_they_can_make),

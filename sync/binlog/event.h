@@ -88,9 +88,9 @@ enum event_type {
 };
 
 /* Flags of the common header. */
-#define EVENT_IN_USE     0x0001u
-#define EVENT_ARTIFICIAL 0x0020u
-#define EVENT_IGNORABLE  0x0080u
+#define EVENT_FLAG_IN_USE     0x0001u
+#define EVENT_FLAG_ARTIFICIAL 0x0020u
+#define EVENT_FLAG_IGNORABLE  0x0080u
 
 struct event {
     uint8_t type; /* enum event_type, or unknown */

@@ -66,10 +66,10 @@ static bool is_checked(struct str raw, uint16_t flags)
     const size_t n = raw.len - CHECKSUM_LEN;
     uint32_t crc;
 
-    if (LIKELY((flags & EVENT_IN_USE) == 0)) {
+    if (LIKELY((flags & EVENT_FLAG_IN_USE) == 0)) {
         crc = checksum_crc32(0, p, n);
     } else {
-        const uint8_t low = (uint8_t)(p[17] & ~EVENT_IN_USE);
+        const uint8_t low = (uint8_t)(p[17] & ~EVENT_FLAG_IN_USE);
 
         crc = checksum_crc32(0, p, 17);
         crc = checksum_crc32(crc, &low, 1);
@@ -83,7 +83,7 @@ static bool is_made_up(const struct framer *f, const struct event *e)
 {
     if (!f->has_format || e->type == EVENT_HEARTBEAT || e->type == EVENT_HEARTBEAT_V2)
         return true;
-    return e->type == EVENT_ROTATE && (e->flags & EVENT_ARTIFICIAL) != 0;
+    return e->type == EVENT_ROTATE && (e->flags & EVENT_FLAG_ARTIFICIAL) != 0;
 }
 
 static bool strip_checksum(struct framer *f, struct str raw, struct event *e, struct err *err)
@@ -170,7 +170,7 @@ static bool is_in_file(const struct framer *f, const struct event *e)
         return f->offset == FILE_START || (f->is_file && f->has_format);
     if (f->is_file)
         return true;
-    return (e->flags & EVENT_ARTIFICIAL) == 0 && e->type != EVENT_HEARTBEAT &&
+    return (e->flags & EVENT_FLAG_ARTIFICIAL) == 0 && e->type != EVENT_HEARTBEAT &&
            e->type != EVENT_HEARTBEAT_V2;
 }
 

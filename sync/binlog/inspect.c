@@ -452,7 +452,7 @@ static void look_at(struct inspecting *in, const struct step *step)
     }
     if (step->kind == STEP_FORMAT) {
         f->format = *log_reader_format(in->reader);
-        f->in_use = (step->event.flags & EVENT_IN_USE) != 0;
+        f->in_use = (step->event.flags & EVENT_FLAG_IN_USE) != 0;
     }
     if (log_filter_wants(&in->opt->filter, step, &in->done))
         gather(in, step);

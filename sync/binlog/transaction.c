@@ -327,7 +327,7 @@ static bool on_gtid_set(struct log_reader *r, struct step *out, struct err *err)
     struct gtid_set *set;
 
     out->kind = STEP_GTIDS;
-    if ((out->event.flags & EVENT_ARTIFICIAL) != 0 || !gtid_set_is_empty(r->executed))
+    if ((out->event.flags & EVENT_FLAG_ARTIFICIAL) != 0 || !gtid_set_is_empty(r->executed))
         return true;
     if (!event_gtid_set_parse(&out->event, &set, err))
         return at_event(&out->event, err);
@@ -383,7 +383,7 @@ static bool on_load_data(struct log_reader *r, struct step *out, struct err *err
 
 static bool on_unknown(struct step *out, struct err *err)
 {
-    if ((out->event.flags & EVENT_IGNORABLE) != 0)
+    if ((out->event.flags & EVENT_FLAG_IGNORABLE) != 0)
         return true;
     err_set(err, ERR_FATAL,
             "event type %u is not known and not marked as one that may be ignored",

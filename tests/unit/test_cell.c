@@ -281,6 +281,122 @@ static void fractions_of_old_mariadb_tables_are_read(void **state)
     }
 }
 
+#define PLAIN    {.is_unsigned = false}
+#define UNSIGNED {.is_unsigned = true}
+#define UTF8     {.charset = STR("utf8mb4")}
+#define NINES    "3b9ac9ff3b9ac9ff3b9ac9ff"
+#define MINUS    "c4653600c4653600c4653600"
+#define NINES_27 "999999999999999999999999999"
+
+/* The ends of what each type of the log holds; json NULL: the type is refused. */
+static const struct extreme {
+    uint8_t type;
+    const char *meta;
+    struct column column;
+    const char *hex, *json;
+} extremes[] = {
+    {WIRE_DECIMAL, "", PLAIN, "00", NULL},
+    {WIRE_TINY, "", PLAIN, "80", "-128"},
+    {WIRE_TINY, "", UNSIGNED, "ff", "255"},
+    {WIRE_SHORT, "", PLAIN, "0080", "-32768"},
+    {WIRE_SHORT, "", UNSIGNED, "ffff", "65535"},
+    {WIRE_INT24, "", PLAIN, "000080", "-8388608"},
+    {WIRE_INT24, "", UNSIGNED, "ffffff", "16777215"},
+    {WIRE_LONG, "", PLAIN, "00000080", "-2147483648"},
+    {WIRE_LONG, "", UNSIGNED, "ffffffff", "4294967295"},
+    {WIRE_LONGLONG, "", PLAIN, "0000000000000080", "-9223372036854775808"},
+    {WIRE_LONGLONG, "", UNSIGNED, "ffffffffffffffff", "18446744073709551615"},
+    {WIRE_FLOAT, "04", PLAIN, "0000c03f", "1.5"},
+    {WIRE_DOUBLE, "08", PLAIN, "000000000000f8bf", "-1.5"},
+    {WIRE_NEWDECIMAL, "411e", PLAIN, "85f5e0ff" NINES NINES "03e7",
+     "99999999" NINES_27 "." NINES_27 "999"},
+    {WIRE_NEWDECIMAL, "411e", PLAIN, "7a0a1f00" MINUS MINUS "fc18",
+     "-99999999" NINES_27 "." NINES_27 "999"},
+    {WIRE_YEAR, "", PLAIN, "00", "0"},
+    {WIRE_YEAR, "", PLAIN, "ff", "2155"},
+    {WIRE_BIT, "0101", PLAIN, "01ff", "511"},
+    {WIRE_BIT, "0008", PLAIN, "8000000000000001", "9223372036854775809"},
+    {WIRE_DATE, "", PLAIN, "5dd00f", "\"2024-02-29\""},
+    {WIRE_DATE, "", PLAIN, "00d00f", "\"2024-00-00\""},
+    {WIRE_NEWDATE, "", PLAIN, "5dd00f", "\"2024-02-29\""},
+    {WIRE_TIME, "", PLAIN, "a45b02", "\"15:45:32\""},
+    {WIRE_DATETIME, "", PLAIN, "a407486e0b120000", "\"1984-03-04T15:45:32\""},
+    {WIRE_TIMESTAMP, "", PLAIN, "c537d158", "\"2017-03-21T14:25:09Z\""},
+    {WIRE_TIMESTAMP2, "00", PLAIN, "58d137c5", "\"2017-03-21T14:25:09Z\""},
+    {WIRE_TIMESTAMP2, "06", PLAIN, "ffffffff0f423f", "\"2106-02-07T06:28:15.999999Z\""},
+    {WIRE_DATETIME2, "06", PLAIN, "fef3ff7efb0f423f", "\"9999-12-31T23:59:59.999999\""},
+    {WIRE_TIME2, "06", PLAIN, "7fffffffffff", "\"-00:00:00.000001\""},
+    {WIRE_TIME2, "00", PLAIN, "b46efb", "\"838:59:59\""},
+    {WIRE_TIME2, "00", PLAIN, "4b9105", "\"-838:59:59\""},
+    {WIRE_ENUM, "02", PLAIN, "ffff", NULL}, /* always inside STRING */
+    {WIRE_SET, "08", PLAIN, "ff", NULL},
+    {WIRE_STRING, "f702", PLAIN, "ffff", "65535"},
+    {WIRE_STRING, "f808", PLAIN, "ffffffffffffffff", "18446744073709551615"},
+    {WIRE_STRING, "fe04", UTF8, "0161", "\"a\""},
+    {WIRE_STRING, "cefc", UTF8, "010061", "\"a\""}, /* 1020 bytes */
+    {WIRE_VARCHAR, "ff00", UTF8, "0161", "\"a\""},
+    {WIRE_VARCHAR, "0001", UTF8, "010061", "\"a\""},
+    {WIRE_VAR_STRING, "ff00", UTF8, "0161", "\"a\""},
+    {WIRE_TINY_BLOB, "01", UTF8, "0161", "\"a\""},
+    {WIRE_MEDIUM_BLOB, "03", UTF8, "01000061", "\"a\""},
+    {WIRE_LONG_BLOB, "04", UTF8, "0100000061", "\"a\""},
+    {WIRE_BLOB, "02", {.charset = STR("binary")}, "0200ff00", "{\"base64\":\"/wA=\"}"},
+    {WIRE_BLOB, "02", {.charset = STR("latin1")}, "0100e9", "\"é\""},
+    {WIRE_JSON, "04", PLAIN, "00000000", "null"},
+    {WIRE_JSON, "04", PLAIN, "020000000401", "true"},
+    {WIRE_GEOMETRY, "04", {.type = COLUMN_GEOMETRY},
+     "19000000" "00000000" "0101000000" "000000000000f03f" "0000000000000040",
+     "{\"type\":\"Point\",\"coordinates\":[1,2]}"},
+    {WIRE_VECTOR, "04", {.type = COLUMN_VECTOR}, "080000000000803f000000bf", "[1,-0.5]"},
+    {WIRE_VECTOR, "04", {.type = COLUMN_VECTOR}, "00000000", "[]"},
+    {WIRE_BLOB_COMPRESSED, "02", UTF8, "06008906" "4b4c8400" "0000", NULL}, /* cut */
+    {WIRE_BLOB_COMPRESSED, "02", UTF8, "0a008906" "4b4c4a4e494d0300", "\"abcdef\""},
+    {WIRE_BLOB_COMPRESSED, "02", UTF8, "040000616263", "\"abc\""},
+    {WIRE_VARCHAR_COMPRESSED, "1500", UTF8, "0a8906" "4b4c4a4e494d0300", "\"abcdef\""},
+    {WIRE_TYPED_ARRAY, "03", PLAIN, "00000000", NULL},
+};
+
+static void the_ends_of_every_type_are_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(extremes); i++) {
+        const struct extreme *x = &extremes[i];
+        struct buf text = {0};
+        struct value v = {0};
+        const bool ok = read_cell(x->type, x->meta, &x->column, x->hex, &v);
+
+        if (ok != (x->json != NULL))
+            fail_msg("case %zu (type %u) is %s", i, x->type, ok ? "read" : "refused");
+        if (!ok)
+            continue;
+        value_append_json(&text, &v);
+        if (strcmp(text.ptr, x->json) != 0)
+            fail_msg("case %zu (type %u) is %s, not %s", i, x->type, text.ptr, x->json);
+        buf_free(&text);
+    }
+}
+
+/* What wire_column_parse() takes is what extremes has, and nothing else. */
+static void no_other_type_is_known(void **state)
+{
+    bool tested[256] = {false};
+    struct buf meta = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(extremes); i++)
+        tested[extremes[i].type] = true;
+    for (unsigned type = 0; type < 256; type++) {
+        struct cursor c = cursor_of(unhex(&meta, "0404040404"));
+        struct wire_column wire;
+        const bool known = wire_column_parse((uint8_t)type, &c, &wire);
+
+        if (known && !tested[type])
+            fail_msg("type %u has no test", type);
+        assert_true(known || type == WIRE_DECIMAL || !tested[type]);
+    }
+    buf_free(&meta);
+}
+
 static void damaged_cells_are_refused(void **state)
 {
     static const struct {
@@ -325,6 +441,8 @@ int main(void)
         cmocka_unit_test(the_vectors_of_others_are_understood),
         cmocka_unit_test(what_only_the_schema_knows_is_applied),
         cmocka_unit_test(fractions_of_old_mariadb_tables_are_read),
+        cmocka_unit_test(the_ends_of_every_type_are_read),
+        cmocka_unit_test(no_other_type_is_known),
         cmocka_unit_test(damaged_cells_are_refused),
     };
     return cmocka_run_group_tests_name("cell", tests, set_up, tear_down);

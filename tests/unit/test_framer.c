@@ -38,7 +38,7 @@ static struct str fake_rotate(struct buf *b, const char *file, uint64_t offset, 
     put_le(&body, offset, 8);
     buf_append(&body, str_from(file));
     buf_clear(b);
-    put_event(b, EVENT_ROTATE, EVENT_ARTIFICIAL, 0, 0, checksum, buf_str(&body));
+    put_event(b, EVENT_ROTATE, EVENT_FLAG_ARTIFICIAL, 0, 0, checksum, buf_str(&body));
     buf_free(&body);
     return buf_str(b);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The manual page and the completion are those of the command table, and each command has its help.
+# The manual page and the completion are those of the command table, each command has its help, and
+# the tests that docs/binlog.md names exist.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -35,5 +36,14 @@ for command in $commands; do
     IFS='
 '
 done
+# The tests that docs/binlog.md names.
+named=$(grep -o '`[a-z_]*: [a-z0-9_]*`' "${top_srcdir:-.}/docs/binlog.md" | tr -d '` ' | sort -u)
+IFS='
+'
+for test in $named; do
+    grep -q "^static void ${test#*:}(void" "${top_srcdir:-.}/tests/unit/test_${test%%:*}.c" ||
+        { echo "docs/binlog.md names $test, which is no test"; bad=1; }
+done
+[ -n "$named" ] || { echo "docs/binlog.md names no test"; bad=1; }
 [ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }
 exit $bad

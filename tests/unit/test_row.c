@@ -276,6 +276,15 @@ static void pack(const char *hex, struct buf *out_hex)
     buf_free(&packed);
 }
 
+static void rows_of_a_release_that_never_was_stop_their_table(void **state)
+{
+    struct fixture *f = *state;
+    const struct event_rows pre_ga = {.op = ROW_INSERT, .pre_ga = true};
+
+    use_table(f, "030f", "1400");
+    check(f, pre_ga, "02ff00010000000161", "!");
+}
+
 static void compressed_rows_are_unpacked(void **state)
 {
     struct fixture *f = *state;
@@ -408,6 +417,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_rows_are_refused_with_the_tables_name, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_broken_table_says_why, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_a_release_that_never_was_stop_their_table,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(compressed_rows_are_unpacked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(partial_json_is_applied_to_the_image_before, set_up,
                                         tear_down),

@@ -28,6 +28,10 @@ tests_component_test_transport_LDADD = $(binlog_test_ldadd)
 TESTS      += %D%/test_daemon.tap
 EXTRA_DIST += %D%/test_daemon.tap
 
+# What it says of a live server's log.
+TESTS      += %D%/test_binlog_live.tap
+EXTRA_DIST += %D%/test_binlog_live.tap %D%/binlog_live.sh
+
 # The web server over a coordinator that does nothing.
 check_PROGRAMS += %D%/test_web
 TESTS          += %D%/test_web

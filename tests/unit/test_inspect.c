@@ -10,6 +10,7 @@
 struct memory_transport {
     struct transport base;
     const struct test_log *log;
+    const struct test_log *then; /* the file after it, or NULL */
     size_t next;
     bool fails;
 };
@@ -18,6 +19,11 @@ static int memory_next(struct transport *t, struct str *event, struct err *err)
 {
     struct memory_transport *m = CONTAINER_OF(t, struct memory_transport, base);
 
+    if (m->next == m->log->n && m->then != NULL) {
+        m->log = m->then;
+        m->then = NULL;
+        m->next = 0;
+    }
     if (m->next == m->log->n) {
         if (!m->fails)
             return 0;
@@ -234,23 +240,39 @@ static void figures_are_of_the_part_that_was_asked_for(void **state)
 
 static void each_file_of_a_dump_is_told_by_itself(void **state)
 {
-    struct memory_transport m = {.base.ops = &memory_ops};
-    struct test_log log;
+    const struct inspect_options opt = {.start = {STR("bin.000001"), 4}};
+    struct test_log first, second;
+    struct memory_transport m = {.base.ops = &memory_ops, .log = &first, .then = &second};
     struct buf out = {0};
     struct json_writer w = {.out = &out};
-    struct inspect_options opt = {.start = {STR("bin.000001"), 4}};
     struct err err = {0};
 
     (void)state;
-    make_log(&log);
-    log_hex(&log, EVENT_ROTATE, "040000000000000062696e2e303030303032");
-    m.log = &log;
+    make_log(&first);
+    log_hex(&first, EVENT_ROTATE, "040000000000000062696e2e303030303032");
+    log_start(&second, "8.4.3", false);
+    log_gtid(&second, 9);
+    log_query(&second, "d", "DROP TABLE t");
+    json_open_array(&w);
     assert_true(inspect_run(&m.base, &opt, &w, &err));
-    assert_has(&out, "/closed", "\"rotate\"");
-    assert_has(&out, "/next_file", "\"bin.000002\"");
-    assert_has(&out, "/transactions", "3");
+    json_close_array(&w);
+    assert_has(&out, "/0/file", "\"bin.000001\"");
+    assert_has(&out, "/0/server", "\"8.0.40\"");
+    assert_has(&out, "/0/closed", "\"rotate\"");
+    assert_has(&out, "/0/next_file", "\"bin.000002\"");
+    assert_has(&out, "/0/transactions", "3");
+    assert_has(&out, "/0/gtids/after", "\"00000000-0000-0000-0000-000000000000:6-8\"");
+    assert_has(&out, "/1/file", "\"bin.000002\"");
+    assert_has(&out, "/1/server", "\"8.4.3\"");
+    assert_has(&out, "/1/checksum", "\"none\"");
+    assert_has(&out, "/1/transactions", "1");
+    assert_has(&out, "/1/gtids/first", "\"00000000-0000-0000-0000-000000000000:9\"");
+    assert_has(&out, "/1/statements/0/kind", "\"drop table\"");
+    assert_has(&out, "/1/tables", "[]");
+    assert_lacks(&out, "/2");
     buf_free(&out);
-    log_free(&log);
+    log_free(&first);
+    log_free(&second);
 }
 
 int main(void)

@@ -318,7 +318,7 @@ static void on_build_dead(void *ctx, const struct dead_letter_note *note)
     struct delivery_options o = node_delivery_options(co);
     struct err err = {0};
 
-    while (!o.dead(co, note, &err) && !stop_wait(&co->stop, 500))
+    while (!o.dead(co, note, 1, &err) && !stop_wait(&co->stop, 500))
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
 }
 

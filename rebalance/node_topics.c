@@ -56,11 +56,9 @@ static const char *op_name(enum doc_op op)
     return names[op];
 }
 
-static bool on_dead(void *ctx, const struct dead_letter_note *note, struct err *err)
+static struct stored_dead_letter letter_of(const struct dead_letter_note *note, int64_t now_ms)
 {
-    struct coordinator *co = ctx;
-    const int64_t now = clock_wall_ms();
-    const struct stored_dead_letter d = {
+    return (struct stored_dead_letter){
         .topic = str_from(note->target->topic),
         .table = str_from(note->target->table),
         .index = str_from(note->target->index),
@@ -73,11 +71,24 @@ static bool on_dead(void *ctx, const struct dead_letter_note *note, struct err *
         .version = note->version,
         .status = note->status,
         .attempts = note->attempts,
-        .first_ms = now,
-        .last_ms = now,
+        .first_ms = now_ms,
+        .last_ms = now_ms,
     };
+}
 
-    return store_put_dead_letter(co->opt.store, &d, err);
+static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
+{
+    struct coordinator *co = ctx;
+    const int64_t now = clock_wall_ms();
+    struct stored_dead_letter *letters = mem_alloc(n, sizeof(*letters));
+
+    for (size_t i = 0; i < n; i++)
+        letters[i] = letter_of(&notes[i], now);
+
+    const bool ok = store_put_dead_letters(co->opt.store, letters, n, err);
+
+    free(letters);
+    return ok;
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
@@ -173,7 +184,7 @@ static void on_dead_row(void *ctx, const struct dead_letter_note *note)
     struct coordinator *co = ctx;
     struct err err = {0};
 
-    while (!on_dead(co, note, &err)) {
+    while (!on_dead(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             freeze(co, note->target->topic);

@@ -30,8 +30,8 @@ struct delivery_options {
     void *ctx;
     void (*load)(void *ctx, struct load_batch *batch);
     /* The callbacks below run on the delivery thread and may not call delivery_submit(). */
-    /* False: not durable, asked again after a backoff. */
-    bool (*dead)(void *ctx, const struct dead_letter_note *note, struct err *err);
+    /* All n > 0 become durable, or none.  False: asked again after a backoff. */
+    bool (*dead)(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err);
     /*
      * A document that had a dead letter, since start or by delivery_note_dead(), was written
      * after all, so its dead letter can go.  False: asked again after a backoff.

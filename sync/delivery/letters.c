@@ -15,6 +15,7 @@
 
 #define STORE_BASE_MS 100
 #define STORE_MAX_MS  10000
+#define STORE_MAX     100 /* letters at a time */
 
 struct letter {
     struct link link;
@@ -36,6 +37,7 @@ struct letters {
     struct random random;
 
     struct link waiting;
+    size_t n_stored; /* the first of them are durable */
     struct backoff store;
     int64_t store_ms; /* not before */
 
@@ -120,10 +122,11 @@ void letters_refuse(struct letters *l, struct document *doc, int status, struct 
     list_push_back(&l->waiting, &letter->link);
 }
 
-static bool store(struct letters *l, const struct letter *letter, struct err *err)
+static struct dead_letter_note note_of(const struct letter *letter)
 {
     const struct write *w = letter->doc->now;
-    const struct dead_letter_note note = {
+
+    return (struct dead_letter_note){
         .target = w->target,
         .id = write_id(w),
         .routing = write_routing(w),
@@ -135,8 +138,24 @@ static bool store(struct letters *l, const struct letter *letter, struct err *er
         .reason = buf_str(&letter->reason),
         .attempts = letter->doc->attempts + 1u,
     };
+}
 
-    return l->opt->dead == NULL || l->opt->dead(l->opt->ctx, &note, err);
+/* Store the first of those that wait, many at a time: each time costs a sync of the disk. */
+static bool store(struct letters *l, struct err *err)
+{
+    struct dead_letter_note notes[STORE_MAX];
+    size_t n = 0;
+
+    LIST_EACH(at, &l->waiting)
+    {
+        if (n == STORE_MAX)
+            break;
+        notes[n++] = note_of(LIST_ITEM(at, struct letter, link));
+    }
+    if (l->opt->dead != NULL && !l->opt->dead(l->opt->ctx, notes, n, err))
+        return false;
+    l->n_stored = n;
+    return true;
 }
 
 struct document *letters_next(struct letters *l, int64_t now_ms)
@@ -144,19 +163,20 @@ struct document *letters_next(struct letters *l, int64_t now_ms)
     struct link *first = list_first(&l->waiting);
     struct err err = {0};
 
-    if (first == NULL || now_ms < l->store_ms)
+    if (first == NULL || (l->n_stored == 0 && now_ms < l->store_ms))
         return NULL;
 
     struct letter *letter = LIST_ITEM(first, struct letter, link);
     struct document *doc = letter->doc;
 
-    if (!store(l, letter, &err)) {
+    if (l->n_stored == 0 && !store(l, &err)) {
         l->store_ms = now_ms + backoff_next_ms(&l->store, &l->random);
-        log_failure(LOG_WARN, &err, "dead letter could not be stored, trying again",
+        log_failure(LOG_WARN, &err, "dead letters could not be stored, trying again",
                     KV("index", doc->now->target->index), KV("id", write_id(doc->now)));
         return NULL;
     }
     backoff_reset(&l->store);
+    l->n_stored--;
     letters_note(l, str_from(doc->now->target->index), write_routing(doc->now),
                  write_id(doc->now));
     list_remove(&letter->link);

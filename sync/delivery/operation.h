@@ -75,7 +75,7 @@ struct load_batch {
     struct load_batch *next; /* for whoever queues it */
 };
 
-/* A dead letter, to be stored durably before the callback returns true. */
+/* A dead letter, to be stored durably before the callback that gets it returns true. */
 struct dead_letter_note {
     const struct target *target;
     struct str id, routing, key, body;

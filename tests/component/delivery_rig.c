@@ -42,8 +42,9 @@ static uint64_t all_done(struct rig *r)
     return n;
 }
 
-static bool on_dead(void *ctx, const struct dead_letter_note *note, struct err *err)
+static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
 {
+    const struct dead_letter_note *note = &notes[n - 1];
     struct rig *r = ctx;
     bool ok = true;
 
@@ -52,7 +53,7 @@ static bool on_dead(void *ctx, const struct dead_letter_note *note, struct err *
         r->dead_fails--;
         ok = err_set(err, ERR_RETRY, "the store is away");
     } else {
-        r->n_dead++;
+        r->n_dead += n;
         keep(r->last_dead_id, sizeof(r->last_dead_id), note->id);
         keep(r->last_dead_reason, sizeof(r->last_dead_reason), note->reason);
         r->last_dead_status = note->status;

@@ -7,11 +7,11 @@
 #include "sync/delivery/letters.h"
 
 struct store {
-    unsigned n_stored, n_cleared, fails;
+    unsigned n_stored, n_calls, n_cleared, fails;
     int status;
 };
 
-static bool put(void *ctx, const struct dead_letter_note *note, struct err *err)
+static bool put(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
 {
     struct store *s = ctx;
 
@@ -19,10 +19,13 @@ static bool put(void *ctx, const struct dead_letter_note *note, struct err *err)
         s->fails--;
         return err_set(err, ERR_RETRY, "the store is away");
     }
-    s->n_stored++;
-    s->status = note->status;
-    assert_true(str_equal(note->id, STR("1")));
-    assert_true(str_equal(note->reason, STR("no date")));
+    s->n_calls++;
+    s->n_stored += n;
+    for (size_t i = 0; i < n; i++) {
+        s->status = notes[i].status;
+        assert_true(str_equal(notes[i].id, STR("1")));
+        assert_true(str_equal(notes[i].reason, STR("no date")));
+    }
     return true;
 }
 
@@ -72,6 +75,37 @@ static void a_letter_that_is_not_durable_is_tried_again(void **state)
     target_unref(t);
 }
 
+static void many_letters_are_stored_in_a_few_calls(void **state)
+{
+    struct store store = {.fails = 1};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write_ends ends = {0};
+    static struct document docs[250];
+    int64_t now_ms = 1000;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
+        document_begin(&docs[i], a_write(t, DOC_INDEX, "1", 1, "{}"));
+        document_take(&docs[i]);
+        document_refuse(&docs[i]);
+        letters_refuse(l, &docs[i], 400, STR("no date"));
+    }
+    assert_null(letters_next(l, now_ms));
+    now_ms += letters_wait_ms(l, now_ms, 100000);
+    for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
+        assert_ptr_equal(letters_next(l, now_ms), &docs[i]);
+        assert_true(store.n_stored > i); /* none is done before it is durable */
+        assert_false(document_end(&docs[i], OUTCOME_DEAD, &ends));
+    }
+    assert_null(letters_next(l, now_ms));
+    assert_int_equal(store.n_stored, 250);
+    assert_in_range(store.n_calls, 1, 5);
+    letters_free(l);
+    target_unref(t);
+}
+
 static void a_written_document_has_its_letter_taken_back_once(void **state)
 {
     struct store store = {.fails = 1};
@@ -105,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_letter_that_is_not_durable_is_tried_again),
+        cmocka_unit_test(many_letters_are_stored_in_a_few_calls),
         cmocka_unit_test(a_written_document_has_its_letter_taken_back_once),
     };
 

@@ -211,7 +211,8 @@ int session_put(struct str text)
 {
     struct err err;
 
-    if (fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0)
+    if ((text.len == 0 || fwrite(text.ptr, 1, text.len, stdout) == text.len) &&
+        fflush(stdout) == 0)
         return EXIT_DONE;
     err_set_code(&err, ERR_REJECT, "errno", errno, "cannot write to standard output: %s",
                  strerror(errno));

@@ -249,6 +249,19 @@ static bool same_log(struct builder *b, const struct event *e, struct err *err)
                    b->expected.gtid_start);
 }
 
+/* In another log a known place may lie in the middle of an event: its bytes then look damaged. */
+static void name_other_log(const struct builder *b, struct err *err)
+{
+    const struct err cause = *err;
+
+    if (!b->expecting || cause.kind == ERR_RETRY || cause.kind == ERR_STOP)
+        return;
+    err_set(err, ERR_FATAL,
+            "the binlog is not the one that was read before, or damaged: at offset %" PRIu64
+            " no transaction begins (%s)",
+            b->expected.gtid_start, cause.msg);
+}
+
 static void touch(struct builder *b, const struct watched *w)
 {
     for (size_t i = 0; i < b->n_touched; i++)
@@ -512,6 +525,7 @@ static void work_off(struct builder *b, struct chunk *c)
         count(&b->status.events);
         b->raw = item->event;
         if (!b->faulty && !stop_is_set(&b->discarding) && !feed(b, &err)) {
+            name_other_log(b, &err);
             err_wrap(&err, "%s", b->file);
             builder_pause(b, &err);
         }

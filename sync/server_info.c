@@ -290,6 +290,38 @@ bool server_log_end_committed(struct mysql_conn *c, int64_t timeout_ms, struct s
     return ok;
 }
 
+/* Those owned are asked for first: they may be executed a moment later. */
+static bool known_gtids(struct mysql_conn *c, struct gtid_set **out, struct err *err)
+{
+    struct gtid_set *executed = NULL;
+    struct buf answer = {0};
+    bool ok = owned_gtids(c, out, err) &&
+              mysql_conn_scalar(c, STR("SELECT @@GLOBAL.gtid_executed"), &answer, err) &&
+              gtid_set_parse(buf_str(&answer), &executed, err);
+
+    if (ok)
+        gtid_set_merge(*out, executed);
+    gtid_set_free(executed);
+    buf_free(&answer);
+    return ok;
+}
+
+bool server_knows_gtids(struct mysql_conn *c, struct str gtids, bool *known, struct err *err)
+{
+    struct gtid_set *wanted = NULL, *server = NULL;
+    bool ok = true;
+
+    *known = true;
+    if (mysql_conn_flavor(c) == FLAVOR_MARIADB || gtids.len == 0)
+        return true;
+    ok = gtid_set_parse(gtids, &wanted, err) && known_gtids(c, &server, err);
+    if (ok)
+        *known = gtid_set_includes(server, wanted);
+    gtid_set_free(wanted);
+    gtid_set_free(server);
+    return ok;
+}
+
 bool server_log_backlog(struct mysql_conn *c, struct str file, uint64_t offset,
                         struct log_backlog *out, struct err *err)
 {

@@ -51,6 +51,13 @@ bool server_log_end(struct mysql_conn *c, struct log_end *out, struct err *err) 
 bool server_log_end_committed(struct mysql_conn *c, int64_t timeout_ms, struct stop *stop,
                               struct log_end *out, struct err *err) MUST_CHECK;
 
+/*
+ * MySQL: whether the server has executed, or is about to commit, all of these GTIDs; for other
+ * servers, and without GTIDs, always true.
+ */
+bool server_knows_gtids(struct mysql_conn *c, struct str gtids, bool *known,
+                        struct err *err) MUST_CHECK;
+
 /* Where a place in the log lies as the server sees it. */
 struct log_backlog {
     uint64_t bytes; /* of the log from the place on */

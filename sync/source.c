@@ -224,6 +224,22 @@ static bool log_has(struct mysql_conn *c, const struct source_start *start, stru
                                            start->file, (unsigned long long)start->offset);
 }
 
+/* A read would wait for ever for transactions that the server has lost. */
+static bool has_history(struct mysql_conn *c, const struct source_start *start,
+                        struct err *err)
+{
+    bool known;
+
+    if (start->now || start->gtids == NULL)
+        return true;
+    if (!server_knows_gtids(c, str_from(start->gtids), &known, err))
+        return false;
+    return known || transport_fail(err, TRANSPORT_DIVERGED,
+                                   "the server has not executed all transactions that were read "
+                                   "from its log: it is not the one that was read before (reset, "
+                                   "restored, or lost in a crash)");
+}
+
 /* A start without a place would be a silent jump. */
 static bool has_place(const struct source_start *start)
 {
@@ -278,7 +294,7 @@ static bool follow(struct source *s, struct source_start *start, struct err *err
     struct server_info info;
     struct transport *t = NULL;
     bool ok = connect_and_look(s, &c, &info, err) && find_end(s, c, start, err) &&
-              log_has(c, start, err);
+              log_has(c, start, err) && has_history(c, start, err);
 
     mysql_conn_close(c);
     if (!ok || !open_dump(s, start, &t, err))

@@ -253,6 +253,21 @@ def test_a_server_that_was_reset_meanwhile_stops_the_topic_with_a_way_out(w):
     stops_and_begins_anew(w, daemon, work, connection)
 
 
+def test_a_known_place_within_an_event_of_another_log_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "within")
+    w.sql("CREATE TABLE filler (id INT PRIMARY KEY, b LONGBLOB)")
+    work.run(connection, 100)
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    reset_log(w)
+    # Wherever the place falls, these bytes look like the head of a short event.
+    w.sql("INSERT INTO filler VALUES (1, REPEAT(UNHEX('40'), 100)), (2, REPEAT(UNHEX('40000000'), 500000))")
+    work.run(connection, 50)
+    daemon.start()
+    stops_and_begins_anew(w, daemon, work, connection)
+
+
 def test_a_server_that_is_reset_while_it_is_followed_stops_the_topic_with_a_way_out(w):
     daemon, work, connection = on_a_private_server(w, "reset-live")
     work.run(connection, 100)

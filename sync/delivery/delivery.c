@@ -221,6 +221,7 @@ static void turn(struct delivery *d)
     sender_turn(s);
     loads_turn(s);
     request_turn(s);
+    sender_settle(s);
     tell(d);
 }
 

@@ -242,7 +242,7 @@ void sender_release(struct sender *s, struct outlet *o)
 }
 
 /* Loaders may have read more than there was room for; that is why read bytes are forced. */
-static void settle_budget(struct sender *s)
+void sender_settle(struct sender *s)
 {
     const size_t taken = s->ends.taken, freed = s->ends.freed;
 
@@ -267,7 +267,7 @@ void sender_turn(struct sender *s)
         sender_end(s, doc, OUTCOME_DEAD);
     }
     letters_turn(s->letters, s->now_ms);
-    settle_budget(s);
+    sender_settle(s);
 }
 
 /* What is overdue does not count, up to as many requests again: others must not wait for it. */

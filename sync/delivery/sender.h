@@ -99,6 +99,8 @@ static inline struct outlet *sender_outlet(const struct sender *s, size_t i)
 
 /* Bring back what is due, store dead letters, settle the budget. */
 void sender_turn(struct sender *s);
+/* Those who submit learn how much is held now. */
+void sender_settle(struct sender *s);
 /* There are a helper and, unless nothing is in flight, memory for the body of one more request. */
 bool sender_may_send(const struct sender *s);
 /* An index that has requests leaves some to the others, all the more while it does not answer. */

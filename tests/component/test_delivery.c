@@ -236,6 +236,7 @@ static void an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up(voi
     assert_int_equal(r->n_dead, 2);
     assert_non_null(strstr(r->last_dead_reason, "512"));
     assert_int_equal(fake_search_items(r->fake), 2);
+    assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).in_flight, 0);
 
     submit_id(r, (struct str){name, 513}, DOC_DELETE, 20);
@@ -705,6 +706,7 @@ static void submitting_waits_while_too_much_is_held(void **state)
     pthread_join(p.thread, NULL);
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
+    assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).bytes_held, 0);
 }
 
@@ -1018,6 +1020,7 @@ static void a_random_bad_day_loses_nothing_and_brings_nothing_back(void **state)
     for (int i = 0; i < DAY_THREADS; i++)
         check_day(r, &days[i]);
     assert_int_equal(r->n_dead, 0);
+    assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).bytes_held, 0);
 }
 

@@ -164,7 +164,7 @@ static void note_rows(struct follower *f, const struct step *step)
     const size_t n = (size_t)change.after[1].i;
 
     assert_true(position_version(end, 0, &version, &err));
-    f->ends[n] = version;
+    __atomic_store_n(&f->ends[n], version, __ATOMIC_RELEASE);
     read_position_set_witness(f->reader, buf_str(&witness));
     read_position_set(f->reader, version, 0);
     __atomic_store_n(&f->n_read, n, __ATOMIC_RELEASE);
@@ -265,8 +265,11 @@ static size_t read_after(struct mysql_conn *c, struct follower *f, size_t n, str
     const size_t seen = strtoul(v.ptr, NULL, 10);
 
     buf_free(&v);
-    while (n < N_SLOW && f->ends[n + 1] != 0 && f->ends[n + 1] <= stamp)
-        n++;
+    for (uint64_t end; n < N_SLOW; n++) {
+        end = __atomic_load_n(&f->ends[n + 1], __ATOMIC_ACQUIRE);
+        if (end == 0 || end > stamp)
+            break;
+    }
     assert_true(seen >= n);
     return seen;
 }

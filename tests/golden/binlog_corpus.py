@@ -251,10 +251,10 @@ class Tap:
     def __init__(self):
         self.n = self.failed = 0
 
-    def say(self, name, fault, skip=None):
+    def say(self, name, fault):
         self.n += 1
         self.failed += fault is not None
-        print(f"{'ok' if fault is None else 'not ok'} {self.n} - {name}" + (f" # SKIP {skip}" if skip else ""))
+        print(f"{'ok' if fault is None else 'not ok'} {self.n} - {name}")
         if fault is not None:
             print(f"# {fault[:600]}")
 
@@ -327,7 +327,7 @@ def check_rows(tap, name, sha, path):
         if not os.path.exists(expected):
             continue
         if (name, tool) in KNOWN:
-            tap.say(f"{name}: agrees with {tool}", None, f"it {KNOWN[name, tool]}")
+            print(f"# {name}: {tool} is no judge, it {KNOWN[name, tool]}")
             continue
         with gzip.open(expected) as f:
             text = f.read()

@@ -11,6 +11,9 @@
 
 #define CHUNK_SIZE (16 * 1024)
 
+/* Larger pieces have chunks of their own size, and leave the one being filled as it is. */
+#define SHARED_MAX (CHUNK_SIZE / 4)
+
 /* arena_reset() keeps a chunk of at most this size. */
 #define KEEP_MAX ((size_t)256 * 1024)
 
@@ -44,20 +47,46 @@ void arena_free(struct arena *a)
     free(a);
 }
 
-static void add_chunk(struct arena *a, size_t min_cap)
+static struct chunk *make_chunk(struct arena *a, size_t cap)
 {
-    size_t cap = min_cap > CHUNK_SIZE ? min_cap : CHUNK_SIZE;
     struct chunk *c = mem_alloc(1, sizeof(*c) + cap);
 
     c->cap = cap;
-    c->next = a->head;
-    a->head = c;
     a->size += sizeof(*c) + cap;
+    return c;
 }
 
-/* bytes from a's head, which has room for them. */
+static void add_chunk(struct arena *a)
+{
+    struct chunk *c = make_chunk(a, CHUNK_SIZE);
+
+    c->next = a->head;
+    a->head = c;
+}
+
+/* A chunk of its own, behind the one being filled. */
+static char *take_own(struct arena *a, size_t bytes)
+{
+    struct chunk *c = make_chunk(a, bytes);
+
+    c->used = bytes;
+    if (a->head == NULL) {
+        a->head = c;
+    } else {
+        c->next = a->head->next;
+        a->head->next = c;
+    }
+    return c->data;
+}
+
 static char *take(struct arena *a, size_t bytes)
 {
+    if (a->head == NULL || bytes > a->head->cap - a->head->used) {
+        if (bytes > SHARED_MAX)
+            return take_own(a, bytes);
+        add_chunk(a);
+    }
+
     char *p = a->head->data + a->head->used;
 
     a->head->used += bytes;
@@ -78,16 +107,12 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 
         c->used = used < c->cap ? used : c->cap;
     }
-    if (c == NULL || bytes > c->cap - c->used)
-        add_chunk(a, bytes);
     return take(a, bytes);
 }
 
 char *arena_bytes(struct arena *a, size_t n)
 {
     assert(n < SIZE_MAX / 2);
-    if (a->head == NULL || n > a->head->cap - a->head->used)
-        add_chunk(a, n);
     return take(a, n);
 }
 

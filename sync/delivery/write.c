@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A document's entry in the table with its share of the buckets, and malloc's own words. */
-#define COST_OVERHEAD 120
+/* A document's entry in the table with its share of the buckets, a ticket, malloc's own words.
+ */
+#define COST_OVERHEAD 200
 #define COST_WAITER   (sizeof(struct waiter) + 8)
 
 uint64_t write_hash(struct str index, struct str routing, struct str id)

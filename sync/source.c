@@ -331,6 +331,18 @@ static bool take_fault(struct source *s, struct err *err)
     return faulty;
 }
 
+/*
+ * The builder may not have come yet to what it will complain about, and its complaint says
+ * more: at a place inside an event of another log, the server takes what follows for anything.
+ */
+static void wait_for_builder(struct source *s)
+{
+    struct source_start ignored = {0};
+
+    (void)s->opt.where(s->opt.ctx, &ignored);
+    free(ignored.gtids);
+}
+
 static void wait_for_a_person(struct source *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -379,6 +391,8 @@ static void *source_main(void *arg)
         const bool ended = follow(s, &start, &err);
 
         free(start.gtids);
+        if (!ended && err.kind == ERR_FATAL)
+            wait_for_builder(s);
         if (!take_fault(s, &err) && (ended || err.kind == ERR_STOP))
             break;
         if (s->events > before + 2)

@@ -17,8 +17,6 @@
 struct log_reader {
     bool lenient;
     uint64_t event_max;
-    table_map_want_fn want;
-    void *want_ctx;
     struct framer framer;
     struct table_maps *maps;
     struct payload *payload;
@@ -62,8 +60,6 @@ struct log_reader *log_reader_new(const struct log_reader_options *opt)
 
     r->lenient = opt->lenient;
     r->event_max = opt->event_max != 0 ? opt->event_max : EVENT_MAX_DEFAULT;
-    r->want = opt->want;
-    r->want_ctx = opt->want_ctx;
     framer_init(&r->framer, opt->start, opt->file, r->event_max);
     r->framer.unwanted = is_unwanted;
     r->framer.ctx = r;

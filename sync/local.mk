@@ -1,15 +1,21 @@
 # The moving parts of one source.  libsync.a
 noinst_LIBRARIES += libsync.a
 libsync_a_SOURCES = \
+	%D%/assignment.c      %D%/assignment.h \
 	%D%/builder.c         %D%/builder.h \
 	%D%/change_writer.c   %D%/change_writer.h \
+	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/fingerprint.c     %D%/fingerprint.h \
 	%D%/handoff.c         %D%/handoff.h \
+	%D%/known_server.c    %D%/known_server.h \
 	%D%/pipeline.c        %D%/pipeline.h \
 	%D%/progress.c        %D%/progress.h \
+	%D%/questions.c       %D%/questions.h \
+	%D%/rate.c            %D%/rate.h \
 	%D%/read_position.c   %D%/read_position.h \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/reread.c          %D%/reread.h \
+	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \
 	%D%/routing_compile.c %D%/routing_compile.h \
 	%D%/saver.c           %D%/saver.h \
@@ -17,7 +23,9 @@ libsync_a_SOURCES = \
 	%D%/server_access.c   %D%/server_access.h \
 	%D%/server_info.c     %D%/server_info.h \
 	%D%/shapes.c          %D%/shapes.h \
+	%D%/shapes_store.c    %D%/shapes_store.h \
 	%D%/source.c          %D%/source.h \
 	%D%/standstill.c      %D%/standstill.h \
+	%D%/start_point.c     %D%/start_point.h \
 	%D%/witness.c         %D%/witness.h
 sync_libs = libsync.a $(delivery_libs)

@@ -15,6 +15,11 @@
 
 #define INITIAL_LINE 64
 
+uint64_t mark_version(const struct mark *m, uint64_t epoch)
+{
+    return epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
+}
+
 struct entry {
     uint64_t seq;
     struct mark end;

@@ -35,6 +35,8 @@ struct mark {
     uint8_t gtid_event[MARK_GTID_BYTES]; /* header and checksum of that event */
     struct gtid gtid;                    /* family GTID_NONE without */
 };
+/* As a document version. */
+uint64_t mark_version(const struct mark *m, uint64_t epoch);
 
 struct progress;
 

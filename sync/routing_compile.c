@@ -31,6 +31,22 @@ struct version_spec *version_spec_copy(const struct version_spec *v)
     return copy;
 }
 
+void version_specs_free(struct version_spec **specs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        version_spec_free(specs[i]);
+    free(specs);
+}
+
+struct version_spec **version_specs_copy(const struct version_spec *const *specs, size_t n)
+{
+    struct version_spec **copy = mem_alloc(n == 0 ? 1 : n, sizeof(struct version_spec *));
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = version_spec_copy(specs[i]);
+    return copy;
+}
+
 static struct target *new_target(const char *topic, const struct version_spec *v,
                                  struct plan *plan)
 {

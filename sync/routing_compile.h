@@ -29,6 +29,9 @@ struct version_spec {
 void version_spec_free(struct version_spec *v); /* NULL is fine */
 /* Copies strings, takes references. */
 struct version_spec *version_spec_copy(const struct version_spec *v) RETURNS_NONNULL MUST_CHECK;
+void version_specs_free(struct version_spec **specs, size_t n);
+struct version_spec **version_specs_copy(const struct version_spec *const *specs,
+                                         size_t n) RETURNS_NONNULL MUST_CHECK;
 
 typedef void (*table_stop_fn)(void *ctx, struct target *target, const char *reason,
                               const char *way_out);

@@ -44,7 +44,7 @@ struct saver {
 
     /* All guarded by lock. */
     char base[224];
-    char identity[96];
+    char identity[IDENTITY_CAP];
     struct mark safe;
     struct gtid_set *executed;
     bool frozen;
@@ -279,8 +279,7 @@ uint64_t saver_safe_version(struct saver *s)
 {
     pthread_mutex_lock(&s->lock);
 
-    const uint64_t v =
-        s->opt.epoch << 53 | (uint64_t)s->safe.file_number << 33 | s->safe.offset;
+    const uint64_t v = mark_version(&s->safe, s->opt.epoch);
 
     pthread_mutex_unlock(&s->lock);
     return v;
@@ -293,7 +292,7 @@ void saver_status(struct saver *s, struct saver_status *out)
     pthread_mutex_lock(&s->lock);
     *out = (struct saver_status){
         .offset = s->safe.offset,
-        .version = s->opt.epoch << 53 | (uint64_t)s->safe.file_number << 33 | s->safe.offset,
+        .version = mark_version(&s->safe, s->opt.epoch),
         .lag_s = s->lag_s,
         .lag_bytes = s->lag_bytes,
         .lag_known = s->lag_known,

@@ -16,11 +16,13 @@
 struct mysql_conn;
 struct stop;
 
+#define IDENTITY_CAP 96
+
 struct server_info {
     bool mariadb;
     unsigned version;
     char version_text[96];
-    char identity[96]; /* server_uuid, or "id N" where there is none */
+    char identity[IDENTITY_CAP]; /* server_uuid, or "id N" where there is none */
     uint32_t server_id;
     bool log_bin;
     char binlog_format[16];

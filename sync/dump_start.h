@@ -1,0 +1,56 @@
+/*
+ * struct dump_start: where each dump of a source starts, and what its beginning changes.
+ *
+ * The reader thread asks; the builder answers in its place in the stream, from the last whole
+ * transaction that it read, else from what the store or the definition says.
+ *
+ * @thread where, begins: the reader's; log_end, close: any
+ */
+#ifndef SYNC_DUMP_START_H
+#define SYNC_DUMP_START_H
+
+#include "src/base/base.h"
+#include "sync/source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct builder;
+struct dump_start;
+struct handoff;
+struct known_server;
+struct progress;
+struct read_position;
+struct router;
+struct saver;
+struct start_point;
+
+struct dump_start_options { /* all borrowed */
+    const char *topic;
+    const char *start_at;      /* now, FILE:OFFSET or GTIDs: while the start is not known */
+    struct start_point *start; /* settled by the first dump */
+    struct known_server *known;
+    struct handoff *handoff;
+    struct read_position *reader;
+    struct progress *progress;
+    struct builder *builder;
+    struct saver *saver;
+    struct router *router;
+};
+
+struct dump_start *
+dump_start_new(const struct dump_start_options *opt) RETURNS_NONNULL MUST_CHECK;
+/* After the builder's end. */
+void dump_start_free(struct dump_start *d); /* NULL is fine */
+
+/* As in struct source_options.  False: closed. */
+bool dump_start_where(struct dump_start *d, struct source_start *out) MUST_CHECK;
+bool dump_start_begins(struct dump_start *d, const struct source_start *start) MUST_CHECK;
+
+/* Where the log ended at the last connect, as a version; 0: never connected. */
+uint64_t dump_start_log_end(const struct dump_start *d);
+
+/* No answer is waited for any more. */
+void dump_start_close(struct dump_start *d);
+
+#endif

@@ -1,0 +1,84 @@
+#include "config.h"
+
+#include "sync/known_server.h"
+
+#include "src/base/mem.h"
+#include "sync/binlog/transport.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known_server {
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    char identity[IDENTITY_CAP];
+    bool gtid;
+    bool ordered; /* it commits in the order of its log */
+};
+
+struct known_server *known_server_new(const char *identity)
+{
+    struct known_server *k = mem_alloc(1, sizeof(*k));
+
+    pthread_mutex_init(&k->lock, NULL);
+    snprintf(k->identity, sizeof(k->identity), "%s", identity);
+    return k;
+}
+
+void known_server_free(struct known_server *k)
+{
+    if (k == NULL)
+        return;
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+bool known_server_meet(struct known_server *k, const struct server_info *info, struct err *err)
+{
+    pthread_mutex_lock(&k->lock);
+
+    const bool same = k->identity[0] == '\0' || strcmp(k->identity, info->identity) == 0;
+
+    if (same)
+        snprintf(k->identity, sizeof(k->identity), "%s", info->identity);
+    else
+        transport_fail(err, TRANSPORT_DIVERGED,
+                       "another server is behind the address: it is %s and was %s, so "
+                       "positions cannot be compared",
+                       info->identity, k->identity);
+    k->gtid = info->gtid;
+    k->ordered = info->commits_in_order;
+    pthread_mutex_unlock(&k->lock);
+    return same;
+}
+
+bool known_server_identity(struct known_server *k, char *out, size_t cap)
+{
+    pthread_mutex_lock(&k->lock);
+    snprintf(out, cap, "%s", k->identity);
+    pthread_mutex_unlock(&k->lock);
+    return out[0] != '\0';
+}
+
+bool known_server_has_gtid(struct known_server *k)
+{
+    pthread_mutex_lock(&k->lock);
+
+    const bool gtid = k->gtid;
+
+    pthread_mutex_unlock(&k->lock);
+    return gtid;
+}
+
+bool known_server_needs_witnesses(struct known_server *k)
+{
+    pthread_mutex_lock(&k->lock);
+
+    const bool needed = !k->gtid && k->ordered;
+
+    pthread_mutex_unlock(&k->lock);
+    return needed;
+}

@@ -1,0 +1,59 @@
+/*
+ * struct router: keeps the routing of a source's builder in step with the index versions that
+ * it is to write to and with the tables as they are.
+ *
+ * A routing is made of what information_schema says at a moment that includes all DDL read so
+ * far; the shapes by which the log's rows are read go with it.  When none can be made, the
+ * builder keeps the one that it has and reads nothing more until the next dump.
+ *
+ * @thread the builder's; blocks on the server and the store
+ */
+#ifndef SYNC_ROUTER_H
+#define SYNC_ROUTER_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "sync/routing_compile.h"
+
+#include <stdint.h>
+
+struct assignment;
+struct builder;
+struct ddl;
+struct known_server;
+struct read_position;
+struct router;
+struct server_access;
+struct stop;
+struct store;
+
+struct router_options { /* all borrowed */
+    const char *topic;
+    uint64_t epoch;
+    uint64_t start; /* where the stream starts, as a version */
+    struct store *store;
+    struct server_access *server;
+    struct known_server *known;
+    struct read_position *reader;
+    struct builder *builder;
+    struct assignment *assignment;
+    struct stop *stop; /* ends what waits for the server */
+    table_stop_fn stop_table;
+    void *ctx; /* of stop_table */
+};
+
+/* Loads the shapes.  @thread any, before the builder starts */
+struct router *router_new(const struct router_options *opt) RETURNS_NONNULL MUST_CHECK;
+/* After the builder's end. */
+void router_free(struct router *r); /* NULL is fine */
+
+/* A dump begins: whatever the tables are now. */
+void router_begin(struct router *r);
+/* DDL was met in the stream. */
+void router_on_ddl(struct router *r, const struct ddl *ddl);
+/* Index versions are wanted that may not be taken yet. */
+void router_take(struct router *r);
+/* The connection goes; the next use opens another. */
+void router_disconnect(struct router *r);
+
+#endif

@@ -1,0 +1,40 @@
+#include "config.h"
+
+#include "sync/shapes_store.h"
+
+#include "src/base/buf.h"
+#include "src/base/log.h"
+#include "src/store.h"
+#include "sync/shapes.h"
+
+struct shapes *shapes_store_load(struct store *store, const char *topic, uint64_t start)
+{
+    struct shapes *s = shapes_new();
+    struct buf name = {0}, json = {0};
+    struct err err = {0};
+    bool found = false;
+
+    buf_printf(&name, "shapes/%s", topic);
+    if (!store_get_value(store, buf_str(&name), &json, &found, &err) ||
+        (found && !shapes_parse(s, buf_str(&json), start, &err)))
+        log_failure(LOG_WARN, &err, "the shapes of tables are read from the server again",
+                    KV("topic", topic));
+    buf_free(&name);
+    buf_free(&json);
+    return s;
+}
+
+bool shapes_store_save(struct store *store, const char *topic, const struct shapes *s,
+                       struct err *err)
+{
+    struct buf name = {0}, json = {0};
+
+    shapes_format(s, &json);
+    buf_printf(&name, "shapes/%s", topic);
+
+    const bool ok = store_put_value(store, buf_str(&name), buf_str(&json), err);
+
+    buf_free(&name);
+    buf_free(&json);
+    return ok;
+}

@@ -1,0 +1,25 @@
+/*
+ * The shapes of a topic's tables, kept in the store between runs.
+ *
+ * Blocks on the store.
+ */
+#ifndef SYNC_SHAPES_STORE_H
+#define SYNC_SHAPES_STORE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shapes;
+struct store;
+
+/* Empty, with a line in the log, where they cannot be had: then they are learned again, with
+ * more doubt.  start: where the stream starts, as a version. */
+struct shapes *shapes_store_load(struct store *store, const char *topic,
+                                 uint64_t start) RETURNS_NONNULL MUST_CHECK;
+bool shapes_store_save(struct store *store, const char *topic, const struct shapes *s,
+                       struct err *err) MUST_CHECK;
+
+#endif

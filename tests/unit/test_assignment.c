@@ -1,0 +1,125 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/thread.h"
+#include "sync/assignment.h"
+#include "sync/model/definition.h"
+#include "sync/routing.h"
+#include "sync/server_access.h"
+
+#define LONG_MS 60000
+
+static struct server_access server = {.refs = 1};
+
+/* One index version; its definitions belong to the caller. */
+static struct version_spec spec(struct definitions *d, const char *index)
+{
+    return (struct version_spec){.definitions = d,
+                                 .server = &server,
+                                 .index = (char *)(uintptr_t)index,
+                                 .write_alias = (char *)(uintptr_t) "w"};
+}
+
+static struct routing *routing(void)
+{
+    return routing_new(NULL, 0, NULL, NULL);
+}
+
+static void what_is_wanted_is_taken_when_a_routing_was_made_for_it(void **state)
+{
+    struct assignment *a = assignment_new();
+    uint64_t at = 0;
+
+    (void)state;
+    assert_false(assignment_is_taken(a));
+    assert_null(assignment_routing(a));
+
+    const uint64_t first = assignment_set(a, NULL, 0);
+
+    assert_false(assignment_wait(a, first, 0, &at));
+    assignment_take(a, routing(), first, 700);
+    assert_true(assignment_is_taken(a));
+    assert_true(assignment_wait(a, first, LONG_MS, &at));
+    assert_int_equal(at, 700);
+
+    const uint64_t second = assignment_set(a, NULL, 0);
+
+    assert_false(assignment_is_taken(a));
+    assignment_take(a, routing(), first, 800);
+    assert_false(assignment_wait(a, second, 0, &at));
+    assignment_take(a, routing(), second, 900);
+    assignment_renew(a);
+    assert_false(assignment_is_taken(a));
+    assignment_free(a);
+}
+
+static void a_stopped_version_stays_out_until_others_are_wanted(void **state)
+{
+    struct definitions *d = definitions_new();
+    struct assignment *a = assignment_new();
+    const struct version_spec one = spec(d, "orders_v1"), two = spec(d, "orders_v2");
+    const struct version_spec *const both[] = {&one, &two};
+    uint64_t generation;
+    size_t n;
+
+    (void)state;
+    assignment_set(a, both, 2);
+    assignment_stop(a, "orders_v2");
+    assignment_renew(a);
+
+    struct version_spec **specs = assignment_specs(a, &n, &generation);
+
+    assert_int_equal(n, 2);
+    assert_int_equal(generation, 2);
+    assert_string_equal(specs[1]->index, "orders_v2");
+    assert_false(specs[0]->stopped);
+    assert_true(specs[1]->stopped);
+    version_specs_free(specs, n);
+    assignment_set(a, both, 2);
+    specs = assignment_specs(a, &n, &generation);
+    assert_false(specs[1]->stopped);
+    version_specs_free(specs, n);
+    assignment_free(a);
+    definitions_unref(d);
+}
+
+struct taker {
+    struct assignment *a;
+    uint64_t generation;
+};
+
+static void *take(void *arg)
+{
+    struct taker *t = arg;
+
+    assignment_take(t->a, routing(), t->generation, 5);
+    return NULL;
+}
+
+static void who_waits_is_woken_when_the_versions_are_taken(void **state)
+{
+    struct taker t = {.a = assignment_new()};
+    uint64_t at = 0;
+
+    (void)state;
+    t.generation = assignment_set(t.a, NULL, 0);
+
+    pthread_t thread = thread_start("builder", take, &t);
+
+    assert_true(assignment_wait(t.a, t.generation, LONG_MS, &at));
+    assert_int_equal(at, 5);
+    pthread_join(thread, NULL);
+    assignment_free(t.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wanted_is_taken_when_a_routing_was_made_for_it),
+        cmocka_unit_test(a_stopped_version_stays_out_until_others_are_wanted),
+        cmocka_unit_test(who_waits_is_woken_when_the_versions_are_taken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

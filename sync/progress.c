@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define INITIAL_LINE 64
+#define LINE_MAX     16384 /* then transactions that come are safe together */
 
 uint64_t mark_version(const struct mark *m, uint64_t epoch)
 {
@@ -37,6 +38,7 @@ struct progress {
     struct checkpoint *cp;
     struct ticket_counters counters;
     uint64_t running; /* builder only: the open transaction, 0 none */
+    uint64_t opened;  /* builder only: the last one that was, 0 none */
 
     pthread_mutex_t lock;
 
@@ -86,10 +88,28 @@ void progress_free(struct progress *p)
     free(p);
 }
 
+static bool is_full(struct progress *p)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const bool full = p->line_len >= LINE_MAX;
+
+    pthread_mutex_unlock(&p->lock);
+    return full;
+}
+
+/* When too many wait, the transaction joins the one before it. */
+static uint64_t open_transaction(struct progress *p)
+{
+    if (!is_full(p) || !checkpoint_reopen(p->cp, p->opened))
+        p->opened = checkpoint_open(p->cp);
+    return p->opened;
+}
+
 struct ticket *progress_ticket(struct progress *p)
 {
     if (p->running == 0)
-        p->running = checkpoint_open(p->cp);
+        p->running = open_transaction(p);
     return ticket_new(p->cp, p->running, &p->counters);
 }
 
@@ -113,10 +133,15 @@ static void move_safe(struct progress *p, const struct mark *to)
     p->moved = true;
 }
 
-/* A transaction that concerns nothing moves the end of the one before it. */
+static struct entry *last_entry(struct progress *p)
+{
+    return &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
+}
+
+/* A transaction that opened nothing new moves the end of the one before it. */
 static void extend_last(struct progress *p, const struct mark *end)
 {
-    struct entry *last = &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
+    struct entry *last = last_entry(p);
 
     if (last->merged == NULL)
         last->merged = gtid_set_new();
@@ -125,34 +150,29 @@ static void extend_last(struct progress *p, const struct mark *end)
     last->end = *end;
 }
 
+/* The end is safe when all that was ever opened is done, also what was abandoned. */
 void progress_commit(struct progress *p, const struct mark *end)
 {
-    const uint64_t seq = p->running;
-
     pthread_mutex_lock(&p->lock);
-    if (seq == 0 && p->line_len == 0) {
-        move_safe(p, end);
-    } else if (seq == 0) {
+    if (p->line_len > 0 && last_entry(p)->seq == p->opened) {
         extend_last(p, end);
+    } else if (p->line_len == 0 && checkpoint_safe(p->cp) >= p->opened) {
+        move_safe(p, end);
     } else {
         if (p->line_len == p->line_cap)
             widen_line(p);
         p->line[(p->line_first + p->line_len++) % p->line_cap] =
-            (struct entry){.seq = seq, .end = *end};
+            (struct entry){.seq = p->opened, .end = *end};
     }
     pthread_mutex_unlock(&p->lock);
-    p->running = 0;
-    if (seq != 0)
-        checkpoint_close(p->cp, seq);
+    progress_abandon(p);
 }
 
 void progress_abandon(struct progress *p)
 {
-    /* The same rows come again with the transaction; their first tickets just finish. */
-    if (p->running != 0) {
+    if (p->running != 0)
         checkpoint_close(p->cp, p->running);
-        p->running = 0;
-    }
+    p->running = 0;
 }
 
 static char *copy_bytes(struct str s)

@@ -3,7 +3,8 @@
  *
  * Couples the checkpoint (what is safe) with the positions and tombstones that belong to it.  A
  * transaction that concerns no document takes no place in the line: it only moves the end of
- * the one before it, so that a held index does not make memory grow while other tables go on.
+ * the one before it; and so does every one once many wait, so that a held index does not make
+ * memory grow while other tables go on.
  *
  * @thread builder: begin, commit, tombstone; saver: safe, take_tombstones; others: counters
  */
@@ -50,7 +51,7 @@ struct ticket *progress_ticket(struct progress *p) RETURNS_NONNULL MUST_CHECK;
 void progress_commit(struct progress *p, const struct mark *end);
 
 /* The stream starts anew at a transaction's beginning: what the running one opened stays
- * counted. */
+ * counted, and nothing is safe before it is done. */
 void progress_abandon(struct progress *p);
 
 /* A delete that must be durable before the checkpoint passes it; the strings are copied. */

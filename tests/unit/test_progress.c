@@ -75,6 +75,73 @@ static void a_running_transaction_is_not_safe_when_its_documents_are(void **stat
     progress_free(p);
 }
 
+/* The dump is cut and begins again; what of the transaction was read is not read once more. */
+static void what_an_abandoned_transaction_opened_holds_all_after_it(void **state)
+{
+    const struct mark start = at(4), one = at(100), two = at(200);
+    struct progress *p = progress_new(&start);
+    struct ticket *first = progress_ticket(p);
+
+    (void)state;
+    progress_commit(p, &one);
+
+    struct ticket *cut = progress_ticket(p);
+
+    progress_abandon(p);
+    progress_commit(p, &one); /* to see that the log is the same */
+    progress_commit(p, &two); /* it had no further rows */
+    ticket_done(first, OUTCOME_DELIVERED);
+    assert_true(safe_offset(p) < 200);
+    assert_false(progress_idle(p));
+    ticket_done(cut, OUTCOME_DELIVERED);
+    assert_int_equal(safe_offset(p), 200);
+    assert_true(progress_idle(p));
+    progress_free(p);
+}
+
+static void an_abandoned_transaction_alone_holds_all_after_it(void **state)
+{
+    const struct mark start = at(4), one = at(100);
+    struct progress *p = progress_new(&start);
+    struct ticket *cut = progress_ticket(p);
+
+    (void)state;
+    progress_abandon(p);
+    progress_commit(p, &one);
+    assert_int_equal(safe_offset(p), 4);
+    assert_false(progress_idle(p));
+    ticket_done(cut, OUTCOME_DELIVERED);
+    assert_int_equal(safe_offset(p), 100);
+    progress_free(p);
+}
+
+/* That many of them are safe together, only when the last one is, shows that no more is kept. */
+static void what_waits_behind_a_held_document_does_not_grow_for_ever(void **state)
+{
+    const struct mark start = at(4), end = at(2000100);
+    struct progress *p = progress_new(&start);
+    struct ticket *held = progress_ticket(p), *last = NULL;
+
+    (void)state;
+    for (uint64_t offset = 100; offset <= 2000000; offset += 100) {
+        const struct mark one = at(offset);
+
+        if (last != NULL)
+            ticket_done(last, OUTCOME_DELIVERED);
+        last = offset == 100 ? NULL : progress_ticket(p);
+        progress_commit(p, &one);
+    }
+    assert_int_equal(safe_offset(p), 4);
+    ticket_done(held, OUTCOME_DELIVERED);
+    assert_in_range(safe_offset(p), 100, 1990000);
+    ticket_done(last, OUTCOME_DELIVERED);
+    assert_int_equal(safe_offset(p), 2000000);
+    ticket_done(progress_ticket(p), OUTCOME_DELIVERED);
+    progress_commit(p, &end);
+    assert_int_equal(safe_offset(p), 2000100);
+    progress_free(p);
+}
+
 static void every_gtid_that_is_safe_is_in_the_executed_set(void **state)
 {
     const struct mark start = at(4), one = at(100), two = at(200);
@@ -141,6 +208,9 @@ int main(void)
         cmocka_unit_test(a_transaction_without_documents_is_safe_at_once),
         cmocka_unit_test(an_undelivered_document_holds_all_after_it),
         cmocka_unit_test(a_running_transaction_is_not_safe_when_its_documents_are),
+        cmocka_unit_test(what_an_abandoned_transaction_opened_holds_all_after_it),
+        cmocka_unit_test(an_abandoned_transaction_alone_holds_all_after_it),
+        cmocka_unit_test(what_waits_behind_a_held_document_does_not_grow_for_ever),
         cmocka_unit_test(every_gtid_that_is_safe_is_in_the_executed_set),
         cmocka_unit_test(tombstones_that_were_not_stored_are_given_out_again),
         cmocka_unit_test(every_change_is_counted_in_and_out_once),

@@ -174,6 +174,7 @@ static void format_shape(struct json_writer *w, const struct shape *s)
     json_put_u64(w, STR("doubt_to"), s->doubt_to);
     json_put_string(w, STR("database"), s->schema->database);
     json_put_string(w, STR("table"), s->schema->table);
+    json_put_string(w, STR("engine"), s->schema->engine);
     json_write_key(w, STR("columns"));
     json_open_array(w);
     for (size_t i = 0; i < s->schema->n_columns; i++)
@@ -307,7 +308,7 @@ static bool read_key(struct schema *s, struct str json)
 
 static bool read_shape(struct shapes *s, struct str json, uint64_t at)
 {
-    struct buf database = {0}, table = {0};
+    struct buf database = {0}, table = {0}, engine = {0};
     struct str columns, key;
     uint64_t from, doubt_to;
     bool ok = json_find_u64(json, "/from", &from) &&
@@ -319,6 +320,8 @@ static bool read_shape(struct shapes *s, struct str json, uint64_t at)
     if (ok && from <= at && EPOCH(from) == EPOCH(at)) {
         struct schema *schema = schema_new(buf_str(&database), buf_str(&table));
 
+        (void)json_find_text(json, "/engine", &engine);
+        schema->engine = arena_copy(schema->arena, buf_str(&engine));
         ok = read_columns(schema, columns) && read_key(schema, key);
         if (ok) {
             struct shape *shape = add(s, schema, from);
@@ -330,6 +333,7 @@ static bool read_shape(struct shapes *s, struct str json, uint64_t at)
     }
     buf_free(&database);
     buf_free(&table);
+    buf_free(&engine);
     return ok;
 }
 

@@ -34,6 +34,7 @@ static struct schema *table(const char *name, const char *column)
                                     .n_labels = 2};
     s->key = arena_alloc(s->arena, 1, sizeof(*s->key));
     s->key[s->n_key++] = 1;
+    s->engine = STR("InnoDB");
     return s;
 }
 
@@ -112,6 +113,7 @@ static void shapes_outlive_a_restart_as_far_as_they_are_known(void **state)
     assert_int_equal(known->schema->columns[0].scale, 2);
     assert_true(known->schema->columns[0].is_unsigned && known->schema->columns[1].nullable);
     assert_int_equal(known->schema->key[0], 1);
+    assert_true(str_equal(known->schema->engine, STR("InnoDB")));
     shapes_free(back);
     back = shapes_new();
     assert_true(shapes_parse(back, buf_str(&json), EPOCH | 300, &err));

@@ -11,6 +11,7 @@ librebalance_a_SOURCES = \
 	%D%/look.c            %D%/look.h \
 	%D%/node.c            %D%/node.h \
 	%D%/node_apply.c \
+	%D%/node_build.c \
 	%D%/node_dead.c \
 	%D%/node_definition.c \
 	%D%/node_doctor.c \
@@ -21,6 +22,9 @@ librebalance_a_SOURCES = \
 	%D%/node_reset.c \
 	%D%/node_state.c \
 	%D%/node_status.c \
+	%D%/node_table_stop.c \
 	%D%/node_topics.c \
+	%D%/node_version_create.c \
+	%D%/node_version_drop.c \
 	%D%/tally.c           %D%/tally.h
 rebalance_libs = librebalance.a $(sync_libs)

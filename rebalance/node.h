@@ -116,8 +116,8 @@ void node_log(struct coordinator *co, struct str table, struct str index, uint64
               const char *event, const char *detail);
 struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
                                       struct err *err) MUST_CHECK;
-/* The table's definition has changed since this version was the newest: what a build would change.
- */
+/* The table's definition has changed since this version was the newest: what a build would
+ * change. */
 bool node_pending_since(struct coordinator *co, struct str table, uint64_t *version,
                         struct err *err) MUST_CHECK;
 /* A time as RFC 3339 in UTC, null for 0. */
@@ -126,6 +126,10 @@ void node_put_time(struct json_writer *w, struct str key, int64_t ms);
 void node_index_name(struct buf *b, struct str alias, uint64_t number);
 void node_write_alias(struct buf *b, struct str alias, uint64_t number);
 
+/* The table of an argument: DATABASE.TABLE, or an index alias; 404 with the nearest name. */
+const struct table_definition *node_find_table(const struct definitions *d, struct str name,
+                                               struct err *err) MUST_CHECK;
+
 /* ---- node_topics.c ---- */
 /* Topics as the definitions want them: start, restart, stop. */
 void node_sync_topics(struct coordinator *co);
@@ -133,6 +137,8 @@ void node_sync_topics(struct coordinator *co);
  * `name`. */
 bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
                 struct err *err) MUST_CHECK;
+/* ... in which a topic takes it that a version is gone. */
+#define ROUTE_AWAY_MS 20000
 struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
 void node_stop_topic(struct coordinator *co, struct topic *t);
 void node_free_topics(struct coordinator *co);
@@ -145,6 +151,10 @@ struct delivery_options node_delivery_options(struct coordinator *co);
 bool node_lag_threatens(const struct pipeline_status *s);
 
 /* ---- node_definition.c ---- */
+/* The version's definitions, as it was built. */
+bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
+                              struct definitions **out, const struct table_definition **table,
+                              struct err *err) MUST_CHECK;
 /* The definitions of now, with the table as a version was built with it (its canonical JSON).
  */
 struct definitions *node_with_table(const struct definitions *now, struct str table_json,
@@ -155,31 +165,48 @@ bool node_expand_table(const struct definitions *d, const struct table_definitio
                        plan_schema_fn find, void *ctx, struct buf *json,
                        struct err *err) MUST_CHECK;
 
-/* ---- node_index.c ---- */
+/* ---- node_version_create.c ---- */
+/* A new version of the table's index: its number, the index in the engine, and the job that
+ * fills it. */
+bool node_create_version(struct coordinator *co, const struct definitions *d,
+                         const struct table_definition *t,
+                         const struct index_create_options *opt, uint64_t *job,
+                         struct err *err) MUST_CHECK;
+
+/* ---- node_version_drop.c ---- */
+/* A version that was being built goes: job, record, index; searches use what they used. */
+bool node_drop_version(struct coordinator *co, const struct stored_version *v,
+                       struct err *err) MUST_CHECK;
+/* The index goes, with its dead letters; what fails is logged. */
+void node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number);
+/* The dead letters of the versions before this one. */
+void node_forget_older_letters(struct coordinator *co, const struct stored_version *v);
+/* Throw away what delivery has, or gets back, for a concrete index that is gone for good: the
+ * checkpoint must not wait for it. */
+void node_forget_index(struct coordinator *co, struct str index);
+
+/* ---- node_build.c ---- */
+/* NULL: none runs; number 0: any of this alias.  Under lock or doing. */
+struct index_build *node_find_build(struct coordinator *co, struct str alias, uint64_t number);
 /* Builds whose version is changing and that do not run. */
 void node_resume_builds(struct coordinator *co);
 void node_finish_builds(struct coordinator *co);
 void node_stop_builds(struct coordinator *co);
 /* Ask all of them to stop, without waiting. */
 void node_hush_builds(struct coordinator *co);
-/* Throw away what delivery has, or gets back, for a concrete index that is gone for good. */
-void node_forget_index(struct coordinator *co, struct str index);
 /* Those of a pipeline that goes end here; node_resume_builds goes on with the next one. */
 void node_pause_builds(struct coordinator *co, const struct pipeline *p);
-/* Builds on a topic end, and what they built goes. */
+/* The version's build ends, if it runs, and what it built goes. */
+bool node_drop_build(struct coordinator *co, const struct stored_version *v,
+                     struct err *err) MUST_CHECK;
+/* All of a topic's. */
 bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err) MUST_CHECK;
-/* The version's definitions, as it was built. */
-bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
-                              struct definitions **out, const struct table_definition **table,
-                              struct err *err) MUST_CHECK;
+
+/* ---- node_table_stop.c ---- */
+bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
+                     const char *way_out, struct err *err) MUST_CHECK;
 /* What is written to cannot go on: the table stops, or the build whose version it is fails. */
 bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
                       const char *way_out, struct err *err) MUST_CHECK;
-bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
-                     const char *way_out, struct err *err) MUST_CHECK;
-
-/* The table of an argument: DATABASE.TABLE, or an index alias; 404 with the nearest name. */
-const struct table_definition *node_find_table(const struct definitions *d, struct str name,
-                                               struct err *err) MUST_CHECK;
 
 #endif

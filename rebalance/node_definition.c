@@ -6,6 +6,7 @@
 #include "sync/binlog/schema.h"
 #include "sync/model/definition_export.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,21 @@ struct definitions *node_with_table(const struct definitions *now, struct str ta
     buf_free(&name);
     arena_free(a);
     return d;
+}
+
+bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
+                              struct definitions **out, const struct table_definition **table,
+                              struct err *err)
+{
+    struct definitions *now = node_definitions(co);
+    struct str name;
+
+    *out = node_with_table(now, v->definition, &name, err);
+    definitions_unref(now);
+    if (*out == NULL)
+        return err_wrap(err, "index %" STR_FMT "_v%" PRIu64, STR_ARG(v->index), v->number);
+    *table = definitions_table(*out, name);
+    return true;
 }
 
 /* ---- naming every column ---- */

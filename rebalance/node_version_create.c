@@ -1,0 +1,226 @@
+#include "config.h"
+
+#include "rebalance/look.h"
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "sync/document/plan.h"
+#include "sync/model/mapping.h"
+#include "sync/schemas.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- in the engine ---- */
+
+/* Numbers are never used again, also when the store was lost and the engine remembers. */
+static bool highest_in_engine(struct coordinator *co, struct str alias, uint64_t *highest,
+                              struct err *err)
+{
+    struct buf path = {0}, answer = {0};
+    struct json_reader r;
+    struct str index;
+    int status;
+
+    *highest = 0;
+    buf_printf(&path, "/%" STR_FMT "_v*/_alias", STR_ARG(alias));
+
+    const bool ok =
+        search_request(co->opt.search, "GET", buf_str(&path), STR(""), &status, &answer, err);
+
+    json_reader_init(&r, buf_str(&answer));
+    if (ok && status == 200 && json_enter_object(&r))
+        while (json_next_member(&r, &index) && json_skip(&r)) {
+            const uint64_t n =
+                index.len > alias.len + 2 ? strtoull(index.ptr + alias.len + 2, NULL, 10) : 0;
+
+            if (n > *highest)
+                *highest = n;
+        }
+    buf_free(&path);
+    buf_free(&answer);
+    return ok;
+}
+
+static bool check_alias(struct coordinator *co, struct str alias, struct err *err)
+{
+    bool exists, is_alias;
+
+    if (!search_index_exists(co->opt.search, alias, &exists, &is_alias, err))
+        return false;
+    return !exists || is_alias ||
+           refuse(err, 409,
+                  "%" STR_FMT " is the name of an index that Millrace did not make, so it "
+                  "cannot become an alias; fix: "
+                  "give the table another `index:`, or delete or rename that index",
+                  STR_ARG(alias));
+}
+
+static void append_meta(struct json_writer *w, const struct stored_version *v,
+                        const char *identity)
+{
+    json_write_key(w, STR("_millrace"));
+    json_open_object(w);
+    json_put_string(w, STR("topic"), v->topic);
+    json_put_cstr(w, STR("log"), identity);
+    json_put_u64(w, STR("epoch"), v->epoch);
+    json_put_u64(w, STR("version"), v->number);
+    json_close_object(w);
+}
+
+/* The body of PUT /index: settings for filling, mappings with lineage, and the write alias. */
+static bool index_body(struct coordinator *co, const struct stored_version *v,
+                       const struct definitions *d, const struct table_definition *t,
+                       struct look *l, struct buf *body, struct err *err)
+{
+    struct buf meta = {0}, alias = {0};
+    struct json_writer w = {.out = &meta};
+    struct topic *topic = node_topic(co, v->topic);
+    char identity[96] = "";
+
+    if (topic != NULL && topic->pipeline != NULL)
+        pipeline_identity(topic->pipeline, identity, sizeof(identity));
+    json_open_object(&w);
+    append_meta(&w, v, identity);
+    json_close_object(&w);
+    node_write_alias(&alias, v->index, v->number);
+
+    const struct mapping_request request = {.definitions = d,
+                                            .table = t,
+                                            .find = schemas_find,
+                                            .ctx = l->schemas,
+                                            .flavor = search_flavor(co->opt.search),
+                                            .major = search_major(co->opt.search),
+                                            .meta = buf_str(&meta),
+                                            .alias = buf_str(&alias),
+                                            .filling = true};
+    const bool ok = mapping_index_body(&request, body, err);
+
+    buf_free(&meta);
+    buf_free(&alias);
+    return ok;
+}
+
+static bool create_in_engine(struct coordinator *co, const struct stored_version *v,
+                             const struct definitions *d, const struct table_definition *t,
+                             struct look *l, struct err *err)
+{
+    struct buf name = {0}, body = {0};
+
+    node_index_name(&name, v->index, v->number);
+
+    const bool ok = index_body(co, v, d, t, l, &body, err) &&
+                    search_create_index(co->opt.search, buf_str(&name), buf_str(&body), err);
+
+    buf_free(&name);
+    buf_free(&body);
+    return ok;
+}
+
+/* ---- in the store ---- */
+
+static bool new_job(struct coordinator *co, const struct stored_version *v, struct str table,
+                    const struct index_create_options *opt, uint64_t *id, struct err *err)
+{
+    struct buf parameters = {0};
+
+    buf_printf(&parameters, "{\"rate\":%" PRIu64 ",\"chunk\":%zu}", opt->rate, opt->chunk);
+
+    struct stored_job job = {.kind = STR("index"),
+                             .index = v->index,
+                             .table = table,
+                             .version = v->number,
+                             .buckets = 1,
+                             .state = STR("init"),
+                             .cursor = STR(""),
+                             .parameters = buf_str(&parameters),
+                             .error = STR(""),
+                             .created_ms = clock_wall_ms(),
+                             .updated_ms = clock_wall_ms()};
+    const bool ok = store_new_job(co->opt.store, &job, err);
+
+    *id = job.id;
+    buf_free(&parameters);
+    return ok;
+}
+
+/* An index that is there and was not made here belongs to somebody else. */
+static void undo_version(struct coordinator *co, const struct stored_version *v, bool created)
+{
+    struct err ignored = {0};
+
+    if (created)
+        node_drop_in_engine(co, v->index, v->number);
+    if (!store_delete_jobs(co->opt.store, v->index, v->number, &ignored) ||
+        !store_delete_version(co->opt.store, v->index, v->number, &ignored) ||
+        !node_refresh(co, &ignored))
+        log_failure(LOG_WARN, &ignored, "a version that was not built is still stored");
+}
+
+static bool take_number(struct coordinator *co, struct stored_version *v, struct err *err)
+{
+    uint64_t highest;
+
+    if (!highest_in_engine(co, v->index, &highest, err))
+        return false;
+    v->number = highest + 1; /* at least; the store knows its own highest */
+    return store_new_version(co->opt.store, v, err);
+}
+
+static bool not_running(struct coordinator *co, struct str table, const struct topic *topic,
+                        struct err *err)
+{
+    struct err why = {0};
+
+    pthread_mutex_lock(&co->lock);
+    if (topic != NULL)
+        why = topic->why;
+    pthread_mutex_unlock(&co->lock);
+    return err_set(err, ERR_RETRY, "the topic of %" STR_FMT " does not run: %s", STR_ARG(table),
+                   why.kind != ERR_NONE ? why.msg : "it is starting; see millrace status");
+}
+
+bool node_create_version(struct coordinator *co, const struct definitions *d,
+                         const struct table_definition *t,
+                         const struct index_create_options *opt, uint64_t *job, struct err *err)
+{
+    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+    struct topic *running = topic == NULL ? NULL : node_topic(co, topic->name);
+    struct buf definition = {0};
+    struct look l;
+    struct stored_version v = {.index = table_index(t),
+                               .state = STR("changing"),
+                               .error = STR(""),
+                               .created_ms = clock_wall_ms()};
+    struct plan *plan = NULL;
+    bool ok = look_open(co, d, t, &l, err);
+
+    if (running == NULL || running->pipeline == NULL) {
+        ok = ok && not_running(co, t->table, running, err);
+    } else if (ok) {
+        v.topic = topic->name;
+        v.epoch = pipeline_epoch(running->pipeline);
+        plan = plan_compile(d, t, schemas_find, l.schemas, err);
+        ok = plan != NULL && search_detect(co->opt.search, err) &&
+             check_alias(co, v.index, err) &&
+             node_expand_table(d, t, schemas_find, l.schemas, &definition, err);
+        v.definition = buf_str(&definition);
+    }
+    if (ok && schemas_failed(l.schemas)->kind != ERR_NONE) {
+        *err = *schemas_failed(l.schemas);
+        ok = false;
+    }
+    ok = ok && take_number(co, &v, err);
+    if (ok) {
+        const bool created = create_in_engine(co, &v, d, t, &l, err);
+
+        ok = created && new_job(co, &v, t->table, opt, job, err);
+        if (!ok)
+            undo_version(co, &v, created);
+    }
+    plan_unref(plan);
+    look_close(&l);
+    buf_free(&definition);
+    return ok;
+}

@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/log.h"
+
+/* The dead letters of a version that nothing is written to any more: a newer one has the rows.
+ */
+static void forget_letters(struct coordinator *co, struct str alias, uint64_t number)
+{
+    struct buf name = {0};
+    struct err err = {0};
+    uint64_t n;
+
+    node_index_name(&name, alias, number);
+
+    const struct dead_letter_filter all = {.index = buf_str(&name)};
+
+    if (!store_delete_dead_letters(co->opt.store, &all, &n, &err))
+        log_failure(LOG_WARN, &err, "dead letters of a version that is gone are still stored",
+                    KV("index", buf_str(&name)));
+    buf_free(&name);
+}
+
+void node_forget_older_letters(struct coordinator *co, const struct stored_version *v)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (str_equal(c->versions[i].index, v->index) && c->versions[i].number < v->number)
+            forget_letters(co, v->index, c->versions[i].number);
+    node_catalogue_free(c);
+}
+
+void node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number)
+{
+    struct buf name = {0};
+    struct err err = {0};
+
+    forget_letters(co, alias, number);
+    node_index_name(&name, alias, number);
+    if (!search_delete_index(co->opt.search, buf_str(&name), &err))
+        log_failure(LOG_WARN, &err, "an index could not be deleted; delete it by hand",
+                    KV("index", buf_str(&name)));
+    /* A request of deletes only, come late, makes an index of the alias: require_alias is for
+     * writes. */
+    buf_clear(&name);
+    node_write_alias(&name, alias, number);
+    if (!search_delete_index(co->opt.search, buf_str(&name), &err))
+        log_failure(LOG_DEBUG, &err, "no index has the name of the write alias",
+                    KV("index", buf_str(&name)));
+    buf_free(&name);
+}
+
+void node_forget_index(struct coordinator *co, struct str index)
+{
+    delivery_drop(co->delivery, index);
+}
+
+/* An alias that was moved by a build that then failed goes back to what searches used. */
+static bool restore_alias(struct coordinator *co, const struct stored_version *v,
+                          struct err *err)
+{
+    struct catalogue *c = node_catalogue(co);
+    const struct stored_version *was = catalogue_version(c, v->index, STR("available"));
+    struct buf index = {0};
+    bool ok = true;
+
+    if (was != NULL && was->number != v->number) {
+        node_index_name(&index, was->index, was->number);
+        ok = search_move_alias(co->opt.search, v->index, buf_str(&index), err);
+    }
+    buf_free(&index);
+    node_catalogue_free(c);
+    return ok;
+}
+
+bool node_drop_version(struct coordinator *co, const struct stored_version *v, struct err *err)
+{
+    struct buf index = {0};
+
+    node_index_name(&index, v->index, v->number);
+
+    const bool ok = store_delete_jobs(co->opt.store, v->index, v->number, err) &&
+                    store_delete_version(co->opt.store, v->index, v->number, err) &&
+                    node_refresh(co, err);
+    struct err ignored = {0};
+
+    if (ok && co->delivery != NULL) {
+        if (!node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &ignored))
+            log_failure(LOG_WARN, &ignored, "the topic still writes to a version that is gone",
+                        KV("index", buf_str(&index)));
+        node_forget_index(co, buf_str(&index));
+    }
+    if (ok && !restore_alias(co, v, &ignored))
+        log_failure(LOG_WARN, &ignored, "the alias may still lead to a version that failed",
+                    KV("index", buf_str(&index)));
+    else if (ok)
+        node_drop_in_engine(co, v->index, v->number);
+    buf_free(&index);
+    return ok;
+}

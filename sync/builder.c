@@ -408,16 +408,17 @@ static void stop_changed(struct builder *b, const struct ddl_table *t)
 
 /* What empties, drops or swaps rows stops the table; every other change of shape is read again.
  */
-static void on_statement(struct builder *b, const struct step *step, uint64_t version)
+static bool on_statement(struct builder *b, const struct step *step, uint64_t version,
+                         struct err *err)
 {
     const struct ddl *ddl = &step->ddl;
 
     count(&b->status.statements);
     if (ddl->temporary || ddl->kind == DDL_NONE || version <= b->skip_to)
-        return;
+        return true;
     if (ddl->kind == DDL_DML) {
         stop_changed(b, &ddl->tables[0]);
-        return;
+        return true;
     }
     stop_mistaken(b, ddl, version);
     for (size_t i = 0; i < ddl->n_tables; i++) {
@@ -431,7 +432,7 @@ static void on_statement(struct builder *b, const struct step *step, uint64_t ve
     }
     change_writer_flush(b->writer);
     read_position_set(b->opt.reader, version, 0);
-    b->opt.on_ddl(b->opt.ctx, ddl);
+    return b->opt.on_ddl(b->opt.ctx, ddl, err);
 }
 
 static void end_transaction(struct builder *b, const struct step *step)
@@ -480,10 +481,10 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
     standstill_pass(b->opt.standstill, version);
     if (step->begins)
         read_position_add_gtid(b->opt.reader, &step->gtid);
+    if (step->kind == STEP_STATEMENT && !on_statement(b, step, version, err))
+        return false;
     if (step->kind == STEP_ROWS)
         on_rows(b, step, version);
-    else if (step->kind == STEP_STATEMENT)
-        on_statement(b, step, version);
     else if (step->kind == STEP_ROLLBACK || step->kind == STEP_ROLLBACK_TO)
         stop_touched(b, "a transaction was rolled back after its rows were logged");
     else if (step->kind == STEP_XA_PREPARE)

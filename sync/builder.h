@@ -47,8 +47,9 @@ struct builder_options {
                        const char *way_out);
     /* A document cannot be made from its row; durable when it returns. */
     void (*dead)(void *ctx, const struct dead_letter_note *note);
-    /* DDL was met; a new routing may be set with builder_set_routing before it returns. */
-    void (*on_ddl)(void *ctx, const struct ddl *ddl);
+    /* DDL was met; a new routing may be set with builder_set_routing before it returns.  False
+     * (err): it could not be taken up, so it is met again when the dump begins again. */
+    bool (*on_ddl)(void *ctx, const struct ddl *ddl, struct err *err);
     /* What was handed over cannot be understood. */
     void (*fault)(void *ctx, const struct err *why);
     /* The thread ends: everything handed over was worked off. */

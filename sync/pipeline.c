@@ -73,11 +73,11 @@ static void on_dead(void *ctx, const struct dead_letter_note *note)
     p->opt.dead(p->opt.ctx, note);
 }
 
-static void on_ddl(void *ctx, const struct ddl *ddl)
+static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
 {
     struct pipeline *p = ctx;
 
-    router_on_ddl(p->router, ddl);
+    return router_on_ddl(p->router, ddl, err);
 }
 
 static void on_fault(void *ctx, const struct err *why)

@@ -175,14 +175,12 @@ void router_begin(struct router *r)
         builder_pause(r->opt.builder, &err);
 }
 
-void router_on_ddl(struct router *r, const struct ddl *ddl)
+bool router_on_ddl(struct router *r, const struct ddl *ddl, struct err *err)
 {
-    struct err err = {0};
-
     schemas_forget(r->schemas);
     assignment_renew(r->opt.assignment);
-    if (!reroute(r, ddl, &err))
-        builder_pause(r->opt.builder, &err);
+    return reroute(r, ddl, err) ||
+           err_wrap(err, "looking at tables after a change of their shape");
 }
 
 /* Before the first dump there is nothing to lose: then they wait for it. */

@@ -15,6 +15,7 @@
 #include "src/base/err.h"
 #include "sync/routing_compile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct assignment;
@@ -49,8 +50,8 @@ void router_free(struct router *r); /* NULL is fine */
 
 /* A dump begins: whatever the tables are now. */
 void router_begin(struct router *r);
-/* DDL was met in the stream. */
-void router_on_ddl(struct router *r, const struct ddl *ddl);
+/* DDL was met in the stream.  False: nothing was learned of it. */
+bool router_on_ddl(struct router *r, const struct ddl *ddl, struct err *err) MUST_CHECK;
 /* Index versions are wanted that may not be taken yet. */
 void router_take(struct router *r);
 /* The connection goes; the next use opens another. */

@@ -160,6 +160,33 @@ def test_a_dropped_column_of_the_definition_stops_its_tables_and_a_new_definitio
     w.equal(daemon)
 
 
+def alter_unseen(w, meanwhile):
+    """Columns change their places, rows follow, and the ALTER is met while the server lets nobody in to ask."""
+    daemon = w.follow(tables(w, "MINIMAL"))
+    w.equal(daemon)
+    try:
+        w.db.sql("ALTER USER millrace@'127.0.0.1' ACCOUNT LOCK")
+        for row in w.db.sql("SELECT id FROM information_schema.processlist WHERE user = 'millrace' AND command <> 'Binlog Dump'"):
+            w.db.sql(f"KILL {row[0]}")
+        w.sql("ALTER TABLE thing MODIFY a INT AFTER b", "UPDATE thing SET a = 7, b = 5007", "UPDATE good SET a = 3 WHERE id = 3")
+        wait_until("the ALTER is met in vain", lambda: "after a change of their shape" in daemon.log_tail(100000))
+        meanwhile(daemon)
+        w.db.sql("ALTER USER millrace@'127.0.0.1' ACCOUNT UNLOCK")
+        daemon.start()
+        if followed_or_stopped(w, daemon, "thing", "parent"):
+            raise Failed("stopped, though the shape from before was known")
+    finally:
+        w.db.sql("ALTER USER millrace@'127.0.0.1' ACCOUNT UNLOCK", "SET GLOBAL binlog_row_metadata = DEFAULT")
+
+
+def test_columns_that_change_places_while_the_server_cannot_be_asked_are_never_mixed_up(w):
+    alter_unseen(w, lambda daemon: None)
+
+
+def test_columns_that_change_places_while_a_daemon_that_stops_cannot_ask_are_never_mixed_up(w):
+    alter_unseen(w, lambda daemon: daemon.stop())
+
+
 def test_what_a_restart_reads_again_stops_nothing_again(w):
     """The last transaction before the position is read once more, to see that the log is the same."""
     daemon = w.follow(tables(w, "DEFAULT"))

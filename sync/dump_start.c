@@ -5,7 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 #include "sync/builder.h"
 #include "sync/known_server.h"

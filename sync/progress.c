@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/store.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/checkpoint.h"
 
 #include <assert.h>

@@ -22,6 +22,7 @@
 
 struct buf;
 struct arena;
+struct gtid_set;
 struct stored_tombstone;
 
 /* The GTID event that opened a transaction, as bytes: its part of the log's fingerprint. */

@@ -4,7 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 
 #include <pthread.h>
 #include <stdlib.h>

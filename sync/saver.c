@@ -10,7 +10,7 @@
 #include "src/base/thread.h"
 #include "src/mysql.h"
 #include "src/store.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 #include "sync/fingerprint.h"
 #include "sync/progress.h"

@@ -6,7 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/mysql.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

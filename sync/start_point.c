@@ -5,7 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/store.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 #include "sync/fingerprint.h"
 

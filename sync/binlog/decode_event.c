@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "sync/binlog/cursor.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/transaction.h"
 
 static void put_key(struct buf *b, const char *key)

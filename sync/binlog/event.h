@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct buf;
+struct gtid_set;
 struct unpacker;
 
 #define EVENT_HEADER_LEN 19

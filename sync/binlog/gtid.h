@@ -1,9 +1,8 @@
 /*
- * Global transaction ids of both families: one id, and the set that a source has executed.
+ * Global transaction ids of both families.
  *
- * MySQL: sets of intervals per UUID and tag ("3e11fa47-…:1-5:11,…:tag:7").  MariaDB: the last
- * id of each domain ("0-1-100,1-2-5").  A set takes its family from what is put in first;
- * operations on sets of different families find nothing in common.
+ * MySQL: a number of a UUID and tag ("3e11fa47-…:11", "3e11fa47-…:tag:7").  MariaDB: a number
+ * of a domain, with the server that gave it out ("0-1-100").  Pure.
  */
 #ifndef SYNC_BINLOG_GTID_H
 #define SYNC_BINLOG_GTID_H
@@ -11,13 +10,12 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/binlog/gtid_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
-
-#define GTID_TAG_MAX 32
 
 enum gtid_family {
     GTID_NONE = 0, /* no id (anonymous, or a server without GTIDs); an empty set */
@@ -35,41 +33,14 @@ struct gtid {
     uint64_t number;
 };
 
+/* Told by the look of an id, or of a set. */
+enum gtid_family gtid_family_of(struct str text);
+
 /* Of either family, told by its look. */
 bool gtid_parse(struct str text, struct gtid *out, struct err *err) MUST_CHECK;
+/* One of MariaDB's at the head of t. */
+bool gtid_parse_mariadb(struct gtid_text *t, struct gtid *out) MUST_CHECK;
 /* Nothing for GTID_NONE. */
 void gtid_format(struct buf *b, const struct gtid *g);
-
-struct gtid_set;
-
-struct gtid_set *gtid_set_new(void) RETURNS_NONNULL MUST_CHECK;
-struct gtid_set *gtid_set_copy(const struct gtid_set *s) RETURNS_NONNULL MUST_CHECK;
-void gtid_set_free(struct gtid_set *s); /* NULL is fine */
-
-/* Of either family; white space anywhere between the parts, as servers print them. */
-bool gtid_set_parse(struct str text, struct gtid_set **out, struct err *err) MUST_CHECK;
-/* Sorted, intervals joined, lower case: equal sets give equal text. */
-void gtid_set_format(struct buf *b, const struct gtid_set *s);
-
-enum gtid_family gtid_set_family(const struct gtid_set *s);
-bool gtid_set_is_empty(const struct gtid_set *s);
-bool gtid_set_equal(const struct gtid_set *a, const struct gtid_set *b);
-
-/* MySQL: one more id.  MariaDB: the new last id of its domain, whatever was there. */
-void gtid_set_add(struct gtid_set *s, const struct gtid *g);
-/* MySQL: union.  MariaDB: the higher number of each domain. */
-void gtid_set_merge(struct gtid_set *s, const struct gtid_set *other);
-
-/* MySQL: g is in s.  MariaDB: the domain has reached g's number. */
-bool gtid_set_contains(const struct gtid_set *s, const struct gtid *g);
-/* Every id of other is contained in s. */
-bool gtid_set_includes(const struct gtid_set *s, const struct gtid_set *other);
-/* What of a is not contained in b. */
-struct gtid_set *gtid_set_minus(const struct gtid_set *a,
-                                const struct gtid_set *b) RETURNS_NONNULL MUST_CHECK;
-
-/* MySQL: the body of PREVIOUS_GTIDS and of COM_BINLOG_DUMP_GTID, tagged or not. */
-bool gtid_set_decode(struct str bytes, struct gtid_set **out, struct err *err) MUST_CHECK;
-void gtid_set_encode(struct buf *b, const struct gtid_set *s);
 
 #endif

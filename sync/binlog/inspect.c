@@ -6,6 +6,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/json.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/row.h"
 #include "sync/binlog/temporal.h"
 #include "sync/binlog/transaction.h"

@@ -11,8 +11,11 @@ libbinlog_a_SOURCES = \
 	%D%/event.c %D%/event.h \
 	%D%/framer.c %D%/framer.h \
 	%D%/geometry.c %D%/geometry.h \
-	%D%/gtid.c %D%/gtid.h \
+	%D%/gtid.c %D%/gtid.h %D%/gtid_text.c %D%/gtid_text.h \
+	%D%/gtid_origin.c %D%/gtid_origin.h \
+	%D%/gtid_set.c %D%/gtid_set.h %D%/gtid_set_text.c %D%/gtid_set_wire.c \
 	%D%/inspect.c %D%/inspect.h \
+	%D%/intervals.c %D%/intervals.h \
 	%D%/json_diff.c %D%/json_diff.h \
 	%D%/jsonb.c %D%/jsonb.h \
 	%D%/log_filter.c %D%/log_filter.h \

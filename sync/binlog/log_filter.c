@@ -3,6 +3,7 @@
 #include "sync/binlog/log_filter.h"
 
 #include "src/base/mem.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/transaction.h"
 
 #include <stdlib.h>

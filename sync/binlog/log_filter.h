@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gtid_set;
 struct schema;
 struct step;
 

@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "sync/binlog/charset.h"
 #include "sync/binlog/framer.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/payload.h"
 #include "sync/binlog/unpack.h"
 

@@ -29,6 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gtid_set;
+
 enum step_kind {
     STEP_NOTHING = 0, /* no meaning for a follower; the position moves */
     STEP_HEARTBEAT,   /* the source is alive and has nothing more */

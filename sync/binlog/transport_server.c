@@ -5,7 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/transport.h"
 #include "sync/binlog/transport_wire.h"
 

@@ -3,6 +3,7 @@
 #include "tests/component/server.h"
 
 #include "src/base/mem.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/transaction.h"
 #include "sync/binlog/transport.h"
 

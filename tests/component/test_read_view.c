@@ -4,7 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/thread.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 #include "sync/binlog/row.h"
 #include "sync/binlog/transaction.h"

@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 
 #include <assert.h>

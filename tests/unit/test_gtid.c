@@ -3,7 +3,7 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/gtid.h"
+#include "sync/binlog/gtid_set.h"
 
 #define A "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 #define B "ffffffff-0000-0000-0000-000000000001"

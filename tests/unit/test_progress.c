@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/store.h"
+#include "sync/binlog/gtid_set.h"
 #include "sync/progress.h"
 
 #include <string.h>

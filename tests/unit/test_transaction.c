@@ -2,6 +2,7 @@
 
 #include "tests/unit/events.h"
 
+#include "sync/binlog/gtid_set.h"
 #include "sync/binlog/transaction.h"
 
 #include <zstd.h>

@@ -68,7 +68,8 @@ static bool note_dead_letters(struct coordinator *co, struct err *err)
         const bool ok = store_load_dead_letters(co->opt.store, a, &f, &list, &n, err);
 
         for (size_t i = 0; ok && i < n; i++) {
-            delivery_note_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id);
+            delivery_note_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id,
+                               list[i].version);
             f.after_id = list[i].id;
         }
         arena_free(a);

@@ -68,6 +68,8 @@ static void on_build_dead(void *ctx, const struct dead_letter_note *note)
 
     while (!o.dead(co, note, 1, &err) && !stop_wait(&co->stop, 500))
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
+    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
+                       note->version);
 }
 
 static bool start_build(struct coordinator *co, const struct stored_version *v,

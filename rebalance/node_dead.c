@@ -98,7 +98,7 @@ static bool replay(struct coordinator *co, const struct stored_dead_letter *d, s
             err, ERR_RETRY,
             "too many replays at one position of the log; try again after the next change");
     }
-    delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id);
+    delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id, d->version);
     if (delivery_submit_until(co->delivery, &co->stop, &write, 1, err))
         return true;
     target_unref(target);

@@ -92,12 +92,12 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
-                       struct str id, struct err *err)
+                       struct str id, uint64_t version, struct err *err)
 {
     struct coordinator *co = ctx;
 
     return store_delete_dead_letter_of(co->opt.store, str_from(target->index), routing, id,
-                                       err);
+                                       version, err);
 }
 
 static uint64_t on_stamp_max(void *ctx, const struct target *target)
@@ -191,7 +191,8 @@ static void on_dead_row(void *ctx, const struct dead_letter_note *note)
             return;
         }
     }
-    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id);
+    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
+                       note->version);
 }
 
 static void on_stop_table(void *ctx, struct target *target, const char *reason,

@@ -202,9 +202,10 @@ bool store_load_dead_letters(struct store *s, struct arena *a,
                              struct err *err) MUST_CHECK;
 bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter *f, uint64_t *n,
                                struct err *err) MUST_CHECK;
-/* Gone when its document was written after all. */
+/* Gone when its document was written at version after all, unless it is of something newer. */
 bool store_delete_dead_letter_of(struct store *s, struct str index, struct str routing,
-                                 struct str doc_id, struct err *err) MUST_CHECK;
+                                 struct str doc_id, uint64_t version,
+                                 struct err *err) MUST_CHECK;
 /* (table, count) for status. */
 struct dead_letter_count {
     struct str table;

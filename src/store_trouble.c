@@ -142,14 +142,15 @@ bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter 
 }
 
 bool store_delete_dead_letter_of(struct store *s, struct str index, struct str routing,
-                                 struct str doc_id, struct err *err)
+                                 struct str doc_id, uint64_t version, struct err *err)
 {
-    static const char sql[] =
-        "DELETE FROM dead_letter WHERE index_name = ? AND doc_id = ? AND routing = ?";
+    static const char sql[] = "DELETE FROM dead_letter WHERE index_name = ? AND doc_id = ?"
+                              " AND routing = ? AND version <= ?";
     struct buf id = {0}, route = {0};
-    bool ok = store_run_alone(
-        s, sql, BINDS(TEXT(index), TEXT(shorten(doc_id, &id)), TEXT(shorten(routing, &route))),
-        err);
+    bool ok = store_run_alone(s, sql,
+                              BINDS(TEXT(index), TEXT(shorten(doc_id, &id)),
+                                    TEXT(shorten(routing, &route)), NUMBER(version)),
+                              err);
 
     buf_free(&id);
     buf_free(&route);

@@ -39,6 +39,7 @@ struct message {
     enum outcome how;         /* FORGET */
     struct write *writes;     /* WRITES: linked by next */
     struct load_batch *batch; /* LOADED */
+    uint64_t version;         /* NOTE_DEAD */
     size_t index_len, routing_len, id_len;
     char names[]; /* FORGET, DROP, NOTE_DEAD: index, routing, id */
 };
@@ -142,7 +143,7 @@ static void handle(struct sender *s, const struct message *m)
     case MESSAGE_FORGET: sender_forget(s, index, m->how); break;
     case MESSAGE_DROP: sender_drop(s, index); break;
     case MESSAGE_PROBE: sender_probe(s); break;
-    case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id); break;
+    case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;
     }
 }
 
@@ -371,9 +372,13 @@ void delivery_probe(struct delivery *d)
     post(d, message_new(MESSAGE_PROBE));
 }
 
-void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id)
+void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id,
+                        uint64_t version)
 {
-    post(d, message_about(MESSAGE_NOTE_DEAD, index, routing, id));
+    struct message *m = message_about(MESSAGE_NOTE_DEAD, index, routing, id);
+
+    m->version = version;
+    post(d, m);
 }
 
 static struct timespec deadline_after(int64_t ms)

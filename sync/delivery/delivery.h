@@ -50,9 +50,12 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
 /* Give a re-read batch back.  Never blocks.  @thread any */
 void delivery_loaded(struct delivery *d, struct load_batch *batch);
 
-/* The index has a dead letter of this document, from before the start.  @thread any */
-void delivery_note_dead(struct delivery *d, struct str index, struct str routing,
-                        struct str id);
+/*
+ * The index has a dead letter of this document, of a write at version, from before the start or
+ * stored by somebody else.  @thread any
+ */
+void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id,
+                        uint64_t version);
 
 /*
  * Throw away everything queued for target's index (not what is in flight, but what waits behind

@@ -33,11 +33,12 @@ struct delivery_options {
     /* All n > 0 become durable, or none.  False: asked again after a backoff. */
     bool (*dead)(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err);
     /*
-     * A document that had a dead letter, since start or by delivery_note_dead(), was written
-     * after all, so its dead letter can go.  False: asked again after a backoff.
+     * A document that had a dead letter, since start or by delivery_note_dead(), was written at
+     * version after all, so its dead letter can go, unless it is of something newer.  False:
+     * asked again after a backoff.
      */
     bool (*cleared)(void *ctx, const struct target *target, struct str routing, struct str id,
-                    struct err *err);
+                    uint64_t version, struct err *err);
     /*
      * The highest version given out for target so far.  A 409 whose stored version is above it,
      * or below target->version_min, is not of our lineage and holds the index.  NULL: no upper

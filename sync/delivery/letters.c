@@ -26,8 +26,10 @@ struct letter {
 
 /* A dead letter that is in the store. */
 struct known {
+    uint64_t version;      /* of what was refused */
     struct link link;      /* in to_clear: its document was written, it is to be taken back */
     struct target *target; /* then, a reference */
+    uint64_t written;      /* and the version that was written */
     size_t routing_len, id_len;
     char routing_and_id[];
 };
@@ -96,14 +98,31 @@ static struct str key_of(struct letters *l, struct str index, struct str routing
     return buf_str(&l->key);
 }
 
-void letters_note(struct letters *l, struct str index, struct str routing, struct str id)
+/* What was refused is newer than what was written: its letter took the place of the one that
+ * was to be taken back, and stays. */
+static void keep(struct known *known, uint64_t version)
+{
+    if (version > known->version)
+        known->version = version;
+    if (!link_is_listed(&known->link) || known->written >= version)
+        return;
+    list_remove(&known->link);
+    target_unref(known->target);
+    known->target = NULL;
+}
+
+void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
+                  uint64_t version)
 {
     const struct str key = key_of(l, index, routing, id);
-    struct known *known;
+    struct known *known = map_find(l->known, key);
 
-    if (map_find(l->known, key) != NULL)
+    if (known != NULL) {
+        keep(known, version);
         return;
+    }
     known = mem_alloc(1, sizeof(*known) + routing.len + id.len);
+    known->version = version;
     known->routing_len = routing.len;
     known->id_len = id.len;
     memcpy(known->routing_and_id, routing.ptr, routing.len);
@@ -178,7 +197,7 @@ struct document *letters_next(struct letters *l, int64_t now_ms)
     backoff_reset(&l->store);
     l->n_stored--;
     letters_note(l, str_from(doc->now->target->index), write_routing(doc->now),
-                 write_id(doc->now));
+                 write_id(doc->now), doc->now->version);
     list_remove(&letter->link);
     free_letter(letter);
     return doc;
@@ -200,7 +219,7 @@ static bool clear(struct letters *l, const struct known *k)
     struct err err = {0};
 
     if (l->opt->cleared == NULL ||
-        l->opt->cleared(l->opt->ctx, k->target, routing_of(k), id_of(k), &err))
+        l->opt->cleared(l->opt->ctx, k->target, routing_of(k), id_of(k), k->written, &err))
         return true;
     log_failure(LOG_WARN, &err, "dead letter could not be taken back, trying again",
                 KV("index", k->target->index), KV("id", id_of(k)));
@@ -215,7 +234,10 @@ void letters_written(struct letters *l, const struct write *w, int64_t now_ms)
         return;
     known = map_find(l->known,
                      key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
-    if (known == NULL || link_is_listed(&known->link))
+    if (known == NULL || w->version < known->version)
+        return;
+    known->written = w->version;
+    if (link_is_listed(&known->link))
         return;
     known->target = target_ref(w->target);
     list_push_back(&l->to_clear, &known->link);

@@ -3,7 +3,7 @@
  *
  * A refused document is done only when its dead letter is durable; until then it is kept here
  * and storing it is tried again.  A document that is known to have a dead letter and is written
- * after all has it taken back.
+ * after all has it taken back, by a write that is not older than what was refused.
  *
  * @thread delivery's
  */
@@ -31,8 +31,9 @@ void letters_refuse(struct letters *l, struct document *doc, int status, struct 
 /* Try to store what waits: a document whose dead letter is durable now, or NULL. */
 struct document *letters_next(struct letters *l, int64_t now_ms);
 
-/* There is a dead letter of this document. */
-void letters_note(struct letters *l, struct str index, struct str routing, struct str id);
+/* There is a dead letter of this document, of a write at version. */
+void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
+                  uint64_t version);
 /* The document of w was written: take its dead letter back, if there is one. */
 void letters_written(struct letters *l, const struct write *w, int64_t now_ms);
 /* Try again to take back what could not be. */

@@ -65,7 +65,7 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
-                       struct str id, struct err *err)
+                       struct str id, uint64_t version, struct err *err)
 {
     struct rig *r = ctx;
     bool ok = true;
@@ -73,6 +73,7 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
     (void)target;
     (void)routing;
     (void)id;
+    (void)version;
     pthread_mutex_lock(&r->lock);
     if (r->clear_fails > 0) {
         r->clear_fails--;

@@ -426,7 +426,7 @@ static void a_dead_letter_is_taken_back_when_its_document_is_written(void **stat
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .times = 1, .status = 400});
     r->clear_fails = 1;
     rig_start(r, NULL);
-    delivery_note_dead(r->delivery, STR("orders_v2"), STR(""), STR("2"));
+    delivery_note_dead(r->delivery, STR("orders_v2"), STR(""), STR("2"), 7);
     rig_index_many(r, 0, 4, 100, "body");
     rig_wait_done(r);
     assert_int_equal(r->n_dead, 1);

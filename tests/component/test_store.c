@@ -562,7 +562,10 @@ static void a_document_has_one_dead_letter(void **state)
     ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(counts[0].count, 2);
-    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, &f.err));
+    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version - 1, &f.err));
+    ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
+    assert_int_equal(counts[0].count, 2); /* what was written is older than the letter */
+    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version, &f.err));
     ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
     assert_int_equal(n, 1);
     same(out[0].routing, STR(""));
@@ -659,7 +662,7 @@ static void a_letter_is_kept_whatever_its_size(void **state)
         assert_int_equal(out[0].body.len, 0);
         assert_non_null(strstr(out[0].reason.ptr, "too large for the store"));
     }
-    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, &f.err));
+    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version, &f.err));
     ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
     assert_int_equal(n, 1);
     free(body);

@@ -9,6 +9,7 @@
 struct store {
     unsigned n_stored, n_calls, n_cleared, fails;
     int status;
+    uint64_t cleared_at; /* version */
 };
 
 static bool put(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
@@ -30,7 +31,7 @@ static bool put(void *ctx, const struct dead_letter_note *notes, size_t n, struc
 }
 
 static bool clear(void *ctx, const struct target *target, struct str routing, struct str id,
-                  struct err *err)
+                  uint64_t version, struct err *err)
 {
     struct store *s = ctx;
 
@@ -42,6 +43,7 @@ static bool clear(void *ctx, const struct target *target, struct str routing, st
         return err_set(err, ERR_RETRY, "the store is away");
     }
     s->n_cleared++;
+    s->cleared_at = version;
     return true;
 }
 
@@ -119,8 +121,8 @@ static void a_written_document_has_its_letter_taken_back_once(void **state)
 
     (void)state;
     letters_written(l, one, now_ms);
-    letters_note(l, STR("orders_v2"), STR(""), STR("1"));
-    letters_note(l, STR("orders_v"), STR("2"), STR("2"));
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 1);
+    letters_note(l, STR("orders_v"), STR("2"), STR("2"), 1);
     letters_written(l, one, now_ms);
     letters_written(l, two, now_ms);
     assert_int_equal(store.n_cleared, 0);
@@ -135,12 +137,69 @@ static void a_written_document_has_its_letter_taken_back_once(void **state)
     target_unref(t);
 }
 
+/* A fill that comes late, or what was sent before: the row as it was refused is not there. */
+static void a_letter_of_something_newer_than_what_was_written_stays(void **state)
+{
+    struct store store = {0};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write *old = a_write(t, DOC_INDEX, "1", 8, "{}");
+    struct write *same = a_write(t, DOC_INDEX, "1", 9, "{}");
+    struct write_ends ends = {0};
+
+    (void)state;
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 9);
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 5);
+    letters_written(l, old, 1000);
+    assert_int_equal(store.n_cleared, 0);
+    letters_written(l, same, 1000);
+    assert_int_equal(store.n_cleared, 1);
+    assert_int_equal(store.cleared_at, 9);
+    write_end(old, OUTCOME_DELIVERED, &ends);
+    write_end(same, OUTCOME_DELIVERED, &ends);
+    letters_free(l);
+    target_unref(t);
+}
+
+static void a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refused_again(
+    void **state)
+{
+    struct store store = {.fails = 1};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write *good = a_write(t, DOC_INDEX, "1", 10, "{}");
+    struct write_ends ends = {0};
+    struct document doc = {0};
+    int64_t now_ms = 1000;
+
+    (void)state;
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 9);
+    letters_written(l, good, now_ms); /* the store is away */
+    document_begin(&doc, a_write(t, DOC_INDEX, "1", 11, "{}"));
+    document_take(&doc);
+    document_refuse(&doc);
+    letters_refuse(l, &doc, 400, STR("no date"));
+    assert_ptr_equal(letters_next(l, now_ms), &doc);
+    letters_turn(l, now_ms + 100000);
+    assert_int_equal(store.n_stored, 1);
+    assert_int_equal(store.n_cleared, 0);
+    write_end(good, OUTCOME_DELIVERED, &ends);
+    assert_false(document_end(&doc, OUTCOME_DEAD, &ends));
+    letters_free(l);
+    target_unref(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_letter_that_is_not_durable_is_tried_again),
         cmocka_unit_test(many_letters_are_stored_in_a_few_calls),
         cmocka_unit_test(a_written_document_has_its_letter_taken_back_once),
+        cmocka_unit_test(a_letter_of_something_newer_than_what_was_written_stays),
+        cmocka_unit_test(
+            a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refused_again),
     };
 
     log_set_level(LOG_ERROR);

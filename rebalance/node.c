@@ -8,6 +8,7 @@
 #include "sync/routing.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define TICK_MS        50
@@ -15,6 +16,7 @@
 #define PRUNE_MS       600000
 #define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
 #define HELD_MS        30000   /* a held index may fill half of the queue this long */
+#define REPLACED_MS    2000    /* and its next version waits for it this long */
 #define DRAIN_MS       60000
 #define POLL_MS        10
 
@@ -127,27 +129,88 @@ static void stop_held(struct coordinator *co, const char *index, const struct er
     target_unref(t);
 }
 
-/*
- * One held index must not stop the others: when it fills the queue, its table is stopped, and a
- * rebuild brings it back.  When all are held (log-in, full disks), all wait.
- */
-static void relieve(struct coordinator *co)
+/* All rows are written, and what happened meanwhile is waited for. */
+static bool is_finishing(struct index_build *b)
 {
-    const struct delivery_status s = delivery_status(co->delivery);
+    return strcmp(index_build_status(b).phase, "finishing") == 0;
+}
+
+static bool any_is_finishing(const struct coordinator *co)
+{
+    for (size_t i = 0; i < co->n_builds; i++)
+        if (is_finishing(co->builds[i]))
+            return true;
+    return false;
+}
+
+/* The version that takes its place waits for nothing but what this one does not take. */
+static bool is_replaced(const struct coordinator *co, const char *index)
+{
+    for (size_t i = 0; i < co->n_builds; i++) {
+        struct index_build *b = co->builds[i];
+        const char *alias = index_build_alias(b);
+        const size_t len = strlen(alias);
+
+        if (is_finishing(b) && strncmp(index, alias, len) == 0 &&
+            strncmp(index + len, "_v", 2) == 0 &&
+            strtoull(index + len + 2, NULL, 10) < index_build_number(b))
+            return true;
+    }
+    return false;
+}
+
+/* It says no because of what this index or its documents are, and not to everybody. */
+static bool is_its_own(const struct err *why)
+{
+    if (why->origin == NULL)
+        return true;
+    if (strcmp(why->origin, "item") == 0)
+        return why->code == 400 || why->code == 404 || why->code == 413;
+    return strcmp(why->origin, "http") == 0 && why->code == 400;
+}
+
+/*
+ * One held index must not stop the others: when it fills the queue, or a build waits for it, its
+ * table is stopped, and a rebuild brings it back.  Trouble that may be that of the whole engine (log-in, full disks, nobody
+ * there) is waited for, unless others were written meanwhile.
+ */
+static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
+                          const struct delivery_status *s, size_t n_live)
+{
     const size_t max =
         co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
+    const int64_t held_ms = clock_mono_ms() - h->since_ms;
+
+    if (held_ms > REPLACED_MS && is_replaced(co, h->index))
+        return true;
+    return (s->bytes_held >= max / 2 || any_is_finishing(co)) && held_ms > HELD_MS &&
+           count_held(co) < n_live && (is_its_own(&h->why) || s->good_ms > h->since_ms);
+}
+
+static bool any_held(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->lock);
+
+    const bool any = co->held != NULL;
+
+    pthread_mutex_unlock(&co->lock);
+    return any;
+}
+
+static void relieve(struct coordinator *co)
+{
     char *index = NULL;
     struct err why;
 
-    if (s.bytes_held < max / 2)
+    if (!any_held(co))
         return;
 
+    const struct delivery_status s = delivery_status(co->delivery);
     const size_t n_live = count_live(co);
 
     pthread_mutex_lock(&co->lock);
-    for (struct held_index *h = co->held; h != NULL && index == NULL && count_held(co) < n_live;
-         h = h->next)
-        if (clock_mono_ms() - h->since_ms > HELD_MS) {
+    for (const struct held_index *h = co->held; h != NULL && index == NULL; h = h->next)
+        if (is_in_the_way(co, h, &s, n_live)) {
             index = mem_copy(h->index);
             why = h->why;
         }

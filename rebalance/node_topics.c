@@ -128,7 +128,8 @@ static void drop_held(struct coordinator *co, const char *index)
         }
 }
 
-static void on_held(void *ctx, const struct target *target, bool held, const struct err *why)
+static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
+                    const struct err *why)
 {
     struct coordinator *co = ctx;
 
@@ -139,7 +140,7 @@ static void on_held(void *ctx, const struct target *target, bool held, const str
 
         *h = (struct held_index){.index = mem_copy(target->index),
                                  .why = *why,
-                                 .since_ms = clock_mono_ms(),
+                                 .since_ms = since_ms,
                                  .next = co->held};
         co->held = h;
     }

@@ -42,13 +42,6 @@ void node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t numb
     if (!search_delete_index(co->opt.search, buf_str(&name), &err))
         log_failure(LOG_WARN, &err, "an index could not be deleted; delete it by hand",
                     KV("index", buf_str(&name)));
-    /* A request of deletes only, come late, makes an index of the alias: require_alias is for
-     * writes. */
-    buf_clear(&name);
-    node_write_alias(&name, alias, number);
-    if (!search_delete_index(co->opt.search, buf_str(&name), &err))
-        log_failure(LOG_DEBUG, &err, "no index has the name of the write alias",
-                    KV("index", buf_str(&name)));
     buf_free(&name);
 }
 

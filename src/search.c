@@ -141,6 +141,8 @@ static void append_reason(struct buf *b, struct str body)
     }
     if (b->len - start > REASON_MAX)
         b->len = start + REASON_MAX;
+    while (b->len > start && b->ptr[b->len - 1] == ';') /* what to do follows */
+        b->len--;
     for (size_t i = start; i < b->len; i++)
         if ((unsigned char)b->ptr[i] < 0x20)
             b->ptr[i] = ' ';
@@ -152,11 +154,12 @@ static bool contains(struct str text, const char *part)
     return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
 }
 
-/* A block that goes away once somebody makes room on the disks: FORBIDDEN/12, on all versions.
- */
+/* Blocks that go away once somebody makes room on the disks: FORBIDDEN/12 of an index, on all
+ * versions, and OpenSearch's of new indexes. */
 static bool is_disk_block(struct str body)
 {
-    return body.len > 0 && contains(body, "/12/index read-only");
+    return body.len > 0 && (contains(body, "/12/index read-only") ||
+                            contains(body, "/10/cluster create-index blocked"));
 }
 
 static enum err_kind kind_of(int status, struct str body)

@@ -203,6 +203,26 @@ static void watch_dump(struct saver *s, const struct log_backlog *backlog)
     }
 }
 
+/*
+ * How much the server has beyond what was read.  Where something that was read is not done, the
+ * lag counts from there, and says nothing of the dump.
+ */
+static bool unread_backlog(struct saver *s, struct str file, uint64_t offset,
+                           struct log_backlog *backlog, struct err *err)
+{
+    const struct position_fields read = position_fields(read_position_version(s->opt.reader));
+    struct buf name = {0};
+    bool ok = true;
+
+    pthread_mutex_lock(&s->lock);
+    buf_printf(&name, "%s.%06u", s->base, (unsigned)read.file);
+    pthread_mutex_unlock(&s->lock);
+    if (!str_equal(buf_str(&name), file) || read.offset != offset)
+        ok = server_log_backlog(s->conn, buf_str(&name), read.offset, backlog, err);
+    buf_free(&name);
+    return ok;
+}
+
 static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t event_ms)
 {
     const double age = (double)(clock_wall_ms() - event_ms) / 1000;
@@ -230,7 +250,8 @@ static void watch_lag(struct saver *s)
     lag_from(s, &file, &offset, &event_ms);
     if (server_log_backlog(s->conn, buf_str(&file), offset, &backlog, &err)) {
         keep_lag(s, &backlog, event_ms);
-        watch_dump(s, &backlog);
+        if (unread_backlog(s, buf_str(&file), offset, &backlog, &err))
+            watch_dump(s, &backlog);
     } else {
         mysql_conn_close(s->conn);
         s->conn = NULL;

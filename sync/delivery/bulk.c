@@ -81,6 +81,12 @@ void bulk_append(struct buf *out, const struct write *w)
         append_body(out, write_body(w));
 }
 
+/* Where there is a document of this id, an empty update of it is no change either. */
+void bulk_append_guard(struct buf *out)
+{
+    buf_append(out, STR("{\"update\":{\"_id\":\"" BULK_GUARD_ID "\"}}\n{\"doc\":{}}\n"));
+}
+
 size_t bulk_size(const struct write *w)
 {
     return 90 + w->id_len + w->routing_len + w->body_len;

@@ -4,7 +4,9 @@
  * Ids and routing are JSON-encoded, and a body with a line feed is written with a space instead
  * (in JSON it can only stand between tokens), so nothing that comes from data can add a line.
  * The index stands in the path, once, as the write alias with require_alias, so a late or wrong
- * request can create no index.
+ * request can create no index.  Engines ask that of writes only, and of the whole request as soon
+ * as one asks: a request of deletes has a guard at its end, an update of a document that is not
+ * there, which changes nothing.
  *
  * Source: the Bulk API of Elasticsearch 7 to 9 and OpenSearch 1 to 3, which agree here.
  */
@@ -26,6 +28,10 @@ void bulk_path(struct buf *out, struct str write_alias);
 
 /* Append the lines of w, a DOC_INDEX or DOC_DELETE with a version below 2^63. */
 void bulk_append(struct buf *out, const struct write *w);
+
+/* Append the lines of the guard, and its _id in the answer. */
+void bulk_append_guard(struct buf *out);
+#define BULK_GUARD_ID "_millrace"
 
 /* About how many bytes bulk_append() makes of w. */
 size_t bulk_size(const struct write *w);

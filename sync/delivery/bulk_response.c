@@ -107,11 +107,10 @@ static void read_result(struct bulk_response *r, struct json_reader *j, struct b
     item->status = (int)status;
 }
 
-/* {"index": {...}} or {"delete": {...}} */
+/* {"index": {...}}, by its action */
 static void read_item(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
                       const struct bulk_sent *sent)
 {
-    const struct str op = sent->op == DOC_DELETE ? STR("delete") : STR("index");
     struct str key;
     unsigned n = 0;
 
@@ -119,7 +118,7 @@ static void read_item(struct bulk_response *r, struct json_reader *j, struct bul
     if (!json_enter_object(j))
         return;
     while (json_next_member(j, &key)) {
-        if (n++ > 0 || !str_equal(key, op))
+        if (n++ > 0 || !str_equal(key, sent->action))
             json_reader_fail(j, "an item is of another action than was sent");
         else
             read_result(r, j, item, sent->id);

@@ -13,7 +13,6 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/delivery/operation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 
 /* What was sent as action i. */
 struct bulk_sent {
-    enum doc_op op;
+    struct str action; /* "index", "delete" or "update" */
     struct str id;
 };
 typedef struct bulk_sent (*bulk_sent_fn)(void *ctx, size_t i);

@@ -80,6 +80,7 @@ static struct delivery_options with_defaults(const struct delivery_options *opt)
     DEFAULT(bytes_max, (size_t)64 << 20);
     DEFAULT(load_batch_max, 500);
     DEFAULT(loads_max, 2);
+    DEFAULT(failing_ms, 30000);
 #undef DEFAULT
     assert(o.batch_max == 0 || o.batch_min <= o.batch_max);
     return o;
@@ -162,6 +163,13 @@ static struct message *take_messages(struct delivery *d)
     return first;
 }
 
+static int64_t later(int64_t good_ms, struct outlet *o)
+{
+    const int64_t its_ms = outlet_gate(o)->good_ms;
+
+    return outlet_is_told(o) || its_ms < good_ms ? good_ms : its_ms;
+}
+
 static void count_documents(const struct sender *s, struct delivery_status *out)
 {
     for (size_t i = 0; i < s->n_outlets; i++) {
@@ -169,6 +177,7 @@ static void count_documents(const struct sender *s, struct delivery_status *out)
 
         out->queued += level.ready + level.load_wait + level.parked;
         out->in_flight += level.in_flight;
+        out->good_ms = later(out->good_ms, s->outlets[i]);
     }
     out->loading = loads_documents(s);
 }

@@ -26,6 +26,7 @@ struct delivery_options {
     size_t bytes_max;            /* 64 MiB held in all */
     size_t load_batch_max;       /* 500 keys a re-read */
     unsigned loads_max;          /* 2 re-reads at a time */
+    unsigned failing_ms;         /* 30000: when an index that takes nothing is told of */
     bool compress;               /* gzip request bodies */
     void *ctx;
     void (*load)(void *ctx, struct load_batch *batch);
@@ -45,8 +46,13 @@ struct delivery_options {
      * bound.
      */
     uint64_t (*stamp_max)(void *ctx, const struct target *target);
-    /* An index is held (rights, blocks, missing alias, broken lineage) or goes on again. */
-    void (*held)(void *ctx, const struct target *target, bool held, const struct err *why);
+    /*
+     * An index is held (rights, blocks, missing alias, broken lineage), or has taken nothing for
+     * failing_ms, since since_ms (monotonic); or it goes on again.  The code of why is the
+     * status of its origin "http" (the request) or "item" (a document), 0: there is none.
+     */
+    void (*held)(void *ctx, const struct target *target, bool held, int64_t since_ms,
+                 const struct err *why);
 };
 
 #endif

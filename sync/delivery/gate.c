@@ -42,10 +42,12 @@ void gate_good(struct gate *g)
     backoff_reset(&g->pause);
 }
 
-void gate_failed(struct gate *g, int64_t now_ms, int64_t retry_after_ms)
+void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_after_ms)
 {
     int64_t until = g->paused_until_ms;
 
+    if (!g->failing)
+        g->failing_since_ms = sent_ms;
     g->failing = true;
     /* Several that were in flight and fail together are one failure. */
     if (until <= now_ms)

@@ -35,6 +35,8 @@ struct gate {
     struct backoff pause;
     int64_t paused_until_ms;
     bool failing; /* since the last good answer */
+    int64_t failing_since_ms; /* when the first of those requests was sent */
+    int64_t good_ms; /* when a document was last written; 0: never */
     enum hold hold;
     struct err why; /* it is held */
     struct backoff probe;
@@ -54,7 +56,7 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 /* An answer was good: requests go on as before. */
 void gate_good(struct gate *g);
 /* A request failed: nothing goes for a while, nor before retry_after_ms (-1: not said). */
-void gate_failed(struct gate *g, int64_t now_ms, int64_t retry_after_ms);
+void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_after_ms);
 /* How long a document that failed after `attempts` failures should wait. */
 int64_t gate_retry_ms(struct gate *g, unsigned attempts);
 

@@ -57,7 +57,7 @@ struct outlet {
     struct link parkings;
     struct outlet_level level;
     struct gate gate;
-    bool is_gone;
+    bool is_gone, is_told;
 };
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
@@ -155,6 +155,16 @@ struct index_metric *outlet_metric(const struct outlet *o)
 enum hold outlet_held(const struct outlet *o)
 {
     return o->gate.hold;
+}
+
+void outlet_set_told(struct outlet *o, bool told)
+{
+    o->is_told = told;
+}
+
+bool outlet_is_told(const struct outlet *o)
+{
+    return o->is_told;
 }
 
 void outlet_drop(struct outlet *o)

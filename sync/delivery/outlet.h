@@ -63,6 +63,9 @@ struct gate *outlet_gate(struct outlet *o);
 void outlet_set_metric(struct outlet *o, struct index_metric *metric);
 struct index_metric *outlet_metric(const struct outlet *o);
 enum hold outlet_held(const struct outlet *o);
+/* Whether its owner has told that it takes nothing. */
+void outlet_set_told(struct outlet *o, bool told);
+bool outlet_is_told(const struct outlet *o);
 /* Its index is gone for good: whatever is placed here is to be forgotten. */
 void outlet_drop(struct outlet *o);
 bool outlet_is_gone(const struct outlet *o);

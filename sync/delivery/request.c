@@ -27,6 +27,7 @@ struct request {
     struct batch batch;
     struct buf body;
     int64_t sent_us;
+    bool is_guarded; /* at its end is what keeps deletes from making an index */
     bool is_overdue;
 };
 
@@ -158,13 +159,21 @@ static void end_request(struct request *r)
 
 /* --- answers without items --- */
 
-static void failed(struct request *r, bool maybe_applied, int64_t retry_after_ms)
+static void fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms)
 {
-    struct sender *s = r->sender;
+    struct gate *gate = outlet_gate(r->outlet);
 
-    s->count.requests_failed++;
+    if (gate->hold == HOLD_NONE)
+        gate->why = *why;
+    gate_failed(gate, r->sent_us / 1000, r->sender->now_ms, retry_after_ms);
+}
+
+static void failed(struct request *r, bool maybe_applied, const struct err *why,
+                   int64_t retry_after_ms)
+{
+    r->sender->count.requests_failed++;
     return_all(r, maybe_applied);
-    gate_failed(outlet_gate(r->outlet), s->now_ms, retry_after_ms);
+    fail_gate(r, why, retry_after_ms);
 }
 
 static void log_failed(const struct request *r, const struct err *err)
@@ -219,12 +228,12 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     case REQUEST_UNKNOWN:
         log_failed(r, &err);
         limiter_busy(&gate->limiter);
-        failed(r, true, result->retry_after_ms);
+        failed(r, true, &err, result->retry_after_ms);
         break;
     case REQUEST_BUSY:
         s->count.busy++;
         limiter_busy(&gate->limiter);
-        failed(r, false, result->retry_after_ms);
+        failed(r, false, &err, result->retry_after_ms);
         break;
     case REQUEST_TOO_LARGE: too_large(r, str_from(err.msg)); break;
     case REQUEST_MALFORMED:
@@ -248,17 +257,20 @@ struct tally {
     size_t of[N_ITEM_VERDICTS];
     bool guarded;            /* refused documents are not to blame */
     struct parking *parking; /* of what is to be sent again */
-    size_t worst;            /* an item that holds the index, or was refused */
+    size_t worst;            /* an item that holds the index, or was refused, or came back */
 };
 
 static struct bulk_sent sent_action(void *ctx, size_t i)
 {
     const struct batch *b = ctx;
+
+    if (i == b->n)
+        return (struct bulk_sent){STR("update"), STR(BULK_GUARD_ID)};
+
     const struct write *w = b->docs[i]->now;
 
     fetch_ahead(b, i);
-
-    return (struct bulk_sent){(enum doc_op)w->op, write_id(w)};
+    return (struct bulk_sent){w->op == DOC_DELETE ? STR("delete") : STR("index"), write_id(w)};
 }
 
 static enum item_verdict verdict_of(const struct request *r, size_t i)
@@ -351,7 +363,8 @@ static void count_items(const struct request *r, struct tally *t)
         const enum item_verdict v = verdict_of(r, i);
 
         t->of[v]++;
-        if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0))
+        if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0) ||
+            t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
             t->worst = i;
     }
     t->guarded = is_guarded(r, t->of[ITEM_REFUSED], n);
@@ -366,6 +379,8 @@ static void judge_outlet(struct request *r, const struct tally *t)
     const struct bulk_error worst = bulk_response_error(&s->response, t->worst);
     struct err why;
 
+    err_set_code(&why, ERR_RETRY, "item", s->response.items[t->worst].status,
+                 "%.*s: %.*s", STR_ARG(worst.type), STR_ARG(worst.reason));
     if (t->of[ITEM_BUSY] > 0) {
         s->count.busy++;
         delivery_metric_refusal(s->metric, 429);
@@ -374,11 +389,12 @@ static void judge_outlet(struct request *r, const struct tally *t)
         limiter_good(&gate->limiter, r->body.len, s->now_ms - r->sent_us / 1000);
     }
     if (t->of[ITEM_BUSY] + t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] == n)
-        gate_failed(gate, s->now_ms, -1);
+        fail_gate(r, &why, -1);
     else
         gate_good(gate);
+    if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] > 0)
+        gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        err_set(&why, ERR_RETRY, "%.*s: %.*s", STR_ARG(worst.type), STR_ARG(worst.reason));
         sender_hold(s, r->outlet, HOLD_BLOCK, &why);
     } else if (t->guarded) {
         hold_for_guard(r, t->of[ITEM_REFUSED], n, worst.reason);
@@ -394,11 +410,11 @@ static void judge_items(struct request *r, const struct http_result *result)
     struct tally t = {0};
     struct err err;
 
-    if (!bulk_response_read(&s->response, result->body, r->batch.n, sent_action, &r->batch,
-                            &err)) {
+    if (!bulk_response_read(&s->response, result->body, r->batch.n + r->is_guarded, sent_action,
+                            &r->batch, &err)) {
         s->count.bad_responses++;
         log_failed(r, &err);
-        failed(r, true, -1);
+        failed(r, true, &err, -1);
         return;
     }
     count_items(r, &t);
@@ -430,7 +446,7 @@ static void on_answer(void *ctx, const struct http_result *result)
         log_failed(r, &result->err);
         if (result->outcome == HTTP_UNKNOWN)
             limiter_busy(&outlet_gate(r->outlet)->limiter);
-        failed(r, result->outcome == HTTP_UNKNOWN, -1);
+        failed(r, result->outcome == HTTP_UNKNOWN, &result->err, -1);
     }
     end_request(r);
 }
@@ -475,18 +491,23 @@ static void put_aside_unfit(struct request *r)
 static bool make_body(struct request *r)
 {
     const struct batch *b = &r->batch;
-    bool any_unfit = false;
+    bool any_unfit = false, any_write = false;
 
     buf_reserve(&r->body, b->bytes);
     for (size_t i = 0; i < b->n; i++) {
+        const struct write *w = b->docs[i]->now;
+
         fetch_ahead(b, i);
-        if (b->docs[i]->now->unfit)
-            any_unfit = true;
-        else
-            bulk_append(&r->body, b->docs[i]->now);
+        any_unfit = any_unfit || w->unfit;
+        any_write = any_write || (!w->unfit && w->op == DOC_INDEX);
+        if (!w->unfit)
+            bulk_append(&r->body, w);
     }
     if (any_unfit)
         put_aside_unfit(r);
+    r->is_guarded = b->n > 0 && !any_write;
+    if (r->is_guarded)
+        bulk_append_guard(&r->body);
     r->sender->ends.taken += r->body.cap;
     return b->n > 0;
 }

@@ -187,6 +187,28 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
     }
 }
 
+static void tell_held(struct sender *s, struct outlet *o, bool held, int64_t since_ms,
+                      const struct err *why)
+{
+    outlet_set_told(o, held);
+    if (s->opt.held != NULL)
+        s->opt.held(s->opt.ctx, outlet_target(o), held, since_ms, why);
+}
+
+/* An index that does not say no but takes nothing either is tried on, and told of. */
+static void look_at_failing(struct sender *s, struct outlet *o)
+{
+    const struct gate *g = outlet_gate(o);
+
+    if (outlet_is_gone(o) || g->hold != HOLD_NONE)
+        return;
+    if (!g->failing && outlet_is_told(o))
+        tell_held(s, o, false, 0, NULL);
+    else if (g->failing && !outlet_is_told(o) &&
+             s->now_ms - g->failing_since_ms >= s->opt.failing_ms)
+        tell_held(s, o, true, g->failing_since_ms, &g->why);
+}
+
 void sender_drop(struct sender *s, struct str index)
 {
     struct outlet *o = map_find(s->outlets_by_index, index);
@@ -195,8 +217,8 @@ void sender_drop(struct sender *s, struct str index)
         return;
     outlet_drop(o);
     sender_forget(s, index, OUTCOME_DEFERRED);
-    if (outlet_held(o) != HOLD_NONE && s->opt.held != NULL)
-        s->opt.held(s->opt.ctx, outlet_target(o), false, NULL);
+    if (outlet_is_told(o))
+        tell_held(s, o, false, 0, NULL);
     gate_drop(outlet_gate(o));
 }
 
@@ -228,8 +250,7 @@ void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct
     if (outlet_is_gone(o) || !gate_hold(outlet_gate(o), how, why, s->now_ms))
         return;
     log_failure(LOG_ERROR, why, "index held", KV("index", outlet_index(o)));
-    if (s->opt.held != NULL)
-        s->opt.held(s->opt.ctx, outlet_target(o), true, why);
+    tell_held(s, o, true, s->now_ms, why);
 }
 
 void sender_release(struct sender *s, struct outlet *o)
@@ -237,8 +258,7 @@ void sender_release(struct sender *s, struct outlet *o)
     if (!gate_release(outlet_gate(o)))
         return;
     log_info("index goes on", KV("index", outlet_index(o)));
-    if (s->opt.held != NULL)
-        s->opt.held(s->opt.ctx, outlet_target(o), false, NULL);
+    tell_held(s, o, false, 0, NULL);
 }
 
 /* Loaders may have read more than there was room for; that is why read bytes are forced. */
@@ -259,8 +279,10 @@ void sender_turn(struct sender *s)
 
     s->turn++;
     forget_gone(s);
-    for (size_t i = 0; i < s->n_outlets; i++)
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        look_at_failing(s, s->outlets[i]);
         outlet_turn(s->outlets[i], s->now_ms);
+    }
     while ((doc = letters_next(s->letters, s->now_ms)) != NULL) {
         count_one(&doc->now->target->count.dead);
         count_result(doc, RESULT_DEAD);

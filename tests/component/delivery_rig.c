@@ -98,11 +98,13 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     return max;
 }
 
-static void on_held(void *ctx, const struct target *target, bool held, const struct err *why)
+static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
+                    const struct err *why)
 {
     struct rig *r = ctx;
 
     (void)target;
+    (void)since_ms;
     pthread_mutex_lock(&r->lock);
     r->is_held = held;
     if (held)

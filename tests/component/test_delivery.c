@@ -373,6 +373,44 @@ static void a_missing_alias_holds_the_index_and_creates_nothing(void **state)
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 10);
 }
 
+static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 503,
+                                                      .type = "no_shard_available"});
+    rig_start(r, &(struct delivery_options){.failing_ms = 200});
+    rig_index_many(r, 0, 10, 100, "body");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "no_shard_available"));
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 10);
+}
+
+/* Engines ask require_alias of writes only. */
+static void deletes_of_a_missing_alias_hold_the_index_and_create_nothing(void **state)
+{
+    struct rig *r = *state;
+    bool exists, is_alias;
+    struct err err = {0};
+
+    fake_search_delete(r->fake, "orders_v2");
+    rig_start(r, NULL);
+    rig_delete(r, 1, 10);
+    rig_wait_held(r, true);
+    assert_true(search_index_exists(r->search, STR("orders_v2_write"), &exists, &is_alias, &err));
+    assert_false(exists);
+    fake_search_create(r->fake, "orders_v2", "orders_v2_write");
+    fake_search_put(r->fake, "orders_v2", "1", 9, "{}");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_check_gone(r, 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+}
+
 static void a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each(void **state)
 {
     struct rig *r = *state;
@@ -1046,6 +1084,8 @@ int main(void)
         CASE(missing_rights_hold_the_index_until_they_are_back),
         CASE(a_block_of_the_index_holds_it_and_it_goes_on_alone),
         CASE(a_missing_alias_holds_the_index_and_creates_nothing),
+        CASE(an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on),
+        CASE(deletes_of_a_missing_alias_hold_the_index_and_create_nothing),
         CASE(a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each),
         CASE(a_few_bad_documents_do_not_hold_the_index),
         CASE(a_dead_letter_is_stored_before_its_ticket_is_done),

@@ -62,6 +62,8 @@ static bool read_action(struct str line, struct arena *a, struct fake_bulk_op *o
         while (json_next_member(&j, &key)) {
             if (str_equal(key, STR("delete")))
                 out->op.is_delete = true;
+            else if (str_equal(key, STR("update")))
+                out->is_update = true;
             else if (!str_equal(key, STR("index")))
                 json_reader_fail(&j, "unknown action");
             read_meta(&j, a, out);

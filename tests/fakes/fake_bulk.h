@@ -18,6 +18,7 @@ struct fake_bulk_op {
     struct fake_op op;
     struct str index; /* empty: that of the path */
     struct str routing;
+    bool is_update; /* of a document that is not there: nothing happens */
 };
 
 struct fake_bulk {

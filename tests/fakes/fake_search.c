@@ -171,7 +171,36 @@ static int refusal_of(const struct bulk *b, const struct fake_bulk_op *op, const
     return 0;
 }
 
-/* Decide and apply one item; write its result, unless w is NULL. */
+/* Engines make an index for deletes with external versions, unless anything else is asked. */
+static void make_index_of_deletes(struct bulk *b)
+{
+    for (size_t i = 0; i < b->parsed.n; i++)
+        if (!b->parsed.ops[i].op.is_delete)
+            return;
+    b->index = str_from(keep(b->f, b->alias));
+    (void)fake_engine_create(b->f->engine, b->index);
+}
+
+static void put_item(struct bulk *b, const struct fake_bulk_op *op, int status,
+                     const char *type, struct str reason, struct json_writer *w)
+{
+    const struct str action = op->is_update       ? STR("update")
+                              : op->op.is_delete ? STR("delete")
+                                                 : STR("index");
+
+    json_open_object(w);
+    json_write_key(w, action);
+    json_open_object(w);
+    json_put_string(w, STR("_index"), b->index.ptr == NULL ? b->alias : b->index);
+    json_put_string(w, STR("_id"), op->op.id);
+    json_put_i64(w, STR("status"), status == 0 ? 201 : status); /* 0: a lie is told */
+    if (type != NULL)
+        put_error(w, type, reason);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+/* Decide and apply one item; write its result. */
 static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
                     struct json_writer *w)
 {
@@ -180,7 +209,10 @@ static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
     uint64_t stored = 0;
     int status = refusal_of(b, op, &type, &reason);
 
-    if (status == 0 && apply) {
+    if (status == 0 && op->is_update) {
+        status = 404;
+        type = "document_missing_exception";
+    } else if (status == 0 && apply) {
         status = fake_engine_apply(b->f->engine, b->index, &op->op, clock_mono_ms(), &stored);
         if (status == 409) {
             type = "version_conflict_engine_exception";
@@ -192,17 +224,9 @@ static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
                        (unsigned long long)op->op.version);
         }
     }
-    enter_ledger(b->f, b, op, status);
-    json_open_object(w);
-    json_write_key(w, op->op.is_delete ? STR("delete") : STR("index"));
-    json_open_object(w);
-    json_put_string(w, STR("_index"), b->index.ptr == NULL ? b->alias : b->index);
-    json_put_string(w, STR("_id"), op->op.id);
-    json_put_i64(w, STR("status"), status == 0 ? 201 : status); /* 0: a lie is told */
-    if (type != NULL)
-        put_error(w, type, buf_str(&reason));
-    json_close_object(w);
-    json_close_object(w);
+    if (!op->is_update)
+        enter_ledger(b->f, b, op, status);
+    put_item(b, op, status, type, buf_str(&reason), w);
     buf_free(&reason);
 }
 
@@ -263,7 +287,8 @@ static void refuse_whole(const struct bulk *b, struct fake_http_answer *answer)
     if (r->retry_after_s > 0)
         buf_printf(&answer->headers, "Retry-After: %u\r\n", r->retry_after_s);
     for (size_t i = 0; i < b->parsed.n; i++)
-        enter_ledger(b->f, b, &b->parsed.ops[i], 0);
+        if (!b->parsed.ops[i].is_update)
+            enter_ledger(b->f, b, &b->parsed.ops[i], 0);
 }
 
 static void make_zombie(struct bulk *b, struct str body)
@@ -297,6 +322,8 @@ static void answer_bulk(struct bulk *b, struct str body, struct fake_http_answer
     }
     if (body.len > b->f->largest_body)
         b->f->largest_body = body.len;
+    if (b->index.ptr == NULL && apply)
+        make_index_of_deletes(b);
     do_items(b, apply, &answer->body);
     if (b->act.act == FAKE_TRUNCATED)
         answer->body.len /= 2;
@@ -318,7 +345,7 @@ static void raise_zombies(struct fake_search *f)
         a = arena_new();
         if (fake_bulk_parse(buf_str(&z->body), a, &parsed))
             for (size_t i = 0; i < parsed.n; i++)
-                if (fake_engine_exists(f->engine, z->index))
+                if (!parsed.ops[i].is_update && fake_engine_exists(f->engine, z->index))
                     fake_engine_apply(f->engine, z->index, &parsed.ops[i].op, clock_mono_ms(),
                                       &stored);
         arena_free(a);

@@ -10,7 +10,7 @@
 static struct bulk_sent sent(void *ctx, size_t i)
 {
     static const struct bulk_sent actions[] = {
-        {DOC_INDEX, STR("1")}, {DOC_DELETE, STR("2")}, {DOC_INDEX, STR("\"\n")}};
+        {STR("index"), STR("1")}, {STR("delete"), STR("2")}, {STR("index"), STR("\"\n")}};
 
     (void)ctx;
     return actions[i % ARRAY_LEN(actions)];
@@ -29,10 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (bulk_response_read(&r, body, n, sent, NULL, &err))
         for (size_t i = 0; i < n; i++) {
             const struct bulk_error e = bulk_response_error(&r, i);
+            const bool is_delete = str_equal(sent(NULL, i).action, STR("delete"));
 
             assert(r.items[i].status >= 100 && r.items[i].status <= 999);
-            item_verdict_name(
-                bulk_verdict_of_item(sent(NULL, i).op, r.items[i].status, e.type, e.reason));
+            item_verdict_name(bulk_verdict_of_item(is_delete ? DOC_DELETE : DOC_INDEX,
+                                                   r.items[i].status, e.type, e.reason));
             bulk_verdict_stored_version(e.reason, &version);
         }
     else

@@ -60,6 +60,16 @@ static void a_delete_has_no_body_line(void **state)
         "{\"delete\":{\"_id\":\"7\",\"version\":5,\"version_type\":\"external_gte\"}}\n");
 }
 
+static void the_guard_is_an_update_that_changes_nothing(void **state)
+{
+    struct buf b = {0};
+
+    (void)state;
+    bulk_append_guard(&b);
+    assert_string_equal(b.ptr, "{\"update\":{\"_id\":\"_millrace\"}}\n{\"doc\":{}}\n");
+    buf_free(&b);
+}
+
 static void a_key_cannot_add_an_action(void **state)
 {
     (void)state;
@@ -105,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_write_is_an_action_line_and_a_body_line),
         cmocka_unit_test(a_fill_is_strict),
         cmocka_unit_test(a_delete_has_no_body_line),
+        cmocka_unit_test(the_guard_is_an_update_that_changes_nothing),
         cmocka_unit_test(a_key_cannot_add_an_action),
         cmocka_unit_test(a_body_cannot_add_a_line),
         cmocka_unit_test(names_are_encoded_in_paths),

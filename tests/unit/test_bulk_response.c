@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct bulk_sent five[] = {
-    {DOC_INDEX, STR("1")}, {DOC_INDEX, STR("2")},  {DOC_INDEX, STR("3")},
-    {DOC_INDEX, STR("4")}, {DOC_DELETE, STR("5")},
+    {STR("index"), STR("1")}, {STR("index"), STR("2")},  {STR("index"), STR("3")},
+    {STR("index"), STR("4")}, {STR("delete"), STR("5")},
 };
 
 static struct bulk_sent sent(void *ctx, size_t i)
@@ -103,7 +103,7 @@ static void an_answer_that_does_not_match_the_request_is_not_believed(void **sta
 
 static void escaped_ids_are_compared_by_what_they_mean(void **state)
 {
-    static const struct bulk_sent actions[] = {{DOC_INDEX, STR("a\"\n\xC3\xA9")}};
+    static const struct bulk_sent actions[] = {{STR("index"), STR("a\"\n\xC3\xA9")}};
     struct bulk_response r = {0};
     struct err err = {0};
 

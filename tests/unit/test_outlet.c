@@ -466,7 +466,7 @@ static void after_a_failure_one_request_goes_after_a_while(void **state)
 
     arrive_many(f, 0, 4000, body);
     assert_true(next(f, &b[0]));
-    gate_failed(gate, f->now_ms, -1);
+    gate_failed(gate, f->now_ms, f->now_ms, -1);
     give_back(f, &b[0]);
     assert_false(next(f, &b[0]));
     f->now_ms += 51;
@@ -485,7 +485,7 @@ static void retry_after_is_heeded(void **state)
     struct batch b;
 
     arrive_many(f, 0, 1, "{}");
-    gate_failed(outlet_gate(f->outlet), f->now_ms, 7000);
+    gate_failed(outlet_gate(f->outlet), f->now_ms, f->now_ms, 7000);
     f->now_ms += 6999;
     assert_false(next(f, &b));
     f->now_ms += 1;
@@ -500,11 +500,11 @@ static void pauses_grow_and_failures_at_one_time_count_once(void **state)
     int64_t longest = 0;
 
     for (unsigned i = 0; i < 5; i++)
-        gate_failed(gate, f->now_ms, -1);
+        gate_failed(gate, f->now_ms, f->now_ms, -1);
     assert_in_range(gate->paused_until_ms - f->now_ms, 1, 50);
     for (unsigned i = 0; i < 40; i++) {
         f->now_ms = gate->paused_until_ms;
-        gate_failed(gate, f->now_ms, -1);
+        gate_failed(gate, f->now_ms, f->now_ms, -1);
         if (gate->paused_until_ms - f->now_ms > longest)
             longest = gate->paused_until_ms - f->now_ms;
     }

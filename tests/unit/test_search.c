@@ -122,6 +122,13 @@ static void errors_name_the_address_the_reason_and_the_fix(void **state)
          ERR_RETRY,
          "cluster_block_exception: index [o] blocked",
          "make room"},
+        {{.status = 403,
+          .body =
+              "{\"error\":{\"type\":\"cluster_block_exception\",\"reason\":\"index [o] blocked "
+              "by: [FORBIDDEN/10/cluster create-index blocked (api)];\"}}"},
+         ERR_RETRY,
+         "cluster_block_exception: index [o] blocked",
+         "make room"},
         {{.status = 429,
           .body =
               "{\"error\":{\"type\":\"cluster_block_exception\",\"reason\":\"index [o] blocked "

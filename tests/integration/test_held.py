@@ -1,0 +1,110 @@
+"""An index that the engine takes nothing for: it is held and says why, the others go on, nothing is lost."""
+import contextlib
+import time
+
+from servers import Failed, wait_until
+
+ROWS = 400
+
+
+def two_tables(w, **config):
+    w.sql("CREATE TABLE idle (id INT PRIMARY KEY, a INT)", "CREATE TABLE busy (id INT PRIMARY KEY, a INT, t TEXT)",
+          "INSERT INTO idle VALUES (1, 1)",
+          "INSERT INTO busy SELECT seq, 0, '' FROM seq_1_to_%d" % ROWS if w.db.is_mariadb else
+          "INSERT INTO busy WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+          " SELECT i, 0, '' FROM n" % ROWS)
+    return w.follow(w.definitions({"table": "idle"}, {"table": "busy"}), **config)
+
+
+def table(w, daemon, name):
+    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
+
+
+def wait_held(w, daemon, name, *words):
+    held = wait_until(f"the index of {name} is held",
+                      lambda: table(w, daemon, name)["state"] == "held" and table(w, daemon, name), 60)
+    if not any(word in held["reason"] for word in words) or not held["fix"]:
+        raise Failed(f"reason and fix are {held['reason']!r} and {held['fix']!r}")
+
+
+def set_cluster(w, **settings):
+    w.engine.ask("PUT", "/_cluster/settings", {"transient": settings})
+
+
+def says_why_no_index_is_made(w, daemon):
+    done = daemon.command("index", "create", f"{w.schema}.idle", ok=(1, 75))
+    if "disks are too full" not in done.stderr:
+        raise Failed(f"index create said: {done.stderr}")
+
+
+@contextlib.contextmanager
+def flooded(w, index):
+    """The engine is at its real flood stage: no disk has as much room as its watermarks ask for."""
+    disk = "cluster.routing.allocation.disk"
+    marks = [f"{disk}.watermark.{name}" for name in ("low", "high", "flood_stage")]
+    others = {f"{disk}.threshold_enabled": True, "cluster.info.update.interval": "10s"}
+
+    def is_blocked():
+        blocks = w.engine.ask("GET", f"/{index}/_settings?flat_settings=true")[index]["settings"]
+        return blocks.get("index.blocks.read_only_allow_delete") == "true"
+
+    set_cluster(w, **others, **dict(zip(marks, ("3000tb", "2000tb", "1000tb"))))
+    try:
+        wait_until("the engine blocks its indexes", is_blocked, 60)
+        yield
+    finally:
+        set_cluster(w, **dict(zip(marks, ("3b", "2b", "1b"))))  # bytes of room are enough
+        wait_until("the engine lets go of its indexes", lambda: not is_blocked(), 60)
+        set_cluster(w, **{name: None for name in (*marks, *others)})
+        w.engine.ask("PUT", "/_cluster/settings", {"persistent": {"cluster.blocks.create_index": None}})
+
+
+def test_the_flood_stage_of_an_engine_holds_what_is_written_and_stops_no_table(w):
+    daemon = two_tables(w, delivery={"bytes": "1MiB"})
+    with flooded(w, f"{w.index('busy')}_v1"):
+        since = time.monotonic()
+        w.sql("DELETE FROM busy WHERE id = 1", "UPDATE busy SET a = 1, t = REPEAT('x', 4000)")
+        wait_held(w, daemon, "busy", "flood", "disk", "read-only")
+        # Longer than one index may fill the queue that others need: this trouble is everybody's.
+        wait_until("it has been held for long", lambda: time.monotonic() - since > 40, 60, 1)
+        if table(w, daemon, "busy")["state"] != "held":
+            raise Failed(f"it is {table(w, daemon, 'busy')}")
+        says_why_no_index_is_made(w, daemon)
+        if "gives nothing" in daemon.log_tail(10**7):
+            raise Failed("the source was connected again although all of it was read")
+        w.sql("UPDATE busy SET a = 2", "UPDATE idle SET a = 2")
+    w.equal(daemon, seconds=90)
+    wait_until("both are available again",
+               lambda: all(t["state"] == "available" for t in daemon.json("status")["tables"]))
+    if daemon.json("dead-letter", "list")["items"]:
+        raise Failed("there are dead letters")
+
+
+def test_deletes_for_an_index_that_is_gone_hold_it_and_make_no_index(w):
+    daemon = two_tables(w)
+    w.engine.ask("DELETE", f"/{w.index('busy')}_v1")
+    w.sql("DELETE FROM busy WHERE id = 1", "UPDATE idle SET a = 2")
+    wait_held(w, daemon, "busy", "no such index")
+    w.equal(daemon, [f"{w.schema}.idle"])
+    there = list(w.engine.ask("GET", f"/{w.index('busy')}*", ok=(200, 404)))
+    if there:
+        raise Failed(f"there are now {there}")
+    daemon.build(f"{w.schema}.busy")
+    w.sql("DELETE FROM busy WHERE id = 2")
+    w.equal(daemon)
+
+
+def test_a_held_index_does_not_keep_the_build_of_another_from_its_end(w):
+    daemon = two_tables(w)
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")
+    w.sql("UPDATE busy SET a = 3")
+    wait_held(w, daemon, "busy", "closed")
+    daemon.build(f"{w.schema}.idle")
+    w.sql("UPDATE idle SET a = 3")
+    w.equal(daemon, [f"{w.schema}.idle"])
+    stopped = table(w, daemon, "busy")
+    if stopped["state"] != "stopped" or "index create" not in stopped["fix"]:
+        raise Failed(f"it is {stopped}")
+    daemon.build(f"{w.schema}.busy")
+    w.sql("UPDATE busy SET a = 4")
+    w.equal(daemon)

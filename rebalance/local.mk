@@ -20,6 +20,7 @@ librebalance_a_SOURCES = \
 	%D%/node_list.c \
 	%D%/node_metrics.c \
 	%D%/node_reset.c \
+	%D%/node_settings.c \
 	%D%/node_state.c \
 	%D%/node_status.c \
 	%D%/node_table_stop.c \

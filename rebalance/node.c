@@ -243,6 +243,7 @@ static void *coordinator_main(void *arg)
         if (clock_mono_ms() - topics_ms > TOPICS_MS) {
             node_sync_topics(co);
             node_resume_builds(co);
+            node_sync_settings(co, NULL);
             topics_ms = clock_mono_ms();
         }
         node_forget_gone(co);
@@ -262,6 +263,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
         return false;
     delivery_start(co->delivery);
     pthread_mutex_lock(&co->doing);
+    co->settings_due = true;
     node_sync_topics(co);
     pthread_mutex_unlock(&co->doing);
     co->thread = thread_start("coordinator", coordinator_main, co);

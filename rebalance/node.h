@@ -17,6 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/thread.h"
 #include "src/json.h"
+#include "src/problem.h"
 #include "src/search.h"
 #include "src/store.h"
 #include "sync/document/plan.h"
@@ -78,6 +79,8 @@ struct coordinator {
     /* All guarded by doing. */
     uint64_t revision;
     int64_t pruned_ms;
+    bool settings_due;        /* indexes may lack settings of their definitions */
+    struct err settings_why;  /* the last that was told of them */
     struct pipeline *retired; /* stopped ones that deliveries in flight may still refer to */
 
     pthread_mutex_t refreshing; /* one node_refresh at a time; lock is taken inside */
@@ -145,6 +148,14 @@ void node_free_topics(struct coordinator *co);
 /* Held indexes of versions that nothing is written to any more let go of their changes. */
 void node_forget_gone(struct coordinator *co);
 struct delivery_options node_delivery_options(struct coordinator *co);
+
+/* ---- node_settings.c ---- */
+/*
+ * Where settings_due: bring changed settings of the definitions to the indexes that searches use,
+ * as far as these take them while they are open.  What fails is a warning in problems (or, NULL,
+ * in the log); it stays due when it may work later.
+ */
+void node_sync_settings(struct coordinator *co, struct problems *problems);
 
 /* ---- node_status.c ---- */
 /* The lag eats up half of what the server keeps of its log. */

@@ -208,7 +208,8 @@ static void restart_changed(struct coordinator *co, const struct definition_diff
 }
 
 /* What took effect: topics run as they are defined, and write where they should. */
-static void put_into_effect(struct coordinator *co, const struct definition_diff *diff)
+static void put_into_effect(struct coordinator *co, const struct definition_diff *diff,
+                            struct problems *problems)
 {
     if (co->delivery == NULL || diff->n == 0)
         return;
@@ -221,6 +222,8 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
             log_failure(LOG_INFO, &err, "the new definitions take effect later",
                         KV("topic", (const char *)t->name));
     }
+    co->settings_due = true;
+    node_sync_settings(co, problems);
 }
 
 static void append_answer(struct buf *json, bool dry_run, const struct definition_diff *diff,
@@ -278,7 +281,7 @@ bool coordinator_apply(struct coordinator *co, const struct apply_file *files, s
             ok = store(co, then, err);
         if (ok && !dry_run) {
             note_pending(co, then, &diff);
-            put_into_effect(co, &diff);
+            put_into_effect(co, &diff, problems);
         }
         if (ok)
             append_answer(json, dry_run, &diff, problems);
@@ -353,7 +356,7 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
     if (ok) {
         struct json_writer w = {.out = json};
 
-        put_into_effect(co, &diff);
+        put_into_effect(co, &diff, NULL);
         json_open_object(&w);
         json_put_cstr(&w, STR("schema"), "millrace/delete/1");
         json_put_string(&w, STR("kind"), noun);

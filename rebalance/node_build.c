@@ -165,6 +165,7 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
         log_failure(LOG_WARN, &err, "the version before is still written to",
                     KV("index", v->index));
     node_forget_older_letters(co, v);
+    co->settings_due = true; /* the definition may have changed while it was built */
     log_info("index build is done", KV("index", v->index), KV("version", v->number));
     node_log(co, table, v->index, v->number, "built", "searches use this version");
 }
@@ -296,6 +297,21 @@ static void fail_stopped(struct coordinator *co, const struct stored_version *v)
     definitions_unref(d);
 }
 
+/* Whoever made it ended before it had a job: nobody will ever fill it. */
+static void fail_unmade(struct coordinator *co, const struct stored_version *v)
+{
+    struct definitions *d = NULL;
+    const struct str table = table_of(co, v, &d);
+    struct err why;
+
+    err_set(&why, ERR_REJECT,
+            "the daemon ended while version %" PRIu64 " of %" STR_FMT
+            " was made; fix: millrace index create %" STR_FMT,
+            v->number, STR_ARG(v->index), STR_ARG(table));
+    fail(co, v, table, &why);
+    definitions_unref(d);
+}
+
 static void resume_build(struct coordinator *co, struct stored_version *v,
                          const struct stored_job *jobs, size_t n)
 {
@@ -316,6 +332,7 @@ static void resume_build(struct coordinator *co, struct stored_version *v,
                             KV("index", v->index));
             return;
         }
+    fail_unmade(co, v);
 }
 
 void node_resume_builds(struct coordinator *co)

@@ -265,13 +265,11 @@ static void put_setting(struct arena *a, struct yaml_node *into, const char *nam
     buf_free(&full);
 }
 
-/* All of from under its full name; only those that can be put at any time, if live is set. */
-static void put_settings(struct arena *a, struct yaml_node *into, const struct yaml_node *from,
-                         bool live)
+/* All of from under its full name. */
+static void put_settings(struct arena *a, struct yaml_node *into, const struct yaml_node *from)
 {
     for (size_t i = 0; i < from->n; i++)
-        if (!live || index_setting_is_live(from->names[i]->text))
-            put_setting(a, into, from->names[i]->text.ptr, from->items[i]);
+        put_setting(a, into, from->names[i]->text.ptr, from->items[i]);
 }
 
 /* What a version has while it is filled, and what comes back when it is full. */
@@ -292,7 +290,7 @@ static struct yaml_node *make_settings(struct maker *m)
 
     if (m->has_knn)
         put_setting(m->a, settings, "knn", yaml_new_plain(m->a, STR("true")));
-    put_settings(m->a, settings, given, false);
+    put_settings(m->a, settings, given);
     put_setting(m->a, settings, "gc_deletes", text(m, GC_DELETES));
     for (size_t i = 0; m->r->filling && i < ARRAY_LEN(filling_settings); i++)
         if (!filling_settings[i].if_given ||
@@ -321,16 +319,53 @@ bool mapping_final_settings(const struct table_definition *t, struct buf *json, 
     return true;
 }
 
-bool mapping_live_settings(const struct table_definition *t, struct buf *json, struct err *err)
+static bool equal(const struct yaml_node *a, const struct yaml_node *b)
+{
+    struct buf x = {0}, y = {0};
+
+    yaml_append_json(&x, a, true);
+    yaml_append_json(&y, b, true);
+
+    const bool same = str_equal(buf_str(&x), buf_str(&y));
+
+    buf_free(&x);
+    buf_free(&y);
+    return same;
+}
+
+bool mapping_changed_settings(const struct table_definition *from,
+                              const struct table_definition *to, struct buf *json,
+                              struct buf *then)
 {
     struct arena *a = arena_new();
-    struct yaml_node *settings = yaml_new(a, YAML_MAP);
+    struct yaml_node *before = settings_of(a, from), *after = settings_of(a, to);
+    struct yaml_node *put = yaml_new(a, YAML_MAP), *kept = yaml_new(a, YAML_MAP);
 
-    (void)err;
-    put_settings(a, settings, settings_of(a, t), true);
-    yaml_append_json(json, settings, false);
+    for (size_t i = 0; i < before->n; i++) {
+        const struct str name = before->names[i]->text;
+
+        if (!index_setting_is_live(name))
+            yaml_put(a, kept, name, before->items[i]);
+        else if (yaml_find(after, name) == NULL)
+            put_setting(a, put, name.ptr, yaml_new_plain(a, STR("null")));
+    }
+    for (size_t i = 0; i < after->n; i++) {
+        const struct str name = after->names[i]->text;
+        const struct yaml_node *was = yaml_find(before, name);
+
+        if (!index_setting_is_live(name))
+            continue;
+        yaml_put(a, kept, name, after->items[i]);
+        if (was == NULL || !equal(was, after->items[i]))
+            put_setting(a, put, name.ptr, after->items[i]);
+    }
+
+    const bool any = put->n > 0;
+
+    yaml_append_json(json, put, false);
+    yaml_append_json(then, kept, false);
     arena_free(a);
-    return true;
+    return any;
 }
 
 /* ---- bodies ---- */

@@ -60,9 +60,13 @@ void mapping_check(const struct mapping_request *r, struct problems *problems);
 bool mapping_final_settings(const struct table_definition *t, struct buf *json,
                             struct err *err) MUST_CHECK;
 
-/* All settings of the definition that the engine takes while the index is open: {} when none.
+/*
+ * What an index that was made by `from` needs to have the settings of `to`, as far as the
+ * engine takes them while it is open; null: its own default again.  After it has been put, the
+ * index has the settings `then`, as they stand in a definition.  False: there is nothing to do.
  */
-bool mapping_live_settings(const struct table_definition *t, struct buf *json,
-                           struct err *err) MUST_CHECK;
+bool mapping_changed_settings(const struct table_definition *from,
+                              const struct table_definition *to, struct buf *json,
+                              struct buf *then);
 
 #endif

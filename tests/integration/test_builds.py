@@ -1,4 +1,6 @@
 """Index builds side by side, under a limit, across a change of the definition, and killed in each of their phases."""
+import os
+import sqlite3
 import time
 
 from servers import Failed, wait_until
@@ -91,6 +93,25 @@ def test_kill_9_in_each_phase_of_a_build_loses_nothing(w):
         w.equal(daemon)
         if len(w.engine.ask("GET", f"/_alias/{w.index('orders')}")) != 1:
             raise Failed("the alias leads to more than one index")
+
+
+def test_a_version_whose_maker_was_killed_before_it_had_a_job_holds_nothing_up(w):
+    daemon = w.follow(numbers(w, "thing", rows=10))
+    daemon.kill()
+    store = sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"))
+    with store:
+        store.execute("INSERT INTO index_version SELECT index_name, 2, 'changing', topic, epoch, 0, definition, created_ms,"
+                      " 0, '' FROM index_version")
+        store.execute("UPDATE index_counter SET number = 2")
+    store.close()
+    daemon.start()
+    w.sql("UPDATE thing SET a = a + 1")
+    w.equal(daemon)
+    wait_until("the position passes", lambda: daemon.metric("millrace_changes_in_flight") == 0)
+    daemon.build(f"{w.schema}.thing")
+    if table(w, daemon, "thing")["version"] != 3:
+        raise Failed(f"it is {table(w, daemon, 'thing')}")
+    w.equal(daemon)
 
 
 def reach(w, daemon, when, version):

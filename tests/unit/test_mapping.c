@@ -189,23 +189,38 @@ static void a_version_being_filled_has_no_replicas_and_no_refresh(void **state)
     definitions_unref(plain.d);
 }
 
-static void live_settings_are_those_the_engine_takes(void **state)
+static void an_open_index_gets_those_of_its_changed_settings_that_it_can_take(void **state)
 {
-    struct made m =
+    struct made was =
         make("{table: d.customer, settings: {number_of_shards: 2, refresh_interval: 5s, "
-             "index.routing.allocation.require.x: y, analysis: {a: {b: c}}}}");
-    struct buf b = {0};
-    struct err err = {0};
+             "max_result_window: 7, index.routing.allocation.require.x: y}}");
+    struct made is =
+        make("{table: d.customer, settings: {index: {number_of_shards: 3, number_of_replicas: 1}, "
+             "refresh_interval: 6s, analysis: {a: {b: c}}, routing: {allocation: {require: {x: "
+             "y}}}}}");
+    struct buf json = {0}, then = {0}, again = {0};
+    struct table_definition has = *was.request.table;
 
     (void)state;
-    assert_true(mapping_live_settings(m.request.table, &b, &err));
-    assert_string_equal(b.ptr, "{\"index.routing.allocation.require.x\":\"y\","
-                               "\"index.refresh_interval\":\"5s\"}");
+    assert_true(mapping_changed_settings(&has, is.request.table, &json, &then));
+    assert_string_equal(json.ptr, "{\"index.max_result_window\":null,"
+                                  "\"index.number_of_replicas\":1,"
+                                  "\"index.refresh_interval\":\"6s\"}");
+    has.settings_json = buf_str(&then);
+    assert_non_null(strstr(then.ptr, "\"number_of_shards\":2"));
+    assert_null(strstr(then.ptr, "analysis"));
+    buf_clear(&json);
+    assert_false(mapping_changed_settings(&has, is.request.table, &json, &again));
+    assert_string_equal(json.ptr, "{}");
+    assert_string_equal(again.ptr, then.ptr);
     assert_false(index_setting_is_live(STR("number_of_shards")));
     assert_false(index_setting_is_live(STR("blocks.")));
     assert_true(index_setting_is_live(STR("blocks.write")));
-    buf_free(&b);
-    definitions_unref(m.d);
+    buf_free(&json);
+    buf_free(&then);
+    buf_free(&again);
+    definitions_unref(was.d);
+    definitions_unref(is.d);
 }
 
 static void vectors_ask_for_their_index(void **state)
@@ -251,7 +266,7 @@ int main(void)
         TEST(the_mapping_of_the_definition_wins),
         TEST(a_body_has_settings_lineage_and_alias),
         TEST(a_version_being_filled_has_no_replicas_and_no_refresh),
-        TEST(live_settings_are_those_the_engine_takes),
+        TEST(an_open_index_gets_those_of_its_changed_settings_that_it_can_take),
         TEST(vectors_ask_for_their_index),
         TEST(mistakes_are_told_with_their_place),
     };

@@ -1,0 +1,109 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/model/definition_export.h"
+#include "sync/model/mapping.h"
+
+/* The version is known by the settings that it has now, so that nothing is put twice. */
+static bool remember(struct coordinator *co, const struct stored_version *v,
+                     const struct table_definition *t, struct str settings, struct err *err)
+{
+    struct table_definition now = *t;
+    struct stored_version changed = *v;
+    struct buf json = {0};
+
+    now.settings_json = settings;
+    table_append_json(&now, &json);
+    changed.definition = buf_str(&json);
+
+    const bool ok =
+        store_save_version(co->opt.store, &changed, err) && node_refresh(co, err);
+
+    buf_free(&json);
+    return ok;
+}
+
+/* To the index of v, which was made by t, what `now` says. */
+static bool bring(struct coordinator *co, const struct stored_version *v,
+                  const struct table_definition *t, const struct table_definition *now,
+                  struct err *err)
+{
+    struct buf name = {0}, json = {0}, then = {0};
+    bool ok = true;
+
+    node_index_name(&name, v->index, v->number);
+    if (mapping_changed_settings(t, now, &json, &then)) {
+        ok = search_put_settings(co->opt.search, buf_str(&name), buf_str(&json), err) &&
+             remember(co, v, t, buf_str(&then), err);
+        if (ok) {
+            log_info("index settings changed", KV("index", buf_str(&name)));
+            node_log(co, now->table, v->index, v->number, "settings", json.ptr);
+        } else {
+            err_wrap(err, "index %s does not have its new settings yet", name.ptr);
+        }
+    }
+    buf_free(&name);
+    buf_free(&json);
+    buf_free(&then);
+    return ok;
+}
+
+static const struct table_definition *table_of_index(const struct definitions *d,
+                                                     struct str index)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (str_equal(table_index(&d->tables[i]), index))
+            return &d->tables[i];
+    return NULL;
+}
+
+static bool settle(struct coordinator *co, const struct definitions *now,
+                   const struct stored_version *v, struct err *err)
+{
+    const struct table_definition *then = table_of_index(now, v->index), *t;
+    struct definitions *d = NULL;
+    bool ok = true;
+
+    if (then == NULL || !str_equal(v->state, STR("available")))
+        return true;
+    ok = node_version_definitions(co, v, &d, &t, err) &&
+         (!str_equal(t->table, then->table) || bring(co, v, t, then, err));
+    definitions_unref(d);
+    return ok;
+}
+
+/* Said once, however often it is tried. */
+static void tell(struct coordinator *co, const struct err *err, struct problems *problems)
+{
+    if (problems != NULL)
+        problems_add(problems, SEVERITY_WARNING, (struct place){0}, "%s%s", err->msg,
+                     err->kind == ERR_RETRY ? "; it is tried again by itself" : "");
+    else if (strcmp(co->settings_why.msg, err->msg) != 0)
+        log_failure(LOG_WARN, err, "index settings were not changed");
+    co->settings_why = *err;
+}
+
+void node_sync_settings(struct coordinator *co, struct problems *problems)
+{
+    struct definitions *now;
+    struct catalogue *c;
+
+    if (!co->settings_due)
+        return;
+    co->settings_due = false;
+    now = node_definitions(co);
+    c = node_catalogue(co);
+    for (size_t i = 0; i < c->n_versions; i++) {
+        struct err err = {0};
+
+        if (settle(co, now, &c->versions[i], &err))
+            continue;
+        tell(co, &err, problems);
+        co->settings_due = co->settings_due || err.kind == ERR_RETRY;
+    }
+    node_catalogue_free(c);
+    definitions_unref(now);
+}

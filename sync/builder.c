@@ -16,6 +16,7 @@
 #include "sync/read_position.h"
 #include "sync/routing.h"
 #include "sync/standstill.h"
+#include "sync/witness.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -406,6 +407,26 @@ static void stop_changed(struct builder *b, const struct ddl_table *t)
         stop_uses(b, w, reason);
 }
 
+/* What is read of a table after its DDL must be what the DDL made of it. */
+static void witness_ddl(struct builder *b, const struct ddl *ddl)
+{
+    const struct watched *w = NULL;
+
+    for (size_t i = 0; i < ddl->n_tables && w == NULL; i++) {
+        const struct ddl_table *t = &ddl->tables[i];
+
+        w = find_watched(b, t->new_database, t->new_table);
+        if (w == NULL)
+            w = find_watched(b, t->database, t->table);
+    }
+    if (!b->witnesses || (w == NULL && ddl->n_tables > 0))
+        return;
+    buf_clear(&b->witness);
+    if (w != NULL)
+        witness_format_table(&b->witness, w->database, w->table);
+    read_position_set_witness(b->opt.reader, buf_str(&b->witness));
+}
+
 /* What empties, drops or swaps rows stops the table; every other change of shape is read again.
  */
 static bool on_statement(struct builder *b, const struct step *step, uint64_t version,
@@ -431,6 +452,7 @@ static bool on_statement(struct builder *b, const struct step *step, uint64_t ve
             stop_database(b, t->database);
     }
     change_writer_flush(b->writer);
+    witness_ddl(b, ddl);
     read_position_set(b->opt.reader, version, 0);
     return b->opt.on_ddl(b->opt.ctx, ddl, err);
 }

@@ -8,8 +8,8 @@
  * - MySQL with GTIDs: a wait for the whole set read so far, on the same connection, then a
  *   snapshot;
  * - a MariaDB replica: MASTER_GTID_WAIT, then a snapshot;
- * - MySQL without GTIDs: a locking read of a row that the last transaction has changed, and
- *   where there is none a settle delay; the doctor says so.
+ * - MySQL without GTIDs: a locking read of a row that the last transaction has changed (of DDL:
+ *   a read of its table), and where there is none a settle delay; the doctor says so.
  *
  * @thread one at a time per connection; blocks up to the timeout
  */

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define TABLE_MS "10000"
+
 /* Of these types a literal finds the row by its key; others could scan, and lock, the table. */
 static bool can_be_named(const struct column *c)
 {
@@ -78,4 +80,13 @@ void witness_format(struct buf *sql, const struct schema *known, const struct ta
         }
     }
     buf_append(sql, STR(" FOR SHARE"));
+}
+
+void witness_format_table(struct buf *sql, struct str database, struct str table)
+{
+    buf_append(sql, STR("SELECT /*+ MAX_EXECUTION_TIME(" TABLE_MS ") */ 1 FROM "));
+    mysql_quote_name(sql, database);
+    buf_append_char(sql, '.');
+    mysql_quote_name(sql, table);
+    buf_append(sql, STR(" WHERE FALSE"));
 }

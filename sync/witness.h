@@ -12,6 +12,7 @@
 #define SYNC_WITNESS_H
 
 #include "src/base/base.h"
+#include "src/base/str.h"
 
 struct buf;
 struct schema;
@@ -25,5 +26,11 @@ struct value;
  */
 void witness_format(struct buf *sql, const struct schema *known, const struct table_map *map,
                     const struct value *row);
+
+/*
+ * The same for DDL of a table, which holds its name until it is committed: a read of the table,
+ * of no row.
+ */
+void witness_format_table(struct buf *sql, struct str database, struct str table);
 
 #endif

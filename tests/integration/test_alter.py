@@ -187,6 +187,24 @@ def test_columns_that_change_places_while_a_daemon_that_stops_cannot_ask_are_nev
     alter_unseen(w, lambda daemon: daemon.stop())
 
 
+def test_columns_that_change_places_by_an_ALTER_that_is_slow_to_commit_are_never_mixed_up(w):
+    """The log shows it a second before information_schema does."""
+    daemon = w.follow(tables(w, "MINIMAL"))
+    w.equal(daemon)
+    try:
+        w.db.sql("SET GLOBAL binlog_group_commit_sync_delay = 1000000")
+        w.sql("UPDATE good SET a = 5 WHERE id = 1", "ALTER TABLE thing MODIFY a INT AFTER b",
+              "UPDATE thing SET a = 7, b = 5007", "UPDATE good SET a = 3 WHERE id = 3")
+        if followed_or_stopped(w, daemon, "thing", "parent"):
+            raise Failed("stopped, though the shape from before was known")
+    finally:
+        w.db.sql("SET GLOBAL binlog_group_commit_sync_delay = 0", "SET GLOBAL binlog_row_metadata = DEFAULT")
+
+
+test_columns_that_change_places_by_an_ALTER_that_is_slow_to_commit_are_never_mixed_up.servers = ("mysql8", "mysql9")
+test_columns_that_change_places_by_an_ALTER_that_is_slow_to_commit_are_never_mixed_up.why = "has no such delay to set"
+
+
 def test_what_a_restart_reads_again_stops_nothing_again(w):
     """The last transaction before the position is read once more, to see that the log is the same."""
     daemon = w.follow(tables(w, "DEFAULT"))

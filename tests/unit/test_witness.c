@@ -107,6 +107,17 @@ static void a_table_that_is_gone_is_not_asked(void **state)
     buf_free(&sql);
 }
 
+static void ddl_is_waited_for_by_a_read_of_the_table_that_finds_nothing(void **state)
+{
+    struct buf sql = {0};
+
+    (void)state;
+    witness_format_table(&sql, STR("shop"), STR("a`b"));
+    assert_string_equal(
+        sql.ptr, "SELECT /*+ MAX_EXECUTION_TIME(10000) */ 1 FROM `shop`.`a``b` WHERE FALSE");
+    buf_free(&sql);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +126,7 @@ int main(void)
         cmocka_unit_test(what_would_lock_more_than_the_row_is_not_asked),
         cmocka_unit_test(tables_without_row_locks_are_not_asked),
         cmocka_unit_test(a_table_that_is_gone_is_not_asked),
+        cmocka_unit_test(ddl_is_waited_for_by_a_read_of_the_table_that_finds_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

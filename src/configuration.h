@@ -1,5 +1,5 @@
 /*
- * The daemon's configuration: every setting from one table.
+ * The daemon's configuration: a value for each setting.
  *
  * Precedence: --set, environment (MILLRACE_A__B for a.b), file, default.  Each value remembers
  * where it came from.  An unknown name is an error with the nearest known one, line and caret.
@@ -13,6 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/problem.h"
+#include "src/setting.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,34 +21,6 @@
 
 struct buf;
 struct configuration;
-
-enum setting_type {
-    SETTING_TEXT = 0,
-    SETTING_PATH, /* relative to the configuration file's folder */
-    SETTING_LIST, /* one text or a list of texts */
-    SETTING_BOOL,
-    SETTING_COUNT,    /* a whole number */
-    SETTING_SIZE,     /* bytes: 65536, 64KiB, 8MiB, 1GiB */
-    SETTING_DURATION, /* milliseconds: 500ms, 5s, 2m, 1h */
-    SETTING_CHOICE,   /* one of `choices` */
-};
-
-struct setting {
-    const char *name; /* dotted: search.ca_file */
-    enum setting_type type;
-    const char *preset;  /* the default, as written; NULL: none */
-    int64_t min, max;    /* COUNT, SIZE, DURATION; max 0: no limit */
-    const char *choices; /* CHOICE: "sqlite mysql", separated by spaces */
-    bool secret;         /* masked when shown */
-    bool secret_file;    /* PATH: what is in the file is secret */
-    const char
-        *later; /* not NULL: any other value than the default is refused, and this is why */
-    const char *help;
-};
-
-/* The table, for documentation and tests. */
-extern const struct setting settings[];
-extern const size_t n_settings;
 
 struct configuration_source {
     const char *file; /* --config; NULL: ./millrace.yaml, then /etc/millrace/millrace.yaml */

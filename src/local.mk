@@ -14,6 +14,8 @@ libservice_a_SOURCES = \
 	%D%/yaml_read.c %D%/yaml_read.h
 libservice_a_SOURCES += \
 	%D%/file_lock.c %D%/file_lock.h \
+	%D%/secret_file.c %D%/secret_file.h \
+	%D%/whole_file.c %D%/whole_file.h \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_trouble.c \
 	%D%/store_backend.c %D%/store_backend.h \

@@ -19,12 +19,17 @@ libprogram_a_SOURCES = \
 	%D%/command_tools.c \
 	%D%/commands.h \
 	%D%/configuration.c   %D%/configuration.h \
-	%D%/configuration_table.c \
+	%D%/configuration_file.c \
+	%D%/configuration_override.c \
+	%D%/configuration_show.c \
+	%D%/configuration_values.c %D%/configuration_values.h \
 	%D%/inspect_view.c  %D%/inspect_view.h \
 	%D%/meter.c           %D%/meter.h \
 	%D%/render.c          %D%/render.h \
 	%D%/service.c         %D%/service.h \
 	%D%/session.c         %D%/session.h \
+	%D%/setting.c         %D%/setting.h \
+	%D%/setting_table.c \
 	%D%/store_address.c   %D%/store_address.h
 
 bin_PROGRAMS += millrace

@@ -23,7 +23,7 @@ void *arena_alloc(struct arena *a, size_t n, size_t size) RETURNS_NONNULL MUST_C
 /* Memory for n bytes of text: neither aligned nor filled. */
 char *arena_bytes(struct arena *a, size_t n) RETURNS_NONNULL MUST_CHECK;
 
-/* A copy of s inside the arena. */
+/* A copy of s inside the arena, with a NUL behind it. */
 struct str arena_copy(struct arena *a, struct str s);
 
 /* Forget everything inside, as if new; some memory is kept for the next use. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/configuration.h"
+#include "src/setting.h"
 
 #define LATER_CLUSTER \
     "a cluster with ZooKeeper comes with a later release; embedded is what there is"

@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "src/configuration_values.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct str absolute(const struct configuration *c, const struct setting *s,
+                           struct str text)
+{
+    struct buf b = {0};
+
+    if (s->type != SETTING_PATH || text.len == 0 || text.ptr[0] == '/' || c->folder.len == 0)
+        return arena_copy(c->arena, text);
+    buf_append(&b, c->folder);
+    buf_append_char(&b, '/');
+    buf_append(&b, text);
+
+    const struct str path = arena_copy(c->arena, buf_str(&b));
+
+    buf_free(&b);
+    return path;
+}
+
+/* http://user:password@host: it would be shown, logged and sent with every message. */
+static bool holds_password(struct str text)
+{
+    const char *start = text.len == 0 ? NULL : memmem(text.ptr, text.len, "://", 3);
+
+    if (start == NULL)
+        return false;
+    start += 3;
+
+    const size_t left = (size_t)(text.ptr + text.len - start);
+    const char *at = memchr(start, '@', left), *slash = memchr(start, '/', left);
+
+    return at != NULL && (slash == NULL || at < slash) &&
+           memchr(start, ':', (size_t)(at - start)) != NULL;
+}
+
+static void refuse_password(const struct setting *s, const struct origin *from,
+                            struct problems *problems)
+{
+    problems_add(problems, SEVERITY_ERROR, from->place,
+                 "%s: a password does not belong into an address", s->name);
+    problems_fix(problems, "%s",
+                 strncmp(s->name, "search", 6) == 0
+                     ? "search.user, and the password in a file that search.password_file names"
+                     : "the password in a file that store_password_file names");
+}
+
+void configuration_put(struct configuration *c, size_t i, const struct str *texts, size_t n,
+                       const struct origin *from, struct problems *problems)
+{
+    const struct setting *s = &settings[i];
+    struct value v = {.texts = arena_alloc(c->arena, n + 1, sizeof(char *)), .n = n};
+
+    for (size_t k = 0; k < n; k++) {
+        const char *expected = setting_parse(s, texts[k], &v.number);
+
+        if (holds_password(texts[k])) {
+            refuse_password(s, from, problems);
+            return;
+        }
+        if (expected != NULL) {
+            problems_add(problems, SEVERITY_ERROR, from->place,
+                         "%s: expected %s, got `%" STR_FMT "`", s->name, expected,
+                         STR_ARG(texts[k]));
+            return;
+        }
+        v.texts[k] = absolute(c, s, texts[k]).ptr;
+    }
+    if (s->max != 0 && (v.number < s->min || v.number > s->max)) {
+        problems_add(problems, SEVERITY_ERROR, from->place,
+                     "%s: %s is out of range, %lld to %lld", s->name, v.texts[0],
+                     (long long)s->min, (long long)s->max);
+        return;
+    }
+    if (s->later != NULL &&
+        (s->preset == NULL || n != 1 || !str_equal(texts[0], str_from(s->preset)))) {
+        problems_add(problems, SEVERITY_ERROR, from->place, "%s is not available yet: %s",
+                     s->name, s->later);
+        return;
+    }
+    snprintf(v.origin, sizeof(v.origin), "%s", from->text);
+    c->values[i] = v;
+}
+
+void configuration_report_unknown(struct problems *problems, enum severity severity,
+                                  struct place place, struct str name)
+{
+    const struct str near = setting_nearest(name);
+
+    problems_add(problems, severity, place, "unknown setting `%" STR_FMT "`", STR_ARG(name));
+    if (near.len > 0)
+        problems_fix(problems, "did you mean `%" STR_FMT "`?", STR_ARG(near));
+}

@@ -1,0 +1,109 @@
+#include "config.h"
+
+#include "src/setting.h"
+
+#include "src/base/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+size_t setting_find(struct str name)
+{
+    for (size_t i = 0; i < n_settings; i++)
+        if (str_equal(str_from(settings[i].name), name))
+            return i;
+    return n_settings;
+}
+
+bool setting_is_section(struct str name)
+{
+    for (size_t i = 0; i < n_settings; i++)
+        if (strlen(settings[i].name) > name.len && settings[i].name[name.len] == '.' &&
+            memcmp(settings[i].name, name.ptr, name.len) == 0)
+            return true;
+    return false;
+}
+
+struct str setting_nearest(struct str name)
+{
+    struct nearest near = nearest_to(name);
+
+    for (size_t i = 0; i < n_settings; i++)
+        nearest_offer(&near, str_from(settings[i].name));
+    return near.best;
+}
+
+/* ---- values ---- */
+
+struct unit_of {
+    const char *suffix;
+    int64_t factor;
+};
+static const struct unit_of sizes[] = {
+    {"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+static const struct unit_of durations[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+static const struct unit_of counts[] = {{"", 1}};
+
+static bool parse_number(struct str text, const struct unit_of *units, size_t n_units,
+                         int64_t *out)
+{
+    size_t i = 0;
+    int64_t n = 0;
+
+    for (; i < text.len && isdigit((unsigned char)text.ptr[i]); i++) {
+        if (n > INT64_MAX / 10 - 10)
+            return false;
+        n = n * 10 + (text.ptr[i] - '0');
+    }
+    if (i == 0)
+        return false;
+    for (size_t u = 0; u < n_units; u++)
+        if (str_equal((struct str){text.ptr + i, text.len - i}, str_from(units[u].suffix))) {
+            if (n > INT64_MAX / units[u].factor)
+                return false;
+            *out = n * units[u].factor;
+            return true;
+        }
+    return false;
+}
+
+static bool is_choice(const char *choices, struct str text)
+{
+    for (const char *at = choices; *at != '\0';) {
+        const size_t n = strcspn(at, " ");
+
+        if (str_equal((struct str){at, n}, text))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+bool setting_parse_count(struct str text, int64_t *out)
+{
+    return parse_number(text, counts, ARRAY_LEN(counts), out);
+}
+
+const char *setting_parse(const struct setting *s, struct str text, int64_t *number)
+{
+    switch (s->type) {
+    case SETTING_TEXT:
+    case SETTING_PATH:
+    case SETTING_LIST: return NULL;
+    case SETTING_BOOL:
+        *number = str_equal(text, STR("true"));
+        return *number || str_equal(text, STR("false")) ? NULL : "true or false";
+    case SETTING_COUNT: return setting_parse_count(text, number) ? NULL : "a whole number";
+    case SETTING_SIZE:
+        return parse_number(text, sizes, ARRAY_LEN(sizes), number)
+                   ? NULL
+                   : "a size like 65536, 64KiB or 8MiB";
+    case SETTING_DURATION:
+        return parse_number(text, durations, ARRAY_LEN(durations), number)
+                   ? NULL
+                   : "a time like 500ms, 5s, 2m or 1h";
+    case SETTING_CHOICE: return is_choice(s->choices, text) ? NULL : s->choices;
+    }
+    return NULL;
+}

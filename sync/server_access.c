@@ -4,16 +4,12 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
+#include "src/secret_file.h"
 #include "sync/model/definition.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define SECRET_MAX 4096
 
 struct access_strings {
     struct server_access access;
@@ -45,34 +41,12 @@ static char *resolve(const char *folder, struct str path)
     return b.ptr;
 }
 
-static bool read_secret(const char *path, char **out, struct err *err)
-{
-    char text[SECRET_MAX];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return err_set_code(err, ERR_REJECT, "errno", errno, "password file %s: %s", path,
-                            strerror(errno));
-
-    ssize_t n = read(fd, text, sizeof(text));
-
-    close(fd);
-    if (n < 0 || n == SECRET_MAX)
-        return err_set(err, ERR_REJECT,
-                       "password file %s: cannot be read, or is longer than %d bytes", path,
-                       SECRET_MAX - 1);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-        n--;
-    *out = strndup(text, (size_t)n);
-    return true;
-}
-
 static bool load_password(struct access_strings *s, const struct server_definition *d,
                           const char *folder, struct err *err)
 {
     if (d->password_file.len > 0) {
         char *path = resolve(folder, d->password_file);
-        const bool ok = read_secret(path, &s->password, err);
+        const bool ok = secret_file_read(path, &s->password, err);
 
         free(path);
         return ok;

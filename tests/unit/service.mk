@@ -9,6 +9,7 @@ unit_tests += \
 	%D%/test_metric \
 	%D%/test_problem \
 	%D%/test_search \
+	%D%/test_secret_file \
 	%D%/test_yaml
 tests_unit_test_address_set_LDADD = $(service_test_ldadd)
 tests_unit_test_http_client_LDADD = libtinyhttp.a $(service_test_ldadd)
@@ -16,4 +17,5 @@ tests_unit_test_json_LDADD        = $(service_test_ldadd)
 tests_unit_test_metric_LDADD      = $(service_test_ldadd)
 tests_unit_test_problem_LDADD     = $(service_test_ldadd)
 tests_unit_test_search_LDADD      = libtinyhttp.a $(service_test_ldadd)
+tests_unit_test_secret_file_LDADD = $(service_test_ldadd)
 tests_unit_test_yaml_LDADD        = $(service_test_ldadd)

@@ -160,6 +160,9 @@ void node_sync_settings(struct coordinator *co, struct problems *problems);
 /* ---- node_status.c ---- */
 /* The lag eats up half of what the server keeps of its log. */
 bool node_lag_threatens(const struct pipeline_status *s);
+/* An XA transaction was prepared so long ago that somebody may have forgotten it: text names it
+ * and the ways out. */
+bool node_prepared_long(const struct pipeline_status *s, char *text, size_t cap);
 
 /* ---- node_definition.c ---- */
 /* The version's definitions, as it was built. */

@@ -167,6 +167,39 @@ static void add_table(void *ctx, struct str table)
         .schema = database_schema(db), .table = name, .has_key = t == NULL || t->n_key > 0};
 }
 
+static bool status_of(struct coordinator *co, struct str name, struct pipeline_status *s)
+{
+    pthread_mutex_lock(&co->lock);
+
+    const struct topic *t = node_topic(co, name);
+    const bool runs = t != NULL && t->pipeline != NULL;
+
+    if (runs)
+        pipeline_status(t->pipeline, s);
+    pthread_mutex_unlock(&co->lock);
+    return runs;
+}
+
+static void check_prepared(struct coordinator *co, const struct topic_definition *topic,
+                           struct str group, struct doctor_list *l)
+{
+    struct pipeline_status s;
+    char text[1024];
+
+    if (!status_of(co, topic->name, &s))
+        return;
+    if (node_prepared_long(&s, text, sizeof(text)))
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("mysql.xa_prepared"),
+                          .group = group,
+                          .status = DOCTOR_WARN,
+                          .message = str_from(text),
+                          .why = STR("after a restart the log is read again from there, and "
+                                     "once the server purges it, it cannot be"),
+                          .fix = STR("XA COMMIT or XA ROLLBACK it on the server")});
+    free(s.gtids);
+}
+
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct doctor_list *l)
 {
@@ -195,6 +228,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
                           .message = str_from(err.msg),
                           .why = STR("the server cannot be logged in to"),
                           .fix = STR("correct password_file or password_env of the topic")});
+    check_prepared(co, topic, buf_str(&group), l);
     server_access_unref(server);
     free(list.tables);
     buf_free(&group);

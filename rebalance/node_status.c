@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PREPARED_LONG_MS 60000
+
 /* ---- small parts ---- */
 
 static const struct version_count {
@@ -36,8 +38,25 @@ bool node_lag_threatens(const struct pipeline_status *s)
            s->lag_s > (double)s->source.server.retention_s / 2;
 }
 
+bool node_prepared_long(const struct pipeline_status *s, char *text, size_t cap)
+{
+    const int64_t age_ms = clock_wall_ms() - s->prepared.oldest_ms;
+
+    if (s->prepared.n == 0 || age_ms < PREPARED_LONG_MS)
+        return false;
+    snprintf(text, cap,
+             "the XA transaction %s is prepared for %" PRId64 " s (%zu are), and the position "
+             "%s:%" PRIu64 " stays before it, so that the server must keep its log from there; "
+             "fix: XA COMMIT or XA ROLLBACK it; if XA RECOVER does not list it, the server has "
+             "lost it: millrace topic reset, then millrace index create",
+             s->prepared.oldest, age_ms / 1000, s->prepared.n, s->file, s->offset);
+    return true;
+}
+
 static void append_warnings(struct json_writer *w, const struct pipeline_status *s)
 {
+    char prepared[1024];
+
     json_write_key(w, STR("warnings"));
     json_open_array(w);
     if (node_lag_threatens(s)) {
@@ -50,6 +69,8 @@ static void append_warnings(struct json_writer *w, const struct pipeline_status 
                  s->lag_s, s->source.server.retention_s);
         json_write_string(w, str_from(text));
     }
+    if (node_prepared_long(s, prepared, sizeof(prepared)))
+        json_write_string(w, str_from(prepared));
     if (s->save_error.kind != ERR_NONE)
         json_write_string(w, str_from(s->save_error.msg));
     if (s->source.server_known && !s->source.server.gtid)

@@ -424,11 +424,12 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
 {
     struct server_access *server = NULL;
-    struct buf thing = {0}, start = {0};
+    struct buf thing = {0}, start = {0}, spill = {0};
     uint64_t epoch, from;
     struct pipeline *p = NULL;
 
     buf_printf(&thing, "topic/%s", t->name);
+    buf_printf(&spill, "%s/spill", co->opt.data_dir);
 
     bool ok = choose_start(co, d, &start, err) &&
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
@@ -444,6 +445,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .epoch = epoch,
                                .term = t->term,
                                .event_max = co->opt.event_max,
+                               .spill_folder = spill.ptr,
                                .store = co->opt.store,
                                .delivery = co->delivery,
                                .ctx = co,
@@ -463,6 +465,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     server_access_unref(server);
     buf_free(&thing);
     buf_free(&start);
+    buf_free(&spill);
     return ok;
 }
 

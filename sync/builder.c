@@ -13,9 +13,11 @@
 #include "sync/binlog/transaction.h"
 #include "sync/change_writer.h"
 #include "sync/handoff.h"
+#include "sync/late_rows.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 #include "sync/standstill.h"
+#include "sync/table_stops.h"
 #include "sync/witness.h"
 
 #include <inttypes.h>
@@ -26,9 +28,7 @@
 
 #define FILE_START  4 /* behind the magic bytes */
 #define TAKE_MS     1000
-#define TOUCHED_MAX 64
 #define GRAVES_MAX  100000 /* tombstones that wait for the store */
-#define REBUILD     "millrace index create"
 
 struct builder {
     struct builder_options opt;
@@ -49,8 +49,7 @@ struct builder {
     bool expecting;
     bool faulty; /* nothing is read until the dump begins again */
     struct stop discarding;
-    const struct watched *touched[TOUCHED_MAX];
-    size_t n_touched;
+    struct late_rows *late;
     bool witnesses;               /* wanted */
     bool witnessed;               /* the running transaction is */
     struct buf witness;           /* scratch */
@@ -70,27 +69,11 @@ static bool want(void *ctx, struct str database, struct str table, struct schema
     return true;
 }
 
-struct builder *builder_new(const struct builder_options *opt)
-{
-    struct builder *b = mem_alloc(1, sizeof(*b));
-
-    b->opt = *opt;
-    b->faulty = true;
-    stop_init(&b->discarding);
-    b->writer = change_writer_new(&(struct change_writer_options){.delivery = opt->delivery,
-                                                                  .progress = opt->progress,
-                                                                  .reread = opt->reread,
-                                                                  .given_up = &b->discarding,
-                                                                  .ctx = opt->ctx,
-                                                                  .stop_table = opt->stop_table,
-                                                                  .dead = opt->dead});
-    return b;
-}
-
 void builder_free(struct builder *b)
 {
     if (b == NULL)
         return;
+    late_rows_free(b->late);
     change_writer_free(b->writer);
     log_reader_free(b->reader);
     routing_unref(b->routing);
@@ -114,10 +97,10 @@ void builder_begin(struct builder *b, const struct position *start,
     log_reader_free(b->reader);
     b->reader = fresh;
     b->faulty = false;
-    b->n_touched = 0;
     b->witnessed = false;
     b->running = (struct mark){0};
     b->file[0] = '\0';
+    late_rows_begin(b->late);
     progress_abandon(b->opt.progress);
     change_writer_forget(b->writer);
 }
@@ -142,7 +125,6 @@ void builder_expect(struct builder *b, const struct mark *known)
 void builder_set_routing(struct builder *b, struct routing *routing)
 {
     change_writer_forget(b->writer);
-    b->n_touched = 0;
     /* Nobody has looked at earlier changes of a table that is watched from now on. */
     read_position_set_witness(b->opt.reader, STR(""));
     routing_ref(routing);
@@ -152,10 +134,10 @@ void builder_set_routing(struct builder *b, struct routing *routing)
         log_reader_forget_tables(b->reader);
 }
 
-/* A transaction that must be witnessed is read from its start: its witness may be there. */
+/* A transaction that must be witnessed, or read once more, is read from its start. */
 uint64_t builder_handled(const struct builder *b)
 {
-    return b->witnesses ? 0 : b->handled;
+    return b->witnesses || late_rows_wants_again(b->late) ? 0 : b->handled;
 }
 
 bool builder_waits(struct builder *b)
@@ -263,27 +245,6 @@ static void name_other_log(const struct builder *b, struct err *err)
             b->expected.gtid_start, cause.msg);
 }
 
-static void touch(struct builder *b, const struct watched *w)
-{
-    for (size_t i = 0; i < b->n_touched; i++)
-        if (b->touched[i] == w)
-            return;
-    if (b->n_touched < TOUCHED_MAX)
-        b->touched[b->n_touched++] = w;
-}
-
-static void stop_uses(struct builder *b, const struct watched *w, const char *reason)
-{
-    for (size_t i = 0; i < w->n_uses; i++)
-        change_writer_stop(b->writer, w->uses[i].target, reason, REBUILD);
-}
-
-static void stop_touched(struct builder *b, const char *reason)
-{
-    for (size_t i = 0; i < b->n_touched; i++)
-        stop_uses(b, b->touched[i], reason);
-}
-
 static void wait_for_graves(struct builder *b)
 {
     while (progress_tombstones(b->opt.progress) > GRAVES_MAX && !stop_is_set(&b->discarding)) {
@@ -302,24 +263,29 @@ static bool in_doubt(const struct watched *w, const struct table_map *map, uint6
     return true;
 }
 
-static void on_rows(struct builder *b, const struct step *step, uint64_t version)
+static const struct watched *find(void *ctx, struct str database, struct str table)
 {
-    const struct watched *w =
-        b->routing == NULL ? NULL
-                           : routing_find(b->routing, step->map->database, step->map->table);
+    struct builder *b = ctx;
+
+    return b->routing == NULL || table.ptr == NULL ? NULL
+                                                   : routing_find(b->routing, database, table);
+}
+
+static void on_rows(void *ctx, const struct step *step, const struct rows_when *when)
+{
+    struct builder *b = ctx;
+    const struct watched *w = find(b, step->map->database, step->map->table);
 
     if (w == NULL)
-        return;
-    touch(b, w);
-    if (version <= b->skip_to)
         return;
 
     const struct rows_at at = {.watched = w,
                                .rows = &step->rows,
                                .map = step->map,
-                               .version = version,
-                               .commit_ms = (int64_t)step->event.time * 1000,
-                               .doubtful = in_doubt(w, step->map, version),
+                               .version = when->version,
+                               .commit_ms = when->commit_ms,
+                               .doubtful =
+                                   in_doubt(w, step->map, when->version) || when->doubtful,
                                .witness = b->witnesses && !b->witnessed ? &b->witness : NULL};
 
     buf_clear(&b->witness);
@@ -337,74 +303,10 @@ static void on_rows(struct builder *b, const struct step *step, uint64_t version
         wait_for_graves(b);
 }
 
-static const struct watched *find_watched(const struct builder *b, struct str database,
-                                          struct str table)
+static struct table_stops stops_at(const struct builder *b, uint64_t version)
 {
-    return b->routing == NULL || table.ptr == NULL ? NULL
-                                                   : routing_find(b->routing, database, table);
-}
-
-static void stop_named(struct builder *b, const struct ddl_table *t, const char *what)
-{
-    char reason[640];
-    const struct watched *w = find_watched(b, t->database, t->table);
-    const struct watched *renamed = find_watched(b, t->new_database, t->new_table);
-
-    snprintf(reason, sizeof(reason), "%s of %" STR_FMT ".%" STR_FMT " at %s", what,
-             STR_ARG(t->database), STR_ARG(t->table), b->file);
-    if (w != NULL)
-        stop_uses(b, w, reason);
-    if (renamed != NULL)
-        stop_uses(b, renamed, reason);
-}
-
-static void stop_database(struct builder *b, struct str database)
-{
-    char reason[640];
-    struct str key;
-    void *value;
-
-    snprintf(reason, sizeof(reason), "drop database %" STR_FMT " at %s", STR_ARG(database),
-             b->file);
-    for (size_t i = 0; b->routing != NULL && map_next(b->routing->by_name, &i, &key, &value);)
-        if (str_equal(((struct watched *)value)->database, database))
-            stop_uses(b, value, reason);
-}
-
-/* Rows were read by a shape that the table, as it turns out, has had only since now. */
-static void stop_mistaken(struct builder *b, const struct ddl *ddl, uint64_t version)
-{
-    char reason[640];
-    struct str key;
-    void *value;
-
-    for (size_t i = 0; b->routing != NULL && map_next(b->routing->by_name, &i, &key, &value);) {
-        const struct watched *w = value;
-
-        if (w->shape == NULL || !w->shape->used || version > w->shape->doubt_to ||
-            !ddl_concerns(ddl, w->database, w->table))
-            continue;
-        snprintf(reason, sizeof(reason),
-                 "%" STR_FMT ".%" STR_FMT " changed its shape at %s, and the log names no "
-                 "columns of the rows before; set binlog_row_metadata=FULL on the server, so "
-                 "that it does",
-                 STR_ARG(w->database), STR_ARG(w->table), b->file);
-        stop_uses(b, w, reason);
-    }
-}
-
-/* A change that the log has as a statement: its rows are not there. */
-static void stop_changed(struct builder *b, const struct ddl_table *t)
-{
-    char reason[640];
-    const struct watched *w = find_watched(b, t->database, t->table);
-
-    snprintf(reason, sizeof(reason),
-             "a change of %" STR_FMT ".%" STR_FMT " is logged as a statement, not as rows, at %s; "
-             "set binlog_format=ROW on the server and in its sessions",
-             STR_ARG(t->database), STR_ARG(t->table), b->file);
-    if (w != NULL)
-        stop_uses(b, w, reason);
+    return (struct table_stops){
+        .routing = b->routing, .writer = b->writer, .file = b->file, .version = version};
 }
 
 /* What is read of a table after its DDL must be what the DDL made of it. */
@@ -415,9 +317,9 @@ static void witness_ddl(struct builder *b, const struct ddl *ddl)
     for (size_t i = 0; i < ddl->n_tables && w == NULL; i++) {
         const struct ddl_table *t = &ddl->tables[i];
 
-        w = find_watched(b, t->new_database, t->new_table);
+        w = find(b, t->new_database, t->new_table);
         if (w == NULL)
-            w = find_watched(b, t->database, t->table);
+            w = find(b, t->database, t->table);
     }
     if (!b->witnesses || (w == NULL && ddl->n_tables > 0))
         return;
@@ -427,30 +329,18 @@ static void witness_ddl(struct builder *b, const struct ddl *ddl)
     read_position_set_witness(b->opt.reader, buf_str(&b->witness));
 }
 
-/* What empties, drops or swaps rows stops the table; every other change of shape is read again.
- */
 static bool on_statement(struct builder *b, const struct step *step, uint64_t version,
                          struct err *err)
 {
     const struct ddl *ddl = &step->ddl;
+    const struct table_stops stops = stops_at(b, version);
 
     count(&b->status.statements);
     if (ddl->temporary || ddl->kind == DDL_NONE || version <= b->skip_to)
         return true;
-    if (ddl->kind == DDL_DML) {
-        stop_changed(b, &ddl->tables[0]);
+    table_stops_by_ddl(&stops, ddl);
+    if (ddl->kind == DDL_DML)
         return true;
-    }
-    stop_mistaken(b, ddl, version);
-    for (size_t i = 0; i < ddl->n_tables; i++) {
-        const struct ddl_table *t = &ddl->tables[i];
-
-        if (ddl->kind == DDL_DROP_TABLE || ddl->kind == DDL_TRUNCATE_TABLE ||
-            ddl->kind == DDL_RENAME_TABLE || ddl->changes_rows || t->new_table.ptr != NULL)
-            stop_named(b, t, ddl_kind_name(ddl->kind));
-        if (ddl->kind == DDL_DROP_DATABASE)
-            stop_database(b, t->database);
-    }
     change_writer_flush(b->writer);
     witness_ddl(b, ddl);
     read_position_set(b->opt.reader, version, 0);
@@ -466,10 +356,38 @@ static void end_transaction(struct builder *b, const struct step *step)
     b->mark.event_ms = (int64_t)step->event.time * 1000;
     b->mark.gtid = step->gtid;
     b->running = (struct mark){0};
-    b->n_touched = 0;
     b->witnessed = false;
     count(&b->status.transactions);
     progress_commit(b->opt.progress, &b->mark);
+}
+
+/* The log has rows that count here, from before. */
+static void on_ready(void *ctx, const struct str *witness, uint64_t version)
+{
+    struct builder *b = ctx;
+
+    if (witness != NULL)
+        b->opt.wait_committed(b->opt.ctx, *witness);
+    /* Just before, so that what is read again for them need not wait for the last of them. */
+    read_position_set(b->opt.reader, version - 1, 0);
+}
+
+/* w: NULL for all. */
+static void on_lost(void *ctx, const struct watched *w, struct str xid)
+{
+    struct builder *b = ctx;
+    const struct table_stops stops = stops_at(b, b->at);
+    char reason[640];
+
+    snprintf(reason, sizeof(reason),
+             "the XA transaction %" STR_FMT " was committed at %s, and %s", STR_ARG(xid),
+             b->file,
+             w == NULL ? "its rows were logged before reading began: what it changed is unknown"
+                       : "it has more rows than are kept for prepared transactions");
+    if (w == NULL)
+        table_stops_all(&stops, reason);
+    else
+        table_stops_one(&stops, w, reason);
 }
 
 /* The position follows a rotation, else an idle server could purge the file that it stands in.
@@ -488,6 +406,21 @@ static void stand_still(struct builder *b, uint64_t version)
     standstill_stand(b->opt.standstill);
 }
 
+static bool on_content(struct builder *b, const struct step *step, uint64_t version,
+                       struct err *err)
+{
+    if (!late_rows_keep(b->late, step, version, err))
+        return false;
+    if (step->kind == STEP_ROWS && !step->prepares && version > b->skip_to)
+        on_rows(b, step,
+                &(struct rows_when){.version = version,
+                                    .commit_ms = (int64_t)step->event.time * 1000,
+                                    .doubtful = late_rows_doubts(b->late)});
+    if (step->kind == STEP_STATEMENT && !on_statement(b, step, version, err))
+        return false;
+    return late_rows_settle(b->late, step, version, version <= b->skip_to, err);
+}
+
 static bool on_step(struct builder *b, const struct step *step, struct err *err)
 {
     uint64_t version = 0;
@@ -503,14 +436,8 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
     standstill_pass(b->opt.standstill, version);
     if (step->begins)
         read_position_add_gtid(b->opt.reader, &step->gtid);
-    if (step->kind == STEP_STATEMENT && !on_statement(b, step, version, err))
+    if (!on_content(b, step, version, err))
         return false;
-    if (step->kind == STEP_ROWS)
-        on_rows(b, step, version);
-    else if (step->kind == STEP_ROLLBACK || step->kind == STEP_ROLLBACK_TO)
-        stop_touched(b, "a transaction was rolled back after its rows were logged");
-    else if (step->kind == STEP_XA_PREPARE)
-        stop_touched(b, "an XA transaction was prepared; its rows cannot be followed yet");
     if ((step->ends && step->event.end != 0) || opens_file(b, step))
         end_transaction(b, step);
     if (step->event.end != 0) {
@@ -527,6 +454,7 @@ static bool feed(struct builder *b, struct err *err)
 
     if (!log_reader_feed(b->reader, b->raw, err))
         return false;
+    late_rows_feed(b->late, b->raw, log_reader_format(b->reader));
     while ((got = log_reader_next(b->reader, &step, err)) == 1)
         if (!on_step(b, &step, err))
             return false;
@@ -576,6 +504,32 @@ static void *builder_main(void *arg)
     return NULL;
 }
 
+struct builder *builder_new(const struct builder_options *opt)
+{
+    struct builder *b = mem_alloc(1, sizeof(*b));
+
+    b->opt = *opt;
+    b->faulty = true;
+    stop_init(&b->discarding);
+    b->writer = change_writer_new(&(struct change_writer_options){.delivery = opt->delivery,
+                                                                  .progress = opt->progress,
+                                                                  .reread = opt->reread,
+                                                                  .given_up = &b->discarding,
+                                                                  .ctx = opt->ctx,
+                                                                  .stop_table = opt->stop_table,
+                                                                  .dead = opt->dead});
+    b->late = late_rows_new(&(struct late_rows_options){.folder = opt->spill_folder,
+                                                        .event_max = opt->event_max,
+                                                        .progress = opt->progress,
+                                                        .want = want,
+                                                        .ctx = b,
+                                                        .find = find,
+                                                        .on_rows = on_rows,
+                                                        .ready = on_ready,
+                                                        .lost = on_lost});
+    return b;
+}
+
 void builder_start(struct builder *b)
 {
     b->thread = thread_start("builder", builder_main, b);
@@ -584,6 +538,11 @@ void builder_start(struct builder *b)
 void builder_join(struct builder *b)
 {
     pthread_join(b->thread, NULL);
+}
+
+struct prepared_status builder_prepared(struct builder *b)
+{
+    return late_rows_status(b->late);
 }
 
 struct builder_status builder_status(struct builder *b)

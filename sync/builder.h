@@ -16,6 +16,7 @@
 #include "src/base/str.h"
 #include "sync/binlog/ddl.h"
 #include "sync/delivery/delivery.h"
+#include "sync/prepared.h"
 #include "sync/progress.h"
 
 #include <stdbool.h>
@@ -35,6 +36,7 @@ struct builder_options {
     const char *topic;
     uint64_t epoch;
     size_t event_max;
+    const char *spill_folder; /* for rows that take effect late; copied */
     struct handoff *handoff;
     struct delivery *delivery;
     struct progress *progress;
@@ -50,6 +52,8 @@ struct builder_options {
     /* DDL was met; a new routing may be set with builder_set_routing before it returns.  False
      * (err): it could not be taken up, so it is met again when the dump begins again. */
     bool (*on_ddl)(void *ctx, const struct ddl *ddl, struct err *err);
+    /* Returns when what changed the row is committed (sync/witness.h), empty: probably. */
+    void (*wait_committed)(void *ctx, struct str witness);
     /* What was handed over cannot be understood. */
     void (*fault)(void *ctx, const struct err *why);
     /* The thread ends: everything handed over was worked off. */
@@ -100,6 +104,9 @@ void builder_set_routing(struct builder *b, struct routing *routing);
 const struct mark *builder_mark(const struct builder *b);
 const char *builder_mark_file(const struct builder *b);
 const struct gtid_set *builder_executed(const struct builder *b);
+
+/* XA transactions that were prepared and not ended yet.  @thread any */
+struct prepared_status builder_prepared(struct builder *b);
 
 struct builder_status { /* counters */
     uint64_t inserts, updates, deletes, statements, events, transactions;

@@ -7,17 +7,22 @@ libsync_a_SOURCES = \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/fingerprint.c     %D%/fingerprint.h \
 	%D%/handoff.c         %D%/handoff.h \
+	%D%/held.c            %D%/held.h \
 	%D%/known_server.c    %D%/known_server.h \
+	%D%/late_rows.c       %D%/late_rows.h \
 	%D%/pipeline.c        %D%/pipeline.h \
+	%D%/prepared.c        %D%/prepared.h \
 	%D%/progress.c        %D%/progress.h \
 	%D%/questions.c       %D%/questions.h \
 	%D%/rate.c            %D%/rate.h \
 	%D%/read_position.c   %D%/read_position.h \
 	%D%/read_view.c       %D%/read_view.h \
+	%D%/replay.c          %D%/replay.h \
 	%D%/reread.c          %D%/reread.h \
 	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \
 	%D%/routing_compile.c %D%/routing_compile.h \
+	%D%/safe_point.c      %D%/safe_point.h \
 	%D%/saver.c           %D%/saver.h \
 	%D%/schemas.c         %D%/schemas.h \
 	%D%/server_access.c   %D%/server_access.h \
@@ -25,7 +30,9 @@ libsync_a_SOURCES = \
 	%D%/shapes.c          %D%/shapes.h \
 	%D%/shapes_store.c    %D%/shapes_store.h \
 	%D%/source.c          %D%/source.h \
+	%D%/spill.c           %D%/spill.h \
 	%D%/standstill.c      %D%/standstill.h \
 	%D%/start_point.c     %D%/start_point.h \
+	%D%/table_stops.c     %D%/table_stops.h \
 	%D%/witness.c         %D%/witness.h
 sync_libs = libsync.a $(delivery_libs)

@@ -80,6 +80,13 @@ static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
     return router_on_ddl(p->router, ddl, err);
 }
 
+static void wait_committed(void *ctx, struct str witness)
+{
+    struct pipeline *p = ctx;
+
+    router_wait_committed(p->router, witness);
+}
+
 static void on_fault(void *ctx, const struct err *why)
 {
     struct pipeline *p = ctx;
@@ -177,6 +184,7 @@ static void make_builder(struct pipeline *p)
     p->builder = builder_new(&(struct builder_options){.topic = p->topic,
                                                        .epoch = p->start.epoch,
                                                        .event_max = o->event_max,
+                                                       .spill_folder = o->spill_folder,
                                                        .handoff = p->handoff,
                                                        .delivery = o->delivery,
                                                        .progress = p->progress,
@@ -187,6 +195,7 @@ static void make_builder(struct pipeline *p)
                                                        .stop_table = on_stop,
                                                        .dead = on_dead,
                                                        .on_ddl = on_ddl,
+                                                       .wait_committed = wait_committed,
                                                        .fault = on_fault,
                                                        .on_done = on_builder_done});
     p->router = router_new(&(struct router_options){.topic = p->topic,
@@ -441,14 +450,11 @@ uint64_t pipeline_stamp_max(struct pipeline *p)
     return end == 0 ? UINT64_MAX : (read > end ? read : end) + READ_POSITION_GAP;
 }
 
-uint64_t pipeline_safe_version(struct pipeline *p)
-{
-    return saver_safe_version(p->saver);
-}
-
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version)
 {
-    return pipeline_safe_version(p) >= version ||
+    const struct mark done = progress_done(p->progress);
+
+    return mark_version(&done, p->start.epoch) >= version ||
            (read_position_version(p->reader) >= version && reread_pending(p->reread) == 0 &&
             progress_idle(p->progress));
 }
@@ -534,6 +540,7 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
     *out = (struct pipeline_status){
         .source = source_status(p->source),
         .builder = builder_status(p->builder),
+        .prepared = builder_prepared(p->builder),
         .reread = reread_status(p->reread),
         .epoch = p->start.epoch,
         .offset = saved.offset,

@@ -37,6 +37,7 @@ struct pipeline_options {
     uint64_t epoch; /* of a fresh start; the checkpoint's counts otherwise */
     uint64_t term;
     size_t event_max;
+    const char *spill_folder; /* as in struct builder_options */
     struct store *store;
     struct delivery *delivery;
     void *ctx;
@@ -76,8 +77,6 @@ uint64_t pipeline_epoch(const struct pipeline *p);
  * connect.  UINT64_MAX before the first connect.
  */
 uint64_t pipeline_stamp_max(struct pipeline *p);
-/* Transactions up to this position are done. */
-uint64_t pipeline_safe_version(struct pipeline *p);
 /* Everything that was read up to version is done. */
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version);
 /*
@@ -125,6 +124,7 @@ void pipeline_retry(struct pipeline *p);
 struct pipeline_status {
     struct source_status source;
     struct builder_status builder;
+    struct prepared_status prepared;
     struct reread_status reread;
     uint64_t epoch;
     char file[256]; /* of the safe position */

@@ -17,11 +17,6 @@
 #define INITIAL_LINE 64
 #define LINE_MAX     16384 /* then transactions that come are safe together */
 
-uint64_t mark_version(const struct mark *m, uint64_t epoch)
-{
-    return epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
-}
-
 struct entry {
     uint64_t seq;
     struct mark end;
@@ -40,15 +35,17 @@ struct progress {
     struct ticket_counters counters;
     uint64_t running; /* builder only: the open transaction, 0 none */
     uint64_t opened;  /* builder only: the last one that was, 0 none */
+    struct mark last; /* builder only: the last commit */
+    uint64_t *released; /* builder only: holds that end with the running transaction */
+    size_t n_released, released_cap;
+    bool apart; /* builder only: the next transaction must not be one with the last */
 
     pthread_mutex_t lock;
 
     /* All guarded by lock. */
     struct entry *line; /* ring of transactions that are not known to be safe */
     size_t line_cap, line_first, line_len;
-    struct mark safe;
-    bool moved;
-    struct gtid_set *passed; /* GTIDs that became safe since they were asked for */
+    struct safe_point *safe;
     struct grave *graves;
     size_t n_graves, graves_cap;
 };
@@ -59,10 +56,10 @@ struct progress *progress_new(const struct mark *start)
 
     pthread_mutex_init(&p->lock, NULL);
     p->cp = checkpoint_new();
-    p->safe = *start;
+    p->safe = safe_point_new(start);
+    p->last = *start;
     p->line_cap = INITIAL_LINE;
     p->line = mem_alloc(p->line_cap, sizeof(*p->line));
-    p->passed = gtid_set_new();
     return p;
 }
 
@@ -82,7 +79,8 @@ void progress_free(struct progress *p)
     free(p->graves);
     for (size_t i = 0; i < p->line_len; i++)
         gtid_set_free(p->line[(p->line_first + i) % p->line_cap].merged);
-    gtid_set_free(p->passed);
+    safe_point_free(p->safe);
+    free(p->released);
     free(p->line);
     checkpoint_free(p->cp);
     pthread_mutex_destroy(&p->lock);
@@ -126,14 +124,6 @@ static void widen_line(struct progress *p)
     p->line_cap *= 2;
 }
 
-static void move_safe(struct progress *p, const struct mark *to)
-{
-    if (to->gtid.family != GTID_NONE)
-        gtid_set_add(p->passed, &to->gtid);
-    p->safe = *to;
-    p->moved = true;
-}
-
 static struct entry *last_entry(struct progress *p)
 {
     return &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
@@ -151,22 +141,56 @@ static void extend_last(struct progress *p, const struct mark *end)
     last->end = *end;
 }
 
+static void append_to_line(struct progress *p, uint64_t seq, const struct mark *end)
+{
+    if (p->line_len == p->line_cap)
+        widen_line(p);
+    p->line[(p->line_first + p->line_len++) % p->line_cap] =
+        (struct entry){.seq = seq, .end = *end};
+}
+
+static void release_all(struct progress *p, const struct mark *end)
+{
+    for (size_t i = 0; i < p->n_released; i++)
+        safe_point_release(p->safe, p->released[i], end);
+    p->n_released = 0;
+}
+
 /* The end is safe when all that was ever opened is done, also what was abandoned. */
 void progress_commit(struct progress *p, const struct mark *end)
 {
     pthread_mutex_lock(&p->lock);
-    if (p->line_len > 0 && last_entry(p)->seq == p->opened) {
+    release_all(p, end);
+    if (p->line_len > 0 && last_entry(p)->seq == p->opened && !p->apart)
         extend_last(p, end);
-    } else if (p->line_len == 0 && checkpoint_safe(p->cp) >= p->opened) {
-        move_safe(p, end);
-    } else {
-        if (p->line_len == p->line_cap)
-            widen_line(p);
-        p->line[(p->line_first + p->line_len++) % p->line_cap] =
-            (struct entry){.seq = p->opened, .end = *end};
-    }
+    else if (p->line_len == 0 && checkpoint_safe(p->cp) >= p->opened)
+        safe_point_done(p->safe, end, NULL);
+    else
+        append_to_line(p, p->opened, end);
     pthread_mutex_unlock(&p->lock);
+    p->apart = false;
+    p->last = *end;
     progress_abandon(p);
+}
+
+uint64_t progress_hold(struct progress *p)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const uint64_t hold = safe_point_hold(p->safe, &p->last);
+
+    pthread_mutex_unlock(&p->lock);
+    p->apart = true;
+    return hold;
+}
+
+void progress_release(struct progress *p, uint64_t hold)
+{
+    if (p->n_released == p->released_cap) {
+        p->released_cap = p->released_cap == 0 ? 4 : p->released_cap * 2;
+        p->released = mem_resize(p->released, p->released_cap, sizeof(*p->released));
+    }
+    p->released[p->n_released++] = hold;
 }
 
 void progress_abandon(struct progress *p)
@@ -216,33 +240,43 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Under the lock: what is done at the front of the line leaves it. */
+static void shorten_line(struct progress *p, uint64_t safe)
+{
+    while (p->line_len > 0 && p->line[p->line_first].seq <= safe) {
+        struct entry *first = &p->line[p->line_first];
+
+        safe_point_done(p->safe, &first->end, first->merged);
+        gtid_set_free(first->merged);
+        p->line_first = (p->line_first + 1) % p->line_cap;
+        p->line_len--;
+    }
+}
+
 bool progress_safe(struct progress *p, struct mark *out, struct gtid_set *executed)
 {
     const uint64_t safe = checkpoint_safe(p->cp);
 
     pthread_mutex_lock(&p->lock);
-    while (p->line_len > 0 && p->line[p->line_first].seq <= safe) {
-        struct entry *first = &p->line[p->line_first];
+    shorten_line(p, safe);
 
-        if (first->merged != NULL)
-            gtid_set_merge(p->passed, first->merged);
-        gtid_set_free(first->merged);
-        move_safe(p, &first->end);
-        p->line_first = (p->line_first + 1) % p->line_cap;
-        p->line_len--;
-    }
+    const bool moved = safe_point_take(p->safe, out, executed);
 
-    const bool moved = p->moved;
-
-    *out = p->safe;
-    p->moved = false;
-    if (!gtid_set_is_empty(p->passed)) {
-        gtid_set_merge(executed, p->passed);
-        gtid_set_free(p->passed);
-        p->passed = gtid_set_new();
-    }
     pthread_mutex_unlock(&p->lock);
     return moved;
+}
+
+struct mark progress_done(struct progress *p)
+{
+    const uint64_t safe = checkpoint_safe(p->cp);
+
+    pthread_mutex_lock(&p->lock);
+    shorten_line(p, safe);
+
+    const struct mark done = *safe_point_end(p->safe);
+
+    pthread_mutex_unlock(&p->lock);
+    return done;
 }
 
 size_t progress_take_tombstones(struct progress *p, struct arena *a,

@@ -13,32 +13,16 @@
 
 #include "src/base/base.h"
 #include "src/base/str.h"
-#include "sync/binlog/gtid.h"
 #include "sync/delivery/ticket.h"
+#include "sync/safe_point.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
 struct arena;
 struct gtid_set;
 struct stored_tombstone;
-
-/* The GTID event that opened a transaction, as bytes: its part of the log's fingerprint. */
-#define MARK_GTID_BYTES 23
-
-/* The end of a transaction. */
-struct mark {
-    uint32_t file_number;
-    uint64_t offset;
-    int64_t event_ms;
-    uint64_t gtid_start;                 /* where its GTID event begins, 0: it has none */
-    uint8_t gtid_event[MARK_GTID_BYTES]; /* header and checksum of that event */
-    struct gtid gtid;                    /* family GTID_NONE without */
-};
-/* As a document version. */
-uint64_t mark_version(const struct mark *m, uint64_t epoch);
 
 struct progress;
 
@@ -50,6 +34,15 @@ struct ticket *progress_ticket(struct progress *p) RETURNS_NONNULL MUST_CHECK;
 
 /* The running transaction ends here. */
 void progress_commit(struct progress *p, const struct mark *end);
+
+/*
+ * The transaction that is committed next takes effect only later, and must be read again after
+ * a restart until progress_release() and the end of what was committed with it.  The hold's
+ * number, never 0.
+ */
+uint64_t progress_hold(struct progress *p);
+/* The running transaction makes it unnecessary. */
+void progress_release(struct progress *p, uint64_t hold);
 
 /* The stream starts anew at a transaction's beginning: what the running one opened stays
  * counted, and nothing is safe before it is done. */
@@ -77,6 +70,9 @@ void progress_return_tombstones(struct progress *p, const struct stored_tombston
 size_t progress_tombstones(struct progress *p);
 
 struct ticket_counters *progress_counters(struct progress *p) RETURNS_NONNULL;
+
+/* The end of what is done, whatever holds the safe mark back. */
+struct mark progress_done(struct progress *p);
 
 /* Nothing is waiting: every transaction that was committed is safe. */
 bool progress_idle(struct progress *p);

@@ -144,7 +144,7 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
  * False when the row cannot be read so; a lock that somebody else holds for so long says no
  * more than that the settle delay has passed.
  */
-static bool wait_for_witness(struct mysql_conn *c, struct str sql)
+bool read_view_wait(struct mysql_conn *c, struct str sql)
 {
     struct err ignored = {0};
 
@@ -154,6 +154,11 @@ static bool wait_for_witness(struct mysql_conn *c, struct str sql)
            mysql_conn_exec(c, sql, &ignored);
 }
 
+bool read_view_settle(struct stop *stop)
+{
+    return !stop_wait(stop, SETTLE_MS);
+}
+
 static bool open_witnessed(struct mysql_conn *c, const struct read_view_options *opt,
                            uint64_t *stamp, struct err *err)
 {
@@ -161,10 +166,10 @@ static bool open_witnessed(struct mysql_conn *c, const struct read_view_options 
 
     *stamp = read_position_get_witness(opt->reader, &sql);
 
-    const bool seen = !opt->replica && wait_for_witness(c, buf_str(&sql));
+    const bool seen = !opt->replica && read_view_wait(c, buf_str(&sql));
 
     buf_free(&sql);
-    if (!seen && stop_wait(opt->stop, SETTLE_MS))
+    if (!seen && !read_view_settle(opt->stop))
         return err_set(err, ERR_STOP, "stopping");
     return begin_snapshot(c, err);
 }

@@ -18,6 +18,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,6 +44,11 @@ struct read_view_options {
  */
 bool read_view_open(struct mysql_conn *c, const struct read_view_options *opt, uint64_t *stamp,
                     struct err *err) MUST_CHECK;
+/* Wait by a locking read (sync/witness.h); false: it could not be done, or took too long. */
+bool read_view_wait(struct mysql_conn *c, struct str witness) MUST_CHECK;
+/* How long a commit may stay unseen where nothing can be asked.  False: it is to stop. */
+bool read_view_settle(struct stop *stop) MUST_CHECK;
+
 bool read_view_close(struct mysql_conn *c, struct err *err) MUST_CHECK;
 
 #endif

@@ -58,6 +58,26 @@ void router_disconnect(struct router *r)
     r->meta = NULL;
 }
 
+static bool connect(struct router *r, struct err *err)
+{
+    return r->meta != NULL || mysql_conn_open(&r->meta, &r->opt.server->options, err);
+}
+
+/* A connection that was idle for long may be closed: one more is tried. */
+void router_wait_committed(struct router *r, struct str witness)
+{
+    struct err ignored = {0};
+    bool seen = false;
+
+    for (int i = 0; i < 2 && witness.len > 0 && !seen; i++) {
+        seen = connect(r, &ignored) && read_view_wait(r->meta, witness);
+        if (!seen)
+            router_disconnect(r);
+    }
+    if (!seen && !read_view_settle(r->opt.stop))
+        log_debug("stopping while a commit settles");
+}
+
 /* Schemas are read at a moment that includes all DDL read so far. */
 static bool open_schemas(struct router *r, struct err *err)
 {
@@ -68,7 +88,7 @@ static bool open_schemas(struct router *r, struct err *err)
                                            .stop = r->opt.stop};
     uint64_t stamp;
 
-    if (r->meta == NULL && !mysql_conn_open(&r->meta, &r->opt.server->options, err))
+    if (!connect(r, err))
         return false;
     schemas_use(r->schemas, r->meta);
     return read_view_open(r->meta, &view, &stamp, err);

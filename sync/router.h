@@ -13,6 +13,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/str.h"
 #include "sync/routing_compile.h"
 
 #include <stdbool.h>
@@ -54,6 +55,9 @@ void router_begin(struct router *r);
 bool router_on_ddl(struct router *r, const struct ddl *ddl, struct err *err) MUST_CHECK;
 /* Index versions are wanted that may not be taken yet. */
 void router_take(struct router *r);
+/* Until what the row that witness names (sync/witness.h) was changed by is committed; empty: a
+ * settle delay instead. */
+void router_wait_committed(struct router *r, struct str witness);
 /* The connection goes; the next use opens another. */
 void router_disconnect(struct router *r);
 

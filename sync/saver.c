@@ -171,16 +171,20 @@ bool saver_save(struct saver *s, struct err *err)
     return save(s, true, err);
 }
 
-/* When everything read is done, the reader's position counts: rotations are no transactions. */
+/*
+ * When everything read is done, the reader's position counts: rotations are no transactions.  A
+ * prepared XA transaction, that holds the safe position, is no lag.
+ */
 static void lag_from(struct saver *s, struct buf *file, uint64_t *offset, int64_t *event_ms)
 {
     const struct position_fields read = position_fields(read_position_version(s->opt.reader));
     const bool idle = progress_idle(s->opt.progress);
+    const struct mark done = progress_done(s->opt.progress);
 
     pthread_mutex_lock(&s->lock);
-    buf_printf(file, "%s.%06u", s->base, idle ? (unsigned)read.file : s->safe.file_number);
-    *offset = idle ? read.offset : s->safe.offset;
-    *event_ms = s->safe.event_ms;
+    buf_printf(file, "%s.%06u", s->base, idle ? (unsigned)read.file : done.file_number);
+    *offset = idle ? read.offset : done.offset;
+    *event_ms = done.event_ms;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -294,16 +298,6 @@ void saver_stop(struct saver *s)
     if (s->started)
         pthread_join(s->thread, NULL);
     s->started = false;
-}
-
-uint64_t saver_safe_version(struct saver *s)
-{
-    pthread_mutex_lock(&s->lock);
-
-    const uint64_t v = mark_version(&s->safe, s->opt.epoch);
-
-    pthread_mutex_unlock(&s->lock);
-    return v;
 }
 
 void saver_status(struct saver *s, struct saver_status *out)

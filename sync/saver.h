@@ -69,6 +69,5 @@ struct saver_status {
     struct err error; /* of the last save */
 };
 void saver_status(struct saver *s, struct saver_status *out);
-uint64_t saver_safe_version(struct saver *s);
 
 #endif

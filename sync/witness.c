@@ -79,7 +79,7 @@ void witness_format(struct buf *sql, const struct schema *known, const struct ta
             return;
         }
     }
-    buf_append(sql, STR(" FOR SHARE"));
+    buf_append(sql, STR(" LOCK IN SHARE MODE"));
 }
 
 void witness_format_table(struct buf *sql, struct str database, struct str table)

@@ -3,8 +3,9 @@
  *
  * MySQL without GTIDs cannot be asked which transactions are committed.  But whoever changed a
  * row holds its lock until its commit is visible, so a locking read of the row waits for that,
- * and, as commits become visible in the log's order, for all transactions before it.  The row
- * may be gone or changed again meanwhile: that the read comes back at all is the answer.
+ * and, as commits become visible in the log's order, for all transactions before it.  Nor can
+ * any server be asked whether an XA COMMIT that its log has is visible already.  The row may be
+ * gone or changed again meanwhile: that the read comes back at all is the answer.
  *
  * @thread any (pure)
  */

@@ -36,6 +36,7 @@ struct log_reader {
     bool has_gtid;   /* its GTID event was read */
     bool running;    /* it has begun and has an end to come */
     bool standalone; /* MariaDB: ends with its one statement */
+    bool prepares;   /* an XA transaction that is to be prepared, or committed in one phase */
     bool no_effect;  /* MariaDB: the first half of a two-phase ALTER, or one that failed */
     uint64_t begin;
     bool statement_ended; /* the step handed out was the last of its statement */
@@ -64,6 +65,10 @@ struct log_reader *log_reader_new(const struct log_reader_options *opt)
     framer_init(&r->framer, opt->start, opt->file, r->event_max);
     r->framer.unwanted = is_unwanted;
     r->framer.ctx = r;
+    if (opt->format != NULL) {
+        r->framer.format = *opt->format;
+        r->framer.has_format = true;
+    }
     r->maps = table_maps_new(opt->want, opt->want_ctx);
     r->payload = payload_new(r->event_max);
     r->unpacker = unpacker_new();
@@ -142,7 +147,7 @@ static void end(struct log_reader *r, struct step *out)
     out->ends = true;
     if (r->gtid.family != GTID_NONE)
         gtid_set_add(r->executed, &r->gtid);
-    r->running = r->has_gtid = r->standalone = r->no_effect = false;
+    r->running = r->has_gtid = r->standalone = r->no_effect = r->prepares = false;
     r->gtid = (struct gtid){0};
 }
 
@@ -158,6 +163,7 @@ static bool on_gtid(struct log_reader *r, struct step *out, struct err *err)
     r->has_gtid = true;
     r->standalone = g.standalone;
     r->no_effect = g.start_alter || g.rollback_alter;
+    r->prepares = out->prepares = g.xa_prepare;
     out->kind = STEP_BEGIN;
     begin(r, out);
     /* MySQL says BEGIN or gives one statement; MariaDB's transactions have begun. */
@@ -214,8 +220,11 @@ static bool on_ddl(struct log_reader *r, struct step *out, struct err *err)
 {
     out->xid = out->ddl.xid;
     switch (out->ddl.kind) {
-    case DDL_BEGIN:
-    case DDL_XA_START: on_begin(r, out); return true;
+    case DDL_BEGIN: on_begin(r, out); return true;
+    case DDL_XA_START:
+        on_begin(r, out);
+        r->prepares = out->prepares = true;
+        return true;
     case DDL_XA_END:
     case DDL_XA_PREPARE: out->kind = STEP_NOTHING; return true;
     case DDL_COMMIT: on_end(r, STEP_COMMIT, out); return true;
@@ -357,7 +366,7 @@ static void on_break(struct log_reader *r, enum step_kind kind, struct step *out
         out->kind = STEP_ROLLBACK;
         out->ends = true;
     }
-    r->running = r->has_gtid = r->standalone = r->no_effect = false;
+    r->running = r->has_gtid = r->standalone = r->no_effect = r->prepares = false;
     r->gtid = (struct gtid){0};
 }
 
@@ -494,6 +503,7 @@ int log_reader_next(struct log_reader *r, struct step *out, struct err *err)
     if (r->running || r->has_gtid) {
         out->gtid = r->gtid;
         out->begin = r->begin;
+        out->prepares = r->prepares;
     }
     return take(r, out, err) ? 1 : -1;
 }

@@ -54,6 +54,8 @@ enum step_kind {
 struct step {
     enum step_kind kind;
     bool begins; /* the first step of a transaction (STEP_BEGIN, or a statement by itself) */
+    bool prepares; /* of an XA transaction that ends with STEP_XA_PREPARE, or in one phase with
+                      STEP_COMMIT */
     bool ends;   /* event.end is a safe place to start again from: outside every transaction */
     struct event event;
     struct gtid gtid;         /* of the transaction it belongs to */
@@ -74,6 +76,7 @@ struct log_reader_options {
                      STEP_STATEMENT instead of errors: for printing logs */
     uint64_t event_max;              /* bytes; 0: 1 GiB.  Also bounds what unpacking gives */
     struct position start;           /* where reading starts; copied */
+    const struct event_format *format; /* of the log there; copied; NULL: it comes first */
     const struct gtid_set *executed; /* what was executed before that; copied; NULL: empty */
 };
 

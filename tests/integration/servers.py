@@ -132,6 +132,16 @@ class Database:
             connection.close()
 
 
+    def log_end(self):
+        """File and offset where the log ends."""
+        for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):  # MySQL 9 has only the first
+            try:
+                return self.sql(statement)[0][:2]
+            except pymysql.err.MySQLError:
+                continue
+        raise Failed("the server has no log")
+
+
 class Engine:
     """One OpenSearch node of tools/opensearch."""
 

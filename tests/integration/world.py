@@ -70,7 +70,19 @@ class World:
                 self.db.sql(f"KILL {row[0]}")
             except Exception:
                 pass  # it went by itself
+        servers.wait_until("no XA transaction is prepared", self.end_prepared)
         self.db.sql("SET lock_wait_timeout = 20", f"DROP DATABASE IF EXISTS {self.schema}")
+
+    def end_prepared(self):
+        """Those of a session that ends just now are not to be had yet."""
+        prepared = self.db.sql("XA RECOVER")
+        for form, gtrid, _, data in prepared:
+            data = data if isinstance(data, bytes) else data.encode()
+            try:
+                self.db.sql(f"XA ROLLBACK X'{data[:gtrid].hex()}',X'{data[gtrid:].hex()}',{form}")
+            except Exception:
+                pass
+        return not prepared
 
     def sql(self, *statements):
         return self.db.sql(*statements, schema=self.schema)

@@ -57,7 +57,7 @@ static void a_row_is_locked_by_its_whole_key(void **state)
     (void)state;
     check(table("InnoDB", columns, 3, 3), table("", columns, 3, 0), row,
           "SELECT 1 FROM `a``db`.`t` WHERE `id` = -7 AND `code` = 'it''s' AND `b` = x'017a' "
-          "FOR SHARE");
+          "LOCK IN SHARE MODE");
 }
 
 static void columns_are_found_by_their_names_in_the_log(void **state)
@@ -68,7 +68,7 @@ static void columns_are_found_by_their_names_in_the_log(void **state)
 
     (void)state;
     check(table("InnoDB", now, 2, 1), table("", then, 2, 0), row,
-          "SELECT 1 FROM `a``db`.`t` WHERE `id` = 9 FOR SHARE");
+          "SELECT 1 FROM `a``db`.`t` WHERE `id` = 9 LOCK IN SHARE MODE");
 }
 
 static void what_would_lock_more_than_the_row_is_not_asked(void **state)

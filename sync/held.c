@@ -1,0 +1,117 @@
+#include "config.h"
+
+#include "sync/held.h"
+
+#include "sync/spill.h"
+
+#include <string.h>
+
+#define LENGTH 4 /* bytes before each event */
+
+static void forget(struct held *h)
+{
+    if (h->spilled > 0)
+        spill_release(h->spill, h->spilled_at, h->spilled);
+    h->spilled = 0;
+    buf_clear(&h->memory);
+}
+
+void held_begin(struct held *h, struct spill *spill)
+{
+    forget(h);
+    h->spill = spill;
+    h->any = h->cut = false;
+}
+
+void held_fini(struct held *h)
+{
+    forget(h);
+    buf_free(&h->memory);
+    buf_free(&h->file);
+}
+
+static void cut(struct held *h)
+{
+    forget(h);
+    h->cut = true;
+}
+
+static bool to_disk(struct held *h, const uint8_t *length, struct str raw, struct err *err)
+{
+    struct buf both = {0};
+
+    buf_append(&both, (struct str){(const char *)length, LENGTH});
+    buf_append(&both, raw);
+    if (h->spilled == 0)
+        h->spilled_at = spill_end(h->spill);
+
+    const bool ok = spill_append(h->spill, buf_str(&both), err);
+
+    if (ok)
+        h->spilled += both.len;
+    buf_free(&both);
+    return ok;
+}
+
+bool held_keep(struct held *h, const struct event_format *format, const struct event *at,
+               struct str raw, size_t memory_max, struct err *err)
+{
+    const uint32_t n = (uint32_t)raw.len;
+    uint8_t length[LENGTH];
+
+    if (h->cut)
+        return true;
+    if (!h->any) {
+        h->format = *format;
+        h->start = at->start;
+        buf_clear(&h->file);
+        buf_append(&h->file, at->file);
+        h->any = true;
+    }
+    memcpy(length, &n, sizeof(n));
+    if (h->spilled == 0 && h->memory.len + LENGTH + raw.len <= memory_max) {
+        buf_append(&h->memory, (struct str){(const char *)length, LENGTH});
+        buf_append(&h->memory, raw);
+        return true;
+    }
+    if (h->spill != NULL && spill_has_room(h->spill, LENGTH + raw.len))
+        return to_disk(h, length, raw, err);
+    cut(h);
+    return true;
+}
+
+static int next_on_disk(const struct held *h, struct held_cursor *c, struct str *raw,
+                        struct err *err)
+{
+    uint32_t n;
+
+    if (c->spilled_at == h->spilled)
+        return 0;
+    if (!spill_read(h->spill, h->spilled_at + c->spilled_at, &n, sizeof(n), err))
+        return -1;
+    buf_clear(&c->raw);
+    buf_reserve(&c->raw, n);
+    if (!spill_read(h->spill, h->spilled_at + c->spilled_at + LENGTH, c->raw.ptr, n, err))
+        return -1;
+    c->raw.len = n;
+    c->spilled_at += LENGTH + n;
+    *raw = buf_str(&c->raw);
+    return 1;
+}
+
+int held_next(const struct held *h, struct held_cursor *c, struct str *raw, struct err *err)
+{
+    uint32_t n;
+
+    if (c->at == h->memory.len)
+        return next_on_disk(h, c, raw, err);
+    memcpy(&n, h->memory.ptr + c->at, sizeof(n));
+    *raw = (struct str){h->memory.ptr + c->at + LENGTH, n};
+    c->at += LENGTH + n;
+    return 1;
+}
+
+void held_cursor_fini(struct held_cursor *c)
+{
+    buf_free(&c->raw);
+}

@@ -1,0 +1,149 @@
+#include "config.h"
+
+#include "sync/safe_point.h"
+
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The GTIDs in `after` are done and lie behind `at`, and before the next hold's. */
+struct hold {
+    uint64_t number;
+    struct mark at;
+    bool released;
+    struct mark end; /* once released: it goes when this is done */
+    struct gtid_set *after;
+};
+
+struct safe_point {
+    struct mark done;
+    struct hold *holds; /* in the order of the log */
+    size_t n_holds, holds_cap;
+    uint64_t last_number;
+    struct gtid_set *passed; /* lie before the place and were not taken yet */
+    struct mark taken;
+    bool moved;
+};
+
+uint64_t mark_version(const struct mark *m, uint64_t epoch)
+{
+    return epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
+}
+
+bool mark_is_before(const struct mark *a, const struct mark *b)
+{
+    return a->file_number != b->file_number ? a->file_number < b->file_number
+                                            : a->offset < b->offset;
+}
+
+struct safe_point *safe_point_new(const struct mark *start)
+{
+    struct safe_point *s = mem_alloc(1, sizeof(*s));
+
+    s->done = *start;
+    s->taken = *start;
+    s->passed = gtid_set_new();
+    return s;
+}
+
+void safe_point_free(struct safe_point *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->n_holds; i++)
+        gtid_set_free(s->holds[i].after);
+    free(s->holds);
+    gtid_set_free(s->passed);
+    free(s);
+}
+
+uint64_t safe_point_hold(struct safe_point *s, const struct mark *at)
+{
+    assert(!mark_is_before(at, &s->done));
+    if (s->n_holds == s->holds_cap) {
+        s->holds_cap = s->holds_cap == 0 ? 8 : s->holds_cap * 2;
+        s->holds = mem_resize(s->holds, s->holds_cap, sizeof(*s->holds));
+    }
+    s->holds[s->n_holds++] =
+        (struct hold){.number = ++s->last_number, .at = *at, .after = gtid_set_new()};
+    return s->last_number;
+}
+
+static void drop(struct safe_point *s, size_t i)
+{
+    struct gtid_set *before = i == 0 ? s->passed : s->holds[i - 1].after;
+
+    gtid_set_merge(before, s->holds[i].after);
+    gtid_set_free(s->holds[i].after);
+    memmove(&s->holds[i], &s->holds[i + 1], (s->n_holds - i - 1) * sizeof(*s->holds));
+    s->n_holds--;
+    s->moved = true;
+}
+
+static void drop_ended(struct safe_point *s)
+{
+    for (size_t i = s->n_holds; i-- > 0;)
+        if (s->holds[i].released && !mark_is_before(&s->done, &s->holds[i].end))
+            drop(s, i);
+}
+
+void safe_point_release(struct safe_point *s, uint64_t hold, const struct mark *end)
+{
+    for (size_t i = 0; i < s->n_holds; i++)
+        if (s->holds[i].number == hold) {
+            s->holds[i].released = true;
+            s->holds[i].end = *end;
+        }
+    drop_ended(s);
+}
+
+/* Where GTIDs of transactions that end at `to` are kept. */
+static struct gtid_set *set_for(struct safe_point *s, const struct mark *to)
+{
+    struct gtid_set *set = s->passed;
+
+    for (size_t i = 0; i < s->n_holds && mark_is_before(&s->holds[i].at, to); i++)
+        set = s->holds[i].after;
+    return set;
+}
+
+void safe_point_done(struct safe_point *s, const struct mark *to, const struct gtid_set *merged)
+{
+    struct gtid_set *set = set_for(s, to);
+
+    if (merged != NULL)
+        gtid_set_merge(set, merged);
+    if (to->gtid.family != GTID_NONE)
+        gtid_set_add(set, &to->gtid);
+    s->done = *to;
+    s->moved = true;
+    drop_ended(s);
+}
+
+const struct mark *safe_point_end(const struct safe_point *s)
+{
+    return &s->done;
+}
+
+bool safe_point_take(struct safe_point *s, struct mark *out, struct gtid_set *executed)
+{
+    const bool held = s->n_holds > 0 && mark_is_before(&s->holds[0].at, &s->done);
+    const struct mark *at = held ? &s->holds[0].at : &s->done;
+    const bool moved = s->moved && (!held || mark_is_before(&s->taken, at));
+
+    *out = s->taken = *at;
+    s->moved = false;
+    if (!gtid_set_is_empty(s->passed)) {
+        gtid_set_merge(executed, s->passed);
+        gtid_set_free(s->passed);
+        s->passed = gtid_set_new();
+    }
+    return moved;
+}
+
+size_t safe_point_holds(const struct safe_point *s)
+{
+    return s->n_holds;
+}

@@ -1,0 +1,191 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/buf.h"
+#include "src/base/random.h"
+#include "sync/safe_point.h"
+
+#include <string.h>
+
+static struct mark at(uint64_t offset)
+{
+    return (struct mark){
+        .file_number = 1,
+        .offset = offset,
+        .gtid = {.family = GTID_MYSQL, .uuid = {1}, .number = offset},
+    };
+}
+
+static bool contains(const struct gtid_set *set, uint64_t offset)
+{
+    const struct mark m = at(offset);
+
+    return gtid_set_contains(set, &m.gtid);
+}
+
+static uint64_t take(struct safe_point *s, struct gtid_set *executed)
+{
+    struct mark m;
+
+    (void)safe_point_take(s, &m, executed);
+    return m.offset;
+}
+
+static void finish(struct safe_point *s, uint64_t offset)
+{
+    const struct mark m = at(offset);
+
+    safe_point_done(s, &m, NULL);
+}
+
+static void the_place_is_the_end_of_what_is_done(void **state)
+{
+    const struct mark start = at(4);
+    struct safe_point *s = safe_point_new(&start);
+    struct gtid_set *executed = gtid_set_new();
+    struct mark m;
+
+    (void)state;
+    assert_false(safe_point_take(s, &m, executed));
+    assert_int_equal(m.offset, 4);
+    finish(s, 5);
+    assert_true(safe_point_take(s, &m, executed));
+    assert_int_equal(m.offset, 5);
+    assert_false(safe_point_take(s, &m, executed));
+    gtid_set_free(executed);
+    safe_point_free(s);
+}
+
+static void a_hold_keeps_the_place_and_the_gtids_behind_it(void **state)
+{
+    const struct mark start = at(4), five = at(5), nine = at(9);
+    struct safe_point *s = safe_point_new(&start);
+    struct gtid_set *executed = gtid_set_new();
+    struct buf text = {0};
+
+    (void)state;
+    finish(s, 5);
+
+    const uint64_t hold = safe_point_hold(s, &five);
+
+    finish(s, 6);
+    finish(s, 7);
+    assert_int_equal(take(s, executed), 5);
+    assert_int_equal(safe_point_end(s)->offset, 7);
+    assert_true(contains(executed, 5));
+    assert_false(contains(executed, 6));
+    safe_point_release(s, hold, &nine);
+    assert_int_equal(take(s, executed), 5);
+    finish(s, 9);
+    assert_int_equal(take(s, executed), 9);
+    gtid_set_format(&text, executed);
+    assert_non_null(strstr(text.ptr, ":5-7:9"));
+    buf_free(&text);
+    gtid_set_free(executed);
+    safe_point_free(s);
+}
+
+/* It was prepared and ended while earlier transactions were still on their way. */
+static void a_hold_ahead_of_what_is_done_does_not_hold_yet(void **state)
+{
+    const struct mark start = at(4), six = at(6);
+    struct safe_point *s = safe_point_new(&start);
+    struct gtid_set *executed = gtid_set_new();
+
+    (void)state;
+    (void)safe_point_hold(s, &six);
+    finish(s, 5);
+    assert_int_equal(take(s, executed), 5);
+    finish(s, 6);
+    assert_int_equal(take(s, executed), 6);
+    finish(s, 7);
+    assert_int_equal(take(s, executed), 6);
+    assert_false(contains(executed, 7));
+    gtid_set_free(executed);
+    safe_point_free(s);
+}
+
+/* ---- against a model ---- */
+
+#define N 200
+
+/* Transactions end at 1, 2, 3 ...; each may prepare one that a later one ends. */
+struct model {
+    struct safe_point *s;
+    struct gtid_set *executed;
+    struct random random;
+    uint64_t read, done;
+    uint64_t hold[N + 1];  /* of the transaction that prepares */
+    uint64_t ended[N + 1]; /* by which; 0: open */
+};
+
+static uint64_t expected_place(const struct model *m)
+{
+    for (uint64_t i = 1; i <= m->read; i++)
+        if (m->hold[i] != 0 && (m->ended[i] == 0 || m->ended[i] > m->done) && i - 1 < m->done)
+            return i - 1;
+    return m->done;
+}
+
+static void check(struct model *m)
+{
+    const uint64_t place = expected_place(m);
+
+    assert_int_equal(take(m->s, m->executed), place);
+    for (uint64_t i = 1; i <= m->read; i++)
+        assert_int_equal(contains(m->executed, i), i <= place);
+}
+
+static void end_some(struct model *m)
+{
+    for (uint64_t i = 1; i < m->read; i++) {
+        const struct mark end = at(m->read);
+
+        if (m->hold[i] == 0 || m->ended[i] != 0 || random_below(&m->random, 8) != 0)
+            continue;
+        m->ended[i] = m->read;
+        safe_point_release(m->s, m->hold[i], &end);
+    }
+}
+
+static void read_one(struct model *m)
+{
+    const struct mark last = at(m->read);
+
+    if (random_below(&m->random, 4) == 0)
+        m->hold[m->read + 1] = safe_point_hold(m->s, &last);
+    m->read++;
+    end_some(m);
+}
+
+static void any_holds_in_any_order_keep_place_and_gtids_together(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        const struct mark start = {.file_number = 1};
+        struct model m = {.s = safe_point_new(&start), .executed = gtid_set_new()};
+
+        random_init(&m.random, seed);
+        while (m.read < N) {
+            if (m.done < m.read && random_below(&m.random, 2) == 0)
+                finish(m.s, ++m.done);
+            else
+                read_one(&m);
+            check(&m);
+        }
+        gtid_set_free(m.executed);
+        safe_point_free(m.s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_place_is_the_end_of_what_is_done),
+        cmocka_unit_test(a_hold_keeps_the_place_and_the_gtids_behind_it),
+        cmocka_unit_test(a_hold_ahead_of_what_is_done_does_not_hold_yet),
+        cmocka_unit_test(any_holds_in_any_order_keep_place_and_gtids_together),
+    };
+    return cmocka_run_group_tests_name("safe_point", tests, NULL, NULL);
+}

@@ -72,12 +72,10 @@ static int fail(const struct err *err)
 /* What a log is read for. */
 struct reading {
     const struct invocation *inv;
-    struct log_filter filter;
+    struct log_excerpt excerpt; /* of the log that is read */
     struct str *tables;
     struct gtid_choice gtids;
-    /* Read all of t, which is a file of that name or, without one, a dump that starts there. */
-    bool (*read)(struct reading *r, struct transport *t, struct str file,
-                 struct position start, struct err *err);
+    bool (*read)(struct reading *r, struct transport *t, struct err *err);
     bool goes_on; /* with the next file after a damaged one */
 
     /* decode */
@@ -96,8 +94,8 @@ static void read_tables(struct reading *r)
     r->tables = mem_alloc(inv->n_given, sizeof(*r->tables));
     for (size_t i = 0; i < inv->n_given; i++)
         if (strcmp(inv->given[i].option->name, "table") == 0)
-            r->tables[r->filter.n_tables++] = str_from(inv->given[i].value);
-    r->filter.tables = r->tables;
+            r->tables[r->excerpt.filter.n_tables++] = str_from(inv->given[i].value);
+    r->excerpt.filter.tables = r->tables;
 }
 
 static bool read_gtids(struct reading *r, struct err *err)
@@ -108,9 +106,9 @@ static bool read_gtids(struct reading *r, struct err *err)
         return true;
     if (!gtid_choice_parse(&r->gtids, str_from(text), err))
         return err_wrap(err, "--gtid");
-    r->filter.gtids = r->gtids.gtids;
-    r->filter.ids = r->gtids.ids;
-    r->filter.n_ids = r->gtids.n_ids;
+    r->excerpt.filter.gtids = r->gtids.gtids;
+    r->excerpt.filter.ids = r->gtids.ids;
+    r->excerpt.filter.n_ids = r->gtids.n_ids;
     return true;
 }
 
@@ -132,10 +130,10 @@ static bool read_options(struct reading *r, struct err *err)
         return err_set(err, ERR_REJECT, "which log? give either files or --topic");
     read_tables(r);
     return read_format(r, err) && read_gtids(r, err) &&
-           read_time(inv, "from-time", &r->filter.from_time, err) &&
-           read_time(inv, "to-time", &r->filter.to_time, err) &&
-           read_position(inv, "from", &r->filter.from, err) &&
-           read_position(inv, "to", &r->filter.to, err);
+           read_time(inv, "from-time", &r->excerpt.filter.from_time, err) &&
+           read_time(inv, "to-time", &r->excerpt.filter.to_time, err) &&
+           read_position(inv, "from", &r->excerpt.filter.from, err) &&
+           read_position(inv, "to", &r->excerpt.filter.to, err);
 }
 
 static void free_options(struct reading *r)
@@ -144,11 +142,15 @@ static void free_options(struct reading *r)
     free(r->tables);
 }
 
-/* Read all of t and close it. */
+/* Read all of t, a file of that name or, without one, a dump that starts there, and close it.
+ */
 static bool read_all(struct reading *r, struct transport *t, struct str file,
                      struct position start, struct err *err)
 {
-    bool ok = r->read(r, t, file, start, err);
+    r->excerpt.file = file;
+    r->excerpt.start = start;
+
+    const bool ok = r->read(r, t, err);
 
     transport_close(t);
     return ok;
@@ -245,7 +247,7 @@ static bool open_dump(struct transport **out, const struct definitions *d,
 
 static int read_topic_log(struct reading *r)
 {
-    struct position start = r->filter.from;
+    struct position start = r->excerpt.filter.from;
     struct definitions *d = NULL;
     struct transport *t = NULL;
     struct err err = {0};
@@ -253,8 +255,8 @@ static int read_topic_log(struct reading *r)
 
     if (start.file.len == 0)
         start.offset = 4;
-    if (code == EXIT_DONE && (!open_dump(&t, d, start, &err) ||
-                              !read_all(r, t, (struct str){0}, start, &err)))
+    if (code == EXIT_DONE &&
+        (!open_dump(&t, d, start, &err) || !read_all(r, t, (struct str){0}, start, &err)))
         code = fail(&err);
     definitions_unref(d);
     return code;
@@ -277,15 +279,10 @@ static void add_counts(struct decode_counts *sum, const struct decode_counts *c)
     sum->idsum += c->idsum;
 }
 
-static bool decode(struct reading *r, struct transport *t, struct str file,
-                   struct position start, struct err *err)
+static bool decode(struct reading *r, struct transport *t, struct err *err)
 {
-    const struct decode_options opt = {.events = r->events,
-                                       .no_output = r->no_output,
-                                       .filter = r->filter,
-                                       .file = file,
-                                       .start = start,
-                                       .write = put};
+    const struct decode_options opt = {
+        .events = r->events, .no_output = r->no_output, .excerpt = r->excerpt, .write = put};
     struct decode_counts counts;
     bool ok = decode_run(t, &opt, &counts, err);
 
@@ -324,12 +321,9 @@ int command_binlog_decode(const struct invocation *inv)
 
 /* ---- inspect ---- */
 
-static bool inspect(struct reading *r, struct transport *t, struct str file,
-                    struct position start, struct err *err)
+static bool inspect(struct reading *r, struct transport *t, struct err *err)
 {
-    const struct inspect_options opt = {.filter = r->filter, .file = file, .start = start};
-
-    return inspect_run(t, &opt, r->json, err);
+    return inspect_run(t, &r->excerpt, r->json, err);
 }
 
 int command_binlog_inspect(const struct invocation *inv)

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EVENT_MAX_DEFAULT ((uint64_t)1 << 30)
-
 /* Output is handed over when there is that much. */
 #define FLUSH_AT ((size_t)64 * 1024)
 
@@ -185,7 +183,7 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
 static bool decode_step(struct decoding *d, const struct step *step, struct err *err)
 {
     d->counts->events++;
-    if (!log_filter_wants(&d->opt->filter, step, &d->done))
+    if (!log_filter_wants(&d->opt->excerpt.filter, step, &d->done))
         return true;
     if (d->opt->events) {
         append_head(&d->out, step);
@@ -229,25 +227,11 @@ static bool decode_all(struct decoding *d, struct transport *t, struct err *err)
 bool decode_run(struct transport *t, const struct decode_options *opt,
                 struct decode_counts *counts, struct err *err)
 {
-    const bool is_file = opt->file.len > 0;
-    struct log_reader_options reader = {
-        .want = log_filter_wants_table,
-        .want_ctx = (void *)(uintptr_t)&opt->filter,
-        .file = is_file,
-        .lenient = true,
-        .event_max = opt->event_max != 0 ? opt->event_max : EVENT_MAX_DEFAULT,
-        .start = opt->start,
-    };
     struct decoding d = {.opt = opt, .counts = counts};
     struct err late = {0};
 
-    if (is_file) {
-        reader.start.file = opt->file;
-        if (reader.start.offset == 0)
-            reader.start.offset = 4;
-    }
     *counts = (struct decode_counts){0};
-    d.reader = log_reader_new(&reader);
+    d.reader = log_excerpt_reader(&opt->excerpt);
     d.rows = row_reader_new();
 
     const bool ok = decode_all(&d, t, err);

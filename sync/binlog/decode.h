@@ -7,8 +7,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/binlog/log_filter.h"
-#include "sync/binlog/position.h"
+#include "sync/binlog/log_excerpt.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,12 +18,9 @@ struct transport;
 typedef bool (*decode_write_fn)(void *ctx, struct str bytes, struct err *err);
 
 struct decode_options {
-    bool events;        /* --events: a line for every event */
-    bool no_output;     /* --format none: every cell is formatted into memory and thrown away */
-    uint64_t event_max; /* 0: 1 GiB */
-    struct log_filter filter;
-    struct str file; /* the name of the file that the transport reads; empty: a dump ... */
-    struct position start; /* ... that starts here; of a file the offset, 0: its beginning */
+    bool events;    /* --events: a line for every event */
+    bool no_output; /* --format none: every cell is formatted into memory and thrown away */
+    struct log_excerpt excerpt;
     decode_write_fn write;
     void *ctx;
 };

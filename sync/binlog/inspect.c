@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENT_MAX_DEFAULT ((uint64_t)1 << 30)
-
 /* Bytes of a statement that are told. */
 #define SQL_MAX 200
 
@@ -60,7 +58,7 @@ struct figures {
 };
 
 struct inspecting {
-    const struct inspect_options *opt;
+    const struct log_excerpt *excerpt;
     struct json_writer *w;
     struct log_reader *reader;
     struct row_reader *rows;
@@ -200,7 +198,8 @@ static struct table_figures *table_of(struct figures *f, const struct table_map 
     return t;
 }
 
-/* Rows that cannot be decoded are a fault of their table: what follows can be told all the same.
+/* Rows that cannot be decoded are a fault of their table: what follows can be told all the
+ * same.
  */
 static void count_rows(struct inspecting *in, const struct step *step)
 {
@@ -455,7 +454,7 @@ static void look_at(struct inspecting *in, const struct step *step)
         f->format = *log_reader_format(in->reader);
         f->in_use = (step->event.flags & EVENT_FLAG_IN_USE) != 0;
     }
-    if (log_filter_wants(&in->opt->filter, step, &in->done))
+    if (log_filter_wants(&in->excerpt->filter, step, &in->done))
         gather(in, step);
 }
 
@@ -481,30 +480,19 @@ static bool inspect_all(struct inspecting *in, struct transport *t, uint64_t *po
     return true;
 }
 
-bool inspect_run(struct transport *t, const struct inspect_options *opt, struct json_writer *w,
+bool inspect_run(struct transport *t, const struct log_excerpt *excerpt, struct json_writer *w,
                  struct err *err)
 {
-    const bool is_file = opt->file.len > 0;
-    struct log_reader_options reader = {
-        .want = log_filter_wants_table,
-        .want_ctx = (void *)(uintptr_t)&opt->filter,
-        .file = is_file,
-        .lenient = true,
-        .event_max = opt->event_max != 0 ? opt->event_max : EVENT_MAX_DEFAULT,
-        .start = opt->start,
-    };
-    struct inspecting in = {.opt = opt, .w = w};
+    struct inspecting in = {.excerpt = excerpt, .w = w};
     uint64_t pos = 0;
 
-    if (is_file)
-        reader.start = (struct position){opt->file, opt->start.offset != 0 ? opt->start.offset : 4};
-    in.reader = log_reader_new(&reader);
+    in.reader = log_excerpt_reader(excerpt);
     in.rows = row_reader_new();
 
     const bool ok = inspect_all(&in, t, &pos, err);
 
-    if (!in.file.any && is_file)
-        start_file(&in, opt->file);
+    if (!in.file.any && excerpt->file.len > 0)
+        start_file(&in, excerpt->file);
     if (in.file.any)
         end_file(&in, pos, ok ? NULL : err);
     drop_file(&in.file);

@@ -11,10 +11,9 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/binlog/log_filter.h"
+#include "sync/binlog/log_excerpt.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct json_writer;
 struct transport;
@@ -22,20 +21,13 @@ struct transport;
 /* Statements told of each file; more are counted. */
 #define INSPECT_STATEMENTS_MAX 1000
 
-struct inspect_options {
-    struct log_filter filter; /* figures are of what lies within */
-    uint64_t event_max;       /* 0: 1 GiB */
-    struct str file;          /* as in struct decode_options */
-    struct position start;
-};
-
 /*
  * Read everything t has and write an object for each file, as elements of an open list.  False:
  * damaged or unreadable; err names file, offset and reason, and the object written last has the
  * figures of what is before the damage, and the damage itself.  Also false when rows of a table
  * cannot be decoded, which ends nothing: their table has a "fault".
  */
-bool inspect_run(struct transport *t, const struct inspect_options *opt, struct json_writer *w,
+bool inspect_run(struct transport *t, const struct log_excerpt *excerpt, struct json_writer *w,
                  struct err *err) MUST_CHECK;
 
 #endif

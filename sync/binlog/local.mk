@@ -18,6 +18,7 @@ libbinlog_a_SOURCES = \
 	%D%/intervals.c %D%/intervals.h \
 	%D%/json_diff.c %D%/json_diff.h \
 	%D%/jsonb.c %D%/jsonb.h \
+	%D%/log_excerpt.c %D%/log_excerpt.h \
 	%D%/log_filter.c %D%/log_filter.h \
 	%D%/payload.c %D%/payload.h \
 	%D%/position.c %D%/position.h \

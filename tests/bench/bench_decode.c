@@ -72,8 +72,8 @@ static double decode(const char *path, bool json, struct decode_counts *counts)
     const char *slash = strrchr(path, '/');
     const struct decode_options opt = {
         .no_output = !json,
-        .file = str_from(slash != NULL ? slash + 1 : path),
-        .filter = {.tables = &only_table, .n_tables = only_table.len > 0},
+        .excerpt = {.file = str_from(slash != NULL ? slash + 1 : path),
+                    .filter = {.tables = &only_table, .n_tables = only_table.len > 0}},
         .write = print,
     };
     struct transport *t = open_file(path);

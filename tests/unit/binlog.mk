@@ -1,5 +1,5 @@
 # Unit tests of this room.
-EXTRA_DIST += %D%/events.h %D%/vectors.h
+EXTRA_DIST += %D%/events.h %D%/memory_log.h %D%/vectors.h
 unit_tests += \
 	%D%/test_cell \
 	%D%/test_charset \

@@ -1,34 +1,9 @@
 #include "config.h"
 
-#include "tests/unit/events.h"
+#include "tests/unit/memory_log.h"
 
 #include "src/base/mem.h"
 #include "sync/binlog/decode.h"
-#include "sync/binlog/transport.h"
-
-/* A log in memory as a transport, with a fault at its end if there is one. */
-struct memory_transport {
-    struct transport base;
-    const struct test_log *log;
-    size_t next;
-    bool fails;
-};
-
-static int memory_next(struct transport *t, struct str *event, struct err *err)
-{
-    struct memory_transport *m = CONTAINER_OF(t, struct memory_transport, base);
-
-    if (m->next == m->log->n) {
-        if (!m->fails)
-            return 0;
-        err_set(err, ERR_FATAL, "cut");
-        return -1;
-    }
-    *event = log_raw(m->log, m->next++);
-    return 1;
-}
-
-static const struct transport_ops memory_ops = {.next = memory_next};
 
 static bool put(void *ctx, struct str bytes, struct err *err)
 {
@@ -45,7 +20,7 @@ static bool decode(const struct test_log *log, struct decode_options opt, bool f
 
     buf_clear(out);
     buf_append(out, STR(""));
-    opt.file = STR("bin.000001");
+    opt.excerpt.file = STR("bin.000001");
     opt.write = put;
     opt.ctx = out;
     return decode_run(&m.base, &opt, counts, err);
@@ -57,29 +32,10 @@ static void make_log(struct test_log *log)
     log_start(log, "8.0.40", true);
     log_gtid(log, 7);
     log_query(log, "d", "BEGIN");
-    log_table_map(log, 5, "t",
-                  "0405"
-                  "0269640176"
-                  "0201"
-                  "2d");
-    log_rows(log, EVENT_WRITE_ROWS, 5, false,
-             "ff"
-             "00"
-             "01000000"
-             "0161"
-             "02"
-             "02000000");
-    log_rows(log, EVENT_UPDATE_ROWS, 5, false,
-             "0101"
-             "00"
-             "01000000"
-             "00"
-             "03000000");
-    log_rows(log, EVENT_DELETE_ROWS, 5, true,
-             "ff"
-             "00"
-             "fdffffff"
-             "0162");
+    log_table_map(log, 5, "t", COLUMN_NAMES "02012d");
+    log_insert(log, false);
+    log_update(log, false);
+    log_delete(log, true);
     log_xid(log);
 }
 
@@ -193,7 +149,7 @@ static void filters_leave_out_what_was_not_asked_for(void **state)
         struct decode_counts counts;
         struct err err = {0};
 
-        assert_true(decode(&log, (struct decode_options){.filter = cases[i].filter}, false,
+        assert_true(decode(&log, (struct decode_options){.excerpt.filter = cases[i].filter}, false,
                            &out, &counts, &err));
         assert_int_equal(counts.inserts + counts.updates + counts.deletes, cases[i].changes);
     }
@@ -211,7 +167,7 @@ static uint64_t count_chosen(const struct test_log *log, const char *gtids)
     struct err err = {0};
 
     assert_true(gtid_choice_parse(&c, str_from(gtids), &err));
-    opt.filter = (struct log_filter){.gtids = c.gtids, .ids = c.ids, .n_ids = c.n_ids};
+    opt.excerpt.filter = (struct log_filter){.gtids = c.gtids, .ids = c.ids, .n_ids = c.n_ids};
     assert_true(decode(log, opt, false, &out, &counts, &err));
     gtid_choice_fini(&c);
     buf_free(&out);

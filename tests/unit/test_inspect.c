@@ -1,52 +1,21 @@
 #include "config.h"
 
-#include "tests/unit/events.h"
+#include "tests/unit/memory_log.h"
 
 #include "src/json.h"
 #include "sync/binlog/inspect.h"
-#include "sync/binlog/transport.h"
-
-/* A log in memory as a transport, with a fault at its end if there is one. */
-struct memory_transport {
-    struct transport base;
-    const struct test_log *log;
-    const struct test_log *then; /* the file after it, or NULL */
-    size_t next;
-    bool fails;
-};
-
-static int memory_next(struct transport *t, struct str *event, struct err *err)
-{
-    struct memory_transport *m = CONTAINER_OF(t, struct memory_transport, base);
-
-    if (m->next == m->log->n && m->then != NULL) {
-        m->log = m->then;
-        m->then = NULL;
-        m->next = 0;
-    }
-    if (m->next == m->log->n) {
-        if (!m->fails)
-            return 0;
-        err_set(err, ERR_FATAL, "cut");
-        return -1;
-    }
-    *event = log_raw(m->log, m->next++);
-    return 1;
-}
-
-static const struct transport_ops memory_ops = {.next = memory_next};
 
 static bool inspect(const struct test_log *log, struct log_filter filter, bool fails,
                     struct buf *out, struct err *err)
 {
     struct memory_transport m = {.base.ops = &memory_ops, .log = log, .fails = fails};
     struct json_writer w = {.out = out};
-    const struct inspect_options opt = {.filter = filter, .file = STR("bin.000001")};
+    const struct log_excerpt excerpt = {.filter = filter, .file = STR("bin.000001")};
 
     buf_clear(out);
     json_open_array(&w);
 
-    const bool ok = inspect_run(&m.base, &opt, &w, err);
+    const bool ok = inspect_run(&m.base, &excerpt, &w, err);
 
     json_close_array(&w);
     return ok;
@@ -69,19 +38,12 @@ static void assert_lacks(const struct buf *json, const char *pointer)
     assert_false(json_find(buf_str(json), pointer, &raw));
 }
 
-#define COLUMNS "04050269640176" /* the names id and v */
-
-static void log_insert(struct test_log *log, unsigned n)
+/* The map of table 5, and n times two rows for it. */
+static void log_inserts(struct test_log *log, unsigned n)
 {
-    log_table_map(log, 5, "t", COLUMNS);
+    log_table_map(log, 5, "t", COLUMN_NAMES);
     while (n-- > 0)
-        log_rows(log, EVENT_WRITE_ROWS, 5, n == 0,
-                 "ff"
-                 "00"
-                 "01000000"
-                 "0161"
-                 "02"
-                 "02000000");
+        log_insert(log, n == 0);
 }
 
 /* A statement, a transaction of four rows, and one of two in another second. */
@@ -92,23 +54,14 @@ static void make_log(struct test_log *log)
     log_query(log, "d", "CREATE TABLE t (id INT)");
     log_gtid(log, 7);
     log_query(log, "d", "BEGIN");
-    log_insert(log, 2);
+    log_inserts(log, 2);
     log_xid(log);
     log->time = 1700000060;
     log_gtid(log, 8);
     log_query(log, "d", "BEGIN");
-    log_table_map(log, 5, "t", COLUMNS);
-    log_rows(log, EVENT_UPDATE_ROWS, 5, false,
-             "0101"
-             "00"
-             "01000000"
-             "00"
-             "03000000");
-    log_rows(log, EVENT_DELETE_ROWS, 5, true,
-             "ff"
-             "00"
-             "fdffffff"
-             "0162");
+    log_table_map(log, 5, "t", COLUMN_NAMES);
+    log_update(log, false);
+    log_delete(log, true);
     log_xid(log);
 }
 
@@ -203,8 +156,8 @@ static void a_table_that_cannot_be_decoded_is_no_damage_of_the_log(void **state)
     (void)state;
     log_start(&log, "8.0.40", true);
     log_query(&log, "d", "BEGIN");
-    log_insert(&log, 1);
-    log_table_map(&log, 6, "u", COLUMNS);
+    log_inserts(&log, 1);
+    log_table_map(&log, 6, "u", COLUMN_NAMES);
     log_rows(&log, EVENT_WRITE_ROWS, 6, true, "ff00010000");
     log_xid(&log);
     assert_false(inspect(&log, (struct log_filter){0}, false, &out, &err));
@@ -228,8 +181,7 @@ static void figures_are_of_the_part_that_was_asked_for(void **state)
 
     (void)state;
     make_log(&log);
-    assert_true(
-        inspect(&log, (struct log_filter){.from_time = 1700000060}, false, &out, &err));
+    assert_true(inspect(&log, (struct log_filter){.from_time = 1700000060}, false, &out, &err));
     assert_has(&out, "/0/server", "\"8.0.40\"");
     assert_has(&out, "/0/transactions", "1");
     assert_has(&out, "/0/tables/0/inserts", "0");
@@ -240,7 +192,7 @@ static void figures_are_of_the_part_that_was_asked_for(void **state)
 
 static void each_file_of_a_dump_is_told_by_itself(void **state)
 {
-    const struct inspect_options opt = {.start = {STR("bin.000001"), 4}};
+    const struct log_excerpt excerpt = {.start = {STR("bin.000001"), 4}};
     struct test_log first, second;
     struct memory_transport m = {.base.ops = &memory_ops, .log = &first, .then = &second};
     struct buf out = {0};
@@ -254,7 +206,7 @@ static void each_file_of_a_dump_is_told_by_itself(void **state)
     log_gtid(&second, 9);
     log_query(&second, "d", "DROP TABLE t");
     json_open_array(&w);
-    assert_true(inspect_run(&m.base, &opt, &w, &err));
+    assert_true(inspect_run(&m.base, &excerpt, &w, &err));
     json_close_array(&w);
     assert_has(&out, "/0/file", "\"bin.000001\"");
     assert_has(&out, "/0/server", "\"8.0.40\"");

@@ -4,6 +4,7 @@
 
 #include "src/base/human.h"
 #include "src/json.h"
+#include "src/render_line.h"
 #include "src/session.h"
 
 #include <inttypes.h>
@@ -108,38 +109,28 @@ static void view_tables(struct buf *out, struct render_style style, struct str t
 
 static void view_delivery(struct buf *out, struct str json)
 {
-    static const struct {
-        const char *pointer, *name;
-    } changes[] = {
-        {"/changes/delivered", "delivered"}, {"/changes/superseded", "superseded"},
-        {"/changes/filtered", "filtered"},   {"/changes/deferred", "deferred"},
-        {"/changes/purged", "purged"},       {"/changes/dead", "dead letters"},
-        {"/changes/in_flight", "in flight"},
+    static const struct render_part delivery[] = {
+        {"Delivery: ", "/delivery/queued", RENDER_COUNT, " queued"},
+        {", ", "/delivery/loading", RENDER_COUNT, " being read again"},
+        {", ", "/delivery/in_flight", RENDER_COUNT, " in flight"},
+        {", ", "/delivery/bytes_held", RENDER_BYTES, " held"},
+        {", ", "/delivery/requests", RENDER_COUNT, " requests"},
+        {", ", "/delivery/retries", RENDER_COUNT, " retries"},
+    };
+    static const struct render_part changes[] = {
+        {"Changes: ", "/changes/read", RENDER_COUNT, " read"},
+        {", ", "/changes/delivered", RENDER_COUNT, " delivered"},
+        {", ", "/changes/superseded", RENDER_COUNT, " superseded"},
+        {", ", "/changes/filtered", RENDER_COUNT, " filtered"},
+        {", ", "/changes/deferred", RENDER_COUNT, " deferred"},
+        {", ", "/changes/purged", RENDER_COUNT, " purged"},
+        {", ", "/changes/dead", RENDER_COUNT, " dead letters"},
+        {", ", "/changes/in_flight", RENDER_COUNT, " in flight"},
     };
 
-    buf_append(out, STR("\nDelivery: "));
-    put(out, json, "/delivery/queued", RENDER_COUNT);
-    buf_append(out, STR(" queued, "));
-    put(out, json, "/delivery/loading", RENDER_COUNT);
-    buf_append(out, STR(" being read again, "));
-    put(out, json, "/delivery/in_flight", RENDER_COUNT);
-    buf_append(out, STR(" in flight, "));
-    put(out, json, "/delivery/bytes_held", RENDER_BYTES);
-    buf_append(out, STR(" held, "));
-    put(out, json, "/delivery/requests", RENDER_COUNT);
-    buf_append(out, STR(" requests, "));
-    put(out, json, "/delivery/retries", RENDER_COUNT);
-    buf_append(out, STR(" retries\nChanges: "));
-    put(out, json, "/changes/read", RENDER_COUNT);
-    buf_append(out, STR(" read"));
-    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
-        if (!has_value(json, changes[i].pointer))
-            continue;
-        buf_append(out, STR(", "));
-        put(out, json, changes[i].pointer, RENDER_COUNT);
-        buf_printf(out, " %s", changes[i].name);
-    }
     buf_append_char(out, '\n');
+    render_line(out, json, delivery, ARRAY_LEN(delivery));
+    render_line(out, json, changes, ARRAY_LEN(changes));
 }
 
 static void add_note(struct buf *out, struct str item, const char *name)

@@ -3,61 +3,60 @@
 #include "src/inspect_view.h"
 
 #include "src/json.h"
+#include "src/render_line.h"
 
-/* A line of the head: its parts are left out where there is no value. */
-struct part {
-    const char *before;
-    const char *pointer;
-    enum render_kind kind;
+static const struct render_part file_parts[] = {
+    {"", "/file", RENDER_TEXT, NULL},
+    {"  ", "/bytes", RENDER_BYTES, NULL},
+    {", events ", "/events", RENDER_COUNT, NULL},
+    {", ", "/closed", RENDER_TEXT, NULL},
+    {", goes on in ", "/next_file", RENDER_TEXT, NULL},
 };
-
-static const struct part file_parts[] = {
-    {"", "/file", RENDER_TEXT},       {"  ", "/bytes", RENDER_BYTES},
-    {", events ", "/events", RENDER_COUNT}, {", ", "/closed", RENDER_TEXT},
-    {", goes on in ", "/next_file", RENDER_TEXT},
+static const struct render_part server_parts[] = {
+    {"  server        ", "/server", RENDER_TEXT, NULL},
+    {", log version ", "/version", RENDER_TEXT, NULL},
+    {", checksum ", "/checksum", RENDER_TEXT, NULL},
+    {", changes as ", "/format", RENDER_TEXT, NULL},
 };
-static const struct part server_parts[] = {
-    {"  server        ", "/server", RENDER_TEXT},
-    {", log version ", "/version", RENDER_TEXT},
-    {", checksum ", "/checksum", RENDER_TEXT},
-    {", changes as ", "/format", RENDER_TEXT},
+static const struct render_part time_parts[] = {
+    {"  time          ", "/first_time", RENDER_TEXT, NULL},
+    {" to ", "/last_time", RENDER_TEXT, NULL},
 };
-static const struct part time_parts[] = {
-    {"  time          ", "/first_time", RENDER_TEXT},
-    {" to ", "/last_time", RENDER_TEXT},
+static const struct render_part place_parts[] = {
+    {"  offsets       ", "/pos", RENDER_TEXT, NULL},
+    {" to ", "/end_pos", RENDER_TEXT, NULL},
 };
-static const struct part place_parts[] = {
-    {"  offsets       ", "/pos", RENDER_TEXT},
-    {" to ", "/end_pos", RENDER_TEXT},
+static const struct render_part transaction_parts[] = {
+    {"  transactions  ", "/transactions", RENDER_COUNT, NULL},
+    {", rolled back ", "/rolled_back", RENDER_COUNT, NULL},
+    {", XA prepared ", "/xa_prepared", RENDER_COUNT, NULL},
 };
-static const struct part transaction_parts[] = {
-    {"  transactions  ", "/transactions", RENDER_COUNT},
-    {", rolled back ", "/rolled_back", RENDER_COUNT},
-    {", XA prepared ", "/xa_prepared", RENDER_COUNT},
+static const struct render_part gtid_parts[] = {
+    {"  GTIDs         ", "/gtids/first", RENDER_TEXT, NULL},
+    {" to ", "/gtids/last", RENDER_TEXT, NULL},
 };
-static const struct part gtid_parts[] = {
-    {"  GTIDs         ", "/gtids/first", RENDER_TEXT},
-    {" to ", "/gtids/last", RENDER_TEXT},
+static const struct render_part before_parts[] = {
+    {"  GTIDs before  ", "/gtids/before", RENDER_TEXT, NULL}};
+static const struct render_part after_parts[] = {
+    {"  GTIDs after   ", "/gtids/after", RENDER_TEXT, NULL}};
+static const struct render_part largest_parts[] = {
+    {"  largest       ", "/largest_transaction/bytes", RENDER_BYTES, NULL},
+    {", rows ", "/largest_transaction/rows", RENDER_COUNT, NULL},
+    {", at ", "/largest_transaction/pos", RENDER_TEXT, NULL},
+    {", ", "/largest_transaction/gtid", RENDER_TEXT, NULL},
 };
-static const struct part before_parts[] = {{"  GTIDs before  ", "/gtids/before", RENDER_TEXT}};
-static const struct part after_parts[] = {{"  GTIDs after   ", "/gtids/after", RENDER_TEXT}};
-static const struct part largest_parts[] = {
-    {"  largest       ", "/largest_transaction/bytes", RENDER_BYTES},
-    {", rows ", "/largest_transaction/rows", RENDER_COUNT},
-    {", at ", "/largest_transaction/pos", RENDER_TEXT},
-    {", ", "/largest_transaction/gtid", RENDER_TEXT},
+static const struct render_part unfinished_parts[] = {
+    {"  unfinished    the transaction at ", "/unfinished_transaction/pos", RENDER_TEXT, NULL},
+    {", rows ", "/unfinished_transaction/rows", RENDER_COUNT, NULL},
 };
-static const struct part unfinished_parts[] = {
-    {"  unfinished    the transaction at ", "/unfinished_transaction/pos", RENDER_TEXT},
-    {", rows ", "/unfinished_transaction/rows", RENDER_COUNT},
-};
-static const struct part damage_parts[] = {
-    {"  damage        at ", "/damage/pos", RENDER_TEXT},
-    {": ", "/damage/reason", RENDER_TEXT},
+static const struct render_part damage_parts[] = {
+    {"  damage        at ", "/damage/pos", RENDER_TEXT, NULL},
+    {": ", "/damage/reason", RENDER_TEXT, NULL},
 };
 
+/* Of a file. */
 static const struct line {
-    const struct part *parts;
+    const struct render_part *parts;
     size_t n;
 } lines[] = {
     {file_parts, ARRAY_LEN(file_parts)},
@@ -102,27 +101,6 @@ static const struct list {
     {"/statements", statement_columns, ARRAY_LEN(statement_columns)},
 };
 
-static void add_line(struct buf *out, struct str item, const struct line *line)
-{
-    struct buf value = {0};
-    bool any = false;
-
-    for (size_t i = 0; i < line->n; i++) {
-        const struct part *part = &line->parts[i];
-
-        buf_clear(&value);
-        render_value(&value, (struct render_style){0}, item, part->pointer, part->kind);
-        if (value.len == 0)
-            continue;
-        buf_append(out, str_from(part->before));
-        buf_append(out, buf_str(&value));
-        any = true;
-    }
-    if (any)
-        buf_append_char(out, '\n');
-    buf_free(&value);
-}
-
 static void add_lists(struct buf *out, struct render_style style, struct str item)
 {
     struct str list;
@@ -149,7 +127,7 @@ void inspect_view(struct buf *out, struct render_style style, struct str json)
         if (any)
             buf_append_char(out, '\n');
         for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-            add_line(out, item, &lines[i]);
+            render_line(out, item, lines[i].parts, lines[i].n);
         add_lists(out, style, item);
     }
 }

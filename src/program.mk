@@ -23,9 +23,10 @@ libprogram_a_SOURCES = \
 	%D%/configuration_override.c \
 	%D%/configuration_show.c \
 	%D%/configuration_values.c %D%/configuration_values.h \
-	%D%/inspect_view.c  %D%/inspect_view.h \
+	%D%/inspect_view.c    %D%/inspect_view.h \
 	%D%/meter.c           %D%/meter.h \
 	%D%/render.c          %D%/render.h \
+	%D%/render_line.c     %D%/render_line.h \
 	%D%/service.c         %D%/service.h \
 	%D%/session.c         %D%/session.h \
 	%D%/setting.c         %D%/setting.h \

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/render.h"
+#include "src/render_line.h"
 
 static const struct render_style plain = {0};
 
@@ -137,6 +138,25 @@ static void a_broken_answer_does_no_harm(void **state)
     buf_free(&out);
 }
 
+static void a_line_leaves_out_what_has_no_value(void **state)
+{
+    static const struct render_part parts[] = {
+        {"Queue: ", "/queued", RENDER_COUNT, " queued"},
+        {", ", "/held", RENDER_BYTES, " held"},
+        {", at ", "/place", RENDER_TEXT, NULL},
+    };
+    struct buf out = {0};
+
+    (void)state;
+    render_line(&out, STR("{\"queued\":311,\"held\":null,\"place\":\"db1\"}"), parts,
+                ARRAY_LEN(parts));
+    assert_string_equal(out.ptr, "Queue: 311 queued, at db1\n");
+    buf_clear(&out);
+    render_line(&out, STR("{}"), parts, ARRAY_LEN(parts));
+    assert_int_equal(out.len, 0);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(numbers_keep_their_digits),
         cmocka_unit_test(json_becomes_yaml_that_means_the_same),
         cmocka_unit_test(a_broken_answer_does_no_harm),
+        cmocka_unit_test(a_line_leaves_out_what_has_no_value),
     };
     return cmocka_run_group_tests_name("render", tests, NULL, NULL);
 }

@@ -117,6 +117,13 @@ bool dump_start_where(struct dump_start *d, struct source_start *out)
 
 /* ---- the beginning ---- */
 
+/* A start at GTIDs has no file yet; all files of a log are named alike. */
+static struct str log_base(const struct source_start *start)
+{
+    return position_file_base(
+        str_from(start->file[0] != '\0' ? start->file : start->end_file));
+}
+
 /* The first start is stored at once: a crash must not move it. */
 static void remember_start(struct dump_start *d, const struct source_start *start,
                            const struct gtid_set *executed)
@@ -127,7 +134,9 @@ static void remember_start(struct dump_start *d, const struct source_start *star
     struct err err = {0};
 
     known_server_identity(d->opt.known, identity, sizeof(identity));
-    saver_set_log(d->opt.saver, position_file_base(file), identity);
+    saver_set_log(d->opt.saver, log_base(start), identity);
+    if (start->use_gtids)
+        saver_set_executed(d->opt.saver, executed);
     if (!start_point_settle(s, file, start->offset, executed))
         return;
     saver_set_executed(d->opt.saver, executed);

@@ -143,3 +143,18 @@ def test_a_column_added_to_the_table_is_followed(w):
         w.sql("DELETE FROM thing WHERE id IN (2, 4)", "UPDATE thing SET a = 1", "ALTER TABLE thing DROP COLUMN c")
         w.equal(daemon)
     w.db.sql("SET GLOBAL binlog_row_metadata = DEFAULT")
+
+
+def test_a_topic_that_starts_at_gtids_keeps_its_position_at_once(w):
+    """The server tells the file's name only with the dump."""
+    if not w.has_gtids():
+        return
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    start = w.sql("SELECT @@GLOBAL.gtid_binlog_pos" if w.db.is_mariadb else "SELECT @@GLOBAL.gtid_executed")[0][0]
+    w.sql("INSERT INTO thing VALUES (2, 2)")
+    daemon = w.follow(w.definitions({"table": "thing"}, start=start.replace("\n", "")))
+    w.equal(daemon)
+    end = w.sql("SELECT @@GLOBAL.gtid_binlog_pos" if w.db.is_mariadb else "SELECT @@GLOBAL.gtid_executed")[0][0]
+    topic = daemon.json("status")["topics"][0]
+    if not topic["file"].startswith("binlog.0") or topic["gtid"] != end.replace("\n", "") or topic["reconnects"]:
+        raise Failed(f"the log is at {end}, the topic at {topic}")

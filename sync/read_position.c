@@ -16,6 +16,7 @@ struct read_position {
     uint64_t version;
     int64_t event_ms;
     struct gtid_set *gtids;
+    bool anonymous; /* the last transaction has no GTID */
     struct buf witness;
     uint64_t repaired_at; /* the version that repairs were stamped above last */
     unsigned repairs;
@@ -56,15 +57,16 @@ void read_position_set_gtids(struct read_position *p, const struct gtid_set *all
     pthread_mutex_lock(&p->lock);
     gtid_set_free(p->gtids);
     p->gtids = gtid_set_copy(all);
+    p->anonymous = false;
     pthread_mutex_unlock(&p->lock);
 }
 
 void read_position_add_gtid(struct read_position *p, const struct gtid *g)
 {
-    if (g->family == GTID_NONE)
-        return;
     pthread_mutex_lock(&p->lock);
-    gtid_set_add(p->gtids, g);
+    p->anonymous = g->family == GTID_NONE;
+    if (!p->anonymous)
+        gtid_set_add(p->gtids, g);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -89,7 +91,12 @@ uint64_t read_position_get_witness(struct read_position *p, struct buf *sql)
 
 uint64_t read_position_version(struct read_position *p)
 {
-    return read_position_get(p, NULL);
+    pthread_mutex_lock(&p->lock);
+
+    const uint64_t version = p->version;
+
+    pthread_mutex_unlock(&p->lock);
+    return version;
 }
 
 int64_t read_position_event_ms(struct read_position *p)
@@ -102,14 +109,14 @@ int64_t read_position_event_ms(struct read_position *p)
     return ms;
 }
 
-uint64_t read_position_get(struct read_position *p, struct buf *gtids)
+uint64_t read_position_get(struct read_position *p, struct buf *gtids, bool *complete)
 {
     pthread_mutex_lock(&p->lock);
 
     const uint64_t version = p->version;
 
-    if (gtids != NULL)
-        gtid_set_format(gtids, p->gtids);
+    gtid_set_format(gtids, p->gtids);
+    *complete = !p->anonymous;
     pthread_mutex_unlock(&p->lock);
     return version;
 }

@@ -43,8 +43,9 @@ void read_position_set_witness(struct read_position *p, struct str sql);
 
 uint64_t read_position_version(struct read_position *p);
 int64_t read_position_event_ms(struct read_position *p);
-/* Position and GTIDs (text, appended) of one moment; gtids may be NULL. */
-uint64_t read_position_get(struct read_position *p, struct buf *gtids);
+/* Position and GTIDs (text, appended) of one moment.  Not complete: the last transaction has
+ * none. */
+uint64_t read_position_get(struct read_position *p, struct buf *gtids, bool *complete);
 /* Position and witness (appended) of one moment. */
 uint64_t read_position_get_witness(struct read_position *p, struct buf *sql);
 

@@ -120,7 +120,9 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
 {
     struct buf gtids = {0}, sql = {0}, answer = {0};
 
-    *stamp = read_position_get(opt->reader, &gtids);
+    bool complete;
+
+    *stamp = read_position_get(opt->reader, &gtids, &complete);
     if (gtids.len > 0) {
         buf_printf(&sql, "SELECT %s(", wait);
         mysql_quote_text(&sql, buf_str(&gtids));
@@ -134,6 +136,9 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
             err, ERR_RETRY,
             "the server has not applied the transactions read from the binlog within %lld ms",
             (long long)opt->timeout_ms);
+    /* gtid_mode was changed since the connect, or before what is read now was written. */
+    if (ok && !complete && !read_view_settle(opt->stop))
+        ok = err_set(err, ERR_STOP, "stopping");
     buf_free(&gtids);
     buf_free(&sql);
     buf_free(&answer);

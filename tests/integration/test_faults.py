@@ -268,6 +268,22 @@ def test_a_known_place_within_an_event_of_another_log_stops_the_topic_with_a_way
     stops_and_begins_anew(w, daemon, work, connection)
 
 
+def test_a_server_that_gives_up_gtids_while_it_is_followed_is_not_read_before_its_commits(w):
+    """The log shows them a tenth of a second before SELECT does, and no GTID can be waited for."""
+    if not w.has_gtids():
+        return
+    daemon, _, _ = on_a_private_server(w, "anonymous")
+    w.db.sql("SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET GLOBAL gtid_mode = OFF_PERMISSIVE",
+             "SET GLOBAL binlog_group_commit_sync_delay = 100000")
+    for key in range(1, 21):
+        w.sql(f"UPDATE orders SET title = 'anonymous {key}' WHERE id = {key}")
+    w.equal(daemon)
+
+
+test_a_server_that_gives_up_gtids_while_it_is_followed_is_not_read_before_its_commits.servers = ("mysql8", "mysql9")
+test_a_server_that_gives_up_gtids_while_it_is_followed_is_not_read_before_its_commits.why = "always has GTIDs"
+
+
 def test_a_server_that_is_reset_while_it_is_followed_stops_the_topic_with_a_way_out(w):
     daemon, work, connection = on_a_private_server(w, "reset-live")
     work.run(connection, 100)

@@ -272,13 +272,17 @@ static void put_settings(struct arena *a, struct yaml_node *into, const struct y
         put_setting(a, into, from->names[i]->text.ptr, from->items[i]);
 }
 
-/* What a version has while it is filled, and what comes back when it is full. */
+/*
+ * What a version has while it is filled, and what comes back when it is full.  A refresh a
+ * second, also where nobody searches: without any the engine keeps every new id in memory and
+ * writes everything out on one core at the end, which took a fifth longer (docs/performance.md).
+ */
 static const struct {
     const char *name;
     const char *filling;
     bool if_given; /* nothing to do where the definition does not have it */
 } filling_settings[] = {
-    {"refresh_interval", "-1", false},
+    {"refresh_interval", "1s", false},
     {"number_of_replicas", "0", false},
     {"auto_expand_replicas", "false", true},
 };

@@ -95,7 +95,7 @@ class Bench:
         before = self.leads_to(table)
         since = time.monotonic()
         self.daemon.command("index", "create", table["table"], "--no-wait")
-        wait_until("the alias moves", lambda: self.leads_to(table) not in (None, before), 600, 0.02)
+        wait_until("the alias moves", lambda: self.leads_to(table) not in (None, before), 600, 0.05)
         seconds = time.monotonic() - since
         time.sleep(1)
         self.daemon.command("index", "delete", table["table"], "--yes", ok=None)

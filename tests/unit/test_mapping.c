@@ -161,7 +161,7 @@ static void a_body_has_settings_lineage_and_alias(void **state)
     definitions_unref(m.d);
 }
 
-static void a_version_being_filled_has_no_replicas_and_no_refresh(void **state)
+static void a_version_being_filled_has_no_replicas_and_a_refresh_a_second(void **state)
 {
     struct made m =
         make("{table: d.customer, columns: [id], settings: {auto_expand_replicas: 0-1, "
@@ -173,7 +173,7 @@ static void a_version_being_filled_has_no_replicas_and_no_refresh(void **state)
     (void)state;
     m.request.filling = true;
     assert_body(&m, "{\"settings\":{\"index.auto_expand_replicas\":\"false\","
-                    "\"index.refresh_interval\":\"-1\",\"index.gc_deletes\":\"1h\","
+                    "\"index.refresh_interval\":\"1s\",\"index.gc_deletes\":\"1h\","
                     "\"index.number_of_replicas\":\"0\"},\"mappings\":{\"dynamic\":\"strict\","
                     "\"properties\":{\"id\":{\"type\":\"integer\"}}}}");
     assert_true(mapping_final_settings(m.request.table, &b, &err));
@@ -265,7 +265,7 @@ int main(void)
         TEST(fields_that_are_copied_to_are_declared),
         TEST(the_mapping_of_the_definition_wins),
         TEST(a_body_has_settings_lineage_and_alias),
-        TEST(a_version_being_filled_has_no_replicas_and_no_refresh),
+        TEST(a_version_being_filled_has_no_replicas_and_a_refresh_a_second),
         TEST(an_open_index_gets_those_of_its_changed_settings_that_it_can_take),
         TEST(vectors_ask_for_their_index),
         TEST(mistakes_are_told_with_their_place),

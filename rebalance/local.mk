@@ -6,7 +6,8 @@ librebalance_a_SOURCES = \
 	%D%/doctor_visit.c %D%/doctor_visit.h \
 	%D%/coordination.c    %D%/coordination.h \
 	%D%/coordinator.h \
-	%D%/index_build.c     %D%/index_build.h \
+	%D%/build.c %D%/build.h %D%/build_count.c %D%/build_deletes.c %D%/build_fill.c \
+	%D%/index_build.h \
 	%D%/job.c             %D%/job.h \
 	%D%/look.c            %D%/look.h \
 	%D%/node.c            %D%/node.h \

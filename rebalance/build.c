@@ -1,0 +1,283 @@
+#include "config.h"
+
+#include "rebalance/build.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/search.h"
+#include "sync/pipeline.h"
+#include "sync/read_position.h"
+#include "sync/read_view.h"
+#include "sync/routing.h"
+#include "sync/server_access.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define SAVE_MS  500
+#define VIEW_MS  10000
+#define RETRY_MS 1000
+
+struct index_build *index_build_new(const struct index_build_options *opt,
+                                    const struct stored_job *job)
+{
+    struct index_build *b = mem_alloc(1, sizeof(*b));
+
+    b->opt = *opt;
+    b->alias = mem_copy(opt->alias);
+    b->index = mem_copy(opt->index);
+    b->final_settings = mem_copy(opt->final_settings);
+    if (b->opt.chunk == 0 || b->opt.chunk > BUILD_CHUNK_MAX)
+        b->opt.chunk = BUILD_CHUNK_MAX;
+    b->open_last = &b->open_first;
+    stop_init(&b->stop);
+    pthread_mutex_init(&b->lock, NULL);
+    b->arena = arena_new();
+    b->job = *job;
+    b->job.kind = arena_copy(b->arena, job->kind);
+    b->job.index = arena_copy(b->arena, job->index);
+    b->job.table = arena_copy(b->arena, job->table);
+    b->job.parameters = arena_copy(b->arena, job->parameters);
+    b->job.error = STR("");
+    buf_append(&b->cursor, job->cursor);
+    buf_append(&b->after, job->cursor);
+    b->phase = "waiting";
+    return b;
+}
+
+void index_build_free(struct index_build *b)
+{
+    if (b == NULL)
+        return;
+    build_forget_chunks(b);
+    mysql_conn_close(b->conn);
+    arena_free(b->arena);
+    buf_free(&b->after);
+    buf_free(&b->cursor);
+    pthread_mutex_destroy(&b->lock);
+    stop_fini(&b->stop);
+    free(b->alias);
+    free(b->index);
+    free(b->final_settings);
+    free(b);
+}
+
+void build_set_phase(struct index_build *b, const char *phase, const struct err *why)
+{
+    pthread_mutex_lock(&b->lock);
+    b->phase = phase;
+    b->why = why != NULL ? *why : (struct err){0};
+    pthread_mutex_unlock(&b->lock);
+}
+
+bool build_save(struct index_build *b, bool always, struct err *err)
+{
+    const int64_t now = clock_mono_ms();
+
+    if (!always && now - b->saved_ms < SAVE_MS)
+        return true;
+    b->saved_ms = now;
+    pthread_mutex_lock(&b->lock);
+
+    struct stored_job job = b->job;
+    struct buf cursor = {0};
+
+    buf_append(&cursor, buf_str(&b->cursor));
+    pthread_mutex_unlock(&b->lock);
+    job.cursor = buf_str(&cursor);
+    job.state = STR("running");
+    job.updated_ms = clock_wall_ms();
+
+    const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
+
+    buf_free(&cursor);
+    return ok;
+}
+
+bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
+                      struct err *err)
+{
+    struct server_access *server = pipeline_server(b->opt.pipeline);
+    const struct read_view_options view = {
+        .reader = pipeline_read_position(b->opt.pipeline),
+        .gtid = pipeline_has_gtid(b->opt.pipeline),
+        .ahead = ahead,
+        .at_least = at_least,
+        .timeout_ms = VIEW_MS,
+        .stop = &b->stop,
+    };
+
+    if (b->conn == NULL && !mysql_conn_open(&b->conn, &server->options, err))
+        return false;
+    return read_view_open(b->conn, &view, stamp, err);
+}
+
+/* Until the builder has taken the version, after a start or while the server is away, it waits.
+ */
+struct target *build_target(struct index_build *b, struct err *err)
+{
+    const bool settled = pipeline_is_settled(b->opt.pipeline);
+    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index));
+
+    if (t == NULL && !settled) {
+        err_set(err, ERR_RETRY, "its topic is not followed yet");
+        return NULL;
+    }
+    if (t == NULL || __atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
+        target_unref(t);
+        err_set(err, ERR_REJECT, "the table was stopped while its index was built");
+        return NULL;
+    }
+    return t;
+}
+
+bool build_is_stopping(struct index_build *b, struct err *err)
+{
+    return stop_is_set(&b->stop) && !err_set(err, ERR_STOP, "stopping");
+}
+
+/* Trouble that passes is waited for, the rest ends the build. */
+bool build_survive(struct index_build *b, struct err *err)
+{
+    mysql_conn_close(b->conn);
+    b->conn = NULL;
+    if (err->kind != ERR_RETRY)
+        return false;
+    build_set_phase(b, "waiting", err);
+    log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)b->index));
+    stop_wait(&b->stop, RETRY_MS);
+    return !build_is_stopping(b, err);
+}
+
+/* Whatever was read of the log up to now must be in the new version before searches see it. */
+bool build_catch_up(struct index_build *b, uint64_t to, struct err *err)
+{
+    while (!pipeline_done_up_to(b->opt.pipeline, to)) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
+static bool publish(struct index_build *b, struct err *err)
+{
+    return search_put_settings(b->opt.search, str_from(b->index), str_from(b->final_settings),
+                               err) &&
+           search_refresh(b->opt.search, str_from(b->index), err) &&
+           search_move_alias(b->opt.search, str_from(b->alias), str_from(b->index), err) &&
+           store_promote_version(b->opt.store, str_from(b->alias), b->opt.number,
+                                 clock_wall_ms(), err);
+}
+
+static bool finish(struct index_build *b, struct err *err)
+{
+    build_set_phase(b, "finishing", NULL);
+    if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err))
+        return false;
+    /* Also refreshed while the stream does not wait for it. */
+    while (!build_repeat_deletes(b, err) || !search_refresh(b->opt.search, str_from(b->index), err))
+        if (!build_survive(b, err))
+            return false;
+    if (!build_count_rows(b, err))
+        return false;
+    while (!publish(b, err))
+        if (!build_survive(b, err))
+            return false;
+    return true;
+}
+
+static void *build_main(void *arg)
+{
+    struct index_build *b = arg;
+    struct err err = {0}, saved = {0};
+
+    log_info("index build runs", KV("index", (const char *)b->index),
+             KV("start", b->opt.start));
+
+    const bool ok = build_fill(b, &err) && finish(b, &err);
+
+    if (!ok && err.kind == ERR_STOP && stop_is_set(&b->stop)) {
+        if (!build_save(b, true, &saved))
+            log_failure(LOG_INFO, &saved, "the cursor of the index build was not stored",
+                        KV("index", (const char *)b->index));
+        return NULL;
+    }
+    b->opt.done(b->opt.ctx, b, ok ? NULL : &err);
+    return NULL;
+}
+
+void index_build_start(struct index_build *b)
+{
+    b->started = true;
+    b->thread = thread_start("build", build_main, b);
+}
+
+void index_build_stop(struct index_build *b)
+{
+    stop_set(&b->stop);
+    if (b->started)
+        pthread_join(b->thread, NULL);
+    b->started = false;
+}
+
+void index_build_ask_to_stop(struct index_build *b)
+{
+    stop_set(&b->stop);
+}
+
+struct pipeline *index_build_pipeline(const struct index_build *b)
+{
+    return b->opt.pipeline;
+}
+
+/* Kept with the job, so that it counts after a restart as well. */
+void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
+{
+    struct buf parameters = {0};
+
+    buf_printf(&parameters, "{\"rate\":%" PRIu64 ",\"chunk\":%zu}", rows_per_second,
+               b->opt.chunk);
+    pthread_mutex_lock(&b->lock);
+    b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
+    pthread_mutex_unlock(&b->lock);
+    buf_free(&parameters);
+    __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
+}
+
+const char *index_build_index(const struct index_build *b)
+{
+    return b->index;
+}
+
+const char *index_build_alias(const struct index_build *b)
+{
+    return b->alias;
+}
+
+uint64_t index_build_number(const struct index_build *b)
+{
+    return b->opt.number;
+}
+
+struct index_build_status index_build_status(struct index_build *b)
+{
+    pthread_mutex_lock(&b->lock);
+
+    const struct index_build_status s = {
+        .job_id = b->job.id,
+        .number = b->opt.number,
+        .rows_done = job_shown_done(b->job.rows_done, b->job.rows_total),
+        .rows_total = b->job.rows_total,
+        .dead = b->dead,
+        .rate = b->pace.rate,
+        .remaining_s = job_remaining_s(&b->pace, b->job.rows_done, b->job.rows_total),
+        .rate_limit = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),
+        .phase = b->phase,
+        .why = b->why,
+    };
+
+    pthread_mutex_unlock(&b->lock);
+    return s;
+}

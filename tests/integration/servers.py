@@ -4,6 +4,7 @@ Everything lies under tests/run/, on ports that nobody else has; what a test sta
 the runner ends, however it ends.
 """
 import decimal
+import glob
 import json
 import os
 import random
@@ -101,6 +102,8 @@ class Database:
         pid = self.pid()
         os.kill(pid, signal.SIGKILL)
         wait_until("the killed database is gone", lambda: not running(pid))
+        for name in glob.glob(os.path.join(self.folder, "data", "*.sock.lock")):
+            os.unlink(name)  # MySQL does not start while its process is not collected, or another has its number
 
     def signal(self, number):
         os.kill(self.pid(), number)

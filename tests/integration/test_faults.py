@@ -205,9 +205,11 @@ def no_dump_threads(w):
         "SELECT id FROM information_schema.processlist WHERE command LIKE 'Binlog Dump%'"))
 
 
-def stops_and_begins_anew(w, daemon, work, connection):
+OTHER_LOG = "does not hold", "cannot be followed any more", "not the log", "not the one", "another"
+
+
+def stops_and_begins_anew(w, daemon, work, connection, words=OTHER_LOG):
     """The topic stops and says why; topic reset and new builds are the way out."""
-    words = "does not hold", "cannot be followed any more", "not the log", "not the one", "another"
     state = wait_until("the topic stops", lambda: topic_state(daemon)["state"] == "fail" and topic_state(daemon))
     if not any(word in state["reason"] for word in words) or "topic reset" not in state["fix"]:
         raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")

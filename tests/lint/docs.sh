@@ -44,6 +44,12 @@ for test in $named; do
     grep -q "^static void ${test#*:}(void" "${top_srcdir:-.}/tests/unit/test_${test%%:*}.c" ||
         { echo "docs/binlog.md names $test, which is no test"; bad=1; }
 done
+# And those of the integration tests.
+live=$(grep -o '`[a-z_]*\.[A-Za-z0-9]*_[A-Za-z0-9_]*`' "${top_srcdir:-.}/docs/binlog.md" | tr -d '`' | sort -u)
+for test in $live; do
+    grep -q "^def test_${test#*.}(w)" "${top_srcdir:-.}/tests/integration/test_${test%%.*}.py" ||
+        { echo "docs/binlog.md names $test, which is no test"; bad=1; }
+done
 [ -n "$named" ] || { echo "docs/binlog.md names no test"; bad=1; }
 [ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }
 exit $bad

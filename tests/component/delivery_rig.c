@@ -236,6 +236,18 @@ void rig_free(struct rig *r)
     free(r);
 }
 
+int rig_set_up(void **state)
+{
+    *state = rig_new();
+    return 0;
+}
+
+int rig_tear_down(void **state)
+{
+    rig_free(*state);
+    return 0;
+}
+
 void rig_submit(struct rig *r, const struct doc_write *w)
 {
     struct err err;

@@ -42,6 +42,11 @@ struct rig {
 struct rig *rig_new(void) RETURNS_NONNULL;
 void rig_free(struct rig *r);
 
+/* A test with a rig of its own: struct rig *r = *state. */
+#define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, rig_set_up, rig_tear_down)
+int rig_set_up(void **state);
+int rig_tear_down(void **state);
+
 /* opt may be NULL; its callbacks are the rig's. */
 void rig_start(struct rig *r, const struct delivery_options *opt);
 void rig_start_with_dead_address(struct rig *r);

@@ -42,10 +42,22 @@ TESTS          += $(component_tests:=.tap)
 EXTRA_DIST     += $(component_tests:=.tap)
 
 # Delivery against a search engine in memory.
-check_PROGRAMS += %D%/test_delivery
-TESTS          += %D%/test_delivery
-tests_component_test_delivery_SOURCES = %D%/test_delivery.c %D%/delivery_rig.c %D%/delivery_rig.h
-tests_component_test_delivery_LDADD   = libfakesearch.a $(delivery_test_ldadd)
+check_LIBRARIES += libdeliveryrig.a
+libdeliveryrig_a_SOURCES = %D%/delivery_rig.c %D%/delivery_rig.h
+delivery_rig_ldadd = libdeliveryrig.a libfakesearch.a $(delivery_test_ldadd)
+delivery_tests = \
+	%D%/test_delivery \
+	%D%/test_delivery_answers \
+	%D%/test_delivery_bad_day \
+	%D%/test_delivery_bad_documents \
+	%D%/test_delivery_held
+check_PROGRAMS += $(delivery_tests)
+TESTS          += $(delivery_tests)
+tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
+tests_component_test_delivery_answers_LDADD       = $(delivery_rig_ldadd)
+tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
+tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
+tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.
 check_PROGRAMS += %D%/test_store

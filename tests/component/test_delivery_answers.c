@@ -1,0 +1,276 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * What answers mean: each item alone, a result that is not known, versions of others.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/log.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <string.h>
+
+static void every_document_arrives_and_every_ticket_is_done(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    for (int i = 0; i < 3000; i++)
+        rig_index(r, i, 100 + (uint64_t)i, "first");
+    for (int i = 0; i < 3000; i += 3)
+        rig_delete(r, i, 10000 + (uint64_t)i);
+    for (int i = 0; i < 3000; i += 2)
+        rig_index(r, i, 20000 + (uint64_t)i, "second");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2500);
+    rig_check(r, 0, 20000, "second");
+    rig_check_gone(r, 3);
+    rig_check(r, 5, 105, "first");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 5500);
+}
+
+static void a_busy_item_is_sent_again_alone(void **state)
+{
+    struct rig *r = *state;
+    const struct fake_rule rule = {
+        .id = "7", .times = 1, .status = 429, .type = "rejected_execution_exception"};
+
+    fake_search_add_rule(r->fake, &rule);
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 50, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 50);
+    assert_int_equal(fake_search_items(r->fake), 51);
+    assert_int_equal(delivery_status(r->delivery).rejections_429, 1);
+}
+
+static void an_answer_with_every_kind_of_item_is_taken_item_by_item(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_put(r->fake, "orders_v2", "1", 150, "{\"newer\":1}");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "2", .times = 1, .status = 429});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "3",
+                                                      .times = 1,
+                                                      .status = 503,
+                                                      .type = "unavailable_shards_exception"});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "4", .status = 400});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .id = "5", .times = 2, .status = 500, .type = "null_pointer_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 6, 100, "body");
+    rig_wait_done(r);
+    rig_check(r, 0, 100, "body");
+    rig_check(r, 1, 150, NULL);
+    rig_check(r, 2, 102, "body");
+    rig_check(r, 3, 103, "body");
+    rig_check(r, 5, 105, "body");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 4);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
+    assert_int_equal(r->n_dead, 1);
+    assert_string_equal(r->last_dead_id, "4");
+}
+
+static void what_always_fails_without_a_reason_is_a_dead_letter_in_the_end(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.id = "1", .status = 500, .type = "null_pointer_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 3, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
+    assert_int_equal(r->last_dead_attempts, 5);
+}
+
+/* A fault that leaves it open whether the request was applied. */
+
+static void check_ambiguous(struct rig *r, enum fake_act act, bool applied)
+{
+    const uint64_t v = 1000 * (uint64_t)act + 500 * applied + 1;
+    const struct fake_rule rule = {
+        .act = act, .times = 1, .applied = applied, .status = 503, .type = "scripted"};
+
+    fake_search_clear_rules(r->fake);
+    fake_search_add_rule(r->fake, &rule);
+    rig_index(r, 1, v, "body");
+    rig_wait_done(r);
+    rig_check(r, 1, v, "body");
+}
+
+static void whatever_happens_to_an_answer_the_same_write_is_repeated(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 300});
+    for (unsigned act = FAKE_STATUS; act < FAKE_ITEMS_MIXED; act++) {
+        check_ambiguous(r, (enum fake_act)act, false);
+        check_ambiguous(r, (enum fake_act)act, true);
+    }
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 2 * (FAKE_ITEMS_MIXED - FAKE_STATUS));
+    assert_int_equal(fake_search_requests(r->fake), 4 * (FAKE_ITEMS_MIXED - FAKE_STATUS));
+}
+
+static void nothing_is_believed_of_an_answer_that_does_not_match(void **state)
+{
+    static const enum fake_act acts[] = {FAKE_TRUNCATED, FAKE_ITEM_LESS, FAKE_ITEM_MORE,
+                                         FAKE_ITEMS_MIXED};
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        const struct fake_rule rule = {.act = acts[i], .times = 1};
+
+        fake_search_add_rule(r->fake, &rule);
+        rig_index_many(r, 100 * (int)i, 20, 100, "body");
+        rig_wait_done(r);
+    }
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 80);
+    assert_int_equal(delivery_status(r->delivery).bad_responses, 4);
+}
+
+static void an_unknown_result_keeps_newer_writes_of_the_document_back(void **state)
+{
+    struct rig *r = *state;
+    size_t n;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT, .times = 2});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 200});
+    rig_index(r, 1, 10, "old");
+    rig_wait_requests(r, 1);
+    rig_index(r, 1, 11, "newer");
+    rig_delete(r, 1, 12);
+    rig_wait_done(r);
+    rig_check_gone(r, 1);
+    n = fake_search_items(r->fake);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(fake_search_item(r->fake, i).version, 10);
+    assert_int_equal(fake_search_item(r->fake, 3).version, 12);
+}
+
+static void a_zombie_does_not_bring_back_a_deleted_document(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 600});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 100});
+    rig_index(r, 1, 10, "old");
+    rig_wait_requests(r, 1);
+    rig_delete(r, 1, 12);
+    rig_wait_done(r);
+    rig_sleep(700);
+    rig_check_gone(r, 1);
+}
+
+static void a_version_of_our_lineage_supersedes(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 1000, "{\"newer\":1}");
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "old");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+    rig_check(r, 1, 1000, NULL);
+}
+
+static void check_foreign_version(struct rig *r, uint64_t version)
+{
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", version, "{\"foreign\":1}");
+    rig_start(r, NULL);
+    rig_index(r, 1, 20, "ours");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "lineage"));
+    rig_sleep(100);
+    rig_index(r, 2, 21, "ours"); /* stays where it is */
+    delivery_probe(r->delivery);
+    rig_sleep(100);
+    assert_true(rig_is_held(r));
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED) + rig_done(r, OUTCOME_DEFERRED), 2);
+    assert_true(rig_done(r, OUTCOME_DEFERRED) > 0);
+}
+
+static void a_version_above_all_stamps_stops_the_index(void **state)
+{
+    check_foreign_version(*state, 1001);
+}
+
+static void a_version_below_our_lineage_stops_the_index(void **state)
+{
+    struct rig *r = *state;
+
+    r->target->version_min = 100;
+    check_foreign_version(r, 50);
+}
+
+static void a_version_that_the_refusal_does_not_name_is_asked_for(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 500, "{\"newer\":1}");
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.id = "1",
+                                             .times = 1,
+                                             .status = 409,
+                                             .type = "version_conflict_engine_exception",
+                                             .reason = "no number here"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "old");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+}
+
+static void a_fill_that_is_refused_is_superseded_whatever_is_there(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 5000, "{\"newer\":1}");
+    fake_search_put(r->fake, "orders_v2", "2", 10, "{\"equal\":1}");
+    rig_start(r, NULL);
+    rig_fill(r, 1, 10, "fill");
+    rig_fill(r, 2, 10, "fill");
+    rig_fill(r, 3, 10, "fill");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 2);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    rig_check(r, 2, 10, NULL);
+    assert_false(rig_is_held(r));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(every_document_arrives_and_every_ticket_is_done),
+        RIG_TEST(a_busy_item_is_sent_again_alone),
+        RIG_TEST(an_answer_with_every_kind_of_item_is_taken_item_by_item),
+        RIG_TEST(what_always_fails_without_a_reason_is_a_dead_letter_in_the_end),
+        RIG_TEST(whatever_happens_to_an_answer_the_same_write_is_repeated),
+        RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
+        RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),
+        RIG_TEST(a_zombie_does_not_bring_back_a_deleted_document),
+        RIG_TEST(a_version_of_our_lineage_supersedes),
+        RIG_TEST(a_version_above_all_stamps_stops_the_index),
+        RIG_TEST(a_version_below_our_lineage_stops_the_index),
+        RIG_TEST(a_version_that_the_refusal_does_not_name_is_asked_for),
+        RIG_TEST(a_fill_that_is_refused_is_superseded_whatever_is_there),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_answers", tests, NULL, NULL);
+}

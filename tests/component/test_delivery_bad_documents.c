@@ -1,0 +1,188 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * Documents that no engine takes: found among the good ones, and kept as dead letters.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void a_body_that_is_too_large_is_split(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.act = FAKE_STATUS, .body_max = 20000, .status = 413});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 2000, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
+    assert_true(fake_search_largest_body(r->fake) <= 20000);
+    assert_true(delivery_status(r->delivery).splits > 0);
+    assert_int_equal(r->n_dead, 0);
+}
+
+static void submit_id(struct rig *r, struct str id, enum doc_op op, uint64_t version)
+{
+    rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
+                                      .ticket = ticket_new(NULL, 0, &r->tickets),
+                                      .op = op,
+                                      .version = version,
+                                      .id = id,
+                                      .key = STR("1"),
+                                      .body = op == DOC_INDEX ? STR("{}") : (struct str){0}});
+}
+
+static void an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up(void **state)
+{
+    struct rig *r = *state;
+    static char name[100000];
+
+    memset(name, 'x', sizeof(name));
+    rig_start(r, NULL);
+    submit_id(r, (struct str){name, 512}, DOC_INDEX, 10);
+    submit_id(r, (struct str){name, 513}, DOC_INDEX, 11);
+    submit_id(r, (struct str){name, sizeof(name)}, DOC_INDEX, 12);
+    rig_index(r, 1, 13, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 2);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 2);
+    assert_int_equal(r->n_dead, 2);
+    assert_non_null(strstr(r->last_dead_reason, "512"));
+    assert_int_equal(fake_search_items(r->fake), 2);
+    assert_true(delivery_drain(r->delivery, 20000));
+    assert_int_equal(delivery_status(r->delivery).in_flight, 0);
+
+    submit_id(r, (struct str){name, 513}, DOC_DELETE, 20);
+    rig_wait_done(r);
+    rig_wait_cleared(r, 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 3);
+    assert_int_equal(fake_search_items(r->fake), 2);
+}
+
+static void a_single_document_that_is_too_large_is_a_dead_letter(void **state)
+{
+    struct rig *r = *state;
+    char *large = mem_alloc(30001, 1);
+
+    memset(large, 'x', 30000);
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.act = FAKE_STATUS, .body_max = 20000, .status = 413});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_index(r, 100, 1, large);
+    rig_index_many(r, 200, 20, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 40);
+    assert_int_equal(r->n_dead, 1);
+    assert_int_equal(r->last_dead_status, 413);
+    free(large);
+}
+
+static void one_poison_document_among_500_is_one_dead_letter(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "250",
+                                                      .status = 400,
+                                                      .type = "mapper_parsing_exception",
+                                                      .reason = "not a date"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 500, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 499);
+    assert_int_equal(r->n_dead, 1);
+    assert_string_equal(r->last_dead_id, "250");
+    assert_string_equal(r->last_dead_reason, "mapper_parsing_exception: not a date");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 499);
+}
+
+static void a_document_that_spoils_the_whole_request_is_found(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_STATUS,
+                                             .id = "77",
+                                             .status = 400,
+                                             .type = "action_request_validation_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 500, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 499);
+    assert_int_equal(r->n_dead, 1);
+    assert_string_equal(r->last_dead_id, "77");
+    assert_non_null(strstr(r->last_dead_reason, "action_request_validation_exception"));
+}
+
+static void a_few_bad_documents_do_not_hold_the_index(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.status = 400});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 15, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(r->n_dead, 15);
+    assert_false(rig_is_held(r));
+}
+
+static void a_dead_letter_is_stored_before_its_ticket_is_done(void **state)
+{
+    struct rig *r = *state;
+
+    r->dead_fails = 2;
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .status = 400});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 3, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(r->n_dead, 1);
+    assert_int_equal(r->dead_fails, 0);
+    assert_int_equal(r->done_when_stored, 2);
+}
+
+static void a_dead_letter_is_taken_back_when_its_document_is_written(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .times = 1, .status = 400});
+    r->clear_fails = 1;
+    rig_start(r, NULL);
+    delivery_note_dead(r->delivery, STR("orders_v2"), STR(""), STR("2"), 7);
+    rig_index_many(r, 0, 4, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(r->n_dead, 1);
+    rig_index(r, 1, 1000, "body");
+    rig_wait_done(r);
+    rig_wait_cleared(r, 2);
+    rig_index(r, 1, 1001, "body");
+    rig_index(r, 2, 1001, "body");
+    rig_wait_done(r);
+    assert_int_equal(r->n_cleared, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_body_that_is_too_large_is_split),
+        RIG_TEST(an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up),
+        RIG_TEST(a_single_document_that_is_too_large_is_a_dead_letter),
+        RIG_TEST(one_poison_document_among_500_is_one_dead_letter),
+        RIG_TEST(a_document_that_spoils_the_whole_request_is_found),
+        RIG_TEST(a_few_bad_documents_do_not_hold_the_index),
+        RIG_TEST(a_dead_letter_is_stored_before_its_ticket_is_done),
+        RIG_TEST(a_dead_letter_is_taken_back_when_its_document_is_written),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_bad_documents", tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * An index that takes nothing is held, and the others go on.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/search.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void a_server_that_refuses_everything_holds_the_index_soon(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 400,
+                                                      .type = "bad_request",
+                                                      .reason = "this port speaks TLS"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 5000, 100, "body");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "this port speaks TLS"));
+    rig_sleep(200);
+    assert_true(fake_search_requests(r->fake) < 300);
+    assert_int_equal(r->n_dead, 0);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 5000);
+}
+
+static void missing_rights_hold_the_index_until_they_are_back(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 401, .type = "security_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_held(r, true);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 0);
+    assert_non_null(strstr(r->last_why, "security_exception"));
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
+    assert_int_equal(r->n_dead, 0);
+}
+
+static void a_block_of_the_index_holds_it_and_it_goes_on_alone(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.times = 2,
+                                             .status = 429,
+                                             .type = "cluster_block_exception",
+                                             .reason = "blocked by: [TOO_MANY_REQUESTS/12"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_held(r, true);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
+}
+
+static void a_missing_alias_holds_the_index_and_creates_nothing(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_delete(r->fake, "orders_v2");
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 10, 100, "body");
+    rig_wait_held(r, true);
+    fake_search_create(r->fake, "orders_v2", "orders_v2_write");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 10);
+}
+
+static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 503,
+                                                      .type = "no_shard_available"});
+    rig_start(r, &(struct delivery_options){.failing_ms = 200});
+    rig_index_many(r, 0, 10, 100, "body");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "no_shard_available"));
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 10);
+}
+
+/* Engines ask require_alias of writes only. */
+
+static void deletes_of_a_missing_alias_hold_the_index_and_create_nothing(void **state)
+{
+    struct rig *r = *state;
+    bool exists, is_alias;
+    struct err err = {0};
+
+    fake_search_delete(r->fake, "orders_v2");
+    rig_start(r, NULL);
+    rig_delete(r, 1, 10);
+    rig_wait_held(r, true);
+    assert_true(search_index_exists(r->search, STR("orders_v2_write"), &exists, &is_alias, &err));
+    assert_false(exists);
+    fake_search_create(r->fake, "orders_v2", "orders_v2_write");
+    fake_search_put(r->fake, "orders_v2", "1", 9, "{}");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_check_gone(r, 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+}
+
+static void a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.status = 400, .type = "mapper_parsing_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 1000, 100, "body");
+    rig_wait_held(r, true);
+    delivery_probe(r->delivery);
+    rig_sleep(300);
+    assert_true(rig_is_held(r));
+    assert_true(r->n_dead < 20);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->n_dead, 1000);
+    assert_false(rig_is_held(r));
+}
+
+static void what_is_in_flight_while_its_index_is_dropped_is_let_go(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .delay_ms = 200,
+                                                      .status = 404,
+                                                      .type = "index_not_found_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_requests(r, 1);
+    rig_index(r, 3, 200, "behind it");
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_index(r, 4, 300, "after it");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 22);
+    assert_false(rig_is_held(r));
+    assert_true(delivery_drain(r->delivery, 20000));
+}
+
+static void a_held_index_that_is_dropped_is_held_no_more(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 404,
+                                                      .type = "index_not_found_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_held(r, true);
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 20);
+}
+
+static void a_dead_address_stops_nothing(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start_with_dead_address(r);
+    for (int i = 0; i < 20; i++) {
+        rig_index_many(r, 100 * i, 50, 100, "body");
+        rig_wait_done(r);
+    }
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 1000);
+}
+
+static void a_sick_index_does_not_stop_the_healthy_one(void **state)
+{
+    struct rig *r = *state;
+    struct target *sick;
+
+    fake_search_create(r->fake, "sick_v1", "sick_v1_write");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_SILENT});
+    sick = target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 60000});
+    for (int i = 0; i < 500; i++)
+        rig_submit(r, &(struct doc_write){.target = target_ref(sick),
+                                          .op = DOC_DELETE,
+                                          .id = STR("1"),
+                                          .version = 1 + (uint64_t)i});
+    rig_index_many(r, 0, 2000, 100, "body");
+    rig_wait_count(r, "orders_v2", 2000);
+    target_unref(sick);
+}
+
+/* An index that takes all requests that it gets, and answers none. */
+
+static void check_hanging(struct rig *r, unsigned helpers)
+{
+    struct target *sick =
+        target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
+    char id[16];
+
+    fake_search_create(r->fake, "sick_v1", "sick_v1_write");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_SILENT});
+    rig_start(r, &(struct delivery_options){
+                     .request_timeout_ms = 60000, .helpers = helpers, .batch_max = 5});
+    rig_index_many(r, 0, 1, 1, "body"); /* so that there are two indexes */
+    rig_wait_count(r, "orders_v2", 1);
+    for (int i = 0; i < 500; i++) {
+        snprintf(id, sizeof(id), "%d", i);
+        rig_submit(r, &(struct doc_write){.target = target_ref(sick),
+                                          .op = DOC_DELETE,
+                                          .id = str_from(id),
+                                          .version = 1});
+    }
+    rig_wait_requests(r, 2);
+    rig_sleep(100);
+    rig_index_many(r, 0, 2000, 100, "body");
+    rig_wait_count(r, "orders_v2", 2000);
+    target_unref(sick);
+}
+
+static void an_index_that_hangs_leaves_a_request_to_the_others(void **state)
+{
+    check_hanging(*state, 4);
+}
+
+static void what_an_index_that_hangs_has_is_lent_to_the_others(void **state)
+{
+    check_hanging(*state, 2);
+}
+
+static void draining_does_not_wait_for_a_held_index(void **state)
+{
+    struct rig *r = *state;
+    const int64_t start_ms = clock_mono_ms();
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_held(r, true);
+    assert_false(delivery_drain(r->delivery, 30000));
+    assert_true(clock_mono_ms() - start_ms < 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_server_that_refuses_everything_holds_the_index_soon),
+        RIG_TEST(missing_rights_hold_the_index_until_they_are_back),
+        RIG_TEST(a_block_of_the_index_holds_it_and_it_goes_on_alone),
+        RIG_TEST(a_missing_alias_holds_the_index_and_creates_nothing),
+        RIG_TEST(an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on),
+        RIG_TEST(deletes_of_a_missing_alias_hold_the_index_and_create_nothing),
+        RIG_TEST(a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each),
+        RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
+        RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
+        RIG_TEST(a_dead_address_stops_nothing),
+        RIG_TEST(a_sick_index_does_not_stop_the_healthy_one),
+        RIG_TEST(an_index_that_hangs_leaves_a_request_to_the_others),
+        RIG_TEST(what_an_index_that_hangs_has_is_lent_to_the_others),
+        RIG_TEST(draining_does_not_wait_for_a_held_index),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_held", tests, NULL, NULL);
+}

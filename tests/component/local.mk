@@ -60,11 +60,16 @@ tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.
-check_PROGRAMS += %D%/test_store
-TESTS          += %D%/test_store_sqlite.tap %D%/test_store_mysql.tap
-EXTRA_DIST     += %D%/test_store_sqlite.tap %D%/test_store_mysql.tap \
-	%D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
-tests_component_test_store_LDADD = $(service_test_ldadd)
+check_LIBRARIES += libstorerig.a
+libstorerig_a_SOURCES = %D%/store_rig.c %D%/store_rig.h
+store_tests = \
+	%D%/test_store_sqlite.tap %D%/test_store_mysql.tap \
+	%D%/test_store_faults_sqlite.tap %D%/test_store_faults_mysql.tap
+check_PROGRAMS += %D%/test_store %D%/test_store_faults
+TESTS          += $(store_tests)
+EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
+tests_component_test_store_LDADD        = libstorerig.a $(service_test_ldadd)
+tests_component_test_store_faults_LDADD = libstorerig.a $(service_test_ldadd)
 
 # The doctor, at a server that writes a log and at one that does not.
 check_PROGRAMS += %D%/test_doctor

@@ -279,6 +279,15 @@ static bool all_idle(struct coordinator *co)
     return true;
 }
 
+/* What is left waits for indexes that take nothing, which would take the whole deadline. */
+static bool all_stuck(struct coordinator *co)
+{
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL && !pipeline_is_handed_over(t->pipeline))
+            return false;
+    return delivery_status(co->delivery).stuck;
+}
+
 /* What was read goes out within the deadline; the rest is read again after the next start. */
 static void drain(struct coordinator *co)
 {
@@ -287,7 +296,7 @@ static void drain(struct coordinator *co)
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_quiesce(t->pipeline);
-    while (!all_idle(co) && clock_mono_ms() < until)
+    while (!all_idle(co) && !all_stuck(co) && clock_mono_ms() < until)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
     log_info("drained", KV("complete", all_idle(co)));
     for (struct topic *t = co->topics; t != NULL; t = t->next) {

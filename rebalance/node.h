@@ -192,7 +192,8 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
 bool node_drop_version(struct coordinator *co, const struct stored_version *v,
                        struct err *err) MUST_CHECK;
 /* The index goes, with its dead letters; what fails is logged. */
-void node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number);
+bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number,
+                         struct err *err) MUST_CHECK;
 /* The dead letters of the versions before this one. */
 void node_forget_older_letters(struct coordinator *co, const struct stored_version *v);
 /* Throw away what delivery has, or gets back, for a concrete index that is gone for good: the

@@ -63,11 +63,13 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
 }
 
 /* The row as it is now, written at the present position; a success takes the letter away. */
-static bool replay(struct coordinator *co, const struct stored_dead_letter *d, struct err *err)
+static bool make_write(struct coordinator *co, const struct stored_dead_letter *d,
+                       struct doc_write *out, struct err *err)
 {
     struct topic *t = node_topic(co, d->topic);
     struct target *target =
         t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index);
+    uint64_t version;
 
     if (target == NULL)
         return refuse(err, 409,
@@ -83,26 +85,20 @@ static bool replay(struct coordinator *co, const struct stored_dead_letter *d, s
             " has no key that its row could be read by; fix: change the row, or discard it",
             d->id);
     }
-
-    const uint64_t version = read_position_repair_version(pipeline_read_position(t->pipeline));
-    const struct doc_write write = {.target = target,
-                                    .op = DOC_REFRESH,
-                                    .version = version,
-                                    .id = d->doc_id,
-                                    .routing = d->routing,
-                                    .key = d->key};
-
+    version = read_position_repair_version(pipeline_read_position(t->pipeline));
     if (version == 0) {
         target_unref(target);
         return err_set(
             err, ERR_RETRY,
             "too many replays at one position of the log; try again after the next change");
     }
-    delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id, d->version);
-    if (delivery_submit_until(co->delivery, &co->stop, &write, 1, err))
-        return true;
-    target_unref(target);
-    return false;
+    *out = (struct doc_write){.target = target,
+                              .op = DOC_REFRESH,
+                              .version = version,
+                              .id = d->doc_id,
+                              .routing = d->routing,
+                              .key = d->key};
+    return true;
 }
 
 static void answer(struct buf *json, const char *schema, uint64_t n)
@@ -115,7 +111,24 @@ static void answer(struct buf *json, const char *schema, uint64_t n)
     json_close_object(&w);
 }
 
-/* One version serves a whole page: the documents are different ones. */
+/* What can be replayed of a page, until something cannot. */
+static size_t make_writes(struct coordinator *co, const struct stored_dead_letter *list,
+                          size_t n, struct doc_write *writes, struct err *err)
+{
+    size_t n_writes = 0;
+
+    if (!node_begin(co, err))
+        return 0;
+    while (n_writes < n && make_write(co, &list[n_writes], &writes[n_writes], err)) {
+        const struct stored_dead_letter *d = &list[n_writes++];
+
+        delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id, d->version);
+    }
+    pthread_mutex_unlock(&co->doing);
+    return n_writes;
+}
+
+/* Delivery may be full for long: nobody else waits for whoever waits for it. */
 static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, uint64_t *done,
                         size_t *n, struct err *err)
 {
@@ -123,10 +136,17 @@ static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, ui
     struct stored_dead_letter *list;
     bool ok = store_load_dead_letters(co->opt.store, a, f, &list, n, err);
 
-    for (size_t i = 0; ok && i < *n; i++) {
-        ok = replay(co, &list[i], err);
-        f->after_id = list[i].id;
-        *done += ok;
+    if (ok && *n > 0) {
+        struct doc_write *writes = arena_alloc(a, *n, sizeof(*writes));
+        const size_t n_writes = make_writes(co, list, *n, writes, err);
+        const bool taken =
+            n_writes == 0 || delivery_submit_until(co->delivery, &co->stop, writes, n_writes, err);
+
+        for (size_t i = 0; !taken && i < n_writes; i++)
+            target_unref(writes[i].target);
+        ok = taken && n_writes == *n;
+        f->after_id = list[*n - 1].id;
+        *done += taken ? n_writes : 0;
     }
     arena_free(a);
     return ok;
@@ -144,12 +164,9 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
         return refuse(err, 503,
                       "replay needs the running daemon; fix: start it with millrace run");
     page.limit = PAGE;
-    if (!node_begin(co, err))
-        return false;
     do
         ok = replay_page(co, &page, &done, &n, err);
     while (ok && n == PAGE);
-    pthread_mutex_unlock(&co->doing);
     if (ok)
         answer(json, "millrace/dead-letter-replay/1", done);
     return ok;

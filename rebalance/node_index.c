@@ -120,8 +120,8 @@ static bool delete_versions(struct coordinator *co, const struct catalogue *c, s
                                                                    : "build a newer one first");
             continue;
         }
-        node_drop_in_engine(co, v->index, v->number);
-        if (!store_delete_version(co->opt.store, v->index, v->number, err))
+        if (!node_drop_in_engine(co, v->index, v->number, err) ||
+            !store_delete_version(co->opt.store, v->index, v->number, err))
             return false;
         (*n)++;
     }

@@ -103,7 +103,7 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
 static uint64_t on_stamp_max(void *ctx, const struct target *target)
 {
     struct coordinator *co = ctx;
-    uint64_t max = 0;
+    uint64_t max = UINT64_MAX; /* between two pipelines: nothing is stored, and all comes again */
 
     pthread_mutex_lock(&co->lock);
 

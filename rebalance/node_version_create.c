@@ -150,8 +150,8 @@ static void undo_version(struct coordinator *co, const struct stored_version *v,
 {
     struct err ignored = {0};
 
-    if (created)
-        node_drop_in_engine(co, v->index, v->number);
+    if (created && !node_drop_in_engine(co, v->index, v->number, &ignored))
+        log_failure(LOG_WARN, &ignored, "a version that was not built is still there");
     if (!store_delete_jobs(co->opt.store, v->index, v->number, &ignored) ||
         !store_delete_version(co->opt.store, v->index, v->number, &ignored) ||
         !node_refresh(co, &ignored))

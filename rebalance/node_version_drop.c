@@ -32,17 +32,20 @@ void node_forget_older_letters(struct coordinator *co, const struct stored_versi
     node_catalogue_free(c);
 }
 
-void node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number)
+bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number,
+                         struct err *err)
 {
     struct buf name = {0};
-    struct err err = {0};
 
-    forget_letters(co, alias, number);
     node_index_name(&name, alias, number);
-    if (!search_delete_index(co->opt.search, buf_str(&name), &err))
-        log_failure(LOG_WARN, &err, "an index could not be deleted; delete it by hand",
-                    KV("index", buf_str(&name)));
+
+    const bool ok = search_delete_index(co->opt.search, buf_str(&name), err) ||
+                    err_wrap(err, "index %s could not be deleted", name.ptr);
+
+    if (ok)
+        forget_letters(co, alias, number);
     buf_free(&name);
+    return ok;
 }
 
 void node_forget_index(struct coordinator *co, struct str index)
@@ -88,8 +91,8 @@ bool node_drop_version(struct coordinator *co, const struct stored_version *v, s
     if (ok && !restore_alias(co, v, &ignored))
         log_failure(LOG_WARN, &ignored, "the alias may still lead to a version that failed",
                     KV("index", buf_str(&index)));
-    else if (ok)
-        node_drop_in_engine(co, v->index, v->number);
+    else if (ok && !node_drop_in_engine(co, v->index, v->number, &ignored))
+        log_failure(LOG_WARN, &ignored, "delete it by hand", KV("index", buf_str(&index)));
     buf_free(&index);
     return ok;
 }

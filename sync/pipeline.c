@@ -300,10 +300,14 @@ void pipeline_quiesce(struct pipeline *p)
         source_stop(p->source);
 }
 
+bool pipeline_is_handed_over(struct pipeline *p)
+{
+    return __atomic_load_n(&p->builder_done, __ATOMIC_ACQUIRE) && reread_pending(p->reread) == 0;
+}
+
 bool pipeline_idle(struct pipeline *p)
 {
-    return __atomic_load_n(&p->builder_done, __ATOMIC_ACQUIRE) &&
-           reread_pending(p->reread) == 0 && progress_idle(p->progress);
+    return pipeline_is_handed_over(p) && progress_idle(p->progress);
 }
 
 bool pipeline_save(struct pipeline *p, struct err *err)

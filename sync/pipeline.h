@@ -77,6 +77,8 @@ uint64_t pipeline_epoch(const struct pipeline *p);
  * connect.  UINT64_MAX before the first connect.
  */
 uint64_t pipeline_stamp_max(struct pipeline *p);
+/* After pipeline_quiesce(): all that was read is with delivery. */
+bool pipeline_is_handed_over(struct pipeline *p);
 /* Everything that was read up to version is done. */
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version);
 /*

@@ -199,6 +199,7 @@ static void tell(struct delivery *d)
     d->status = now;
     d->is_idle = d->first == NULL && sender_is_idle(s);
     d->is_stuck = d->first == NULL && sender_is_stuck(s);
+    d->status.stuck = d->is_stuck;
     if (d->n_draining > 0)
         pthread_cond_broadcast(&d->turned);
     pthread_mutex_unlock(&d->lock);

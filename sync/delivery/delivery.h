@@ -87,6 +87,7 @@ void delivery_free(struct delivery *d); /* NULL is fine */
 
 struct delivery_status {
     uint64_t queued, loading, in_flight, bytes_held;
+    bool stuck; /* all that is left belongs to indexes that take nothing, or nothing is left */
     int64_t good_ms; /* when an index that is not held took a document last; monotonic, 0: never */
     uint64_t requests, requests_failed, retries, rejections_429, bad_responses, splits;
 };

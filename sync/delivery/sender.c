@@ -344,7 +344,7 @@ bool sender_is_stuck(const struct sender *s)
     for (size_t i = 0; i < s->n_outlets; i++) {
         const struct outlet_level level = outlet_level(s->outlets[i]);
 
-        if (outlet_held(s->outlets[i]) != HOLD_NONE && level.requests == 0)
+        if (outlet_is_told(s->outlets[i]) && level.requests == 0)
             n_held += level.ready + level.load_wait + level.parked;
     }
     return n_held == document_table_count(s->table);

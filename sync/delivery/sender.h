@@ -108,7 +108,7 @@ bool sender_may_send_to(const struct sender *s, const struct outlet *o);
 /* Until sender_turn() has something to do that it has not now. */
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
 
-/* All that is left belongs to held indexes (or nothing is left at all). */
+/* All that is left belongs to indexes that are held, or take nothing (or nothing is left). */
 bool sender_is_stuck(const struct sender *s);
 bool sender_is_idle(const struct sender *s);
 

@@ -72,6 +72,22 @@ def test_an_api_key_is_taken_and_a_missing_right_holds_its_index_until_it_is_giv
         wait_until("it is shown as available", lambda: state(daemon)["state"] == "available")
 
 
+def test_a_version_that_the_engine_does_not_delete_is_not_said_to_be_deleted(w):
+    with Gate(w.engine) as gate:
+        daemon = w.millrace(search={"url": [gate.url]})
+        daemon.apply(thing(w))
+        for _ in range(2):
+            daemon.build(f"{w.schema}.thing")
+        gate.refuse = lambda method, path: 403 if method == "DELETE" else None
+        done = daemon.command("index", "delete", f"{w.schema}.thing", "--yes", ok=(1,))
+        if "could not be deleted" not in done.stderr or "right" not in done.stderr:
+            raise Failed(f"it said {done.stderr}")
+        gate.refuse = None
+        daemon.command("index", "delete", f"{w.schema}.thing", "--yes")
+        if list(w.engine.ask("GET", f"/{w.index('thing')}_v*")) != [f"{w.index('thing')}_v2"]:
+            raise Failed("the version of before is still there")
+
+
 def test_an_engine_of_an_unknown_authority_is_refused_with_the_setting_that_names_it(w):
     other = certificates(os.path.join(servers.RUN, "other-engine-keys"))
     with Gate(w.engine, certificates=keys()) as gate:

@@ -1,5 +1,6 @@
 """An index that the engine takes nothing for: it is held and says why, the others go on, nothing is lost."""
 import contextlib
+import threading
 import time
 
 from servers import Failed, wait_until
@@ -8,12 +9,13 @@ ROWS = 400
 
 
 def two_tables(w, **config):
-    w.sql("CREATE TABLE idle (id INT PRIMARY KEY, a INT)", "CREATE TABLE busy (id INT PRIMARY KEY, a INT, t TEXT)",
-          "INSERT INTO idle VALUES (1, 1)",
+    w.sql("CREATE TABLE idle (id INT PRIMARY KEY, a INT, t VARCHAR(20))", "CREATE TABLE busy (id INT PRIMARY KEY, a INT, t TEXT)",
+          "INSERT INTO idle (id, a) VALUES (1, 1)",
           "INSERT INTO busy SELECT seq, 0, '' FROM seq_1_to_%d" % ROWS if w.db.is_mariadb else
           "INSERT INTO busy WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
           " SELECT i, 0, '' FROM n" % ROWS)
-    return w.follow(w.definitions({"table": "idle"}, {"table": "busy"}), **config)
+    idle = {"table": "idle", "columns": ["id", "a", {"name": "t", "type": "date"}]}
+    return w.follow(w.definitions(idle, {"table": "busy"}), **config)
 
 
 def table(w, daemon, name):
@@ -107,4 +109,36 @@ def test_a_held_index_does_not_keep_the_build_of_another_from_its_end(w):
         raise Failed(f"it is {stopped}")
     daemon.build(f"{w.schema}.busy")
     w.sql("UPDATE busy SET a = 4")
+    w.equal(daemon)
+
+
+def test_a_held_index_that_fills_the_queue_stops_its_table_while_others_wait_for_room(w):
+    daemon = two_tables(w, delivery={"bytes": "1MiB"})
+    w.sql("INSERT INTO idle VALUES (2, 2, 'no date')")
+    wait_until("a dead letter is there", lambda: daemon.json("dead-letter", "list")["items"])
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")
+    w.sql("UPDATE busy SET a = 3, t = REPEAT('x', 8000)", "UPDATE idle SET a = 3")
+    wait_held(w, daemon, "busy", "closed")
+    replay = threading.Thread(target=daemon.command, args=("dead-letter", "replay", "--all"), kwargs={"ok": None})
+    replay.start()
+    stopped = wait_until("the table is stopped",
+                         lambda: table(w, daemon, "busy")["state"] == "stopped" and table(w, daemon, "busy"), 60)
+    if "index create" not in stopped["fix"]:
+        raise Failed(f"it is {stopped}")
+    replay.join()
+    w.sql("UPDATE idle SET t = NULL")
+    w.equal(daemon, [f"{w.schema}.idle"])
+    daemon.build(f"{w.schema}.busy")
+    w.equal(daemon)
+
+
+def test_sigterm_does_not_wait_for_an_index_that_takes_nothing(w):
+    daemon = two_tables(w)
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")
+    w.sql("UPDATE busy SET a = 3", "UPDATE idle SET a = 3")
+    wait_held(w, daemon, "busy", "closed")
+    if daemon.stop(seconds=30) != 0:
+        raise Failed("it did not end well")
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_open")
+    daemon.start()
     w.equal(daemon)

@@ -46,6 +46,7 @@ for test in $named; do
 done
 # And those of the integration tests.
 live=$(grep -o '`[a-z_]*\.[A-Za-z0-9]*_[A-Za-z0-9_]*`' "${top_srcdir:-.}/docs/binlog.md" | tr -d '`' | sort -u)
+[ -f "${top_srcdir:-.}/tests/integration/run.py" ] || live= # a release does not have them
 for test in $live; do
     grep -q "^def test_${test#*.}(w)" "${top_srcdir:-.}/tests/integration/test_${test%%.*}.py" ||
         { echo "docs/binlog.md names $test, which is no test"; bad=1; }

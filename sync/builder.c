@@ -299,8 +299,7 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
     __atomic_add_fetch(&b->status.inserts, n.inserts, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.updates, n.updates, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.deletes, n.deletes, __ATOMIC_RELAXED);
-    if (n.deletes > 0)
-        wait_for_graves(b);
+    wait_for_graves(b); /* a changed key deletes as well */
 }
 
 static struct table_stops stops_at(const struct builder *b, uint64_t version)

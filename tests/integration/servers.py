@@ -67,7 +67,30 @@ def parse_json(text):
     return json.loads(text, parse_float=decimal.Decimal, parse_int=decimal.Decimal)
 
 
-class Database:
+class Server:
+    """A server with a folder of its own, where a file has its process id."""
+
+    def stop(self):
+        raise NotImplementedError
+
+    def pid(self):
+        with open(os.path.join(self.folder, "pid")) as f:
+            return int(f.read())
+
+    def kill(self):
+        pid = self.pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_until(f"the killed server of {self.folder} is gone", lambda: not running(pid))
+
+    def signal(self, number):
+        os.kill(self.pid(), number)
+
+    def wipe(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Database(Server):
     """One MySQL or MariaDB server of a flavour of tools/mysql/server."""
 
     always = []  # options that every server of this run gets, before those of its test
@@ -94,23 +117,10 @@ class Database:
         self.stop()
         self.start(*options)
 
-    def pid(self):
-        with open(os.path.join(self.folder, "pid")) as f:
-            return int(f.read())
-
     def kill(self):
-        pid = self.pid()
-        os.kill(pid, signal.SIGKILL)
-        wait_until("the killed database is gone", lambda: not running(pid))
+        super().kill()
         for name in glob.glob(os.path.join(self.folder, "data", "*.sock.lock")):
             os.unlink(name)  # MySQL does not start while its process is not collected, or another has its number
-
-    def signal(self, number):
-        os.kill(self.pid(), number)
-
-    def wipe(self):
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def connect(self, schema=None, **more):
         with open(os.path.join(self.folder, "password")) as f:
@@ -145,7 +155,7 @@ class Database:
         raise Failed("the server has no log")
 
 
-class Engine:
+class Engine(Server):
     """One OpenSearch node of tools/opensearch."""
 
     def __init__(self, name="engine"):
@@ -162,22 +172,6 @@ class Engine:
 
     def stop(self):
         run_script(self.node, "stop", "--data", self.folder)
-
-    def pid(self):
-        with open(os.path.join(self.folder, "pid")) as f:
-            return int(f.read())
-
-    def kill(self):
-        pid = self.pid()
-        os.kill(pid, signal.SIGKILL)
-        wait_until("the killed engine is gone", lambda: not running(pid))
-
-    def signal(self, number):
-        os.kill(self.pid(), number)
-
-    def wipe(self):
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def ask(self, method, path, body=None, ok=(200, 201), timeout=60):
         """One request; the answer parsed with exact numbers.  ok=None accepts every status."""

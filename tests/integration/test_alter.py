@@ -1,6 +1,5 @@
 """Tables change their shape while they are written to: followed, or stopped with a way out, never wrong."""
-import threading
-
+from beside import Beside
 from servers import Failed, wait_until
 
 # Of every row: a is below 1000, b is above; whoever takes one column for another writes what no row ever had.
@@ -8,40 +7,24 @@ SHAPE = ("id INT PRIMARY KEY, a INT, b INT, spare INT, name VARCHAR(20), parent 
 KEPT = ["id", "a", "b", "name"]
 
 
-class Writer:
+class Writer(Beside):
     """Changes rows of three tables without pause, in statements that every shape of `thing` understands."""
 
     def __init__(self, w):
-        self.rng, self.connection = w.rng, w.db.connect(w.schema)
-        self.done, self.error, self.n = False, None, 0
-        self.thread = threading.Thread(target=self.run, daemon=True)
+        super().__init__()
+        self.rng, self.connection, self.n = w.rng, w.db.connect(w.schema), 0
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.done = True
-        self.thread.join()
-        self.connection.close()
-        if self.error:
-            raise self.error
-
-    def run(self):
-        try:
-            with self.connection.cursor() as cursor:
-                while not self.done:
-                    self.write(cursor)
-        except Exception as e:
-            self.error = e
-
-    def write(self, cursor):
+    def step(self):
         key, a, b = self.rng.randrange(1, 300), self.rng.randrange(1000), 5000 + self.rng.randrange(1000)
-        cursor.execute(f"REPLACE INTO thing (id, a, b, name, parent) VALUES ({key}, {a}, {b}, 'n{a}', {key % 20})")
-        cursor.execute(f"UPDATE thing SET a = {a}, b = {b} WHERE id = {key + 1}")
-        cursor.execute(f"DELETE FROM thing WHERE id = {self.rng.randrange(1, 300)}")
-        cursor.execute(f"UPDATE good SET a = {a} WHERE id = {key}")
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"REPLACE INTO thing (id, a, b, name, parent) VALUES ({key}, {a}, {b}, 'n{a}', {key % 20})")
+            cursor.execute(f"UPDATE thing SET a = {a}, b = {b} WHERE id = {key + 1}")
+            cursor.execute(f"DELETE FROM thing WHERE id = {self.rng.randrange(1, 300)}")
+            cursor.execute(f"UPDATE good SET a = {a} WHERE id = {key}")
         self.n += 1
+
+    def end(self):
+        self.connection.close()
 
     def more(self, n):
         """Waits until so much more was written."""
@@ -61,10 +44,6 @@ def tables(w, metadata):
                                                             "many": True, "columns": ["id", "a", "b"]}]})
 
 
-def state(w, daemon, name):
-    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
-
-
 def never_wrong(w):
     """No document has a value in the wrong place, whatever else it lacks."""
     wrong = [source for _, source, _ in w.engine.documents(w.index("thing"))
@@ -79,7 +58,7 @@ def followed_or_stopped(w, daemon, *names):
     """Each of these is followed, or stopped with reason and fix and equal after a build; all others are equal."""
     w.equal(daemon, [f"{w.schema}.good"])  # written last: the stream has come to its end
     never_wrong(w)
-    stopped = [found for found in (state(w, daemon, name) for name in names) if found["state"] == "stopped"]
+    stopped = [found for found in (w.table(daemon, name) for name in names) if found["state"] == "stopped"]
     for found in stopped:
         if not found["reason"] or "index create" not in found["fix"]:
             raise Failed(f"reason or fix is missing: {found}")
@@ -147,8 +126,8 @@ def test_a_dropped_column_of_the_definition_stops_its_tables_and_a_new_definitio
           "UPDATE good SET a = 3 WHERE id = 3")
     w.equal(daemon, [f"{w.schema}.good"])
     for name in ("thing", "parent"):
-        found = wait_until("the table stops", lambda name=name: state(w, daemon, name)["state"] == "stopped"
-                           and state(w, daemon, name))
+        found = wait_until("the table stops", lambda name=name: w.table(daemon, name)["state"] == "stopped"
+                           and w.table(daemon, name))
         if "`b`" not in found["reason"] or not found["fix"]:
             raise Failed(f"reason or fix is missing: {found}")
     definitions["tables"][0]["columns"].remove("b")
@@ -209,12 +188,12 @@ def test_what_a_restart_reads_again_stops_nothing_again(w):
     """The last transaction before the position is read once more, to see that the log is the same."""
     daemon = w.follow(tables(w, "DEFAULT"))
     w.sql("TRUNCATE TABLE thing")
-    wait_until("the table stops", lambda: state(w, daemon, "thing")["state"] == "stopped")
+    wait_until("the table stops", lambda: w.table(daemon, "thing")["state"] == "stopped")
     for name in ("thing", "parent"):
         daemon.build(f"{w.schema}.{name}")
     daemon.stop()
     daemon.start()
     w.sql("INSERT INTO thing (id, a, b) VALUES (1, 1, 5001)")
     w.equal(daemon)
-    if state(w, daemon, "thing")["state"] != "available":
-        raise Failed(f"it is {state(w, daemon, 'thing')}")
+    if w.table(daemon, "thing")["state"] != "available":
+        raise Failed(f"it is {w.table(daemon, 'thing')}")

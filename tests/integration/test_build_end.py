@@ -1,39 +1,25 @@
 """An index build ends while writes go on, and only when every row has its document."""
-import threading
-
+from beside import Beside
 from servers import Failed, wait_until
 
 ROWS = 3000
 
 
-class Writer:
+class Writer(Beside):
     """Inserts, updates and deletes rows of its own, steadily, until it is left."""
 
+    pause = 0.005
+
     def __init__(self, w):
-        self.connection, self.over, self.failure = w.db.connect(w.schema), threading.Event(), None
-        self.thread = threading.Thread(target=self.run)
+        super().__init__()
+        self.connection, self.key = w.db.connect(w.schema), 1_000_000
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *why):
-        self.over.set()
-        self.thread.join()
-        if self.failure:
-            raise self.failure
-
-    def run(self):
-        key = 1_000_000
-        try:
-            with self.connection.cursor() as cursor:
-                while not self.over.wait(0.005):
-                    key += 1
-                    cursor.execute(f"INSERT INTO thing VALUES ({key}, 0), (-{key}, 0)")
-                    cursor.execute(f"UPDATE thing SET a = a + 1 WHERE id = {key - 5}")
-                    cursor.execute(f"DELETE FROM thing WHERE id = -{key - 10}")
-        except Exception as e:
-            self.failure = e
+    def step(self):
+        self.key += 1
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"INSERT INTO thing VALUES ({self.key}, 0), (-{self.key}, 0)")
+            cursor.execute(f"UPDATE thing SET a = a + 1 WHERE id = {self.key - 5}")
+            cursor.execute(f"DELETE FROM thing WHERE id = -{self.key - 10}")
 
 
 def things(w):

@@ -16,10 +16,6 @@ def numbers(w, *names, rows=3000):
     return w.definitions(*({"table": name, "columns": ["id", "a"]} for name in names))
 
 
-def table(w, daemon, name):
-    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
-
-
 def test_a_limit_of_rows_is_held_and_can_be_changed_while_it_runs_and_over_a_restart(w):
     definitions = numbers(w, "thing", rows=6000)
     daemon = w.millrace()
@@ -39,11 +35,11 @@ def test_a_limit_of_rows_is_held_and_can_be_changed_while_it_runs_and_over_a_res
     time.sleep(1.5)  # it is stored with the cursor, twice a second
     daemon.kill()
     daemon.start()
-    wait_until("the build goes on", lambda: table(w, daemon, "thing")["build"])
-    if table(w, daemon, "thing")["build"]["rate_limit"] != 10:
-        raise Failed(f"after a restart the limit is {table(w, daemon, 'thing')['build']}")
+    wait_until("the build goes on", lambda: w.table(daemon, "thing")["build"])
+    if w.table(daemon, "thing")["build"]["rate_limit"] != 10:
+        raise Failed(f"after a restart the limit is {w.table(daemon, 'thing')['build']}")
     daemon.command("index", "set", f"{w.schema}.thing", "--rate", "0")
-    wait_until("the build ends", lambda: table(w, daemon, "thing")["state"] == "available", 30)
+    wait_until("the build ends", lambda: w.table(daemon, "thing")["state"] == "available", 30)
     w.equal(daemon)
 
 
@@ -63,13 +59,13 @@ def test_two_builds_at_once_and_a_definition_changed_meanwhile_end_equal(w):
     work.run(connection, 30)
     for name in ("orders", "product", "customer"):
         daemon.command("index", "set", f"{w.schema}.{name}", "--rate", "0", ok=None)
-        wait_until("the build ends", lambda name=name: table(w, daemon, name)["version"] == 2, 60)
-    if not table(w, daemon, "orders")["pending"]:
+        wait_until("the build ends", lambda name=name: w.table(daemon, name)["version"] == 2, 60)
+    if not w.table(daemon, "orders")["pending"]:
         raise Failed("the changed definition is not shown as pending")
     work.run(connection, 30)
     w.equal(daemon, [f"{w.schema}.product", f"{w.schema}.customer"])
     daemon.build(f"{w.schema}.orders")
-    if table(w, daemon, "orders")["pending"]:
+    if w.table(daemon, "orders")["pending"]:
         raise Failed("the definition is still shown as pending")
     work.run(connection, 30)
     w.equal(daemon)
@@ -88,7 +84,7 @@ def test_kill_9_in_each_phase_of_a_build_loses_nothing(w):
         daemon.start()
         daemon.command("index", "set", f"{w.schema}.orders", "--rate", "0", ok=None)
         wait_until(f"version {version}, killed when {when}, is there",
-                   lambda version=version: table(w, daemon, "orders")["version"] == version, 60)
+                   lambda version=version: w.table(daemon, "orders")["version"] == version, 60)
         work.run(connection, 20)
         w.equal(daemon)
         if len(w.engine.ask("GET", f"/_alias/{w.index('orders')}")) != 1:
@@ -109,8 +105,8 @@ def test_a_version_whose_maker_was_killed_before_it_had_a_job_holds_nothing_up(w
     w.equal(daemon)
     wait_until("the position passes", lambda: daemon.metric("millrace_changes_in_flight") == 0)
     daemon.build(f"{w.schema}.thing")
-    if table(w, daemon, "thing")["version"] != 3:
-        raise Failed(f"it is {table(w, daemon, 'thing')}")
+    if w.table(daemon, "thing")["version"] != 3:
+        raise Failed(f"it is {w.table(daemon, 'thing')}")
     w.equal(daemon)
 
 

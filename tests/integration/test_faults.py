@@ -3,13 +3,6 @@ import signal
 import time
 
 from servers import Database, Failed, wait_until
-from workload import Workload
-
-
-def working(w, **config):
-    w.load_shop()
-    daemon = w.follow(w.shop_definitions(), **config)
-    return daemon, Workload(w.rng), w.db.connect(w.schema)
 
 
 def cut_connections(w):
@@ -21,7 +14,7 @@ def cut_connections(w):
 
 
 def test_sigterm_drains_within_its_deadline(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     work.run(connection, 300)
     since = time.monotonic()
     if daemon.stop(30) != 0:
@@ -31,7 +24,7 @@ def test_sigterm_drains_within_its_deadline(w):
 
 
 def test_sigterm_ends_the_daemon_while_the_engine_hangs(w):
-    daemon, work, connection = working(w, delivery={"drain_timeout": "3s"})
+    daemon, work, connection = w.work_on_shop(delivery={"drain_timeout": "3s"})
     w.engine.signal(signal.SIGSTOP)
     try:
         work.run(connection, 50)
@@ -46,7 +39,7 @@ def test_sigterm_ends_the_daemon_while_the_engine_hangs(w):
 
 def test_a_daemon_killed_ahead_of_its_checkpoint_goes_on(w):
     """The engine then has versions from beyond the stored position: they are ours."""
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(5):
         work.run(connection, 60)
         daemon.kill()
@@ -57,7 +50,7 @@ def test_a_daemon_killed_ahead_of_its_checkpoint_goes_on(w):
 
 
 def test_an_engine_that_hangs_is_waited_for(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     for pause in (0.5, 3):
         w.engine.signal(signal.SIGSTOP)
         try:
@@ -69,7 +62,7 @@ def test_an_engine_that_hangs_is_waited_for(w):
 
 
 def test_an_engine_killed_in_the_middle_of_writes_is_waited_for(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     work.run(connection, 50)
     w.engine.kill()
     work.run(connection, 200)
@@ -79,7 +72,7 @@ def test_an_engine_killed_in_the_middle_of_writes_is_waited_for(w):
 
 
 def test_an_engine_that_is_down_at_the_start_is_waited_for(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     daemon.stop()
     work.run(connection, 100)
     w.engine.stop()
@@ -91,7 +84,7 @@ def test_an_engine_that_is_down_at_the_start_is_waited_for(w):
 
 
 def test_a_database_that_restarts_is_followed_on(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     work.run(connection, 100)
     w.db.stop()
     time.sleep(0.5)
@@ -102,7 +95,7 @@ def test_a_database_that_restarts_is_followed_on(w):
 
 def test_a_database_killed_in_the_middle_of_writes_is_followed_on(w):
     w.db.restart("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1")
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     work.run(connection, 100)
     w.db.kill()
     w.db.start(*w.db.options)
@@ -111,7 +104,7 @@ def test_a_database_killed_in_the_middle_of_writes_is_followed_on(w):
 
 
 def test_a_cut_dump_connection_is_taken_up_again(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(5):
         work.run(connection, 40)
         cut_connections(w)
@@ -155,7 +148,7 @@ def test_a_large_transaction_is_read_once_however_long_the_engine_takes(w):
 
 def test_a_dump_cut_right_after_a_rotation_goes_on_in_the_right_file(w):
     """The last transaction stands in one file, the reader is in the next one already."""
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(3):
         work.run(connection, 5)
         w.sql("FLUSH BINARY LOGS")
@@ -166,7 +159,7 @@ def test_a_dump_cut_right_after_a_rotation_goes_on_in_the_right_file(w):
 
 
 def test_rotated_logs_are_followed(w):
-    daemon, work, connection = working(w)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(10):
         work.run(connection, 20)
         w.sql("FLUSH BINARY LOGS")
@@ -194,7 +187,7 @@ def on_a_private_server(w, name):
     w.db = w.also(Database(w.options.server, name))
     w.db.start()
     w.make_schema()
-    return working(w)
+    return w.work_on_shop()
 
 
 def no_dump_threads(w):

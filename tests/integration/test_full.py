@@ -5,24 +5,13 @@ import threading
 
 import servers
 from servers import Failed, wait_until
-from workload import Workload
-
-
-def two_tables(w):
-    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
-          "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)")
-    return w.follow(w.definitions({"table": "good"}, {"table": "bad"}))
-
-
-def state(w, daemon, name):
-    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
 
 
 def held_and_goes_on(w, daemon, *words):
     """Changes of `bad` wait with a reason while `good` goes on."""
     w.sql("UPDATE bad SET a = a + 10", "DELETE FROM bad WHERE id = 2", "UPDATE good SET a = a + 10")
     w.equal(daemon, [f"{w.schema}.good"])
-    held = wait_until("the table is held", lambda: state(w, daemon, "bad")["state"] == "held" and state(w, daemon, "bad"), 60)
+    held = wait_until("the table is held", lambda: w.table(daemon, "bad")["state"] == "held" and w.table(daemon, "bad"), 60)
     if not any(word in held["reason"] for word in words) or not held["fix"]:
         raise Failed(f"reason and fix are {held['reason']!r} and {held['fix']!r}")
     w.sql("UPDATE good SET a = a + 10")
@@ -30,7 +19,7 @@ def held_and_goes_on(w, daemon, *words):
 
 
 def test_a_full_disk_at_the_engine_holds_its_index_until_there_is_room(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     # What the engine does at its flood stage.
     w.engine.ask("PUT", f"/{w.index('bad')}_v1/_settings", {"index.blocks.read_only_allow_delete": True})
     held_and_goes_on(w, daemon, "flood", "disk", "read-only")
@@ -62,7 +51,7 @@ def test_a_red_index_holds_its_own_build_only_and_goes_on_when_it_is_green(w):
     finally:
         w.engine.ask("PUT", f"/{w.index('bad')}_v1/_settings", {placed: None})
         build.join()
-    wait_until("the build ends", lambda: state(w, daemon, "bad")["state"] == "available", 60)
+    wait_until("the build ends", lambda: w.table(daemon, "bad")["state"] == "available", 60)
     w.sql("UPDATE bad SET a = a + 10")
     w.equal(daemon, seconds=90)
 
@@ -101,9 +90,7 @@ def test_a_full_disk_under_the_store_loses_nothing_and_goes_on_by_itself(w):
         if not disk.mounted:
             print("# no right to mount a file system: not tested", flush=True)
             return
-        w.load_shop()
-        daemon = w.follow(w.shop_definitions(), data=os.path.join(disk.folder, "data"))
-        work, connection = Workload(w.rng), w.db.connect(w.schema)
+        daemon, work, connection = w.work_on_shop(data=os.path.join(disk.folder, "data"))
         for stopped in (False, True):
             disk.fill()
             work.run(connection, 300)

@@ -1,7 +1,7 @@
 """Memory stays bounded, whatever the size of a transaction or a table."""
-import threading
 import time
 
+from beside import Beside
 from servers import Failed
 
 ROWS = 1_000_000
@@ -10,25 +10,17 @@ LIMIT_KIB = 64 * 1024
 QUEUES_KIB = 64 * 1024
 
 
-class Watch:
+class Watch(Beside):
     """The highest resident size that the daemon has while something goes on."""
 
+    pause = 0.05
+
     def __init__(self, daemon):
-        self.daemon, self.peak, self.done = daemon, 0, False
-        self.thread = threading.Thread(target=self.run, daemon=True)
+        super().__init__()
+        self.daemon, self.peak = daemon, 0
 
-    def run(self):
-        while not self.done:
-            self.peak = max(self.peak, self.daemon.rss_kib())
-            time.sleep(0.05)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.done = True
-        self.thread.join()
+    def step(self):
+        self.peak = max(self.peak, self.daemon.rss_kib())
 
 
 def numbers(count):

@@ -2,26 +2,16 @@
 from servers import Failed, wait_until
 
 
-def two_tables(w):
-    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
-          "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)")
-    return w.follow(w.definitions({"table": "good"}, {"table": "bad"}))
-
-
-def table(w, daemon, name):
-    return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{w.schema}.{name}")
-
-
 def stopped(w, daemon, name):
-    state = wait_until(f"the table {name} stops", lambda: table(w, daemon, name)["state"] == "stopped"
-                       and table(w, daemon, name))
+    state = wait_until(f"the table {name} stops", lambda: w.table(daemon, name)["state"] == "stopped"
+                       and w.table(daemon, name))
     if not state.get("reason") or not state.get("fix"):
         raise Failed(f"a reason or a way out is missing: {state}")
     return state
 
 
 def test_truncate_stops_the_table_and_a_build_is_the_way_out(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("TRUNCATE TABLE bad", "INSERT INTO bad VALUES (5, 5)", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     w.equal(daemon, [f"{w.schema}.good"])
@@ -31,7 +21,7 @@ def test_truncate_stops_the_table_and_a_build_is_the_way_out(w):
 
 
 def test_drop_stops_the_table_and_a_build_is_the_way_out(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("DROP TABLE bad", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     w.equal(daemon, [f"{w.schema}.good"])
@@ -42,7 +32,7 @@ def test_drop_stops_the_table_and_a_build_is_the_way_out(w):
 
 
 def test_a_stop_outlives_a_restart(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("TRUNCATE TABLE bad", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     daemon.kill()
@@ -53,7 +43,7 @@ def test_a_stop_outlives_a_restart(w):
 
 
 def test_a_renamed_away_key_column_stops_the_table(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("ALTER TABLE bad DROP PRIMARY KEY, ADD COLUMN k INT PRIMARY KEY AUTO_INCREMENT FIRST",
           "INSERT INTO bad (id, a) VALUES (7, 7)", "UPDATE good SET a = 7")
     w.equal(daemon, [f"{w.schema}.good"])
@@ -61,7 +51,7 @@ def test_a_renamed_away_key_column_stops_the_table(w):
 
 
 def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("SET binlog_format = STATEMENT", "UPDATE bad SET a = 9", "SET binlog_format = ROW", "UPDATE good SET a = 7")
     state = stopped(w, daemon, "bad")
     if "binlog_format" not in state["reason"]:
@@ -73,7 +63,7 @@ def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
 
 
 def test_a_session_that_logs_partial_rows_stops_the_table_it_changed_only(w):
-    daemon = two_tables(w)
+    daemon = w.follow_good_and_bad()
     w.sql("SET binlog_row_image = MINIMAL", "UPDATE bad SET a = 9", "SET binlog_row_image = FULL", "UPDATE good SET a = 7")
     state = stopped(w, daemon, "bad")
     if "binlog_row_image" not in state["reason"]:

@@ -17,9 +17,7 @@ def total(metrics, *names):
 
 
 def test_every_row_change_is_accounted_for(w):
-    w.load_shop()
-    daemon = w.follow(w.shop_definitions())
-    work, connection = Workload(w.rng), w.db.connect(w.schema)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(20):
         work.run(connection, 20)
         balance(daemon)

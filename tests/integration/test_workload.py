@@ -3,18 +3,14 @@ from workload import Workload
 
 
 def test_random_work_ends_equal(w):
-    w.load_shop()
-    daemon = w.follow(w.shop_definitions())
-    work, connection = Workload(w.rng), w.db.connect(w.schema)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(6):
         work.run(connection, 250)
         w.equal(daemon)
 
 
 def test_random_work_during_restarts_ends_equal(w):
-    w.load_shop()
-    daemon = w.follow(w.shop_definitions())
-    work, connection = Workload(w.rng), w.db.connect(w.schema)
+    daemon, work, connection = w.work_on_shop()
     for _ in range(6):
         work.run(connection, 100)
         if daemon.stop() != 0:

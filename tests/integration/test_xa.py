@@ -4,7 +4,7 @@ import os
 import random
 
 from servers import Failed, wait_until
-from test_stops import stopped, table, two_tables
+from test_stops import stopped
 
 
 def xid(name):
@@ -285,5 +285,5 @@ def test_random_xa_transactions_and_kills_leave_the_documents_equal(w):
     for name in open_ones:
         end(w, "COMMIT", name)
     read(w, daemon)
-    if table(w, daemon, "good")["state"] != "available" or table(w, daemon, "parent")["state"] != "available":
+    if w.table(daemon, "good")["state"] != "available" or w.table(daemon, "parent")["state"] != "available":
         raise Failed("a table is stopped")

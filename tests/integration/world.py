@@ -9,6 +9,7 @@ import yaml
 import judge
 import servers
 from servers import REPO, Engine, Database, Failed, Millrace
+from workload import Workload
 
 PASSWORD = "mill-race 7%,ü"  # nothing in it may need care on the way
 
@@ -153,6 +154,22 @@ class World:
         for index in dict.fromkeys(t["index"] for t in definitions["tables"]):
             daemon.build(next(t["table"] for t in definitions["tables"] if t["index"] == index))
         return daemon
+
+    def follow_good_and_bad(self):
+        """A daemon that follows two tables: what happens to `bad` must not touch `good`."""
+        self.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
+                 "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)")
+        return self.follow(self.definitions({"table": "good"}, {"table": "bad"}))
+
+    def work_on_shop(self, **config):
+        """A daemon that follows the shop, work to do on it, and a connection to do it on."""
+        self.load_shop()
+        daemon = self.follow(self.shop_definitions(), **config)
+        return daemon, Workload(self.rng), self.db.connect(self.schema)
+
+    def table(self, daemon, name):
+        """What status says of a table."""
+        return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{self.schema}.{name}")
 
     def equal(self, daemon, tables=None, seconds=30):
         """Wait until the judge finds every document equal; the database must be still."""

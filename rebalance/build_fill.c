@@ -79,16 +79,18 @@ static struct chunk_note *note_chunk(struct index_build *b, const struct loaded 
     return note;
 }
 
-static void bury(struct index_build *b, struct target *t, const struct loaded *d)
+/* False: it could not be kept before a stop, so the cursor must not pass it. */
+static bool bury(struct index_build *b, struct target *t, const struct loaded *d)
 {
-    b->opt.dead(b->opt.ctx, &(struct dead_letter_note){.target = t,
-                                                       .id = d->id,
-                                                       .routing = d->routing,
-                                                       .key = d->key,
-                                                       .version = b->opt.start,
-                                                       .op = DOC_INDEX,
-                                                       .reason = str_from(d->err->msg),
-                                                       .attempts = 1});
+    return b->opt.dead(b->opt.ctx,
+                       &(struct dead_letter_note){.target = t,
+                                                  .id = d->id,
+                                                  .routing = d->routing,
+                                                  .key = d->key,
+                                                  .version = b->opt.start,
+                                                  .op = DOC_INDEX,
+                                                  .reason = str_from(d->err->msg),
+                                                  .attempts = 1});
 }
 
 static bool submit(struct index_build *b, struct target *t, const struct loaded *docs, size_t n,
@@ -98,10 +100,11 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
     struct ticket *ticket = ticket_new_cb(on_chunk_done, note);
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     size_t n_writes = 0;
+    bool ok = true;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         if (docs[i].err != NULL) {
-            bury(b, t, &docs[i]);
+            ok = bury(b, t, &docs[i]) || err_set(err, ERR_STOP, "stopping");
             note->dead++;
             continue;
         }
@@ -118,9 +121,8 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
                                                 .body = docs[i].body};
     }
 
-    const bool ok = n_writes == 0 ||
-                    delivery_submit_until(b->opt.delivery, &b->stop, writes, n_writes, err);
-
+    ok = ok && (n_writes == 0 ||
+                delivery_submit_until(b->opt.delivery, &b->stop, writes, n_writes, err));
     for (size_t i = 0; !ok && i < n_writes; i++) {
         ticket_abandon(writes[i].ticket);
         target_unref(writes[i].target);

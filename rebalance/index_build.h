@@ -44,7 +44,8 @@ struct index_build_options {
     size_t chunk; /* rows a statement at most, 0: 5000 */
     void *ctx;
     /* A document cannot be made from its row; durable when it returns. */
-    void (*dead)(void *ctx, const struct dead_letter_note *note);
+    /* Keep it durably; may wait for that.  False: stopping, it is not kept. */
+    bool (*dead)(void *ctx, const struct dead_letter_note *note);
     /* Called on the build's thread when it is over: err NULL, the version is searched; else why
      * not. */
     void (*done)(void *ctx, struct index_build *b, const struct err *err);

@@ -60,16 +60,20 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
     pthread_mutex_unlock(&co->lock);
 }
 
-static void on_build_dead(void *ctx, const struct dead_letter_note *note)
+static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
 {
     struct coordinator *co = ctx;
     struct delivery_options o = node_delivery_options(co);
     struct err err = {0};
 
-    while (!o.dead(co, note, 1, &err) && !stop_wait(&co->stop, 500))
+    while (!o.dead(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
+        if (stop_wait(&co->stop, 500))
+            return false;
+    }
     delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
                        note->version);
+    return true;
 }
 
 static bool start_build(struct coordinator *co, const struct stored_version *v,

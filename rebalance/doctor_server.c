@@ -36,9 +36,9 @@ struct rule {
 static const struct rule rules[] = {
     {"mysql.binlog_format", "binlog_format", "ROW", DOCTOR_FAIL, true,
      "only row events say which rows changed, and to what"},
-    {"mysql.binlog_row_image", "binlog_row_image", "FULL", DOCTOR_FAIL, true,
-     "with other images a change does not hold the whole row, and this version of Millrace "
-     "needs it"},
+    {"mysql.binlog_row_image", "binlog_row_image", "FULL", DOCTOR_WARN, true,
+     "with other images documents are read again where a change lacks a column, and a table "
+     "with relations stops where it lacks the old value of what a row is joined by"},
     {"mysql.binlog_row_metadata", "binlog_row_metadata", "FULL", DOCTOR_WARN, false,
      "without column names in the log a table that is altered must be looked up, which is only "
      "right "

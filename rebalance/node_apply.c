@@ -56,8 +56,34 @@ static void report(struct problems *problems, const struct topic_definition *top
         problems_fix(problems, "%s", fix);
 }
 
+static bool has_relations(const struct definitions *d, const struct topic_definition *topic)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (d->tables[i].n_relations > 0 &&
+            definitions_topic_of(d, d->tables[i].table) == topic)
+            return true;
+    return false;
+}
+
+/* Rows that the log has in part do not always lead from a related row to its documents. */
+static void warn_of_images(const struct server_info *info, const struct definitions *d,
+                           const struct topic_definition *topic, struct problems *problems)
+{
+    if (server_info_whole_rows(info) || !has_relations(d, topic))
+        return;
+    problems_add(problems, SEVERITY_WARNING, topic->place,
+                 "topic %" STR_FMT ": binlog_row_image is %s: a table with relations stops when "
+                 "the log lacks the old value of what a changed row is joined by",
+                 STR_ARG(topic->name), info->row_image);
+    problems_fix(problems,
+                 "SET %s binlog_row_image = 'FULL'; and put it into the server's configuration; "
+                 "sessions opened before keep the old one",
+                 info->mariadb ? "GLOBAL" : "PERSIST");
+}
+
 /* Log-in, the log's form, and the right to follow it. */
 static struct mysql_conn *check_server(const struct server_access *server,
+                                       const struct definitions *d,
                                        const struct topic_definition *topic,
                                        struct problems *problems)
 {
@@ -76,6 +102,8 @@ static struct mysql_conn *check_server(const struct server_access *server,
     else if (!server_log_end(conn, &end, &err))
         report(problems, topic, &err,
                "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the user of the topic");
+    else
+        warn_of_images(&info, d, topic, problems);
     free(end.gtids);
     return conn;
 }
@@ -90,7 +118,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     struct err err = {0};
 
     if (server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
-        conn = check_server(server, topic, problems);
+        conn = check_server(server, d, topic, problems);
     else
         report(problems, topic, &err, NULL);
     for (size_t i = 0; conn != NULL && i < d->n_tables; i++) {

@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/binlog/row.h"
+#include "sync/binlog/row_fill.h"
 #include "sync/delivery/write.h"
 #include "sync/document/resolver.h"
 #include "sync/progress.h"
@@ -23,9 +24,6 @@
 #define BOUND_MAX   64        /* table maps whose bindings are kept */
 #define RESOLVE_MAX 1000      /* changed rows in one resolve task */
 #define TASKS_MAX   16
-#define PARTIAL_IMAGE                                                                   \
-    "rows in the log are incomplete: a session writes with a binlog_row_image that is " \
-    "not FULL; fix: set it to FULL there and in the server's configuration"
 #define REBUILD "millrace index create"
 
 /* How the rows of one table map meet the plans of its uses. */
@@ -33,6 +31,7 @@ struct bound {
     struct table_map *map; /* a reference */
     const struct watched *watched;
     struct binding **bindings; /* one for each use; NULL: its table stopped */
+    bool *generated;           /* for each column of a row: a value that the server computes */
 };
 
 /* Texts of a gathered write are offsets until the text buffer does not move any more. */
@@ -44,6 +43,7 @@ struct gathered {
 struct change_writer {
     struct change_writer_options opt;
     struct row_reader *rows;
+    struct row_fill fill;
     struct bound bound[BOUND_MAX];
     size_t n_bound;
     struct gathered gathered[WRITES_MAX];
@@ -79,6 +79,7 @@ static void free_bound(struct bound *b)
     for (size_t i = 0; i < b->watched->n_uses; i++)
         binding_free(b->bindings[i]);
     free(b->bindings);
+    free(b->generated);
     table_map_unref(b->map);
 }
 
@@ -96,6 +97,7 @@ void change_writer_free(struct change_writer *w)
         return;
     change_writer_forget(w);
     row_reader_free(w->rows);
+    row_fill_fini(&w->fill);
     buf_free(&w->text);
     buf_free(&w->id);
     buf_free(&w->key);
@@ -234,7 +236,52 @@ static void emit_delete(struct unit *u, struct str id, struct str key, struct st
                            u->at->version);
 }
 
-/* The new state of a root row: its document, or that it must be read again. */
+/*
+ * The images of a row do not lead to its documents, and nothing else can: the table stops
+ * rather than keep a document that is stale.
+ */
+static void stop_unknown(struct unit *u, const struct use *use, const struct column *lacks)
+{
+    struct str database, table;
+    struct err why = {0};
+    bool refresh;
+
+    plan_place(use->plan, use->place, &database, &table, &refresh);
+    err_set(&why, ERR_REJECT,
+            "binlog_row_image lets `%" STR_FMT "` out of a change of %" STR_FMT ".%" STR_FMT
+            ", so the documents that the row was in are not known; fix: set it to FULL in the "
+            "server's configuration and in open sessions",
+            STR_ARG(lacks->name), STR_ARG(database), STR_ARG(table));
+    change_writer_stop(u->w, u->target, why.msg, REBUILD);
+}
+
+/* The root's key, or the join columns, are in each image that there is; else the table stops. */
+static bool leads_on(struct unit *u, const struct use *use, const struct binding *b)
+{
+    const struct row_change *c = u->change;
+    const struct column *lacks = NULL;
+
+    if (c->before != NULL)
+        lacks = plan_find_absent(use->plan, use->place, b, c->before, PLAN_KEY);
+    if (lacks == NULL && c->after != NULL)
+        lacks = plan_find_absent(use->plan, use->place, b, c->after, PLAN_KEY);
+    if (lacks != NULL)
+        stop_unknown(u, use, lacks);
+    return lacks == NULL;
+}
+
+static bool update_matters(const struct unit *u, const struct use *use,
+                           const struct binding *b)
+{
+    const struct row_change *c = u->change;
+
+    return c->unsolved || plan_update_matters(use->plan, use->place, b, c->before, c->after);
+}
+
+/*
+ * The new state of a root row: its document, or that it must be read again, because of its
+ * relations or because the image lacks a column of it.
+ */
 static void write_root(struct unit *u, const struct use *use, const struct binding *b)
 {
     struct change_writer *w = u->w;
@@ -244,7 +291,8 @@ static void write_root(struct unit *u, const struct use *use, const struct bindi
                               .routing = buf_str(&w->routing)};
     struct err err = {0};
 
-    if (plan_is_flat(use->plan)) {
+    if (plan_is_flat(use->plan) &&
+        plan_find_absent(use->plan, 0, b, u->change->after, PLAN_ROW) == NULL) {
         buf_clear(&w->body);
         if (plan_flat_document(use->plan, b, u->change->after, &w->body, &err)) {
             write.op = DOC_INDEX;
@@ -296,7 +344,7 @@ static void believe_root(struct unit *u, const struct use *use, const struct bin
     if (c->before != NULL &&
         (!str_equal(buf_str(&w->id), id) || !str_equal(buf_str(&w->routing), routing)))
         emit_delete(u, id, key, routing);
-    else if (c->before != NULL && !plan_update_matters(use->plan, 0, b, c->before, c->after))
+    else if (c->before != NULL && !update_matters(u, use, b))
         return;
     write_root(u, use, b);
 }
@@ -313,6 +361,8 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         buf_clear(id[i]);
         buf_clear(old[i]);
     }
+    if (!leads_on(u, use, b))
+        return;
     if ((c->before != NULL &&
          !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) ||
         (c->after != NULL &&
@@ -387,7 +437,9 @@ static void related_change(struct unit *u, const struct use *use, const struct b
     bool had = false;
 
     if (c->before != NULL && c->after != NULL && !u->at->doubtful &&
-        !plan_update_matters(use->plan, use->place, b, c->before, c->after))
+        !update_matters(u, use, b))
+        return;
+    if (!leads_on(u, use, b))
         return;
     buf_clear(&w->old_key);
     if (c->before != NULL &&
@@ -421,7 +473,7 @@ static size_t change_target(struct change_writer *w, const struct rows_at *at,
             related_change(&u, &t->uses[i], b->bindings[i]);
     }
     if (!u.any)
-        ticket_done(u.ticket, stopped ? OUTCOME_DEFERRED : OUTCOME_FILTERED);
+        ticket_done(u.ticket, is_stopped(u.target) ? OUTCOME_DEFERRED : OUTCOME_FILTERED);
     return i;
 }
 
@@ -437,7 +489,8 @@ static struct bound *bind(struct change_writer *w, const struct rows_at *at)
 
     *b = (struct bound){.map = table_map_ref((struct table_map *)(uintptr_t)at->map),
                         .watched = at->watched,
-                        .bindings = mem_alloc(at->watched->n_uses, sizeof(struct binding *))};
+                        .bindings = mem_alloc(at->watched->n_uses, sizeof(struct binding *)),
+                        .generated = mem_alloc(at->map->n_columns, sizeof(bool))};
     for (size_t i = 0; i < at->watched->n_uses; i++) {
         const struct use *use = &at->watched->uses[i];
         struct err err = {0};
@@ -445,6 +498,8 @@ static struct bound *bind(struct change_writer *w, const struct rows_at *at)
         b->bindings[i] = plan_bind(use->plan, use->place, at->map->schema, &err);
         if (b->bindings[i] == NULL)
             change_writer_stop(w, use->target, err.msg, REBUILD);
+        else
+            binding_mark_generated(b->bindings[i], b->generated);
     }
     return b;
 }
@@ -477,11 +532,7 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
 
         if (row_reader_open(w->rows, at->rows, at->map, &err))
             while ((got = row_reader_next(w->rows, NULL, &change, &err)) == 1) {
-                if (change.partial) {
-                    err_set(&err, ERR_REJECT, PARTIAL_IMAGE);
-                    got = -1;
-                    break;
-                }
+                row_fill(&w->fill, &change, b->generated, at->map->n_columns);
                 if (first && at->witness != NULL)
                     witness_format(at->witness, at->watched->schema, at->map,
                                    change.after != NULL ? change.after : change.before);

@@ -162,6 +162,12 @@ static bool give_late(struct late_rows *l, const struct held *h, const struct st
 
 /* ---- XA ---- */
 
+/* A partial new image may lack the key, which the old one has. */
+static const struct value *row_with_key(const struct row_change *c)
+{
+    return c->after == NULL || (c->partial && c->before != NULL) ? c->before : c->after;
+}
+
 /* The first row that a locking read can name will do: ERR_STOP ends the replay with it. */
 static bool find_witness(void *ctx, const struct step *step, struct err *err)
 {
@@ -172,11 +178,10 @@ static bool find_witness(void *ctx, const struct step *step, struct err *err)
 
     if (w == NULL || step->map->broken.kind != ERR_NONE ||
         !row_reader_open(l->rows, &step->rows, step->map, &ignored) ||
-        row_reader_next(l->rows, NULL, &change, &ignored) != 1 || change.partial)
+        row_reader_next(l->rows, NULL, &change, &ignored) != 1)
         return true;
     l->any_rows = true;
-    witness_format(&l->witness, w->schema, step->map,
-                   change.after != NULL ? change.after : change.before);
+    witness_format(&l->witness, w->schema, step->map, row_with_key(&change));
     return l->witness.len == 0 || err_set(err, ERR_STOP, "found");
 }
 

@@ -138,14 +138,12 @@ bool server_info_check(const struct server_info *i, struct err *err)
                        "and put it into the server's configuration; sessions opened before "
                        "keep the old format",
                        i->binlog_format, persist);
-    if (strcasecmp(i->row_image, "FULL") != 0)
-        return err_set(err, ERR_REJECT,
-                       "binlog_row_image is %s, rows in the log are incomplete; fix: SET %s "
-                       "binlog_row_image = 'FULL'; "
-                       "and put it into the server's configuration; sessions opened before "
-                       "keep the old one",
-                       i->row_image, persist);
     return true;
+}
+
+bool server_info_whole_rows(const struct server_info *i)
+{
+    return strcasecmp(i->row_image, "FULL") == 0 || strcasecmp(i->row_image, "FULL_NODUP") == 0;
 }
 
 /* The statement changed its name; which one a server knows is found by trying. */

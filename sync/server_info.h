@@ -37,6 +37,9 @@ bool server_info_load(struct mysql_conn *c, struct server_info *out,
 /* ERR_REJECT, with the statement that fixes it, when the log cannot be followed. */
 bool server_info_check(const struct server_info *i, struct err *err) MUST_CHECK;
 
+/* Both images of an update together say the whole row, before and after it. */
+bool server_info_whole_rows(const struct server_info *i);
+
 /* Where the log ends now, and what is executed up to there. */
 struct log_end {
     char file[256];

@@ -23,6 +23,7 @@ libbinlog_a_SOURCES = \
 	%D%/payload.c %D%/payload.h \
 	%D%/position.c %D%/position.h \
 	%D%/row.c %D%/row.h \
+	%D%/row_fill.c %D%/row_fill.h \
 	%D%/schema.c %D%/schema.h \
 	%D%/sql_lexer.c %D%/sql_lexer.h \
 	%D%/table_map.c %D%/table_map.h \

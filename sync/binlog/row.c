@@ -274,6 +274,8 @@ int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *ou
     out->before = values[BEFORE];
     out->after = values[AFTER];
     out->partial =
-        r->images[r->op == ROW_DELETE ? BEFORE : AFTER].n_present != r->map->n_columns;
+        r->images[r->op == ROW_DELETE ? BEFORE : AFTER].n_present != r->map->n_columns ||
+        r->unsolved;
+    out->unsolved = r->unsolved;
     return 1;
 }

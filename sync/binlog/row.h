@@ -25,6 +25,7 @@ struct row_change {
     const struct value *before; /* NULL for an insert */
     const struct value *after;  /* NULL for a delete */
     bool partial; /* some column is absent from an image that would need it for a full row */
+    bool unsolved; /* the new image lacks a JSON value that changed: only the change is logged */
 };
 
 struct row_reader;

@@ -89,6 +89,29 @@ void binding_free(struct binding *b)
     free(b);
 }
 
+void binding_mark_generated(const struct binding *b, bool *generated)
+{
+    for (size_t i = 0; i < b->branch->n_read; i++)
+        if (b->branch->read[i]->generated)
+            generated[b->map[i]] = true;
+}
+
+const struct column *plan_find_absent(const struct plan *p, size_t place,
+                                      const struct binding *b, const struct value *row,
+                                      enum plan_part part)
+{
+    const struct branch *branch = branch_at(p, place);
+    const size_t n = part == PLAN_KEY ? branch->n_joins : branch->n_read;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = part == PLAN_KEY ? branch->joins[i].inner_at : i;
+
+        if (row[b->map[at]].kind == VALUE_ABSENT)
+            return branch->read[at];
+    }
+    return NULL;
+}
+
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing, struct err *err)
 {
@@ -122,7 +145,7 @@ static bool same_value(const struct value *a, const struct value *b)
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
-    case VALUE_ABSENT: return false; /* who knows */
+    case VALUE_ABSENT:
     case VALUE_NULL: return true;
     case VALUE_INT: return a->i == b->i;
     case VALUE_UINT:
@@ -155,9 +178,11 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
     const size_t n = any ? b->n_row : branch->n_read;
 
     for (size_t i = 0; i < n; i++) {
-        size_t at = any ? i : b->map[i];
+        const size_t at = any ? i : b->map[i];
+        const bool unknown =
+            !any && branch->read[i]->generated && new_row[at].kind == VALUE_ABSENT;
 
-        if (!same_value(&old_row[at], &new_row[at]))
+        if (unknown || !same_value(&old_row[at], &new_row[at]))
             return true;
     }
     return false;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct buf;
+struct column;
 struct definitions;
 struct table_definition;
 struct schema;
@@ -55,6 +56,18 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
                           struct err *err) MUST_CHECK;
 void binding_free(struct binding *b);
 
+/* Set generated[i] for each column i of a row that is read and that the server computes. */
+void binding_mark_generated(const struct binding *b, bool *generated);
+
+enum plan_part {
+    PLAN_KEY, /* the root's key, or the columns that a related row is joined by */
+    PLAN_ROW  /* every column that is read */
+};
+/* The first column of that part which the image of a row lacks; NULL: it has them all. */
+const struct column *plan_find_absent(const struct plan *p, size_t place,
+                                      const struct binding *b, const struct value *row,
+                                      enum plan_part part);
+
 /* The root row's _id, key (opaque, for the loader) and routing, appended.  ERR_REJECT: too
  * long, NULL key. */
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
@@ -70,8 +83,10 @@ bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key,
 bool plan_flat_document(const struct plan *p, const struct binding *b, const struct value *row,
                         struct buf *body, struct err *err) MUST_CHECK;
 
-/* Whether the update old -> new of this place's row can change any document (columns used,
- * keys, joins). */
+/*
+ * Whether the update old -> new of this place's row can change any document (columns used,
+ * keys, joins).  A column that both images lack was not changed (sync/binlog/row_fill.h).
+ */
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row);
 

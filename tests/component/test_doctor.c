@@ -165,8 +165,8 @@ static void settings_that_hide_changes_come_with_the_statement_that_mends_them(v
     } cases[] = {
         {"mysql.binlog_format", "binlog_format", "STATEMENT", DOCTOR_FAIL},
         {"mysql.binlog_format", "binlog_format", "MIXED", DOCTOR_FAIL},
-        {"mysql.binlog_row_image", "binlog_row_image", "MINIMAL", DOCTOR_FAIL},
-        {"mysql.binlog_row_image", "binlog_row_image", "NOBLOB", DOCTOR_FAIL},
+        {"mysql.binlog_row_image", "binlog_row_image", "MINIMAL", DOCTOR_WARN},
+        {"mysql.binlog_row_image", "binlog_row_image", "NOBLOB", DOCTOR_WARN},
         {"mysql.binlog_row_metadata", "binlog_row_metadata", "MINIMAL", DOCTOR_WARN},
         {"mysql.binlog_row_value_options", "binlog_row_value_options", "PARTIAL_JSON",
          DOCTOR_FAIL},

@@ -60,15 +60,3 @@ def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
     daemon.build(f"{w.schema}.bad")
     w.sql("UPDATE bad SET a = a + 1", "UPDATE good SET a = 8")
     w.equal(daemon)
-
-
-def test_a_session_that_logs_partial_rows_stops_the_table_it_changed_only(w):
-    daemon = w.follow_good_and_bad()
-    w.sql("SET binlog_row_image = MINIMAL", "UPDATE bad SET a = 9", "SET binlog_row_image = FULL", "UPDATE good SET a = 7")
-    state = stopped(w, daemon, "bad")
-    if "binlog_row_image" not in state["reason"]:
-        raise Failed(f"the reason is {state['reason']!r}")
-    w.equal(daemon, [f"{w.schema}.good"])
-    daemon.build(f"{w.schema}.bad")
-    w.sql("UPDATE bad SET a = a + 1", "UPDATE good SET a = 8")
-    w.equal(daemon)

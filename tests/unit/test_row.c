@@ -4,6 +4,7 @@
 
 #include "src/base/mem.h"
 #include "sync/binlog/row.h"
+#include "sync/binlog/row_fill.h"
 #include "sync/binlog/table_map.h"
 #include "sync/binlog/value_json.h"
 
@@ -198,6 +199,49 @@ static void an_absent_column_is_not_null(void **state)
           "01000000"
           "07000000",
           "(1 - 7)~");
+}
+
+/* The filled new image of the change with these images; '-' is absent, digits are values. */
+static void check_fill(const char *before, const char *after, const char *expected)
+{
+    struct value old_row[3], new_row[3];
+    const bool generated[] = {false, false, true};
+    struct row_change change = {.op = ROW_UPDATE, .partial = strchr(after, '-') != NULL};
+    struct row_fill fill = {0};
+    char got[4] = "";
+
+    for (size_t i = 0; i < 3; i++) {
+        old_row[i] = (struct value){.kind = before[i] == '-' ? VALUE_ABSENT : VALUE_INT,
+                                    .i = before[i]};
+        new_row[i] = (struct value){.kind = after[i] == '-' ? VALUE_ABSENT : VALUE_INT,
+                                    .i = after[i]};
+    }
+    change.before = old_row;
+    change.after = new_row;
+    row_fill(&fill, &change, generated, 3);
+    for (size_t i = 0; i < 3; i++)
+        got[i] = change.after[i].kind == VALUE_ABSENT ? '-' : (char)change.after[i].i;
+    assert_string_equal(got, expected);
+    assert_ptr_equal(change.before, old_row);
+    row_fill_fini(&fill);
+}
+
+static void a_new_image_is_filled_from_the_old_one(void **state)
+{
+    const struct value row[] = {{.kind = VALUE_ABSENT}};
+    struct row_change added = {.op = ROW_INSERT, .after = row, .partial = true};
+    struct row_fill fill = {0};
+
+    (void)state;
+    check_fill("123", "456", "456");
+    check_fill("123", "-5-", "15-"); /* the third is generated: nobody knows */
+    check_fill("123", "--6", "126");
+    check_fill("1--", "-5-", "15-");
+    check_fill("1--", "---", "1--");
+    check_fill("1--", "4-6", "4-6");
+    row_fill(&fill, &added, NULL, 1);
+    assert_ptr_equal(added.after, row);
+    row_fill_fini(&fill);
 }
 
 static void null_bits_of_many_columns_take_more_bytes(void **state)
@@ -412,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_of_each_kind_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_absent_column_is_not_null, set_up, tear_down),
+        cmocka_unit_test(a_new_image_is_filled_from_the_old_one),
         cmocka_unit_test_setup_teardown(null_bits_of_many_columns_take_more_bytes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(damaged_rows_are_refused_with_the_tables_name, set_up,

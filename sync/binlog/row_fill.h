@@ -1,0 +1,35 @@
+/*
+ * struct row_fill: what an update's images together say of the row after it.
+ *
+ * binlog_row_image decides which columns the images have.  One that the new image lacks was not
+ * changed: it has the value of the old image, or, where both lack it (MINIMAL, NOBLOB), it
+ * stays VALUE_ABSENT, which is not NULL.  A generated column may change without being named, so
+ * of it the new image alone is believed.
+ *
+ * @thread one at a time
+ */
+#ifndef SYNC_BINLOG_ROW_FILL_H
+#define SYNC_BINLOG_ROW_FILL_H
+
+#include "src/base/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct row_change;
+struct value;
+
+struct row_fill {
+    struct value *after;
+    size_t cap;
+};
+void row_fill_fini(struct row_fill *f);
+
+/*
+ * Fill the new image of an update from its old one; other changes stay as they are.  generated:
+ * for each of the n columns.  The filled image is valid until the next call and as long as the
+ * values of both were.
+ */
+void row_fill(struct row_fill *f, struct row_change *change, const bool *generated, size_t n);
+
+#endif

@@ -71,8 +71,7 @@ struct coordinator {
     pthread_t thread;
     bool started; /* atomic */
     int64_t started_ms;
-    char uuid[37];
-    uint32_t server_id;
+    char uuid[37]; /* the node's */
 
     pthread_mutex_t doing;
 
@@ -103,7 +102,17 @@ bool node_begin(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Errors for whoever asked: code is the HTTP status. */
 bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* Who a topic is among the replicas of its server: a server keeps one of those with the same
+ * id, or (MySQL) the same uuid, so two topics of one node differ in both. */
+struct replica_identity {
+    uint32_t server_id;
+    char uuid[37];
+};
+
 /* ---- node_state.c ---- */
+/* As defined, else as stored; made and stored where it is neither. */
+bool node_replica_identity(struct coordinator *co, const struct topic_definition *d,
+                           struct replica_identity *out, struct err *err) MUST_CHECK;
 bool node_load(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Read versions and stops again, after something was stored. */
 bool node_refresh(struct coordinator *co, struct err *err) MUST_CHECK;

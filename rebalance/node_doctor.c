@@ -203,6 +203,7 @@ static void check_prepared(struct coordinator *co, const struct topic_definition
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct doctor_list *l)
 {
+    struct replica_identity replica = {0};
     struct table_list list = {.d = d, .topic = topic};
     struct server_access *server = NULL;
     struct buf group = {0};
@@ -211,13 +212,12 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     buf_printf(&group, "topic %" STR_FMT, STR_ARG(topic->name));
     for (size_t i = 0; i < d->n_tables; i++)
         table_visit(&d->tables[i], add_table, &list);
-    if (server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
+    if (node_replica_identity(co, topic, &replica, &err) &&
+        server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
         doctor_mysql(l, &(struct doctor_mysql_options){.group = buf_str(&group),
                                                        .server = &server->options,
                                                        .follows_log = true,
-                                                       .server_id = topic->server_id != 0
-                                                                        ? topic->server_id
-                                                                        : co->server_id,
+                                                       .server_id = replica.server_id,
                                                        .tables = list.tables,
                                                        .n_tables = list.n});
     else

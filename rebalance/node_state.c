@@ -241,18 +241,42 @@ static bool load_identity(struct coordinator *co, struct err *err)
         make_uuid(co->uuid);
         ok = store_put_value(co->opt.store, STR("uuid"), str_from(co->uuid), err);
     }
-    buf_clear(&b);
-    ok = ok && store_get_value(co->opt.store, STR("server_id"), &b, &found, err);
-    if (ok && found) {
-        co->server_id = (uint32_t)strtoul(b.ptr, NULL, 10);
-    } else if (ok) {
-        co->server_id = make_server_id();
-        buf_clear(&b);
-        buf_printf(&b, "%" PRIu32, co->server_id);
-        ok = store_put_value(co->opt.store, STR("server_id"), buf_str(&b), err);
-    }
     buf_free(&b);
     return ok;
+}
+
+static bool load_server_id(struct coordinator *co, struct str topic, uint32_t *out,
+                           struct err *err)
+{
+    struct buf name = {0}, b = {0};
+    bool found;
+
+    buf_printf(&name, "server_id/%" STR_FMT, STR_ARG(topic));
+
+    bool ok = store_get_value(co->opt.store, buf_str(&name), &b, &found, err);
+
+    if (ok && found) {
+        *out = (uint32_t)strtoul(b.ptr, NULL, 10);
+    } else if (ok) {
+        *out = make_server_id();
+        buf_clear(&b);
+        buf_printf(&b, "%" PRIu32, *out);
+        ok = store_put_value(co->opt.store, buf_str(&name), buf_str(&b), err);
+    }
+    buf_free(&b);
+    buf_free(&name);
+    return ok;
+}
+
+bool node_replica_identity(struct coordinator *co, const struct topic_definition *d,
+                           struct replica_identity *out, struct err *err)
+{
+    out->server_id = d->server_id;
+    if (out->server_id == 0 && !load_server_id(co, d->name, &out->server_id, err))
+        return false;
+    /* The node's uuid, ending in the id. */
+    snprintf(out->uuid, sizeof(out->uuid), "%.28s%08" PRIx32, co->uuid, out->server_id);
+    return true;
 }
 
 bool node_load(struct coordinator *co, struct err *err)

@@ -425,6 +425,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
 {
     struct server_access *server = NULL;
     struct buf thing = {0}, start = {0}, spill = {0};
+    struct replica_identity replica;
     uint64_t epoch, from;
     struct pipeline *p = NULL;
 
@@ -434,14 +435,15 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     bool ok = choose_start(co, d, &start, err) &&
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
               choose_epoch(co, d->name, &epoch, err) &&
+              node_replica_identity(co, d, &replica, err) &&
               coordination_own(co->coordination, buf_str(&thing), &t->term, err) &&
               pipeline_new(&p,
                            &(struct pipeline_options){
                                .topic = t->name,
                                .start_at = start.ptr,
                                .server = server,
-                               .server_id = d->server_id != 0 ? d->server_id : co->server_id,
-                               .uuid = co->uuid,
+                               .server_id = replica.server_id,
+                               .uuid = replica.uuid,
                                .epoch = epoch,
                                .term = t->term,
                                .event_max = co->opt.event_max,

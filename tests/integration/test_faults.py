@@ -177,6 +177,23 @@ def test_two_daemons_with_one_server_id_are_told_apart(w):
                            "server_id" in d.log_tail(20000) for d in (first, second)), 60, 0.2)
 
 
+def test_two_topics_on_one_server_do_not_throw_each_other_out(w):
+    w.load_shop()
+    daemon = w.follow(w.shop_definitions("product"))
+    second = w.shop_definitions("customer", name="second")
+    second["databases"] = [{"name": "again", "topic": "second", "schema": w.schema}]
+    second["tables"][0]["table"] = "again.customer"
+    daemon.apply(second)
+    daemon.build("again.customer")
+    w.sql("UPDATE product SET name = 'of the first'", "UPDATE customer SET name = 'of the second'")
+    for name, words in ("product", "of the first"), ("customer", "of the second"):
+        wait_until(f"all of {name} is followed", lambda: all(
+            source["name"] == words for _, source, _ in w.engine.documents(w.index(name))))
+    states = {t["name"]: t["state"] for t in daemon.json("status")["topics"]}
+    if set(states.values()) != {"running"}:
+        raise Failed(f"the topics are {states}")
+
+
 def topic_state(daemon):
     return daemon.json("status")["topics"][0]
 

@@ -101,7 +101,7 @@ static struct mysql_conn *check_server(const struct server_access *server,
         report(problems, topic, &err, NULL);
     else if (!server_log_end(conn, &end, &err))
         report(problems, topic, &err,
-               "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the user of the topic");
+               "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user of the topic");
     else
         warn_of_images(&info, d, topic, problems);
     free(end.gtids);

@@ -226,11 +226,16 @@ static bool list_log(struct lister *l, struct err *err)
 static const struct noun {
     const char *name;
     bool (*list)(struct lister *l, struct err *err);
+    const char *asked_by; /* what a name stands for */
+    const char *named_in; /* the noun whose list has these names */
 } nouns[] = {
-    {"topic", list_topics},     {"database", list_databases},
-    {"table", list_tables},     {"relation", list_relations},
-    {"version", list_versions}, {"job", list_jobs},
-    {"log", list_log},
+    {"topic", list_topics, "topic", "topic"},
+    {"database", list_databases, "database", "database"},
+    {"table", list_tables, "table", "table"},
+    {"relation", list_relations, "table", "table"},
+    {"version", list_versions, "version of index", "version"},
+    {"job", list_jobs, "job", "job"},
+    {"log", list_log, "table", "table"},
 };
 
 static const struct noun *find_noun(struct str name)
@@ -267,7 +272,7 @@ bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
     if (ok && name.len > 0 && l.n == 0)
         ok =
             refuse(err, 404, "there is no %s %" STR_FMT "; fix: millrace %s list shows what is",
-                   kind->name, STR_ARG(name), kind->name);
+                   kind->asked_by, STR_ARG(name), kind->named_in);
     buf_free(&schema);
     definitions_unref(l.d);
     node_catalogue_free(l.c);

@@ -95,7 +95,8 @@ bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct b
         pipeline_retry(t->pipeline);
     pthread_mutex_unlock(&co->lock);
     if (!ok)
-        return refuse(err, 404, "topic %" STR_FMT " does not run", STR_ARG(topic));
+        return refuse(err, 404, "topic %" STR_FMT " does not run; fix: millrace status says why, "
+                      "millrace topic list shows what is", STR_ARG(topic));
     if (co->delivery != NULL)
         delivery_probe(co->delivery);
     answer(json, "millrace/topic-resume/1", topic, 0);

@@ -131,7 +131,7 @@ static const struct advice {
 } advice[] = {
     {TRANSPORT_AUTH, "correct user, password file or TLS of topic TOPIC, then apply it again"},
     {TRANSPORT_PRIVILEGE,
-     "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the user of topic TOPIC"},
+     "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user of topic TOPIC"},
     {TRANSPORT_NO_BINLOG,
      "start the server with --log-bin; topic TOPIC then goes on by itself"},
     {TRANSPORT_PURGED, REBUILD},
@@ -147,11 +147,11 @@ static const struct advice {
 
 static void append_advice(struct buf *b, const char *text, const char *topic)
 {
-    const char *at = strstr(text, "TOPIC");
-
-    buf_append(b, (struct str){text, (size_t)(at - text)});
-    buf_append(b, str_from(topic));
-    buf_append(b, str_from(at + strlen("TOPIC")));
+    for (const char *at; (at = strstr(text, "TOPIC")) != NULL; text = at + strlen("TOPIC")) {
+        buf_append(b, (struct str){text, (size_t)(at - text)});
+        buf_append(b, str_from(topic));
+    }
+    buf_append(b, str_from(text));
 }
 
 static void describe_fix(const struct source *s, const struct err *why, char *out, size_t cap)

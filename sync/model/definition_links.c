@@ -202,6 +202,19 @@ static void check_relations(struct checker *c, const struct relation_definition 
 
 /* ---- tables ---- */
 
+/* The one that somebody has just written is at fault, not the one that is stored. */
+static void report_shared_index(struct checker *c, const struct table_definition *t,
+                                const struct table_definition *other)
+{
+    const bool new_is_other = t->place.line == 0 && other->place.line > 0;
+    const struct table_definition *wrong = new_is_other ? other : t;
+
+    REPORT(c, wrong->index, wrong->place,
+           "index `%" STR_FMT "` belongs to table `%" STR_FMT
+           "`: several tables in one index are not available yet",
+           STR_ARG(table_index(t)), STR_ARG((new_is_other ? t : other)->table));
+}
+
 static void check_index(struct checker *c, const struct table_definition *t)
 {
     struct str index = table_index(t);
@@ -214,10 +227,7 @@ static void check_index(struct checker *c, const struct table_definition *t)
     for (const struct table_definition *other = c->d->tables; other < t; other++)
         if (index.len > 0 && str_equal(table_index(other), index) &&
             !str_equal(other->table, t->table))
-            REPORT(c, t->index, t->place,
-                   "index `%" STR_FMT "` belongs to table `%" STR_FMT
-                   "`: several tables in one index are not available yet",
-                   STR_ARG(index), STR_ARG(other->table));
+            report_shared_index(c, t, other);
 }
 
 static void check_table(struct checker *c, const struct table_definition *t)

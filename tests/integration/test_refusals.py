@@ -176,6 +176,14 @@ def test_two_daemons_do_not_share_a_data_folder(w):
     other.process = None
 
 
+def test_what_is_not_there_is_named_as_what_was_asked_for(w):
+    daemon = w.follow(small(w))
+    for arguments, words in ((("relation", "list", "no.thing"), "there is no table no.thing"),
+                             (("version", "list", "nothing"), "there is no version of index nothing"),
+                             (("topic", "resume", "nothing"), "millrace topic list")):
+        expect(daemon.command(*arguments, ok=None), 1, re.escape(words))
+
+
 def test_wrong_usage_is_exit_2_with_a_hint(w):
     daemon = w.millrace(start=False)
     for args in (["aply"], ["apply"], ["index", "crate", "a.b"], ["status", "--colour"], ["status", "-o", "xml"]):

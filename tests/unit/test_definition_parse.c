@@ -208,6 +208,30 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
                    "several tables in one index");
 }
 
+static void an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again(void **state)
+{
+    static const char now[] = HEAD "  - {table: shop.b, index: x}";
+    static const char then[] = "tables:\n  - {table: shop.a, index: x}";
+    const struct definition_file files[] = {{STR("then.yaml"), str_from(now), STR("")},
+                                            {STR("now.yaml"), str_from(then), STR("")}};
+    struct problems *p = problems_new();
+    struct definitions *stored = definition_apply(NULL, &files[0], 1, false, p);
+    struct definitions *again;
+    const struct problem *first;
+
+    (void)state;
+    assert_non_null(stored);
+    again = definition_apply(stored, &files[1], 1, false, p);
+    assert_null(again);
+    assert_int_equal(problems_n(p), 1);
+    first = problems_get(p, 0);
+    assert_string_equal(first->place.file, "now.yaml");
+    assert_int_equal(first->place.line, 2);
+    assert_non_null(strstr(first->message.ptr, "belongs to table `shop.b`"));
+    problems_free(p);
+    definitions_unref(stored);
+}
+
 static void a_wrong_relation_is_refused_at_its_place(void **state)
 {
     static const char table[] =
@@ -580,6 +604,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_equals_its_default_is_not_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wrong_field_is_refused_at_its_place, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(a_wrong_relation_is_refused_at_its_place, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_available_yet_is_refused_and_checked,

@@ -255,8 +255,9 @@ static void stop_unknown(struct unit *u, const struct use *use, const struct col
     change_writer_stop(u->w, u->target, why.msg, REBUILD);
 }
 
-/* The root's key, or the join columns, are in each image that there is; else the table stops. */
-static bool leads_on(struct unit *u, const struct use *use, const struct binding *b)
+/* What of the root's key, or of the join columns, an image lacks; NULL: nothing. */
+static const struct column *find_lacking(const struct unit *u, const struct use *use,
+                                         const struct binding *b)
 {
     const struct row_change *c = u->change;
     const struct column *lacks = NULL;
@@ -265,9 +266,7 @@ static bool leads_on(struct unit *u, const struct use *use, const struct binding
         lacks = plan_find_absent(use->plan, use->place, b, c->before, PLAN_KEY);
     if (lacks == NULL && c->after != NULL)
         lacks = plan_find_absent(use->plan, use->place, b, c->after, PLAN_KEY);
-    if (lacks != NULL)
-        stop_unknown(u, use, lacks);
-    return lacks == NULL;
+    return lacks;
 }
 
 static bool update_matters(const struct unit *u, const struct use *use,
@@ -361,8 +360,12 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         buf_clear(id[i]);
         buf_clear(old[i]);
     }
-    if (!leads_on(u, use, b))
+    const struct column *lacks = find_lacking(u, use, b);
+
+    if (lacks != NULL) {
+        stop_unknown(u, use, lacks);
         return;
+    }
     if ((c->before != NULL &&
          !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) ||
         (c->after != NULL &&
@@ -374,24 +377,26 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         believe_root(u, use, b);
 }
 
-static struct resolve_task *new_task(const struct unit *u, size_t place)
+static struct resolve_task *new_task(const struct unit *u, size_t place, bool by_row)
 {
     struct resolve_task *t = mem_alloc(1, sizeof(*t));
 
     t->target = target_ref(u->target);
     t->place = place;
+    t->by_row = by_row;
     t->arena = arena_new();
     t->join_keys = arena_alloc(t->arena, RESOLVE_MAX, sizeof(*t->join_keys));
     t->tickets = arena_alloc(t->arena, RESOLVE_MAX, sizeof(struct ticket *));
     return t;
 }
 
-static struct resolve_task *task_for(const struct unit *u, size_t place)
+static struct resolve_task *task_for(const struct unit *u, size_t place, bool by_row)
 {
     struct change_writer *w = u->w;
 
     for (size_t i = 0; i < w->n_tasks; i++)
-        if (w->tasks[i]->target == u->target && w->tasks[i]->place == place) {
+        if (w->tasks[i]->target == u->target && w->tasks[i]->place == place &&
+            w->tasks[i]->by_row == by_row) {
             if (w->tasks[i]->n < RESOLVE_MAX)
                 return w->tasks[i];
             start_task(w, i);
@@ -399,12 +404,12 @@ static struct resolve_task *task_for(const struct unit *u, size_t place)
         }
     if (w->n_tasks == TASKS_MAX)
         start_task(w, 0);
-    return w->tasks[w->n_tasks++] = new_task(u, place);
+    return w->tasks[w->n_tasks++] = new_task(u, place, by_row);
 }
 
-static void resolve_later(struct unit *u, size_t place, struct str join)
+static void resolve_later(struct unit *u, size_t place, bool by_row, struct str join)
 {
-    struct resolve_task *t = task_for(u, place);
+    struct resolve_task *t = task_for(u, place, by_row);
 
     t->at_least = version_of(u, DOC_REFRESH);
     t->commit_ms = u->at->commit_ms;
@@ -427,7 +432,40 @@ static void reach(struct unit *u, const struct use *use, struct str join)
                                     .key = buf_str(&w->key),
                                     .routing = buf_str(&w->routing)});
     else
-        resolve_later(u, use->place, join);
+        resolve_later(u, use->place, false, join);
+}
+
+/*
+ * A row that did not move is joined by what it has now, or by what a later change of it says
+ * that it had before: it is looked up by its key.
+ */
+static bool look_up(struct unit *u, const struct use *use, const struct binding *b)
+{
+    struct change_writer *w = u->w;
+    const struct row_change *c = u->change;
+    const bool had = c->before != NULL;
+
+    buf_clear(&w->join);
+    buf_clear(&w->old_key);
+    if (c->after == NULL ||
+        (had && !plan_update_keeps_joins(use->plan, use->place, b, c->before, c->after)) ||
+        (had && !resolver_row_key(use->plan, use->place, b, c->before, &w->old_key)) ||
+        !resolver_row_key(use->plan, use->place, b, c->after, &w->join))
+        return false;
+    if (had && !str_equal(buf_str(&w->old_key), buf_str(&w->join)))
+        resolve_later(u, use->place, true, buf_str(&w->old_key));
+    resolve_later(u, use->place, true, buf_str(&w->join));
+    return true;
+}
+
+/* The images say what the row is joined by; else it is looked up, or the table stops. */
+static bool leads_on(struct unit *u, const struct use *use, const struct binding *b)
+{
+    const struct column *lacks = find_lacking(u, use, b);
+
+    if (lacks != NULL && !look_up(u, use, b))
+        stop_unknown(u, use, lacks);
+    return lacks == NULL;
 }
 
 static void related_change(struct unit *u, const struct use *use, const struct binding *b)

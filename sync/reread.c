@@ -235,10 +235,13 @@ static bool resolve(struct reread *r, struct link *l, struct resolve_task *t, bo
 {
     struct reading *from = t->target->plan;
     struct found f = {.r = r, .task = t, .arena = arena_new(), .any = any};
+    bool (*const find)(struct mysql_conn *, const struct plan *, size_t, const struct str *,
+                       size_t, resolver_found_fn, void *, struct err *) =
+        t->by_row ? resolver_find_of_rows : resolver_find;
     uint64_t stamp;
     bool ok =
         open_view(r, l, from, t->at_least, &stamp, err) &&
-        resolver_find(l->conn, from->plan, t->place, t->join_keys, t->n, on_found, &f, err) &&
+        find(l->conn, from->plan, t->place, t->join_keys, t->n, on_found, &f, err) &&
         read_view_close(l->conn, err);
 
     if (!flush(&f) && ok)

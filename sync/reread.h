@@ -42,6 +42,7 @@ void reread_load(struct reread *r, struct load_batch *batch);
 struct resolve_task {
     struct target *target; /* one reference */
     size_t place;
+    bool by_row; /* the keys are of resolver_row_key(), not of resolver_join_key() */
     uint64_t at_least;
     int64_t commit_ms;
     struct arena *arena; /* owns the arrays */

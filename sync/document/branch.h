@@ -54,6 +54,12 @@ struct branch {
     bool by_integer; /* one pair of integers: rows are matched by their text, without SQL */
     bool unique;     /* a key of joins has one row at most */
 
+    /*
+     * The table's rows by their primary key, as a branch of no columns below this one, for the
+     * way up from a row whose joins are not known; NULL: the root, or no key that serves.
+     */
+    struct branch *by_row;
+
     const struct column **order; /* the key: the root's of its document, else the table's */
     size_t n_order;
 
@@ -69,6 +75,7 @@ struct binding {
     const struct branch *branch; /* borrowed from the plan */
     size_t *map;                 /* where each column that the branch reads lies in a row */
     size_t n_row;                /* columns of a row */
+    size_t *key; /* where the columns of by_row lie in a row; NULL: they are not all there */
 };
 
 /* struct plan, for this room. */

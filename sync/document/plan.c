@@ -58,6 +58,24 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
     *refresh = b->refresh;
 }
 
+/* Rows are found without their key too, so that it may be missing. */
+static void bind_key(struct binding *b, const struct schema *row_schema)
+{
+    const struct branch *by_row = b->branch->by_row;
+
+    if (by_row == NULL)
+        return;
+    b->key = mem_alloc(by_row->n_joins, sizeof(*b->key));
+    for (size_t i = 0; i < by_row->n_joins; i++) {
+        b->key[i] = schema_find(row_schema, by_row->joins[i].inner->name);
+        if (b->key[i] != SIZE_MAX)
+            continue;
+        free(b->key);
+        b->key = NULL;
+        return;
+    }
+}
+
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
                           struct err *err)
 {
@@ -78,6 +96,7 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
         binding_free(b);
         return NULL;
     }
+    bind_key(b, row_schema);
     return b;
 }
 
@@ -86,6 +105,7 @@ void binding_free(struct binding *b)
     if (b == NULL)
         return;
     free(b->map);
+    free(b->key);
     free(b);
 }
 
@@ -169,6 +189,36 @@ static bool same_value(const struct value *a, const struct value *b)
     return false;
 }
 
+/* A generated column that the new image lacks may have changed all the same. */
+static bool may_differ(const struct column *c, const struct value *a, const struct value *b)
+{
+    return (c->generated && b->kind == VALUE_ABSENT) || !same_value(a, b);
+}
+
+/* What is found by the row's key must find it under the new one. */
+static bool row_key_changes(const struct binding *b, const struct value *old_row,
+                            const struct value *new_row)
+{
+    for (size_t i = 0; b->key != NULL && i < b->branch->by_row->n_joins; i++)
+        if (!same_value(&old_row[b->key[i]], &new_row[b->key[i]]))
+            return true;
+    return false;
+}
+
+bool plan_update_keeps_joins(const struct plan *p, size_t place, const struct binding *b,
+                             const struct value *old_row, const struct value *new_row)
+{
+    const struct branch *branch = branch_at(p, place);
+
+    for (size_t i = 0; i < branch->n_joins; i++) {
+        const size_t at = b->map[branch->joins[i].inner_at];
+
+        if (may_differ(branch->joins[i].inner, &old_row[at], &new_row[at]))
+            return false;
+    }
+    return true;
+}
+
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row)
 {
@@ -179,11 +229,10 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
 
     for (size_t i = 0; i < n; i++) {
         const size_t at = any ? i : b->map[i];
-        const bool unknown =
-            !any && branch->read[i]->generated && new_row[at].kind == VALUE_ABSENT;
 
-        if (unknown || !same_value(&old_row[at], &new_row[at]))
+        if (any ? !same_value(&old_row[at], &new_row[at])
+                : may_differ(branch->read[i], &old_row[at], &new_row[at]))
             return true;
     }
-    return false;
+    return row_key_changes(b, old_row, new_row);
 }

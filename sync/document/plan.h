@@ -85,9 +85,15 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
 
 /*
  * Whether the update old -> new of this place's row can change any document (columns used,
- * keys, joins).  A column that both images lack was not changed (sync/binlog/row_fill.h).
+ * keys, joins), or the key by which such a row is looked up (resolver_row_key()).  A column
+ * that both images lack was not changed (sync/binlog/row_fill.h).
  */
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row);
+
+/* Whether the update is known to leave a related row where it was, joined by the same values.
+ */
+bool plan_update_keeps_joins(const struct plan *p, size_t place, const struct binding *b,
+                             const struct value *old_row, const struct value *new_row);
 
 #endif

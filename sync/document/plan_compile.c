@@ -236,6 +236,25 @@ static bool add_joins(struct compiler *co, struct branch *b, struct branch *pare
     return true;
 }
 
+static void add_by_row(struct compiler *co, struct branch *b)
+{
+    const struct schema *s = b->schema;
+    struct branch *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
+
+    *row = (struct branch){
+        .number = b->number, .parent = b, .schema = b->schema, .from = b->from};
+    row->joins = arena_alloc(co->plan->arena, s->n_key, sizeof(*row->joins));
+    for (size_t i = 0; i < s->n_key; i++) {
+        const struct column *c = &s->columns[s->key[i]];
+
+        if (!query_can_join(c, c))
+            return;
+        row->joins[row->n_joins++] = (struct branch_join){.outer = c, .inner = c};
+    }
+    if (row->n_joins > 0)
+        b->by_row = row;
+}
+
 static bool add_key(struct compiler *co, struct branch *root, const struct table_definition *t)
 {
     const struct schema *s = root->schema;
@@ -327,6 +346,7 @@ static bool add_relation(struct compiler *co, struct branch *parent,
     if (!add_fields(co, b, &src) || !add_joins(co, b, parent, r) || !add_relations(co, b, &src))
         return false;
     set_order(co, b);
+    add_by_row(co, b);
     return true;
 }
 

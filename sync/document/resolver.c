@@ -34,6 +34,20 @@ bool resolver_join_key(const struct plan *p, size_t place, const struct binding 
     return row_document_key(b->branch, b->map, row, join_key, &err);
 }
 
+bool resolver_row_key(const struct plan *p, size_t place, const struct binding *b,
+                      const struct value *row, struct buf *row_key)
+{
+    const struct branch *by_row = p->branches[place]->by_row;
+    struct err err = {0};
+
+    if (b->key == NULL)
+        return false;
+    for (size_t i = 0; i < by_row->n_joins; i++)
+        if (!key_append(row_key, by_row->joins[i].inner, &row[b->key[i]], &err))
+            return false;
+    return true;
+}
+
 /* The part of join key that is the root's key column; false when none is. */
 static bool find_part(const struct branch *b, const struct column *column, struct str join_key,
                       struct str *part)
@@ -203,33 +217,45 @@ static size_t chunk_size(const struct str *keys, size_t n)
     return i;
 }
 
+static bool find_roots(struct find *f, const struct plan *p, const struct branch *branch,
+                       size_t n, struct err *err)
+{
+    bool done = true;
+
+    f->root = p->branches[0];
+    f->query = (struct query_roots){.flavor = mysql_conn_flavor(f->conn),
+                                    .branch = branch,
+                                    .limit = PAGE_MAX};
+    f->pairs = mem_alloc(PAGE_MAX, sizeof(*f->pairs));
+    for (size_t from = 0; done && from < n; from += f->query.n) {
+        f->query.keys = f->join_keys + from;
+        f->query.n = chunk_size(f->query.keys, n - from);
+        done = find_pages(f, err);
+    }
+    buf_free(&f->sql);
+    buf_free(&f->id);
+    buf_free(&f->after);
+    buf_free(&f->keys);
+    free(f->pairs);
+    return done;
+}
+
 bool resolver_find(struct mysql_conn *c, const struct plan *p, size_t place,
                    const struct str *join_keys, size_t n, resolver_found_fn found, void *ctx,
                    struct err *err)
 {
-    struct find f = {
-        .conn = c,
-        .root = p->branches[0],
-        .query = {.flavor = mysql_conn_flavor(c),
-                  .branch = p->branches[place],
-                  .limit = PAGE_MAX},
-        .join_keys = join_keys,
-        .found = found,
-        .ctx = ctx,
-        .pairs = mem_alloc(PAGE_MAX, sizeof(*f.pairs)),
-    };
-    bool done = true;
+    struct find f = {.conn = c, .join_keys = join_keys, .found = found, .ctx = ctx};
 
     assert(place > 0);
-    for (size_t from = 0; done && from < n; from += f.query.n) {
-        f.query.keys = join_keys + from;
-        f.query.n = chunk_size(f.query.keys, n - from);
-        done = find_pages(&f, err);
-    }
-    buf_free(&f.sql);
-    buf_free(&f.id);
-    buf_free(&f.after);
-    buf_free(&f.keys);
-    free(f.pairs);
-    return done;
+    return find_roots(&f, p, p->branches[place], n, err);
+}
+
+bool resolver_find_of_rows(struct mysql_conn *c, const struct plan *p, size_t place,
+                           const struct str *row_keys, size_t n, resolver_found_fn found,
+                           void *ctx, struct err *err)
+{
+    struct find f = {.conn = c, .join_keys = row_keys, .found = found, .ctx = ctx};
+
+    assert(place > 0 && p->branches[place]->by_row != NULL);
+    return find_roots(&f, p, p->branches[place]->by_row, n, err);
 }

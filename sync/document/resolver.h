@@ -27,6 +27,13 @@ bool resolver_join_key(const struct plan *p, size_t place, const struct binding 
                        const struct value *row, struct buf *join_key);
 
 /*
+ * Where the row image lacks join columns: the row's own key, by which resolver_find_of_rows()
+ * finds what it is joined by now.  False when the image lacks that too, or the table has none.
+ */
+bool resolver_row_key(const struct plan *p, size_t place, const struct binding *b,
+                      const struct value *row, struct buf *row_key);
+
+/*
  * True when join_key already is the root's key, without SQL (order_item.order_id = orders.id);
  * then id, key and routing are appended.
  */
@@ -43,5 +50,10 @@ typedef bool (*resolver_found_fn)(void *ctx, size_t join_key, struct str id, str
 bool resolver_find(struct mysql_conn *c, const struct plan *p, size_t place,
                    const struct str *join_keys, size_t n, resolver_found_fn found, void *ctx,
                    struct err *err) MUST_CHECK;
+
+/* The same of keys from resolver_row_key(); rows that are gone have no roots. */
+bool resolver_find_of_rows(struct mysql_conn *c, const struct plan *p, size_t place,
+                           const struct str *row_keys, size_t n, resolver_found_fn found,
+                           void *ctx, struct err *err) MUST_CHECK;
 
 #endif

@@ -129,6 +129,35 @@ def test_relations_by_key_columns_are_right_with_minimal_images(w):
     all_run(w, daemon)
 
 
+def test_related_rows_that_stay_where_they_are_are_looked_up_with_minimal_images(w):
+    w.db.restart("--binlog-row-image=MINIMAL")
+    definitions = with_items(w, "id")
+    w.sql("ALTER TABLE item MODIFY head INT DEFAULT 2", "CREATE TABLE part (id INT PRIMARY KEY, item INT, size INT, KEY (item))",
+          "INSERT INTO part VALUES (1, 1, 1), (2, 1, 2), (3, 3, 3)")
+    definitions["tables"][0]["relations"][1]["relations"] = [
+        {"from": "id", "table": f"{w.schema}.part", "to": "item", "as": "parts", "many": True, "columns": ["size"]}]
+    daemon = w.follow(definitions)
+    connection = w.db.connect(w.schema)
+    rng, keys = w.rng, 10
+    for _ in range(3):
+        with connection.cursor() as cursor:
+            for _ in range(100):
+                cursor.execute("BEGIN")
+                for _ in range(rng.choice([1, 1, 4])):
+                    keys += 1
+                    n = rng.choice([rng.randrange(1, 4), rng.randrange(max(11, keys - 20), keys + 1)])
+                    cursor.execute(rng.choice([
+                        f"INSERT INTO item (id, qty) VALUES ({keys}, 1)",
+                        f"INSERT INTO item (id, head) VALUES ({keys}, {rng.randrange(1, 4)})",
+                        f"UPDATE item SET qty = qty + 1 WHERE id = {n}", f"UPDATE item SET note = 5 WHERE id = {n}",
+                        f"UPDATE item SET id = {keys} WHERE id = {n}", f"UPDATE part SET size = size + 1 WHERE id = {n}",
+                        f"INSERT INTO part VALUES ({keys}, {n}, 1)", f"UPDATE part SET id = {keys} WHERE id = {n}",
+                        f"UPDATE head SET name = 'x{n}' WHERE id = {n}"]))
+                cursor.execute("ROLLBACK" if rng.random() < 0.05 else "COMMIT")
+        w.equal(daemon)
+    all_run(w, daemon)
+
+
 def test_a_related_row_that_is_deleted_without_its_old_parent_stops_the_table_only(w):
     daemon = w.follow(with_items(w, "id"))
     for change in ("DELETE FROM item WHERE id = 2", "UPDATE item SET head = 2 WHERE id = 1"):

@@ -347,6 +347,99 @@ static void a_column_that_both_images_lack_was_not_changed(void **state)
     plan_unref(p);
 }
 
+static bool keeps_joins(const struct plan *p, const struct schema *schema, struct value before,
+                        struct value after)
+{
+    const struct value old_row[] = {int_value(1), before, absent()};
+    const struct value new_row[] = {int_value(2), after, int_value(5)};
+    struct err err = {0};
+    struct binding *b = plan_bind(p, 2, schema, &err);
+    const bool found = plan_update_keeps_joins(p, 2, b, old_row, new_row);
+
+    binding_free(b);
+    return found;
+}
+
+static void a_row_is_known_to_stay_where_it_was_by_its_join_columns(void **state)
+{
+    struct shop *s = *state;
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    assert_true(keeps_joins(p, s->item, absent(), absent()));
+    assert_true(keeps_joins(p, s->item, int_value(7), int_value(7)));
+    assert_false(keeps_joins(p, s->item, int_value(7), int_value(8)));
+    assert_false(keeps_joins(p, s->item, absent(), int_value(7)));
+    assert_false(keeps_joins(p, s->item, int_value(7), null_value()));
+    plan_unref(p);
+    s->item->columns[1].generated = true;
+    p = compile_well(s);
+    assert_false(keeps_joins(p, s->item, absent(), absent()));
+    assert_false(keeps_joins(p, s->item, int_value(7), absent()));
+    assert_true(keeps_joins(p, s->item, int_value(7), int_value(7)));
+    plan_unref(p);
+}
+
+/* What is looked up by a row's key would not be found under the old one. */
+static void a_related_rows_own_key_matters(void **state)
+{
+    struct shop *s = *state;
+    const struct value old_row[] = {int_value(1), int_value(7), int_value(5)};
+    const struct value new_row[] = {int_value(2), int_value(7), int_value(5)};
+    struct column_definition only_qty = {.name = STR("qty")};
+    struct err err = {0};
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    s->relations[1].all_columns = false;
+    s->relations[1].where = STR("");
+    s->relations[1].columns = &only_qty;
+    s->relations[1].n_columns = 1;
+    p = compile_well(s);
+    struct binding *b = plan_bind(p, 2, s->item, &err);
+
+    assert_true(plan_update_matters(p, 2, b, old_row, new_row));
+    assert_false(plan_update_matters(p, 2, b, old_row, old_row));
+    binding_free(b);
+    plan_unref(p);
+}
+
+static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
+{
+    struct shop *s = *state;
+    const struct value row[] = {int_value(42), absent(), int_value(2)};
+    const struct value nothing[] = {absent(), absent(), int_value(2)};
+    struct buf key = {0}, sql = {0};
+    struct err err = {0};
+    struct plan *p;
+    struct str keys[1];
+
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    struct binding *b = plan_bind(p, 2, s->item, &err);
+
+    assert_false(resolver_row_key(p, 2, b, nothing, &key));
+    assert_true(resolver_row_key(p, 2, b, row, &key));
+    keys[0] = buf_str(&key);
+    query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
+                                            .branch = p->branches[2]->by_row,
+                                            .keys = keys,
+                                            .n = 1,
+                                            .limit = 5});
+    assert_string_equal(
+        sql.ptr,
+        "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,42)) SELECT DISTINCT "
+        "_millrace_n,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`item` AS "
+        "_millrace_p2 ON `_millrace_p2`.`id` = _millrace_0 STRAIGHT_JOIN `db`.`orders` AS "
+        "_millrace_p0 ON `_millrace_p0`.`id` = `_millrace_p2`.`order_id` ORDER BY "
+        "`_millrace_p0`.`id`,_millrace_n LIMIT 5");
+    binding_free(b);
+    plan_unref(p);
+    buf_free(&key);
+    buf_free(&sql);
+}
+
 static void an_item_leads_to_its_order_without_sql(void **state)
 {
     struct shop *s = *state;
@@ -430,6 +523,9 @@ int main(void)
         TEST(any_column_matters_where_a_condition_may_look_at_it),
         TEST(what_an_image_lacks_is_named),
         TEST(a_column_that_both_images_lack_was_not_changed),
+        TEST(a_row_is_known_to_stay_where_it_was_by_its_join_columns),
+        TEST(a_related_rows_own_key_matters),
+        TEST(a_row_without_its_joins_leads_up_by_its_own_key),
         TEST(an_item_leads_to_its_order_without_sql),
         TEST(statements_take_many_keys),
     };

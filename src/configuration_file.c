@@ -62,6 +62,10 @@ static void take_map(struct configuration *c, const char *prefix, const struct y
         } else if (setting_is_section(buf_str(&name)) && map->items[k]->kind == YAML_MAP) {
             buf_append_char(&name, '.');
             take_map(c, name.ptr, map->items[k], problems);
+        } else if (setting_is_section(buf_str(&name))) {
+            problems_add(problems, SEVERITY_ERROR, map->items[k]->place,
+                         "%s: expected settings in a map, got %s", name.ptr,
+                         yaml_kind_name(map->items[k]));
         } else {
             configuration_report_unknown(problems, SEVERITY_ERROR, map->names[k]->place,
                                          buf_str(&name));

@@ -28,8 +28,14 @@ struct str setting_nearest(struct str name)
 {
     struct nearest near = nearest_to(name);
 
-    for (size_t i = 0; i < n_settings; i++)
+    for (size_t i = 0; i < n_settings; i++) {
+        const char *dot = strchr(settings[i].name, '.');
+
         nearest_offer(&near, str_from(settings[i].name));
+        if (dot != NULL)
+            nearest_offer(&near, (struct str){settings[i].name,
+                                              (size_t)(dot - settings[i].name)});
+    }
     return near.best;
 }
 

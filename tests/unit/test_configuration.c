@@ -112,6 +112,8 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     refused("search: {user: }\n", "expected one value, got nothing");
     refused("delivery: {batch_min: 9, batch_max: 5}\n", "is less than delivery.batch_min, 9");
     refused("- a\n", "expected settings");
+    refused("serach: {url: 'http://a:9200'}\n", "did you mean `search`?");
+    refused("search: http://a:9200\n", ":1:9: error: search: expected settings in a map, got");
 }
 
 static void a_password_in_a_file_that_others_may_read_is_refused(void **state)

@@ -185,7 +185,12 @@ static void log_failed(const struct request *r, const struct err *err)
 static void too_large(struct request *r, struct str reason)
 {
     if (r->batch.n == 1) {
-        sender_refuse(r->sender, r->batch.docs[0], 413, reason);
+        struct err why;
+
+        err_set(&why, ERR_REJECT, "a request of %zu bytes for one document is larger than the "
+                "search engine takes (its http.max_content_length): %" STR_FMT,
+                r->body.len, STR_ARG(reason));
+        sender_refuse(r->sender, r->batch.docs[0], 413, str_from(why.msg));
         return;
     }
     limiter_too_large(&outlet_gate(r->outlet)->limiter, r->body.len);
@@ -220,8 +225,9 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     struct err err;
 
     bulk_response_refusal(result->body, &type, &reason);
-    err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d: %.*s: %.*s", result->status,
-                 STR_ARG(buf_str(&type)), STR_ARG(buf_str(&reason)));
+    err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s", result->status,
+                 type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
+                 reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)));
     switch (bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason))) {
     case REQUEST_ITEMS:
     case N_REQUEST_VERDICTS: assert(false); break;

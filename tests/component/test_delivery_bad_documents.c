@@ -85,6 +85,7 @@ static void a_single_document_that_is_too_large_is_a_dead_letter(void **state)
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 40);
     assert_int_equal(r->n_dead, 1);
     assert_int_equal(r->last_dead_status, 413);
+    assert_non_null(strstr(r->last_dead_reason, "larger than the search engine takes"));
     free(large);
 }
 

@@ -29,12 +29,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why documents became dead letters, as far as answers tell. */
+enum dead_reason {
+    DEAD_ROW = 0,   /* its row makes no document */
+    DEAD_TOO_LARGE, /* beyond what the engine takes in one request */
+    DEAD_REFUSED,   /* the engine said no to it */
+    N_DEAD_REASONS,
+};
+
 /* One topic of this node. */
 struct topic {
     char *name;
     struct pipeline *pipeline; /* NULL: not running, and why */
     struct err why;
     uint64_t term;
+    uint64_t dead[N_DEAD_REASONS]; /* letters since the start; guarded by the node's lock */
     struct topic *next;
 };
 

@@ -28,7 +28,16 @@ static void put_changes(struct buf *out, struct str topic, const struct pipeline
         done += s->changes_done[i];
     }
     metric_put_u64(out, METRIC_CHANGES_IN_FLIGHT, s->changes_read - done, topic);
-    metric_put_u64(out, METRIC_CHANGES_HELD, 0, topic);
+}
+
+static void put_dead(struct buf *out, const struct topic *t)
+{
+    static const char *const reasons[N_DEAD_REASONS] = {
+        [DEAD_ROW] = "row", [DEAD_TOO_LARGE] = "too_large", [DEAD_REFUSED] = "refused"};
+
+    for (size_t i = 0; i < N_DEAD_REASONS; i++)
+        metric_put_u64(out, METRIC_DEAD_LETTERS_TOTAL, t->dead[i], str_from(t->name),
+                       str_from(reasons[i]));
 }
 
 static void put_topic(struct buf *out, const struct topic *t)
@@ -86,9 +95,11 @@ static bool is_held(const struct coordinator *co, const char *index)
 static void put_lists(struct coordinator *co, struct buf *out)
 {
     pthread_mutex_lock(&co->lock);
-    for (const struct topic *t = co->topics; t != NULL; t = t->next)
+    for (const struct topic *t = co->topics; t != NULL; t = t->next) {
+        put_dead(out, t);
         if (t->pipeline != NULL)
             put_topic(out, t);
+    }
     for (size_t i = 0; i < co->n_builds; i++)
         put_build(out, co->builds[i]);
     for (size_t i = 0; i < co->catalogue->n_versions; i++) {

@@ -76,6 +76,26 @@ static struct stored_dead_letter letter_of(const struct dead_letter_note *note, 
     };
 }
 
+static enum dead_reason reason_of(int status)
+{
+    if (status == 0)
+        return DEAD_ROW;
+    return status == 413 ? DEAD_TOO_LARGE : DEAD_REFUSED;
+}
+
+static void count_dead(struct coordinator *co, const struct stored_dead_letter *letters,
+                       size_t n)
+{
+    pthread_mutex_lock(&co->lock);
+    for (size_t i = 0; i < n; i++) {
+        struct topic *t = node_topic(co, letters[i].topic);
+
+        if (t != NULL)
+            t->dead[reason_of((int)letters[i].status)]++;
+    }
+    pthread_mutex_unlock(&co->lock);
+}
+
 static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
 {
     struct coordinator *co = ctx;
@@ -87,6 +107,8 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
 
     const bool ok = store_put_dead_letters(co->opt.store, letters, n, err);
 
+    if (ok)
+        count_dead(co, letters, n);
     free(letters);
     return ok;
 }

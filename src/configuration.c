@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static const struct value *get(const struct configuration *c, const char *name)
@@ -63,6 +64,21 @@ static void check_batches(const struct configuration *c, struct problems *proble
                      max->texts[0], (long long)min);
 }
 
+static void check_addresses(const struct configuration *c, struct problems *problems)
+{
+    const struct value *urls = get(c, "search.url");
+
+    for (size_t i = 0; i < urls->n; i++) {
+        if (strncasecmp(urls->texts[i], "http://", 7) == 0 ||
+            strncasecmp(urls->texts[i], "https://", 8) == 0)
+            continue;
+        problems_add(problems, SEVERITY_ERROR, (struct place){.file = urls->origin},
+                     "search.url: expected an address like http://127.0.0.1:9200 or "
+                     "https://…, got `%s`",
+                     urls->texts[i]);
+    }
+}
+
 struct configuration *configuration_load(const struct configuration_source *source,
                                          struct problems *problems)
 {
@@ -81,6 +97,7 @@ struct configuration *configuration_load(const struct configuration_source *sour
     configuration_take_sets(c, source->sets, source->n_sets, problems);
     check_secret_files(c, problems);
     check_batches(c, problems);
+    check_addresses(c, problems);
     if (problems_count(problems, SEVERITY_ERROR) == 0)
         return c;
     configuration_free(c);

@@ -31,6 +31,8 @@ def test_a_value_that_does_not_fit_its_field_is_kept_with_its_reason(w):
         raise Failed(f"show does not give the document: {shown}")
     if daemon.metric("millrace_dead_letters") != 1:
         raise Failed("the metric millrace_dead_letters is not 1")
+    if daemon.metric("millrace_dead_letters_total", reason="refused") != 1:
+        raise Failed("the letter is not counted as one that the engine refused")
     daemon.kill()
     daemon.start()
     if len(letters(daemon)) != 1:

@@ -111,6 +111,8 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     refused("log: {level: loud}\n", "debug info warn error");
     refused("search: {user: }\n", "expected one value, got nothing");
     refused("delivery: {batch_min: 9, batch_max: 5}\n", "is less than delivery.batch_min, 9");
+    refused("search: {url: 'ftp://a:9200'}\n", "got `ftp://a:9200`");
+    refused("search: {url: ['http://a:9200', 'b:9200']}\n", "got `b:9200`");
     refused("- a\n", "expected settings");
     refused("serach: {url: 'http://a:9200'}\n", "did you mean `search`?");
     refused("search: http://a:9200\n", ":1:9: error: search: expected settings in a map, got");

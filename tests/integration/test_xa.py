@@ -23,7 +23,7 @@ def end(w, verb, name):
             w.sql(f"XA {verb} {xid(name)}")
             return True
         except Exception as e:
-            if "1397" not in str(e):  # unknown, for now
+            if "1397" not in str(e):  # XAER_NOTA: its session is not gone yet
                 raise
     wait_until(f"XA {verb} {name}", ended)
 

@@ -98,6 +98,21 @@ static void finish(struct follower *g)
     buf_free(&g->told);
 }
 
+/* A follower, and a log of MySQL whose first transaction has begun. */
+static void start_in_transaction(struct follower *g, struct test_log *log)
+{
+    start(g);
+    log_start(log, "8.0.40", true);
+    log_gtid(log, 1);
+    log_query(log, "d", "BEGIN");
+}
+
+static void finish_both(struct follower *g, struct test_log *log)
+{
+    log_free(log);
+    finish(g);
+}
+
 static bool on_step(struct follower *g, const struct step *s)
 {
     const uint64_t version = s->event.end;
@@ -215,8 +230,7 @@ static void rows_of_a_prepared_transaction_count_at_its_commit(void **state)
     log_query(&log, "d", "XA COMMIT X'67',X'',1");
     feed_all(&g, &log);
     assert_told(&g, "R%" PRIu64 " w L%" PRIu64 " ", between, end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void mariadb_says_in_the_gtid_that_a_transaction_is_prepared(void **state)
@@ -235,8 +249,7 @@ static void mariadb_says_in_the_gtid_that_a_transaction_is_prepared(void **state
     log_query(&log, "d", "XA COMMIT X'67',X'',1");
     feed_all(&g, &log);
     assert_told(&g, "w L%" PRIu64 " ", end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void a_prepared_transaction_that_is_rolled_back_gives_nothing(void **state)
@@ -255,8 +268,7 @@ static void a_prepared_transaction_that_is_rolled_back_gives_nothing(void **stat
     assert_true(g.told.len == 0);
     assert_int_equal(late_rows_status(g.late).n, 0);
     assert_int_equal(safe(&g), end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void the_position_stays_before_a_prepared_transaction(void **state)
@@ -265,10 +277,7 @@ static void the_position_stays_before_a_prepared_transaction(void **state)
     struct follower g;
 
     (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(&g, &log);
     log_xid(&log);
 
     const uint64_t before = end_of(&log);
@@ -282,8 +291,7 @@ static void the_position_stays_before_a_prepared_transaction(void **state)
     assert_int_equal(safe(&g), before);
     assert_int_equal(late_rows_status(g.late).n, 1);
     assert_string_equal(late_rows_status(g.late).oldest, "X'67',X'',1");
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void a_commit_in_one_phase_gives_rows_at_their_own_place(void **state)
@@ -300,8 +308,7 @@ static void a_commit_in_one_phase_gives_rows_at_their_own_place(void **state)
 
     feed_all(&g, &log);
     assert_told(&g, "l%" PRIu64 " ", rows);
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 /* Events of it were read before the dump was cut, but none of its rows was given. */
@@ -320,8 +327,7 @@ static void a_commit_in_one_phase_that_a_dump_cut_gives_all_rows(void **state)
     g.known = rows;
     feed_all(&g, &log);
     assert_told(&g, "l%" PRIu64 " ", rows);
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void a_commit_whose_prepare_was_not_read_is_told(void **state)
@@ -338,8 +344,7 @@ static void a_commit_whose_prepare_was_not_read_is_told(void **state)
     log_query(&log, "d", "XA COMMIT X'67',X'',1");
     feed_all(&g, &log);
     assert_told(&g, "!X'67',X'',1 ");
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 /* A dump that breaks begins again at the last transaction, which is known. */
@@ -360,8 +365,7 @@ static void what_is_known_from_before_is_neither_prepared_nor_committed_again(vo
     assert_true(g.told.len == 0);
     assert_int_equal(late_rows_status(g.late).n, 0);
     assert_int_equal(safe(&g), end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void a_prepared_transaction_that_a_dump_cut_is_kept_once(void **state)
@@ -381,8 +385,7 @@ static void a_prepared_transaction_that_a_dump_cut_is_kept_once(void **state)
     log_query(&log, "d", "XA COMMIT X'67',X'',1");
     feed_all(&g, &log);
     assert_told(&g, "w L%" PRIu64 " ", end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void rows_of_a_transaction_that_is_rolled_back_are_given_again(void **state)
@@ -391,10 +394,7 @@ static void rows_of_a_transaction_that_is_rolled_back_are_given_again(void **sta
     struct follower g;
 
     (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(&g, &log);
 
     const uint64_t rows = log_change(&log, "t");
 
@@ -402,8 +402,7 @@ static void rows_of_a_transaction_that_is_rolled_back_are_given_again(void **sta
     log_query(&log, "d", "ROLLBACK");
     feed_all(&g, &log);
     assert_told(&g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void going_back_to_a_savepoint_gives_rows_again_at_the_end(void **state)
@@ -412,10 +411,7 @@ static void going_back_to_a_savepoint_gives_rows_again_at_the_end(void **state)
     struct follower g;
 
     (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(&g, &log);
     log_query(&log, "d", "SAVEPOINT `s`");
 
     const uint64_t rows = log_change(&log, "t");
@@ -424,8 +420,7 @@ static void going_back_to_a_savepoint_gives_rows_again_at_the_end(void **state)
     log_xid(&log);
     feed_all(&g, &log);
     assert_told(&g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 /* The rows were known when the dump began again, going back was not. */
@@ -435,10 +430,7 @@ static void rows_before_a_cut_are_given_again_too(void **state)
     struct follower g;
 
     (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(&g, &log);
     log_query(&log, "d", "SAVEPOINT `s`");
     (void)log_change(&log, "t");
     log_query(&log, "d", "ROLLBACK TO `s`");
@@ -446,8 +438,7 @@ static void rows_before_a_cut_are_given_again_too(void **state)
     log_xid(&log);
     feed_all(&g, &log);
     assert_told(&g, "L%" PRIu64 " ", end_of(&log));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 static void log_long_change(struct test_log *log)
@@ -475,10 +466,7 @@ static void a_long_transaction_that_is_rolled_back_is_read_once_more(void **stat
     size_t i;
 
     (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(&g, &log);
     log_long_change(&log);
     log_query(&log, "d", "ROLLBACK");
     for (i = 0; i + 1 < log.n; i++)
@@ -493,8 +481,7 @@ static void a_long_transaction_that_is_rolled_back_is_read_once_more(void **stat
     assert_null(strchr(g.told.ptr, 'R'));
     assert_non_null(strchr(g.told.ptr, 'L'));
     assert_false(late_rows_wants_again(g.late));
-    log_free(&log);
-    finish(&g);
+    finish_both(&g, &log);
 }
 
 /* ---- against a model ---- */

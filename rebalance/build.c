@@ -10,13 +10,11 @@
 #include "sync/read_position.h"
 #include "sync/read_view.h"
 #include "sync/routing.h"
-#include "sync/server_access.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define SAVE_MS  500
-#define VIEW_MS  10000
 #define RETRY_MS 1000
 
 struct index_build *index_build_new(const struct index_build_options *opt,
@@ -33,6 +31,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->open_last = &b->open_first;
     stop_init(&b->stop);
     pthread_mutex_init(&b->lock, NULL);
+    b->link = pipeline_link(opt->pipeline, &b->stop, BUILD_VIEW_MS);
     b->arena = arena_new();
     b->job = *job;
     b->job.kind = arena_copy(b->arena, job->kind);
@@ -52,6 +51,7 @@ void index_build_free(struct index_build *b)
         return;
     build_forget_chunks(b);
     mysql_conn_close(b->conn);
+    read_link_fini(&b->link);
     arena_free(b->arena);
     buf_free(&b->after);
     buf_free(&b->cursor);
@@ -98,17 +98,16 @@ bool build_save(struct index_build *b, bool always, struct err *err)
 bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
                       struct err *err)
 {
-    struct server_access *server = pipeline_server(b->opt.pipeline);
     const struct read_view_options view = {
         .reader = pipeline_read_position(b->opt.pipeline),
         .gtid = pipeline_has_gtid(b->opt.pipeline),
         .ahead = ahead,
         .at_least = at_least,
-        .timeout_ms = VIEW_MS,
+        .timeout_ms = BUILD_VIEW_MS,
         .stop = &b->stop,
     };
 
-    if (b->conn == NULL && !mysql_conn_open(&b->conn, &server->options, err))
+    if (b->conn == NULL && !pipeline_connect(b->opt.pipeline, &b->conn, err))
         return false;
     return read_view_open(b->conn, &view, stamp, err);
 }
@@ -142,6 +141,7 @@ bool build_survive(struct index_build *b, struct err *err)
 {
     mysql_conn_close(b->conn);
     b->conn = NULL;
+    read_link_close(&b->link);
     if (err->kind != ERR_RETRY)
         return false;
     build_set_phase(b, "waiting", err);

@@ -20,6 +20,7 @@
 #include "src/base/thread.h"
 #include "src/mysql.h"
 #include "src/store.h"
+#include "sync/read_link.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,6 +29,7 @@
 
 #define BUILD_POLL_MS   20
 #define BUILD_CHUNK_MAX 5000 /* rows a statement */
+#define BUILD_VIEW_MS   10000
 
 struct chunk_note; /* build_fill.c */
 struct target;
@@ -40,7 +42,8 @@ struct index_build {
     bool started;
 
     /* The thread's own. */
-    struct mysql_conn *conn;
+    struct mysql_conn *conn; /* to the server that is followed: rows are counted there */
+    struct read_link link;   /* by which they are read */
     struct buf after; /* key of the last row that was read */
     size_t chunk, asked; /* rows of a statement: what suits it, what the limit allows */
     struct chunk_note *open_first, **open_last;

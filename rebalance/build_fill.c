@@ -5,7 +5,9 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
+#include "sync/delivery/turnstile.h"
 #include "sync/document/loader.h"
+#include "sync/pipeline.h"
 #include "sync/read_view.h"
 #include "sync/routing.h"
 
@@ -93,8 +95,15 @@ static bool bury(struct index_build *b, struct target *t, const struct loaded *d
                                                   .attempts = 1});
 }
 
+/* Where it passes the index's turnstile: what foreign keys change waits for what was read before. */
+struct pass {
+    struct turnstile *turnstile;
+    unsigned side;
+};
+
+/* Takes the pass over. */
 static bool submit(struct index_build *b, struct target *t, const struct loaded *docs, size_t n,
-                   struct err *err)
+                   const struct pass *pass, struct err *err)
 {
     struct chunk_note *note = note_chunk(b, docs, n);
     struct ticket *ticket = ticket_new_cb(on_chunk_done, note);
@@ -102,6 +111,7 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
     size_t n_writes = 0;
     bool ok = true;
 
+    ticket_pass(ticket, pass->turnstile, pass->side);
     for (size_t i = 0; ok && i < n; i++) {
         if (docs[i].err != NULL) {
             ok = bury(b, t, &docs[i]) || err_set(err, ERR_STOP, "stopping");
@@ -147,23 +157,45 @@ static void adapt_chunk(struct index_build *b, size_t rows, size_t bytes)
     b->chunk = fit < 1 ? 1 : fit;
 }
 
+/* The read includes what was followed already, and the start. */
+static uint64_t read_from(const struct index_build *b, const struct pass *pass)
+{
+    const uint64_t floor = turnstile_floor(pass->turnstile);
+
+    return floor > b->opt.start ? floor : b->opt.start;
+}
+
+static bool read_chunk(struct index_build *b, const struct target *t, const struct pass *pass,
+                       struct arena *a, struct loaded **docs, size_t *n, struct err *err)
+{
+    struct reading *from = t->plan;
+    uint64_t stamp;
+
+    return read_link_open(&b->link, from->server, read_from(b, pass), &stamp, err) &&
+           loader_load_range(b->link.conn, from->plan, buf_str(&b->after), b->asked, a, docs, n,
+                             err) &&
+           read_view_close(b->link.conn, err);
+}
+
 static bool fill_chunk(struct index_build *b, struct err *err)
 {
     struct target *t = build_target(b, err);
+    struct pass pass = {pipeline_turnstile(b->opt.pipeline, str_from(b->index)), 0};
     struct arena *a = arena_new();
     struct loaded *docs = NULL;
     size_t n = 0;
-    uint64_t stamp;
-    bool ok = t != NULL && build_open_read(b, b->opt.start, false, &stamp, err) &&
-              loader_load_range(b->conn, ((struct reading *)t->plan)->plan, buf_str(&b->after),
-                                b->asked, a, &docs, &n, err) &&
-              read_view_close(b->conn, err);
+
+    pass.side = turnstile_enter(pass.turnstile);
+
+    bool ok = t != NULL && read_chunk(b, t, &pass, a, &docs, &n, err);
 
     if (ok && n < b->asked)
         b->end = true;
     if (ok && n > 0) {
         adapt_chunk(b, n, arena_size(a));
-        ok = submit(b, t, docs, n, err);
+        ok = submit(b, t, docs, n, &pass, err);
+    } else {
+        turnstile_leave(pass.turnstile, pass.side);
     }
     arena_free(a);
     target_unref(t);

@@ -5,7 +5,6 @@
 #include "rebalance/doctor_visit.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/base/random.h"
 #include "src/mysql.h"
 #include "sync/binlog/transport.h"
 
@@ -18,8 +17,7 @@
 /* What is asked for in one go; a server that does not have one leaves it out. */
 static const struct str variables_sql =
     STR("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format',"
-        " 'binlog_row_image', 'binlog_row_metadata', 'binlog_row_value_options',"
-        " 'binlog_transaction_compression', 'log_bin_compress', 'gtid_mode', 'server_id',"
+        " 'binlog_row_image', 'binlog_row_metadata', 'gtid_mode', 'server_id',"
         " 'log_slave_updates', 'log_replica_updates', 'expire_logs_days',"
         " 'binlog_expire_logs_seconds', 'binlog_expire_logs_auto_purge')");
 
@@ -43,12 +41,6 @@ static const struct rule rules[] = {
      "without column names in the log a table that is altered must be looked up, which is only "
      "right "
      "if it was not altered again since"},
-    {"mysql.binlog_row_value_options", "binlog_row_value_options", "", DOCTOR_FAIL, true,
-     "partial JSON updates are not decoded by this version of Millrace"},
-    {"mysql.binlog_transaction_compression", "binlog_transaction_compression", "OFF",
-     DOCTOR_FAIL, true, "compressed transactions are not decoded by this version of Millrace"},
-    {"mysql.log_bin_compress", "log_bin_compress", "OFF", DOCTOR_FAIL, true,
-     "compressed events are not decoded by this version of Millrace"},
 };
 
 static bool find_variable(const struct visit *v, const char *name, struct str *value)
@@ -325,35 +317,11 @@ static void check_status(struct visit *v)
     check_filters(v, only, ignored);
 }
 
-/* Another id than ours, so that a dump of ours that is running goes on. */
-static uint32_t trial_id(uint32_t ours)
-{
-    uint32_t id;
-
-    do {
-        random_bytes(&id, sizeof(id));
-        id |= UINT32_C(1) << 31;
-    } while (id == ours);
-    return id;
-}
-
 static void check_dump(struct visit *v)
 {
-    const struct transport_options opt = {
-        .server_id = trial_id(v->opt->server_id),
-        .uuid = "00000000-0000-0000-0000-000000000000",
-        .file = STR(""),
-        .offset = 4,
-        .non_block = true,
-    };
-    struct transport *t = NULL;
-    struct str event;
     struct err err;
-    bool ok = transport_open_server(&t, v->opt->server, &opt, &err) &&
-              transport_next(t, &event, &err) >= 0;
 
-    transport_close(t);
-    if (ok)
+    if (transport_try_server(v->opt->server, v->opt->server_id, &err))
         visit_ok(v, "mysql.grant_dump", STR("we may read the log"));
     else if (transport_reason_of(&err) == TRANSPORT_PRIVILEGE)
         visit_add(

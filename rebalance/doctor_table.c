@@ -5,7 +5,7 @@
 #include "src/base/buf.h"
 #include "src/mysql.h"
 
-/* The checks of a table: may we read it, has it a key, does the log show all of its changes? */
+/* The checks of a table: may we read it, has it a key, is it one whose changes the log shows? */
 
 /* The cells of the first row of a statement that begins with `head` and goes on with the name.
  */
@@ -164,66 +164,6 @@ static bool check_engine(struct visit *v, const struct doctor_table *t, struct s
     return true;
 }
 
-/* A line of SHOW CREATE TABLE that is a foreign key with an action; *name and *rest are its
- * parts. */
-static bool is_cascade(struct str line, struct str *key, struct str *rest)
-{
-    static const struct str start = STR("  CONSTRAINT ");
-    const char *action = memmem(line.ptr, line.len, ") ON ", 5);
-    const char *foreign = memmem(line.ptr, line.len, " FOREIGN KEY ", 13);
-
-    if (line.len < start.len || memcmp(line.ptr, start.ptr, start.len) != 0 || action == NULL ||
-        foreign == NULL)
-        return false;
-    struct str actions = {action, line.len - (size_t)(action - line.ptr)};
-
-    if (memmem(actions.ptr, actions.len, " CASCADE", 8) == NULL &&
-        memmem(actions.ptr, actions.len, " SET ", 5) == NULL)
-        return false;
-    *key = (struct str){line.ptr + start.len, (size_t)(foreign - line.ptr) - start.len};
-    *rest = (struct str){foreign + 1, (size_t)(action - foreign)};
-    return true;
-}
-
-static void add_cascade(struct visit *v, struct str name, struct str key, struct str rest)
-{
-    visit_add(
-        v, DOCTOR_WARN, "mysql.table_cascade",
-        visit_text(v, "the foreign key %" STR_FMT " changes rows of %" STR_FMT " by itself",
-                   STR_ARG(key), STR_ARG(name)),
-        STR("what it changes is not in the log of this server (MySQL from 9.6 on writes it), "
-            "so documents stay as they were; run `millrace verify` on the table, or do in "
-            "statements what the key does"),
-        visit_text(v, "ALTER TABLE %" STR_FMT " DROP FOREIGN KEY %" STR_FMT ", ADD %" STR_FMT,
-                   STR_ARG(name), STR_ARG(key), STR_ARG(rest)));
-}
-
-static void check_cascades(struct visit *v, struct str name)
-{
-    struct str cells[2], line, key, rest;
-    bool found = false;
-    struct err err;
-
-    if (!v->mariadb && v->version >= 90600)
-        return;
-    if (!first_row(v, "SHOW CREATE TABLE ", name, "", cells, &err))
-        return;
-    for (const char *p = cells[1].ptr; p != NULL && *p != '\0';) {
-        const char *end = strchr(p, '\n');
-
-        line = (struct str){p, end != NULL ? (size_t)(end - p) : strlen(p)};
-        if (is_cascade(line, &key, &rest)) {
-            add_cascade(v, name, key, rest);
-            found = true;
-        }
-        p = end != NULL ? end + 1 : NULL;
-    }
-    if (!found)
-        visit_ok(v, "mysql.table_cascade",
-                 visit_text(v, "no foreign key changes rows of %" STR_FMT " by itself",
-                            STR_ARG(name)));
-}
-
 void visit_tables(struct visit *v)
 {
     for (size_t i = 0; i < v->opt->n_tables; i++) {
@@ -233,7 +173,5 @@ void visit_tables(struct visit *v)
         if (!check_read(v, name) || !check_engine(v, t, name))
             continue;
         check_key(v, t, name);
-        if (v->opt->follows_log)
-            check_cascades(v, name);
     }
 }

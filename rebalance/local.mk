@@ -17,11 +17,17 @@ librebalance_a_SOURCES = \
 	%D%/node_definition.c \
 	%D%/node_doctor.c \
 	%D%/node_explain.c \
+	%D%/node_failover.c \
+	%D%/node_gap.c \
 	%D%/node_index.c \
 	%D%/node_list.c \
+	%D%/node_marks.c \
 	%D%/node_metrics.c \
+	%D%/node_rebuild.c \
+	%D%/node_replica.c \
 	%D%/node_reset.c \
 	%D%/node_settings.c \
+	%D%/node_shape.c \
 	%D%/node_state.c \
 	%D%/node_status.c \
 	%D%/node_table_stop.c \

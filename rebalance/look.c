@@ -25,7 +25,14 @@ bool look_open(struct coordinator *co, const struct definitions *d,
     if (topic == NULL || !definition_split_table(t->table, &database, &name))
         return refuse(err, 422, "table %" STR_FMT " has no topic", STR_ARG(t->table));
     if (!server_access_new(&l->server, topic, definitions_database(d, database),
-                           co->opt.data_dir, err) ||
+                           co->opt.data_dir, err))
+        return false;
+    if (l->server->replica) { /* whose tables may be those of before */
+        server_access_unref(l->server);
+        l->server = NULL;
+    }
+    if ((l->server == NULL &&
+         !server_access_new(&l->server, topic, NULL, co->opt.data_dir, err)) ||
         !mysql_conn_open(&l->conn, &l->server->options, err))
         return false;
     schemas_use(l->schemas, l->conn);

@@ -48,6 +48,7 @@ void coordinator_close(struct coordinator *co)
         return;
     delivery_free(co->delivery);
     node_free_topics(co);
+    node_free_rebuilds(co);
     definitions_unref(co->definitions);
     node_catalogue_free(co->catalogue);
     coordination_close(co->coordination);
@@ -246,6 +247,9 @@ static void *coordinator_main(void *arg)
             node_sync_settings(co, NULL);
             topics_ms = clock_mono_ms();
         }
+        node_follow_moved(co);
+        node_close_gaps(co);
+        node_rebuild_tables(co);
         node_forget_gone(co);
         relieve(co);
         prune(co);

@@ -43,6 +43,9 @@ struct topic {
     struct pipeline *pipeline; /* NULL: not running, and why */
     struct err why;
     uint64_t term;
+    uint64_t next_epoch; /* taken for another server that is to be followed on; 0: none */
+    int64_t move_again_ms;
+    int64_t gap_ms; /* when a gap was closed last, 0: never */
     uint64_t dead[N_DEAD_REASONS]; /* letters since the start; guarded by the node's lock */
     struct topic *next;
 };
@@ -54,13 +57,15 @@ struct finished_build {
     struct finished_build *next;
 };
 
-/* What is known of indexes: their versions and stops, as stored; replaced as a whole. */
+/* What is known of indexes: their versions, stops and rebuilds, as stored; replaced as a whole. */
 struct catalogue {
     struct arena *arena;
     struct stored_version *versions;
     size_t n_versions;
     struct stored_stop *stops;
     size_t n_stops;
+    struct stored_rebuild *rebuilds;
+    size_t n_rebuilds;
 };
 
 struct held_index {
@@ -78,7 +83,8 @@ struct coordinator {
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
     pthread_t thread;
-    bool started; /* atomic */
+    bool started;        /* atomic */
+    bool tables_changed; /* atomic: DDL was met since rebuilds were tried last */
     int64_t started_ms;
     char uuid[37]; /* the node's */
 
@@ -103,6 +109,7 @@ struct coordinator {
     size_t n_builds;
     struct finished_build *finished;
     struct held_index *held;
+    struct rebuild_try *rebuild_tries; /* changed only under doing, too */
 };
 
 /* Take `doing` for a change; refused once stopping.  Unlock `doing` after it. */
@@ -123,7 +130,7 @@ struct replica_identity {
 bool node_replica_identity(struct coordinator *co, const struct topic_definition *d,
                            struct replica_identity *out, struct err *err) MUST_CHECK;
 bool node_load(struct coordinator *co, struct err *err) MUST_CHECK;
-/* Read versions and stops again, after something was stored. */
+/* Read versions, stops and rebuilds again, after something was stored. */
 bool node_refresh(struct coordinator *co, struct err *err) MUST_CHECK;
 struct definitions *
 node_definitions(struct coordinator *co) RETURNS_NONNULL MUST_CHECK; /* with a reference */
@@ -132,9 +139,16 @@ void node_catalogue_free(struct catalogue *c);
 struct catalogue *node_catalogue(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
 const struct stored_version *catalogue_version(const struct catalogue *c, struct str index,
                                                struct str state);
+const struct stored_version *catalogue_number(const struct catalogue *c, struct str index,
+                                              uint64_t number);
+const struct stored_rebuild *catalogue_rebuild(const struct catalogue *c, struct str table);
+/* It is written to. */
+bool catalogue_is_live(const struct stored_version *v);
 const struct stored_stop *catalogue_stop(const struct catalogue *c, struct str table);
 void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
               const char *event, const char *detail);
+void node_log_text(struct coordinator *co, struct str table, struct str index,
+                   const char *event, struct str detail); /* of no version */
 struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
                                       struct err *err) MUST_CHECK;
 /* The table's definition has changed since this version was the newest: what a build would
@@ -146,6 +160,8 @@ void node_put_time(struct json_writer *w, struct str key, int64_t ms);
 /* "orders", 2 -> "orders_v2" and "orders_v2_write" */
 void node_index_name(struct buf *b, struct str alias, uint64_t number);
 void node_write_alias(struct buf *b, struct str alias, uint64_t number);
+/* "orders_v2" -> "orders", 2; alias is borrowed from it. */
+bool node_split_index_name(const char *index, struct str *alias, uint64_t *number) MUST_CHECK;
 
 /* The table of an argument: DATABASE.TABLE, or an index alias; 404 with the nearest name. */
 const struct table_definition *node_find_table(const struct definitions *d, struct str name,
@@ -166,6 +182,23 @@ void node_free_topics(struct coordinator *co);
 /* Held indexes of versions that nothing is written to any more let go of their changes. */
 void node_forget_gone(struct coordinator *co);
 struct delivery_options node_delivery_options(struct coordinator *co);
+/* An epoch of the topic above all that it, or any index of it, ever had; stored as taken. */
+bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
+                    struct err *err) MUST_CHECK;
+
+/* ---- node_reset.c ---- */
+/* The topic begins anew at the server's present position when it is started next; its n tables
+ * stop. */
+bool node_reset_topic(struct coordinator *co, const struct definitions *d, struct str topic,
+                      const char *reason, uint64_t *n, struct err *err) MUST_CHECK;
+
+/* ---- node_gap.c ---- */
+/* Topics that a gap of the log stopped begin anew, where their definitions let them. */
+void node_close_gaps(struct coordinator *co);
+
+/* ---- node_failover.c ---- */
+/* Topics whose server is another one by now go on with it, in a new epoch. */
+void node_follow_moved(struct coordinator *co);
 
 /* ---- node_settings.c ---- */
 /*
@@ -174,6 +207,11 @@ struct delivery_options node_delivery_options(struct coordinator *co);
  * in the log); it stays due when it may work later.
  */
 void node_sync_settings(struct coordinator *co, struct problems *problems);
+
+/* ---- node_replica.c ---- */
+/* A server that a database has of its own, for reads: it can be asked, and has GTIDs.  Blocks. */
+void node_check_replica(struct coordinator *co, const struct topic_definition *topic,
+                        const struct database_definition *db, struct problems *problems);
 
 /* ---- node_status.c ---- */
 /* The lag eats up half of what the server keeps of its log. */
@@ -197,6 +235,39 @@ bool node_expand_table(const struct definitions *d, const struct table_definitio
                        plan_schema_fn find, void *ctx, struct buf *json,
                        struct err *err) MUST_CHECK;
 
+/* ---- node_shape.c ---- */
+/* Changes of its tables' shapes are followed; a table that is not defined is not. */
+bool node_follows(struct coordinator *co, struct str table);
+/* What its tables look like is kept with a version that is made of them now. */
+bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
+                      const struct definitions *d, const struct table_definition *t,
+                      plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
+/* As node_version_definitions(), but where changes of shape are not followed, only with the
+ * columns that its tables had. */
+bool node_version_in_effect(struct coordinator *co, const struct stored_version *v,
+                            struct definitions **d, const struct table_definition **t,
+                            struct err *err) MUST_CHECK;
+/*
+ * A version_fit_fn, ctx: the coordinator.  New columns come into the mapping; where rows changed,
+ * that the table is to be built again is durable when it returns.
+ */
+bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
+                      struct err *err) MUST_CHECK;
+
+/* ---- node_rebuild.c ---- */
+/* Tables that are to be built again, and may be by themselves, begin.  Under doing. */
+void node_rebuild_tables(struct coordinator *co);
+/* Somebody took its build away: not so soon again.  Under doing. */
+void node_delay_rebuild(struct coordinator *co, struct str table);
+/* A build of it ended without an index. */
+void node_note_build_failed(struct coordinator *co, struct str table, const struct err *why);
+/* What could not begin may have its table again; any thread. */
+void node_on_tables_changed(void *ctx);
+/* What happens, or is to be done, to a table that is to be built again.  Under lock. */
+void node_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
+                             const struct table_definition *t, struct buf *b);
+void node_free_rebuilds(struct coordinator *co);
+
 /* ---- node_version_create.c ---- */
 /* A new version of the table's index: its number, the index in the engine, and the job that
  * fills it. */
@@ -204,6 +275,10 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
                          const struct table_definition *t,
                          const struct index_create_options *opt, uint64_t *job,
                          struct err *err) MUST_CHECK;
+
+/* The lineage that an index keeps in its mapping's _meta: topic, log identity and epoch. */
+void node_put_lineage(struct json_writer *w, const struct stored_version *v, uint64_t epoch,
+                      const char *identity);
 
 /* ---- node_version_drop.c ---- */
 /* A version that was being built goes: job, record, index; searches use what they used. */
@@ -238,8 +313,19 @@ bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err)
 /* ---- node_table_stop.c ---- */
 bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
                      const char *way_out, struct err *err) MUST_CHECK;
+/* It is to be built again by itself, where its definition lets it. */
+bool node_wish_rebuild(struct coordinator *co, struct str table, const char *reason,
+                       struct err *err) MUST_CHECK;
 /* What is written to cannot go on: the table stops, or the build whose version it is fails. */
 bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
                       const char *way_out, struct err *err) MUST_CHECK;
+
+/* ---- node_marks.c ---- */
+/* Documents of the target's index may be stale until it is built anew; durable. */
+bool node_mark_index(struct coordinator *co, const struct target *target, const char *reason,
+                     struct err *err) MUST_CHECK;
+/* Why the version that searches use is to be verified, appended; nothing: it is not. */
+void node_mark_of(struct coordinator *co, const struct catalogue *c, struct str alias,
+                  struct buf *reason);
 
 #endif

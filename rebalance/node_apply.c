@@ -5,6 +5,8 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
+#include "sync/binlog/transport.h"
+#include "sync/cascade_review.h"
 #include "sync/model/definition_check.h"
 #include "sync/model/definition_diff.h"
 #include "sync/model/definition_export.h"
@@ -99,13 +101,46 @@ static struct mysql_conn *check_server(const struct server_access *server,
                                          : NULL);
     else if (!server_info_load(conn, &info, &err) || !server_info_check(&info, &err))
         report(problems, topic, &err, NULL);
-    else if (!server_log_end(conn, &end, &err))
+    else if (!server_log_end(conn, &end, &err) ||
+             !transport_try_server(&server->options, 0, &err))
         report(problems, topic, &err,
                "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user of the topic");
     else
         warn_of_images(&info, d, topic, problems);
     free(end.gtids);
     return conn;
+}
+
+/* Tables whose documents go stale by what foreign keys change. */
+static void warn_of_cascades(struct coordinator *co, const struct definitions *d,
+                             const struct definition_diff *diff,
+                             const struct topic_definition *topic, struct mysql_conn *conn,
+                             struct problems *problems)
+{
+    const struct cascade_review review = {.conn = conn,
+                                          .definitions = d,
+                                          .topic = topic->name,
+                                          .flavor = search_flavor(co->opt.search),
+                                          .major = search_major(co->opt.search)};
+    struct arena *a = arena_new();
+    struct cascade_note *notes;
+    struct err err = {0};
+    size_t n;
+
+    if (!cascade_review(&review, a, &notes, &n, &err))
+        problems_add(problems, SEVERITY_ERROR, topic->place, "%s", err.msg);
+    for (size_t i = 0; i < n; i++) {
+        const struct table_definition *t = definitions_table(d, notes[i].table);
+
+        if (notes[i].why.len == 0 || !touches(diff, "table", notes[i].table))
+            continue;
+        problems_add(problems, SEVERITY_WARNING, t->place,
+                     "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT
+                     " by itself, which the server does not log: %" STR_FMT,
+                     STR_ARG(notes[i].key), STR_ARG(notes[i].child), STR_ARG(notes[i].why));
+        problems_fix(problems, "%" STR_FMT, STR_ARG(notes[i].fix));
+    }
+    arena_free(a);
 }
 
 /* The tables of one topic that changed, on one connection to its server. */
@@ -130,6 +165,8 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         if (!definition_check_table(conn, d, &d->tables[i], problems, &err))
             problems_add(problems, SEVERITY_ERROR, d->tables[i].place, "%s", err.msg);
     }
+    if (conn != NULL)
+        warn_of_cascades(co, d, diff, topic, conn, problems);
     mysql_conn_close(conn);
     server_access_unref(server);
 }
@@ -140,6 +177,14 @@ static void check_live(struct coordinator *co, const struct definitions *d,
     for (size_t i = 0; i < d->n_topics; i++)
         if (topic_touched(d, diff, d->topics[i].name))
             check_topic(co, d, diff, &d->topics[i], problems);
+    for (size_t i = 0; i < d->n_databases; i++) {
+        const struct database_definition *db = &d->databases[i];
+        const struct topic_definition *topic = definitions_topic(d, db->topic);
+
+        if (db->own_server && topic != NULL &&
+            (touches(diff, "database", db->name) || touches(diff, "topic", topic->name)))
+            node_check_replica(co, topic, db, problems);
+    }
 }
 
 /* ---- storing ---- */
@@ -250,6 +295,7 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
             log_failure(LOG_INFO, &err, "the new definitions take effect later",
                         KV("topic", (const char *)t->name));
     }
+    node_on_tables_changed(co); /* a table may be built by what is defined now */
     co->settings_due = true;
     node_sync_settings(co, problems);
 }
@@ -355,7 +401,8 @@ static bool forget_versions(struct coordinator *co, const struct table_definitio
         ok = ok && store_delete_version(co->opt.store, v->index, v->number, err);
     }
     node_catalogue_free(c);
-    return ok && store_delete_stop(co->opt.store, t->table, err);
+    return ok && store_delete_stop(co->opt.store, t->table, err) &&
+           store_delete_rebuild(co->opt.store, t->table, err);
 }
 
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,

@@ -182,6 +182,7 @@ static void fail(struct coordinator *co, const struct stored_version *v, struct 
     log_failure(LOG_ERROR, why, "index build failed", KV("index", v->index),
                 KV("version", v->number));
     node_log(co, table, v->index, v->number, "failed", why->msg);
+    node_note_build_failed(co, table, why);
     if (!node_drop_version(co, v, &err))
         log_failure(LOG_ERROR, &err, "the failed version is still there",
                     KV("index", v->index));

@@ -5,6 +5,8 @@
 #include "rebalance/doctor.h"
 #include "rebalance/doctor_mysql.h"
 #include "src/base/mem.h"
+#include "src/mysql.h"
+#include "sync/cascade_review.h"
 #include "sync/server_access.h"
 
 #include <stdio.h>
@@ -200,6 +202,92 @@ static void check_prepared(struct coordinator *co, const struct topic_definition
     free(s.gtids);
 }
 
+static void check_runs(struct coordinator *co, const struct topic_definition *topic,
+                       struct str group, struct doctor_list *l)
+{
+    struct pipeline_status s;
+
+    if (!status_of(co, topic->name, &s))
+        return;
+    if (s.source.state == SOURCE_FAILED || s.source.state == SOURCE_WAITING)
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("topic.runs"),
+                          .group = group,
+                          .status = s.source.state == SOURCE_FAILED ? DOCTOR_FAIL : DOCTOR_WARN,
+                          .message = str_from(s.source.why.msg),
+                          .why = STR("nothing of this server is followed meanwhile"),
+                          .fix = str_from(s.source.fix)});
+    free(s.gtids);
+}
+
+/* ---- what foreign keys change by themselves ---- */
+
+static void add_cascade(struct doctor_list *l, struct str group, const struct cascade_note *n)
+{
+    struct buf message = {0};
+
+    buf_printf(&message,
+               "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT
+               " by itself; for the documents of %" STR_FMT " they are %s",
+               STR_ARG(n->key), STR_ARG(n->child), STR_ARG(n->table),
+               n->why.len == 0 ? "looked up" : "not found");
+    doctor_add(l, &(struct doctor_check){.id = STR("mysql.table_cascade"),
+                                         .group = group,
+                                         .status = n->why.len == 0 ? DOCTOR_OK : DOCTOR_WARN,
+                                         .message = buf_str(&message),
+                                         .why = n->why,
+                                         .fix = n->fix});
+    buf_free(&message);
+}
+
+static void check_cascades(struct coordinator *co, const struct definitions *d,
+                           const struct topic_definition *topic,
+                           const struct server_access *server, struct str group,
+                           struct doctor_list *l)
+{
+    struct cascade_review review = {.definitions = d,
+                                    .topic = topic->name,
+                                    .flavor = search_flavor(co->opt.search),
+                                    .major = search_major(co->opt.search)};
+    struct cascade_note *notes;
+    struct err ignored = {0}; /* that it cannot be reached is said already */
+    size_t n;
+
+    if (!mysql_conn_open(&review.conn, &server->options, &ignored))
+        return;
+    if (cascade_review(&review, l->arena, &notes, &n, &ignored))
+        for (size_t i = 0; i < n; i++)
+            add_cascade(l, group, &notes[i]);
+    mysql_conn_close(review.conn);
+}
+
+static void check_marks(struct coordinator *co, const struct definitions *d,
+                        struct doctor_list *l)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < d->n_tables; i++) {
+        struct buf reason = {0}, message = {0}, fix = {0};
+
+        node_mark_of(co, c, table_index(&d->tables[i]), &reason);
+        buf_printf(&message, "documents of %" STR_FMT " may be stale",
+                   STR_ARG(d->tables[i].table));
+        buf_printf(&fix, "put right what is named there, then millrace index create %" STR_FMT,
+                   STR_ARG(d->tables[i].table));
+        if (reason.len > 0)
+            doctor_add(l, &(struct doctor_check){.id = STR("table.verify"),
+                                                 .group = STR("tables"),
+                                                 .status = DOCTOR_WARN,
+                                                 .message = buf_str(&message),
+                                                 .why = buf_str(&reason),
+                                                 .fix = buf_str(&fix)});
+        buf_free(&reason);
+        buf_free(&message);
+        buf_free(&fix);
+    }
+    node_catalogue_free(c);
+}
+
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct doctor_list *l)
 {
@@ -228,10 +316,55 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
                           .message = str_from(err.msg),
                           .why = STR("the server cannot be logged in to"),
                           .fix = STR("correct password_file or password_env of the topic")});
+    check_runs(co, topic, buf_str(&group), l);
+    if (server != NULL)
+        check_cascades(co, d, topic, server, buf_str(&group), l);
     check_prepared(co, topic, buf_str(&group), l);
     server_access_unref(server);
     free(list.tables);
     buf_free(&group);
+}
+
+/* ---- the tables ---- */
+
+static void check_table(struct coordinator *co, const struct catalogue *c,
+                        const struct table_definition *t, struct doctor_list *l)
+{
+    const struct stored_stop *stop = catalogue_stop(c, t->table);
+    const struct stored_rebuild *rebuild = catalogue_rebuild(c, t->table);
+    struct buf group = {0}, fix = {0};
+
+    if (stop == NULL && rebuild == NULL)
+        return;
+    pthread_mutex_lock(&co->lock);
+    if (rebuild != NULL)
+        node_append_rebuild_fix(co, c, t, &fix);
+    else
+        buf_append(&fix, stop->way_out);
+    pthread_mutex_unlock(&co->lock);
+    buf_printf(&group, "table %" STR_FMT, STR_ARG(t->table));
+    doctor_add(l, &(struct doctor_check){
+                      .id = stop != NULL ? STR("table.runs") : STR("table.current"),
+                      .group = buf_str(&group),
+                      .status = stop != NULL ? DOCTOR_FAIL : DOCTOR_WARN,
+                      .message = stop != NULL ? stop->reason : rebuild->reason,
+                      .why = stop != NULL
+                                 ? STR("its documents are as they were when it stopped")
+                                 : STR("documents that were not written since say what they said "
+                                       "before"),
+                      .fix = buf_str(&fix)});
+    buf_free(&group);
+    buf_free(&fix);
+}
+
+static void check_tables(struct coordinator *co, const struct definitions *d,
+                         struct doctor_list *l)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < d->n_tables; i++)
+        check_table(co, c, &d->tables[i], l);
+    node_catalogue_free(c);
 }
 
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err)
@@ -248,6 +381,8 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
     check_aliases(co, d, &l);
     for (size_t i = 0; i < d->n_topics; i++)
         check_topic(co, d, &d->topics[i], &l);
+    check_tables(co, d, &l);
+    check_marks(co, d, &l);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/doctor/1");
     json_put_bool(&w, STR("ok"), doctor_worst(&l) != DOCTOR_FAIL);

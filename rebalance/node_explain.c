@@ -30,7 +30,7 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
     if (v != NULL) {
         definitions_unref(*d);
         *d = NULL;
-        ok = node_version_definitions(co, v, d, t, err);
+        ok = node_version_in_effect(co, v, d, t, err);
     }
     node_catalogue_free(c);
     return ok;

@@ -165,6 +165,8 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
             continue;
         ok = node_drop_build(co, v, err);
         node_log(co, ch.table->table, v->index, v->number, "reset", "");
+        if (catalogue_rebuild(ch.catalogue, ch.table->table) != NULL)
+            node_delay_rebuild(co, ch.table->table);
         n++;
     }
     if (ok)

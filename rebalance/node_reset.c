@@ -23,7 +23,7 @@ static void answer(struct buf *json, const char *schema, struct str topic, uint6
 
 /* Every version that searches use misses changes from here on, until it is built again. */
 static bool stop_tables(struct coordinator *co, const struct definitions *d, struct str topic,
-                        uint64_t *n, struct err *err)
+                        const char *reason, uint64_t *n, struct err *err)
 {
     struct catalogue *c = node_catalogue(co);
     bool ok = true;
@@ -36,7 +36,7 @@ static bool stop_tables(struct coordinator *co, const struct definitions *d, str
             catalogue_version(c, table_index(&d->tables[i]), STR("available")) == NULL)
             continue;
         buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(d->tables[i].table));
-        ok = node_stop_table(co, d->tables[i].table, REASON, fix.ptr, err);
+        ok = node_stop_table(co, d->tables[i].table, reason, fix.ptr, err);
         (*n)++;
         buf_free(&fix);
     }
@@ -57,6 +57,17 @@ static bool drop_position(struct coordinator *co, struct str topic, struct err *
     return ok;
 }
 
+bool node_reset_topic(struct coordinator *co, const struct definitions *d, struct str topic,
+                      const char *reason, uint64_t *n, struct err *err)
+{
+    struct topic *t = node_topic(co, topic);
+
+    if (t != NULL)
+        node_stop_topic(co, t);
+    return stop_tables(co, d, topic, reason, n, err) && node_drop_builds(co, topic, err) &&
+           drop_position(co, topic, err);
+}
+
 bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
                              struct err *err)
 {
@@ -66,14 +77,10 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
         return false;
 
     struct definitions *d = node_definitions(co);
-    struct topic *t = node_topic(co, topic);
     bool ok = definitions_topic(d, topic) != NULL ||
               refuse(err, 404, "there is no topic %" STR_FMT, STR_ARG(topic));
 
-    if (ok && t != NULL)
-        node_stop_topic(co, t);
-    ok = ok && stop_tables(co, d, topic, &n, err) && node_drop_builds(co, topic, err) &&
-         drop_position(co, topic, err);
+    ok = ok && node_reset_topic(co, d, topic, REASON, &n, err);
     if (ok && co->delivery != NULL)
         node_sync_topics(co);
     if (ok)

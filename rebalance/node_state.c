@@ -106,7 +106,8 @@ static struct catalogue *load_catalogue(struct coordinator *co, struct err *err)
     c->arena = arena_new();
     if (store_load_versions(co->opt.store, c->arena, STR(""), &c->versions, &c->n_versions,
                             err) &&
-        store_load_stops(co->opt.store, c->arena, &c->stops, &c->n_stops, err))
+        store_load_stops(co->opt.store, c->arena, &c->stops, &c->n_stops, err) &&
+        store_load_rebuilds(co->opt.store, c->arena, &c->rebuilds, &c->n_rebuilds, err))
         return c;
     node_catalogue_free(c);
     return NULL;
@@ -156,6 +157,15 @@ static struct stored_stop copy_stop(struct arena *a, const struct stored_stop *s
     return c;
 }
 
+static struct stored_rebuild copy_rebuild(struct arena *a, const struct stored_rebuild *r)
+{
+    struct stored_rebuild c = *r;
+
+    c.table = arena_copy(a, r->table);
+    c.reason = arena_copy(a, r->reason);
+    return c;
+}
+
 struct catalogue *node_catalogue(struct coordinator *co)
 {
     struct catalogue *c = mem_alloc(1, sizeof(*c));
@@ -164,14 +174,23 @@ struct catalogue *node_catalogue(struct coordinator *co)
     pthread_mutex_lock(&co->lock);
     c->n_versions = co->catalogue->n_versions;
     c->n_stops = co->catalogue->n_stops;
+    c->n_rebuilds = co->catalogue->n_rebuilds;
     c->versions = arena_alloc(c->arena, c->n_versions + 1, sizeof(*c->versions));
     c->stops = arena_alloc(c->arena, c->n_stops + 1, sizeof(*c->stops));
+    c->rebuilds = arena_alloc(c->arena, c->n_rebuilds + 1, sizeof(*c->rebuilds));
     for (size_t i = 0; i < c->n_versions; i++)
         c->versions[i] = copy_version(c->arena, &co->catalogue->versions[i]);
     for (size_t i = 0; i < c->n_stops; i++)
         c->stops[i] = copy_stop(c->arena, &co->catalogue->stops[i]);
+    for (size_t i = 0; i < c->n_rebuilds; i++)
+        c->rebuilds[i] = copy_rebuild(c->arena, &co->catalogue->rebuilds[i]);
     pthread_mutex_unlock(&co->lock);
     return c;
+}
+
+bool catalogue_is_live(const struct stored_version *v)
+{
+    return str_equal(v->state, STR("changing")) || str_equal(v->state, STR("available"));
 }
 
 const struct stored_version *catalogue_version(const struct catalogue *c, struct str index,
@@ -180,6 +199,23 @@ const struct stored_version *catalogue_version(const struct catalogue *c, struct
     for (size_t i = c->n_versions; i-- > 0;)
         if (str_equal(c->versions[i].index, index) && str_equal(c->versions[i].state, state))
             return &c->versions[i];
+    return NULL;
+}
+
+const struct stored_version *catalogue_number(const struct catalogue *c, struct str index,
+                                              uint64_t number)
+{
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (str_equal(c->versions[i].index, index) && c->versions[i].number == number)
+            return &c->versions[i];
+    return NULL;
+}
+
+const struct stored_rebuild *catalogue_rebuild(const struct catalogue *c, struct str table)
+{
+    for (size_t i = 0; i < c->n_rebuilds; i++)
+        if (str_equal(c->rebuilds[i].table, table))
+            return &c->rebuilds[i];
     return NULL;
 }
 
@@ -284,15 +320,15 @@ bool node_load(struct coordinator *co, struct err *err)
     return load_identity(co, err) && load_definitions(co, err) && node_refresh(co, err);
 }
 
-void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
-              const char *event, const char *detail)
+static void add_log(struct coordinator *co, struct str table, struct str index,
+                    uint64_t version, const char *event, struct str detail)
 {
     struct buf json = {0};
     struct json_writer w = {.out = &json};
     struct err err = {0};
 
     json_open_object(&w);
-    json_put_cstr(&w, STR("text"), detail);
+    json_put_string(&w, STR("text"), detail);
     json_close_object(&w);
 
     const struct stored_log l = {.at_ms = clock_wall_ms(),
@@ -306,6 +342,18 @@ void node_log(struct coordinator *co, struct str table, struct str index, uint64
         log_failure(LOG_WARN, &err, "the sync log was not written", KV("table", table),
                     KV("event", event));
     buf_free(&json);
+}
+
+void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
+              const char *event, const char *detail)
+{
+    add_log(co, table, index, version, event, str_from(detail));
+}
+
+void node_log_text(struct coordinator *co, struct str table, struct str index,
+                   const char *event, struct str detail)
+{
+    add_log(co, table, index, 0, event, detail);
 }
 
 void node_put_time(struct json_writer *w, struct str key, int64_t ms)

@@ -141,14 +141,18 @@ struct counted_table {
     uint64_t documents; /* UINT64_MAX: not known */
     uint64_t dead;
     bool pending;
+    struct str verify; /* why it is to be verified; empty: it is not */
 };
 
 /* The reason says what the engine said; what to do about it is the same for all of it. */
-#define HELD_FIX                                                                              "let the engine take writes again (free disk, a right, a write block): it is tried "     "again by itself; or millrace index create"
+static const char held_fix[] =
+    "let the engine take writes again (free disk, a right, a write block): it is tried again by "
+    "itself; or millrace index create";
 
 struct table_view {
     const struct stored_version *available, *changing;
     const struct stored_stop *stop;
+    const struct stored_rebuild *rebuild;
     const struct held_index *held;
     struct buf index;
 };
@@ -169,6 +173,7 @@ static void look_at_table(const struct coordinator *co, const struct catalogue *
     v->available = catalogue_version(c, alias, STR("available"));
     v->changing = catalogue_version(c, alias, STR("changing"));
     v->stop = catalogue_stop(c, t->table);
+    v->rebuild = catalogue_rebuild(c, t->table);
     if (v->available != NULL) {
         node_index_name(&v->index, alias, v->available->number);
         v->held = find_held(co, buf_str(&v->index));
@@ -224,6 +229,31 @@ static void append_build(const struct coordinator *co, struct json_writer *w,
     json_write_null(w);
 }
 
+/* Why it is not as it should be, and what happens or is to be done. */
+static void append_reason(const struct coordinator *co, struct json_writer *w,
+                          const struct table_definition *t, const struct catalogue *c,
+                          const struct table_view *v)
+{
+    struct str reason = STR("");
+    struct buf fix = {0};
+
+    if (v->stop != NULL)
+        reason = v->stop->reason;
+    else if (v->held != NULL)
+        reason = str_from(v->held->why.msg);
+    else if (v->rebuild != NULL)
+        reason = v->rebuild->reason;
+    if (v->rebuild != NULL)
+        node_append_rebuild_fix(co, c, t, &fix);
+    else if (v->stop != NULL)
+        buf_append(&fix, v->stop->way_out);
+    else if (v->held != NULL)
+        buf_append(&fix, str_from(held_fix));
+    json_put_string(w, STR("reason"), reason);
+    json_put_string(w, STR("fix"), buf_str(&fix));
+    buf_free(&fix);
+}
+
 static void append_table(struct coordinator *co, struct json_writer *w,
                          const struct table_definition *t, const struct definitions *d,
                          const struct catalogue *c, const struct counted_table *counted)
@@ -247,13 +277,8 @@ static void append_table(struct coordinator *co, struct json_writer *w,
         json_put_null(w, STR("documents"));
     json_put_bool(w, STR("pending"), counted->pending);
     json_put_u64(w, STR("dead_letters"), counted->dead);
-    if (v.stop != NULL) {
-        json_put_string(w, STR("reason"), v.stop->reason);
-        json_put_string(w, STR("fix"), v.stop->way_out);
-    } else {
-        json_put_cstr(w, STR("reason"), v.held != NULL ? v.held->why.msg : "");
-        json_put_cstr(w, STR("fix"), v.held != NULL ? HELD_FIX : "");
-    }
+    json_put_string(w, STR("verify"), counted->verify);
+    append_reason(co, w, t, c, &v);
     append_build(co, w, &v);
     json_close_object(w);
     buf_free(&v.index);
@@ -367,6 +392,19 @@ static bool is_pending(struct coordinator *co, const struct catalogue *c,
            v->number <= built;
 }
 
+static struct str mark_of(struct coordinator *co, struct arena *a, const struct catalogue *c,
+                          const struct table_definition *t)
+{
+    struct buf reason = {0};
+
+    node_mark_of(co, c, table_index(t), &reason);
+
+    const struct str copy = arena_copy(a, buf_str(&reason));
+
+    buf_free(&reason);
+    return copy;
+}
+
 /* Asked for before any lock is taken: the engine may be slow. */
 static bool count_all(struct coordinator *co, struct arena *a, const struct definitions *d,
                       const struct catalogue *c, struct counted_table **out, struct err *err)
@@ -382,6 +420,7 @@ static bool count_all(struct coordinator *co, struct arena *a, const struct defi
             .documents = count_documents(co, c, &d->tables[i]),
             .dead = count_of(dead, n_dead, d->tables[i].table),
             .pending = is_pending(co, c, &d->tables[i]),
+            .verify = mark_of(co, a, c, &d->tables[i]),
         };
     return true;
 }

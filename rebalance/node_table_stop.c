@@ -25,8 +25,17 @@ bool node_stop_table(struct coordinator *co, struct str table, const char *reaso
     return node_refresh(co, err);
 }
 
-/* "orders_v2" -> "orders", 2 */
-static bool split_index_name(const char *index, struct str *alias, uint64_t *number)
+bool node_wish_rebuild(struct coordinator *co, struct str table, const char *reason,
+                       struct err *err)
+{
+    const struct stored_rebuild wish = {
+        .table = table, .reason = str_from(reason), .at_ms = clock_wall_ms()};
+
+    return !node_follows(co, table) ||
+           (store_put_rebuild(co->opt.store, &wish, err) && node_refresh(co, err));
+}
+
+bool node_split_index_name(const char *index, struct str *alias, uint64_t *number)
 {
     const struct str name = str_from(index);
     size_t at = name.len;
@@ -47,7 +56,7 @@ bool node_stop_target(struct coordinator *co, const struct target *target, const
     uint64_t number;
     bool changing = false;
 
-    if (split_index_name(target->index, &alias, &number) &&
+    if (node_split_index_name(target->index, &alias, &number) &&
         !store_fail_version(co->opt.store, alias, number, str_from(reason), &changing, err))
         return false;
     if (!changing)

@@ -225,8 +225,11 @@ static void on_stop_table(void *ctx, struct target *target, const char *reason,
     struct buf fix = {0};
     struct err err = {0};
 
-    buf_printf(&fix, "%s %s", way_out, target->table);
-    while (!node_stop_target(co, target, reason, fix.ptr, &err)) {
+    buf_printf(&fix, "%s %s", way_out != NULL ? way_out : "millrace index create",
+               target->table);
+    while (!node_stop_target(co, target, reason, fix.ptr, &err) ||
+           (way_out == NULL &&
+            !node_wish_rebuild(co, str_from(target->table), reason, &err))) {
         log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             freeze(co, target->topic);
@@ -234,6 +237,21 @@ static void on_stop_table(void *ctx, struct target *target, const char *reason,
         }
     }
     buf_free(&fix);
+}
+
+static void on_mark(void *ctx, const struct target *target, const char *reason)
+{
+    struct coordinator *co = ctx;
+    struct err err = {0};
+
+    while (!node_mark_index(co, target, reason, &err)) {
+        log_failure(LOG_ERROR, &err, "that a table is to be verified could not be stored, "
+                                     "trying again");
+        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
+            freeze(co, target->topic);
+            return;
+        }
+    }
 }
 
 /* ---- versions to specs ---- */
@@ -250,11 +268,6 @@ static void free_specs(struct specs *s)
     free(s->list);
 }
 
-static bool live(const struct stored_version *v)
-{
-    return str_equal(v->state, STR("changing")) || str_equal(v->state, STR("available"));
-}
-
 static bool is_live(const struct catalogue *c, const char *index)
 {
     bool found = false;
@@ -263,7 +276,7 @@ static bool is_live(const struct catalogue *c, const char *index)
         struct buf name = {0};
 
         node_index_name(&name, c->versions[i].index, c->versions[i].number);
-        found = live(&c->versions[i]) && str_equal(buf_str(&name), str_from(index));
+        found = catalogue_is_live(&c->versions[i]) && str_equal(buf_str(&name), str_from(index));
         buf_free(&name);
     }
     return found;
@@ -294,7 +307,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     spec->version_min = v->epoch << 53;
 
     const struct topic_definition *topic = definitions_topic(now, v->topic);
-    const bool ok = node_version_definitions(co, v, &spec->definitions, &spec->table, &err) &&
+    const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
                     topic != NULL &&
                     definition_split_table(spec->table->table, &database, &table) &&
                     server_access_new(&spec->server, topic, definitions_database(now, database),
@@ -307,6 +320,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
         version_spec_free(spec);
         return;
     }
+    spec->filling = str_equal(v->state, STR("changing"));
     spec->stopped =
         str_equal(v->state, STR("available")) && catalogue_stop(c, spec->table->table) != NULL;
     s->list = mem_resize(s->list, s->n + 1, sizeof(struct version_spec *));
@@ -318,7 +332,7 @@ static void make_specs(struct coordinator *co, struct str topic, struct specs *s
     struct catalogue *c = node_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
-        if (live(&c->versions[i]) && str_equal(c->versions[i].topic, topic))
+        if (catalogue_is_live(&c->versions[i]) && str_equal(c->versions[i].topic, topic))
             add_spec(co, s, &c->versions[i], c);
     node_catalogue_free(c);
 }
@@ -388,39 +402,45 @@ static bool epoch_in_engine(struct coordinator *co, struct str topic, uint64_t *
 
 /* ---- starting and stopping ---- */
 
+bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch, struct err *err)
+{
+    struct buf name = {0}, value = {0};
+    uint64_t kept = 0;
+    bool found = false;
+
+    buf_printf(&name, "epoch/%" STR_FMT, STR_ARG(topic));
+
+    bool ok = store_get_value(co->opt.store, buf_str(&name), &value, &found, err) &&
+              epoch_in_engine(co, topic, epoch, err);
+
+    if (ok && found)
+        kept = strtoull(value.ptr, NULL, 10);
+    *epoch = (kept > *epoch ? kept : *epoch) + 1;
+    if (ok && *epoch > POSITION_EPOCH_MAX)
+        ok = err_set(err, ERR_FATAL,
+                     "the epoch of topic %" STR_FMT
+                     " is used up; fix: give the topic another name and build its indexes again",
+                     STR_ARG(topic));
+    buf_clear(&value);
+    buf_printf(&value, "%" PRIu64, *epoch);
+    ok = ok && store_put_value(co->opt.store, buf_str(&name), buf_str(&value), err);
+    buf_free(&name);
+    buf_free(&value);
+    return ok;
+}
+
 static bool choose_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
                          struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_checkpoint cp;
-    struct buf b = {0};
     bool found = false;
     bool ok = store_load_checkpoint(co->opt.store, a, topic, &cp, &found, err);
 
-    if (ok && found) {
+    if (ok && found)
         *epoch = cp.epoch;
-    } else if (ok) {
-        struct buf name = {0};
-        uint64_t kept = 0;
-
-        buf_printf(&name, "epoch/%" STR_FMT, STR_ARG(topic));
-        ok = store_get_value(co->opt.store, buf_str(&name), &b, &found, err) &&
-             epoch_in_engine(co, topic, epoch, err);
-        if (ok && found)
-            kept = strtoull(b.ptr, NULL, 10);
-        *epoch = (kept > *epoch ? kept : *epoch) + 1;
-        if (ok && *epoch > POSITION_EPOCH_MAX)
-            ok = err_set(
-                err, ERR_FATAL,
-                "the epoch of topic %" STR_FMT
-                " is used up; fix: give the topic another name and build its indexes again",
-                STR_ARG(topic));
-        buf_clear(&b);
-        buf_printf(&b, "%" PRIu64, *epoch);
-        ok = ok && store_put_value(co->opt.store, buf_str(&name), buf_str(&b), err);
-        buf_free(&name);
-    }
-    buf_free(&b);
+    else
+        ok = ok && node_new_epoch(co, topic, epoch, err);
     arena_free(a);
     return ok;
 }
@@ -472,9 +492,13 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .spill_folder = spill.ptr,
                                .store = co->opt.store,
                                .delivery = co->delivery,
+                               .search = co->opt.search,
                                .ctx = co,
                                .stop_table = on_stop_table,
-                               .dead = on_dead_row},
+                               .dead = on_dead_row,
+                               .fit = node_fit_version,
+                               .tables_changed = node_on_tables_changed,
+                               .mark = on_mark},
                            err);
 
     if (ok) {

@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "sync/document/plan.h"
+#include "sync/model/definition_export.h"
 #include "sync/model/mapping.h"
 #include "sync/schemas.h"
 
@@ -57,14 +58,14 @@ static bool check_alias(struct coordinator *co, struct str alias, struct err *er
                   STR_ARG(alias));
 }
 
-static void append_meta(struct json_writer *w, const struct stored_version *v,
-                        const char *identity)
+void node_put_lineage(struct json_writer *w, const struct stored_version *v, uint64_t epoch,
+                      const char *identity)
 {
     json_write_key(w, STR("_millrace"));
     json_open_object(w);
     json_put_string(w, STR("topic"), v->topic);
     json_put_cstr(w, STR("log"), identity);
-    json_put_u64(w, STR("epoch"), v->epoch);
+    json_put_u64(w, STR("epoch"), epoch);
     json_put_u64(w, STR("version"), v->number);
     json_close_object(w);
 }
@@ -82,7 +83,7 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
     if (topic != NULL && topic->pipeline != NULL)
         pipeline_identity(topic->pipeline, identity, sizeof(identity));
     json_open_object(&w);
-    append_meta(&w, v, identity);
+    node_put_lineage(&w, v, v->epoch, identity);
     json_close_object(&w);
     node_write_alias(&alias, v->index, v->number);
 
@@ -203,8 +204,8 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
         v.epoch = pipeline_epoch(running->pipeline);
         plan = plan_compile(d, t, schemas_find, l.schemas, err);
         ok = plan != NULL && search_detect(co->opt.search, err) &&
-             check_alias(co, v.index, err) &&
-             node_expand_table(d, t, schemas_find, l.schemas, &definition, err);
+             check_alias(co, v.index, err);
+        table_append_json(t, &definition);
         v.definition = buf_str(&definition);
     }
     if (ok && schemas_failed(l.schemas)->kind != ERR_NONE) {
@@ -215,7 +216,8 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     if (ok) {
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
-        ok = created && new_job(co, &v, t->table, opt, job, err);
+        ok = created && node_keep_shapes(co, &v, d, t, schemas_find, l.schemas, err) &&
+             new_job(co, &v, t->table, opt, job, err);
         if (!ok)
             undo_version(co, &v, created);
     }

@@ -1,7 +1,8 @@
 # Numbered migrations of the store, built into the program.
 migration_files = \
 	%D%/0001_positions.sql \
-	%D%/0002_troubles.sql
+	%D%/0002_troubles.sql \
+	%D%/0003_shapes.sql
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 
 sql/migrations.c: $(migration_files) %D%/embed.awk

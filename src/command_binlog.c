@@ -6,6 +6,7 @@
 #include "src/base/random.h"
 #include "src/inspect_view.h"
 #include "src/json.h"
+#include "src/log_choice.h"
 #include "src/problem.h"
 #include "src/session.h"
 #include "sync/binlog/decode.h"
@@ -19,35 +20,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define EVENT_MAX ((size_t)1 << 30)
 
-/* "2026-11-21T10:00:00Z" to seconds since 1970. */
 static bool read_time(const struct invocation *inv, const char *option, uint32_t *out,
                       struct err *err)
 {
     const char *text = invocation_value(inv, option);
-    struct tm tm = {0};
 
-    if (text == NULL)
-        return true;
-
-    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-    time_t t = end != NULL && (strcmp(end, "Z") == 0 || *end == '\0') ? timegm(&tm) : -1;
-
-    *out = (uint32_t)t;
-    return (t >= 0 && t <= (time_t)UINT32_MAX) ||
-           err_set(err, ERR_REJECT,
-                   "--%s takes a time like 2026-11-21T10:00:00Z, not \"%.40s\"", option, text);
+    return text == NULL || log_choice_time(text, out, err) || err_wrap(err, "--%s", option);
 }
 
-static bool read_position(const struct invocation *inv, const char *option,
+/* An offset alone is in file. */
+static bool read_position(const struct invocation *inv, const char *option, const char *file,
                           struct position *out, struct err *err)
 {
     const char *text = invocation_value(inv, option);
 
-    return text == NULL || position_parse(str_from(text), out, err) ||
+    return text == NULL || log_choice_position(text, file, out, err) ||
            err_wrap(err, "--%s", option);
 }
 
@@ -73,6 +63,7 @@ static int fail(const struct err *err)
 struct reading {
     const struct invocation *inv;
     struct log_excerpt excerpt; /* of the log that is read */
+    struct position from, to;   /* as asked for */
     struct str *tables;
     struct gtid_choice gtids;
     bool (*read)(struct reading *r, struct transport *t, struct err *err);
@@ -87,15 +78,20 @@ struct reading {
 };
 
 /* The tables that were named, any number of times. */
-static void read_tables(struct reading *r)
+static bool read_tables(struct reading *r, struct err *err)
 {
     const struct invocation *inv = r->inv;
 
     r->tables = mem_alloc(inv->n_given, sizeof(*r->tables));
-    for (size_t i = 0; i < inv->n_given; i++)
-        if (strcmp(inv->given[i].option->name, "table") == 0)
-            r->tables[r->excerpt.filter.n_tables++] = str_from(inv->given[i].value);
+    for (size_t i = 0; i < inv->n_given; i++) {
+        if (strcmp(inv->given[i].option->name, "table") != 0)
+            continue;
+        if (!log_choice_table(inv->given[i].value, err))
+            return err_wrap(err, "--table");
+        r->tables[r->excerpt.filter.n_tables++] = str_from(inv->given[i].value);
+    }
     r->excerpt.filter.tables = r->tables;
+    return true;
 }
 
 static bool read_gtids(struct reading *r, struct err *err)
@@ -128,12 +124,15 @@ static bool read_options(struct reading *r, struct err *err)
 
     if ((inv->n_args > 0) == invocation_has(inv, "topic"))
         return err_set(err, ERR_REJECT, "which log? give either files or --topic");
-    read_tables(r);
-    return read_format(r, err) && read_gtids(r, err) &&
+
+    const char *first = inv->n_args > 0 ? inv->args[0] : NULL;
+    const char *last = inv->n_args > 0 ? inv->args[inv->n_args - 1] : NULL;
+
+    return read_tables(r, err) && read_format(r, err) && read_gtids(r, err) &&
            read_time(inv, "from-time", &r->excerpt.filter.from_time, err) &&
            read_time(inv, "to-time", &r->excerpt.filter.to_time, err) &&
-           read_position(inv, "from", &r->excerpt.filter.from, err) &&
-           read_position(inv, "to", &r->excerpt.filter.to, err);
+           read_position(inv, "from", first, &r->from, err) &&
+           read_position(inv, "to", last, &r->to, err);
 }
 
 static void free_options(struct reading *r)
@@ -156,19 +155,42 @@ static bool read_all(struct reading *r, struct transport *t, struct str file,
     return ok;
 }
 
+/* Which of the files has that name; their number: none. */
+static size_t find_file(const struct invocation *inv, struct str name)
+{
+    size_t i = 0;
+
+    while (i < inv->n_args && !str_equal(str_from(log_choice_file_name(inv->args[i])), name))
+        i++;
+    return i;
+}
+
+static bool read_file(struct reading *r, const char *path, struct err *err)
+{
+    struct transport *t = NULL;
+
+    return transport_open_file(&t, path, 4, EVENT_MAX, err) &&
+           read_all(r, t, str_from(log_choice_file_name(path)), (struct position){0}, err);
+}
+
+/*
+ * The files are in the order that they are given in; a bound in none of them is compared by the
+ * numbers of their names.
+ */
 static int read_files(struct reading *r)
 {
     const struct invocation *inv = r->inv;
+    const size_t n = inv->n_args, from = find_file(inv, r->from.file),
+                 to = find_file(inv, r->to.file);
+    const struct position none = {0};
     int code = EXIT_DONE;
 
-    for (size_t i = 0; i < inv->n_args; i++) {
-        const char *slash = strrchr(inv->args[i], '/');
-        struct str name = str_from(slash != NULL ? slash + 1 : inv->args[i]);
-        struct transport *t = NULL;
+    for (size_t i = from < n ? from : 0; i < n && (to == n || i <= to); i++) {
         struct err err = {0};
 
-        if (transport_open_file(&t, inv->args[i], 4, EVENT_MAX, &err) &&
-            read_all(r, t, name, (struct position){0}, &err))
+        r->excerpt.filter.from = from == n || i == from ? r->from : none;
+        r->excerpt.filter.to = to == n || i == to ? r->to : none;
+        if (read_file(r, inv->args[i], &err))
             continue;
         code = fail(&err);
         if (!r->goes_on)
@@ -247,12 +269,14 @@ static bool open_dump(struct transport **out, const struct definitions *d,
 
 static int read_topic_log(struct reading *r)
 {
-    struct position start = r->excerpt.filter.from;
+    struct position start = r->from;
     struct definitions *d = NULL;
     struct transport *t = NULL;
     struct err err = {0};
     int code = ask_topic(r->inv, &d);
 
+    r->excerpt.filter.from = r->from;
+    r->excerpt.filter.to = r->to;
     if (start.file.len == 0)
         start.offset = 4;
     if (code == EXIT_DONE &&
@@ -274,9 +298,9 @@ static void add_counts(struct decode_counts *sum, const struct decode_counts *c)
     sum->inserts += c->inserts;
     sum->updates += c->updates;
     sum->deletes += c->deletes;
-    sum->cells += c->cells;
-    sum->nulls += c->nulls;
-    sum->idsum += c->idsum;
+    sum->rows.cells += c->rows.cells;
+    sum->rows.nulls += c->rows.nulls;
+    sum->rows.idsum += c->rows.idsum;
 }
 
 static bool decode(struct reading *r, struct transport *t, struct err *err)

@@ -207,6 +207,13 @@ static void note_table(struct buf *out, struct str table)
         buf_append(out, STR("has no index yet: millrace index create "));
         put(out, table, "/table", RENDER_TEXT);
     }
+    if (has_text(table, "/verify")) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("is to be verified: "));
+        put(out, table, "/verify", RENDER_TEXT);
+        buf_append(out, STR("; then millrace index create "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
     dead = 0;
     if (json_find_u64(table, "/dead_letters", &dead) && dead > 0) {
         add_note(out, table, "/table");

@@ -71,11 +71,11 @@ static const struct command_option letters_options[] = {
 };
 
 #define WHICH_PART                                                                             \
-    {"table", 0, "NAME", "only this DATABASE.TABLE; may be repeated", NULL},                   \
+    {"table", 0, "NAME", "only this DATABASE.TABLE, * and ? are wildcards; may be repeated", NULL},                   \
         {"topic", 0, "NAME", "read from a topic's server instead of files", "topic"},          \
-        {"from", 0, "FILE:OFFSET", "start here", NULL},                                        \
-        {"to", 0, "FILE:OFFSET", "end before this", NULL},                                     \
-        {"from-time", 0, "TIME", "only what is from then on: 2026-11-21T10:00:00Z", NULL},     \
+        {"from", 0, "FILE:OFFSET", "start here; OFFSET alone is in the first file", NULL},                                        \
+        {"to", 0, "FILE:OFFSET", "end before this; OFFSET alone is in the last file", NULL},                                     \
+        {"from-time", 0, "TIME", "only what is from then on: 2026-11-21T10:00:00Z, 2026-11-21 (UTC)", NULL},     \
         {"to-time", 0, "TIME", "only what is before then", NULL},                              \
     {                                                                                          \
         "gtid", 0, "GTIDS",                                                                    \
@@ -225,14 +225,16 @@ const struct command command_table[] = {
      "is "
      "not in the log is missing.  On a damaged file exit code 1, after everything before the "
      "damage was printed.\n\n"
-     "With --topic it is read from that topic's server, and ends where the log ends.",
+     "FILE - is standard input.  With --topic the log is read from that topic's server, and ends "
+     "where it ends.",
      NEED_STORE, command_binlog_decode, NULL, 0, 1000000, decode_options, "file", false},
     {"binlog inspect", "[FILE...]", "what binlog files hold, in figures",
      "Of each file: the server that wrote it, its checksum, times, GTIDs and transactions, the "
      "largest of them, events by type, row changes by table, statements that change tables, "
      "and where it is damaged.  The options choose a part; the figures are of that part.  Exit "
      "code 1 when a file is damaged, after all files were read.\n\n"
-     "With --topic it is read from that topic's server, and ends where the log ends.",
+     "FILE - is standard input.  With --topic the log is read from that topic's server, and ends "
+     "where it ends.",
      NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false},
 
     {"config show", "", "the settings in force",

@@ -10,6 +10,7 @@ libservice_a_SOURCES = \
 	%D%/mysql.c %D%/mysql.h %D%/mysql_quote.c \
 	%D%/problem.c %D%/problem.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
+	%D%/search_pages.c %D%/search_pages.h \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_read.c %D%/yaml_read.h
 libservice_a_SOURCES += \
@@ -17,7 +18,7 @@ libservice_a_SOURCES += \
 	%D%/secret_file.c %D%/secret_file.h \
 	%D%/whole_file.c %D%/whole_file.h \
 	%D%/migrate.c %D%/migrate.h \
-	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_trouble.c \
+	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_shape.c %D%/store_trouble.c \
 	%D%/store_backend.c %D%/store_backend.h \
 	%D%/store_core.c %D%/store_core.h \
 	%D%/store_mysql.c %D%/store_sqlite.c

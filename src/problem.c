@@ -57,7 +57,7 @@ void problems_add_source(struct problems *p, const char *file, struct str text)
     p->sources = s;
 }
 
-static struct str format(struct arena *a, const char *fmt, va_list args)
+static PRINTF_LIKE(2, 0) struct str format(struct arena *a, const char *fmt, va_list args)
 {
     char text[MESSAGE_MAX];
     int n = vsnprintf(text, sizeof(text), fmt, args);

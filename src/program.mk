@@ -24,6 +24,7 @@ libprogram_a_SOURCES = \
 	%D%/configuration_show.c \
 	%D%/configuration_values.c %D%/configuration_values.h \
 	%D%/inspect_view.c    %D%/inspect_view.h \
+	%D%/log_choice.c      %D%/log_choice.h \
 	%D%/meter.c           %D%/meter.h \
 	%D%/render.c          %D%/render.h \
 	%D%/render_line.c     %D%/render_line.h \

@@ -120,7 +120,7 @@ bool store_fail_version(struct store *s, struct str index, uint64_t number, stru
                         bool *changing, struct err *err) MUST_CHECK;
 /*
  * One transaction: `number` available, the version that was available history; the
- * tables of its jobs are not stopped any more.  ERR_REJECT when it failed.
+ * tables of its jobs are not stopped any more, nor to be built again.  ERR_REJECT when it failed.
  */
 bool store_promote_version(struct store *s, struct str index, uint64_t number,
                            int64_t finished_ms, struct err *err) MUST_CHECK;
@@ -142,6 +142,29 @@ bool store_put_stop(struct store *s, const struct stored_stop *stop,
 bool store_delete_stop(struct store *s, struct str table, struct err *err) MUST_CHECK;
 bool store_load_stops(struct store *s, struct arena *a, struct stored_stop **out, size_t *n,
                       struct err *err) MUST_CHECK;
+
+/*
+ * What the tables of an index version looked like when its documents were made (an opaque text),
+ * and the tables whose index is to be built again by itself.  A rebuild goes when a version is
+ * promoted that has a job for its table.
+ */
+struct stored_rebuild {
+    struct str table; /* "shop.orders" */
+    struct str reason;
+    int64_t at_ms;
+};
+/* One that is there for the same reason stays as it is. */
+bool store_put_rebuild(struct store *s, const struct stored_rebuild *r,
+                       struct err *err) MUST_CHECK;
+bool store_delete_rebuild(struct store *s, struct str table, struct err *err) MUST_CHECK;
+bool store_load_rebuilds(struct store *s, struct arena *a, struct stored_rebuild **out,
+                         size_t *n, struct err *err) MUST_CHECK;
+/* Both in one transaction; rebuild NULL: none is needed. */
+bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct str shapes,
+                      const struct stored_rebuild *rebuild, struct err *err) MUST_CHECK;
+/* Appends to out. */
+bool store_load_shapes(struct store *s, struct str index, uint64_t number, struct buf *out,
+                       bool *found, struct err *err) MUST_CHECK;
 
 /* Jobs: one record a bucket, with a cursor. */
 struct stored_job {

@@ -181,6 +181,9 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
     static const char go_on[] =
         "DELETE FROM table_stop WHERE table_name IN"
         " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
+    static const char built[] =
+        "DELETE FROM rebuild WHERE table_name IN"
+        " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
 
     if (!store_begin(s, err))
         return false;
@@ -188,15 +191,26 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
         version_exists(s, index, number, err) && has_not_failed(s, index, number, err) &&
         store_run(s, retire, BINDS(TEXT(index), NUMBER(number)), err) &&
         store_run(s, promote, BINDS(NUMBER(finished_ms), TEXT(index), NUMBER(number)), err) &&
-        store_run(s, go_on, BINDS(TEXT(index), NUMBER(number)), err);
+        store_run(s, go_on, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, built, BINDS(TEXT(index), NUMBER(number)), err);
 
     return store_end(s, ok, err);
 }
 
 bool store_delete_version(struct store *s, struct str index, uint64_t number, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM index_version WHERE index_name = ? AND number = ?",
-                           BINDS(TEXT(index), NUMBER(number)), err);
+    static const char shapes[] =
+        "DELETE FROM version_shape WHERE index_name = ? AND number = ?";
+    static const char version[] =
+        "DELETE FROM index_version WHERE index_name = ? AND number = ?";
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = store_run(s, shapes, BINDS(TEXT(index), NUMBER(number)), err) &&
+                    store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
+
+    return store_end(s, ok, err);
 }
 
 /* Stopped tables. */

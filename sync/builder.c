@@ -11,6 +11,8 @@
 #include "src/base/thread.h"
 #include "sync/binlog/position.h"
 #include "sync/binlog/transaction.h"
+#include "sync/binlog/transport.h"
+#include "sync/cascades.h"
 #include "sync/change_writer.h"
 #include "sync/handoff.h"
 #include "sync/late_rows.h"
@@ -47,9 +49,11 @@ struct builder {
     bool busy;         /* atomic: an event is at hand, or its writes wait for room */
     struct mark expected;
     bool expecting;
+    bool unplaced; /* begun at GTIDs: what the log has of them is left out until the first one */
     bool faulty; /* nothing is read until the dump begins again */
     struct stop discarding;
     struct late_rows *late;
+    struct table_away away;
     bool witnesses;               /* wanted */
     bool witnessed;               /* the running transaction is */
     struct buf witness;           /* scratch */
@@ -100,6 +104,7 @@ void builder_begin(struct builder *b, const struct position *start,
     b->witnessed = false;
     b->running = (struct mark){0};
     b->file[0] = '\0';
+    b->unplaced = start->file.len == 0;
     late_rows_begin(b->late);
     progress_abandon(b->opt.progress);
     change_writer_forget(b->writer);
@@ -127,6 +132,7 @@ void builder_set_routing(struct builder *b, struct routing *routing)
     change_writer_forget(b->writer);
     /* Nobody has looked at earlier changes of a table that is watched from now on. */
     read_position_set_witness(b->opt.reader, STR(""));
+    cascades_set_routing(b->opt.cascades, routing);
     routing_ref(routing);
     routing_unref(b->routing);
     b->routing = routing;
@@ -225,11 +231,11 @@ static bool same_log(struct builder *b, const struct event *e, struct err *err)
     if (e->start == b->expected.gtid_start && b->file_number == b->expected.file_number &&
         memcmp(b->running.gtid_event, b->expected.gtid_event, MARK_GTID_BYTES) == 0)
         return true;
-    return err_set(err, ERR_FATAL,
-                   "the binlog is not the one that was read before: at offset %" PRIu64
-                   " another transaction stands (RESET, restored backup, or another server "
-                   "behind the address)",
-                   b->expected.gtid_start);
+    return transport_fail(err, TRANSPORT_DIVERGED,
+                          "the binlog is not the one that was read before: at offset %" PRIu64
+                          " another transaction stands (RESET, restored backup, or another "
+                          "server behind the address)",
+                          b->expected.gtid_start);
 }
 
 /* In another log a known place may lie in the middle of an event: its bytes then look damaged. */
@@ -239,10 +245,10 @@ static void name_other_log(const struct builder *b, struct err *err)
 
     if (!b->expecting || cause.kind == ERR_RETRY || cause.kind == ERR_STOP)
         return;
-    err_set(err, ERR_FATAL,
-            "the binlog is not the one that was read before, or damaged: at offset %" PRIu64
-            " no transaction begins (%s)",
-            b->expected.gtid_start, cause.msg);
+    transport_fail(err, TRANSPORT_DIVERGED,
+                   "the binlog is not the one that was read before, or damaged: at offset "
+                   "%" PRIu64 " no transaction begins (%s)",
+                   b->expected.gtid_start, cause.msg);
 }
 
 static void wait_for_graves(struct builder *b)
@@ -263,6 +269,13 @@ static bool in_doubt(const struct watched *w, const struct table_map *map, uint6
     return true;
 }
 
+/* Without this an index that is built anew would stop at the same row. */
+static void refute_shape(const struct watched *w, const struct table_map *map)
+{
+    if (map->broken.kind != ERR_NONE && w->shape != NULL)
+        w->shape->refuted = true;
+}
+
 static const struct watched *find(void *ctx, struct str database, struct str table)
 {
     struct builder *b = ctx;
@@ -279,15 +292,17 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
     if (w == NULL)
         return;
 
-    const struct rows_at at = {.watched = w,
+    const struct rows_at at = {.routing = b->routing,
+                               .watched = w,
                                .rows = &step->rows,
                                .map = step->map,
                                .version = when->version,
                                .commit_ms = when->commit_ms,
-                               .doubtful =
-                                   in_doubt(w, step->map, when->version) || when->doubtful,
+                               .doubtful = in_doubt(w, step->map, when->version) ||
+                                           when->doubtful || step->map->keeps_history,
                                .witness = b->witnesses && !b->witnessed ? &b->witness : NULL};
 
+    refute_shape(w, step->map);
     buf_clear(&b->witness);
 
     const struct rows_counted n = change_writer_rows(b->writer, &at);
@@ -302,10 +317,13 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
     wait_for_graves(b); /* a changed key deletes as well */
 }
 
-static struct table_stops stops_at(const struct builder *b, uint64_t version)
+static struct table_stops stops_at(struct builder *b, uint64_t version)
 {
-    return (struct table_stops){
-        .routing = b->routing, .writer = b->writer, .file = b->file, .version = version};
+    return (struct table_stops){.routing = b->routing,
+                                .writer = b->writer,
+                                .file = b->file,
+                                .version = version,
+                                .away = &b->away};
 }
 
 /* What is read of a table after its DDL must be what the DDL made of it. */
@@ -365,8 +383,10 @@ static void on_ready(void *ctx, const struct str *witness, uint64_t version)
 {
     struct builder *b = ctx;
 
-    if (witness != NULL)
+    if (witness != NULL) {
         b->opt.wait_committed(b->opt.ctx, *witness);
+        read_position_note_late(b->opt.reader);
+    }
     /* Just before, so that what is read again for them need not wait for the last of them. */
     read_position_set(b->opt.reader, version - 1, 0);
 }
@@ -394,7 +414,7 @@ static void on_lost(void *ctx, const struct watched *w, struct str xid)
 static bool opens_file(const struct builder *b, const struct step *step)
 {
     return step->kind == STEP_FORMAT && step->event.start == FILE_START &&
-           step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting;
+           step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting && !b->unplaced;
 }
 
 static void stand_still(struct builder *b, uint64_t version)
@@ -403,6 +423,15 @@ static void stand_still(struct builder *b, uint64_t version)
         return;
     change_writer_flush(b->writer);
     standstill_stand(b->opt.standstill);
+}
+
+/* What they wait for must not wait here. */
+static void wait_for_cascades(struct builder *b)
+{
+    if (!cascades_is_full(b->opt.cascades))
+        return;
+    change_writer_flush(b->writer);
+    cascades_wait(b->opt.cascades);
 }
 
 static bool on_content(struct builder *b, const struct step *step, uint64_t version,
@@ -428,6 +457,7 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         return false;
     b->at = version;
     if (is_gtid(step->event.type)) {
+        b->unplaced = false;
         keep_gtid_event(b, &step->event);
         if (b->expecting && !same_log(b, &step->event, err))
             return false;
@@ -443,6 +473,7 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         read_position_set(b->opt.reader, version, (int64_t)step->event.time * 1000);
         stand_still(b, version);
     }
+    wait_for_cascades(b);
     return true;
 }
 
@@ -513,6 +544,7 @@ struct builder *builder_new(const struct builder_options *opt)
     b->writer = change_writer_new(&(struct change_writer_options){.delivery = opt->delivery,
                                                                   .progress = opt->progress,
                                                                   .reread = opt->reread,
+                                                                  .cascades = opt->cascades,
                                                                   .given_up = &b->discarding,
                                                                   .ctx = opt->ctx,
                                                                   .stop_table = opt->stop_table,

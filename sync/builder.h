@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 struct builder;
+struct cascades;
 struct gtid_set;
 struct handoff;
 struct position;
@@ -42,11 +43,12 @@ struct builder_options {
     struct progress *progress;
     struct read_position *reader;
     struct reread *reread;
+    struct cascades *cascades;
     struct standstill *standstill;
     void *ctx;
     /* A table cannot go on; durable when it returns.  On the builder thread. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,
-                       const char *way_out);
+                       const char *way_out); /* as table_stop_fn */
     /* A document cannot be made from its row; durable when it returns. */
     void (*dead)(void *ctx, const struct dead_letter_note *note);
     /* DDL was met; a new routing may be set with builder_set_routing before it returns.  False

@@ -9,6 +9,9 @@
 #include "src/base/thread.h"
 #include "sync/binlog/row.h"
 #include "sync/binlog/row_fill.h"
+#include "sync/cascade_parent.h"
+#include "sync/cascades.h"
+#include "sync/delivery/turnstile.h"
 #include "sync/delivery/write.h"
 #include "sync/document/resolver.h"
 #include "sync/progress.h"
@@ -16,6 +19,7 @@
 #include "sync/routing.h"
 #include "sync/witness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +36,7 @@ struct bound {
     const struct watched *watched;
     struct binding **bindings; /* one for each use; NULL: its table stopped */
     bool *generated;           /* for each column of a row: a value that the server computes */
+    struct cascade_parent *parent; /* NULL: nothing changes with its rows */
 };
 
 /* Texts of a gathered write are offsets until the text buffer does not move any more. */
@@ -53,6 +58,8 @@ struct change_writer {
     size_t n_tasks;
     struct buf id, key, routing, body;             /* scratch of the new image */
     struct buf old_id, old_key, old_routing, join; /* scratch of the old one */
+    struct cascade_hold *holds;                    /* scratch: of the steps of a cascade */
+    size_t holds_cap;
 };
 
 /* One row change for one index version. */
@@ -80,6 +87,7 @@ static void free_bound(struct bound *b)
         binding_free(b->bindings[i]);
     free(b->bindings);
     free(b->generated);
+    cascade_parent_free(b->parent);
     table_map_unref(b->map);
 }
 
@@ -107,6 +115,7 @@ void change_writer_free(struct change_writer *w)
     buf_free(&w->old_key);
     buf_free(&w->old_routing);
     buf_free(&w->join);
+    free(w->holds);
     free(w);
 }
 
@@ -491,17 +500,128 @@ static void related_change(struct unit *u, const struct use *use, const struct b
         reach(u, use, buf_str(&w->join));
 }
 
+/* ---- what changes along with a row ---- */
+
+static struct ticket *new_ticket(struct change_writer *w, const struct target *target)
+{
+    struct turnstile *t = ((const struct reading *)target->plan)->turnstile;
+    struct ticket *ticket = progress_ticket(w->opt.progress);
+
+    ticket_pass(ticket, t, turnstile_enter(t));
+    return ticket;
+}
+
+/* The server of the source does it by itself, without writing it into the log. */
+static bool sets_off(const struct rows_at *at, const struct bound *b,
+                     const struct row_change *change, struct cascade_set_off *out)
+{
+    return b->parent != NULL && (at->rows->flags & (ROWS_NO_FK_CHECKS | ROWS_USE_SQL_FK)) == 0 &&
+           cascade_parent_look(b->parent, change, out);
+}
+
+static void clear_holds(struct change_writer *w, size_t n)
+{
+    if (n > w->holds_cap) {
+        w->holds = mem_resize(w->holds, n, sizeof(*w->holds));
+        w->holds_cap = n;
+    }
+    for (size_t i = 0; i < n; i++)
+        w->holds[i] = (struct cascade_hold){0};
+}
+
+/* Where the target's documents that change along hold a ticket; NULL: none do. */
+static struct cascade_hold *find_hold(struct change_writer *w, const struct rows_at *at,
+                                      const struct cascade_set_off *off,
+                                      const struct target *target)
+{
+    for (size_t i = 0; off != NULL && i < off->effect->n_steps; i++)
+        if (at->routing->targets[off->effect->steps[i].target] == target &&
+            cascade_step_counts(&off->effect->steps[i], off->keys))
+            return &w->holds[i];
+    return NULL;
+}
+
+/* Index versions that have no place for the changed row itself. */
+static void take_other_holds(struct change_writer *w, const struct rows_at *at,
+                             const struct cascade_set_off *off)
+{
+    for (size_t i = 0; i < off->effect->n_steps; i++) {
+        const struct target *target = at->routing->targets[off->effect->steps[i].target];
+
+        if (w->holds[i].ticket != NULL ||
+            !cascade_step_counts(&off->effect->steps[i], off->keys))
+            continue;
+
+        struct ticket *ticket = new_ticket(w, target);
+
+        w->holds[i] = (struct cascade_hold){ticket_hold(ticket), OUTCOME_FILTERED};
+        ticket_done(ticket, OUTCOME_DELIVERED);
+    }
+}
+
+static void mark_all(struct change_writer *w, const struct rows_at *at,
+                     const struct cascade_effect *effect, const bool *unknown,
+                     const char *reason)
+{
+    for (size_t i = 0; i < effect->n_steps; i++)
+        for (size_t l = 0; l < effect->steps[i].n_looks; l++)
+            if (unknown == NULL || unknown[effect->steps[i].looks[l].key])
+                cascades_mark(w->opt.cascades, at->routing->targets[effect->steps[i].target],
+                              reason);
+}
+
+static void mark_unknown(struct change_writer *w, const struct rows_at *at,
+                         const struct cascade_set_off *off)
+{
+    char reason[ERR_MSG_MAX];
+
+    snprintf(reason, sizeof(reason),
+             "foreign keys change rows along with those of %" STR_FMT ".%" STR_FMT
+             ", and the log lacks the values that they refer to; fix: set binlog_row_image to "
+             "FULL in the server's configuration and in open sessions",
+             STR_ARG(at->watched->database), STR_ARG(at->watched->table));
+    mark_all(w, at, off->effect, off->unknown, reason);
+}
+
+static void follow(struct change_writer *w, const struct rows_at *at,
+                   const struct cascade_set_off *off)
+{
+    const struct cascade_origin from = {
+        .routing = at->routing,
+        .table = at->watched->cascade,
+        .cause = off->cause,
+        .at_least = at->version + 1, /* as version_of() a re-read */
+        .commit_ms = at->commit_ms,
+    };
+
+    mark_unknown(w, at, off);
+    take_other_holds(w, at, off);
+    cascades_add(w->opt.cascades, &from, off->keys, w->holds);
+}
+
+/* Nobody can tell what changed along with rows that cannot be had. */
+static void mark_lost(struct change_writer *w, const struct rows_at *at, const char *why)
+{
+    for (int cause = 0; at->watched->cascade != NULL && cause < N_CASCADE_CAUSES; cause++)
+        mark_all(w, at, &at->watched->cascade->on[cause], NULL, why);
+}
+
+/* ---- rows ---- */
+
 /* Uses of one target follow each other: together they are one unit of account. */
 static size_t change_target(struct change_writer *w, const struct rows_at *at,
                             const struct bound *b, size_t first,
-                            const struct row_change *change)
+                            const struct row_change *change, const struct cascade_set_off *off)
 {
     const struct watched *t = at->watched;
     struct unit u = {.w = w, .at = at, .change = change, .target = t->uses[first].target};
     const bool stopped = is_stopped(u.target);
+    struct cascade_hold *hold = stopped ? NULL : find_hold(w, at, off, u.target);
     size_t i = first;
 
-    u.ticket = progress_ticket(w->opt.progress);
+    u.ticket = new_ticket(w, u.target);
+    if (hold != NULL)
+        hold->ticket = ticket_hold(u.ticket);
     for (; i < t->n_uses && t->uses[i].target == u.target; i++) {
         if (stopped || b->bindings[i] == NULL)
             continue;
@@ -510,9 +630,27 @@ static size_t change_target(struct change_writer *w, const struct rows_at *at,
         else
             related_change(&u, &t->uses[i], b->bindings[i]);
     }
+    if (hold != NULL)
+        hold->idle = u.any ? OUTCOME_DELIVERED : OUTCOME_FILTERED;
     if (!u.any)
-        ticket_done(u.ticket, is_stopped(u.target) ? OUTCOME_DEFERRED : OUTCOME_FILTERED);
+        ticket_done(u.ticket, is_stopped(u.target) ? OUTCOME_DEFERRED
+                              : hold != NULL       ? OUTCOME_DELIVERED
+                                                   : OUTCOME_FILTERED);
     return i;
+}
+
+static void change_all(struct change_writer *w, const struct rows_at *at, const struct bound *b,
+                       const struct row_change *change)
+{
+    struct cascade_set_off off;
+    const bool sets = sets_off(at, b, change, &off);
+
+    if (sets)
+        clear_holds(w, off.effect->n_steps);
+    for (size_t i = 0; i < at->watched->n_uses;)
+        i = change_target(w, at, b, i, change, sets ? &off : NULL);
+    if (sets)
+        follow(w, at, &off);
 }
 
 static struct bound *bind(struct change_writer *w, const struct rows_at *at)
@@ -527,8 +665,10 @@ static struct bound *bind(struct change_writer *w, const struct rows_at *at)
 
     *b = (struct bound){.map = table_map_ref((struct table_map *)(uintptr_t)at->map),
                         .watched = at->watched,
-                        .bindings = mem_alloc(at->watched->n_uses, sizeof(struct binding *)),
+                        .bindings = mem_alloc(at->watched->n_uses + 1, sizeof(struct binding *)),
                         .generated = mem_alloc(at->map->n_columns, sizeof(bool))};
+    if (at->watched->cascade != NULL)
+        b->parent = cascade_parent_new(at->watched->cascade, at->map->schema);
     for (size_t i = 0; i < at->watched->n_uses; i++) {
         const struct use *use = &at->watched->uses[i];
         struct err err = {0};
@@ -576,11 +716,12 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
                                    change.after != NULL ? change.after : change.before);
                 first = false;
                 count_row(&counted, change.op);
-                for (size_t i = 0; i < at->watched->n_uses;)
-                    i = change_target(w, at, b, i, &change);
+                change_all(w, at, b, &change);
             }
     }
-    if (got < 0)
+    if (got < 0) {
         stop_all(w, at->watched, &err);
+        mark_lost(w, at, err.msg);
+    }
     return counted;
 }

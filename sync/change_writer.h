@@ -18,10 +18,12 @@
 #include <stdint.h>
 
 struct buf;
+struct cascades;
 struct change_writer;
 struct event_rows;
 struct progress;
 struct reread;
+struct routing;
 struct stop;
 struct table_map;
 struct watched;
@@ -30,10 +32,11 @@ struct change_writer_options {
     struct delivery *delivery;
     struct progress *progress;
     struct reread *reread;
+    struct cascades *cascades;
     const struct stop *given_up; /* set: nothing is handed over any more */
     void *ctx;
     void (*stop_table)(void *ctx, struct target *target, const char *reason,
-                       const char *way_out);
+                       const char *way_out); /* as table_stop_fn */
     void (*dead)(void *ctx, const struct dead_letter_note *note);
 };
 
@@ -43,6 +46,7 @@ void change_writer_free(struct change_writer *w);
 
 /* The rows of one event. */
 struct rows_at {
+    struct routing *routing; /* that the table is watched by */
     const struct watched *watched;
     const struct event_rows *rows;
     const struct table_map *map;

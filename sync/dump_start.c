@@ -95,6 +95,16 @@ static void initial_start(const char *start_at, struct source_start *start)
     }
 }
 
+/* The other server's log has another order, so nothing of it is known yet. */
+static void start_at_gtids(struct source_start *start, const struct gtid_set *executed)
+{
+    struct buf gtids = {0};
+
+    gtid_set_format(&gtids, executed);
+    start->use_gtids = true;
+    start->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
+}
+
 static void say_where(void *ctx, struct source_start *start)
 {
     struct dump_start *d = ctx;
@@ -104,6 +114,8 @@ static void say_where(void *ctx, struct source_start *start)
     if (m->file_number != 0)
         start_at_mark(d, start, m, builder_mark_file(d->opt.builder),
                       builder_executed(d->opt.builder));
+    else if (s->by_gtids)
+        start_at_gtids(start, s->executed);
     else if (s->known)
         start_at_mark(d, start, &s->mark, s->file, s->executed);
     else

@@ -73,3 +73,13 @@ void fingerprint_parse(struct str text, char *identity, size_t cap, struct mark 
     if (!parse_hex(part(text, "gtid_event="), last->gtid_event, MARK_GTID_BYTES))
         last->gtid_start = 0;
 }
+
+void fingerprint_format_after(struct buf *b, const char *identity, uint64_t after)
+{
+    buf_printf(b, "server=%s;after=%" PRIu64, identity, after);
+}
+
+uint64_t fingerprint_after(struct str text)
+{
+    return parse_number(part(text, "after="));
+}

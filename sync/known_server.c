@@ -3,7 +3,7 @@
 #include "sync/known_server.h"
 
 #include "src/base/mem.h"
-#include "sync/binlog/transport.h"
+#include "src/mysql.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,23 +36,34 @@ void known_server_free(struct known_server *k)
     free(k);
 }
 
-bool known_server_meet(struct known_server *k, const struct server_info *info, struct err *err)
+bool known_server_meet(struct known_server *k, const struct server_info *info)
 {
     pthread_mutex_lock(&k->lock);
 
     const bool same = k->identity[0] == '\0' || strcmp(k->identity, info->identity) == 0;
 
-    if (same)
+    if (same) {
         snprintf(k->identity, sizeof(k->identity), "%s", info->identity);
-    else
-        transport_fail(err, TRANSPORT_DIVERGED,
-                       "another server is behind the address: it is %s and was %s, so "
-                       "positions cannot be compared",
-                       info->identity, k->identity);
-    k->gtid = info->gtid;
-    k->ordered = info->commits_in_order;
+        k->gtid = info->gtid;
+        k->ordered = info->commits_in_order;
+    }
     pthread_mutex_unlock(&k->lock);
     return same;
+}
+
+bool known_server_open(struct known_server *k, const struct mysql_options *at,
+                       struct mysql_conn **out, struct err *err)
+{
+    char identity[IDENTITY_CAP];
+
+    if (!mysql_conn_open(out, at, err))
+        return false;
+    if (!known_server_identity(k, identity, sizeof(identity)) ||
+        server_identity_is(*out, identity, err))
+        return true;
+    mysql_conn_close(*out);
+    *out = NULL;
+    return false;
 }
 
 bool known_server_identity(struct known_server *k, char *out, size_t cap)

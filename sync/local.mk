@@ -3,8 +3,16 @@ noinst_LIBRARIES += libsync.a
 libsync_a_SOURCES = \
 	%D%/assignment.c      %D%/assignment.h \
 	%D%/builder.c         %D%/builder.h \
+	%D%/cascade_intake.c  %D%/cascade_parts.h \
+	%D%/cascade_look.c \
+	%D%/cascade_parent.c  %D%/cascade_parent.h \
+	%D%/cascade_plan.c    %D%/cascade_plan.h \
+	%D%/cascade_review.c  %D%/cascade_review.h \
+	%D%/cascade_rows.c    %D%/cascade_rows.h \
+	%D%/cascade_thread.c  %D%/cascades.h \
 	%D%/change_writer.c   %D%/change_writer.h \
 	%D%/dump_start.c      %D%/dump_start.h \
+	%D%/failover.c        %D%/failover.h \
 	%D%/fingerprint.c     %D%/fingerprint.h \
 	%D%/handoff.c         %D%/handoff.h \
 	%D%/held.c            %D%/held.h \
@@ -15,6 +23,7 @@ libsync_a_SOURCES = \
 	%D%/progress.c        %D%/progress.h \
 	%D%/questions.c       %D%/questions.h \
 	%D%/rate.c            %D%/rate.h \
+	%D%/read_link.c       %D%/read_link.h \
 	%D%/read_position.c   %D%/read_position.h \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/replay.c          %D%/replay.h \
@@ -34,5 +43,6 @@ libsync_a_SOURCES = \
 	%D%/standstill.c      %D%/standstill.h \
 	%D%/start_point.c     %D%/start_point.h \
 	%D%/table_stops.c     %D%/table_stops.h \
+	%D%/takeover.c        %D%/takeover.h \
 	%D%/witness.c         %D%/witness.h
 sync_libs = libsync.a $(delivery_libs)

@@ -8,6 +8,7 @@
 #include "src/base/thread.h"
 #include "sync/assignment.h"
 #include "sync/binlog/position.h"
+#include "sync/cascades.h"
 #include "sync/dump_start.h"
 #include "sync/handoff.h"
 #include "sync/known_server.h"
@@ -20,6 +21,7 @@
 #include "sync/server_access.h"
 #include "sync/standstill.h"
 #include "sync/start_point.h"
+#include "sync/takeover.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,6 +41,7 @@ struct pipeline {
     struct progress *progress;
     struct standstill *standstill;
     struct read_position *reader;
+    struct cascades *cascades;
     struct reread *reread;
     struct builder *builder;
     struct router *router;
@@ -46,6 +49,7 @@ struct pipeline {
     struct dump_start *dump_start;
     struct source *source;
     bool builder_done; /* atomic */
+    struct takeover takeover;
     bool quiesced, started;
     struct stop stop;
 
@@ -73,11 +77,30 @@ static void on_dead(void *ctx, const struct dead_letter_note *note)
     p->opt.dead(p->opt.ctx, note);
 }
 
+/* On any thread. */
+static void on_mark(void *ctx, const struct target *target, const char *reason)
+{
+    struct pipeline *p = ctx;
+
+    p->opt.mark(p->opt.ctx, target, reason);
+}
+
 static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
 {
     struct pipeline *p = ctx;
 
-    return router_on_ddl(p->router, ddl, err);
+    if (!router_on_ddl(p->router, ddl, err))
+        return false;
+    p->opt.tables_changed(p->opt.ctx);
+    return true;
+}
+
+static bool fit(void *ctx, const struct version_spec *v, const struct tables_now *now,
+                struct err *err)
+{
+    struct pipeline *p = ctx;
+
+    return p->opt.fit(p->opt.ctx, v, now, err);
 }
 
 static void wait_committed(void *ctx, struct str witness)
@@ -111,13 +134,13 @@ static bool where(void *ctx, struct source_start *out)
     return dump_start_where(p->dump_start, out);
 }
 
-static bool recognise(void *ctx, const struct server_info *info, struct err *err)
+/* Another server is followed on by another pipeline, in an epoch of its own. */
+static bool recognise(void *ctx, struct mysql_conn *c, const struct server_info *info,
+                      struct err *err)
 {
     struct pipeline *p = ctx;
-    const bool same = known_server_meet(p->known, info, err);
 
-    reread_set_gtid(p->reread, info->gtid);
-    return same;
+    return takeover_meet(&p->takeover, c, info, err);
 }
 
 static bool begins(void *ctx, const struct source_start *start)
@@ -179,8 +202,18 @@ static void make_builder(struct pipeline *p)
 {
     const struct pipeline_options *o = &p->opt;
 
-    p->reread = reread_new(&(struct reread_options){
-        .topic = p->topic, .delivery = o->delivery, .reader = p->reader});
+    p->cascades = cascades_new(&(struct cascades_options){.topic = p->topic,
+                                                          .search = o->search,
+                                                          .delivery = o->delivery,
+                                                          .reader = p->reader,
+                                                          .ctx = p,
+                                                          .mark = on_mark});
+    p->reread = reread_new(&(struct reread_options){.topic = p->topic,
+                                                    .delivery = o->delivery,
+                                                    .reader = p->reader,
+                                                    .cascades = p->cascades,
+                                                    .server = o->server,
+                                                    .known = p->known});
     p->builder = builder_new(&(struct builder_options){.topic = p->topic,
                                                        .epoch = p->start.epoch,
                                                        .event_max = o->event_max,
@@ -190,6 +223,7 @@ static void make_builder(struct pipeline *p)
                                                        .progress = p->progress,
                                                        .reader = p->reader,
                                                        .reread = p->reread,
+                                                       .cascades = p->cascades,
                                                        .standstill = p->standstill,
                                                        .ctx = p,
                                                        .stop_table = on_stop,
@@ -201,6 +235,7 @@ static void make_builder(struct pipeline *p)
     p->router = router_new(&(struct router_options){.topic = p->topic,
                                                     .epoch = p->start.epoch,
                                                     .start = start_point_version(&p->start),
+                                                    .before = p->start.after,
                                                     .store = o->store,
                                                     .server = o->server,
                                                     .known = p->known,
@@ -208,8 +243,7 @@ static void make_builder(struct pipeline *p)
                                                     .builder = p->builder,
                                                     .assignment = p->assignment,
                                                     .stop = &p->stop,
-                                                    .stop_table = on_stop,
-                                                    .ctx = p});
+                                                    .hooks = {fit, on_stop, p}});
 }
 
 static void make_saver(struct pipeline *p)
@@ -273,6 +307,8 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
     make_shared(p);
     make_builder(p);
     make_saver(p);
+    p->takeover =
+        (struct takeover){.known = p->known, .reader = p->reader, .saver = p->saver};
     make_source(p);
     *out = p;
     return true;
@@ -282,6 +318,7 @@ void pipeline_start(struct pipeline *p)
 {
     p->started = true;
     reread_start(p->reread);
+    cascades_start(p->cascades);
     builder_start(p->builder);
     saver_start(p->saver);
     source_start(p->source);
@@ -302,7 +339,8 @@ void pipeline_quiesce(struct pipeline *p)
 
 bool pipeline_is_handed_over(struct pipeline *p)
 {
-    return __atomic_load_n(&p->builder_done, __ATOMIC_ACQUIRE) && reread_pending(p->reread) == 0;
+    return __atomic_load_n(&p->builder_done, __ATOMIC_ACQUIRE) &&
+           reread_pending(p->reread) == 0 && cascades_pending(p->cascades) == 0;
 }
 
 bool pipeline_idle(struct pipeline *p)
@@ -329,6 +367,7 @@ void pipeline_join(struct pipeline *p)
         return;
     p->started = false;
     reread_stop(p->reread);
+    cascades_stop(p->cascades);
     builder_join(p->builder);
     saver_stop(p->saver);
 }
@@ -343,6 +382,7 @@ void pipeline_free(struct pipeline *p)
     dump_start_free(p->dump_start);
     router_free(p->router);
     reread_free(p->reread);
+    cascades_free(p->cascades);
     handoff_free(p->handoff);
     standstill_free(p->standstill);
     progress_free(p->progress);
@@ -431,6 +471,11 @@ struct target *pipeline_target(struct pipeline *p, struct str index)
     return found;
 }
 
+struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index)
+{
+    return cascades_turnstile(p->cascades, index);
+}
+
 bool pipeline_is_settled(struct pipeline *p)
 {
     return assignment_is_taken(p->assignment);
@@ -509,14 +554,29 @@ uint64_t pipeline_changes(struct pipeline *p)
     return __atomic_load_n(&progress_counters(p->progress)->read, __ATOMIC_RELAXED);
 }
 
-struct server_access *pipeline_server(struct pipeline *p)
-{
-    return p->opt.server;
-}
-
 bool pipeline_has_gtid(struct pipeline *p)
 {
     return known_server_has_gtid(p->known);
+}
+
+const char *pipeline_moved_to(const struct pipeline *p)
+{
+    return takeover_by(&p->takeover);
+}
+
+bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err)
+{
+    return known_server_open(p->known, &p->opt.server->options, out, err);
+}
+
+struct read_link pipeline_link(struct pipeline *p, struct stop *stop, int64_t timeout_ms)
+{
+    return (struct read_link){.opt = {.topic = p->topic,
+                                      .primary = p->opt.server,
+                                      .known = p->known,
+                                      .reader = p->reader,
+                                      .stop = stop,
+                                      .timeout_ms = timeout_ms}};
 }
 
 bool pipeline_identity(struct pipeline *p, char *out, size_t cap)

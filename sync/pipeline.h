@@ -15,6 +15,7 @@
 #include "src/base/str.h"
 #include "sync/builder.h"
 #include "sync/delivery/delivery.h"
+#include "sync/read_link.h"
 #include "sync/reread.h"
 #include "sync/routing_compile.h"
 #include "sync/source.h"
@@ -23,10 +24,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mysql_conn;
 struct pipeline;
 struct read_position;
+struct search;
 struct server_access;
 struct store;
+struct turnstile;
 
 struct pipeline_options {
     const char *topic;
@@ -40,11 +44,17 @@ struct pipeline_options {
     const char *spill_folder; /* as in struct builder_options */
     struct store *store;
     struct delivery *delivery;
+    struct search *search;
     void *ctx;
     /* As in struct builder_options. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,
                        const char *way_out);
     void (*dead)(void *ctx, const struct dead_letter_note *note);
+    version_fit_fn fit; /* on the builder's thread; blocks */
+    /* DDL was taken up: what waits for tables may go on.  On the builder's thread. */
+    void (*tables_changed)(void *ctx);
+    /* As in struct cascades_options. */
+    void (*mark)(void *ctx, const struct target *target, const char *reason);
 };
 
 /* Loads the checkpoint. */
@@ -66,6 +76,8 @@ void pipeline_load(struct pipeline *p, struct load_batch *batch);
 
 /* The builder's target for a concrete index with a reference, NULL when it has none (yet). */
 struct target *pipeline_target(struct pipeline *p, struct str index);
+/* That what is read for an index passes until it is written; borrowed. */
+struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index) RETURNS_NONNULL;
 /* The builder has taken the versions that it was given last. */
 bool pipeline_is_settled(struct pipeline *p);
 
@@ -97,7 +109,15 @@ bool pipeline_go_on(struct pipeline *p, uint64_t *between) MUST_CHECK;
 /* Row changes read so far, in the unit of account. */
 uint64_t pipeline_changes(struct pipeline *p);
 bool pipeline_has_gtid(struct pipeline *p);
-struct server_access *pipeline_server(struct pipeline *p);
+/* A connection to the server that is followed.  Blocks. */
+bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err) MUST_CHECK;
+/* For reads of documents, by a thread of its own. */
+struct read_link pipeline_link(struct pipeline *p, struct stop *stop, int64_t timeout_ms);
+/*
+ * The identity of another server, that answers at the address and has all that was read: this
+ * pipeline reads no more, and one with a checkpoint of start_point_move() goes on.  NULL: none.
+ */
+const char *pipeline_moved_to(const struct pipeline *p);
 /* What the server said of itself at the last connect; false: never connected. */
 bool pipeline_identity(struct pipeline *p, char *out, size_t cap);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 struct read_position {
+    uint64_t late; /* atomic */
+
     pthread_mutex_t lock;
 
     /* All guarded by lock. */
@@ -87,6 +89,16 @@ uint64_t read_position_get_witness(struct read_position *p, struct buf *sql)
     buf_append(sql, buf_str(&p->witness));
     pthread_mutex_unlock(&p->lock);
     return version;
+}
+
+void read_position_note_late(struct read_position *p)
+{
+    __atomic_add_fetch(&p->late, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t read_position_late(struct read_position *p)
+{
+    return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE);
 }
 
 uint64_t read_position_version(struct read_position *p)

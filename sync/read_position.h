@@ -41,6 +41,11 @@ void read_position_add_gtid(struct read_position *p, const struct gtid *g);
  */
 void read_position_set_witness(struct read_position *p, struct str sql);
 
+/* A commit was read that may be visible later than its GTID says (XA COMMIT). */
+void read_position_note_late(struct read_position *p);
+/* How many there were. */
+uint64_t read_position_late(struct read_position *p);
+
 uint64_t read_position_version(struct read_position *p);
 int64_t read_position_event_ms(struct read_position *p);
 /* Position and GTIDs (text, appended) of one moment.  Not complete: the last transaction has

@@ -114,6 +114,17 @@ static bool open_mariadb(struct mysql_conn *c, const struct read_view_options *o
     }
 }
 
+/* Asked for after the stamp, which they are counted before. */
+static bool late_ones(const struct read_view_options *opt)
+{
+    const uint64_t late = read_position_late(opt->reader);
+    const bool more = opt->late != NULL && *opt->late != late;
+
+    if (more)
+        *opt->late = late;
+    return more;
+}
+
 /* wait is a function of (gtids, seconds) that gives 0 when all of them are applied. */
 static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
                       const char *wait, uint64_t *stamp, struct err *err)
@@ -123,6 +134,11 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
     bool complete;
 
     *stamp = read_position_get(opt->reader, &gtids, &complete);
+    if (opt->replica && (!complete || gtids.len == 0)) {
+        buf_free(&gtids);
+        return err_set(err, ERR_RETRY, "what was read has no GTIDs that a replica could be "
+                                       "asked for");
+    }
     if (gtids.len > 0) {
         buf_printf(&sql, "SELECT %s(", wait);
         mysql_quote_text(&sql, buf_str(&gtids));
@@ -137,7 +153,7 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
             "the server has not applied the transactions read from the binlog within %lld ms",
             (long long)opt->timeout_ms);
     /* gtid_mode was changed since the connect, or before what is read now was written. */
-    if (ok && !complete && !read_view_settle(opt->stop))
+    if (ok && (!complete || late_ones(opt)) && !read_view_settle(opt->stop))
         ok = err_set(err, ERR_STOP, "stopping");
     buf_free(&gtids);
     buf_free(&sql);

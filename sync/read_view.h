@@ -8,6 +8,7 @@
  * - MySQL with GTIDs: a wait for the whole set read so far, on the same connection, then a
  *   snapshot;
  * - a MariaDB replica: MASTER_GTID_WAIT, then a snapshot;
+ * - no replica where something that was read has no GTID;
  * - MySQL without GTIDs: a locking read of a row that the last transaction has changed (of DDL:
  *   a read of its table), and where there is none a settle delay; the doctor says so.
  *
@@ -31,6 +32,9 @@ struct read_view_options {
     struct read_position *reader; /* what the stream reader has read */
     bool replica;                 /* conn is not the server that is streamed */
     bool gtid;                    /* the server has GTIDs */
+    /* A replica: how many of read_position_late() were waited for a moment more; NULL: none
+     * matter, as the builder did. */
+    uint64_t *late;
     bool ahead; /* the stamp may lie beyond what the reader has read: nothing carries it */
     uint64_t at_least;            /* the read must include this position */
     int64_t timeout_ms;

@@ -7,11 +7,15 @@
 #include "src/base/mem.h"
 #include "src/base/queue.h"
 #include "src/base/thread.h"
-#include "src/mysql.h"
+#include "sync/binlog/position.h"
+#include "sync/cascades.h"
 #include "sync/document/loader.h"
 #include "sync/document/resolver.h"
+#include "sync/read_link.h"
+#include "sync/read_position.h"
 #include "sync/read_view.h"
 #include "sync/routing.h"
+#include "sync/server_info.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,12 +41,6 @@ struct reread {
     bool started;
 };
 
-/* One thread's connection; opened anew when it breaks or another server is wanted. */
-struct link {
-    struct mysql_conn *conn;
-    struct server_access *server;
-};
-
 static void count(uint64_t *counter, uint64_t n)
 {
     __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);
@@ -64,43 +62,14 @@ struct reread *reread_new(const struct reread_options *opt)
     return r;
 }
 
-void reread_set_gtid(struct reread *r, bool gtid)
+static struct read_link make_link(struct reread *r)
 {
-    __atomic_store_n(&r->opt.gtid, gtid, __ATOMIC_RELAXED);
-}
-
-static void close_link(struct link *l)
-{
-    mysql_conn_close(l->conn);
-    server_access_unref(l->server);
-    *l = (struct link){0};
-}
-
-static bool open_link(struct link *l, struct server_access *server, struct err *err)
-{
-    if (l->conn != NULL && l->server == server)
-        return true;
-    close_link(l);
-    if (!mysql_conn_open(&l->conn, &server->options, err))
-        return false;
-    l->server = server_access_ref(server);
-    return true;
-}
-
-/* Open a read on link that includes at_least. */
-static bool open_view(struct reread *r, struct link *l, struct reading *from, uint64_t at_least,
-                      uint64_t *stamp, struct err *err)
-{
-    const struct read_view_options view = {
-        .reader = r->opt.reader,
-        .replica = from->server->replica,
-        .gtid = __atomic_load_n(&r->opt.gtid, __ATOMIC_RELAXED),
-        .at_least = at_least,
-        .timeout_ms = VIEW_TIMEOUT_MS,
-        .stop = &r->stop,
-    };
-
-    return open_link(l, from->server, err) && read_view_open(l->conn, &view, stamp, err);
+    return (struct read_link){.opt = {.topic = r->opt.topic,
+                                      .primary = r->opt.server,
+                                      .known = r->opt.known,
+                                      .reader = r->opt.reader,
+                                      .stop = &r->stop,
+                                      .timeout_ms = VIEW_TIMEOUT_MS}};
 }
 
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
@@ -114,7 +83,52 @@ static void fill_item(struct load_item *item, const struct loaded *from, uint64_
     }
 }
 
-static bool load(struct reread *r, struct link *l, struct load_batch *b, struct err *err)
+/* Where the log ended after a read of this server; else what the stream has read. */
+static bool log_end_after(struct reread *r, const struct read_link *l, uint64_t *version,
+                          struct err *err)
+{
+    const uint64_t read = read_position_version(r->opt.reader);
+    struct log_end end;
+
+    *version = read;
+    if (l->replica)
+        return true;
+    if (!server_log_end(l->conn, &end, err))
+        return false;
+    free(end.gtids);
+    return position_version((struct position){str_from(end.file), end.offset}, read >> 53,
+                            version, err);
+}
+
+/* What was found by following must not wait for more of it: that was followed first. */
+static struct ticket *ticket_of_stream(const struct load_item *item)
+{
+    return ticket_has_position(item->ticket) ? item->ticket : NULL;
+}
+
+/* The log may not tell what else is gone with a row (sync/cascades.h). */
+static bool tell_gone(struct reread *r, struct read_link *l, const struct load_batch *b,
+                      struct err *err)
+{
+    uint64_t log_end = 0;
+    bool leads = false;
+
+    for (size_t i = 0; i < b->n_items; i++) {
+        const struct load_item *item = &b->items[i];
+
+        if (item->found || item->failed || item->ticket == NULL)
+            continue;
+        if (!leads && !cascades_lead_on(r->opt.cascades, b->target))
+            return true;
+        if (!leads && !log_end_after(r, l, &log_end, err))
+            return false;
+        leads = true;
+        cascades_gone(r->opt.cascades, b->target, item->key, ticket_of_stream(item), log_end);
+    }
+    return true;
+}
+
+static bool load(struct reread *r, struct read_link *l, struct load_batch *b, struct err *err)
 {
     struct reading *from = b->target->plan;
     struct str *keys = arena_alloc(b->arena, b->n_items, sizeof(*keys));
@@ -123,12 +137,14 @@ static bool load(struct reread *r, struct link *l, struct load_batch *b, struct 
 
     for (size_t i = 0; i < b->n_items; i++)
         keys[i] = b->items[i].key;
-    if (!open_view(r, l, from, b->at_least, &stamp, err) ||
+    if (!read_link_open(l, from->server, b->at_least, &stamp, err) ||
         !loader_load(l->conn, from->plan, keys, b->n_items, b->arena, out, err) ||
         !read_view_close(l->conn, err))
         return false;
     for (size_t i = 0; i < b->n_items; i++)
         fill_item(&b->items[i], &out[i], stamp);
+    if (!tell_gone(r, l, b, err))
+        return false;
     count(&r->status.loads, 1);
     count(&r->status.documents, b->n_items);
     return true;
@@ -145,7 +161,7 @@ static void fail_batch(struct load_batch *b, const struct err *err)
 static void *loader_main(void *arg)
 {
     struct reread *r = arg;
-    struct link l = {0};
+    struct read_link l = make_link(r);
     struct load_batch *b;
 
     while ((b = queue_pop(r->loads)) != NULL) {
@@ -161,11 +177,11 @@ static void *loader_main(void *arg)
                             KV("topic", r->opt.topic), KV("table", b->target->table),
                             KV("documents", b->n_items));
             fail_batch(b, &err);
-            close_link(&l);
+            read_link_close(&l);
         }
         delivery_loaded(r->opt.delivery, b);
     }
-    close_link(&l);
+    read_link_fini(&l);
     return NULL;
 }
 
@@ -230,7 +246,7 @@ static bool on_found(void *ctx, size_t join_key, struct str id, struct str key,
     return f->n < SUBMIT_MAX || flush(f);
 }
 
-static bool resolve(struct reread *r, struct link *l, struct resolve_task *t, bool *any,
+static bool resolve(struct reread *r, struct read_link *l, struct resolve_task *t, bool *any,
                     struct err *err)
 {
     struct reading *from = t->target->plan;
@@ -240,7 +256,7 @@ static bool resolve(struct reread *r, struct link *l, struct resolve_task *t, bo
         t->by_row ? resolver_find_of_rows : resolver_find;
     uint64_t stamp;
     bool ok =
-        open_view(r, l, from, t->at_least, &stamp, err) &&
+        read_link_open(l, from->server, t->at_least, &stamp, err) &&
         find(l->conn, from->plan, t->place, t->join_keys, t->n, on_found, &f, err) &&
         read_view_close(l->conn, err);
 
@@ -264,13 +280,13 @@ static void free_task(struct resolve_task *t)
 }
 
 /* A task is repeated until it works: what it found so far was only asked for early. */
-static void run_task(struct reread *r, struct link *l, struct resolve_task *t)
+static void run_task(struct reread *r, struct read_link *l, struct resolve_task *t)
 {
     bool *any = arena_alloc(t->arena, t->n, sizeof(*any));
     struct err err = {0};
 
     while (!resolve(r, l, t, any, &err)) {
-        close_link(l);
+        read_link_close(l);
         if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
             abandon_task(t);
             return;
@@ -287,7 +303,7 @@ static void run_task(struct reread *r, struct link *l, struct resolve_task *t)
 static void *resolver_main(void *arg)
 {
     struct reread *r = arg;
-    struct link l = {0};
+    struct read_link l = make_link(r);
     struct resolve_task *t;
 
     while ((t = queue_pop(r->resolves)) != NULL) {
@@ -299,7 +315,7 @@ static void *resolver_main(void *arg)
         free_task(t);
         __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
     }
-    close_link(&l);
+    read_link_fini(&l);
     return NULL;
 }
 

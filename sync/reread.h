@@ -19,21 +19,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cascades;
+struct known_server;
 struct read_position;
 struct reread;
+struct server_access;
 
 struct reread_options {
     const char *topic;
     struct delivery *delivery;
     struct read_position *reader;
+    struct cascades *cascades; /* told of rows that were not found */
     unsigned loaders;     /* 0: 2 */
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
-    bool gtid;            /* the source has GTIDs: atomic, set by reread_set_gtid */
+    struct server_access *server; /* the one that is followed; borrowed, as all */
+    struct known_server *known;
 };
 
 struct reread *reread_new(const struct reread_options *opt) RETURNS_NONNULL MUST_CHECK;
 void reread_start(struct reread *r);
-void reread_set_gtid(struct reread *r, bool gtid);
 
 /* A batch from delivery; never blocks. */
 void reread_load(struct reread *r, struct load_batch *batch);

@@ -38,7 +38,7 @@ struct router *router_new(const struct router_options *opt)
 
     r->opt = *opt;
     r->schemas = schemas_new();
-    r->shapes = shapes_store_load(opt->store, opt->topic, opt->start);
+    r->shapes = shapes_store_load(opt->store, opt->topic, opt->start, opt->before);
     return r;
 }
 
@@ -60,7 +60,8 @@ void router_disconnect(struct router *r)
 
 static bool connect(struct router *r, struct err *err)
 {
-    return r->meta != NULL || mysql_conn_open(&r->meta, &r->opt.server->options, err);
+    return r->meta != NULL ||
+           known_server_open(r->opt.known, &r->opt.server->options, &r->meta, err);
 }
 
 /* A connection that was idle for long may be closed: one more is tried. */
@@ -131,9 +132,14 @@ static bool set_shapes(struct router *r, struct routing *routing, const struct d
 
         if (w->schema == NULL)
             continue;
-        if (s == NULL ||
-            (ddl != NULL && s->from != at && ddl_concerns(ddl, w->database, w->table)))
-            s = shapes_learn(r->shapes, w->schema, at);
+        if (s == NULL || s->refuted ||
+            (ddl != NULL && s->from != at && ddl_concerns(ddl, w->database, w->table))) {
+            struct shape *learned = shapes_learn(r->shapes, w->schema, at);
+
+            if (ddl != NULL)
+                shape_note_ddl(learned, s, ddl, at);
+            s = learned;
+        }
         watched_set_shape(w, s);
     }
 
@@ -147,6 +153,16 @@ static bool set_shapes(struct router *r, struct routing *routing, const struct d
     return err_wrap(err, "keeping the shapes of the tables of topic %s", r->opt.topic);
 }
 
+/* Its table changed twice before anybody looked. */
+static bool is_hidden(const struct router *r, const struct ddl *ddl)
+{
+    const uint64_t at = read_position_version(r->opt.reader);
+
+    return ddl != NULL && ddl->n_tables > 0 &&
+           shape_hides(shapes_find(r->shapes, ddl->tables[0].database, ddl->tables[0].table, at),
+                       ddl, at);
+}
+
 /* ---- routings ---- */
 
 static struct routing *make_routing(struct router *r, const struct ddl *ddl,
@@ -157,9 +173,10 @@ static struct routing *make_routing(struct router *r, const struct ddl *ddl,
 
     if (open_schemas(r, err)) {
         struct version_spec **specs = assignment_specs(r->opt.assignment, &n, generation);
+        const struct tables_now now = {schemas_find, r->schemas, ddl, is_hidden(r, ddl)};
 
-        routing = routing_compile(r->opt.topic, specs, n, r->schemas, r->opt.stop_table,
-                                  r->opt.ctx, err);
+        routing =
+            routing_compile(r->opt.topic, specs, n, r->schemas, &now, &r->opt.hooks, err);
         version_specs_free(specs, n);
     }
     if (routing != NULL &&
@@ -208,7 +225,10 @@ void router_take(struct router *r)
 {
     struct err err = {0};
 
-    if (assignment_is_taken(r->opt.assignment) || reroute(r, NULL, &err))
+    if (assignment_is_taken(r->opt.assignment))
+        return;
+    schemas_forget(r->schemas); /* what changed them may not be in the log */
+    if (reroute(r, NULL, &err))
         return;
     log_failure(LOG_WARN, &err, "the new index versions are not written to yet",
                 KV("topic", r->opt.topic));

@@ -32,7 +32,8 @@ struct store;
 struct router_options { /* all borrowed */
     const char *topic;
     uint64_t epoch;
-    uint64_t start; /* where the stream starts, as a version */
+    uint64_t start;  /* where the stream starts, as a version */
+    uint64_t before; /* the same place in the log of the server before, 0: none */
     struct store *store;
     struct server_access *server;
     struct known_server *known;
@@ -40,8 +41,7 @@ struct router_options { /* all borrowed */
     struct builder *builder;
     struct assignment *assignment;
     struct stop *stop; /* ends what waits for the server */
-    table_stop_fn stop_table;
-    void *ctx; /* of stop_table */
+    struct routing_hooks hooks;
 };
 
 /* Loads the shapes.  @thread any, before the builder starts */

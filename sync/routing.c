@@ -36,26 +36,22 @@ static char *copy(struct str s)
     return p;
 }
 
-static struct watched *watch(struct routing *r, struct buf *key, const struct use *use,
+static struct watched *watch(struct routing *r, struct str database, struct str table,
                              plan_schema_fn find, void *ctx)
 {
-    struct str database, table;
-    bool refresh;
+    struct buf key = {0};
+    struct watched *w = map_find(r->by_name, table_key(&key, database, table));
 
-    plan_place(use->plan, use->place, &database, &table, &refresh);
+    if (w == NULL) {
+        struct schema *s = find(ctx, database, table);
 
-    struct watched *w = map_find(r->by_name, table_key(key, database, table));
-
-    if (w != NULL)
-        return w;
-    w = mem_alloc(1, sizeof(*w));
-    w->database = (struct str){copy(database), database.len};
-    w->table = (struct str){copy(table), table.len};
-
-    struct schema *s = find(ctx, database, table);
-
-    w->schema = s == NULL ? NULL : schema_ref(s);
-    map_put(r->by_name, table_key(key, database, table), w);
+        w = mem_alloc(1, sizeof(*w));
+        w->database = (struct str){copy(database), database.len};
+        w->table = (struct str){copy(table), table.len};
+        w->schema = s == NULL ? NULL : schema_ref(s);
+        map_put(r->by_name, table_key(&key, database, table), w);
+    }
+    buf_free(&key);
     return w;
 }
 
@@ -68,7 +64,6 @@ static void add_use(struct watched *w, const struct use *use)
 static void add_target(struct routing *r, struct target *t, plan_schema_fn find, void *ctx)
 {
     struct plan *plan = ((struct reading *)t->plan)->plan;
-    struct buf key = {0};
 
     for (size_t place = 0; place < plan_n_places(plan); place++) {
         const struct use use = {.target = t, .plan = plan, .place = place};
@@ -77,9 +72,8 @@ static void add_target(struct routing *r, struct target *t, plan_schema_fn find,
 
         plan_place(plan, place, &database, &table, &refresh);
         if (place == 0 || refresh)
-            add_use(watch(r, &key, &use, find, ctx), &use);
+            add_use(watch(r, database, table, find, ctx), &use);
     }
-    buf_free(&key);
 }
 
 struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
@@ -95,6 +89,18 @@ struct routing *routing_new(struct target *const *targets, size_t n, plan_schema
         add_target(r, targets[i], find, ctx);
     }
     return r;
+}
+
+void routing_set_cascades(struct routing *r, struct cascade_plan *cascades, plan_schema_fn find,
+                          void *ctx)
+{
+    r->cascades = cascades;
+    for (size_t i = 0; i < cascades->n_tables; i++) {
+        const struct cascade_table *t = cascades->tables[i];
+
+        if (cascade_table_matters(t))
+            watch(r, t->schema, t->table, find, ctx)->cascade = t;
+    }
 }
 
 struct routing *routing_ref(struct routing *r)
@@ -123,6 +129,7 @@ void routing_unref(struct routing *r)
     for (size_t i = 0; i < r->n_targets; i++)
         target_unref(r->targets[i]);
     free(r->targets);
+    cascade_plan_free(r->cascades);
     free(r);
 }
 

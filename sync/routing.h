@@ -12,6 +12,7 @@
 
 #include "src/base/base.h"
 #include "src/base/str.h"
+#include "sync/cascade_plan.h"
 #include "sync/delivery/target.h"
 #include "sync/document/plan.h"
 #include "sync/server_access.h"
@@ -21,11 +22,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct turnstile;
+
 /* What a target's `plan` points to: how its documents are read again. */
 struct reading {
     struct plan *plan;
     struct server_access *server;
     bool stopped; /* atomic: the table cannot go on, its changes are deferred */
+    struct turnstile *turnstile; /* of its index, borrowed; changes and fills pass it */
 };
 void reading_free(void *r);
 
@@ -42,19 +46,24 @@ struct watched {
     struct schema *schema; /* by which its rows are read; NULL: gone */
     struct shape *shape;   /* where that is from; NULL: gone */
     struct use *uses;
-    size_t n_uses;
+    size_t n_uses; /* 0: only others change with it */
+    const struct cascade_table *cascade; /* what changes along with its rows; NULL: nothing */
 };
 
 struct routing {
     struct target **targets;
     size_t n_targets;
     struct map *by_name; /* "database\0table" -> struct watched */
+    struct cascade_plan *cascades; /* its targets are these; NULL: nobody has looked */
     unsigned refs;
 };
 
 /* Takes a reference to each target, whose plans say which tables they look at. */
 struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
                             void *ctx) RETURNS_NONNULL MUST_CHECK;
+/* Takes the plan over; watches the tables from which it leads. */
+void routing_set_cascades(struct routing *r, struct cascade_plan *cascades, plan_schema_fn find,
+                          void *ctx);
 struct routing *routing_ref(struct routing *r) RETURNS_NONNULL;
 void routing_unref(struct routing *r); /* NULL is fine */
 

@@ -65,45 +65,78 @@ static struct target *new_target(const char *topic, const struct version_spec *v
 
 /* The version's target; NULL: it does not take part (stopped now or before), or err. */
 static struct target *compile(const char *topic, const struct version_spec *v,
-                              struct schemas *schemas, table_stop_fn stop, void *ctx)
+                              const struct tables_now *now, const struct routing_hooks *hooks,
+                              struct err *err)
 {
+    const struct schemas *schemas = now->ctx;
     struct err why = {0};
-    struct plan *plan = plan_compile(v->definitions, v->table, schemas_find, schemas, &why);
+    struct plan *plan = NULL;
 
+    if (hooks->fit(hooks->ctx, v, now, &why))
+        plan = plan_compile(v->definitions, v->table, now->find, now->ctx, &why);
     if (plan != NULL)
         return new_target(topic, v, plan);
-    if (schemas_failed(schemas)->kind != ERR_NONE)
+    if (schemas_failed(schemas)->kind != ERR_NONE) {
+        *err = *schemas_failed(schemas);
+        err_wrap(err, "reading the schemas of topic %s", topic);
         return NULL;
+    }
+    if (why.kind != ERR_REJECT) {
+        *err = why;
+        return NULL;
+    }
 
     struct target *t = new_target(topic, v, NULL);
 
-    stop(ctx, t, why.msg, "millrace index create");
+    hooks->stop(hooks->ctx, t, why.msg, NULL);
     target_unref(t);
     return NULL;
 }
 
+/* False: the foreign keys could not be read. */
+static bool add_cascades(struct routing *r, struct schemas *schemas, struct err *err)
+{
+    struct plan **plans = mem_alloc(r->n_targets + 1, sizeof(struct plan *));
+
+    for (size_t i = 0; i < r->n_targets; i++)
+        plans[i] = ((struct reading *)r->targets[i]->plan)->plan;
+
+    struct cascade_plan *cascades =
+        cascade_plan_compile(plans, r->n_targets, schemas_foreign_keys, schemas, err);
+
+    free(plans);
+    if (cascades == NULL)
+        return err_wrap(err, "reading the foreign keys of the tables");
+    routing_set_cascades(r, cascades, schemas_find, schemas);
+    if (schemas_failed(schemas)->kind == ERR_NONE)
+        return true;
+    *err = *schemas_failed(schemas);
+    return err_wrap(err, "reading the schemas of the tables that foreign keys refer to");
+}
+
 struct routing *routing_compile(const char *topic, struct version_spec *const *specs, size_t n,
-                                struct schemas *schemas, table_stop_fn stop, void *ctx,
-                                struct err *err)
+                                struct schemas *schemas, const struct tables_now *now,
+                                const struct routing_hooks *hooks, struct err *err)
 {
     struct target **targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
     struct routing *routing = NULL;
+    struct err failed = {0};
     size_t n_targets = 0;
 
-    for (size_t i = 0; i < n && schemas_failed(schemas)->kind == ERR_NONE; i++) {
+    for (size_t i = 0; i < n && failed.kind == ERR_NONE; i++) {
         if (specs[i]->stopped)
             continue;
-        targets[n_targets] = compile(topic, specs[i], schemas, stop, ctx);
+        targets[n_targets] = compile(topic, specs[i], now, hooks, &failed);
         if (targets[n_targets] != NULL)
             n_targets++;
     }
-    if (schemas_failed(schemas)->kind == ERR_NONE)
+    if (failed.kind == ERR_NONE)
         routing = routing_new(targets, n_targets, schemas_find, schemas);
-    if (schemas_failed(schemas)->kind != ERR_NONE) {
+    else
+        *err = failed;
+    if (routing != NULL && !add_cascades(routing, schemas, err)) {
         routing_unref(routing);
         routing = NULL;
-        *err = *schemas_failed(schemas);
-        err_wrap(err, "reading the schemas of topic %s", topic);
     }
     for (size_t i = 0; i < n_targets; i++)
         target_unref(targets[i]);

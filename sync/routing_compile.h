@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+struct ddl;
 struct definitions;
 struct schemas;
 struct table_definition;
@@ -25,6 +26,7 @@ struct version_spec {
     char *write_alias;
     uint64_t version_min; /* lowest version of its lineage */
     bool stopped;
+    bool filling; /* it is being built */
 };
 void version_spec_free(struct version_spec *v); /* NULL is fine */
 /* Copies strings, takes references. */
@@ -33,15 +35,36 @@ void version_specs_free(struct version_spec **specs, size_t n);
 struct version_spec **version_specs_copy(const struct version_spec *const *specs,
                                          size_t n) RETURNS_NONNULL MUST_CHECK;
 
+/* way_out: the command of the ways out; NULL: it may be built again by itself. */
 typedef void (*table_stop_fn)(void *ctx, struct target *target, const char *reason,
                               const char *way_out);
 
+/* The tables as they are now, and the statement that was just met (NULL: none). */
+struct tables_now {
+    plan_schema_fn find;
+    void *ctx;
+    const struct ddl *ddl;
+    bool hidden; /* it may undo what another one did before the tables were looked at */
+};
 /*
- * Versions that are stopped are left out; one whose plan does not fit the schemas any more is
- * told to stop.  NULL: the schemas could not be read (err).
+ * Bring the version's index in step with its tables.  ERR_RETRY: not now; ERR_REJECT: it cannot
+ * be, and why.
+ */
+typedef bool (*version_fit_fn)(void *ctx, const struct version_spec *v,
+                               const struct tables_now *now, struct err *err);
+
+struct routing_hooks {
+    version_fit_fn fit;
+    table_stop_fn stop;
+    void *ctx;
+};
+
+/*
+ * now: its ctx is schemas.  Versions that are stopped are left out; one that does not fit the schemas any more is told to
+ * stop.  NULL: the schemas could not be read, or an index not be brought in step (err).
  */
 struct routing *routing_compile(const char *topic, struct version_spec *const *specs, size_t n,
-                                struct schemas *schemas, table_stop_fn stop, void *ctx,
-                                struct err *err) MUST_CHECK;
+                                struct schemas *schemas, const struct tables_now *now,
+                                const struct routing_hooks *hooks, struct err *err) MUST_CHECK;
 
 #endif

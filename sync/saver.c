@@ -246,6 +246,8 @@ static void watch_lag(struct saver *s)
     int64_t event_ms;
     struct err err = {0};
 
+    if (position_fields(read_position_version(s->opt.reader)).file == 0)
+        return; /* begun at GTIDs: the dump has not told where it is */
     if (!s->opt.connected(s->opt.ctx) || clock_mono_ms() - s->watched_ms < WATCH_MS)
         return;
     s->watched_ms = clock_mono_ms();
@@ -313,7 +315,7 @@ void saver_status(struct saver *s, struct saver_status *out)
         .lag_known = s->lag_known,
         .error = s->error,
     };
-    if (s->base[0] != '\0')
+    if (s->base[0] != '\0' && s->safe.file_number != 0)
         snprintf(out->file, sizeof(out->file), "%s.%06u", s->base, s->safe.file_number);
     gtid_set_format(&gtids, s->executed);
     pthread_mutex_unlock(&s->lock);

@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "sync/binlog/schema.h"
 #include "sync/model/catalog.h"
+#include "sync/model/foreign_keys.h"
 
 #include <stdlib.h>
 
@@ -73,4 +74,15 @@ struct schema *schemas_find(void *ctx, struct str database, struct str table)
     }
     buf_free(&key);
     return found;
+}
+
+bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
+                          struct foreign_key **keys, size_t *n, struct err *err)
+{
+    struct schemas *s = ctx;
+    const struct catalog_name name = {database, table};
+
+    if (s->conn == NULL)
+        return err_set(err, ERR_RETRY, "the server is not connected");
+    return foreign_keys_load(s->conn, &name, a, keys, n, err);
 }

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct arena;
+struct foreign_key;
 struct mysql_conn;
 struct schema;
 struct schemas;
@@ -30,6 +32,11 @@ void schemas_forget(struct schemas *s);
  * could not be asked for; then schemas_failed() says why.
  */
 struct schema *schemas_find(void *ctx, struct str database, struct str table);
+
+/* As cascade_keys_fn, with a struct schemas as ctx. */
+bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
+                          struct foreign_key **keys, size_t *n,
+                          struct err *err) MUST_CHECK;
 
 /* The first trouble since schemas_use(); ERR_NONE when every answer was an answer. */
 const struct err *schemas_failed(const struct schemas *s);

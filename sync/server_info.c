@@ -8,7 +8,6 @@
 #include "src/mysql.h"
 #include "sync/binlog/gtid_set.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -116,10 +115,7 @@ bool server_info_load(struct mysql_conn *c, struct server_info *out, struct err 
               v[V_FORMAT].value[0] == '\0' ? STR("ROW") : str_from(v[V_FORMAT].value));
     copy_text(out->row_image, sizeof(out->row_image),
               v[V_IMAGE].value[0] == '\0' ? STR("FULL") : str_from(v[V_IMAGE].value));
-    if (v[V_UUID].value[0] != '\0' && !out->mariadb)
-        copy_text(out->identity, sizeof(out->identity), str_from(v[V_UUID].value));
-    else
-        snprintf(out->identity, sizeof(out->identity), "id %u", out->server_id);
+    server_identity_format(out->identity, out->mariadb ? "" : v[V_UUID].value, out->server_id);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/binlog/server_identity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,13 +17,11 @@
 struct mysql_conn;
 struct stop;
 
-#define IDENTITY_CAP 96
-
 struct server_info {
     bool mariadb;
     unsigned version;
     char version_text[96];
-    char identity[IDENTITY_CAP]; /* server_uuid, or "id N" where there is none */
+    char identity[IDENTITY_CAP];
     uint32_t server_id;
     bool log_bin;
     char binlog_format[16];

@@ -5,20 +5,22 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/json.h"
+#include "sync/binlog/ddl.h"
 #include "sync/binlog/schema.h"
+#include "sync/binlog/schema_json.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define FORMAT       1
 #define A_TABLE_MAX  8 /* shapes of one table; older ones are of use to no restart */
 #define EPOCH(v)     ((v) >> 53)
-#define IS_GENERATED 1
-#define IS_INVISIBLE 2
-#define IS_PACKED    4
-#define IS_OLD_TIME  8
-#define IS_UNSIGNED  16
-#define IS_NULLABLE  32
+
+struct altered {
+    char *name;
+    bool is_new; /* it was added */
+};
 
 struct shapes {
     struct shape **list; /* in the order in which they were learned */
@@ -37,7 +39,63 @@ void shape_unref(struct shape *s)
     if (s == NULL || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     schema_unref(s->schema);
+    for (size_t i = 0; i < s->n_altered; i++)
+        free(s->altered[i].name);
+    free(s->altered);
     free(s);
+}
+
+/* ---- what led to it ---- */
+
+static bool is_altered(const struct altered *a, struct str name)
+{
+    return strlen(a->name) == name.len && strncasecmp(a->name, name.ptr, name.len) == 0;
+}
+
+static void note_column(struct shape *s, struct str name, bool is_new)
+{
+    if (name.ptr == NULL)
+        return;
+    s->altered = mem_resize(s->altered, s->n_altered + 1, sizeof(*s->altered));
+    s->altered[s->n_altered++] =
+        (struct altered){.name = strndup(name.ptr, name.len), .is_new = is_new};
+}
+
+void shape_note_ddl(struct shape *s, const struct shape *before, const struct ddl *ddl,
+                    uint64_t at)
+{
+    for (size_t i = 0; i < ddl->n_columns; i++) {
+        note_column(s, ddl->columns[i].name, ddl->columns[i].op == DDL_COLUMN_ADD);
+        note_column(s, ddl->columns[i].new_name, false);
+    }
+    s->altered_unclear = ddl->columns_unclear;
+    if (before == NULL || at > before->doubt_to)
+        return;
+    s->altered_unclear = s->altered_unclear || before->altered_unclear;
+    for (size_t i = 0; i < before->n_altered; i++)
+        note_column(s, str_from(before->altered[i].name), before->altered[i].is_new);
+}
+
+static bool is_again(const struct shape *s, struct str name, bool is_new)
+{
+    for (size_t i = 0; i < s->n_altered && name.ptr != NULL; i++)
+        if (is_altered(&s->altered[i], name) && !(is_new && s->altered[i].is_new))
+            return true;
+    return false;
+}
+
+bool shape_hides(const struct shape *s, const struct ddl *ddl, uint64_t at)
+{
+    if (s == NULL || at > s->doubt_to || ddl->kind != DDL_ALTER_TABLE)
+        return false;
+    if ((s->altered_unclear && (ddl->n_columns > 0 || ddl->columns_unclear)) ||
+        (ddl->columns_unclear && s->n_altered > 0))
+        return true;
+    for (size_t i = 0; i < ddl->n_columns; i++)
+        if (is_again(s, ddl->columns[i].name, ddl->columns[i].op == DDL_COLUMN_ADD) ||
+            is_again(s, ddl->columns[i].new_name, false))
+            return true;
+    return false;
 }
 
 struct shapes *shapes_new(void)
@@ -140,51 +198,12 @@ bool shapes_retain(struct shapes *s, bool (*is_wanted)(void *ctx, const struct s
 
 /* ---- as text ---- */
 
-static unsigned flags_of(const struct column *c)
-{
-    return (c->generated ? IS_GENERATED : 0u) | (c->invisible ? IS_INVISIBLE : 0u) |
-           (c->compressed ? IS_PACKED : 0u) | (c->old_temporal ? IS_OLD_TIME : 0u) |
-           (c->is_unsigned ? IS_UNSIGNED : 0u) | (c->nullable ? IS_NULLABLE : 0u);
-}
-
-/* ["name","type",number,flags,fsp,precision,scale,length,"charset","collation",[labels]] */
-static void format_column(struct json_writer *w, const struct column *c)
-{
-    const uint64_t numbers[] = {(uint64_t)c->type, flags_of(c), c->fsp,
-                                c->precision,      c->scale,    c->length};
-
-    json_open_array(w);
-    json_write_string(w, c->name);
-    json_write_string(w, c->type_text);
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        json_write_u64(w, numbers[i]);
-    json_write_string(w, c->charset);
-    json_write_string(w, c->collation);
-    json_open_array(w);
-    for (size_t i = 0; i < c->n_labels; i++)
-        json_write_string(w, c->labels[i]);
-    json_close_array(w);
-    json_close_array(w);
-}
-
 static void format_shape(struct json_writer *w, const struct shape *s)
 {
     json_open_object(w);
     json_put_u64(w, STR("from"), s->from);
     json_put_u64(w, STR("doubt_to"), s->doubt_to);
-    json_put_string(w, STR("database"), s->schema->database);
-    json_put_string(w, STR("table"), s->schema->table);
-    json_put_string(w, STR("engine"), s->schema->engine);
-    json_write_key(w, STR("columns"));
-    json_open_array(w);
-    for (size_t i = 0; i < s->schema->n_columns; i++)
-        format_column(w, &s->schema->columns[i]);
-    json_close_array(w);
-    json_write_key(w, STR("key"));
-    json_open_array(w);
-    for (size_t i = 0; i < s->schema->n_key; i++)
-        json_write_u64(w, s->schema->key[i]);
-    json_close_array(w);
+    schema_format(w, s->schema);
     json_close_object(w);
 }
 
@@ -202,142 +221,59 @@ void shapes_format(const struct shapes *s, struct buf *json)
     json_close_object(&w);
 }
 
-static struct str read_text(struct json_reader *r, struct arena *a)
+static bool is_known(uint64_t from, uint64_t at)
 {
-    struct buf text = {0};
-
-    if (json_next_element(r))
-        (void)json_read_text(r, &text);
-
-    const struct str copy = arena_copy(a, buf_str(&text));
-
-    buf_free(&text);
-    return copy;
+    return from <= at && EPOCH(from) == EPOCH(at);
 }
 
-static uint64_t read_number(struct json_reader *r)
+static void forget(struct shapes *s, const struct schema *of)
 {
-    uint64_t n = 0;
-
-    return json_next_element(r) && json_read_u64(r, &n) ? n : 0;
+    for (size_t i = s->n; i-- > 0;)
+        if (is_of(s->list[i], of->database, of->table))
+            drop(s, i);
 }
 
-static void read_labels(struct json_reader *r, struct arena *a, struct column *c)
+static bool add_known(struct shapes *s, struct str json, uint64_t from, uint64_t doubt_to)
 {
-    struct json_reader count = *r;
+    struct schema *schema = schema_parse(json);
 
-    if (!json_next_element(&count) || !json_enter_array(&count))
-        return;
-    while (json_next_element(&count) && json_skip(&count))
-        c->n_labels++;
-    c->labels = arena_alloc(a, c->n_labels + 1, sizeof(*c->labels));
-    if (!json_next_element(r) || !json_enter_array(r))
-        return;
-    for (size_t i = 0; i < c->n_labels; i++)
-        c->labels[i] = read_text(r, a);
-    (void)json_leave(r);
+    if (schema == NULL)
+        return false;
+
+    struct shape *shape = add(s, schema, from);
+
+    shape->doubt_to = doubt_to;
+    shape->used = shape->altered_unclear = true; /* who can tell */
+    schema_unref(schema);
+    return true;
 }
 
-static void read_column(struct json_reader *r, struct arena *a, struct column *c)
+/* The shape of a table at the place takes that of its earlier ones; a doubtful one holds
+ * nowhere else. */
+static bool add_moved(struct shapes *s, struct str json, uint64_t at, bool certain)
 {
-    if (!json_next_element(r) || !json_enter_array(r))
-        return;
-    *c = (struct column){.name = read_text(r, a), .type_text = read_text(r, a)};
-    c->type = (enum column_type)read_number(r);
+    struct schema *schema = schema_parse(json);
 
-    const uint64_t flags = read_number(r);
-
-    c->generated = (flags & IS_GENERATED) != 0;
-    c->invisible = (flags & IS_INVISIBLE) != 0;
-    c->compressed = (flags & IS_PACKED) != 0;
-    c->old_temporal = (flags & IS_OLD_TIME) != 0;
-    c->is_unsigned = (flags & IS_UNSIGNED) != 0;
-    c->nullable = (flags & IS_NULLABLE) != 0;
-    c->fsp = (uint8_t)read_number(r);
-    c->precision = (uint8_t)read_number(r);
-    c->scale = (uint8_t)read_number(r);
-    c->length = (uint32_t)read_number(r);
-    c->charset = read_text(r, a);
-    c->collation = read_text(r, a);
-    read_labels(r, a, c);
-    (void)json_leave(r);
+    if (schema == NULL)
+        return false;
+    forget(s, schema);
+    schema_unref(schema);
+    return !certain || add_known(s, json, at, 0);
 }
 
-static size_t count_elements(struct str array)
+static bool read_shape(struct shapes *s, struct str json, uint64_t at, uint64_t before)
 {
-    struct json_reader r;
-    size_t n = 0;
-
-    json_reader_init(&r, array);
-    if (json_enter_array(&r))
-        while (json_next_element(&r) && json_skip(&r))
-            n++;
-    return n;
-}
-
-static bool read_columns(struct schema *s, struct str json)
-{
-    struct json_reader r;
-
-    s->n_columns = count_elements(json);
-    s->columns = arena_alloc(s->arena, s->n_columns + 1, sizeof(*s->columns));
-    json_reader_init(&r, json);
-    if (json_enter_array(&r))
-        for (size_t i = 0; i < s->n_columns; i++)
-            read_column(&r, s->arena, &s->columns[i]);
-    return json_reader_ok(&r) && s->n_columns > 0;
-}
-
-static bool read_key(struct schema *s, struct str json)
-{
-    struct json_reader r;
-    const size_t n = count_elements(json);
-
-    s->key = arena_alloc(s->arena, n + 1, sizeof(*s->key));
-    json_reader_init(&r, json);
-    if (json_enter_array(&r))
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t at = read_number(&r);
-
-            if (at >= s->n_columns)
-                return false;
-            s->key[s->n_key++] = at;
-        }
-    return json_reader_ok(&r);
-}
-
-static bool read_shape(struct shapes *s, struct str json, uint64_t at)
-{
-    struct buf database = {0}, table = {0}, engine = {0};
-    struct str columns, key;
     uint64_t from, doubt_to;
-    bool ok = json_find_u64(json, "/from", &from) &&
-              json_find_u64(json, "/doubt_to", &doubt_to) &&
-              json_find_text(json, "/database", &database) &&
-              json_find_text(json, "/table", &table) && json_find(json, "/columns", &columns) &&
-              json_find(json, "/key", &key);
 
-    if (ok && from <= at && EPOCH(from) == EPOCH(at)) {
-        struct schema *schema = schema_new(buf_str(&database), buf_str(&table));
-
-        (void)json_find_text(json, "/engine", &engine);
-        schema->engine = arena_copy(schema->arena, buf_str(&engine));
-        ok = read_columns(schema, columns) && read_key(schema, key);
-        if (ok) {
-            struct shape *shape = add(s, schema, from);
-
-            shape->doubt_to = doubt_to;
-            shape->used = true; /* who can tell */
-        }
-        schema_unref(schema);
-    }
-    buf_free(&database);
-    buf_free(&table);
-    buf_free(&engine);
-    return ok;
+    if (!json_find_u64(json, "/from", &from) || !json_find_u64(json, "/doubt_to", &doubt_to))
+        return false;
+    if (before != 0 && is_known(from, before))
+        return add_moved(s, json, at, doubt_to <= before);
+    return !is_known(from, at) || add_known(s, json, from, doubt_to);
 }
 
-bool shapes_parse(struct shapes *s, struct str json, uint64_t at, struct err *err)
+bool shapes_parse(struct shapes *s, struct str json, uint64_t at, uint64_t before,
+                  struct err *err)
 {
     struct json_reader r;
     struct str list, one;
@@ -349,7 +285,7 @@ bool shapes_parse(struct shapes *s, struct str json, uint64_t at, struct err *er
     json_reader_init(&r, list);
     if (json_enter_array(&r))
         while (json_next_element(&r) && json_read_raw(&r, &one))
-            if (!read_shape(s, one, at))
+            if (!read_shape(s, one, at, before))
                 return err_set(err, ERR_REJECT, "the stored shapes of tables are damaged");
     return json_reader_finish(&r, err);
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct buf;
+struct ddl;
 struct schema;
 
 struct shape {
@@ -29,10 +30,23 @@ struct shape {
     uint64_t from;         /* version of the position from which it is known */
     uint64_t doubt_to;     /* rows up to this version may have been written in another shape */
     bool used;             /* such rows were met */
+    bool refuted;          /* rows of another shape were met: it is to be learned anew */
+    struct altered *altered; /* columns that led to it, by name; since the doubt began */
+    size_t n_altered;
+    bool altered_unclear; /* others may have, too */
     unsigned refs;
 };
 struct shape *shape_ref(struct shape *s) RETURNS_NONNULL;
 void shape_unref(struct shape *s); /* NULL is fine */
+
+/* It came from `before` (NULL: nothing was known) by this statement at version `at`. */
+void shape_note_ddl(struct shape *s, const struct shape *before, const struct ddl *ddl,
+                    uint64_t at);
+/*
+ * Whether ddl, at version `at`, may be the second of two ALTERs that together did to values what
+ * no shape shows, as nobody looked in between: of a column that one of them did not just add.
+ */
+bool shape_hides(const struct shape *s, const struct ddl *ddl, uint64_t at);
 
 struct shapes;
 struct shapes *shapes_new(void) RETURNS_NONNULL MUST_CHECK;
@@ -56,7 +70,13 @@ bool shapes_retain(struct shapes *s, bool (*is_wanted)(void *ctx, const struct s
                    void *ctx);
 
 void shapes_format(const struct shapes *s, struct buf *json);
-/* What was kept, as far as it is known from `at` or before, of the same epoch. */
-bool shapes_parse(struct shapes *s, struct str json, uint64_t at, struct err *err) MUST_CHECK;
+/*
+ * What was kept, as far as it is known from `at` or before, of the same epoch.
+ *
+ * before: the same place in the log of another server, as a version; 0: none.  What is certain
+ * there holds at `at` as well, and what is not is left out.
+ */
+bool shapes_parse(struct shapes *s, struct str json, uint64_t at, uint64_t before,
+                  struct err *err) MUST_CHECK;
 
 #endif

@@ -7,7 +7,8 @@
 #include "src/store.h"
 #include "sync/shapes.h"
 
-struct shapes *shapes_store_load(struct store *store, const char *topic, uint64_t start)
+struct shapes *shapes_store_load(struct store *store, const char *topic, uint64_t start,
+                                 uint64_t before)
 {
     struct shapes *s = shapes_new();
     struct buf name = {0}, json = {0};
@@ -16,8 +17,11 @@ struct shapes *shapes_store_load(struct store *store, const char *topic, uint64_
 
     buf_printf(&name, "shapes/%s", topic);
     if (!store_get_value(store, buf_str(&name), &json, &found, &err) ||
-        (found && !shapes_parse(s, buf_str(&json), start, &err)))
+        (found && !shapes_parse(s, buf_str(&json), start, before, &err)))
         log_failure(LOG_WARN, &err, "the shapes of tables are read from the server again",
+                    KV("topic", topic));
+    else if (before != 0 && !shapes_store_save(store, topic, s, &err))
+        log_failure(LOG_WARN, &err, "the shapes of tables are moved again at the next start",
                     KV("topic", topic));
     buf_free(&name);
     buf_free(&json);

@@ -16,9 +16,9 @@ struct shapes;
 struct store;
 
 /* Empty, with a line in the log, where they cannot be had: then they are learned again, with
- * more doubt.  start: where the stream starts, as a version. */
-struct shapes *shapes_store_load(struct store *store, const char *topic,
-                                 uint64_t start) RETURNS_NONNULL MUST_CHECK;
+ * more doubt.  start: where the stream starts, as a version; before: as for shapes_parse(). */
+struct shapes *shapes_store_load(struct store *store, const char *topic, uint64_t start,
+                                 uint64_t before) RETURNS_NONNULL MUST_CHECK;
 bool shapes_store_save(struct store *store, const char *topic, const struct shapes *s,
                        struct err *err) MUST_CHECK;
 

@@ -137,6 +137,9 @@ static const struct advice {
     {TRANSPORT_PURGED, REBUILD},
     {TRANSPORT_BEYOND, REBUILD},
     {TRANSPORT_GTID_PURGED, REBUILD},
+    {TRANSPORT_BEHIND,
+     "let its replication catch up; if these transactions were lost with the server before: "
+     REBUILD},
     {TRANSPORT_DIVERGED, REBUILD},
     {TRANSPORT_DUPLICATE_ID,
      "give topic TOPIC a server_id of its own (or stop the other client), "
@@ -184,7 +187,7 @@ static bool connect_and_look(struct source *s, struct mysql_conn **c, struct ser
         return transport_fail(err, TRANSPORT_DUPLICATE_ID,
                               "the server itself has server_id %u, which topic %s uses too",
                               info->server_id, s->opt.topic);
-    return s->opt.recognise(s->opt.ctx, info, err);
+    return s->opt.recognise(s->opt.ctx, *c, info, err);
 }
 
 /* The log's present end; the start too while nothing is known yet. */
@@ -246,14 +249,15 @@ static bool has_place(const struct source_start *start)
     return start->use_gtids || (start->file[0] != '\0' && start->offset >= 4);
 }
 
-static bool open_dump(struct source *s, const struct source_start *start, struct transport **t,
-                      struct err *err)
+static bool open_dump(struct source *s, const struct source_start *start,
+                      const struct server_info *info, struct transport **t, struct err *err)
 {
     assert(has_place(start));
 
     const struct transport_options opt = {
         .server_id = s->opt.server_id,
         .uuid = s->opt.uuid,
+        .identity = info->identity,
         .use_gtid = start->use_gtids,
         .gtid = str_from(start->gtids != NULL ? start->gtids : ""),
         .file = str_from(start->file),
@@ -297,7 +301,7 @@ static bool follow(struct source *s, struct source_start *start, struct err *err
               log_has(c, start, err) && has_history(c, start, err);
 
     mysql_conn_close(c);
-    if (!ok || !open_dump(s, start, &t, err))
+    if (!ok || !open_dump(s, start, &info, &t, err))
         return false;
     if (s->opt.begins(s->opt.ctx, start)) {
         log_info("following the binlog", KV("topic", s->opt.topic),

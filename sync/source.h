@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct handoff;
+struct mysql_conn;
 struct server_access;
 struct source;
 
@@ -63,8 +64,12 @@ struct source_options {
     void *ctx;
     /* Where to start now, once everything handed over before was read.  False: stopping. */
     bool (*where)(void *ctx, struct source_start *out);
-    /* The server is the one we know; false (err): it is not, or its log cannot be continued. */
-    bool (*recognise)(void *ctx, const struct server_info *info, struct err *err);
+    /*
+     * The server is the one we know; false (err): it is not, or its log cannot be continued.
+     * ERR_STOP ends the thread.
+     */
+    bool (*recognise)(void *ctx, struct mysql_conn *c, const struct server_info *info,
+                      struct err *err);
     /* A dump begins at start: what is handed over from now on comes from there.  False:
      * stopping. */
     bool (*begins)(void *ctx, const struct source_start *start);

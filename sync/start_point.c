@@ -3,6 +3,7 @@
 #include "sync/start_point.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/store.h"
 #include "sync/binlog/gtid_set.h"
@@ -21,6 +22,8 @@ static void adopt(struct start_point *s, const struct stored_checkpoint *cp,
     s->mark.event_ms = cp->event_ms;
     snprintf(s->file, sizeof(s->file), "%" STR_FMT, STR_ARG(cp->file));
     fingerprint_parse(cp->fingerprint, s->identity, sizeof(s->identity), &s->mark);
+    s->after = fingerprint_after(cp->fingerprint);
+    s->by_gtids = cp->file.len == 0;
 }
 
 bool start_point_load(struct start_point *s, struct store *store, const char *topic,
@@ -35,7 +38,9 @@ bool start_point_load(struct start_point *s, struct store *store, const char *to
     *s = (struct start_point){.epoch = epoch};
     if (ok && found) {
         ok = gtid_set_parse(cp.gtid, &s->executed, err);
-        if (ok && !position_file_number(cp.file, &file_number))
+        if (ok && cp.file.len == 0)
+            file_number = 0;
+        else if (ok && !position_file_number(cp.file, &file_number))
             ok = err_set(err, ERR_FATAL,
                          "the stored position of topic %s has no file number: %" STR_FMT, topic,
                          STR_ARG(cp.file));
@@ -67,6 +72,26 @@ bool start_point_settle(struct start_point *s, struct str file, uint64_t offset,
     gtid_set_free(s->executed);
     s->executed = gtid_set_copy(executed);
     return true;
+}
+
+/* Moved once more before anything was read, it is still the place in the first log. */
+struct stored_checkpoint start_point_move(const struct stored_checkpoint *cp,
+                                          const char *identity, uint64_t epoch,
+                                          struct buf *fingerprint)
+{
+    struct stored_checkpoint moved = *cp;
+    uint64_t after = fingerprint_after(cp->fingerprint);
+    struct err ignored = {0};
+
+    if (cp->file.len > 0 && !position_version((struct position){cp->file, cp->offset},
+                                              cp->epoch, &after, &ignored))
+        after = 0;
+    fingerprint_format_after(fingerprint, identity, after);
+    moved.file = STR("");
+    moved.offset = 0;
+    moved.epoch = epoch;
+    moved.fingerprint = buf_str(fingerprint);
+    return moved;
 }
 
 uint64_t start_point_version(const struct start_point *s)

@@ -2,6 +2,9 @@
  * struct start_point: where the stream of a topic starts: at its checkpoint, else where the
  * first connect found it.
  *
+ * A checkpoint without a file is that of a server that is followed on after another one: its
+ * log is read from the GTIDs on, in an epoch of its own, until a place in it is known.
+ *
  * @thread the builder's, once loaded; epoch does not change
  */
 #ifndef SYNC_START_POINT_H
@@ -16,8 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct gtid_set;
 struct store;
+struct stored_checkpoint;
 
 struct start_point {
     bool known; /* else the parts below are empty */
@@ -25,6 +30,8 @@ struct start_point {
     struct mark mark;
     char file[256];
     struct gtid_set *executed;   /* up to there; owned */
+    bool by_gtids;               /* file and offset are not known, executed is */
+    uint64_t after; /* then: the place in the log of the server before, as a version */
     char identity[IDENTITY_CAP]; /* of the server of the checkpoint, "" none */
 };
 
@@ -36,6 +43,14 @@ void start_point_fini(struct start_point *s);
 /* It was unknown and is here.  False: it stays as it was.  executed is copied. */
 bool start_point_settle(struct start_point *s, struct str file, uint64_t offset,
                         const struct gtid_set *executed);
+
+/*
+ * Go on from checkpoint cp with the server `identity`, in this epoch: what is to be stored for
+ * it, whose strings are cp's, and that of fingerprint.
+ */
+struct stored_checkpoint start_point_move(const struct stored_checkpoint *cp,
+                                          const char *identity, uint64_t epoch,
+                                          struct buf *fingerprint);
 
 /* As a document version. */
 uint64_t start_point_version(const struct start_point *s);

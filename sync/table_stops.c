@@ -4,6 +4,7 @@
 
 #include "src/base/map.h"
 #include "sync/binlog/ddl.h"
+#include "sync/binlog/ddl_swap.h"
 #include "sync/change_writer.h"
 #include "sync/routing.h"
 
@@ -11,10 +12,16 @@
 
 #define REBUILD "millrace index create"
 
-void table_stops_one(const struct table_stops *s, const struct watched *w, const char *reason)
+static void stop_uses(const struct table_stops *s, const struct watched *w, const char *reason,
+                      const char *way_out)
 {
     for (size_t i = 0; i < w->n_uses; i++)
-        change_writer_stop(s->writer, w->uses[i].target, reason, REBUILD);
+        change_writer_stop(s->writer, w->uses[i].target, reason, way_out);
+}
+
+void table_stops_one(const struct table_stops *s, const struct watched *w, const char *reason)
+{
+    stop_uses(s, w, reason, REBUILD);
 }
 
 void table_stops_all(const struct table_stops *s, const char *reason)
@@ -33,18 +40,47 @@ static const struct watched *find_watched(const struct table_stops *s, struct st
                                                    : routing_find(s->routing, database, table);
 }
 
-static void stop_named(const struct table_stops *s, const struct ddl_table *t, const char *what)
+static void remember(struct table_away *away, const struct watched *w)
 {
+    snprintf(away->database, sizeof(away->database), "%" STR_FMT, STR_ARG(w->database));
+    snprintf(away->table, sizeof(away->table), "%" STR_FMT, STR_ARG(w->table));
+}
+
+static bool is_away(const struct table_away *away, const struct watched *w)
+{
+    return str_equal(str_from(away->database), w->database) &&
+           str_equal(str_from(away->table), w->table);
+}
+
+/* A copy with the same rows takes the table's place. */
+static bool is_swapped(const struct table_stops *s, const struct ddl *ddl,
+                       const struct watched *w)
+{
+    const bool was_away = is_away(s->away, w);
+
+    switch (ddl_find_swap(ddl, w->database, w->table)) {
+    case DDL_SWAP_NONE: return false;
+    case DDL_SWAP_WHOLE: return true;
+    case DDL_SWAP_AWAY: remember(s->away, w); return true;
+    case DDL_SWAP_BACK: *s->away = (struct table_away){0}; return was_away;
+    }
+    return false;
+}
+
+static void stop_named(const struct table_stops *s, const struct ddl *ddl,
+                       const struct ddl_table *t)
+{
+    const char *what = ddl_kind_name(ddl->kind);
     char reason[640];
     const struct watched *w = find_watched(s, t->database, t->table);
     const struct watched *renamed = find_watched(s, t->new_database, t->new_table);
 
     snprintf(reason, sizeof(reason), "%s of %" STR_FMT ".%" STR_FMT " at %s", what,
              STR_ARG(t->database), STR_ARG(t->table), s->file);
-    if (w != NULL)
-        table_stops_one(s, w, reason);
-    if (renamed != NULL)
-        table_stops_one(s, renamed, reason);
+    if (w != NULL && !is_swapped(s, ddl, w))
+        stop_uses(s, w, reason, NULL);
+    if (renamed != NULL && !is_swapped(s, ddl, renamed))
+        stop_uses(s, renamed, reason, NULL);
 }
 
 static void stop_database(const struct table_stops *s, struct str database)
@@ -57,7 +93,7 @@ static void stop_database(const struct table_stops *s, struct str database)
              s->file);
     for (size_t i = 0; s->routing != NULL && map_next(s->routing->by_name, &i, &key, &value);)
         if (str_equal(((struct watched *)value)->database, database))
-            table_stops_one(s, value, reason);
+            stop_uses(s, value, reason, NULL);
 }
 
 /* Rows were read by a shape that the table, as it turns out, has had only since now. */
@@ -78,7 +114,7 @@ static void stop_mistaken(const struct table_stops *s, const struct ddl *ddl)
                  "columns of the rows before; set binlog_row_metadata=FULL on the server, so "
                  "that it does",
                  STR_ARG(w->database), STR_ARG(w->table), s->file);
-        table_stops_one(s, w, reason);
+        stop_uses(s, w, reason, NULL);
     }
 }
 
@@ -96,7 +132,9 @@ static void stop_changed(const struct table_stops *s, const struct ddl_table *t)
         table_stops_one(s, w, reason);
 }
 
-/* What empties, drops or swaps rows stops the table; every other change of shape is read again.
+/*
+ * What empties, drops or swaps rows stops the table; what else a change of shape does to
+ * documents is found out when shapes are compared (version_fit_fn).
  */
 void table_stops_by_ddl(const struct table_stops *s, const struct ddl *ddl)
 {
@@ -110,7 +148,7 @@ void table_stops_by_ddl(const struct table_stops *s, const struct ddl *ddl)
 
         if (ddl->kind == DDL_DROP_TABLE || ddl->kind == DDL_TRUNCATE_TABLE ||
             ddl->kind == DDL_RENAME_TABLE || ddl->changes_rows || t->new_table.ptr != NULL)
-            stop_named(s, t, ddl_kind_name(ddl->kind));
+            stop_named(s, ddl, t);
         if (ddl->kind == DDL_DROP_DATABASE)
             stop_database(s, t->database);
     }

@@ -180,6 +180,11 @@ static void add_table_hints(struct troubles *t, const cJSON *table)
                     buf_str(&fix));
     }
     buf_clear(&fix);
+    if (text_of(table, "verify").len > 0) {
+        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(name));
+        add_trouble(t, "warn", name, text_of(table, "verify"), buf_str(&fix));
+    }
+    buf_clear(&fix);
     if (str_equal(text_of(table, "state"), STR("unavailable")) &&
         text_of(table, "reason").len == 0 && !cJSON_IsObject(list_of(table, "build"))) {
         buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(name));

@@ -80,9 +80,12 @@ static void append_escape(struct buf *b, unsigned char c)
 void buf_append_json_part(struct buf *b, struct str s)
 {
     while (s.len > 0) {
-        size_t n = utf8_literal_len(s);
+        buf_reserve(b, s.len + UTF8_COPY_SPARE);
 
-        buf_append(b, (struct str){s.ptr, n});
+        size_t n = utf8_copy_literal(b->ptr + b->len, s);
+
+        b->len += n;
+        b->ptr[b->len] = '\0';
         if (n == s.len)
             return;
         s = (struct str){s.ptr + n, s.len - n};
@@ -99,7 +102,7 @@ void buf_append_json_part(struct buf *b, struct str s)
 
 void buf_append_json(struct buf *b, struct str s)
 {
-    buf_reserve(b, s.len + 2);
+    buf_reserve(b, s.len + 2 + UTF8_COPY_SPARE);
     buf_append_char(b, '"');
     buf_append_json_part(b, s);
     buf_append_char(b, '"');

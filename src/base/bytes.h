@@ -61,15 +61,16 @@ static inline uint64_t load_le48(const void *p)
     return (uint64_t)load_le32(b) | (uint64_t)load_le16(b + 4) << 32;
 }
 
-/* The n <= 8 bytes at p. */
+/* The n <= 8 bytes at p: two loads that may overlap. */
 static inline uint64_t load_le(const void *p, unsigned n)
 {
     const uint8_t *b = p;
-    uint64_t v = 0;
 
-    for (unsigned i = 0; i < n; i++)
-        v |= (uint64_t)b[i] << 8 * i;
-    return v;
+    if (n >= 4)
+        return (uint64_t)load_le32(b) | (uint64_t)load_le32(b + n - 4) << 8 * (n - 4);
+    if (n >= 2)
+        return load_le16(b) | (uint64_t)load_le16(b + n - 2) << 8 * (n - 2);
+    return n == 1 ? *b : 0;
 }
 
 static inline uint16_t load_be16(const void *p)
@@ -96,15 +97,16 @@ static inline uint64_t load_be64(const void *p)
     return BYTES_BE(64, v);
 }
 
-/* The n <= 8 bytes at p. */
+/* The n <= 8 bytes at p: two loads that may overlap. */
 static inline uint64_t load_be(const void *p, unsigned n)
 {
     const uint8_t *b = p;
-    uint64_t v = 0;
 
-    for (unsigned i = 0; i < n; i++)
-        v = v << 8 | b[i];
-    return v;
+    if (n >= 4)
+        return (uint64_t)load_be32(b) << 8 * (n - 4) | load_be32(b + n - 4);
+    if (n >= 2)
+        return (uint64_t)load_be16(b) << 8 * (n - 2) | load_be16(b + n - 2);
+    return n == 1 ? *b : 0;
 }
 
 static inline uint32_t load_be24(const void *p)

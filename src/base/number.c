@@ -2,6 +2,7 @@
 
 #include "src/base/number.h"
 
+#include "src/base/bytes.h"
 #include "src/base/number_powers.h"
 
 #include <stdbool.h>
@@ -11,18 +12,35 @@ const char number_pairs[200] = {
     "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
     "8081828384858687888990919293949596979899"};
 
-static const uint32_t powers_of_ten[] = {1,      10,      100,      1000,      10000,
-                                         100000, 1000000, 10000000, 100000000, 1000000000};
+/*
+ * Eight digits of n < 10^8, the first one in the lowest byte: split in halves three times, all
+ * parts at once.
+ */
+static inline uint64_t eight_digits(uint32_t n)
+{
+    const uint64_t fours = n / 10000 | (uint64_t)(n % 10000) << 32;
+    const uint64_t hundreds = (fours * 10486 >> 20) & UINT64_C(0x7f0000007f);
+    const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    const uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+
+    return tens | (twos - 10 * tens) << 8;
+}
+
+#define ZEROS UINT64_C(0x3030303030303030)
 
 /* Eight digits of n < 10^8. */
 static void put_8(char *out, uint32_t n)
 {
-    number_put_4(out, n / 10000);
-    number_put_4(out + 4, n % 10000);
+    store_le64(out, eight_digits(n) | ZEROS);
 }
 
 void number_put_digits(char *out, uint32_t v, size_t n)
 {
+    if (n == 9) {
+        out[0] = (char)('0' + v / 100000000);
+        put_8(out + 1, v % 100000000);
+        return;
+    }
     while (n >= 2) {
         n -= 2;
         number_put_2(out + n, v % 100);
@@ -32,25 +50,30 @@ void number_put_digits(char *out, uint32_t v, size_t n)
         out[0] = (char)('0' + v);
 }
 
-static size_t count_digits(uint32_t v)
+/* The digits of n < 10^8 without leading zeros; writes eight bytes. */
+static size_t put_short(char *out, uint32_t n)
 {
-    /* 1233 / 4096 is a little more than log10(2). */
-    const unsigned guess = (unsigned)(32 - __builtin_clz(v | 1)) * 1233 >> 12;
+    const uint64_t digits = eight_digits(n);
+    /* One digit stays. */
+    const unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
 
-    return guess + 1 - (v < powers_of_ten[guess] && guess > 0);
+    store_le64(out, (digits | ZEROS) >> 8 * zeros);
+    return 8 - zeros;
 }
 
 static size_t put_u32(char *out, uint32_t v)
 {
-    const size_t n = count_digits(v);
+    if (v < 100000000)
+        return put_short(out, v);
 
-    if (n == 10) {
-        out[0] = (char)('0' + v / 1000000000);
-        number_put_digits(out + 1, v % 1000000000, 9);
-    } else {
-        number_put_digits(out, v, n);
-    }
-    return n;
+    const uint32_t high = v / 100000000;
+    size_t n = 0;
+
+    if (high >= 10)
+        out[n++] = (char)('0' + high / 10);
+    out[n++] = (char)('0' + high % 10);
+    put_8(out + n, v % 100000000);
+    return n + 8;
 }
 
 size_t number_u64(char *out, uint64_t v)

@@ -96,6 +96,17 @@ static uint64_t special_bytes(uint64_t x)
     return (low | x) & EACH_BYTE(0x80);
 }
 
+/* As utf8_char_len() of what begins beyond ASCII; most needs no closer look. */
+static inline size_t foreign_len(const unsigned char *p, size_t left)
+{
+    if (left >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && (p[1] & 0xc0) == 0x80)
+        return 2;
+    if (left >= 3 && p[0] > 0xe0 && p[0] < 0xed && (p[1] & 0xc0) == 0x80 &&
+        (p[2] & 0xc0) == 0x80)
+        return 3;
+    return utf8_char_len((struct str){(const char *)p, left});
+}
+
 /* Length of the well-formed characters beyond ASCII at the start of s. */
 static size_t foreign_run(struct str s)
 {
@@ -103,14 +114,7 @@ static size_t foreign_run(struct str s)
     size_t i = 0;
 
     while (i < s.len && p[i] >= 0x80) {
-        /* Most of what is written in three bytes needs no closer look. */
-        if (s.len - i >= 3 && p[i] > 0xe0 && p[i] < 0xed && (p[i + 1] & 0xc0) == 0x80 &&
-            (p[i + 2] & 0xc0) == 0x80) {
-            i += 3;
-            continue;
-        }
-
-        size_t n = utf8_char_len((struct str){s.ptr + i, s.len - i});
+        const size_t n = foreign_len(p + i, s.len - i);
 
         if (n == 0)
             break;
@@ -149,6 +153,70 @@ size_t utf8_literal_len(struct str s)
             return i;
 
         size_t n = foreign_run((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            return i;
+        i += n;
+    }
+}
+
+/* The last n < 8 bytes before end, of a text that has len; above them zeros. */
+static uint64_t load_last(const char *end, size_t n, size_t len)
+{
+    if (n == 0)
+        return 0;
+    return len >= 8 ? load_le64(end - 8) >> 8 * (8 - n) : load_le(end - n, (unsigned)n);
+}
+
+/* Copies the plain ASCII at the start of the last `left` bytes of s. */
+static size_t copy_ascii(char *out, struct str s, size_t left)
+{
+    const char *const end = s.ptr + s.len;
+    size_t i = 0;
+
+    for (; left - i >= 8; i += 8) {
+        const uint64_t x = load_le64(end - left + i), special = special_bytes(x);
+
+        store_le64(out + i, x);
+        if (special != 0)
+            return i + (size_t)__builtin_ctzll(special) / 8;
+    }
+
+    const size_t n = left - i;
+    const uint64_t x = load_last(end, n, s.len);
+
+    store_le64(out + i, x);
+    /* What stands above the last byte is special. */
+    return i + (n > 0 ? (size_t)__builtin_ctzll(special_bytes(x)) / 8 : 0);
+}
+
+/* Copies the well-formed characters beyond ASCII at the start of s. */
+static size_t copy_foreign(char *out, struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    size_t i = 0;
+
+    while (i < s.len && p[i] >= 0x80) {
+        const size_t n = foreign_len(p + i, s.len - i);
+
+        if (n == 0)
+            break;
+        store_le32(out + i, (uint32_t)load_le(p + i, (unsigned)n));
+        i += n;
+    }
+    return i;
+}
+
+size_t utf8_copy_literal(char *out, struct str s)
+{
+    size_t i = 0;
+
+    for (;;) {
+        i += copy_ascii(out + i, s, s.len - i);
+        if (i == s.len || (unsigned char)s.ptr[i] < 0x80)
+            return i;
+
+        const size_t n = copy_foreign(out + i, (struct str){s.ptr + i, s.len - i});
 
         if (n == 0)
             return i;

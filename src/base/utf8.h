@@ -32,6 +32,10 @@ size_t utf8_bad_len(struct str s);
  */
 size_t utf8_literal_len(struct str s);
 
+/* The same, and copies it; out has room for all of s and UTF8_COPY_SPARE bytes more. */
+#define UTF8_COPY_SPARE 8
+size_t utf8_copy_literal(char *out, struct str s);
+
 /* Write a code point as UTF-8; returns 1 to 4.  Not for surrogates or above U+10FFFF. */
 size_t utf8_encode(char out[4], uint32_t code_point);
 

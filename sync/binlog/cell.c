@@ -209,7 +209,7 @@ size_t cell_text_max(const struct column_plan *plan)
     size_t len = 0;
 
     switch (plan->code) {
-    case CELL_DECIMAL: return plan->precision + 4u; /* sign, zero, point, and one to spare */
+    case CELL_DECIMAL: return DECIMAL_MAX;
     case CELL_DATE:
     case CELL_DATETIME2:
     case CELL_TIMESTAMP2:

@@ -47,36 +47,55 @@ SIMD static uint32_t reduce(__m128i a)
     return (uint32_t)_mm_extract_epi32(_mm_xor_si128(a, b), 1);
 }
 
-/* n is a multiple of 16 and at least 64; crc is inverted, in and out. */
+/* Bytes moved to higher places when loaded before the middle, to lower ones behind it. */
+static const uint8_t shifts[48] = {
+    128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, /**/
+    0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,  /**/
+    128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
+};
+
+/* a and then the n < 16 bytes before end, of which there are 16 to be read. */
+SIMD static __m128i fold_rest(__m128i a, __m128i k128, const uint8_t *end, size_t n)
+{
+    const __m128i down = load(shifts + 16 + n);
+    const __m128i first = _mm_shuffle_epi8(a, load(shifts + n));
+    const __m128i second =
+        _mm_blendv_epi8(_mm_shuffle_epi8(a, down), load(end - 16), down);
+
+    return fold(first, k128, second);
+}
+
+/* n is at least 16; crc is inverted, in and out. */
 SIMD static uint32_t fold_all(uint32_t crc, const uint8_t *p, size_t n)
 {
     const __m128i k512 = _mm_set_epi64x(0x01c6e41596, 0x0154442bd4);
     const __m128i k128 = _mm_set_epi64x(0x00ccaa009e, 0x01751997d0);
     __m128i a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)crc));
-    __m128i b = load(p + 16), c = load(p + 32), d = load(p + 48);
 
-    for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
-        a = fold(a, k512, load(p));
-        b = fold(b, k512, load(p + 16));
-        c = fold(c, k512, load(p + 32));
-        d = fold(d, k512, load(p + 48));
+    if (n >= 64) {
+        __m128i b = load(p + 16), c = load(p + 32), d = load(p + 48);
+
+        for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
+            a = fold(a, k512, load(p));
+            b = fold(b, k512, load(p + 16));
+            c = fold(c, k512, load(p + 32));
+            d = fold(d, k512, load(p + 48));
+        }
+        a = fold(fold(fold(a, k128, b), k128, c), k128, d);
+    } else {
+        p += 16;
+        n -= 16;
     }
-    a = fold(fold(fold(a, k128, b), k128, c), k128, d);
     for (; n >= 16; p += 16, n -= 16)
         a = fold(a, k128, load(p));
-    return reduce(a);
+    return reduce(n > 0 ? fold_rest(a, k128, p + n, n) : a);
 }
 
 uint32_t checksum_crc32(uint32_t crc, const uint8_t *p, size_t n)
 {
-    if (n >= 64 && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1")) {
-        const size_t whole = n & ~(size_t)15;
-
-        crc = ~fold_all(~crc, p, whole);
-        p += whole;
-        n -= whole;
-    }
-    return n > 0 ? (uint32_t)crc32_z(crc, p, n) : crc;
+    if (n >= 16 && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"))
+        return ~fold_all(~crc, p, n);
+    return (uint32_t)crc32_z(crc, p, n);
 }
 
 #else

@@ -1,12 +1,14 @@
 /*
  * What a statement in the log does, as far as a follower of row events must know: its kind and
- * the tables that it names.  Not a parser: it reads the words at the front.
+ * the tables and columns that it names.  Not a parser: it reads the words at the front of the
+ * statement and of each clause of ALTER TABLE.
  */
 #ifndef SYNC_BINLOG_DDL_H
 #define SYNC_BINLOG_DDL_H
 
 #include "src/base/base.h"
 #include "src/base/str.h"
+#include "sync/binlog/sql_lexer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +47,23 @@ struct ddl_table {
     struct str new_table;    /* ptr NULL: not renamed */
 };
 
+enum ddl_column_op {
+    DDL_COLUMN_ADD,
+    DDL_COLUMN_DROP,
+    DDL_COLUMN_MODIFY,
+    DDL_COLUMN_CHANGE, /* new name and new definition; the names may be equal */
+    DDL_COLUMN_RENAME,
+};
+
+/* A column that ALTER TABLE names, as written there: case tells no columns apart.  IF [NOT]
+ * EXISTS is not told: the column may have been there, or gone, before.
+ */
+struct ddl_column {
+    enum ddl_column_op op;
+    struct str name;
+    struct str new_name; /* CHANGE and RENAME; ptr NULL: not renamed */
+};
+
 struct ddl {
     enum ddl_kind kind;
     bool temporary;      /* a TEMPORARY table: nobody else sees it */
@@ -57,10 +76,15 @@ struct ddl {
     struct str xid;      /* XA: canonical "X'67',X'62',1" */
     struct ddl_table *tables;
     size_t n_tables;
+    struct ddl_column *columns; /* ALTER TABLE: of tables[0], in the statement's order */
+    size_t n_columns;
+    bool columns_unclear; /* columns may have come, gone or changed that are not named: the
+                             statement was not understood, or they are hidden ones */
 };
 
 /* Everything in out is in a.  Never fails: what is not recognised is DDL_UNKNOWN. */
-void ddl_parse(struct str database, struct str sql, struct arena *a, struct ddl *out);
+void ddl_parse(struct str database, struct str sql, struct sql_dialect dialect,
+               struct arena *a, struct ddl *out);
 
 /* Whether the shape of the table may be another one behind the statement. */
 bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table);

@@ -3,39 +3,24 @@
 #include "sync/binlog/decode.h"
 
 #include "src/base/buf.h"
-#include "src/base/mem.h"
 #include "src/json.h"
-#include "sync/binlog/cell.h"
 #include "sync/binlog/decode_event.h"
-#include "sync/binlog/row.h"
+#include "sync/binlog/row_json.h"
 #include "sync/binlog/temporal.h"
 #include "sync/binlog/transaction.h"
 #include "sync/binlog/transport.h"
-#include "sync/binlog/value_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Output is handed over when there is that much. */
 #define FLUSH_AT ((size_t)64 * 1024)
-
-/* Table maps whose names are kept as JSON. */
-enum { N_TABLES = 64 };
-
-/* A table map's column names as JSON keys: "id": */
-struct named_table {
-    struct table_map *map; /* a reference */
-    struct str *keys;
-    struct buf text;
-};
 
 struct decoding {
     const struct decode_options *opt;
     struct decode_counts *counts;
     struct log_reader *reader;
-    struct row_reader *rows;
-    struct named_table tables[N_TABLES];
+    struct row_json *rows;
     struct buf out;
     struct buf head; /* what all lines of a rows event begin with */
     bool done;       /* beyond the last position asked for */
@@ -50,87 +35,6 @@ static bool flush(struct decoding *d, size_t at_least, struct err *err)
 
     buf_clear(&d->out);
     return ok;
-}
-
-static void drop_table(struct named_table *t)
-{
-    table_map_unref(t->map);
-    free(t->keys);
-    buf_free(&t->text);
-    *t = (struct named_table){0};
-}
-
-/* The column names of a table map. */
-static const struct named_table *name_table(struct decoding *d, struct table_map *map)
-{
-    struct named_table *t = &d->tables[((uintptr_t)map >> 6) % N_TABLES];
-
-    if (t->map == map)
-        return t;
-    drop_table(t);
-    t->map = table_map_ref(map);
-    t->keys = mem_alloc(map->n_columns, sizeof(*t->keys));
-    for (size_t i = 0; i < map->n_columns; i++) {
-        const size_t start = t->text.len;
-
-        buf_append_json(&t->text, map->schema->columns[i].name);
-        buf_append_char(&t->text, ':');
-        t->keys[i].len = t->text.len - start;
-    }
-    for (size_t i = 0, at = 0; i < map->n_columns; at += t->keys[i++].len)
-        t->keys[i].ptr = t->text.ptr + at;
-    return t;
-}
-
-static void append_image(struct decoding *d, const struct named_table *t,
-                         const struct value *values)
-{
-    struct buf *b = &d->out;
-    bool comma = false;
-
-    buf_append_char(b, '{');
-    for (size_t i = 0; i < t->map->n_columns; i++) {
-        if (values[i].kind == VALUE_ABSENT)
-            continue;
-        d->counts->cells++;
-        d->counts->nulls += values[i].kind == VALUE_NULL;
-        if (comma)
-            buf_append_char(b, ',');
-        comma = true;
-        buf_append(b, t->keys[i]);
-        value_append_json(b, &values[i]);
-    }
-    buf_append_char(b, '}');
-    if (values[0].kind == VALUE_INT || values[0].kind == VALUE_UINT)
-        d->counts->idsum += values[0].u;
-}
-
-static void append_change(struct decoding *d, const struct named_table *t,
-                          const struct row_change *change)
-{
-    static const struct str ops[] = {
-        [ROW_INSERT] = STR("insert\""),
-        [ROW_UPDATE] = STR("update\""),
-        [ROW_DELETE] = STR("delete\""),
-    };
-    uint64_t *const counts[] = {
-        [ROW_INSERT] = &d->counts->inserts,
-        [ROW_UPDATE] = &d->counts->updates,
-        [ROW_DELETE] = &d->counts->deletes,
-    };
-
-    ++*counts[change->op];
-    buf_append(&d->out, buf_str(&d->head));
-    buf_append(&d->out, ops[change->op]);
-    if (change->before != NULL) {
-        buf_append(&d->out, STR(",\"before\":"));
-        append_image(d, t, change->before);
-    }
-    if (change->after != NULL) {
-        buf_append(&d->out, STR(",\"after\":"));
-        append_image(d, t, change->after);
-    }
-    buf_append(&d->out, STR("}\n"));
 }
 
 /* {"file":…,"pos":…,"end_pos":…,"gtid":…,"time":…,"server_id":… */
@@ -156,27 +60,47 @@ static void append_head(struct buf *b, const struct step *step)
     buf_append_u64(b, e->server_id);
 }
 
-static bool decode_rows(struct decoding *d, const struct step *step, struct err *err)
+/* What all lines of a rows event begin with. */
+static void make_head(struct decoding *d, const struct step *step)
 {
-    struct row_change change;
-    const struct named_table *t;
-    int got;
+    static const struct str ops[] = {
+        [ROW_INSERT] = STR(",\"op\":\"insert\""),
+        [ROW_UPDATE] = STR(",\"op\":\"update\""),
+        [ROW_DELETE] = STR(",\"op\":\"delete\""),
+    };
 
-    if (!row_reader_open(d->rows, &step->rows, step->map, err))
-        return false;
-    t = name_table(d, step->map);
     buf_clear(&d->head);
     append_head(&d->head, step);
     buf_append(&d->head, STR(",\"database\":"));
     buf_append_json(&d->head, step->map->database);
     buf_append(&d->head, STR(",\"table\":"));
     buf_append_json(&d->head, step->map->table);
-    buf_append(&d->head, STR(",\"op\":\""));
-    while ((got = row_reader_next(d->rows, NULL, &change, err)) == 1) {
-        append_change(d, t, &change);
+    buf_append(&d->head, ops[step->rows.op]);
+}
+
+static bool decode_rows(struct decoding *d, const struct step *step, struct err *err)
+{
+    uint64_t *const counts[] = {
+        [ROW_INSERT] = &d->counts->inserts,
+        [ROW_UPDATE] = &d->counts->updates,
+        [ROW_DELETE] = &d->counts->deletes,
+    };
+    size_t len = d->out.len;
+    int got;
+
+    if (!row_json_open(d->rows, &step->rows, step->map, err))
+        return false;
+    make_head(d, step);
+    buf_append(&d->out, buf_str(&d->head));
+    while ((got = row_json_next(d->rows, &d->out, &d->counts->rows, err)) == 1) {
+        ++*counts[step->rows.op];
+        buf_append(&d->out, STR("}\n"));
         if (!flush(d, FLUSH_AT, err))
             return false;
+        len = d->out.len;
+        buf_append(&d->out, buf_str(&d->head));
     }
+    d->out.len = len; /* no row for the last head */
     return got == 0;
 }
 
@@ -232,14 +156,12 @@ bool decode_run(struct transport *t, const struct decode_options *opt,
 
     *counts = (struct decode_counts){0};
     d.reader = log_excerpt_reader(&opt->excerpt);
-    d.rows = row_reader_new();
+    d.rows = row_json_new();
 
     const bool ok = decode_all(&d, t, err);
     const bool written = flush(&d, 0, ok ? err : &late);
 
-    for (size_t i = 0; i < N_TABLES; i++)
-        drop_table(&d.tables[i]);
-    row_reader_free(d.rows);
+    row_json_free(d.rows);
     log_reader_free(d.reader);
     buf_free(&d.out);
     buf_free(&d.head);
@@ -251,5 +173,5 @@ void decode_counts_format(const struct decode_counts *c, char out[160])
     snprintf(out, 160,
              "ins=%" PRIu64 " upd=%" PRIu64 " del=%" PRIu64 " cells=%" PRIu64 " nulls=%" PRIu64
              " idsum=%" PRId64 "\n",
-             c->inserts, c->updates, c->deletes, c->cells, c->nulls, (int64_t)c->idsum);
+             c->inserts, c->updates, c->deletes, c->rows.cells, c->rows.nulls, (int64_t)c->rows.idsum);
 }

@@ -8,6 +8,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "sync/binlog/log_excerpt.h"
+#include "sync/binlog/row_json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +28,7 @@ struct decode_options {
 
 struct decode_counts {
     uint64_t inserts, updates, deletes;
-    uint64_t cells, nulls; /* over all row images */
-    uint64_t idsum;        /* sum of the first column over all images, in two's complement */
+    struct row_json_counts rows;
     uint64_t events;
     uint64_t bytes;
 };

@@ -167,25 +167,24 @@ bool event_rotate_parse(struct str body, struct event_rotate *out, struct err *e
 }
 
 /*
- * character_set_client among the status variables: up to it all have known lengths.  0 when it
- * is not there.
+ * sql_mode and character_set_client among the status variables: up to the latter all have known
+ * lengths.
  */
-static uint16_t query_collation(struct str status)
+static void query_status(struct str status, struct event_query *out)
 {
     struct cursor c = cursor_of(status);
 
     while (!c.failed && cursor_left(&c) > 0) {
         switch (cursor_u8(&c)) {
-        case 0: cursor_take(&c, 4); break;                  /* flags2 */
-        case 1: cursor_take(&c, 8); break;                  /* sql_mode */
+        case 0: cursor_take(&c, 4); break; /* flags2 */
+        case 1: out->sql_mode = cursor_le(&c, 8); break;
         case 2: cursor_take(&c, cursor_u8(&c) + 1u); break; /* catalog with NUL */
         case 3: cursor_take(&c, 4); break;                  /* auto_increment */
-        case 4: return (uint16_t)cursor_le(&c, 2);
+        case 4: out->collation = (uint16_t)cursor_le(&c, 2); return;
         case 6: cursor_take(&c, cursor_u8(&c)); break; /* catalog */
-        default: return 0;
+        default: return;
         }
     }
-    return 0;
 }
 
 /* All but the text, which is what is left of c. */
@@ -207,7 +206,7 @@ static bool query_head(const struct event_format *f, struct str body, struct cur
 
     if (head > 13)
         cursor_take(c, head - 13u);
-    out->collation = query_collation(cursor_str(c, status_len));
+    query_status(cursor_str(c, status_len), out);
     out->database = cursor_str(c, database_len);
     cursor_u8(c);
     return !c->failed;

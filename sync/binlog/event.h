@@ -134,11 +134,15 @@ struct event_rotate {
 };
 bool event_rotate_parse(struct str body, struct event_rotate *out, struct err *err) MUST_CHECK;
 
+#define SQL_MODE_ANSI_QUOTES          (UINT64_C(1) << 2)
+#define SQL_MODE_NO_BACKSLASH_ESCAPES (UINT64_C(1) << 20)
+
 struct event_query {
     uint32_t thread_id;
     uint32_t exec_s;
     uint16_t error;
     uint16_t collation; /* of the text (character_set_client), 0: not said */
+    uint64_t sql_mode;  /* of the session: SQL_MODE_... */
     struct str database;
     struct str sql;
 };

@@ -4,18 +4,21 @@
 
 #include "src/base/buf.h"
 
-#include <inttypes.h>
-
 void gtid_format(struct buf *b, const struct gtid *g)
 {
     if (g->family == GTID_MARIADB) {
-        buf_printf(b, "%" PRIu32 "-%" PRIu32 "-%" PRIu64, g->domain, g->server, g->number);
+        buf_append_u64(b, g->domain);
+        buf_append_char(b, '-');
+        buf_append_u64(b, g->server);
+        buf_append_char(b, '-');
     } else if (g->family == GTID_MYSQL) {
         gtid_text_append_uuid(b, g->uuid);
         if (g->tag[0] != '\0')
             buf_printf(b, ":%s", g->tag);
-        buf_printf(b, ":%" PRIu64, g->number);
+        buf_append_char(b, ':');
     }
+    if (g->family != GTID_NONE)
+        buf_append_u64(b, g->number);
 }
 
 /* Two dashes between numbers and no colon: MariaDB's. */

@@ -9,23 +9,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A byte of DATABASE.TABLE. */
+static char name_at(struct str database, struct str table, size_t i)
+{
+    if (i < database.len)
+        return database.ptr[i];
+    return i == database.len ? '.' : table.ptr[i - database.len - 1];
+}
+
+/* One character, which may be several bytes, from *i on. */
+static void skip_character(struct str database, struct str table, size_t len, size_t *i)
+{
+    ++*i;
+    while (*i < len && ((unsigned char)name_at(database, table, *i) & 0xc0) == 0x80)
+        ++*i;
+}
+
+/* A * stands for any characters, a ? for one. */
+static bool matches(struct str pattern, struct str database, struct str table)
+{
+    const size_t len = database.len + 1 + table.len;
+    size_t p = 0, i = 0, star = pattern.len, behind = 0;
+
+    while (i < len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            behind = i;
+        } else if (p < pattern.len && pattern.ptr[p] == '?') {
+            p++;
+            skip_character(database, table, len, &i);
+        } else if (p < pattern.len && pattern.ptr[p] == name_at(database, table, i)) {
+            p++;
+            i++;
+        } else if (star < pattern.len) {
+            p = star + 1;
+            i = ++behind;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
 bool log_filter_wants_table(void *ctx, struct str database, struct str table,
                             struct schema **schema)
 {
     const struct log_filter *f = ctx;
 
     (void)schema;
-    if (f->n_tables == 0)
-        return true;
-    for (size_t i = 0; i < f->n_tables; i++) {
-        const struct str name = f->tables[i];
-
-        if (name.len == database.len + 1 + table.len && name.ptr[database.len] == '.' &&
-            str_equal((struct str){name.ptr, database.len}, database) &&
-            str_equal((struct str){name.ptr + database.len + 1, table.len}, table))
+    for (size_t i = 0; i < f->n_tables; i++)
+        if (matches(f->tables[i], database, table))
             return true;
-    }
-    return false;
+    return f->n_tables == 0;
 }
 
 static bool wants_gtid(const struct log_filter *f, const struct gtid *g)

@@ -22,8 +22,8 @@ struct step;
 
 /* Zero is everything. */
 struct log_filter {
-    const struct str *tables; /* only these DATABASE.TABLE; n_tables 0: all */
-    size_t n_tables;
+    const struct str *tables; /* only these DATABASE.TABLE, in which * and ? are */
+    size_t n_tables;          /* wildcards; 0: all */
     uint32_t from_time, to_time; /* [from, to) in seconds since 1970; 0: no bound */
     struct position from, to;    /* [from, to); file.ptr NULL: no bound */
     const struct gtid_set *gtids; /* only transactions in this set of MySQL's ... */

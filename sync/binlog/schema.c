@@ -46,3 +46,11 @@ size_t schema_find(const struct schema *s, struct str name)
     }
     return SIZE_MAX;
 }
+
+bool schema_keeps_history(const struct schema *s)
+{
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (s->columns[i].row_end)
+            return true;
+    return false;
+}

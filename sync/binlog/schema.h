@@ -56,8 +56,10 @@ struct column {
     enum column_type type;
     bool is_unsigned;
     bool nullable;
+    bool has_default; /* other than NULL */
     bool generated;
     bool invisible;
+    bool row_end;         /* MariaDB system versioning: until when the row was the present one */
     bool compressed;      /* MariaDB COMPRESSED */
     bool old_temporal;    /* MariaDB pre-5.6 storage with fraction digits */
     uint8_t fsp;          /* fraction digits of temporals */
@@ -66,6 +68,7 @@ struct column {
     uint32_t length;      /* characters of CHAR/VARCHAR, bytes of BINARY, bits of BIT, dims of VECTOR */
     struct str charset;   /* "utf8mb4", "" for columns without one, "binary" for byte columns */
     struct str collation;
+    struct str expression; /* of a generated column, as the server writes it */
     struct str *labels;   /* ENUM and SET, UTF-8 */
     size_t n_labels;
 };
@@ -88,6 +91,10 @@ struct schema *schema_new(struct str database, struct str table) RETURNS_NONNULL
 
 struct schema *schema_ref(struct schema *s) RETURNS_NONNULL;
 void schema_unref(struct schema *s); /* NULL is fine */
+
+/* MariaDB system versioning: beside its rows the table has older ones of the same key, and the
+ * log has them all. */
+bool schema_keeps_history(const struct schema *s);
 
 /* The column's index, or SIZE_MAX.  Names compare without case, as in the server. */
 size_t schema_find(const struct schema *s, struct str name);

@@ -29,6 +29,7 @@ static void skip_block(struct sql_lexer *l)
             l->p += 2;
             return;
         }
+    l->cut = true;
 }
 
 /* White space, comments and the marks of executable comments. */
@@ -40,14 +41,16 @@ static void skip_space(struct sql_lexer *l)
         } else if (*l->p == '#' || (starts_with(l, "--") &&
                                     (l->end - l->p == 2 || (unsigned char)l->p[2] <= ' '))) {
             skip_line(l);
-        } else if (starts_with(l, "/*!") || starts_with(l, "/*M!")) {
+        } else if (starts_with(l, "/*!") || (l->dialect.mariadb && starts_with(l, "/*M!"))) {
             l->p += l->p[2] == '!' ? 3 : 4;
             while (l->p < l->end && isdigit((unsigned char)*l->p))
                 l->p++;
+            l->in_comment = true;
         } else if (starts_with(l, "/*")) {
             skip_block(l);
-        } else if (starts_with(l, "*/")) {
+        } else if (l->in_comment && starts_with(l, "*/")) {
             l->p += 2;
+            l->in_comment = false;
         } else {
             return;
         }
@@ -60,22 +63,22 @@ static bool is_word_char(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* Past the closing quote; a doubled one, or after a backslash in strings, is part of the text.
- */
-static void skip_quoted(struct sql_lexer *l)
+/* Past the closing quote; a doubled one, or one after a backslash, is part of the text. */
+static void skip_quoted(struct sql_lexer *l, bool escapes)
 {
     const char quote = *l->p++;
 
     while (l->p < l->end) {
         const char c = *l->p++;
 
-        if (c == '\\' && quote == '\'' && l->p < l->end)
+        if (c == '\\' && escapes && l->p < l->end)
             l->p++;
         else if (c == quote && (l->p == l->end || *l->p != quote))
             return;
         else if (c == quote)
             l->p++;
     }
+    l->cut = true;
 }
 
 void sql_lexer_next(struct sql_lexer *l)
@@ -84,16 +87,16 @@ void sql_lexer_next(struct sql_lexer *l)
 
     const char *const start = l->p;
 
-    if (l->p == l->end) {
-        l->token = (struct sql_token){SQL_END, {l->end, 0}};
+    l->token = (struct sql_token){SQL_END, {l->end, 0}, false};
+    if (l->p == l->end)
         return;
-    }
-    if (*l->p == '`' || *l->p == '"') {
+    if (*l->p == '`' || (*l->p == '"' && l->dialect.ansi_quotes)) {
         l->token.kind = SQL_QUOTED;
-        skip_quoted(l);
-    } else if (*l->p == '\'') {
+        skip_quoted(l, false);
+    } else if (*l->p == '\'' || *l->p == '"') {
         l->token.kind = SQL_STRING;
-        skip_quoted(l);
+        l->token.escapes = !l->dialect.no_backslash_escapes;
+        skip_quoted(l, l->token.escapes);
     } else if (is_word_char(*l->p)) {
         l->token.kind = SQL_WORD;
         while (l->p < l->end && is_word_char(*l->p))
@@ -105,9 +108,9 @@ void sql_lexer_next(struct sql_lexer *l)
     l->token.text = (struct str){start, (size_t)(l->p - start)};
 }
 
-void sql_lexer_init(struct sql_lexer *l, struct str sql)
+void sql_lexer_init(struct sql_lexer *l, struct str sql, struct sql_dialect dialect)
 {
-    l->p = sql.ptr != NULL ? sql.ptr : "";
+    *l = (struct sql_lexer){.p = sql.ptr != NULL ? sql.ptr : "", .dialect = dialect};
     l->end = l->p + sql.len;
     sql_lexer_next(l);
 }
@@ -170,7 +173,7 @@ struct str sql_token_text(const struct sql_token *t, struct arena *a)
             if (p == end || *p != quote)
                 break;
             p++;
-        } else if (c == '\\' && quote == '\'' && p < end) {
+        } else if (c == '\\' && t->escapes && p < end) {
             c = unescaped(*p++);
         }
         text[n++] = c;

@@ -197,7 +197,14 @@ static void apply_hint(struct column *c, const struct wire_column *w,
         c->type_text = known->type_text;
     }
     c->generated = known->generated;
+    c->row_end = known->row_end;
     c->compressed = c->compressed || known->compressed;
+}
+
+/* What a table was given that is versioned no more. */
+static bool is_row_end(const struct column *c)
+{
+    return c->type == COLUMN_TIMESTAMP && c->fsp == 6 && str_equal(c->name, STR("row_end"));
 }
 
 /* The schema as the log tells it, with hints from the known one. */
@@ -221,6 +228,8 @@ static struct schema *schema_from_log(struct making *m)
 
         if (k != SIZE_MAX)
             apply_hint(c, &m->wire[i], &m->known->columns[k]);
+        else
+            c->row_end = is_row_end(c);
     }
     table_metadata_key(metadata, s);
     return s;
@@ -252,13 +261,13 @@ static bool choose_schema(struct making *m, struct err *err)
 
     map->full_metadata = m->metadata.has_names;
     map->has_names = map->full_metadata || m->known != NULL;
-    if (map->full_metadata || m->known == NULL) {
+    if (map->full_metadata || m->known == NULL)
         map->schema = schema_from_log(m);
-        return true;
-    }
-    if (!check_known(m, err))
+    else if (check_known(m, err))
+        map->schema = schema_ref(m->known);
+    else
         return false;
-    map->schema = schema_ref(m->known);
+    map->keeps_history = schema_keeps_history(map->schema);
     return true;
 }
 
@@ -267,9 +276,12 @@ static void make_plans(struct making *m)
     struct table_map *map = m->map;
 
     map->columns = arena_alloc(map->arena, map->n_columns, sizeof(*map->columns));
+    map->readable = true;
     for (size_t i = 0; i < map->n_columns; i++) {
-        if (!cell_plan(&m->wire[i], &map->schema->columns[i], &map->columns[i]))
+        if (!cell_plan(&m->wire[i], &map->schema->columns[i], &map->columns[i])) {
             map->columns[i] = (struct column_plan){.code = CELL_UNKNOWN};
+            map->readable = false;
+        }
         map->text_max += cell_text_max(&map->columns[i]);
     }
 }

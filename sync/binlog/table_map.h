@@ -32,6 +32,7 @@ struct table_map {
     bool wanted; /* false: nothing below is set */
     size_t n_columns;
     bool has_names;     /* else the schema's columns are "@1", "@2" ... */
+    bool keeps_history; /* as schema_keeps_history() says */
     bool full_metadata; /* names, signs, character sets and labels came from the log */
     /*
      * Of the rows: one column for each of theirs.  That which want() gave, if it says the same
@@ -40,6 +41,7 @@ struct table_map {
     struct schema *schema;
     struct column_plan *columns; /* one for each; see sync/binlog/cell.h */
     size_t text_max;             /* sum of their cell_text_max() */
+    bool readable;               /* cells of every column can be read */
     /*
      * Not ERR_NONE: rows of this table cannot be decoded, and why (ERR_REJECT: the known schema
      * is another one than the log's, or the log has a column type that is not known).

@@ -260,6 +260,15 @@ static struct str sql_utf8(struct log_reader *r, const struct event_query *q)
     return text;
 }
 
+static struct sql_dialect dialect_of(const struct event_format *f, const struct event_query *q)
+{
+    return (struct sql_dialect){
+        .mariadb = f->mariadb,
+        .ansi_quotes = (q->sql_mode & SQL_MODE_ANSI_QUOTES) != 0,
+        .no_backslash_escapes = (q->sql_mode & SQL_MODE_NO_BACKSLASH_ESCAPES) != 0,
+    };
+}
+
 static bool on_query(struct log_reader *r, struct step *out, struct err *err)
 {
     const struct event *e = &out->event;
@@ -272,7 +281,8 @@ static bool on_query(struct log_reader *r, struct step *out, struct err *err)
     if (!read)
         return at_event(e, err);
     out->query.sql = sql_utf8(r, &out->query);
-    ddl_parse(out->query.database, out->query.sql, r->arena, &out->ddl);
+    ddl_parse(out->query.database, out->query.sql, dialect_of(f, &out->query), r->arena,
+              &out->ddl);
     return on_ddl(r, out, err);
 }
 
@@ -487,19 +497,21 @@ static int next_event(struct log_reader *r, struct event *out, struct err *err)
 
 int log_reader_next(struct log_reader *r, struct step *out, struct err *err)
 {
-    *out = (struct step){.kind = STEP_NOTHING};
     if (r->statement_ended)
         table_maps_end_statement(r->maps);
     r->statement_ended = false;
     arena_reset(r->arena);
 
-    const int got = next_event(r, &out->event, err);
+    struct event e;
+    const int got = next_event(r, &e, err);
 
     if (got != 1) {
         if (got < 0)
             at_event(&r->outer, err);
         return got;
     }
+    memset(out, 0, offsetof(struct step, query)); /* the rest is of Query events */
+    out->event = e;
     if (r->running || r->has_gtid) {
         out->gtid = r->gtid;
         out->begin = r->begin;

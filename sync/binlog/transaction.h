@@ -62,9 +62,10 @@ struct step {
     uint64_t begin;           /* offset where that transaction starts, in event.file */
     struct event_rows rows;   /* STEP_ROWS, STEP_ROWS_UNWANTED */
     struct table_map *map;    /* STEP_ROWS, STEP_ROWS_UNWANTED; borrowed */
-    struct event_query query; /* statements */
-    struct ddl ddl;           /* statements */
     struct str xid;           /* XA steps: canonical "X'67',X'62',1" */
+    /* Of Query events; not set for others. */
+    struct event_query query;
+    struct ddl ddl;
 };
 
 /* Zero is a fit default for all but want. */

@@ -16,6 +16,7 @@ static const struct {
     [TRANSPORT_NONE] = {"none", ERR_RETRY},
     [TRANSPORT_LOST] = {"lost", ERR_RETRY},
     [TRANSPORT_CUT] = {"cut", ERR_RETRY},
+    [TRANSPORT_BEHIND] = {"behind", ERR_RETRY},
     [TRANSPORT_INTERRUPTED] = {"interrupted", ERR_STOP},
     [TRANSPORT_AUTH] = {"auth", ERR_REJECT},
     [TRANSPORT_PRIVILEGE] = {"privilege", ERR_REJECT},
@@ -40,6 +41,12 @@ enum transport_reason transport_reason_of(const struct err *err)
     if (err->origin == NULL || strcmp(err->origin, origin) != 0)
         return TRANSPORT_NONE;
     return (enum transport_reason)err->code;
+}
+
+bool transport_is_gap(enum transport_reason reason)
+{
+    return reason == TRANSPORT_PURGED || reason == TRANSPORT_BEYOND ||
+           reason == TRANSPORT_GTID_PURGED || reason == TRANSPORT_DIVERGED;
 }
 
 bool transport_fail(struct err *err, enum transport_reason reason, const char *fmt, ...)

@@ -32,6 +32,7 @@ enum transport_reason {
     TRANSPORT_NONE = 0,     /* the error did not come from a transport */
     TRANSPORT_LOST,         /* unreachable, connection lost, server going down (ERR_RETRY) */
     TRANSPORT_CUT,          /* the server gave up on us as we read too slowly (ERR_RETRY) */
+    TRANSPORT_BEHIND,       /* another server, which lacks transactions we read (ERR_RETRY) */
     TRANSPORT_INTERRUPTED,  /* transport_interrupt (ERR_STOP) */
     TRANSPORT_AUTH,         /* user, password, plugin or TLS refused (ERR_REJECT) */
     TRANSPORT_PRIVILEGE,    /* logged in, but may not read the log (ERR_REJECT) */
@@ -51,6 +52,8 @@ const char *transport_reason_name(enum transport_reason reason);
 
 /* TRANSPORT_NONE for errors of other origin. */
 enum transport_reason transport_reason_of(const struct err *err);
+/* What follows what was read cannot be had from the log any more. */
+bool transport_is_gap(enum transport_reason reason);
 
 struct transport_ops {
     int (*next)(struct transport *t, struct str *event, struct err *err);
@@ -93,11 +96,12 @@ static inline void transport_close(struct transport *t) /* NULL is fine */
 struct transport_options {
     uint32_t server_id; /* ours, unique among the clients of the server, never 0 */
     const char *uuid;   /* ours, 36 characters */
+    const char *identity; /* of the server that is meant (server_identity.h), NULL: any */
     bool use_gtid;
     struct str gtid;
     struct str file;
     uint64_t offset;
-    unsigned heartbeat_ms;    /* 0: 10000; silence of three periods is a lost connection */
+    unsigned heartbeat_ms;    /* 0: 10000; silence of six periods is a lost connection */
     unsigned write_timeout_s; /* how long the server waits for us to read; 0: 600 */
     size_t event_max;         /* bytes; 0: 64 MiB */
     bool non_block;           /* end at the end of the log instead of waiting for more */
@@ -108,8 +112,15 @@ bool transport_open_server(struct transport **out, const struct mysql_options *s
                            const struct transport_options *opt, struct err *err) MUST_CHECK;
 
 /*
+ * Whether the server lets its log be read by a client of such an id: a dump is begun and ended at
+ * once, under another id, so that a running one goes on.  Blocks for a log-in and an event.
+ */
+bool transport_try_server(const struct mysql_options *server, uint32_t server_id,
+                          struct err *err) MUST_CHECK;
+
+/*
  * A binlog file, from offset on (4: its start; an offset further on is preceded by the file's
- * FORMAT_DESCRIPTION).  event_max as above.
+ * FORMAT_DESCRIPTION, and it must be no pipe).  "-" is standard input.  event_max as above.
  */
 bool transport_open_file(struct transport **out, const char *path, uint64_t offset,
                          size_t event_max, struct err *err) MUST_CHECK;

@@ -188,11 +188,13 @@ bool transport_open_file(struct transport **out, const char *path, uint64_t offs
 {
     struct file_transport *f = mem_alloc(1, sizeof(*f));
 
+    const bool is_stdin = strcmp(path, "-") == 0;
+
     f->base.ops = &file_ops;
-    f->path = mem_copy(path);
+    f->path = mem_copy(is_stdin ? "stdin" : path);
     f->event_max = event_max != 0 ? event_max : EVENT_MAX_DEFAULT;
     f->resume = offset > MAGIC_LEN ? offset : 0;
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    f->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (f->fd < 0) {
         err_set_code(err, ERR_REJECT, "errno", errno, "%s: %s", path, strerror(errno));
         goto close_file;

@@ -4,8 +4,10 @@
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "src/base/random.h"
 #include "src/mysql.h"
 #include "sync/binlog/gtid_set.h"
+#include "sync/binlog/server_identity.h"
 #include "sync/binlog/transport.h"
 #include "sync/binlog/transport_wire.h"
 
@@ -67,6 +69,7 @@ static const char *advice(enum transport_reason reason)
     case TRANSPORT_NONE:
     case TRANSPORT_LOST:
     case TRANSPORT_CUT:
+    case TRANSPORT_BEHIND:
     case TRANSPORT_INTERRUPTED:
     case TRANSPORT_AUTH:
     case TRANSPORT_MAX_PACKET:
@@ -129,6 +132,15 @@ static bool look_at_log(struct server_transport *t, struct err *err)
         return transport_fail(err, TRANSPORT_NO_BINLOG, "MySQL at %s writes no binary log%s",
                               mysql_conn_where(t->conn), advice(TRANSPORT_NO_BINLOG));
     return true;
+}
+
+/* The address may lead elsewhere since somebody looked at the server. */
+static bool is_meant(struct server_transport *t, const char *identity, struct err *err)
+{
+    struct err cause;
+
+    return identity == NULL || server_identity_is(t->conn, identity, &cause) ||
+           fail(t, &cause, err);
 }
 
 /* The session that both servers look at when the dump starts; the newer names are MySQL's. */
@@ -309,6 +321,7 @@ bool transport_open_server(struct transport **out, const struct mysql_options *s
     t->non_block = opt->non_block;
     t->dallied_at = UINT64_MAX;
     if (!connect_server(t, server, heartbeat_ms, err) || !look_at_log(t, err) ||
+        !is_meant(t, opt->identity, err) ||
         !set_session(t, opt, heartbeat_ms, err) || !start_dump(t, opt, err)) {
         destroy(&t->base);
         return false;
@@ -316,4 +329,26 @@ bool transport_open_server(struct transport **out, const struct mysql_options *s
     t->returned_ms = clock_mono_ms();
     *out = &t->base;
     return true;
+}
+
+bool transport_try_server(const struct mysql_options *server, uint32_t server_id,
+                          struct err *err)
+{
+    struct transport_options opt = {.uuid = "00000000-0000-0000-0000-000000000000",
+                                    .file = STR(""),
+                                    .offset = 4,
+                                    .non_block = true};
+    struct transport *t = NULL;
+    struct str event;
+
+    do {
+        random_bytes(&opt.server_id, sizeof(opt.server_id));
+        opt.server_id |= UINT32_C(1) << 31;
+    } while (opt.server_id == server_id);
+
+    const bool ok =
+        transport_open_server(&t, server, &opt, err) && transport_next(t, &event, err) >= 0;
+
+    transport_close(t);
+    return ok;
 }

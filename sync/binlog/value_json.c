@@ -96,7 +96,7 @@ bool value_append_compact_json(struct buf *b, struct str json)
     return json_compact(b, json);
 }
 
-static void append_bytes(struct buf *b, struct str s)
+void value_append_bytes(struct buf *b, struct str s)
 {
     if (utf8_valid(s)) {
         buf_append_json(b, s);
@@ -131,7 +131,7 @@ void value_append_json(struct buf *b, const struct value *v)
     case VALUE_DECIMAL:
     case VALUE_JSON: buf_append(b, v->s); break;
     case VALUE_TEXT: buf_append_json(b, v->s); break;
-    case VALUE_BYTES: append_bytes(b, v->s); break;
+    case VALUE_BYTES: value_append_bytes(b, v->s); break;
     case VALUE_DATE:
     case VALUE_DATETIME:
     case VALUE_TIME: append_plain(b, v->s, STR("")); break;
@@ -150,7 +150,7 @@ void value_append_json(struct buf *b, const struct value *v)
         break;
     case VALUE_GEOMETRY:
         if (!geometry_append_geojson(b, v->s))
-            append_bytes(b, v->s);
+            value_append_bytes(b, v->s);
         break;
     case VALUE_VECTOR: value_append_vector(b, v->s); break;
     }

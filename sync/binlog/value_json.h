@@ -25,6 +25,8 @@ void value_append_double(struct buf *b, double d);
 void value_append_string(struct buf *b, struct str s);
 /* "…" in base64. */
 void value_append_base64(struct buf *b, struct str bytes);
+/* Text as a string; what is not UTF-8 as {"base64":"…"}. */
+void value_append_bytes(struct buf *b, struct str s);
 /* ["a","b"] of labels joined by ','. */
 void value_append_labels(struct buf *b, struct str joined);
 /* [0.5,1] of little-endian floats. */

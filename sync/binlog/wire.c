@@ -66,8 +66,8 @@ static const struct {
     [WIRE_STRING] = {"STRING", SHAPE_STRING, .text = true, .column = COLUMN_CHAR},
     [WIRE_GEOMETRY] = {"GEOMETRY", SHAPE_LENGTH, .mariadb_text = true,
                        .column = COLUMN_GEOMETRY},
-    [WIRE_TYPED_ARRAY] = {"TYPED_ARRAY", SHAPE_UNKNOWN},
-    [WIRE_DECIMAL] = {"DECIMAL", SHAPE_UNKNOWN},
+    [WIRE_TYPED_ARRAY] = {.name = "TYPED_ARRAY", .shape = SHAPE_UNKNOWN},
+    [WIRE_DECIMAL] = {.name = "DECIMAL", .shape = SHAPE_UNKNOWN},
 };
 
 const char *wire_type_name(uint8_t type)

@@ -18,6 +18,9 @@ struct load {
 
 static void free_load(struct load *load)
 {
+    for (size_t i = 0; i < load->batch.n_items; i++)
+        if (load->batch.items[i].ticket != NULL)
+            ticket_done(load->batch.items[i].ticket, OUTCOME_DELIVERED);
     target_unref(load->batch.target);
     arena_free(load->batch.arena);
     free(load->batch.items);
@@ -34,13 +37,27 @@ void loads_drop(struct load_batch *batch)
     free_load(load);
 }
 
+/* One that a position waits for, if there is one. */
+static struct ticket *find_ticket(const struct write *w)
+{
+    struct ticket *found = NULL;
+
+    for (const struct waiter *x = &w->waiter; x != NULL; x = x->next)
+        if (x->ticket != NULL && (found == NULL || !ticket_has_position(found)))
+            found = x->ticket;
+    return found;
+}
+
 static void fill_item(struct load_item *item, const struct document *doc, struct arena *a)
 {
+    struct ticket *ticket = find_ticket(doc->now);
+
     *item = (struct load_item){
         .id = arena_copy(a, write_id(doc->now)),
         .routing = arena_copy(a, write_routing(doc->now)),
         .key = arena_copy(a, write_key(doc->now)),
         .at_least = doc->now->version,
+        .ticket = ticket != NULL ? ticket_ref(ticket) : NULL,
     };
 }
 

@@ -59,6 +59,7 @@ struct doc_write {
 struct load_item {
     struct str id, routing, key; /* borrowed from delivery until delivery_loaded() */
     uint64_t at_least;           /* the read must include this position */
+    struct ticket *ticket;       /* of a change that waits for it, borrowed likewise; NULL: none */
     bool found;
     bool failed;
     struct err err;

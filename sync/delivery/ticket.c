@@ -4,6 +4,7 @@
 
 #include "src/base/mem.h"
 #include "sync/checkpoint.h"
+#include "sync/delivery/turnstile.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -13,9 +14,13 @@ struct ticket {
     struct checkpoint *cp;
     struct ticket_counters *counters;
     void (*on_done)(void *ctx, enum outcome worst);
+    void (*on_abandon)(void *ctx);
     void *ctx;
+    struct turnstile *inside; /* NULL: in none */
+    unsigned side;
     uint64_t seq;
-    unsigned refs;  /* atomic */
+    unsigned refs;  /* atomic; all of them */
+    unsigned busy;  /* atomic; without those that hold */
     unsigned worst; /* atomic; enum outcome, or ABANDONED */
 };
 
@@ -28,7 +33,7 @@ struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq, struct ticket_cou
     t->cp = cp;
     t->seq = seq;
     t->counters = c;
-    t->refs = 1;
+    t->refs = t->busy = 1;
     if (cp != NULL)
         checkpoint_expect(cp, seq, 1);
     if (c != NULL)
@@ -42,16 +47,42 @@ struct ticket *ticket_new_cb(void (*on_done)(void *ctx, enum outcome worst), voi
 
     t->on_done = on_done;
     t->ctx = ctx;
-    t->refs = 1;
+    t->refs = t->busy = 1;
     return t;
 }
 
 struct ticket *ticket_ref(struct ticket *t)
 {
+    unsigned before = __atomic_fetch_add(&t->busy, 1, __ATOMIC_RELAXED);
+
+    assert(before > 0);
+    __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
+    return t;
+}
+
+struct ticket *ticket_hold(struct ticket *t)
+{
     unsigned before = __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
 
     assert(before > 0);
     return t;
+}
+
+void ticket_on_abandon(struct ticket *t, void (*on_abandon)(void *ctx))
+{
+    t->on_abandon = on_abandon;
+}
+
+void ticket_pass(struct ticket *t, struct turnstile *x, unsigned side)
+{
+    assert(t->inside == NULL);
+    t->inside = x;
+    t->side = side;
+}
+
+bool ticket_has_position(const struct ticket *t)
+{
+    return t->cp != NULL;
 }
 
 static void worsen(struct ticket *t, unsigned how)
@@ -84,16 +115,41 @@ static void unref(struct ticket *t)
         return;
     if (t->worst != ABANDONED)
         finish(t);
+    else if (t->on_abandon != NULL)
+        t->on_abandon(t->ctx);
     free(t);
+}
+
+static void end_work(struct ticket *t)
+{
+    unsigned before = __atomic_fetch_sub(&t->busy, 1, __ATOMIC_ACQ_REL);
+
+    assert(before > 0);
+    if (before == 1 && t->inside != NULL)
+        turnstile_leave(t->inside, t->side);
 }
 
 void ticket_done(struct ticket *t, enum outcome how)
 {
     worsen(t, (unsigned)how);
+    end_work(t);
     unref(t);
 }
 
 void ticket_abandon(struct ticket *t)
+{
+    worsen(t, ABANDONED);
+    end_work(t);
+    unref(t);
+}
+
+void ticket_release(struct ticket *t, enum outcome how)
+{
+    worsen(t, (unsigned)how);
+    unref(t);
+}
+
+void ticket_release_abandoned(struct ticket *t)
 {
     worsen(t, ABANDONED);
     unref(t);

@@ -13,9 +13,11 @@
 
 #include "src/base/base.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct checkpoint;
+struct turnstile;
 
 /*
  * From best to worst; a ticket keeps the worst it was given.  A write that a newer one of the
@@ -58,6 +60,27 @@ void ticket_done(struct ticket *t, enum outcome how); /* give one reference back
  * counter moves, and the checkpoint stays before its transaction.
  */
 void ticket_abandon(struct ticket *t);
+
+/* on_abandon is called in place of on_done, when the last reference has gone after one of them
+ * was abandoned. */
+void ticket_on_abandon(struct ticket *t, void (*on_abandon)(void *ctx));
+
+/*
+ * The ticket is inside t (sync/delivery/turnstile.h), where its owner entered on that side, and
+ * leaves it when nobody works for it any more.  Once at most, before others see the ticket.
+ */
+void ticket_pass(struct ticket *t, struct turnstile *x, unsigned side);
+
+/*
+ * A reference of somebody who will find more work for the change only when what is done for it
+ * now is over: the ticket may leave its turnstile before it is given back.
+ */
+struct ticket *ticket_hold(struct ticket *t) RETURNS_NONNULL;
+void ticket_release(struct ticket *t, enum outcome how);
+void ticket_release_abandoned(struct ticket *t); /* as ticket_abandon() */
+
+/* A position waits for it. */
+bool ticket_has_position(const struct ticket *t);
 
 /* "delivered", "superseded", ... for metrics and logs. */
 const char *outcome_name(enum outcome o);

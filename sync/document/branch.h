@@ -76,6 +76,7 @@ struct binding {
     size_t *map;                 /* where each column that the branch reads lies in a row */
     size_t n_row;                /* columns of a row */
     size_t *key; /* where the columns of by_row lie in a row; NULL: they are not all there */
+    const struct column *lacks; /* the first that rows have not, or have of another type */
 };
 
 /* struct plan, for this room. */

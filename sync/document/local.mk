@@ -11,6 +11,7 @@ libdocument_a_SOURCES = \
 	%D%/plan.c %D%/plan.h \
 	%D%/plan_compile.c \
 	%D%/query.c %D%/query.h \
+	%D%/lookup.c %D%/lookup.h \
 	%D%/resolver.c %D%/resolver.h \
 	%D%/row_document.c %D%/row_document.h
 document_libs = libdocument.a $(model_libs)

@@ -76,6 +76,34 @@ static void bind_key(struct binding *b, const struct schema *row_schema)
     }
 }
 
+static bool is_geometry(enum column_type t)
+{
+    return t == COLUMN_POINT || t == COLUMN_GEOMETRY;
+}
+
+static bool is_time(enum column_type t)
+{
+    return t == COLUMN_TIME || t == COLUMN_DATETIME || t == COLUMN_TIMESTAMP;
+}
+
+/* The images have its values in the form that they have in the table now. */
+static bool has_same_form(const struct column *in_row, const struct column *now)
+{
+    if (is_geometry(in_row->type) && is_geometry(now->type))
+        return true;
+    return in_row->type == now->type &&
+           (!is_time(now->type) || in_row->fsp == now->fsp) &&
+           (now->type != COLUMN_DECIMAL || in_row->scale == now->scale);
+}
+
+static bool is_joined_by(const struct branch *b, size_t at)
+{
+    for (size_t i = 0; i < b->n_joins; i++)
+        if (b->joins[i].inner_at == at)
+            return true;
+    return false;
+}
+
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
                           struct err *err)
 {
@@ -89,7 +117,10 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
         struct str name = branch->read[i]->name;
 
         b->map[i] = schema_find(row_schema, name);
-        if (b->map[i] != SIZE_MAX)
+        if (b->map[i] == SIZE_MAX ||
+            !has_same_form(&row_schema->columns[b->map[i]], branch->read[i]))
+            b->lacks = b->lacks == NULL ? branch->read[i] : b->lacks;
+        if (b->map[i] != SIZE_MAX || !is_joined_by(branch, i))
             continue;
         err_set(err, ERR_REJECT, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
                 STR_ARG(row_schema->database), STR_ARG(row_schema->table), STR_ARG(name));
@@ -112,7 +143,7 @@ void binding_free(struct binding *b)
 void binding_mark_generated(const struct binding *b, bool *generated)
 {
     for (size_t i = 0; i < b->branch->n_read; i++)
-        if (b->branch->read[i]->generated)
+        if (b->branch->read[i]->generated && b->map[i] != SIZE_MAX)
             generated[b->map[i]] = true;
 }
 
@@ -123,6 +154,8 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
     const struct branch *branch = branch_at(p, place);
     const size_t n = part == PLAN_KEY ? branch->n_joins : branch->n_read;
 
+    if (part == PLAN_ROW && b->lacks != NULL)
+        return b->lacks;
     for (size_t i = 0; i < n; i++) {
         const size_t at = part == PLAN_KEY ? branch->joins[i].inner_at : i;
 
@@ -227,6 +260,8 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
     const bool any = branch->where.len > 0;
     const size_t n = any ? b->n_row : branch->n_read;
 
+    if (b->lacks != NULL)
+        return true;
     for (size_t i = 0; i < n; i++) {
         const size_t at = any ? i : b->map[i];
 

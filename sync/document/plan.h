@@ -48,8 +48,9 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
 
 /*
  * Rows arrive as values in the order of a schema that may be newer or older than the plan's.
- * A binding maps the plan's columns of one place to that order; ERR_REJECT names a column that
- * is not there any more.
+ * A binding maps the plan's columns of one place to that order.  A column that the rows have
+ * not, or have of another type, is absent from their images; ERR_REJECT names one of the key,
+ * or of those that are joined by, that is not there.
  */
 struct binding;
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,

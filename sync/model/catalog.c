@@ -141,6 +141,8 @@ static void on_column(void *ctx, size_t table, const struct mysql_row *row)
         .precision = c[11],
         .scale = c[12],
         .fsp = c[13],
+        .column_default = c[14],
+        .expression = c[15],
     };
 
     if (s == NULL)
@@ -149,15 +151,59 @@ static void on_column(void *ctx, size_t table, const struct mysql_row *row)
     catalog_column(&cells, s->arena, &s->columns[s->n_columns++]);
 }
 
+/* A versioned table's key has the end of the row's time too, which is the same for all of its
+ * present rows. */
 static void on_key(void *ctx, size_t table, const struct mysql_row *row)
 {
     struct schema *s = ((struct loading *)ctx)->schemas[table];
     size_t column = s == NULL ? SIZE_MAX : schema_find(s, row->cells[3]);
 
-    if (column == SIZE_MAX)
+    if (column == SIZE_MAX || s->columns[column].row_end)
         return;
     s->key = grow(s->arena, s->key, s->n_key, sizeof(*s->key));
     s->key[s->n_key++] = column;
+}
+
+/* Behind the columns that can be seen, as in the log. */
+static void add_hidden(struct schema *s, const struct column *c)
+{
+    s->columns = grow(s->arena, s->columns, s->n_columns, sizeof(*s->columns));
+    s->columns[s->n_columns] = *c;
+    s->columns[s->n_columns++].invisible = true;
+}
+
+/* Versioned without columns of its own for it. */
+static void on_versioned(void *ctx, size_t table, const struct mysql_row *row)
+{
+    const struct column start = {.name = STR("row_start"),
+                                 .type_text = STR("timestamp(6)"),
+                                 .type = COLUMN_TIMESTAMP,
+                                 .fsp = 6};
+    struct schema *s = ((struct loading *)ctx)->schemas[table];
+    struct column end = start;
+
+    (void)row;
+    if (s == NULL || schema_keeps_history(s))
+        return;
+    end.name = STR("row_end");
+    end.row_end = true;
+    add_hidden(s, &start);
+    add_hidden(s, &end);
+}
+
+/* A hash stands for long values of a unique key; the indexes of MEMORY are only called so. */
+static void on_hash(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct schema *s = ((struct loading *)ctx)->schemas[table];
+
+    (void)row;
+    if (s != NULL && !str_equal(s->engine, STR("MEMORY")))
+        add_hidden(s, &(struct column){.name = STR("DB_ROW_HASH"),
+                                       .type_text = STR("bigint(20) unsigned"),
+                                       .type = COLUMN_BIGINT,
+                                       .is_unsigned = true,
+                                       .nullable = true,
+                                       .generated = true});
 }
 
 /* MariaDB's JSON is LONGTEXT with a check that says no more than json_valid(`column`). */
@@ -184,11 +230,20 @@ static void on_check(void *ctx, size_t table, const struct mysql_row *row)
 static const struct query tables_query = {
     "TABLE_SCHEMA, TABLE_NAME, 0, TABLE_TYPE, ENGINE, TABLE_ROWS", "TABLES", "TABLE_SCHEMA",
     "TABLE_NAME", ""};
-static const struct query columns_query = {
-    "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, "
-    "IS_NULLABLE, EXTRA, CHARACTER_SET_NAME, COLLATION_NAME, CHARACTER_MAXIMUM_LENGTH, "
-    "NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION",
-    "COLUMNS", "TABLE_SCHEMA", "TABLE_NAME", ""};
+#define COLUMNS_OF(default_and_expression)                                                       \
+    {                                                                                           \
+        "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, "     \
+        "IS_NULLABLE, EXTRA, CHARACTER_SET_NAME, COLLATION_NAME, CHARACTER_MAXIMUM_LENGTH, "    \
+        "NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION, " default_and_expression,        \
+            "COLUMNS", "TABLE_SCHEMA", "TABLE_NAME", ""                                         \
+    }
+
+/* MariaDB writes defaults as SQL, so that a text is quoted. */
+static const struct query columns_queries[] = {
+    [FLAVOR_MYSQL] = COLUMNS_OF("COLUMN_DEFAULT, GENERATION_EXPRESSION"),
+    [FLAVOR_MARIADB] = COLUMNS_OF("NULLIF(COLUMN_DEFAULT, 'NULL'), GENERATION_EXPRESSION"),
+};
+static const struct query old_columns_query = COLUMNS_OF("COLUMN_DEFAULT, NULL");
 static const struct query keys_query = {"TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX, COLUMN_NAME",
                                         "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
                                         " AND INDEX_NAME = 'PRIMARY'"};
@@ -196,16 +251,30 @@ static const struct query checks_query = {
     "CONSTRAINT_SCHEMA, TABLE_NAME, 0, CHECK_CLAUSE", "CHECK_CONSTRAINTS", "CONSTRAINT_SCHEMA",
     "TABLE_NAME", " AND CHECK_CLAUSE LIKE 'json_valid(%'"};
 
+/* What only MariaDB has, from its versions on; in the order in which its log has columns. */
+static const struct query versioned_query = {"TABLE_SCHEMA, TABLE_NAME, 0", "TABLES",
+                                             "TABLE_SCHEMA", "TABLE_NAME",
+                                             " AND TABLE_TYPE = 'SYSTEM VERSIONED'"};
+static const struct query hashes_query = {
+    "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME", "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
+    " AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 0 AND INDEX_TYPE = 'HASH'"};
+
 static bool load_schemas(struct loader *l, struct schema **out, uint64_t *n_rows,
                          struct err *err)
 {
     struct loading x = {l, out, n_rows};
-    bool mariadb = mysql_conn_flavor(l->conn) == FLAVOR_MARIADB;
+    const bool mariadb = mysql_conn_flavor(l->conn) == FLAVOR_MARIADB;
+    const bool old = mysql_conn_version(l->conn) < (mariadb ? 100205U : 50700U);
+    const unsigned version = mariadb ? mysql_conn_version(l->conn) : 0;
 
-    return run(l, &tables_query, on_table, &x, err) &&
-           run(l, &columns_query, on_column, &x, err) && run(l, &keys_query, on_key, &x, err) &&
-           (!mariadb || mysql_conn_version(l->conn) < 100310 ||
-            run(l, &checks_query, on_check, &x, err));
+    const struct query *columns =
+        old ? &old_columns_query : &columns_queries[mysql_conn_flavor(l->conn)];
+
+    return run(l, &tables_query, on_table, &x, err) && run(l, columns, on_column, &x, err) &&
+           run(l, &keys_query, on_key, &x, err) &&
+           (version < 100310 || run(l, &checks_query, on_check, &x, err)) &&
+           (version < 100304 || run(l, &versioned_query, on_versioned, &x, err)) &&
+           (version < 100400 || run(l, &hashes_query, on_hash, &x, err));
 }
 
 static bool read_flag(struct mysql_conn *c, struct str sql, bool *flag, struct err *err)
@@ -218,10 +287,20 @@ static bool read_flag(struct mysql_conn *c, struct str sql, bool *flag, struct e
     return fine;
 }
 
+/* Keys that MySQL makes itself are in the log in any case. */
+static bool show_generated_keys(struct mysql_conn *c, struct err *err)
+{
+    return mysql_conn_flavor(c) != FLAVOR_MYSQL || mysql_conn_version(c) < 80030 ||
+           mysql_conn_exec(
+               c, STR("SET SESSION show_gipk_in_create_table_and_information_schema = ON"),
+               err);
+}
+
 static bool open_loader(struct loader *l, struct mysql_conn *c, struct err *err)
 {
     *l = (struct loader){.conn = c};
-    if (!read_flag(c, STR("SELECT @@lower_case_table_names"), &l->any_case, err))
+    if (!show_generated_keys(c, err) ||
+        !read_flag(c, STR("SELECT @@lower_case_table_names"), &l->any_case, err))
         return err_wrap(err, "reading the server's catalog");
     return true;
 }
@@ -298,38 +377,6 @@ static void on_index(void *ctx, size_t table, const struct mysql_row *row)
     index->has_prefix = index->has_prefix || c[7].len > 0;
 }
 
-/* 3 name, 4 position, 5 column, 6 parent's schema, 7 table, 8 column, 9 on delete, 10 on update
- */
-static void on_foreign_key(void *ctx, size_t table, const struct mysql_row *row)
-{
-    struct facts_loading *x = ctx;
-    struct arena *a = x->l->arena;
-    struct table_facts *f = &x->facts[table];
-    const struct str *c = row->cells;
-
-    if (str_equal(c[4], STR("1"))) {
-        f->foreign_keys = grow(a, f->foreign_keys, f->n_foreign_keys, sizeof(*f->foreign_keys));
-        f->foreign_keys[f->n_foreign_keys++] = (struct catalog_foreign_key){
-            .name = arena_copy(a, c[3]),
-            .schema = arena_copy(a, x->l->names[table].schema),
-            .table = arena_copy(a, x->l->names[table].table),
-            .parent_schema = arena_copy(a, c[6]),
-            .parent_table = arena_copy(a, c[7]),
-            .on_delete = arena_copy(a, c[9]),
-            .on_update = arena_copy(a, c[10]),
-        };
-    }
-    if (f->n_foreign_keys == 0)
-        return;
-
-    struct catalog_foreign_key *key = &f->foreign_keys[f->n_foreign_keys - 1];
-
-    key->columns = grow(a, key->columns, key->n_columns, sizeof(struct str));
-    key->parent_columns = grow(a, key->parent_columns, key->n_columns, sizeof(struct str));
-    key->columns[key->n_columns] = arena_copy(a, c[5]);
-    key->parent_columns[key->n_columns++] = arena_copy(a, c[8]);
-}
-
 /* Whether an index may be used: the column of STATISTICS that says so, if there is one. */
 static const char *usable_column(const struct mysql_conn *c)
 {
@@ -354,22 +401,6 @@ static bool load_indexes(struct loader *l, struct facts_loading *x, struct err *
     return fine;
 }
 
-static bool load_foreign_keys(struct loader *l, struct facts_loading *x, struct err *err)
-{
-    static const struct query q = {
-        "k.TABLE_SCHEMA, k.TABLE_NAME, CONCAT(k.CONSTRAINT_NAME, '/', "
-        "LPAD(k.ORDINAL_POSITION, 3, '0')), k.CONSTRAINT_NAME, k.ORDINAL_POSITION, "
-        "k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, "
-        "k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE",
-        "KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r "
-        "ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = "
-        "k.CONSTRAINT_NAME "
-        "AND r.TABLE_NAME = k.TABLE_NAME",
-        "k.TABLE_SCHEMA", "k.TABLE_NAME", " AND k.REFERENCED_TABLE_NAME IS NOT NULL"};
-
-    return run(l, &q, on_foreign_key, x, err);
-}
-
 /* At most TABLES_A_STATEMENT tables. */
 static bool load_facts(struct loader *l, struct table_facts *out, struct err *err)
 {
@@ -382,7 +413,7 @@ static bool load_facts(struct loader *l, struct table_facts *out, struct err *er
         out[i].schema = schemas[i];
         out[i].n_rows = n_rows[i];
     }
-    return fine && load_indexes(l, &x, err) && load_foreign_keys(l, &x, err);
+    return fine && load_indexes(l, &x, err);
 }
 
 bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,

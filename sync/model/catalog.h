@@ -1,5 +1,5 @@
 /*
- * The catalog: what tables, indexes and foreign keys a server has now, from information_schema.
+ * The catalog: what tables and indexes a server has now, from information_schema.
  *
  * Many tables are asked for in one statement, each by its two names, as MariaDB opens every
  * table of a schema that is asked for with IN.  What we may not see does not exist.  Nothing is
@@ -39,23 +39,12 @@ struct catalog_index {
     size_t n_columns;
 };
 
-struct catalog_foreign_key {
-    struct str name;
-    struct str schema, table; /* the child's */
-    struct str parent_schema, parent_table;
-    struct str *columns, *parent_columns; /* in pairs */
-    size_t n_columns;
-    struct str on_delete, on_update; /* "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", ... */
-};
-
 /* What a definition is checked against. */
 struct table_facts {
     struct schema *schema;         /* NULL: there is no such table */
     uint64_t n_rows;               /* the server's estimate */
     struct catalog_index *indexes; /* by name */
     size_t n_indexes;
-    struct catalog_foreign_key *foreign_keys; /* where this table is the child, by name */
-    size_t n_foreign_keys;
 };
 
 /* Like catalog_load, with everything but the schemas in the arena; free with table_facts_fini.

@@ -178,6 +178,7 @@ void catalog_column(const struct catalog_cells *cells, struct arena *a, struct c
         .is_unsigned = is_numeric(t) && (has_word(cells->column_type, " unsigned") ||
                                          has_word(cells->column_type, " zerofill")),
         .nullable = str_equal(cells->is_nullable, STR("YES")),
+        .has_default = cells->column_default.ptr != NULL,
         .generated = has_word(cells->extra, "VIRTUAL GENERATED") ||
                      has_word(cells->extra, "STORED GENERATED") ||
                      has_word(cells->extra, "PERSISTENT"),
@@ -190,6 +191,8 @@ void catalog_column(const struct catalog_cells *cells, struct arena *a, struct c
         .length = length_of(cells, t),
         .charset = arena_copy(a, is_bytes(t) ? STR("binary") : cells->charset),
         .collation = arena_copy(a, cells->collation),
+        .row_end = str_equal(cells->expression, STR("ROW END")),
+        .expression = arena_copy(a, cells->expression),
     };
     out->old_temporal = out->fsp > 0 && has_word(cells->column_type, "mariadb-5.3");
     if (t == COLUMN_ENUM || t == COLUMN_SET)

@@ -24,6 +24,7 @@ struct catalog_cells {
     struct str name, data_type, column_type, is_nullable, extra;
     struct str charset, collation;
     struct str char_length, precision, scale, fsp;
+    struct str column_default, expression;
 };
 
 /* Everything is copied into a. */

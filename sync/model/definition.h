@@ -36,6 +36,9 @@ struct server_definition {
 
 enum zero_date { ZERO_DATE_NULL = 0, ZERO_DATE_TEXT, ZERO_DATE_DEAD_LETTER };
 
+/* What follows when the log cannot be followed on. */
+enum on_gap { ON_GAP_STOP = 0, ON_GAP_REBUILD };
+
 struct topic_definition {
     struct place place;
     struct str name;
@@ -44,6 +47,7 @@ struct topic_definition {
     struct str start;   /* now (default), FILE:POSITION or a GTID set */
     struct str group, time_zone, description;
     enum zero_date zero_date;
+    enum on_gap on_gap;
 };
 
 struct database_definition {
@@ -69,6 +73,9 @@ struct column_definition {
     struct str default_json, value_json; /* JSON text */
     struct str transform_json;           /* JSON text of the list; empty: none */
 };
+
+/* What becomes of an index when its tables change their shape, or their rows by it. */
+enum schema_changes { SCHEMA_CHANGES_FOLLOW = 0, SCHEMA_CHANGES_STOP };
 
 enum refresh { REFRESH_PARENT = 0, REFRESH_AREA, REFRESH_NONE };
 
@@ -127,6 +134,7 @@ struct table_definition {
     size_t n_unique_keys;
     struct str bucket_column, daily_check_column;
     struct str settings_json, mapping_json; /* JSON objects as text; empty: none */
+    enum schema_changes schema_changes;
     bool delayed;
     struct str filter;
     bool soft_delete_given;

@@ -87,30 +87,6 @@ static struct subject find_subject(struct checker *c, struct str table, struct p
     return s;
 }
 
-static void check_cascades(struct checker *c, const struct subject *s)
-{
-    for (size_t i = 0; !c->source->logs_cascades && i < s->facts->n_foreign_keys; i++) {
-        const struct catalog_foreign_key *k = &s->facts->foreign_keys[i];
-        bool deletes =
-            str_equal(k->on_delete, STR("CASCADE")) || str_equal(k->on_delete, STR("SET NULL"));
-        bool updates =
-            str_equal(k->on_update, STR("CASCADE")) || str_equal(k->on_update, STR("SET NULL"));
-
-        if (!deletes && !updates)
-            continue;
-        problems_add(c->problems, SEVERITY_WARNING, s->place,
-                     "foreign key `%" STR_FMT "` changes rows of %" STR_FMT " (ON %s %" STR_FMT
-                     ") and the server writes no event for it: such changes "
-                     "are not followed",
-                     STR_ARG(k->name), STR_ARG(s->table), deletes ? "DELETE" : "UPDATE",
-                     STR_ARG(deletes ? k->on_delete : k->on_update));
-        problems_fix(
-            c->problems,
-            "change the rows by statements of their own, or build the index again after "
-            "such changes");
-    }
-}
-
 /* ---- columns ---- */
 
 /* The column of that name, or NULL after a report. */
@@ -443,7 +419,6 @@ static void check_relations(struct checker *c, const struct subject *outer,
 
         if (s.facts != NULL) {
             check_related_view(c, &s, r);
-            check_cascades(c, &s);
             check_shown(c, &s, r->all_columns, r->columns, r->n_columns, r->relations,
                         r->n_relations);
             check_where(c, &s, r);
@@ -467,7 +442,6 @@ static void check_root(struct checker *c, const struct subject *s,
         return;
     }
     check_key(c, s, t);
-    check_cascades(c, s);
     check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
     if (t->bucket_column.len > 0)
         (void)find_column(c, s, t->bucket_column, t->place);

@@ -31,7 +31,6 @@ struct check_source {
     /* ERR_REJECT in err when the server does not understand the condition. */
     bool (*try_where)(void *ctx, struct str schema, struct str table, struct str where,
                       struct err *err);
-    bool logs_cascades; /* changes by foreign keys are in the binlog (MySQL from 9.6) */
 };
 
 /* @thread any (pure but for the source) */

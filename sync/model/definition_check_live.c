@@ -87,8 +87,7 @@ bool definition_check_table(struct mysql_conn *c, const struct definitions *d,
                             struct err *err)
 {
     struct live l = {.conn = c, .d = d, .arena = arena_new(), .err = err};
-    bool is_new = mysql_conn_flavor(c) == FLAVOR_MYSQL && mysql_conn_version(c) >= 90600;
-    const struct check_source source = {&l, find_live, each_live, try_live, is_new};
+    const struct check_source source = {&l, find_live, each_live, try_live};
 
     table_visit(t, count_table, &l.cap);
     l.names = arena_alloc(l.arena, l.cap + 1, sizeof(*l.names));

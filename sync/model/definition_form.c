@@ -57,6 +57,7 @@ static const struct form form_tls = {
     }
 
 static const char *const zero_dates[] = {"null", "text", "dead_letter", NULL};
+static const char *const on_gaps[] = {"stop", "rebuild", NULL};
 
 static const struct form_field topic_fields[] = {
     {"name", FORM_TEXT, FORM_REQUIRED, AT(topic_definition, name), .rule = rule_name,
@@ -76,6 +77,10 @@ static const struct form_field topic_fields[] = {
          "Zone of DATETIME values: UTC or an offset like +08:00; default: written without."},
     {"zero_date", FORM_CHOICE, FORM_REBUILD, AT(topic_definition, zero_date),
      .choices = zero_dates, .preset = "null", .help = "What zero and partial dates become."},
+    {"on_gap", FORM_CHOICE, 0, AT(topic_definition, on_gap), .choices = on_gaps,
+     .preset = "stop",
+     .help = "When the log does not hold what follows any more: the topic stops, or it begins "
+             "anew and its tables are built again by themselves."},
     {"description", FORM_TEXT, 0, AT(topic_definition, description), .help = "For people."},
 };
 const struct form form_topic = {
@@ -315,6 +320,8 @@ static const struct form form_top_relation = {
     .n_fields = ARRAY_LEN(top_relation_fields),
 };
 
+static const char *const schema_changes[] = {"follow", "stop", NULL};
+
 static const struct form_field table_fields[] = {
     {"table", FORM_TEXT, FORM_REBUILD, AT(table_definition, table), .rule = rule_table,
      .help = "DATABASE.TABLE; this or `pattern` must be given."},
@@ -337,6 +344,10 @@ static const struct form_field table_fields[] = {
          "Settings of the index; those that the engine takes while it runs are put at once."},
     {"mapping", FORM_JSON_MAP, FORM_REBUILD, AT(table_definition, mapping_json),
      .help = "Mapping that is merged into what Millrace makes, and wins."},
+    {"schema_changes", FORM_CHOICE, 0, AT(table_definition, schema_changes),
+     .choices = schema_changes, .preset = "follow",
+     .help = "What DDL on its tables does: `follow` adds new columns to the index and builds it "
+             "again where rows changed, by itself; `stop` stops it until somebody builds it."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
      .help = "A change leaves a snapshot for a later run."},
     {"filter", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(table_definition, filter),

@@ -13,6 +13,10 @@ libmodel_a_SOURCES = \
 	%D%/definition_read.c %D%/definition_read.h \
 	%D%/definition_rule.c %D%/definition_rule.h \
 	%D%/field_type.c %D%/field_type.h \
+	%D%/foreign_keys.c %D%/foreign_keys.h \
 	%D%/index_settings.c %D%/index_settings.h \
-	%D%/mapping.c %D%/mapping.h
+	%D%/mapping.c %D%/mapping.h \
+	%D%/mapping_added.c %D%/mapping_added.h \
+	%D%/shape_diff.c %D%/shape_diff.h \
+	%D%/value_change.c %D%/value_change.h
 model_libs = libmodel.a $(binlog_libs)

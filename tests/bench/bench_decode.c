@@ -111,7 +111,7 @@ static void measure(const char *path, int repeat)
 
     printf("%s: %.3f s, %.0f row changes/s, %.0f cells/s, %.0f MB/s; limit %.0f MB/s, share "
            "%.0f %%\n",
-           path, best, rows / best, (double)counts.cells / best, mb / best, mb / best_limit,
+           path, best, rows / best, (double)counts.rows.cells / best, mb / best, mb / best_limit,
            100 * best_limit / best);
 }
 

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "sync/model/catalog.h"
+#include "sync/model/foreign_keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -185,6 +186,20 @@ static void json_is_json_on_mariadb_too(void **state)
     schema_unref(s);
 }
 
+static void defaults_are_seen_and_null_is_none(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.defaults (a INT, b INT DEFAULT NULL, c INT NOT NULL, "
+                      "d INT DEFAULT 0, e VARCHAR(9) DEFAULT '', f VARCHAR(9) DEFAULT 'NULL', "
+                      "g DATETIME DEFAULT CURRENT_TIMESTAMP)");
+
+    struct schema *s = load("defaults");
+
+    for (size_t i = 0; i < s->n_columns; i++)
+        assert_int_equal(s->columns[i].has_default, s->columns[i].name.ptr[0] >= 'd');
+    schema_unref(s);
+}
+
 static void generated_and_invisible_columns_are_marked(void **state)
 {
     (void)state;
@@ -197,6 +212,9 @@ static void generated_and_invisible_columns_are_marked(void **state)
 
     struct schema *s = load("special");
 
+    assert_true(memmem(column(s, "v")->expression.ptr, column(s, "v")->expression.len, "+ 1", 3) !=
+                NULL);
+    assert_text(column(s, "i")->expression, "");
     assert_true(column(s, "v")->generated);
     assert_true(column(s, "s")->generated);
     assert_true(column(s, "i")->invisible);
@@ -335,7 +353,7 @@ static void many_tables_come_in_the_order_asked_for(void **state)
     }
 }
 
-static void facts_tell_indexes_and_foreign_keys(void **state)
+static void facts_tell_indexes(void **state)
 {
     const struct catalog_name names[] = {{STR("cat"), STR("child")}, {STR("cat"), STR("gone")}};
     struct table_facts facts[2];
@@ -343,12 +361,8 @@ static void facts_tell_indexes_and_foreign_keys(void **state)
     struct err err = {0};
 
     (void)state;
-    server_exec(conn, "CREATE TABLE cat.parent (a INT, b INT, PRIMARY KEY (a, b))");
     server_exec(conn, "CREATE TABLE cat.child (id INT PRIMARY KEY, pa INT, pb INT, t TEXT, "
-                      "n VARCHAR(50), UNIQUE u (n(9)), KEY k (pa, pb), FULLTEXT f (t), "
-                      "CONSTRAINT fk FOREIGN KEY (pa, pb) REFERENCES parent (a, b) "
-                      "ON DELETE CASCADE ON UPDATE SET NULL)");
-    server_exec(conn, "INSERT INTO cat.parent VALUES (1, 2)");
+                      "n VARCHAR(50), UNIQUE u (n(9)), KEY k (pa, pb), FULLTEXT f (t))");
     server_exec(conn, "INSERT INTO cat.child VALUES (1, 1, 2, 'x', 'y')");
     server_exec(conn, "CREATE INDEX hidden ON cat.child (pb)");
     server_exec(conn, is_mariadb() ? "ALTER TABLE cat.child ALTER INDEX hidden IGNORED"
@@ -372,17 +386,36 @@ static void facts_tell_indexes_and_foreign_keys(void **state)
             assert_true(index->is_unique && !index->has_prefix);
         }
     }
-    assert_int_equal(facts[0].n_foreign_keys, 1);
-
-    const struct catalog_foreign_key *key = &facts[0].foreign_keys[0];
-
-    assert_text(key->parent_table, "parent");
-    assert_int_equal(key->n_columns, 2);
-    assert_text(key->columns[1], "pb");
-    assert_text(key->parent_columns[1], "b");
-    assert_text(key->on_delete, "CASCADE");
-    assert_text(key->on_update, "SET NULL");
     table_facts_fini(facts, 2);
+    arena_free(a);
+}
+
+static void foreign_keys_come_with_what_they_do(void **state)
+{
+    const struct catalog_name name = {STR("cat"), STR("o'dd`")};
+    struct arena *a = arena_new();
+    struct foreign_key *keys;
+    struct err err = {0};
+    size_t n;
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.`mum,` (a INT, b INT, PRIMARY KEY (a, b), KEY (b))");
+    server_exec(conn, "CREATE TABLE cat.`o'dd``` (id INT PRIMARY KEY, pa INT, pb INT, "
+                      "CONSTRAINT `) ON DELETE CASCADE` FOREIGN KEY (pa) REFERENCES `mum,` (a), "
+                      "CONSTRAINT `two``` FOREIGN KEY (pa, pb) REFERENCES `mum,` (a, b) "
+                      "ON DELETE CASCADE ON UPDATE SET NULL)");
+    if (!foreign_keys_load(conn, &name, a, &keys, &n, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(n, 2);
+    assert_text(keys[0].name, ") ON DELETE CASCADE");
+    assert_false(foreign_key_acts(keys[0].on_delete) || foreign_key_acts(keys[0].on_update));
+    assert_text(keys[1].parent_table, "mum,");
+    assert_text(keys[1].parent_schema, "cat");
+    assert_int_equal(keys[1].n_columns, 2);
+    assert_text(keys[1].columns[1], "pb");
+    assert_text(keys[1].parent_columns[1], "b");
+    assert_text(keys[1].on_delete, "CASCADE");
+    assert_text(keys[1].on_update, "SET NULL");
     arena_free(a);
 }
 
@@ -412,6 +445,7 @@ int main(void)
         cmocka_unit_test(decimals_and_fractions_keep_their_digits),
         cmocka_unit_test(labels_are_what_was_declared),
         cmocka_unit_test(json_is_json_on_mariadb_too),
+        cmocka_unit_test(defaults_are_seen_and_null_is_none),
         cmocka_unit_test(generated_and_invisible_columns_are_marked),
         cmocka_unit_test(types_of_mariadb_alone_are_recognised),
         cmocka_unit_test(old_temporals_are_seen_on_either_setting),
@@ -419,7 +453,8 @@ int main(void)
         cmocka_unit_test(keys_have_their_own_order),
         cmocka_unit_test(views_are_views_and_missing_tables_are_missing),
         cmocka_unit_test(many_tables_come_in_the_order_asked_for),
-        cmocka_unit_test(facts_tell_indexes_and_foreign_keys),
+        cmocka_unit_test(facts_tell_indexes),
+        cmocka_unit_test(foreign_keys_come_with_what_they_do),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
     };
     return cmocka_run_group_tests_name("catalog", tests, open_server, close_server);

@@ -24,7 +24,7 @@ static void a_newer_store_is_refused_with_both_numbers(void **state)
     sql_beside("INSERT INTO millrace_migration VALUES (7777, 'from the future', 0)");
     refused(open_store(&f.s, &f.err), ERR_FATAL);
     assert_non_null(strstr(f.err.msg, "7777"));
-    assert_non_null(strstr(f.err.msg, "up to 2"));
+    assert_non_null(strstr(f.err.msg, "up to 3"));
 }
 
 static void a_database_of_something_else_is_refused(void **state)

@@ -12,6 +12,7 @@
 #include "src/json.h"
 #include "sync/binlog/decode_event.h"
 #include "sync/binlog/row.h"
+#include "sync/binlog/row_json.h"
 #include "sync/binlog/transaction.h"
 #include "sync/binlog/value_json.h"
 
@@ -77,37 +78,67 @@ static void check_json(struct str text)
         abort();
 }
 
-static void print_values(struct buf *out, const struct value *values, size_t n)
+static void print_values(struct buf *out, const char *name, const struct schema *schema,
+                         const struct value *values)
 {
-    for (size_t i = 0; values != NULL && i < n; i++) {
+    bool comma = false;
+
+    if (values == NULL)
+        return;
+    buf_printf(out, ",\"%s\":{", name);
+    for (size_t i = 0; i < schema->n_columns; i++) {
         if (values[i].kind == VALUE_ABSENT)
             continue;
-        buf_clear(out);
+        if (comma)
+            buf_append_char(out, ',');
+        comma = true;
+        buf_append_json(out, schema->columns[i].name);
+        buf_append_char(out, ':');
         value_append_json(out, &values[i]);
-        if (out->len < 4096)
-            check_json(buf_str(out));
     }
+    buf_append_char(out, '}');
 }
 
-static void read_rows(struct row_reader *rows, const struct step *step, bool in_arena,
-                      struct buf *out)
+/* What rows are read with. */
+struct readers {
+    struct row_reader *values;
+    struct row_json *texts;
+    struct buf text, straight;
+};
+
+/* The rows of an event by way of values and straight from the bytes: both say the same. */
+static void read_rows(struct readers *r, const struct step *step, bool in_arena)
 {
     struct arena *a = in_arena ? arena_new() : NULL;
+    struct row_json_counts counts = {0};
     struct row_change change;
-    struct err err = {0};
-    size_t n = 0;
-    int got = -1;
+    struct err err = {0}, other = {0};
+    int got = row_reader_open(r->values, &step->rows, step->map, &err) ? 1 : -1;
+    int also = row_json_open(r->texts, &step->rows, step->map, &other) ? 1 : -1;
 
-    if (row_reader_open(rows, &step->rows, step->map, &err))
-        while ((got = row_reader_next(rows, a, &change, &err)) == 1 && n++ < 1000) {
-            print_values(out, change.before, step->map->n_columns);
-            print_values(out, change.after, step->map->n_columns);
-        }
+    for (size_t n = 0; got == 1 && also == 1 && n < 1000; n++) {
+        buf_clear(&r->text);
+        buf_clear(&r->straight);
+        got = row_reader_next(r->values, a, &change, &err);
+        also = row_json_next(r->texts, &r->straight, &counts, &other);
+        if (got != 1)
+            break;
+        print_values(&r->text, "before", step->map->schema, change.before);
+        print_values(&r->text, "after", step->map->schema, change.after);
+        if (!str_equal(buf_str(&r->text), buf_str(&r->straight)))
+            abort();
+        r->text.ptr[0] = '{'; /* in place of its comma */
+        buf_append_char(&r->text, '}');
+        if (r->text.len < 4096)
+            check_json(buf_str(&r->text));
+    }
     assert(got >= 0 || err.kind == ERR_REJECT);
+    if (got != also || strcmp(err.msg, other.msg) != 0)
+        abort();
     arena_free(a);
 }
 
-static bool feed(struct log_reader *r, struct row_reader *rows, struct str raw, bool in_arena)
+static bool feed(struct log_reader *r, struct readers *rows, struct str raw, bool in_arena)
 {
     struct step step;
     struct buf out = {0};
@@ -117,7 +148,7 @@ static bool feed(struct log_reader *r, struct row_reader *rows, struct str raw, 
     if (log_reader_feed(r, raw, &err))
         while ((got = log_reader_next(r, &step, &err)) == 1) {
             if (step.kind == STEP_ROWS)
-                read_rows(rows, &step, in_arena, &out);
+                read_rows(rows, &step, in_arena);
             buf_clear(&out);
             buf_append(&out, STR("{\"a\":1"));
             decode_event_append(&out, log_reader_format(r), &step);
@@ -141,25 +172,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         .start = {STR("bin.000001"), 4},
     };
     struct log_reader *r = log_reader_new(&opt);
-    struct row_reader *rows = row_reader_new();
+    struct readers rows = {.values = row_reader_new(), .texts = row_json_new()};
     struct buf raw = {0}, body = {0};
 
     make_format(&body, (mode & MARIADB) != 0);
     make_event(&raw, EVENT_FORMAT_DESCRIPTION, 0, buf_str(&body));
 
-    bool ok = feed(r, rows, buf_str(&raw), false);
+    bool ok = feed(r, &rows, buf_str(&raw), false);
 
     for (size_t at = 1; ok && at + 3 <= len;) {
         size_t n = load_le16(bytes + at + 1);
 
         n = n < len - at - 3 ? n : len - at - 3;
         make_event(&raw, bytes[at], 0, (struct str){(const char *)bytes + at + 3, n});
-        ok = feed(r, rows, buf_str(&raw), (mode & ARENA) != 0);
+        ok = feed(r, &rows, buf_str(&raw), (mode & ARENA) != 0);
         at += 3 + n;
     }
     buf_free(&raw);
     buf_free(&body);
-    row_reader_free(rows);
+    buf_free(&rows.text);
+    buf_free(&rows.straight);
+    row_json_free(rows.texts);
+    row_reader_free(rows.values);
     log_reader_free(r);
     return 0;
 }

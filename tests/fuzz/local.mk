@@ -1,7 +1,7 @@
 # A fuzz target is fuzz_NAME.c, which defines LLVMFuzzerTestOneInput (fuzz.h), with its inputs in
 # corpus/NAME.  `make check` replays the inputs (replay_NAME, listed below); configured with
-# --enable-fuzzers CC=clang, fuzz_NAME is the same target under libFuzzer:
-#     tests/fuzz/fuzz_json -max_total_time=60 NEW_INPUTS $(top_srcdir)/tests/fuzz/corpus/json
+# --enable-fuzzers CC=clang, fuzz_NAME is the same target under libFuzzer, which run.sh runs
+# (./runtests --only fuzz --seconds N).
 fuzz_replays = %D%/replay_json
 tests_fuzz_replay_json_SOURCES = %D%/fuzz_json.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_json_LDADD   = $(service_libs) $(all_libs)
@@ -21,7 +21,8 @@ fuzz_replays += %D%/replay_answer
 tests_fuzz_replay_answer_SOURCES = %D%/fuzz_answer.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_answer_LDADD   = libprogram.a $(web_fake_ldadd)
 
-# Binlog: a whole log, one cell, binary JSON, GTIDs, statements.
+# Binlog: a whole log, one cell, binary JSON, GTIDs, statements, a file, bodies of events, a table
+# and its rows, text, numbers.
 fuzz_replays += %D%/replay_log
 tests_fuzz_replay_log_SOURCES = %D%/fuzz_log.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_log_LDADD   = $(binlog_libs) $(all_libs)
@@ -37,6 +38,21 @@ tests_fuzz_replay_gtid_LDADD   = $(binlog_libs) $(all_libs)
 fuzz_replays += %D%/replay_ddl
 tests_fuzz_replay_ddl_SOURCES = %D%/fuzz_ddl.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_ddl_LDADD   = $(binlog_libs) $(all_libs)
+fuzz_replays += %D%/replay_file
+tests_fuzz_replay_file_SOURCES = %D%/fuzz_file.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_file_LDADD   = $(binlog_libs) $(all_libs)
+fuzz_replays += %D%/replay_event
+tests_fuzz_replay_event_SOURCES = %D%/fuzz_event.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_event_LDADD   = $(binlog_libs) $(all_libs)
+fuzz_replays += %D%/replay_rows
+tests_fuzz_replay_rows_SOURCES = %D%/fuzz_rows.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_rows_LDADD   = $(binlog_libs) $(all_libs)
+fuzz_replays += %D%/replay_text
+tests_fuzz_replay_text_SOURCES = %D%/fuzz_text.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_text_LDADD   = $(binlog_libs) $(all_libs)
+fuzz_replays += %D%/replay_number
+tests_fuzz_replay_number_SOURCES = %D%/fuzz_number.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_number_LDADD   = $(binlog_libs) $(all_libs)
 
 if FUZZERS
 noinst_PROGRAMS += %D%/fuzz_log
@@ -83,9 +99,29 @@ noinst_PROGRAMS += %D%/fuzz_answer
 tests_fuzz_fuzz_answer_SOURCES = %D%/fuzz_answer.c %D%/fuzz.h
 tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDADD   = libprogram.a $(web_fake_ldadd)
+noinst_PROGRAMS += %D%/fuzz_file
+tests_fuzz_fuzz_file_SOURCES = %D%/fuzz_file.c %D%/fuzz.h
+tests_fuzz_fuzz_file_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_file_LDADD   = $(binlog_libs) $(all_libs)
+noinst_PROGRAMS += %D%/fuzz_event
+tests_fuzz_fuzz_event_SOURCES = %D%/fuzz_event.c %D%/fuzz.h
+tests_fuzz_fuzz_event_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_event_LDADD   = $(binlog_libs) $(all_libs)
+noinst_PROGRAMS += %D%/fuzz_rows
+tests_fuzz_fuzz_rows_SOURCES = %D%/fuzz_rows.c %D%/fuzz.h
+tests_fuzz_fuzz_rows_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_rows_LDADD   = $(binlog_libs) $(all_libs)
+noinst_PROGRAMS += %D%/fuzz_text
+tests_fuzz_fuzz_text_SOURCES = %D%/fuzz_text.c %D%/fuzz.h
+tests_fuzz_fuzz_text_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_text_LDADD   = $(binlog_libs) $(all_libs)
+noinst_PROGRAMS += %D%/fuzz_number
+tests_fuzz_fuzz_number_SOURCES = %D%/fuzz_number.c %D%/fuzz.h
+tests_fuzz_fuzz_number_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_number_LDADD   = $(binlog_libs) $(all_libs)
 endif
 
 check_PROGRAMS      += $(fuzz_replays)
 TESTS               += %D%/replay.tap
 dist_noinst_SCRIPTS += %D%/replay.tap
-EXTRA_DIST          += %D%/corpus
+EXTRA_DIST          += %D%/corpus %D%/run.sh

@@ -14,36 +14,47 @@ def index_of(table):
     return table.get("index") or table["table"].split(".", 1)[1]
 
 
-def verdicts(database, engine, path, tables=None):
-    """[(table, equal, report)] of each table that the definition file defines (or of those named)."""
+def verdicts(database, engine, path, tables=None, absent=()):
+    """[(table, equal, report)] of each table that the definition file defines (or of those named).
+
+    absent: fields that a document may lack where they are null, as they came after it."""
     definitions = oracle.Definitions([path])
     connection = database.connect(conv={})
     try:
         seer = oracle.Oracle(connection, definitions)
-        return [verdict(seer, engine, name, index_of(table)) for name, table in definitions.tables.items()
+        return [verdict(seer, engine, name, index_of(table), absent) for name, table in definitions.tables.items()
                 if tables is None or name in tables]
     finally:
         connection.close()
 
 
-def verdict(seer, engine, table, index):
+def without_nulls(names, value):
+    """Without these fields where they are null, at any depth."""
+    if isinstance(value, list):
+        return [without_nulls(names, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: without_nulls(names, v) for k, v in value.items() if v is not None or k not in names}
+
+
+def verdict(seer, engine, table, index, absent=()):
     # A row that cannot be a document is in the dead letters, not in the index.
-    expected = {key: document for key, document in seer.documents(table)
+    expected = {key: without_nulls(absent, document) for key, document in seer.documents(table)
                 if not isinstance(document, oracle.DeadLetter)}
-    actual = {key: oracle.without_ours(source) for key, source, _ in engine.documents(index)}
+    actual = {key: without_nulls(absent, oracle.without_ours(source)) for key, source, _ in engine.documents(index)}
     report = io.StringIO()
     equal = oracle.compare(expected, actual, show=3, out=report)
     return table, equal, f"{table} in {index}: {report.getvalue()}"
 
 
-def wait_equal(database, engine, path, tables=None, seconds=30, alive=None):
+def wait_equal(database, engine, path, tables=None, seconds=30, alive=None, absent=()):
     """Judges until everything is equal; the last reports as Failed when that takes too long.
 
     The database must be still.  alive is called in between, to fail early when there is no hope."""
     end = time.monotonic() + seconds
     pause = 0.05
     while True:
-        found = verdicts(database, engine, path, tables)
+        found = verdicts(database, engine, path, tables, absent)
         if all(equal for _, equal, _ in found):
             return
         if time.monotonic() > end:

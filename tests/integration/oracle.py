@@ -207,7 +207,8 @@ class Table:
         cursor.execute('SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = '
                        "%s AND TABLE_NAME = %s AND INDEX_NAME = 'PRIMARY' ORDER BY SEQ_IN_INDEX",
                        (schema, name))
-        self.key = [self.column(row['COLUMN_NAME']) for row in cursor.fetchall()]
+        ends = {row['COLUMN_NAME'] for row in rows if row['GENERATION_EXPRESSION'] == 'ROW END'}
+        self.key = [self.column(row['COLUMN_NAME']) for row in cursor.fetchall() if row['COLUMN_NAME'] not in ends]
 
     def json_checks(self, cursor):
         cursor.execute('SELECT VERSION() AS v')

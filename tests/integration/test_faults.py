@@ -218,11 +218,17 @@ def no_dump_threads(w):
 OTHER_LOG = "does not hold", "cannot be followed any more", "not the log", "not the one", "another"
 
 
-def stops_and_begins_anew(w, daemon, work, connection, words=OTHER_LOG):
+def stops_and_begins_anew(w, daemon, work, connection, words=OTHER_LOG, states=("fail",)):
     """The topic stops and says why; topic reset and new builds are the way out."""
-    state = wait_until("the topic stops", lambda: topic_state(daemon)["state"] == "fail" and topic_state(daemon))
+    def stopped():
+        state = topic_state(daemon)
+        return state["state"] in states and state["reason"] and state
+    state = wait_until("the topic stops", stopped)
     if not any(word in state["reason"] for word in words) or "topic reset" not in state["fix"]:
         raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")
+    said = daemon.command("doctor", ok=(1,) if state["state"] == "fail" else (0,)).stdout
+    if state["reason"][:40] not in said or "topic reset" not in said:
+        raise Failed(f"doctor does not name the topic that failed:\n{said}")
     daemon.command("topic", "reset", w.schema, "--yes")
     for table in "orders", "product", "customer":
         daemon.build(f"{w.schema}.{table}")

@@ -30,7 +30,8 @@ def test_another_server_behind_the_address_stops_the_topic_with_a_way_out(w):
     work = Workload(w.rng)
     work.run(connection, 150)
     daemon.start()
-    stops_and_begins_anew(w, daemon, work, connection)
+    # On MySQL nothing shows that it will never have the transactions of the first one.
+    stops_and_begins_anew(w, daemon, work, connection, states=("fail",) if w.db.is_mariadb else ("connecting",))
 
 
 def test_a_server_that_lost_the_end_of_its_log_stops_the_topic_with_a_way_out(w):

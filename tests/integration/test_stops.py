@@ -10,8 +10,8 @@ def stopped(w, daemon, name):
     return state
 
 
-def test_truncate_stops_the_table_and_a_build_is_the_way_out(w):
-    daemon = w.follow_good_and_bad()
+def test_truncate_that_is_not_followed_stops_the_table_and_a_build_is_the_way_out(w):
+    daemon = w.follow_good_and_bad(schema_changes="stop")
     w.sql("TRUNCATE TABLE bad", "INSERT INTO bad VALUES (5, 5)", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     w.equal(daemon, [f"{w.schema}.good"])
@@ -20,8 +20,8 @@ def test_truncate_stops_the_table_and_a_build_is_the_way_out(w):
     w.equal(daemon)
 
 
-def test_drop_stops_the_table_and_a_build_is_the_way_out(w):
-    daemon = w.follow_good_and_bad()
+def test_drop_that_is_not_followed_stops_the_table_and_a_build_is_the_way_out(w):
+    daemon = w.follow_good_and_bad(schema_changes="stop")
     w.sql("DROP TABLE bad", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     w.equal(daemon, [f"{w.schema}.good"])
@@ -32,7 +32,7 @@ def test_drop_stops_the_table_and_a_build_is_the_way_out(w):
 
 
 def test_a_stop_outlives_a_restart(w):
-    daemon = w.follow_good_and_bad()
+    daemon = w.follow_good_and_bad(schema_changes="stop")
     w.sql("TRUNCATE TABLE bad", "UPDATE good SET a = 7")
     stopped(w, daemon, "bad")
     daemon.kill()
@@ -56,6 +56,9 @@ def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
     state = stopped(w, daemon, "bad")
     if "binlog_format" not in state["reason"]:
         raise Failed(f"the reason is {state['reason']!r}")
+    said = daemon.command("doctor", ok=(1,)).stdout
+    if state["reason"][:40] not in said or "index create" not in said:
+        raise Failed(f"doctor does not name the table that stopped:\n{said}")
     w.equal(daemon, [f"{w.schema}.good"])
     daemon.build(f"{w.schema}.bad")
     w.sql("UPDATE bad SET a = a + 1", "UPDATE good SET a = 8")

@@ -1,4 +1,5 @@
 """Every column type, from a build and from the stream, on the server that runs."""
+from servers import Failed
 
 COMMON = {
     "tiny": ("TINYINT", ["-128", "127", "0"]), "tiny_u": ("TINYINT UNSIGNED", ["255"]),
@@ -93,3 +94,31 @@ def test_zero_dates_are_null(w):
     w.sql("SET sql_mode = ''", "INSERT INTO every VALUES (1, '0000-00-00', '0000-00-00 00:00:00', '0000-00-00 00:00:00'),"
           " (2, '2024-00-00', '2024-05-00 10:00:00', NULL)")
     w.equal(daemon)
+
+
+def statements_about(w, table):
+    return [row[0] if isinstance(row[0], str) else row[0].decode("utf-8", "replace") for row in w.sql(
+        "SELECT argument FROM mysql.general_log WHERE user_host LIKE '%millrace%' AND command_type IN ('Query', 'Execute')"
+        f" AND argument LIKE '%`{table}`%' AND argument NOT LIKE '%FOR SHARE%' AND argument NOT LIKE '%LOCK IN SHARE%'")]
+
+
+def test_rows_of_every_type_are_written_from_the_log_alone(w):
+    """What the log says of a column is what the table says of it, so that nothing is read again."""
+    columns = columns_for(w)
+    try:
+        for metadata in ("MINIMAL", "FULL"):
+            w.db.sql(f"SET GLOBAL binlog_row_metadata = {metadata}")
+            w.sql("DROP TABLE IF EXISTS every")
+            make(w, columns)
+            daemon = w.follow(w.definitions(definition(columns)))
+            w.db.sql("SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON")
+            fill(w, columns, 1000)
+            w.equal(daemon)
+            w.db.sql("SET GLOBAL general_log = OFF")
+            asked = statements_about(w, "every")
+            if asked:
+                raise Failed(f"with {metadata} metadata {len(asked)} statements such as {asked[0][:300]}")
+            daemon.stop()
+    finally:
+        w.db.sql("SET GLOBAL general_log = OFF", "SET GLOBAL log_output = DEFAULT", "TRUNCATE TABLE mysql.general_log",
+                 "SET GLOBAL binlog_row_metadata = DEFAULT")

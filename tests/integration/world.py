@@ -155,11 +155,11 @@ class World:
             daemon.build(next(t["table"] for t in definitions["tables"] if t["index"] == index))
         return daemon
 
-    def follow_good_and_bad(self):
+    def follow_good_and_bad(self, **bad):
         """A daemon that follows two tables: what happens to `bad` must not touch `good`."""
         self.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
                  "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)")
-        return self.follow(self.definitions({"table": "good"}, {"table": "bad"}))
+        return self.follow(self.definitions({"table": "good"}, {"table": "bad"} | bad))
 
     def work_on_shop(self, **config):
         """A daemon that follows the shop, work to do on it, and a connection to do it on."""
@@ -171,10 +171,12 @@ class World:
         """What status says of a table."""
         return next(t for t in daemon.json("status")["tables"] if t["table"] == f"{self.schema}.{name}")
 
-    def equal(self, daemon, tables=None, seconds=30):
-        """Wait until the judge finds every document equal; the database must be still."""
+    def equal(self, daemon, tables=None, seconds=30, absent=()):
+        """Wait until the judge finds every document equal; the database must be still.
+
+        absent: fields that came after documents, which need not have them where they are null."""
         judge.wait_equal(self.db, self.engine, os.path.join(daemon.folder, "definitions.yaml"), tables, seconds,
-                         alive=daemon.check_alive)
+                         alive=daemon.check_alive, absent=absent)
 
     def also(self, server):
         """A server only for this test."""

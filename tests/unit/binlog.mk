@@ -4,9 +4,10 @@ unit_tests += \
 	%D%/test_cell \
 	%D%/test_charset \
 	%D%/test_checksum \
-	%D%/test_ddl \
+	%D%/test_ddl %D%/test_ddl_swap \
 	%D%/test_decimal \
 	%D%/test_decode \
+	%D%/test_decode_memory \
 	%D%/test_event \
 	%D%/test_framer \
 	%D%/test_geometry \
@@ -28,8 +29,10 @@ tests_unit_test_cell_LDADD           = $(binlog_test_ldadd)
 tests_unit_test_charset_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_checksum_LDADD       = $(binlog_test_ldadd)
 tests_unit_test_ddl_LDADD            = $(binlog_test_ldadd)
+tests_unit_test_ddl_swap_LDADD            = $(binlog_test_ldadd)
 tests_unit_test_decimal_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_decode_LDADD         = $(binlog_test_ldadd)
+tests_unit_test_decode_memory_LDADD  = $(binlog_test_ldadd)
 tests_unit_test_event_LDADD          = $(binlog_test_ldadd)
 tests_unit_test_framer_LDADD         = $(binlog_test_ldadd)
 tests_unit_test_geometry_LDADD       = $(binlog_test_ldadd)

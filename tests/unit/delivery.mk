@@ -8,7 +8,8 @@ unit_tests += \
 	%D%/test_document \
 	%D%/test_letters \
 	%D%/test_outlet \
-	%D%/test_ticket
+	%D%/test_ticket \
+	%D%/test_turnstile
 tests_unit_test_budget_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_bulk_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_bulk_response_LDADD = $(delivery_test_ldadd)
@@ -17,6 +18,7 @@ tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_turnstile_LDADD     = $(delivery_test_ldadd)
 
 unit_tests += %D%/test_document_model
 tests_unit_test_document_model_LDADD = libfakesearch.a $(delivery_test_ldadd)

@@ -3,9 +3,11 @@ unit_tests += \
 	%D%/test_field \
 	%D%/test_key \
 	%D%/test_key_set \
+	%D%/test_lookup \
 	%D%/test_plan
 tests_unit_test_field_LDADD   = $(document_test_ldadd)
 tests_unit_test_key_LDADD     = $(document_test_ldadd)
 tests_unit_test_key_set_LDADD = $(document_test_ldadd)
+tests_unit_test_lookup_LDADD  = $(document_test_ldadd)
 tests_unit_test_plan_LDADD    = $(document_test_ldadd)
 EXTRA_DIST += %D%/document_fixture.h

@@ -34,7 +34,15 @@ static inline bool fake_next(struct str *text, char separator, struct str *piece
     return true;
 }
 
-/* "qty int(11) unsigned NOT NULL": as information_schema has it, with NULL by default. */
+static inline bool fake_has(struct str text, const char *word)
+{
+    return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
+}
+
+/*
+ * "qty int(11) unsigned NOT NULL DEFAULT": as information_schema has it, with NULL by default.
+ * GENERATED and INVISIBLE stand behind as well.
+ */
 static inline void fake_column(struct arena *a, struct str text, struct column *out)
 {
     struct str name, type = text;
@@ -45,6 +53,8 @@ static inline void fake_column(struct arena *a, struct str text, struct column *
     assert_true(fake_next(&type, ' ', &name));
     if (not_null != NULL)
         type.len = (size_t)(not_null - type.ptr);
+    if (fake_has(type, " DEFAULT"))
+        type.len -= strlen(" DEFAULT");
     while (n < type.len && type.ptr[n] != '(' && type.ptr[n] != ' ')
         n++;
     open = memchr(type.ptr, '(', type.len);
@@ -62,8 +72,10 @@ static inline void fake_column(struct arena *a, struct str text, struct column *
         .data_type = {type.ptr, n},
         .column_type = type,
         .is_nullable = not_null != NULL ? STR("NO") : STR("YES"),
-        .extra =
-            memmem(text.ptr, text.len, "INVISIBLE", 9) != NULL ? STR("INVISIBLE") : STR(""),
+        .extra = fake_has(text, "INVISIBLE")   ? STR("INVISIBLE")
+                 : fake_has(text, "GENERATED") ? STR("STORED GENERATED")
+                                               : STR(""),
+        .column_default = fake_has(text, " DEFAULT") ? STR("7") : (struct str){NULL, 0},
         .charset = is_text ? STR("utf8mb4") : STR(""),
         .collation = is_text ? STR("utf8mb4_general_ci") : STR(""),
         .char_length = str_from(digits[0]),

@@ -4,10 +4,12 @@
 
 #include "src/base/arena.h"
 #include "sync/binlog/cell.h"
+#include "sync/binlog/cell_json.h"
 #include "sync/binlog/value_json.h"
 
 struct fixture {
     struct cell_reader reader;
+    struct cell_writer writer;
     struct arena *a;
 };
 
@@ -17,6 +19,7 @@ static int set_up(void **state)
 {
     shared = calloc(1, sizeof(*shared));
     cell_reader_init(&shared->reader);
+    cell_writer_init(&shared->writer);
     shared->a = arena_new();
     *state = shared;
     return 0;
@@ -25,10 +28,32 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     cell_reader_fini(&shared->reader);
+    cell_writer_fini(&shared->writer);
     arena_free(shared->a);
     free(shared);
     *state = NULL;
     return 0;
+}
+
+/* The text that is written straight from the bytes is that of the value; NULL: both refuse. */
+static void check_text(const struct column_plan *plan, struct str bytes, const struct value *v)
+{
+    const uint8_t *p = (const uint8_t *)bytes.ptr, *const end = p + bytes.len;
+    struct buf text = {0}, expected = {0};
+    struct cell_json c;
+
+    cell_json_init(&c, plan, shared->a);
+    cell_writer_begin(&shared->writer, &text);
+    cell_writer_need(&shared->writer, CELL_JSON_ROOM);
+    p = cell_json_write(&c, p, end, &shared->writer);
+    cell_writer_end(&shared->writer);
+    assert_int_equal(p == end, v != NULL);
+    if (v != NULL) {
+        value_append_json(&expected, v);
+        assert_string_equal(text.ptr, expected.ptr);
+    }
+    buf_free(&text);
+    buf_free(&expected);
 }
 
 /* The cell hex of a column of this type and these bytes of metadata; false: refused. */
@@ -48,6 +73,7 @@ static bool read_cell(uint8_t type, const char *meta_hex, const struct column *c
 
         cell_reader_use(&shared->reader, shared->a, cell_text_max(&plan));
         ok = cell_read(&shared->reader, &plan, p, p + copy.len, out) == p + copy.len;
+        check_text(&plan, copy, ok ? out : NULL);
     }
     buf_free(&meta);
     buf_free(&bytes);

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct sql_dialect mariadb = {.mariadb = true}, mysql = {.mariadb = false};
+
 /* "drop table d.a d.b>e.c!" : kind, tables, what they are renamed to, ! rows, ~ values, %
  * temporary */
 static void describe(const char *sql, struct arena *a, struct buf *out)
 {
     struct ddl ddl;
 
-    ddl_parse(STR("d"), str_from(sql), a, &ddl);
+    ddl_parse(STR("d"), str_from(sql), mariadb, a, &ddl);
     buf_clear(out);
     buf_append(out, str_from(ddl_kind_name(ddl.kind)));
     for (size_t i = 0; i < ddl.n_tables; i++) {
@@ -132,6 +134,213 @@ static void statements_are_recognised(void **state)
     arena_free(a);
 }
 
+/* "+a" added, "-a" dropped, "=a" modified, "a>b" changed, "a>>b" renamed, "?" unclear. */
+static void describe_columns(const char *sql, struct sql_dialect dialect, struct arena *a,
+                             struct buf *out)
+{
+    static const char *const marks[] = {[DDL_COLUMN_ADD] = "+",
+                                        [DDL_COLUMN_DROP] = "-",
+                                        [DDL_COLUMN_MODIFY] = "=",
+                                        [DDL_COLUMN_CHANGE] = "",
+                                        [DDL_COLUMN_RENAME] = ""};
+    struct ddl ddl;
+
+    ddl_parse(STR("d"), str_from(sql), dialect, a, &ddl);
+    buf_clear(out);
+    buf_append(out, STR(""));
+    for (size_t i = 0; i < ddl.n_columns; i++) {
+        const struct ddl_column *c = &ddl.columns[i];
+
+        buf_printf(out, "%s%s%" STR_FMT, i > 0 ? " " : "", marks[c->op], STR_ARG(c->name));
+        if (c->new_name.ptr != NULL)
+            buf_printf(out, "%s%" STR_FMT, c->op == DDL_COLUMN_CHANGE ? ">" : ">>",
+                       STR_ARG(c->new_name));
+    }
+    if (ddl.columns_unclear)
+        buf_append_char(out, '?');
+}
+
+static void check_columns(const char *const (*cases)[2], size_t n, struct sql_dialect dialect)
+{
+    struct arena *a = arena_new();
+    struct buf text = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        describe_columns(cases[i][0], dialect, a, &text);
+        if (strcmp(text.ptr, cases[i][1]) != 0)
+            fail_msg("%s\nis    %s\nnot   %s", cases[i][0], text.ptr, cases[i][1]);
+    }
+    buf_free(&text);
+    arena_free(a);
+}
+
+static void the_columns_of_alter_table_are_named(void **state)
+{
+    static const char *const cases[][2] = {
+        {"ALTER TABLE t ADD a INT", "+a"},
+        {"alter table `e`.`t` add column `a b``c` varchar(10) not null default 'x,(' first",
+         "+a b`c"},
+        {"ALTER TABLE t ADD a DECIMAL(10,2) DEFAULT 1.5 AFTER b, ADD COLUMN c ENUM('x','y)')",
+         "+a +c"},
+        {"ALTER TABLE t ADD COLUMN (a INT, b INT)", "+a +b"},
+        {"ALTER TABLE t ADD (a INT, KEY k (a,x), b SET('a,b'), PRIMARY KEY (b)), DROP c",
+         "+a +b -c"},
+        {"ALTER TABLE t ADD COLUMN IF NOT EXISTS a INT, ADD IF NOT EXISTS (b INT)", "+a +b"},
+        {"ALTER TABLE t ADD g INT GENERATED ALWAYS AS (a + (b * 2)) STORED, ADD h INT AS (a)",
+         "+g +h"},
+        {"ALTER TABLE t ADD a INT REFERENCES u (x, y) ON DELETE CASCADE, ADD b INT", "+a +b"},
+        {"ALTER TABLE t ADD t.a INT, ADD .b INT", "+a +b"},
+        {"ALTER TABLE t DROP a", "-a"},
+        {"ALTER TABLE t DROP COLUMN `a`, DROP b RESTRICT, DROP COLUMN c CASCADE", "-a -b -c"},
+        {"ALTER TABLE t DROP COLUMN IF EXISTS a, DROP IF EXISTS b", "-a -b"},
+        {"ALTER TABLE t MODIFY a BIGINT UNSIGNED NOT NULL", "=a"},
+        {"ALTER TABLE t MODIFY COLUMN a INT FIRST, MODIFY IF EXISTS b INT AFTER a", "=a =b"},
+        {"ALTER TABLE t CHANGE a b INT", "a>b"},
+        {"ALTER TABLE t CHANGE COLUMN `a` `a` INT COMMENT 'CHANGE b c, DROP d'", "a>a"},
+        {"ALTER TABLE t CHANGE IF EXISTS a b INT, CHANGE COLUMN IF EXISTS c d INT",
+         "a>b c>d"},
+        {"ALTER TABLE t RENAME COLUMN a TO b", "a>>b"},
+        {"ALTER TABLE t RENAME COLUMN a TO b, RENAME COLUMN b TO a", "a>>b b>>a"},
+        {"ALTER TABLE t RENAME COLUMN IF EXISTS a TO b, RENAME TO u", "a>>b"},
+        {"ALTER ONLINE TABLE IF EXISTS t NOWAIT ADD a INT, ALGORITHM=INSTANT, LOCK=NONE", "+a"},
+        {"ALTER TABLE t ADD column_a INT, ADD `index` INT, ADD COLUMN `check` INT",
+         "+column_a +index +check"},
+        {"ALTER TABLE t ADD a INT, ENGINE=InnoDB ROW_FORMAT=DYNAMIC, ADD b INT", "+a +b"},
+        {"ALTER TABLE t ADD a INT PARTITION BY RANGE (x) (PARTITION p VALUES LESS THAN (1), "
+         "PARTITION q VALUES LESS THAN MAXVALUE)",
+         "+a"},
+        {"ALTER TABLE t ADD /*! COLUMN */ a INT /*!80023 INVISIBLE */, /*!50100 DROP b */",
+         "+a -b"},
+        {"ALTER TABLE t ADD a INT /* , DROP b */ -- , DROP c\n# , DROP d\n, DROP e", "+a -e"},
+        {"ALTER TABLE t ADD a INT /*!50100 DEFAULT (2 /* ( */) */, DROP b", "+a -b"},
+        {"ALTER TABLE t ADD a INT DEFAULT (2*/*(*/3), DROP b", "+a -b"},
+        {"ALTER TABLE t ADD a VARCHAR(9) DEFAULT 'it''s \\', DROP b', DROP c", "+a -c"},
+        {"ALTER TABLE t ADD a VARCHAR(9) DEFAULT \"it\"\"s \\\", DROP b\", DROP c", "+a -c"},
+        {"ALTER TABLE t ADD a TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE NOW(6)",
+         "+a"},
+        {"ALTER TABLE t ADD a JSON CHECK (json_valid(a)), DROP CHECK c, ADD b INT UNIQUE KEY",
+         "+a +b"},
+        {"ALTER TABLE t ADD a INT CONSTRAINT c CHECK (a > 0) COMMENT 'x'", "+a"},
+        {"ALTER TABLE t ADD \xc3\xbc INT, DROP 1a, DROP a$b", "+\xc3\xbc -1a -a$b"},
+        {"ALTER TABLE t ADD partition INT, ADD period INT, ADD system INT, ADD vector INT",
+         "+partition +period +system +vector"},
+        {"ALTER TABLE t ADD vector VARCHAR(10), DROP vector, DROP period, DROP system",
+         "+vector -vector -period -system"},
+        {"ALTER TABLE t ADD extended INT, DROP extended", "+extended -extended"},
+        {"SET STATEMENT lock_wait_timeout=1 FOR ALTER TABLE t DROP a", "-a"},
+        {"ALTER TABLE t ADD v VECTOR(3) NOT NULL, ADD VECTOR INDEX (v) M=8", "+v"},
+        {"ALTER TABLE `t` ADD `a` INT NULL DEFAULT NULL , ADD INDEX ( `a` ) ;", "+a"},
+    };
+
+    (void)state;
+    check_columns(cases, ARRAY_LEN(cases), mariadb);
+    check_columns(cases, ARRAY_LEN(cases), mysql);
+}
+
+static void what_is_no_column_is_not_taken_for_one(void **state)
+{
+    static const char *const cases[][2] = {
+        {"ALTER TABLE t", ""},
+        {"ALTER TABLE t ENGINE=InnoDB", ""},
+        {"ALTER TABLE t FORCE, ALGORITHM=COPY", ""},
+        {"ALTER TABLE t ADD INDEX i (a), ADD KEY (b), ADD UNIQUE u (a,b), ADD UNIQUE KEY (c)",
+         ""},
+        {"ALTER TABLE t ADD FULLTEXT f (a), ADD SPATIAL INDEX s (g), ADD PRIMARY KEY (a)", ""},
+        {"ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES u (b), ADD FOREIGN KEY (c) "
+         "REFERENCES v (d)",
+         ""},
+        {"ALTER TABLE t ADD CONSTRAINT UNIQUE (a), ADD CHECK (a IN (1,2)), ADD CONSTRAINT c "
+         "CHECK (b)",
+         ""},
+        {"ALTER TABLE t DROP INDEX i, DROP KEY k, DROP FOREIGN KEY f, DROP CHECK c", ""},
+        {"ALTER TABLE t DROP CONSTRAINT c, DROP CONSTRAINT IF EXISTS d, DROP INDEX IF EXISTS i",
+         ""},
+        {"ALTER TABLE t ADD PARTITION (PARTITION p VALUES IN (1, 2))", ""},
+        {"ALTER TABLE t ADD PARTITION PARTITIONS 4", ""},
+        {"ALTER TABLE t ADD PARTITION IF NOT EXISTS (PARTITION p VALUES LESS THAN (1))", ""},
+        {"ALTER TABLE t DROP PARTITION p, `q`", ""},
+        {"ALTER TABLE t DROP PARTITION IF EXISTS p", ""},
+        {"ALTER TABLE t TRUNCATE PARTITION p, q", ""},
+        {"ALTER TABLE t REORGANIZE PARTITION p INTO (PARTITION q VALUES LESS THAN (1))", ""},
+        {"ALTER TABLE t EXCHANGE PARTITION p WITH TABLE u WITHOUT VALIDATION", ""},
+        {"ALTER TABLE t PARTITION BY KEY (a) PARTITIONS 4", ""},
+        {"ALTER TABLE t REMOVE PARTITIONING", ""},
+        {"ALTER TABLE t ADD PERIOD FOR p (a, b), DROP PERIOD FOR p", ""},
+        {"ALTER TABLE t ADD PERIOD FOR SYSTEM_TIME (a, b)", ""},
+        {"ALTER TABLE t RENAME INDEX a TO b, RENAME KEY c TO d", ""},
+        {"ALTER TABLE t RENAME u", ""},
+        {"ALTER TABLE t RENAME TO u, RENAME AS e.v, RENAME = `w`", ""},
+        {"ALTER TABLE t ALTER a SET DEFAULT 5, ALTER COLUMN b DROP DEFAULT", ""},
+        {"ALTER TABLE t ALTER COLUMN c SET DEFAULT (concat('a', 'b')), ALTER d SET INVISIBLE",
+         ""},
+        {"ALTER TABLE t ALTER INDEX i INVISIBLE, ALTER CHECK c NOT ENFORCED", ""},
+        {"ALTER TABLE t ORDER BY a, `b` DESC, t.c", ""},
+        {"ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", ""},
+        {"ALTER TABLE t COMMENT 'ADD a INT, DROP b', AUTO_INCREMENT=5", ""},
+        {"ALTER TABLE t UNION=(u,v), DISABLE KEYS", ""},
+        {"ALTER TABLE t WAIT 5 ADD VECTOR INDEX IF NOT EXISTS i (v), ADD VECTOR v (v)", ""},
+        {"CREATE INDEX i ON t (a)", ""},
+        {"CREATE TABLE t (a INT)", ""},
+        {"RENAME TABLE a TO b", ""},
+        {"DROP TABLE t", ""},
+    };
+
+    (void)state;
+    check_columns(cases, ARRAY_LEN(cases), mariadb);
+    check_columns(cases, ARRAY_LEN(cases), mysql);
+}
+
+static void columns_that_are_not_told_are_unclear(void **state)
+{
+    static const char *const cases[][2] = {
+        {"ALTER TABLE t ADD", "?"},
+        {"ALTER TABLE t ADD COLUMN", "?"},
+        {"ALTER TABLE t ADD 'a' INT", "?"},
+        {"ALTER TABLE t ADD (a INT, b INT", "+a +b?"},
+        {"ALTER TABLE t ADD (a INT,, b INT)", "+a +b?"},
+        {"ALTER TABLE t ADD a DECIMAL(10,2", "+a?"},
+        {"ALTER TABLE t ADD a INT), DROP b", "+a -b?"},
+        {"ALTER TABLE t ADD a INT,", "+a?"},
+        {"ALTER TABLE t ADD a INT, (b INT)", "+a?"},
+        {"ALTER TABLE t DROP", "?"},
+        {"ALTER TABLE t DROP COLUMN ,", "?"},
+        {"ALTER TABLE t CHANGE a", "?"},
+        {"ALTER TABLE t RENAME COLUMN a b", "?"},
+        {"ALTER TABLE t RENAME COLUMN a TO", "?"},
+        {"ALTER TABLE t ADD a INT COMMENT 'x, DROP b", "+a?"},
+        {"ALTER TABLE t ADD a INT /* , DROP b", "+a?"},
+        {"ALTER TABLE t ADD `a", "+a?"},
+        {"ALTER TABLE t ADD SYSTEM VERSIONING", "?"},
+        {"ALTER TABLE t ADD a INT, DROP SYSTEM VERSIONING", "+a?"},
+        {"ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a)", "?"},
+        {"TRANSMOGRIFY t", "?"},
+    };
+
+    (void)state;
+    check_columns(cases, ARRAY_LEN(cases), mariadb);
+}
+
+static void text_is_read_as_the_session_read_it(void **state)
+{
+    static const char *const plain[][2] = {
+        {"ALTER TABLE t ADD a INT COMMENT \"x\\\", DROP b\", DROP c", "+a -c"},
+        {"ALTER TABLE t ADD a INT COMMENT 'x\\', DROP b", "+a?"},
+        {"ALTER TABLE t ADD a INT /*M!100100 , DROP b */", "+a"},
+        {"ALTER TABLE t ADD \"a\" INT", "+a"},
+    };
+    static const char *const ansi[][2] = {
+        {"ALTER TABLE t ADD \"a\\\" INT, CHANGE \"b\"\"c\" `d` INT", "+a\\ b\"c>d"},
+        {"ALTER TABLE t ADD a INT COMMENT 'x\\', DROP b", "+a -b"},
+        {"ALTER TABLE t ADD a INT /*M!100100 , DROP b */", "+a -b"},
+    };
+    const struct sql_dialect other = {
+        .mariadb = true, .ansi_quotes = true, .no_backslash_escapes = true};
+
+    (void)state;
+    check_columns(plain, ARRAY_LEN(plain), mysql);
+    check_columns(ansi, ARRAY_LEN(ansi), other);
+}
+
 static void no_text_is_read_beyond_its_end(void **state)
 {
     static const char sql[] = "ALTER TABLE `a`.b /*! x */ RENAME 'c\\' , ADD (d INT) -- e\n#f";
@@ -143,7 +352,7 @@ static void no_text_is_read_beyond_its_end(void **state)
         struct ddl ddl;
 
         memcpy(exact, sql, n);
-        ddl_parse(STR("d"), (struct str){exact, n}, a, &ddl);
+        ddl_parse(STR("d"), (struct str){exact, n}, mariadb, a, &ddl);
         free(exact);
     }
     arena_free(a);
@@ -154,7 +363,7 @@ static bool concerns(const char *sql, const char *database, const char *table)
     struct arena *a = arena_new();
     struct ddl ddl;
 
-    ddl_parse(STR("d"), str_from(sql), a, &ddl);
+    ddl_parse(STR("d"), str_from(sql), mariadb, a, &ddl);
 
     const bool does = ddl_concerns(&ddl, str_from(database), str_from(table));
 
@@ -169,6 +378,8 @@ static void a_statement_concerns_the_tables_whose_columns_it_changes(void **stat
     assert_true(concerns("ALTER TABLE e.T ADD a INT", "e", "t"));
     assert_false(concerns("ALTER TABLE t ADD a INT", "e", "t"));
     assert_false(concerns("ALTER TABLE t ADD a INT", "d", "u"));
+    assert_true(concerns("ALTER TABLE t ADD SYSTEM VERSIONING", "d", "t"));
+    assert_true(concerns("ALTER TABLE t DROP PRIMARY KEY", "d", "t"));
     assert_false(concerns("CREATE INDEX i ON t (a)", "d", "t"));
     assert_false(concerns("ALTER TABLE t ADD INDEX (a), COMMENT 'x'", "d", "t"));
     assert_true(concerns("ALTER TABLE t ADD CHECK (json_valid(a))", "d", "t"));
@@ -191,6 +402,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_are_recognised),
+        cmocka_unit_test(the_columns_of_alter_table_are_named),
+        cmocka_unit_test(what_is_no_column_is_not_taken_for_one),
+        cmocka_unit_test(columns_that_are_not_told_are_unclear),
+        cmocka_unit_test(text_is_read_as_the_session_read_it),
         cmocka_unit_test(no_text_is_read_beyond_its_end),
         cmocka_unit_test(a_statement_concerns_the_tables_whose_columns_it_changes),
         cmocka_unit_test(an_unknown_statement_concerns_every_table),

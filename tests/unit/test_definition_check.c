@@ -68,7 +68,7 @@ static int tear_down(void **state)
 /* What the check of the only table in the file says. */
 static const char *check(const char *table)
 {
-    const struct check_source source = {&catalog, fake_find, each_table, try_where, false};
+    const struct check_source source = {&catalog, fake_find, each_table, try_where};
     struct problems *problems = problems_new();
     struct buf text = {0};
 
@@ -235,20 +235,6 @@ static void types_and_conditions_are_tried(void **state)
         "Unknown column 'nothing'");
 }
 
-static void changes_by_foreign_keys_are_warned_of(void **state)
-{
-    struct catalog_foreign_key key = {
-        .name = STR("fk"), .on_delete = STR("CASCADE"), .on_update = STR("RESTRICT")};
-
-    (void)state;
-    catalog.facts[2].foreign_keys = &key;
-    catalog.facts[2].n_foreign_keys = 1;
-    assert_says("{table: shop.item}", "warning: foreign key `fk` changes rows of shop.item (ON "
-                                      "DELETE CASCADE)");
-    key.on_delete = STR("RESTRICT");
-    assert_says("{table: shop.item}", NULL);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -262,7 +248,6 @@ int main(void)
         TEST(columns_that_cannot_be_joined_are_refused),
         TEST(names_of_unlisted_columns_must_be_possible),
         TEST(types_and_conditions_are_tried),
-        TEST(changes_by_foreign_keys_are_warned_of),
     };
     return cmocka_run_group_tests_name("definition_check", tests, NULL, NULL);
 }

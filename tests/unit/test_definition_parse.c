@@ -82,7 +82,7 @@ static const char shop[] =
     "topics:\n"
     "  - {name: shop, address: '127.0.0.1:3306', user: millrace, password_file: "
     "shop.password,\n"
-    "     tls: {ca_file: /ca.pem}, server_id: 7, start: now, zero_date: null, time_zone: UTC}\n"
+    "     tls: {ca_file: /ca.pem}, server_id: 7, start: now, zero_date: null, on_gap: stop, time_zone: UTC}\n"
     "databases:\n"
     "  - {name: shop, topic: shop, schema: shop}\n"
     "tables:\n"

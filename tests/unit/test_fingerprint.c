@@ -51,11 +51,30 @@ static void a_long_identity_is_cut_not_overrun(void **state)
     assert_string_equal(identity, "0123456");
 }
 
+static void a_move_to_another_server_keeps_the_place_before_it(void **state)
+{
+    struct mark m = {0};
+    struct buf text = {0};
+    char identity[96];
+
+    (void)state;
+    fingerprint_format_after(&text, "id 2", UINT64_C(9007199254741993));
+    fingerprint_parse(buf_str(&text), identity, sizeof(identity), &m);
+    assert_string_equal(identity, "id 2");
+    assert_int_equal(m.gtid_start, 0);
+    assert_int_equal(fingerprint_after(buf_str(&text)), UINT64_C(9007199254741993));
+    buf_clear(&text);
+    fingerprint_format(&text, "id 2", &m);
+    assert_int_equal(fingerprint_after(buf_str(&text)), 0);
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_formatted_is_parsed_again),
         cmocka_unit_test(a_text_that_is_no_fingerprint_gives_nothing),
+        cmocka_unit_test(a_move_to_another_server_keeps_the_place_before_it),
         cmocka_unit_test(a_long_identity_is_cut_not_overrun),
     };
     return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);

@@ -177,15 +177,53 @@ static void all_columns_are_the_visible_ones(void **state)
     plan_unref(p);
 }
 
-static void a_missing_column_of_a_row_is_named(void **state)
+static void a_column_that_rows_lack_is_named_where_they_are_known_by_it(void **state)
 {
     struct shop *s = *state;
     struct plan *p = compile_well(s);
     struct err err = {0};
 
+    s->customer->columns[0].name = STR("number");
     assert_null(plan_bind(p, 0, s->customer, &err));
     assert_int_equal(err.kind, ERR_REJECT);
-    assert_string_equal(err.msg, "table db.customer has no column `note`");
+    assert_string_equal(err.msg, "table db.customer has no column `id`");
+    plan_unref(p);
+}
+
+static void assert_absent(const struct plan *p, const struct schema *rows, const char *column)
+{
+    struct value row[] = {int_value(1), int_value(2), text_value("x"), int_value(3)};
+    struct err err = {0};
+    struct binding *b = plan_bind(p, 0, rows, &err);
+
+    assert_non_null(b);
+    assert_null(plan_find_absent(p, 0, b, row, PLAN_KEY));
+
+    const struct column *absent = plan_find_absent(p, 0, b, row, PLAN_ROW);
+
+    if (column == NULL)
+        assert_null(absent);
+    else
+        assert_true(absent != NULL && str_equal(absent->name, str_from(column)));
+    assert_int_equal(plan_update_matters(p, 0, b, row, row), column != NULL);
+    binding_free(b);
+}
+
+static void a_column_that_rows_lack_or_have_in_another_form_is_absent(void **state)
+{
+    struct shop *s = *state;
+    struct plan *p = compile_well(s);
+    struct schema *rows = make_schema("orders", 1);
+
+    add_column(rows, "id", COLUMN_BIGINT);
+    assert_absent(p, rows, "note");
+    rows->columns[0].type = COLUMN_INT;
+    assert_absent(p, rows, "note");
+    add_column(rows, "note", COLUMN_TEXT);
+    assert_absent(p, rows, "note");
+    rows->columns[1].type = COLUMN_VARCHAR;
+    assert_absent(p, rows, NULL);
+    schema_unref(rows);
     plan_unref(p);
 }
 
@@ -516,7 +554,8 @@ int main(void)
         TEST(a_flat_document_is_made_of_the_row_image),
         TEST(a_row_of_another_column_order_gives_the_same),
         TEST(all_columns_are_the_visible_ones),
-        TEST(a_missing_column_of_a_row_is_named),
+        TEST(a_column_that_rows_lack_is_named_where_they_are_known_by_it),
+        TEST(a_column_that_rows_lack_or_have_in_another_form_is_absent),
         TEST(what_does_not_fit_the_database_is_refused_with_its_place),
         TEST(places_are_the_tables_of_the_tree),
         TEST(only_columns_that_are_used_matter),

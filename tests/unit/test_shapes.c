@@ -2,9 +2,13 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "sync/binlog/ddl.h"
 #include "sync/binlog/schema.h"
 #include "sync/shapes.h"
+
+#include <stdio.h>
 
 #define EPOCH ((uint64_t)3 << 53)
 
@@ -27,6 +31,9 @@ static struct schema *table(const char *name, const char *column)
                                     .type_text = STR("enum"),
                                     .type = COLUMN_ENUM,
                                     .nullable = true,
+                                    .has_default = true,
+                                    .row_end = true,
+                                    .expression = STR("1 + `id`"),
                                     .length = 5,
                                     .charset = STR("utf8mb4"),
                                     .collation = STR("utf8mb4_bin"),
@@ -100,7 +107,7 @@ static void shapes_outlive_a_restart_as_far_as_they_are_known(void **state)
     learn(s, "orders", "old", 100, 100);
     learn(s, "orders", "new", 200, 250);
     shapes_format(s, &json);
-    assert_true(shapes_parse(back, buf_str(&json), EPOCH | 150, &err));
+    assert_true(shapes_parse(back, buf_str(&json), EPOCH | 150, 0, &err));
 
     const struct shape *known = find(back, "orders", 150);
 
@@ -112,11 +119,12 @@ static void shapes_outlive_a_restart_as_far_as_they_are_known(void **state)
     assert_true(str_equal(known->schema->columns[1].labels[0], STR("a \"b\"")));
     assert_int_equal(known->schema->columns[0].scale, 2);
     assert_true(known->schema->columns[0].is_unsigned && known->schema->columns[1].nullable);
+    assert_true(schema_keeps_history(known->schema));
     assert_int_equal(known->schema->key[0], 1);
     assert_true(str_equal(known->schema->engine, STR("InnoDB")));
     shapes_free(back);
     back = shapes_new();
-    assert_true(shapes_parse(back, buf_str(&json), EPOCH | 300, &err));
+    assert_true(shapes_parse(back, buf_str(&json), EPOCH | 300, 0, &err));
     shapes_format(back, &again);
     assert_true(str_equal(buf_str(&json), buf_str(&again)));
     buf_free(&json);
@@ -134,7 +142,7 @@ static void shapes_of_another_epoch_are_not_taken(void **state)
     (void)state;
     learn(s, "orders", "old", 100, 100);
     shapes_format(s, &json);
-    assert_true(shapes_parse(back, buf_str(&json), EPOCH + ((uint64_t)1 << 53), &err));
+    assert_true(shapes_parse(back, buf_str(&json), EPOCH + ((uint64_t)1 << 53), 0, &err));
     assert_null(shapes_find(back, STR("shop"), STR("orders"), UINT64_MAX));
     buf_free(&json);
     shapes_free(s);
@@ -155,7 +163,7 @@ static void damaged_text_is_refused(void **state)
         struct shapes *s = shapes_new();
         struct err err = {0};
 
-        assert_false(shapes_parse(s, str_from(texts[i]), EPOCH, &err));
+        assert_false(shapes_parse(s, str_from(texts[i]), EPOCH, 0, &err));
         shapes_free(s);
     }
 }
@@ -180,6 +188,91 @@ static void tables_that_nobody_follows_are_forgotten(void **state)
     shapes_free(s);
 }
 
+static bool hides(const char *first, const char *second, uint64_t second_at)
+{
+    const struct sql_dialect dialect = {0};
+    struct shapes *s = shapes_new();
+    struct arena *a = arena_new();
+    struct ddl one, two;
+
+    ddl_parse(STR("shop"), str_from(first), dialect, a, &one);
+    ddl_parse(STR("shop"), str_from(second), dialect, a, &two);
+
+    struct shape *before = learn(s, "orders", "x", 100, 100);
+    struct shape *shape = learn(s, "orders", "y", 200, 300);
+
+    assert_false(shape_hides(before, &one, EPOCH | 200));
+    shape_note_ddl(shape, before, &one, EPOCH | 200);
+
+    const bool hidden = shape_hides(shape, &two, EPOCH | second_at);
+
+    shapes_free(s);
+    arena_free(a);
+    return hidden;
+}
+
+static void two_changes_of_a_column_before_a_look_hide_what_they_did(void **state)
+{
+    static const struct {
+        const char *first, *second;
+        bool hidden;
+    } cases[] = {
+        {"MODIFY x TINYINT", "MODIFY x INT", true},
+        {"DROP COLUMN x", "ADD COLUMN X INT", true},
+        {"CHANGE x y INT", "CHANGE y x INT", true},
+        {"CHANGE x y INT", "MODIFY y INT", true},
+        {"ADD COLUMN x INT", "MODIFY x INT", true},
+        {"ADD COLUMN x INT", "ADD COLUMN y INT", false},
+        {"MODIFY x INT", "MODIFY y INT", false},
+        {"MODIFY x INT", "ADD INDEX (x)", false},
+        {"ADD INDEX (x)", "MODIFY x INT", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char first[80], second[80];
+
+        snprintf(first, sizeof(first), "ALTER TABLE orders %s", cases[i].first);
+        snprintf(second, sizeof(second), "ALTER TABLE orders %s", cases[i].second);
+        if (hides(first, second, 300) != cases[i].hidden)
+            fail_msg("%s, %s", first, second);
+        assert_false(hides(first, second, 301)); /* somebody looked in between */
+    }
+}
+
+/* The log of another server goes on at the same place, in an epoch of its own. */
+static void a_shape_that_is_certain_at_a_place_holds_in_the_log_of_another_server(void **state)
+{
+    const uint64_t next = EPOCH + ((uint64_t)1 << 53);
+    struct shapes *s = shapes_new(), *back = shapes_new(), *again = shapes_new();
+    struct buf json = {0};
+    struct err err = {0};
+
+    (void)state;
+    learn(s, "orders", "old", 100, 100);
+    learn(s, "orders", "new", 200, 250);
+    learn(s, "orders", "later", 400, 400);
+    learn(s, "item", "old", 100, 100);
+    learn(s, "item", "doubtful", 200, 350);
+    shapes_format(s, &json);
+    assert_true(shapes_parse(back, buf_str(&json), next, EPOCH | 300, &err));
+
+    const struct shape *known = shapes_find(back, STR("shop"), STR("orders"), next);
+
+    assert_non_null(known);
+    assert_true(str_equal(known->schema->columns[1].name, STR("new")));
+    assert_int_equal(known->doubt_to, 0);
+    assert_null(shapes_find(back, STR("shop"), STR("item"), UINT64_MAX));
+    buf_clear(&json);
+    shapes_format(back, &json);
+    assert_true(shapes_parse(again, buf_str(&json), next, EPOCH | 300, &err));
+    assert_non_null(shapes_find(again, STR("shop"), STR("orders"), next));
+    buf_free(&json);
+    shapes_free(s);
+    shapes_free(back);
+    shapes_free(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,8 +280,10 @@ int main(void)
         cmocka_unit_test(what_was_learned_in_vain_is_forgotten),
         cmocka_unit_test(shapes_outlive_a_restart_as_far_as_they_are_known),
         cmocka_unit_test(shapes_of_another_epoch_are_not_taken),
+        cmocka_unit_test(a_shape_that_is_certain_at_a_place_holds_in_the_log_of_another_server),
         cmocka_unit_test(damaged_text_is_refused),
         cmocka_unit_test(tables_that_nobody_follows_are_forgotten),
+        cmocka_unit_test(two_changes_of_a_column_before_a_look_hide_what_they_did),
     };
     return cmocka_run_group_tests_name("shapes", tests, NULL, NULL);
 }

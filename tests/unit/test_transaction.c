@@ -532,6 +532,38 @@ static void text_in_another_character_set_is_read(void **state)
     log_free(&log);
 }
 
+static void a_statement_is_read_as_its_session_read_it(void **state)
+{
+    static const char sql[] = "ALTER TABLE \"t\\\" ADD a INT COMMENT '\\', DROP b";
+    struct test_log log;
+    struct reading g;
+    struct step s;
+    struct buf body = {0}, bytes = {0};
+    struct err err = {0};
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    buf_append(&body, unhex(&bytes, "0000000000000000"
+                                    "01"
+                                    "0000"
+                                    "0900"
+                                    "010400100000000000"
+                                    "6400"));
+    buf_append(&body, (struct str){sql, sizeof(sql) - 1});
+    log_event(&log, EVENT_QUERY, buf_str(&body));
+    start(&g, false);
+    assert_true(feed(&g, log_raw(&log, 0)));
+    assert_true(log_reader_feed(g.r, log_raw(&log, 1), &err));
+    assert_int_equal(log_reader_next(g.r, &s, &err), 1);
+    assert_true(str_equal(s.ddl.tables[0].table, STR("t\\")));
+    assert_int_equal(s.ddl.n_columns, 2);
+    assert_false(s.ddl.columns_unclear);
+    finish(&g);
+    buf_free(&body);
+    buf_free(&bytes);
+    log_free(&log);
+}
+
 /* Rows that end their statement, of a table of two columns: up to the bitmap. */
 #define ROWS_V1 "0500000000000100" "02ff"
 #define ROWS_V2 "0500000000000100" "0200" "02ff"
@@ -731,6 +763,7 @@ int main(void)
         cmocka_unit_test(a_transaction_that_begins_inside_another_is_refused),
         cmocka_unit_test(a_log_without_its_format_is_refused),
         cmocka_unit_test(text_in_another_character_set_is_read),
+        cmocka_unit_test(a_statement_is_read_as_its_session_read_it),
         cmocka_unit_test(every_type_of_event_has_its_meaning),
         cmocka_unit_test(a_file_that_the_server_encrypted_is_refused),
         cmocka_unit_test(checksums_may_begin_and_end_with_a_new_file),

@@ -1,0 +1,338 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "sync/binlog/schema.h"
+#include "sync/binlog/schema_json.h"
+#include "sync/model/mapping.h"
+#include "sync/model/mapping_added.h"
+#include "sync/model/shape_diff.h"
+
+#include <string.h>
+
+#define FORMAT 1
+
+/* The tables that a version's documents were made of, as they looked then. */
+struct kept {
+    bool known;
+    bool behind; /* columns came that the index has not, and rows may have values in them */
+    struct schema_list tables;
+};
+
+bool node_follows(struct coordinator *co, struct str table)
+{
+    struct definitions *d = node_definitions(co);
+    const struct table_definition *t = definitions_table(d, table);
+    const bool follows = t != NULL && t->schema_changes == SCHEMA_CHANGES_FOLLOW;
+
+    definitions_unref(d);
+    return follows;
+}
+
+/* ---- in the store ---- */
+
+static bool load(struct coordinator *co, struct str alias, uint64_t number, struct kept *k,
+                 struct err *err)
+{
+    struct buf json = {0};
+    struct str tables;
+    uint64_t format;
+
+    bool ok = store_load_shapes(co->opt.store, alias, number, &json, &k->known, err);
+
+    if (ok && k->known &&
+        (!json_find_u64(buf_str(&json), "/format", &format) || format != FORMAT ||
+         !json_find(buf_str(&json), "/tables", &tables) ||
+         !schema_list_parse(&k->tables, tables)))
+        ok = err_set(err, ERR_REJECT,
+                     "what the tables of index %" STR_FMT " looked like is stored in an unknown "
+                     "form",
+                     STR_ARG(alias));
+    k->behind = ok && json_find_u64(buf_str(&json), "/behind", &format) && format != 0;
+    buf_free(&json);
+    return ok;
+}
+
+static bool save(struct coordinator *co, struct str alias, uint64_t number,
+                 const struct kept *k, const struct stored_rebuild *rebuild, struct err *err)
+{
+    struct buf json = {0}, tables = {0};
+    struct json_writer w = {.out = &json};
+
+    schema_list_format(&k->tables, &tables);
+    json_open_object(&w);
+    json_put_u64(&w, STR("format"), FORMAT);
+    json_put_u64(&w, STR("behind"), k->behind);
+    json_put_raw(&w, STR("tables"), buf_str(&tables));
+    json_close_object(&w);
+
+    const bool ok =
+        store_put_shapes(co->opt.store, alias, number, buf_str(&json), rebuild, err);
+
+    buf_free(&json);
+    buf_free(&tables);
+    return ok;
+}
+
+/* ---- the tables of now ---- */
+
+struct gathering {
+    const struct definitions *d;
+    plan_schema_fn find;
+    void *ctx;
+    struct schema_list *out;
+    bool missing;
+};
+
+static void gather_one(void *ctx, struct str table)
+{
+    struct gathering *g = ctx;
+    struct str database, name;
+    const struct database_definition *db = definition_split_table(table, &database, &name)
+                                               ? definitions_database(g->d, database)
+                                               : NULL;
+    struct schema *s = db == NULL ? NULL : g->find(g->ctx, database_schema(db), name);
+
+    if (s == NULL)
+        g->missing = true;
+    else if (schema_list_find(g->out, s->database, s->table) == NULL)
+        schema_list_add(g->out, s);
+}
+
+/* False: one of them is not there. */
+static bool gather(const struct definitions *d, const struct table_definition *t,
+                   plan_schema_fn find, void *ctx, struct schema_list *out)
+{
+    struct gathering g = {.d = d, .find = find, .ctx = ctx, .out = out};
+
+    table_visit(t, gather_one, &g);
+    return !g.missing;
+}
+
+bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
+                      const struct definitions *d, const struct table_definition *t,
+                      plan_schema_fn find, void *ctx, struct err *err)
+{
+    struct kept k = {0};
+    const bool ok = gather(d, t, find, ctx, &k.tables)
+                        ? save(co, v->index, v->number, &k, NULL, err)
+                        : err_set(err, ERR_RETRY, "a table of %" STR_FMT " has just gone",
+                                  STR_ARG(v->index));
+
+    schema_list_fini(&k.tables);
+    return ok;
+}
+
+/* ---- by which columns it is followed ---- */
+
+static bool freeze(struct coordinator *co, const struct kept *k, struct definitions **d,
+                   const struct table_definition **t, struct err *err)
+{
+    struct definitions *now = node_definitions(co), *frozen = NULL;
+    struct buf json = {0};
+    struct str table;
+
+    if (node_expand_table(*d, *t, schema_list_find, (void *)(uintptr_t)&k->tables, &json, err))
+        frozen = node_with_table(now, buf_str(&json), &table, err);
+    definitions_unref(now);
+    buf_free(&json);
+    if (frozen == NULL)
+        return false;
+    definitions_unref(*d);
+    *d = frozen;
+    *t = definitions_table(frozen, table);
+    return true;
+}
+
+bool node_version_in_effect(struct coordinator *co, const struct stored_version *v,
+                            struct definitions **d, const struct table_definition **t,
+                            struct err *err)
+{
+    struct kept k = {0};
+
+    if (!node_version_definitions(co, v, d, t, err))
+        return false;
+    if (node_follows(co, (*t)->table))
+        return true;
+
+    const bool ok = load(co, v->index, v->number, &k, err) &&
+                    (!k.known || freeze(co, &k, d, t, err));
+
+    schema_list_fini(&k.tables);
+    if (!ok) {
+        definitions_unref(*d);
+        *d = NULL;
+    }
+    return ok;
+}
+
+/* ---- bringing it in step ---- */
+
+/* A version on the way from the shapes that it was made of to those of now. */
+struct fitting {
+    struct coordinator *co;
+    const struct version_spec *spec;
+    struct str alias;
+    uint64_t number;
+    struct shape_event event;
+    struct kept kept, now;
+};
+
+static bool append_mapping(struct fitting *f, struct schema_list *tables, struct buf *json,
+                           struct err *err)
+{
+    return mapping_body(&(struct mapping_request){.definitions = f->spec->definitions,
+                                                  .table = f->spec->table,
+                                                  .find = schema_list_find,
+                                                  .ctx = tables,
+                                                  .flavor = search_flavor(f->co->opt.search),
+                                                  .major = search_major(f->co->opt.search)},
+                        json, err);
+}
+
+static bool put_new_fields(struct fitting *f, struct err *err)
+{
+    struct buf before = {0}, after = {0}, body = {0};
+    struct err ignored = {0};
+    bool ok = search_detect(f->co->opt.search, err);
+
+    if (ok && !append_mapping(f, &f->kept.tables, &before, &ignored))
+        buf_clear(&before);
+    ok = ok && append_mapping(f, &f->now.tables, &after, err);
+    if (ok && mapping_added(buf_str(&before), buf_str(&after), &body)) {
+        ok = search_put_mapping(f->co->opt.search, str_from(f->spec->index), buf_str(&body),
+                                err) ||
+             err_wrap(err, "index %s does not take the fields of new columns", f->spec->index);
+    }
+    buf_free(&before);
+    buf_free(&after);
+    buf_free(&body);
+    return ok;
+}
+
+static bool go_along(struct fitting *f, const struct shape_diff *diff, struct err *err)
+{
+    const struct str table = f->spec->table->table;
+    const bool rebuild = diff->change == SHAPE_CHANGED || f->kept.behind;
+    const struct stored_rebuild wish = {.table = table,
+                                        .reason = str_from(diff->reason),
+                                        .at_ms = clock_wall_ms()};
+
+    if (diff->change == SHAPE_KEY || (rebuild && f->spec->filling))
+        return err_set(err, ERR_REJECT, "%s", diff->reason);
+    if (!put_new_fields(f, err) ||
+        !save(f->co, f->alias, f->number, &f->now, rebuild ? &wish : NULL, err))
+        return false;
+    node_log(f->co, table, f->alias, f->number, rebuild ? "outdated" : "fields", diff->reason);
+    log_info("the index goes on with its tables as they are now", KV("index", f->spec->index),
+             KV("reason", (const char *)diff->reason), KV("rebuild", rebuild));
+    return !rebuild || node_refresh(f->co, err);
+}
+
+static bool same_shapes(const struct schema_list *a, const struct schema_list *b)
+{
+    struct buf x = {0}, y = {0};
+
+    schema_list_format(a, &x);
+    schema_list_format(b, &y);
+
+    const bool same = str_equal(buf_str(&x), buf_str(&y));
+
+    buf_free(&x);
+    buf_free(&y);
+    return same;
+}
+
+/* A table as it is now, without the columns that came since.  Its texts are those of `is`. */
+static struct schema *without_new(const struct schema *was, const struct schema *is)
+{
+    struct schema *s = schema_new(is->database, is->table);
+
+    s->engine = is->engine;
+    s->columns = arena_alloc(s->arena, is->n_columns + 1, sizeof(*s->columns));
+    s->key = arena_alloc(s->arena, is->n_key + 1, sizeof(*s->key));
+    for (size_t i = 0; i < is->n_columns; i++)
+        if (schema_find(was, is->columns[i].name) != SIZE_MAX)
+            s->columns[s->n_columns++] = is->columns[i];
+    for (size_t i = 0; i < is->n_key; i++) {
+        const size_t at = schema_find(s, is->columns[is->key[i]].name);
+
+        if (at != SIZE_MAX)
+            s->key[s->n_key++] = at;
+    }
+    return s;
+}
+
+/* What the index would have to show, were it followed. */
+static bool is_behind(struct fitting *f, bool *behind, struct err *err)
+{
+    struct catalogue *c = node_catalogue(f->co);
+    const struct stored_version *v = catalogue_number(c, f->alias, f->number);
+    const struct shape_find was = {schema_list_find, &f->kept.tables},
+                            is = {schema_list_find, &f->now.tables};
+    struct definitions *d = NULL;
+    const struct table_definition *t;
+    const bool ok = v == NULL || node_version_definitions(f->co, v, &d, &t, err);
+
+    *behind = f->kept.behind ||
+              (ok && d != NULL && shape_diff_make(d, t, &was, &is, NULL).change != SHAPE_SAME);
+    definitions_unref(d);
+    node_catalogue_free(c);
+    return ok;
+}
+
+/* The index keeps the columns that it has. */
+static bool stay(struct fitting *f, struct err *err)
+{
+    struct kept next = {0};
+    bool ok = is_behind(f, &next.behind, err);
+
+    for (size_t i = 0; i < f->now.tables.n; i++) {
+        struct schema *is = f->now.tables.list[i],
+                      *was = schema_list_find(&f->kept.tables, is->database, is->table),
+                      *s = was == NULL ? schema_ref(is) : without_new(was, is);
+
+        schema_list_add(&next.tables, s);
+        schema_unref(s);
+    }
+    if (ok && (next.behind != f->kept.behind || !same_shapes(&next.tables, &f->kept.tables)))
+        ok = save(f->co, f->alias, f->number, &next, NULL, err);
+    schema_list_fini(&next.tables);
+    return ok;
+}
+
+static bool fit(struct fitting *f, struct err *err)
+{
+    const struct shape_find was = {schema_list_find, &f->kept.tables},
+                            is = {schema_list_find, &f->now.tables};
+    const struct shape_diff diff =
+        shape_diff_make(f->spec->definitions, f->spec->table, &was, &is, &f->event);
+    const bool follows = node_follows(f->co, f->spec->table->table);
+
+    if (follows && f->kept.known && diff.change != SHAPE_SAME)
+        return go_along(f, &diff, err);
+    if (!follows && diff.change > SHAPE_ADDED)
+        return err_set(err, ERR_REJECT, "%s", diff.reason);
+    if (!follows && f->kept.known)
+        return stay(f, err);
+    /* Also of what changed nothing for documents: the next change starts from there. */
+    return (f->kept.known && same_shapes(&f->kept.tables, &f->now.tables)) ||
+           save(f->co, f->alias, f->number, &f->now, NULL, err);
+}
+
+bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
+                      struct err *err)
+{
+    struct fitting f = {.co = ctx, .spec = spec, .event = {now->ddl, now->hidden, spec->filling}};
+    bool ok = true;
+
+    /* A table that is not there has no plan either: whoever compiles it says so. */
+    if (node_split_index_name(spec->index, &f.alias, &f.number) &&
+        gather(spec->definitions, spec->table, now->find, now->ctx, &f.now.tables))
+        ok = load(f.co, f.alias, f.number, &f.kept, err) && fit(&f, err);
+    schema_list_fini(&f.kept.tables);
+    schema_list_fini(&f.now.tables);
+    return ok;
+}

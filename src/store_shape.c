@@ -1,0 +1,105 @@
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/store.h"
+#include "src/store_core.h"
+
+/* Shapes of tables that index versions were made of, and tables that are to be built again. */
+
+/* Inside a transaction.  A wish that is there for the same reason keeps its time. */
+static bool put_rebuild(struct store *s, const struct stored_rebuild *r, struct err *err)
+{
+    static const char find[] =
+        "SELECT at_ms FROM rebuild WHERE table_name = ? AND reason = ?{lock}";
+    static const char sql[] = "INSERT INTO rebuild (table_name, reason, at_ms) VALUES (?, ?, ?)"
+                              " ON CONFLICT (table_name) DO UPDATE SET reason = excluded.reason,"
+                              " at_ms = excluded.at_ms";
+    uint64_t ignored;
+    bool found;
+
+    return store_select_number(s, find, BINDS(TEXT(r->table), TEXT(r->reason)), &ignored, &found,
+                               err) &&
+           (found || store_run(s, sql,
+                               BINDS(TEXT(r->table), TEXT(r->reason), NUMBER(r->at_ms)), err));
+}
+
+bool store_put_rebuild(struct store *s, const struct stored_rebuild *r, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, put_rebuild(s, r, err), err);
+}
+
+bool store_delete_rebuild(struct store *s, struct str table, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM rebuild WHERE table_name = ?", BINDS(TEXT(table)),
+                           err);
+}
+
+static void fill_rebuild(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_rebuild *r = element;
+
+    r->table = arena_copy(a, cells[0]);
+    r->reason = arena_copy(a, cells[1]);
+    r->at_ms = (int64_t)row_number(cells[2]);
+}
+
+bool store_load_rebuilds(struct store *s, struct arena *a, struct stored_rebuild **out,
+                         size_t *n, struct err *err)
+{
+    static const char sql[] = "SELECT table_name, reason, at_ms FROM rebuild ORDER BY table_name";
+    struct row_list list = ROW_LIST(a, struct stored_rebuild, fill_rebuild);
+
+    if (!store_load(s, sql, NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct str shapes,
+                      const struct stored_rebuild *rebuild, struct err *err)
+{
+    static const char sql[] =
+        "INSERT INTO version_shape (index_name, number, shapes) VALUES (?, ?, ?)"
+        " ON CONFLICT (index_name, number) DO UPDATE SET shapes = excluded.shapes";
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = store_run(s, sql, BINDS(TEXT(index), NUMBER(number), TEXT(shapes)), err) &&
+                    (rebuild == NULL || put_rebuild(s, rebuild, err));
+
+    return store_end(s, ok, err);
+}
+
+struct text_sink {
+    struct row_sink sink;
+    struct buf *out;
+    bool found;
+};
+
+static void take_text(struct row_sink *sink, const struct str *cells)
+{
+    struct text_sink *t = CONTAINER_OF(sink, struct text_sink, sink);
+
+    buf_append(t->out, cells[0]);
+    t->found = true;
+}
+
+bool store_load_shapes(struct store *s, struct str index, uint64_t number, struct buf *out,
+                       bool *found, struct err *err)
+{
+    static const char sql[] =
+        "SELECT shapes FROM version_shape WHERE index_name = ? AND number = ?";
+    struct text_sink sink = {.sink = {take_text}, .out = out};
+
+    *found = false;
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok =
+        store_select(s, sql, BINDS(TEXT(index), NUMBER(number)), &sink.sink, err);
+
+    *found = sink.found;
+    return store_end(s, ok, err);
+}

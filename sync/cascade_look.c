@@ -1,0 +1,301 @@
+#include "config.h"
+
+#include "sync/cascade_parts.h"
+
+#include "src/base/arena.h"
+#include "src/base/mem.h"
+#include "src/search_pages.h"
+#include "sync/delivery/delivery.h"
+
+#include <stdlib.h>
+
+#define PAGE       LOOKUP_MAX /* documents of one answer */
+#define SLICE      250        /* that are handed over at a time */
+#define LEVELS_MAX 15         /* as InnoDB's own limit */
+
+struct look {
+    struct cascades *c;
+    struct following *f;
+    struct cascade_rows *rows;
+    const struct cascade_key *key;
+    const struct plan *plan;
+    size_t place;
+    const struct cascade_table *root; /* others go with its rows; NULL: none do */
+};
+
+/* Documents of one answer, by their keys. */
+struct page {
+    struct arena *arena;
+    struct str *ids, *keys;
+    size_t n;
+};
+
+/* Tells that everything below was followed; shared with the ticket. */
+struct below {
+    bool done;     /* atomic */
+    unsigned refs; /* atomic */
+};
+
+static void unref_below(struct below *b)
+{
+    if (__atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free(b);
+}
+
+static void on_below(void *ctx, enum outcome worst)
+{
+    struct below *b = ctx;
+
+    (void)worst;
+    __atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
+    unref_below(b);
+}
+
+static void on_below_abandoned(void *ctx)
+{
+    unref_below(ctx);
+}
+
+static bool wait_below(struct cascades *c, struct below *b)
+{
+    while (!__atomic_load_n(&b->done, __ATOMIC_ACQUIRE))
+        if (stop_wait(&c->stop, CASCADE_POLL_MS))
+            break;
+
+    const bool done = __atomic_load_n(&b->done, __ATOMIC_ACQUIRE);
+
+    unref_below(b);
+    return done;
+}
+
+/* The rows of the page's documents, where the step's documents go with them. */
+static struct cascade_rows *rows_of_page(const struct look *l, const struct page *page,
+                                         const struct cascade_origin *from, size_t step,
+                                         struct ticket *ticket)
+{
+    const struct cascade_effect *effect = &from->table->on[CASCADE_DELETE];
+    struct cascade_rows *rows = NULL;
+
+    for (size_t i = 0; i < page->n; i++) {
+        const struct str *keys = cascades_root_keys(effect, l->plan, page->keys[i], page->arena);
+        struct cascade_hold hold = {NULL, OUTCOME_DELIVERED};
+
+        if (!cascade_step_counts(&effect->steps[step], keys))
+            continue;
+        if (rows == NULL) {
+            rows = cascade_rows_new(from, step);
+            hold.ticket = ticket_hold(ticket);
+        }
+        cascade_rows_add(rows, from, keys, hold);
+    }
+    return rows;
+}
+
+/* False: stopping. */
+static bool follow_below(struct look *l, const struct page *page)
+{
+    struct cascade_origin from = l->rows->from;
+    struct below *below = mem_alloc(1, sizeof(*below));
+    struct ticket *ticket = ticket_new_cb(on_below, below);
+    bool ok = true;
+
+    below->refs = 2;
+    ticket_on_abandon(ticket, on_below_abandoned);
+    from.table = l->root;
+    from.cause = CASCADE_DELETE;
+    from.ahead = false;
+    from.level++;
+    cascades_mark_blind(l->c, &from);
+    for (size_t i = 0; ok && i < l->root->on[CASCADE_DELETE].n_steps; i++) {
+        struct cascade_rows *rows = rows_of_page(l, page, &from, i, ticket);
+
+        ok = rows == NULL || cascades_follow_now(l->c, rows);
+    }
+    ticket_done(ticket, OUTCOME_DELIVERED);
+    return wait_below(l->c, below) && ok;
+}
+
+/* A page's documents wait on a ticket of their own, for the rows'. */
+static void on_page(void *ctx, enum outcome worst)
+{
+    ticket_release(ctx, worst);
+}
+
+static void on_page_abandoned(void *ctx)
+{
+    ticket_release_abandoned(ctx);
+}
+
+static struct ticket *page_ticket(struct look *l)
+{
+    struct ticket *t = ticket_new_cb(on_page, ticket_hold(cascade_rows_ticket(l->rows)));
+
+    ticket_on_abandon(t, on_page_abandoned);
+    ticket_pass(t, &l->f->turnstile, turnstile_enter(&l->f->turnstile));
+    return t;
+}
+
+static bool submit_slice(struct look *l, const struct page *page, size_t from, size_t n,
+                         struct ticket *ticket, struct err *err)
+{
+    struct target *target = cascade_rows_target(l->rows);
+    struct doc_write writes[SLICE];
+
+    for (size_t i = 0; i < n; i++)
+        writes[i] = (struct doc_write){.target = target_ref(target),
+                                       .ticket = ticket_ref(ticket),
+                                       .op = DOC_REFRESH,
+                                       .version = l->rows->from.at_least,
+                                       .id = page->ids[from + i],
+                                       .key = page->keys[from + i],
+                                       .commit_ms = l->rows->from.commit_ms};
+    if (delivery_submit_until(l->c->opt.delivery, &l->c->stop, writes, n, err))
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        ticket_abandon(writes[i].ticket);
+        target_unref(writes[i].target);
+    }
+    return false;
+}
+
+static bool submit_page(struct look *l, const struct page *page, struct err *err)
+{
+    struct ticket *ticket = page_ticket(l);
+    bool ok = true;
+
+    cascade_rows_found(l->rows);
+    for (size_t i = 0; ok && i < page->n; i += SLICE)
+        ok = submit_slice(l, page, i, page->n - i < SLICE ? page->n - i : SLICE, ticket, err);
+    if (ok)
+        ticket_done(ticket, OUTCOME_DELIVERED);
+    else
+        ticket_abandon(ticket);
+    return ok;
+}
+
+/* An _id that is no key was not made by us. */
+static void read_keys(const struct look *l, struct page *page, const struct str *ids, size_t n)
+{
+    struct buf key = {0};
+
+    page->ids = arena_alloc(page->arena, n, sizeof(*page->ids));
+    page->keys = arena_alloc(page->arena, n, sizeof(*page->keys));
+    for (size_t i = 0; i < n; i++) {
+        struct err ignored = {0};
+
+        buf_clear(&key);
+        if (!plan_key_of_id(l->plan, ids[i], &key, &ignored))
+            continue;
+        page->ids[page->n] = ids[i];
+        page->keys[page->n++] = arena_copy(page->arena, buf_str(&key));
+    }
+    buf_free(&key);
+}
+
+static bool take_page(struct look *l, const struct str *ids, size_t n, struct err *err)
+{
+    struct page page = {.arena = arena_new()};
+    bool ok = true;
+
+    read_keys(l, &page, ids, n);
+    if (page.n > 0 && l->root != NULL)
+        ok = follow_below(l, &page) || err_set(err, ERR_STOP, "stopping");
+    if (ok && page.n > 0)
+        ok = submit_page(l, &page, err);
+    arena_free(page.arena);
+    return ok;
+}
+
+static bool search_all(struct look *l, struct str query, struct err *err)
+{
+    struct search_pages pages = {0};
+    struct arena *a = arena_new();
+    struct str *ids;
+    size_t n;
+    bool ok = search_pages_open(&pages, l->c->opt.search, str_from(l->f->index), query, PAGE, a,
+                                &ids, &n, err);
+
+    while (ok && n > 0) {
+        ok = take_page(l, ids, n, err);
+        arena_reset(a);
+        ok = ok && search_pages_next(&pages, a, &ids, &n, err);
+    }
+    search_pages_close(&pages);
+    arena_free(a);
+    return ok;
+}
+
+/* ---- the thread: where to look ---- */
+
+static bool load_mapping(struct cascades *c, struct following *f, struct err *err)
+{
+    return f->mapping.len > 0 ||
+           search_get_mapping(c->opt.search, str_from(f->index), &f->mapping, err);
+}
+
+static void mark_key(struct look *l, const struct err *why)
+{
+    struct buf reason = {0};
+
+    buf_printf(&reason,
+               "the foreign key `%" STR_FMT "` changed rows of %" STR_FMT ".%" STR_FMT
+               " by itself: %s",
+               STR_ARG(l->key->name), STR_ARG(l->key->child->schema),
+               STR_ARG(l->key->child->table), why->msg);
+    cascades_mark(l->c, cascade_rows_target(l->rows), reason.ptr);
+    buf_free(&reason);
+}
+
+/* What cannot be searched is marked. */
+static bool run_look(struct look *l, struct err *err)
+{
+    const struct cascade_list *lists = l->rows->values[l->key - cascade_rows_effect(l->rows)->keys];
+    const size_t n = l->key->n_columns;
+    struct arena *a = arena_new();
+    struct lookup_term *terms = arena_alloc(a, n, sizeof(*terms));
+    struct lookup_values *values = arena_alloc(a, n, sizeof(*values));
+    struct buf query = {0};
+    struct err why = {0};
+    bool ok = lists[0].n > 0 && load_mapping(l->c, l->f, err), found = ok;
+
+    for (size_t i = 0; found && i < n; i++) {
+        values[i] = (struct lookup_values){lists[i].texts, lists[i].n};
+        found = lookup_find(l->plan, l->place, l->key->columns[i], buf_str(&l->f->mapping), a,
+                            &terms[i], &why);
+    }
+    if (found) {
+        lookup_query(&query, terms, values, n);
+        ok = search_all(l, buf_str(&query), err);
+    } else if (ok) {
+        mark_key(l, &why);
+    }
+    buf_free(&query);
+    arena_free(a);
+    return ok || lists[0].n == 0;
+}
+
+bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
+                       struct err *err)
+{
+    const struct cascade_effect *effect = cascade_rows_effect(r);
+    const struct cascade_step *step = &effect->steps[r->step];
+    const struct plan *plan = ((struct reading *)cascade_rows_target(r)->plan)->plan;
+
+    (void)cascade_rows_ticket(r);
+    for (size_t i = 0; i < step->n_looks; i++) {
+        struct look l = {.c = c,
+                         .f = f,
+                         .rows = r,
+                         .key = &effect->keys[step->looks[i].key],
+                         .plan = plan,
+                         .place = step->looks[i].place,
+                         .root = r->from.level < LEVELS_MAX
+                                     ? cascades_leading_root(r->from.routing, plan)
+                                     : NULL};
+
+        if (!run_look(&l, err))
+            return false;
+    }
+    cascade_rows_end(r);
+    return true;
+}

@@ -1,0 +1,311 @@
+#include "config.h"
+
+#include "sync/document/lookup.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/json.h"
+#include "sync/binlog/schema.h"
+#include "sync/document/branch.h"
+#include "sync/document/key.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+struct finder {
+    struct str mapping;
+    struct arena *arena;
+    struct lookup_term *out;
+};
+
+static bool is_name(struct str a, struct str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* "name": without the quotes and the colon. */
+static struct str plain_member(struct str member)
+{
+    return (struct str){member.ptr + 1, member.len - 3};
+}
+
+/* ---- what the mapping says ---- */
+
+static void append_pointer(struct buf *pointer, struct str name)
+{
+    buf_append(pointer, STR("/properties/"));
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] == '~')
+            buf_append(pointer, STR("~0"));
+        else if (name.ptr[i] == '/')
+            buf_append(pointer, STR("~1"));
+        else
+            buf_append_char(pointer, name.ptr[i]);
+    }
+}
+
+static void append_dotted(struct buf *path, struct str name)
+{
+    if (path->len > 0)
+        buf_append_char(path, '.');
+    buf_append(path, name);
+}
+
+/* Down the branches from the root; *nested is the last of them that is mapped so. */
+static void descend(const struct finder *f, const struct branch *b, struct buf *pointer,
+                    struct buf *path, struct str *nested)
+{
+    struct str type;
+
+    if (b->parent == NULL)
+        return;
+    descend(f, b->parent, pointer, path, nested);
+    append_pointer(pointer, plain_member(b->member));
+    append_dotted(path, plain_member(b->member));
+
+    const size_t len = pointer->len;
+
+    buf_append(pointer, STR("/type"));
+    if (json_find(f->mapping, pointer->ptr, &type) && str_equal(type, STR("\"nested\"")))
+        *nested = arena_copy(f->arena, buf_str(path));
+    pointer->len = len;
+    pointer->ptr[len] = '\0';
+}
+
+static bool is_one_of(struct str type, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(type, str_from(names[i])))
+            return true;
+    return false;
+}
+
+/* The field finds every value of the column, and each by its text. */
+static bool finds_values(struct str field, const struct column *c)
+{
+    static const char *const integers[] = {"byte", "short", "integer", "long", "unsigned_long"};
+    struct buf type = {0};
+    uint64_t longest;
+    bool indexed = true, fits = false;
+
+    if (json_find_text(field, "/type", &type)) {
+        const struct str t = buf_str(&type);
+
+        if (key_is_integer(c) && is_one_of(t, integers, ARRAY_LEN(integers)))
+            fits = true;
+        else if (str_equal(t, STR("keyword")))
+            fits = key_class_of(c) == KEY_NUMBER || key_class_of(c) == KEY_TEXT ||
+                   key_class_of(c) == KEY_UUID;
+        else if (str_equal(t, STR("scaled_float")))
+            fits = key_class_of(c) == KEY_NUMBER;
+        else if (str_equal(t, STR("ip")))
+            fits = key_class_of(c) == KEY_INET4 || key_class_of(c) == KEY_INET6;
+    }
+    if (json_find_bool(field, "/index", &indexed) && !indexed)
+        fits = false;
+    if (c->type == COLUMN_SET || c->type == COLUMN_BIT ||
+        (json_find_u64(field, "/ignore_above", &longest) && c->length > longest))
+        fits = false;
+    buf_free(&type);
+    return fits;
+}
+
+static bool try_field(const struct finder *f, const struct branch *b, struct str member,
+                      const struct column *c)
+{
+    struct buf pointer = {0}, path = {0};
+    struct str nested = {0}, field, sub;
+    bool found = false;
+
+    descend(f, b, &pointer, &path, &nested);
+    append_pointer(&pointer, plain_member(member));
+    append_dotted(&path, plain_member(member));
+    if (json_find(f->mapping, pointer.ptr, &field)) {
+        found = finds_values(field, c);
+        if (!found && json_find(field, "/fields/keyword", &sub) && finds_values(sub, c)) {
+            append_dotted(&path, STR("keyword"));
+            found = true;
+        }
+    }
+    if (found)
+        *f->out = (struct lookup_term){.field = arena_copy(f->arena, buf_str(&path)),
+                                       .nested = nested};
+    buf_free(&pointer);
+    buf_free(&path);
+    return found;
+}
+
+/* ---- where a column is shown ---- */
+
+static bool try_own_fields(const struct finder *f, const struct branch *b,
+                           const struct column *c)
+{
+    for (size_t i = 0; i < b->n_fields; i++)
+        if (b->fields[i].field.column == c && try_field(f, b, b->fields[i].field.member, c))
+            return true;
+    return false;
+}
+
+static bool folds_case(const struct column *c)
+{
+    static const struct str binary = STR("_bin");
+    const struct str s = c->collation;
+
+    return key_class_of(c) == KEY_TEXT &&
+           !(s.len >= binary.len &&
+             memcmp(s.ptr + s.len - binary.len, binary.ptr, binary.len) == 0) &&
+           !str_equal(s, STR("binary"));
+}
+
+static bool is_bare_id(const struct branch *b, const struct column *c)
+{
+    return b->parent == NULL && b->n_order == 1 && b->order[0] == c &&
+           (key_is_integer(c) || key_class_of(c) == KEY_UUID ||
+            (key_class_of(c) == KEY_TEXT && !folds_case(c)));
+}
+
+/* The row of a relation shows what it is joined by, as long as it is there. */
+static bool try_children(const struct finder *f, const struct branch *b, const struct column *c)
+{
+    for (size_t i = 0; i < b->n_children; i++) {
+        const struct branch *child = b->children[i];
+
+        for (size_t j = 0; j < child->n_joins; j++)
+            if (child->joins[j].outer == c && child->where.len == 0 &&
+                try_own_fields(f, child, child->joins[j].inner))
+                return true;
+    }
+    return false;
+}
+
+static bool try_column(const struct finder *f, const struct branch *b, const struct column *c)
+{
+    if (is_bare_id(b, c)) {
+        *f->out = (struct lookup_term){.field = STR("_id")};
+        return true;
+    }
+    if (try_own_fields(f, b, c))
+        return true;
+    for (size_t i = 0; b->parent != NULL && i < b->n_joins; i++)
+        if (b->joins[i].inner == c && try_column(f, b->parent, b->joins[i].outer))
+            return true;
+    return try_children(f, b, c);
+}
+
+bool lookup_find(const struct plan *p, size_t place, struct str column, struct str mapping,
+                 struct arena *a, struct lookup_term *out, struct err *err)
+{
+    const struct finder f = {mapping, a, out};
+    const struct branch *b = p->branches[place];
+    const size_t i = schema_find(b->schema, column);
+
+    if (i == SIZE_MAX)
+        return err_set(err, ERR_REJECT, "%" STR_FMT " has no column `%" STR_FMT "`",
+                       STR_ARG(b->schema->table), STR_ARG(column));
+    if (!try_column(&f, b, &b->schema->columns[i]))
+        return err_set(err, ERR_REJECT,
+                       "no field of the documents by which they can be found shows `%" STR_FMT
+                       "` of %" STR_FMT ".%" STR_FMT "; fix: name it in `columns`, with a type "
+                       "that finds whole values (a number or keyword)",
+                       STR_ARG(column), STR_ARG(b->schema->database),
+                       STR_ARG(b->schema->table));
+    out->fold_case = folds_case(&b->schema->columns[i]);
+    return true;
+}
+
+bool lookup_root_column(const struct plan *p, struct str column, size_t *part)
+{
+    const struct branch *root = p->branches[0];
+
+    for (size_t i = 0; i < root->n_order; i++)
+        if (is_name(root->order[i]->name, column)) {
+            *part = i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- queries ---- */
+
+static void write_values(struct json_writer *w, const struct lookup_term *t,
+                         const struct lookup_values *v)
+{
+    json_open_object(w);
+    json_write_key(w, STR("terms"));
+    json_open_object(w);
+    json_write_key(w, t->field);
+    json_open_array(w);
+    for (size_t i = 0; i < v->n; i++)
+        json_write_string(w, v->texts[i]);
+    json_close_array(w);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+static void write_folded(struct json_writer *w, const struct lookup_term *t, struct str text)
+{
+    json_open_object(w);
+    json_write_key(w, STR("term"));
+    json_open_object(w);
+    json_write_key(w, t->field);
+    json_open_object(w);
+    json_put_string(w, STR("value"), text);
+    json_put_bool(w, STR("case_insensitive"), true);
+    json_close_object(w);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+/* A term of one value each: only these can be told to ignore the case. */
+static void write_any_case(struct json_writer *w, const struct lookup_term *t,
+                           const struct lookup_values *v)
+{
+    json_open_object(w);
+    json_write_key(w, STR("bool"));
+    json_open_object(w);
+    json_write_key(w, STR("should"));
+    json_open_array(w);
+    for (size_t i = 0; i < v->n; i++)
+        write_folded(w, t, v->texts[i]);
+    json_close_array(w);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+static void write_term(struct json_writer *w, const struct lookup_term *t,
+                       const struct lookup_values *v)
+{
+    if (t->nested.len > 0) {
+        json_open_object(w);
+        json_write_key(w, STR("nested"));
+        json_open_object(w);
+        json_put_string(w, STR("path"), t->nested);
+        json_write_key(w, STR("query"));
+    }
+    if (t->fold_case)
+        write_any_case(w, t, v);
+    else
+        write_values(w, t, v);
+    if (t->nested.len > 0) {
+        json_close_object(w);
+        json_close_object(w);
+    }
+}
+
+void lookup_query(struct buf *json, const struct lookup_term *terms,
+                  const struct lookup_values *values, size_t n)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_write_key(&w, STR("bool"));
+    json_open_object(&w);
+    json_write_key(&w, STR("filter"));
+    json_open_array(&w);
+    for (size_t i = 0; i < n; i++)
+        write_term(&w, &terms[i], &values[i]);
+    json_close_array(&w);
+    json_close_object(&w);
+    json_close_object(&w);
+}

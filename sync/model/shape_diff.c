@@ -1,0 +1,319 @@
+#include "config.h"
+
+#include "sync/model/shape_diff.h"
+
+#include "src/base/buf.h"
+#include "sync/binlog/ddl.h"
+#include "sync/binlog/schema.h"
+#include "sync/model/field_type.h"
+#include "sync/model/value_change.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct differ {
+    const struct definitions *d;
+    const struct shape_find *was, *is;
+    const struct shape_event *event;
+    struct shape_diff *out;
+};
+
+/* One object of a document: the root's, or a relation's. */
+struct object {
+    struct str table;
+    bool all_columns;
+    const struct column_definition *columns;
+    size_t n_columns;
+    struct str condition;
+    const struct schema *was, *is;
+};
+
+static void note(struct differ *f, enum shape_change change, const struct object *o,
+                 struct str column, const char *what)
+{
+    if (change <= f->out->change)
+        return;
+    f->out->change = change;
+    snprintf(f->out->reason, sizeof(f->out->reason), "column `%.*s` of %.*s %s",
+             column.len < 64 ? (int)column.len : 64, column.ptr,
+             o->table.len < 130 ? (int)o->table.len : 130, o->table.ptr, what);
+}
+
+static bool same_name(struct str a, struct str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+static const struct column *find_column(const struct schema *s, struct str name)
+{
+    const size_t i = schema_find(s, name);
+
+    return i == SIZE_MAX ? NULL : &s->columns[i];
+}
+
+static const struct column *find_visible(const struct schema *s, struct str name)
+{
+    const struct column *c = find_column(s, name);
+
+    return c == NULL || c->invisible ? NULL : c;
+}
+
+static void note_added(struct differ *f, const struct object *o, const struct column *c)
+{
+    if (value_change_adds_null(c))
+        note(f, SHAPE_ADDED, o, c->name, "was added");
+    else
+        note(f, SHAPE_CHANGED, o, c->name,
+             c->generated  ? "was added, and rows have a generated value in it"
+             : c->nullable ? "was added with a default, which rows have now"
+                           : "was added without NULL, so that rows have a value in it");
+}
+
+/* Of a column that is used; d NULL: it is not shown, or as it comes. */
+static void compare_column(struct differ *f, const struct object *o, struct str name,
+                           bool is_shown, const struct column_definition *d)
+{
+    const struct field_engine any = {0};
+    const struct column *was = find_column(o->was, name), *is = find_column(o->is, name);
+
+    if (was == NULL || is == NULL)
+        return;
+    if (!value_change_keeps_text(was, is))
+        note(f, SHAPE_CHANGED, o, name, "changed its values");
+    else if (is_shown && (d == NULL || d->type.len == 0) &&
+             strcmp(field_default_type(was, &any), field_default_type(is, &any)) != 0)
+        note(f, SHAPE_CHANGED, o, name, "changed its type, which is another field type");
+}
+
+static bool is_listed(const struct object *o, struct str name)
+{
+    for (size_t i = 0; i < o->n_columns; i++)
+        if (same_name(o->columns[i].name, name))
+            return true;
+    return false;
+}
+
+/* Every visible column that is not listed. */
+static void compare_rest(struct differ *f, const struct object *o)
+{
+    for (size_t i = 0; i < o->is->n_columns; i++) {
+        const struct column *c = &o->is->columns[i], *was = find_column(o->was, c->name);
+
+        if (c->invisible || is_listed(o, c->name))
+            continue;
+        if (was == NULL)
+            note_added(f, o, c);
+        else if (was->invisible)
+            note(f, SHAPE_CHANGED, o, c->name, "became visible");
+        else
+            compare_column(f, o, c->name, true, NULL);
+    }
+    for (size_t i = 0; i < o->was->n_columns; i++) {
+        const struct column *c = &o->was->columns[i];
+
+        if (!c->invisible && !is_listed(o, c->name) && find_visible(o->is, c->name) == NULL)
+            note(f, SHAPE_CHANGED, o, c->name, "is gone");
+    }
+}
+
+static void compare_listed(struct differ *f, const struct object *o)
+{
+    bool rest = o->all_columns;
+
+    for (size_t i = 0; i < o->n_columns; i++) {
+        const struct column_definition *d = &o->columns[i];
+        const struct column *is;
+
+        if (column_is_rest(d)) {
+            rest = true;
+            continue;
+        }
+        is = find_column(o->is, d->name);
+        if (!d->skip && is != NULL && find_column(o->was, d->name) == NULL)
+            note_added(f, o, is);
+        else if (!d->skip)
+            compare_column(f, o, d->name, true, d);
+    }
+    if (rest)
+        compare_rest(f, o);
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool names(struct str condition, struct str column)
+{
+    for (size_t i = 0; i + column.len <= condition.len && column.len > 0; i++)
+        if (strncasecmp(condition.ptr + i, column.ptr, column.len) == 0 &&
+            (i == 0 || !is_word(condition.ptr[i - 1])) &&
+            (i + column.len == condition.len || !is_word(condition.ptr[i + column.len])))
+            return true;
+    return false;
+}
+
+static void compare_condition(struct differ *f, const struct object *o)
+{
+    for (size_t i = 0; i < o->was->n_columns; i++)
+        if (names(o->condition, o->was->columns[i].name))
+            compare_column(f, o, o->was->columns[i].name, false, NULL);
+}
+
+static void compare_texts(struct differ *f, const struct object *o, const struct str *columns,
+                          size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        compare_column(f, o, columns[i], false, NULL);
+}
+
+/* The first column in which the primary keys differ; ptr NULL: they are the same. */
+static struct str other_key(const struct schema *was, const struct schema *is)
+{
+    for (size_t i = 0; i < was->n_key && i < is->n_key; i++) {
+        const struct str name = is->columns[is->key[i]].name;
+
+        if (!same_name(was->columns[was->key[i]].name, name))
+            return name;
+    }
+    if (is->n_key > was->n_key)
+        return is->columns[is->key[was->n_key]].name;
+    if (was->n_key > is->n_key)
+        return was->columns[was->key[is->n_key]].name;
+    return (struct str){NULL, 0};
+}
+
+/* The statement gives the column's name to another one. */
+static bool is_given_away(const struct ddl *ddl, const struct ddl_column *c)
+{
+    if (c->op != DDL_COLUMN_DROP && (c->new_name.ptr == NULL || same_name(c->new_name, c->name)))
+        return false;
+    for (size_t i = 0; i < ddl->n_columns; i++) {
+        const struct ddl_column *other = &ddl->columns[i];
+        const struct str taken = other->op == DDL_COLUMN_ADD ? other->name : other->new_name;
+
+        if (other != c && taken.ptr != NULL && same_name(taken, c->name))
+            return true;
+    }
+    return false;
+}
+
+static bool concerns(const struct ddl *ddl, const struct object *o)
+{
+    return (ddl->kind == DDL_ALTER_TABLE || ddl->kind == DDL_RENAME_TABLE) &&
+           ddl_concerns(ddl, o->is->database, o->is->table);
+}
+
+static bool only_adds(const struct ddl *ddl)
+{
+    for (size_t i = 0; i < ddl->n_columns; i++)
+        if (ddl->columns[i].op != DDL_COLUMN_ADD)
+            return false;
+    return ddl->n_columns > 0 && !ddl->columns_unclear && ddl->kind == DDL_ALTER_TABLE;
+}
+
+static void note_statement(struct differ *f, const struct object *o, const char *what)
+{
+    if (f->out->change >= SHAPE_CHANGED)
+        return;
+    f->out->change = SHAPE_CHANGED;
+    snprintf(f->out->reason, sizeof(f->out->reason), "%s of %.*s %s",
+             ddl_kind_name(f->event->ddl->kind), o->table.len < 130 ? (int)o->table.len : 130,
+             o->table.ptr, what);
+}
+
+static void compare_event(struct differ *f, const struct object *o)
+{
+    const struct shape_event *e = f->event;
+
+    if (e == NULL || e->ddl == NULL || !concerns(e->ddl, o))
+        return;
+    for (size_t i = 0; i < e->ddl->n_columns; i++)
+        if (is_given_away(e->ddl, &e->ddl->columns[i]))
+            note(f, SHAPE_CHANGED, o, e->ddl->columns[i].name, "is another one now");
+    if (e->hidden)
+        note_statement(f, o, "changed a column that was changed just before");
+    if (e->filling && !only_adds(e->ddl) &&
+        (e->ddl->changes_values || e->ddl->kind == DDL_RENAME_TABLE))
+        note_statement(f, o, "while the index was built");
+}
+
+static const struct schema *look(const struct differ *f, const struct shape_find *shapes,
+                                 struct str table)
+{
+    struct str database, name;
+    const struct database_definition *db = definition_split_table(table, &database, &name)
+                                               ? definitions_database(f->d, database)
+                                               : NULL;
+
+    return db == NULL ? NULL : shapes->find(shapes->ctx, database_schema(db), name);
+}
+
+/* False: one of its two shapes is not there. */
+static bool open(const struct differ *f, struct object *o)
+{
+    o->was = look(f, f->was, o->table);
+    o->is = look(f, f->is, o->table);
+    return o->was != NULL && o->is != NULL;
+}
+
+static void compare_relations(struct differ *f, const struct object *outer,
+                              const struct relation_definition *relations, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct relation_definition *r = &relations[i];
+        struct object o = {.table = r->table,
+                           .all_columns = r->all_columns,
+                           .columns = r->columns,
+                           .n_columns = r->n_columns,
+                           .condition = r->where};
+
+        if (!open(f, &o))
+            continue;
+
+        const struct str key = other_key(o.was, o.is);
+
+        compare_texts(f, outer, r->from, r->n_from);
+        compare_texts(f, &o, r->to, r->n_to);
+        compare_listed(f, &o);
+        compare_condition(f, &o);
+        compare_event(f, &o);
+        if (key.ptr != NULL)
+            note(f, SHAPE_CHANGED, &o, key, "came into the primary key or left it, by which rows "
+                                            "are in order");
+        compare_relations(f, &o, r->relations, r->n_relations);
+    }
+}
+
+struct shape_diff shape_diff_make(const struct definitions *d,
+                                  const struct table_definition *t,
+                                  const struct shape_find *was, const struct shape_find *is,
+                                  const struct shape_event *event)
+{
+    struct shape_diff out = {.change = SHAPE_SAME};
+    struct differ f = {d, was, is, event, &out};
+    struct object o = {.table = t->table,
+                       .all_columns = t->all_columns,
+                       .columns = t->columns,
+                       .n_columns = t->n_columns,
+                       .condition = t->filter};
+
+    if (!open(&f, &o))
+        return out;
+    compare_texts(&f, &o, t->key, t->n_key);
+    for (size_t i = 0; t->n_key == 0 && i < o.was->n_key; i++)
+        compare_column(&f, &o, o.was->columns[o.was->key[i]].name, false, NULL);
+    compare_listed(&f, &o);
+    compare_condition(&f, &o);
+    compare_event(&f, &o);
+    compare_relations(&f, &o, t->relations, t->n_relations);
+
+    const struct str key = t->n_key == 0 ? other_key(o.was, o.is) : (struct str){NULL, 0};
+
+    if (key.ptr != NULL)
+        note(&f, SHAPE_KEY, &o, key, "came into the primary key or left it, and documents are "
+                                     "named by that");
+    return out;
+}

@@ -1,0 +1,171 @@
+#include "config.h"
+
+#include "sync/model/value_change.h"
+
+#include "sync/binlog/schema.h"
+
+#include <strings.h>
+
+#define UTF8_BYTES_MAX 4
+
+enum family { OTHER = 0, INTEGER, TEXT, BYTES, LABELS };
+
+static enum family family_of(enum column_type t)
+{
+    switch (t) {
+    case COLUMN_TINYINT:
+    case COLUMN_SMALLINT:
+    case COLUMN_MEDIUMINT:
+    case COLUMN_INT:
+    case COLUMN_BIGINT: return INTEGER;
+    case COLUMN_CHAR:
+    case COLUMN_VARCHAR:
+    case COLUMN_TEXT: return TEXT;
+    case COLUMN_BINARY:
+    case COLUMN_VARBINARY:
+    case COLUMN_BLOB: return BYTES;
+    case COLUMN_ENUM:
+    case COLUMN_SET: return LABELS;
+    case COLUMN_UNKNOWN:
+    case COLUMN_DECIMAL:
+    case COLUMN_FLOAT:
+    case COLUMN_DOUBLE:
+    case COLUMN_BIT:
+    case COLUMN_YEAR:
+    case COLUMN_DATE:
+    case COLUMN_TIME:
+    case COLUMN_DATETIME:
+    case COLUMN_TIMESTAMP:
+    case COLUMN_JSON:
+    case COLUMN_POINT:
+    case COLUMN_GEOMETRY:
+    case COLUMN_UUID:
+    case COLUMN_INET4:
+    case COLUMN_INET6:
+    case COLUMN_VECTOR: return OTHER;
+    }
+    return OTHER;
+}
+
+/* The types are in order of their size. */
+static bool integer_holds(const struct column *is, const struct column *was)
+{
+    if (is->is_unsigned == was->is_unsigned)
+        return is->type >= was->type;
+    return was->is_unsigned && is->type > was->type;
+}
+
+static bool same_name(struct str a, struct str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* Servers began to say utf8mb3 for utf8. */
+static struct str charset_of(const struct column *c)
+{
+    return same_name(c->charset, STR("utf8")) ? STR("utf8mb3") : c->charset;
+}
+
+static bool charset_holds(const struct column *is, const struct column *was)
+{
+    return same_name(charset_of(is), charset_of(was)) ||
+           same_name(is->charset, STR("utf8mb4")) || same_name(was->charset, STR("ascii"));
+}
+
+/* TEXT has its length in bytes, CHAR and VARCHAR in characters; CHAR loses blanks at the end. */
+static bool text_holds(const struct column *is, const struct column *was)
+{
+    const uint64_t each =
+        is->type == COLUMN_TEXT && was->type != COLUMN_TEXT ? UTF8_BYTES_MAX : 1;
+
+    return charset_holds(is, was) && (is->type != COLUMN_CHAR || was->type == COLUMN_CHAR) &&
+           (was->type != COLUMN_TEXT || is->type == COLUMN_TEXT) &&
+           is->length >= was->length * each;
+}
+
+/* BINARY is filled with zeros. */
+static bool bytes_hold(const struct column *is, const struct column *was)
+{
+    if (is->type == COLUMN_BINARY)
+        return was->type == COLUMN_BINARY && is->length == was->length;
+    return is->length >= was->length;
+}
+
+static bool labels_hold(const struct column *is, const struct column *was)
+{
+    if (is->type != was->type || is->n_labels < was->n_labels)
+        return false;
+    for (size_t i = 0; i < was->n_labels; i++)
+        if (!str_equal(is->labels[i], was->labels[i]))
+            return false;
+    return true;
+}
+
+static bool other_holds(const struct column *is, const struct column *was)
+{
+    if (is->type != was->type)
+        return false;
+    switch (is->type) {
+    case COLUMN_DECIMAL:
+        return is->scale == was->scale && is->precision >= was->precision &&
+               (was->is_unsigned || !is->is_unsigned);
+    case COLUMN_TIME:
+    case COLUMN_DATETIME:
+    case COLUMN_TIMESTAMP: return is->fsp == was->fsp;
+    case COLUMN_BIT: return is->length >= was->length;
+    case COLUMN_JSON: return true;
+    case COLUMN_UNKNOWN:
+    case COLUMN_TINYINT:
+    case COLUMN_SMALLINT:
+    case COLUMN_MEDIUMINT:
+    case COLUMN_INT:
+    case COLUMN_BIGINT:
+    case COLUMN_FLOAT:
+    case COLUMN_DOUBLE:
+    case COLUMN_YEAR:
+    case COLUMN_DATE:
+    case COLUMN_CHAR:
+    case COLUMN_VARCHAR:
+    case COLUMN_BINARY:
+    case COLUMN_VARBINARY:
+    case COLUMN_TEXT:
+    case COLUMN_BLOB:
+    case COLUMN_ENUM:
+    case COLUMN_SET:
+    case COLUMN_POINT:
+    case COLUMN_GEOMETRY:
+    case COLUMN_UUID:
+    case COLUMN_INET4:
+    case COLUMN_INET6:
+    case COLUMN_VECTOR: return same_name(is->type_text, was->type_text);
+    }
+    return false;
+}
+
+static bool type_holds(const struct column *is, const struct column *was)
+{
+    const enum family f = family_of(is->type);
+
+    if (f != family_of(was->type))
+        return false;
+    switch (f) {
+    case INTEGER: return integer_holds(is, was);
+    case TEXT: return text_holds(is, was);
+    case BYTES: return bytes_hold(is, was);
+    case LABELS: return labels_hold(is, was);
+    case OTHER: return other_holds(is, was);
+    }
+    return false;
+}
+
+/* NULLs become something else, unless the server refused to. */
+bool value_change_keeps_text(const struct column *was, const struct column *is)
+{
+    return type_holds(is, was) && (is->nullable || !was->nullable) &&
+           is->generated == was->generated && str_equal(is->expression, was->expression);
+}
+
+bool value_change_adds_null(const struct column *added)
+{
+    return added->nullable && !added->has_default && !added->generated;
+}

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include "sync/read_link.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/mysql.h"
+#include "sync/known_server.h"
+#include "sync/read_view.h"
+#include "sync/server_access.h"
+
+#define REPLICA_MS 2000  /* how long a replica may take to show what was read */
+#define AWAY_MS    10000 /* one that did not is left alone */
+
+void read_link_close(struct read_link *l)
+{
+    mysql_conn_close(l->conn);
+    server_access_unref(l->server);
+    l->conn = NULL;
+    l->server = NULL;
+}
+
+void read_link_fini(struct read_link *l)
+{
+    read_link_close(l);
+    server_access_unref(l->away);
+    l->away = NULL;
+}
+
+/* The one that had an address of its own may be followed by now. */
+static bool is_replica(struct read_link *l)
+{
+    char identity[IDENTITY_CAP];
+    struct err ignored;
+
+    return !known_server_identity(l->opt.known, identity, sizeof(identity)) ||
+           !server_identity_is(l->conn, identity, &ignored);
+}
+
+static bool connect(struct read_link *l, struct server_access *server, struct err *err)
+{
+    if (l->conn != NULL && l->server == server)
+        return true;
+    read_link_close(l);
+    if (server->replica ? !mysql_conn_open(&l->conn, &server->options, err)
+                        : !known_server_open(l->opt.known, &server->options, &l->conn, err))
+        return false;
+    l->server = server_access_ref(server);
+    l->replica = server->replica && is_replica(l);
+    l->late = 0;
+    return true;
+}
+
+static bool open_on(struct read_link *l, struct server_access *server, int64_t timeout_ms,
+                    uint64_t at_least, uint64_t *stamp, struct err *err)
+{
+    if (!connect(l, server, err))
+        return false;
+
+    const struct read_view_options view = {
+        .reader = l->opt.reader,
+        .replica = l->replica,
+        .gtid = known_server_has_gtid(l->opt.known),
+        .late = l->replica ? &l->late : NULL,
+        .at_least = at_least,
+        .timeout_ms = timeout_ms,
+        .stop = l->opt.stop,
+    };
+
+    return read_view_open(l->conn, &view, stamp, err);
+}
+
+/* Told once, until it keeps up again. */
+static void leave_alone(struct read_link *l, struct server_access *replica,
+                        const struct err *why)
+{
+    read_link_close(l);
+    server_access_ref(replica);
+    server_access_unref(l->away);
+    l->away = replica;
+    l->away_until_ms = clock_mono_ms() + AWAY_MS;
+    if (!l->told)
+        log_failure(LOG_WARN, why, "a replica does not keep up, reads go to the topic's server",
+                    KV("topic", l->opt.topic), KV("replica", server_access_name(replica)));
+    l->told = true;
+}
+
+static bool is_away(const struct read_link *l, const struct server_access *replica)
+{
+    return l->away == replica && clock_mono_ms() < l->away_until_ms;
+}
+
+bool read_link_open(struct read_link *l, struct server_access *server, uint64_t at_least,
+                    uint64_t *stamp, struct err *err)
+{
+    if (!server->replica)
+        return open_on(l, server, l->opt.timeout_ms, at_least, stamp, err);
+    if (known_server_has_gtid(l->opt.known) && !is_away(l, server)) {
+        if (open_on(l, server, REPLICA_MS, at_least, stamp, err)) {
+            l->told = false;
+            return true;
+        }
+        if (err->kind == ERR_STOP)
+            return false;
+        leave_alone(l, server, err);
+    }
+    return open_on(l, l->opt.primary, l->opt.timeout_ms, at_least, stamp, err);
+}

@@ -1,0 +1,369 @@
+"""Another server takes over the one that is followed: docs/binlog.md lists the scenarios."""
+import time
+
+import yaml
+
+from detour import Detour
+from replication import Replication
+from servers import Database, Failed, wait_until
+from test_faults import no_dump_threads, on_a_private_server, purged_to_the_last, reset_log, topic_state
+from workload import Workload
+
+RESET = "topic reset"
+
+
+class Stage:
+    """The shop on two servers, a daemon that comes by a detour, and work to do."""
+
+    def __init__(self, w, *options, tables=(), columns=None, **config):
+        self.w = w
+        self.pair = Replication(w, *options)
+        w.load_shop()
+        self.detour = Detour(w.db.port)
+        self.definitions = w.shop_definitions(*tables, address=f"127.0.0.1:{self.detour.port}")
+        if columns:
+            self.definitions["tables"][0]["columns"] = columns
+        self.daemon = w.follow(self.definitions, **config)
+        self.work = Workload(w.rng)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.detour.__exit__()
+
+    def run(self, transactions):
+        """On the server that takes writes now."""
+        self.work.run(self.w.db.connect(self.w.schema), transactions)
+
+    def equal(self, seconds=60):
+        self.w.equal(self.daemon, seconds=seconds)
+
+    def lead(self, to, **more):
+        self.detour.lead_to(to.port, **more)
+
+    def state(self):
+        return topic_state(self.daemon)
+
+    def wait_for_state(self, name, words):
+        """Until the topic is in this state with these words in its reason; the topic as status shows it."""
+        def look():
+            state = self.state()
+            return state["state"] == name and all(word in state["reason"] for word in words) and state
+        return wait_until(lambda: f"the topic is {name} for {words}, but {self.state()}", look, 60)
+
+
+def lineage(w, index):
+    """The highest epoch that the mapping of an alias tells."""
+    mappings = w.engine.ask("GET", f"/{index}/_mapping").values()
+    return max(int(m["mappings"]["_meta"]["_millrace"]["epoch"]) for m in mappings)
+
+
+def test_a_server_that_takes_over_is_followed_by_gtids_and_so_is_the_first_one_again(w):
+    with Stage(w) as s:
+        pair, first, second = s.pair, s.pair.first, s.pair.second
+        s.run(100)
+        s.equal()
+        epoch = int(s.state()["epoch"])
+        s.run(50)
+        pair.switch(second, first)
+        s.run(50)
+        s.lead(second)
+        s.run(50)
+        s.equal()
+        if int(s.state()["epoch"]) != epoch + 1 or lineage(w, w.index("orders")) != epoch + 1:
+            raise Failed(f"the epoch was {epoch}, and is {s.state()['epoch']}, {lineage(w, w.index('orders'))}")
+        pair.follow(first, second)
+        s.run(50)
+        pair.switch(first, second)
+        s.lead(first)
+        s.run(50)
+        s.equal()
+        if int(s.state()["epoch"]) != epoch + 2:
+            raise Failed(f"the epoch was {epoch} before two servers took over, and is {s.state()['epoch']}")
+
+
+def test_a_daemon_that_was_away_follows_the_server_that_took_over(w):
+    with Stage(w) as s:
+        s.run(100)
+        s.daemon.stop()
+        s.run(50)
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.pair.first.stop()
+        s.lead(s.pair.second)
+        s.run(100)
+        s.daemon.start()
+        s.equal()
+
+
+def test_another_address_in_the_definition_leads_to_the_server_that_took_over(w):
+    with Stage(w) as s:
+        s.run(50)
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.run(50)
+        s.definitions["topics"][0]["address"] = f"127.0.0.1:{s.pair.second.port}"
+        s.daemon.apply(s.definitions)
+        s.run(50)
+        s.equal()
+
+
+def test_a_server_that_lags_is_waited_for(w):
+    with Stage(w) as s:
+        second = s.pair.second
+        s.equal()
+        s.pair.catch_up(second, s.pair.first)
+        s.pair.hold(second)
+        s.run(50)
+        s.equal()
+        s.lead(second)
+        state = s.wait_for_state("connecting", ["waiting until it has the transactions"])
+        if "catch up" not in state["fix"] or RESET not in state["fix"]:
+            raise Failed(f"the fix is {state['fix']!r}")
+        s.pair.go_on(second)
+        s.pair.switch(second, s.pair.first)
+        s.run(50)
+        s.equal()
+
+
+def test_a_server_that_lacks_transactions_is_refused_and_a_reset_is_the_way_out(w):
+    with Stage(w) as s:
+        second = s.pair.second
+        s.run(50)
+        s.pair.catch_up(second, s.pair.first)
+        s.pair.promote(second)
+        w.sql("INSERT INTO customer VALUES (777, 'lost', 'lost@example.net', 'x', 'XX', '2020-02-29', 1)")
+        s.equal()
+        documents = w.engine.count(w.index("customer"))
+        w.db = second
+        s.lead(second)
+        w.sql("UPDATE customer SET city = 'of the other history'")
+        # Only MariaDB in its strict mode shows that what is missing will never come.
+        state = s.wait_for_state("fail" if w.db.is_mariadb else "connecting", ["another server is behind the address"])
+        if RESET not in state["fix"]:
+            raise Failed(f"the fix is {state['fix']!r}")
+        if w.engine.count(w.index("customer")) != documents or w.engine.get(w.index("customer"), 777) is None:
+            raise Failed("the server that was refused has changed documents")
+        s.daemon.command("topic", "reset", w.schema, "--yes")
+        for table in "orders", "product", "customer":
+            s.daemon.build(f"{w.schema}.{table}")
+        s.run(50)
+        s.equal()
+
+
+def test_a_server_whose_log_begins_too_late_is_a_gap_with_a_way_out(w):
+    with Stage(w) as s:
+        second = s.pair.second
+        s.run(20)
+        s.equal()
+        s.daemon.stop()
+        s.run(50)
+        s.pair.switch(second, s.pair.first)
+        second.sql("FLUSH BINARY LOGS")
+        s.run(20)
+        second.sql("FLUSH BINARY LOGS")
+        last = second.sql("SHOW BINARY LOGS")[-1][0]
+        wait_until("the log is purged", lambda: second.sql(f"PURGE BINARY LOGS TO '{last}'") is not None
+                   and len(second.sql("SHOW BINARY LOGS")) == 1)
+        s.lead(second)
+        s.daemon.start()
+        state = wait_until("the topic stops", lambda: s.state()["state"] == "fail" and s.state())
+        if "log" not in state["reason"] or RESET not in state["fix"]:
+            raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")
+
+
+def test_without_gtids_another_server_stops_the_topic(w):
+    """It may be a replica that has everything: nothing shows it."""
+    servers = [w.also(Database(w.options.server, name)) for name in ("first", "second")]
+    for number, server in enumerate(servers, 1):
+        server.start(f"--server-id={number}", "--gtid-mode=OFF", "--enforce-gtid-consistency=OFF")
+    w.shared = w.db
+    for w.db in reversed(servers):
+        w.make_schema()
+        w.load_shop()
+    with Detour(servers[0].port) as detour:
+        definitions = w.shop_definitions("product", address=f"127.0.0.1:{detour.port}")
+        daemon = w.follow(definitions)
+        definitions["databases"][0]["address"] = f"127.0.0.1:{servers[1].port}"
+        said = daemon.apply(definitions, ok=(1,)).stderr
+        if "needs GTIDs" not in said or "gtid_mode=ON" not in said:
+            raise Failed(f"a replica for reads was not refused: {said!r}")
+        del definitions["databases"][0]["address"]
+        daemon.write("definitions.yaml", yaml.safe_dump(definitions))
+        w.sql("UPDATE product SET name = 'of the first'")
+        w.equal(daemon)
+        detour.lead_to(servers[1].port)
+        servers[1].sql(f"UPDATE {w.schema}.product SET name = 'of the second'")
+        state = wait_until("the topic stops", lambda: topic_state(daemon)["state"] == "fail" and topic_state(daemon))
+        if "positions cannot be compared" not in state["reason"] or RESET not in state["fix"]:
+            raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")
+        w.equal(daemon)
+
+
+test_without_gtids_another_server_stops_the_topic.servers = ("mysql8", "mysql9")
+test_without_gtids_another_server_stops_the_topic.why = "always has GTIDs"
+
+
+def test_kills_and_builds_while_servers_take_over_lose_nothing(w):
+    with Stage(w) as s:
+        first, second = s.pair.first, s.pair.second
+        for _ in range(4):
+            s.run(30)
+            s.daemon.command("index", "create", f"{w.schema}.orders", ok=None)
+            s.run(20)
+            if w.rng.random() < 0.5:
+                s.daemon.kill()
+            s.pair.switch(second, first)
+            s.lead(second)
+            s.run(10)
+            s.daemon.start()
+            time.sleep(w.rng.random() * 1.5)
+            s.daemon.kill()
+            s.run(10)
+            s.daemon.start()
+            s.pair.follow(first, second)
+            first, second = second, first
+        s.run(50)
+        wait_until("the build is over", lambda: w.table(s.daemon, "orders")["build"] is None, 90)
+        s.equal()
+
+
+def test_a_prepared_transaction_is_committed_on_the_server_that_took_over(w):
+    with Stage(w) as s:
+        s.equal()
+        for n, end in enumerate(("COMMIT", "ROLLBACK")):
+            w.sql(f"XA START 'x{n}'", f"UPDATE customer SET city = 'prepared {n}' WHERE id = {n + 1}",
+                  f"UPDATE orders SET title = 'prepared {n}' WHERE id = {n + 1}", f"XA END 'x{n}'", f"XA PREPARE 'x{n}'")
+        s.run(20)
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.lead(s.pair.second)
+        w.sql("UPDATE product SET name = 'after the switch' WHERE id = 1")
+        s.equal()
+        for n, end in enumerate(("COMMIT", "ROLLBACK")):
+            w.sql(f"XA {end} 'x{n}'")
+        s.equal()
+        if w.engine.get(w.index("orders"), 1)["title"] != "prepared 0":
+            raise Failed("the committed row is not there")
+
+
+def test_shapes_of_tables_are_known_on_the_server_that_took_over(w):
+    """Without column names in the log, and with DDL after the place that is gone on from."""
+    with Stage(w, "--binlog-row-metadata=MINIMAL", tables=("customer",), columns=["id", "city"]) as s:
+        w.sql("UPDATE customer SET city = 'by the first shape' WHERE id = 1")
+        s.equal()
+        s.daemon.stop()
+        w.sql("UPDATE customer SET city = 'still by the first shape' WHERE id = 2",
+              "ALTER TABLE customer ADD COLUMN nick VARCHAR(20) FIRST",
+              "UPDATE customer SET city = 'by the second shape', nick = 'x' WHERE id = 3")
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.lead(s.pair.second)
+        s.daemon.start()
+        w.sql("UPDATE customer SET city = 'on the second server' WHERE id = 4")
+        s.equal()
+        state = w.table(s.daemon, "customer")
+        if state["state"] != "available":
+            raise Failed(f"the table is {state}")
+
+
+def test_an_address_that_leads_elsewhere_before_the_dump_ends_shows_nothing_false(w):
+    """New connections come to the replica while the old one still gives the log of the first server."""
+    with Stage(w) as s:
+        s.run(20)
+        s.lead(s.pair.second, cut=False)
+        s.run(50)
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.detour.cut()
+        s.run(50)
+        s.equal()
+
+
+def test_reads_that_an_address_leads_to_a_stale_server_are_not_believed(w):
+    """The dump goes on at the first server; whoever connects anew comes to one that lags, in a log that is further on."""
+    with Stage(w) as s:
+        s.run(20)
+        s.equal()
+        s.pair.catch_up(s.pair.second, s.pair.first)
+        s.pair.hold(s.pair.second)
+        for _ in range(3):
+            s.pair.second.sql("FLUSH BINARY LOGS")
+        s.lead(s.pair.second, cut=False)
+        for row in s.pair.first.sql("SELECT id FROM information_schema.processlist"
+                                    " WHERE user = 'millrace' AND command NOT LIKE 'Binlog Dump%'"):
+            s.pair.first.sql(f"KILL {row[0]}")
+        w.sql("UPDATE customer SET city = 'only at the first' WHERE id < 20")
+        wait_until("the other server is noticed", lambda: "leads to another server" in s.daemon.log_tail(100000))
+        s.lead(s.pair.first, cut=False)
+        s.equal()
+
+
+def connections(server):
+    return server.sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'millrace'")[0][0]
+
+
+def with_replica(w, s):
+    """The definitions with re-reads from the second server."""
+    s.definitions["databases"][0] |= {"address": f"127.0.0.1:{s.pair.second.port}", "user": "millrace",
+                                      "password_file": "source.password"}
+    s.daemon.apply(s.definitions)
+
+
+def test_reads_go_to_a_replica_that_keeps_up(w):
+    with Stage(w) as s:
+        with_replica(w, s)
+        s.run(50)
+        s.equal()
+        if connections(s.pair.second) == 0:
+            raise Failed("nothing was read from the replica")
+        s.daemon.build(f"{w.schema}.orders")
+        s.pair.second.stop()
+        s.run(50)
+        s.equal()
+
+
+def test_a_replica_ten_seconds_behind_gives_no_stale_document(w):
+    with Stage(w) as s:
+        s.pair.catch_up(s.pair.second, s.pair.first)
+        s.pair.promote(s.pair.second)
+        s.pair.follow(s.pair.second, s.pair.first, delay=10)
+        with_replica(w, s)
+        for _ in range(3):
+            s.run(20)
+            s.equal()
+        s.daemon.build(f"{w.schema}.orders")
+        s.run(20)
+        s.equal()
+
+
+def test_a_gap_is_built_over_by_itself_where_the_topic_says_so(w):
+    daemon, work, connection = on_a_private_server(w, "gap")
+    daemon.apply(w.shop_definitions(on_gap="rebuild"))
+    if "on_gap: rebuild" not in daemon.command("export").stdout:
+        raise Failed("the export does not say on_gap")
+    epoch = int(topic_state(daemon)["epoch"])
+
+    def versions():
+        return {int(w.table(daemon, name)["version"]) for name in ("orders", "product", "customer")
+                if w.table(daemon, name)["state"] == "available"}
+
+    def is_built_over(number):
+        wait_until(lambda: f"the tables are in version {number}, but {daemon.json('status')['tables']}",
+                   lambda: versions() == {number}, 90, 0.2)
+        work.run(connection, 50)
+        w.equal(daemon)
+        if versions() != {number} or int(topic_state(daemon)["epoch"]) != epoch + number - 1:
+            raise Failed(f"one gap was built over more than once: {daemon.json('status')}")
+
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    work.run(connection, 50)
+    w.sql("FLUSH BINARY LOGS")
+    work.run(connection, 50)
+    wait_until("the server purges its log", lambda: purged_to_the_last(w))
+    daemon.start()
+    is_built_over(2)
+    daemon.stop()
+    no_dump_threads(w)
+    reset_log(w)
+    work.run(connection, 50)
+    daemon.start()
+    is_built_over(3)

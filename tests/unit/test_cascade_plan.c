@@ -1,0 +1,319 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "sync/binlog/row.h"
+#include "sync/cascade_parent.h"
+#include "sync/cascade_plan.h"
+#include "sync/document/key.h"
+#include "sync/document/plan.h"
+#include "tests/unit/document_fixture.h"
+
+#define TABLES 3
+
+/* p is in no definition; c(id, p), g(id, c, p) are, each as an index of its own. */
+struct family {
+    struct schema *schemas[TABLES]; /* p, c, g */
+    struct table_definition tables[2];
+    struct definitions *defs;
+    struct plan *plans[2];
+    struct foreign_key keys[TABLES][2];
+    size_t n_keys[TABLES];
+    struct cascade_plan *cascades;
+};
+
+static struct str col_id[] = {STR("id")}, col_p[] = {STR("p")}, col_c[] = {STR("c")},
+                  col_both[] = {STR("p"), STR("c")}, col_p_id[] = {STR("p"), STR("id")};
+
+static const char *const names[TABLES] = {"p", "c", "g"};
+
+static size_t number_of(struct str table)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        if (str_equal(table, str_from(names[i])))
+            return i;
+    fail();
+    return 0;
+}
+
+static struct schema *find(void *ctx, struct str database, struct str table)
+{
+    (void)database;
+    return ((struct family *)ctx)->schemas[number_of(table)];
+}
+
+static bool find_keys(void *ctx, struct str schema, struct str table, struct arena *a,
+                      struct foreign_key **keys, size_t *n, struct err *err)
+{
+    struct family *f = ctx;
+
+    (void)schema;
+    (void)a;
+    (void)err;
+    *keys = f->keys[number_of(table)];
+    *n = f->n_keys[number_of(table)];
+    return true;
+}
+
+static void add_key(struct family *f, const char *child, const char *parent, struct str *columns,
+                    struct str *parent_columns, size_t n, const char *on_delete,
+                    const char *on_update)
+{
+    const size_t i = number_of(str_from(child));
+
+    f->keys[i][f->n_keys[i]++] = (struct foreign_key){.name = STR("fk"),
+                                                              .schema = STR("db"),
+                                                              .table = str_from(child),
+                                                              .parent_schema = STR("db"),
+                                                              .parent_table = str_from(parent),
+                                                              .columns = columns,
+                                                              .parent_columns = parent_columns,
+                                                              .n_columns = n,
+                                                              .on_delete = str_from(on_delete),
+                                                              .on_update = str_from(on_update)};
+}
+
+static int set_up(void **state)
+{
+    struct family *f = calloc(1, sizeof(*f));
+
+    for (size_t i = 0; i < TABLES; i++) {
+        f->schemas[i] = make_schema(names[i], 1);
+        add_column(f->schemas[i], "id", COLUMN_INT);
+        add_column(f->schemas[i], "p", COLUMN_INT);
+        add_column(f->schemas[i], "c", COLUMN_INT);
+    }
+    f->tables[0] = (struct table_definition){.table = STR("db.c"), .all_columns = true};
+    f->tables[1] = (struct table_definition){.table = STR("db.g"), .all_columns = true};
+    f->defs = make_definitions(f->tables, 2);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct family *f = *state;
+
+    cascade_plan_free(f->cascades);
+    for (size_t i = 0; i < 2; i++)
+        plan_unref(f->plans[i]);
+    for (size_t i = 0; i < TABLES; i++)
+        schema_unref(f->schemas[i]);
+    definitions_unref(f->defs);
+    free(f);
+    return 0;
+}
+
+/* Plans of the tables from `first` to c (0) and g (1). */
+static const struct cascade_table *compile(struct family *f, size_t first, const char *parent)
+{
+    struct err err = {0};
+
+    for (size_t i = first; i < 2; i++) {
+        f->plans[i] = plan_compile(f->defs, &f->tables[i], find, f, &err);
+        assert_non_null(f->plans[i]);
+    }
+    f->cascades = cascade_plan_compile(f->plans + first, 2 - first, find_keys, f, &err);
+    assert_non_null(f->cascades);
+    return cascade_plan_find(f->cascades, STR("db"), str_from(parent));
+}
+
+static void a_key_without_an_action_changes_nothing(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "RESTRICT", "NO ACTION");
+    assert_null(compile(f, 0, "p"));
+}
+
+static void a_parent_in_no_definition_leads_to_its_children(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+
+    const struct cascade_table *p = compile(f, 0, "p");
+
+    assert_non_null(p);
+    assert_int_equal(p->on[CASCADE_DELETE].n_steps, 1);
+    assert_int_equal(p->on[CASCADE_DELETE].steps[0].target, 0);
+    assert_true(p->on[CASCADE_DELETE].keys[0].deletes);
+    assert_int_equal(p->on[CASCADE_UPDATE].n_steps, 0);
+    assert_true(p->on[CASCADE_DELETE].keys[0].child->goes);
+}
+
+static void the_next_level_is_found_by_the_keys_of_an_index_between(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "g", "c", col_c, col_id, 1, "SET NULL", "RESTRICT");
+
+    const struct cascade_table *p = compile(f, 0, "p");
+    const struct cascade_table *c = cascade_plan_find(f->cascades, STR("db"), STR("c"));
+
+    assert_int_equal(p->on[CASCADE_DELETE].n_steps, 1);
+    assert_int_equal(p->on[CASCADE_DELETE].n_blind, 0);
+    assert_int_equal(c->on[CASCADE_DELETE].n_steps, 1);
+    assert_int_equal(c->on[CASCADE_DELETE].steps[0].target, 1);
+    assert_false(c->on[CASCADE_DELETE].keys[0].deletes);
+}
+
+static void without_an_index_between_the_next_level_is_blind(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "g", "c", col_c, col_id, 1, "CASCADE", "RESTRICT");
+
+    const struct cascade_table *p = compile(f, 1, "p");
+
+    assert_non_null(p);
+    assert_int_equal(p->on[CASCADE_DELETE].n_steps, 0);
+    assert_int_equal(p->on[CASCADE_DELETE].n_blind, 1);
+    assert_int_equal(p->on[CASCADE_DELETE].blind[0].target, 0);
+    assert_non_null(strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "define a table for db.c"));
+}
+
+static void values_that_go_through_need_no_index_between(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "CASCADE");
+    add_key(f, "g", "c", col_p, col_p, 1, "CASCADE", "CASCADE");
+
+    const struct cascade_table *p = compile(f, 1, "p");
+
+    for (int cause = 0; cause < N_CASCADE_CAUSES; cause++) {
+        assert_int_equal(p->on[cause].n_blind, 0);
+        assert_int_equal(p->on[cause].n_steps, 1);
+        assert_int_equal(p->on[cause].steps[0].n_looks, 1);
+
+        const struct cascade_key *k = &p->on[cause].keys[p->on[cause].steps[0].looks[0].key];
+
+        assert_string_equal(k->child->table.ptr, "g");
+        assert_string_equal(k->columns[0].ptr, "p");
+        assert_string_equal(k->parent_columns[0].ptr, "id");
+    }
+}
+
+static void an_update_that_fills_part_of_a_longer_key_finds_by_that_part(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "RESTRICT", "CASCADE");
+    add_key(f, "g", "c", col_both, col_p_id, 2, "RESTRICT", "CASCADE");
+
+    const struct cascade_effect *effect = &compile(f, 0, "p")->on[CASCADE_UPDATE];
+
+    assert_int_equal(effect->n_steps, 2);
+    assert_int_equal(effect->n_blind, 0);
+    assert_int_equal(effect->steps[1].target, 1);
+
+    const struct cascade_key *k = &effect->keys[effect->steps[1].looks[0].key];
+
+    assert_int_equal(k->n_columns, 1);
+    assert_string_equal(k->columns[0].ptr, "p");
+    assert_string_equal(k->parent_columns[0].ptr, "id");
+}
+
+static void a_table_that_refers_to_itself_leads_to_itself(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "c", col_c, col_id, 1, "CASCADE", "RESTRICT");
+
+    const struct cascade_table *c = compile(f, 0, "c");
+
+    assert_int_equal(c->on[CASCADE_DELETE].n_keys, 1);
+    assert_int_equal(c->on[CASCADE_DELETE].n_steps, 1);
+    assert_int_equal(c->on[CASCADE_DELETE].n_blind, 0);
+}
+
+/* ---- rows ---- */
+
+static struct value absent_value(void)
+{
+    return (struct value){.kind = VALUE_ABSENT};
+}
+
+static void assert_key(struct str key, const char *text)
+{
+    struct str part;
+
+    assert_true(key_next(&key, &part));
+    assert_int_equal(part.len, strlen(text));
+    assert_memory_equal(part.ptr, text, part.len);
+}
+
+static void rows_set_off_what_their_old_values_are_referred_to_by(void **state)
+{
+    struct family *f = *state;
+    struct cascade_set_off off;
+    struct value old[] = {int_value(7), int_value(8), null_value()};
+    struct value new[] = {int_value(7), int_value(9), null_value()};
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "CASCADE");
+    add_key(f, "g", "p", col_p, col_p, 1, "SET NULL", "CASCADE");
+
+    struct cascade_parent *parent = cascade_parent_new(compile(f, 0, "p"), f->schemas[0]);
+
+    assert_false(cascade_parent_look(parent, &(struct row_change){.after = new}, &off));
+    assert_true(cascade_parent_look(parent, &(struct row_change){.before = old}, &off));
+    assert_int_equal(off.cause, CASCADE_DELETE);
+    assert_key(off.keys[0], "7");
+    assert_key(off.keys[1], "8");
+    assert_true(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    assert_int_equal(off.cause, CASCADE_UPDATE);
+    assert_int_equal(off.keys[0].len, 0);
+    assert_key(off.keys[1], "8");
+    old[1] = null_value();
+    assert_false(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    cascade_parent_free(parent);
+}
+
+static void what_the_images_lack_is_unknown_only_where_it_counts(void **state)
+{
+    struct family *f = *state;
+    struct cascade_set_off off;
+    struct value old[] = {int_value(7), absent_value(), absent_value()};
+    struct value new[] = {absent_value(), absent_value(), int_value(3)};
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "CASCADE");
+    add_key(f, "g", "p", col_p, col_p, 1, "SET NULL", "CASCADE");
+
+    struct cascade_parent *parent = cascade_parent_new(compile(f, 0, "p"), f->schemas[0]);
+
+    assert_true(cascade_parent_look(parent, &(struct row_change){.before = old}, &off));
+    assert_key(off.keys[0], "7");
+    assert_false(off.unknown[0]);
+    assert_true(off.unknown[1]);
+    assert_false(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    new[1] = int_value(4);
+    assert_true(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    assert_false(off.unknown[0]);
+    assert_true(off.unknown[1]);
+    cascade_parent_free(parent);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_key_without_an_action_changes_nothing),
+        TEST(a_parent_in_no_definition_leads_to_its_children),
+        TEST(the_next_level_is_found_by_the_keys_of_an_index_between),
+        TEST(without_an_index_between_the_next_level_is_blind),
+        TEST(values_that_go_through_need_no_index_between),
+        TEST(an_update_that_fills_part_of_a_longer_key_finds_by_that_part),
+        TEST(a_table_that_refers_to_itself_leads_to_itself),
+        TEST(rows_set_off_what_their_old_values_are_referred_to_by),
+        TEST(what_the_images_lack_is_unknown_only_where_it_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

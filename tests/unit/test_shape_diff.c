@@ -1,0 +1,264 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/buf.h"
+#include "sync/binlog/ddl.h"
+#include "sync/model/definition_parse.h"
+#include "sync/model/shape_diff.h"
+#include "tests/unit/fake_catalog.h"
+
+#include <string.h>
+
+#define HEAD                                           \
+    "topics: [{name: t, address: 'db:3306'}]\n"        \
+    "databases: [{name: d, topic: t, schema: shop}]\n" \
+    "tables:\n"
+#define ORDERS "id int NOT NULL; customer int; title varchar(50); state int"
+#define ITEM   "id int NOT NULL; order_id int; qty int"
+#define ALL    "table: d.orders"
+#define NAMED  "table: d.orders, columns: [id, title]"
+#define ITEMS                                                                             \
+    "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: order_id," \
+    " as: items, many: true}]"
+#define WHERE                                                                             \
+    "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: order_id," \
+    " as: items, many: true, columns: [id], where: '`qty` > 0'}]"
+
+struct tables {
+    const char *orders, *orders_key, *item, *item_key;
+};
+
+static const struct tables before = {ORDERS, "PRIMARY=id", ITEM, "PRIMARY=id"};
+
+static void make(struct fake_catalog *c, const struct tables *t)
+{
+    *c = (struct fake_catalog){.arena = arena_new()};
+    fake_table(c, "orders", t->orders, t->orders_key);
+    fake_table(c, "item", t->item, t->item_key);
+}
+
+static struct shape_diff diff_by(const char *table, struct tables is,
+                                 const struct shape_event *event)
+{
+    struct problems *problems = problems_new();
+    struct fake_catalog then, now;
+    struct buf text = {0};
+
+    is.orders = is.orders == NULL ? before.orders : is.orders;
+    is.orders_key = is.orders_key == NULL ? before.orders_key : is.orders_key;
+    is.item = is.item == NULL ? before.item : is.item;
+    is.item_key = is.item_key == NULL ? before.item_key : is.item_key;
+    make(&then, &before);
+    make(&now, &is);
+    buf_printf(&text, HEAD "  - {%s}\n", table);
+
+    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
+
+    if (d == NULL)
+        fail_msg("%s", problems_get(problems, 0)->message.ptr);
+
+    const struct shape_find was = {fake_find_schema, &then}, find = {fake_find_schema, &now};
+    const struct shape_diff found = shape_diff_make(d, &d->tables[0], &was, &find, event);
+
+    definitions_unref(d);
+    problems_free(problems);
+    buf_free(&text);
+    fake_catalog_fini(&then);
+    fake_catalog_fini(&now);
+    return found;
+}
+
+static struct shape_diff diff(const char *table, struct tables is)
+{
+    return diff_by(table, is, NULL);
+}
+
+static struct shape_diff diff_after(const char *table, const char *sql, bool filling)
+{
+    const struct sql_dialect dialect = {0};
+    struct arena *a = arena_new();
+    struct ddl ddl;
+
+    ddl_parse(STR("shop"), str_from(sql), dialect, a, &ddl);
+
+    const struct shape_event event = {.ddl = &ddl, .filling = filling};
+    const struct shape_diff found = diff_by(table, (struct tables){0}, &event);
+
+    arena_free(a);
+    return found;
+}
+
+static void assert_orders(const char *table, const char *orders, enum shape_change change,
+                          const char *column)
+{
+    const struct shape_diff d = diff(table, (struct tables){.orders = orders});
+
+    if (d.change != change || strstr(d.reason, column) == NULL)
+        fail_msg("{%s} with (%s): %d, %s", table, orders, (int)d.change, d.reason);
+}
+
+static void assert_item(const char *table, const char *item, enum shape_change change,
+                        const char *column)
+{
+    const struct shape_diff d = diff(table, (struct tables){.item = item});
+
+    if (d.change != change || strstr(d.reason, column) == NULL)
+        fail_msg("{%s} with (%s): %d, %s", table, item, (int)d.change, d.reason);
+}
+
+static void what_is_as_it_was_asks_for_nothing(void **state)
+{
+    static const char *const tables[] = {ALL, NAMED, ITEMS, WHERE};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        const struct shape_diff d = diff(tables[i], (struct tables){0});
+
+        assert_int_equal(d.change, SHAPE_SAME);
+        assert_string_equal(d.reason, "");
+    }
+}
+
+static void a_column_that_comes_is_added_or_changes_rows_by_what_they_have_in_it(void **state)
+{
+    (void)state;
+    assert_orders(ALL, ORDERS "; note text", SHAPE_ADDED, "`note`");
+    assert_orders(ALL, ORDERS "; note int DEFAULT", SHAPE_CHANGED, "a default");
+    assert_orders(ALL, ORDERS "; note int NOT NULL", SHAPE_CHANGED, "without NULL");
+    assert_orders(ALL, ORDERS "; note int GENERATED", SHAPE_CHANGED, "generated");
+    assert_orders(ALL, ORDERS "; note int INVISIBLE", SHAPE_SAME, "");
+    assert_orders(ALL, "note int; " ORDERS, SHAPE_ADDED, "`note`");
+    assert_item(ITEMS, ITEM "; note text", SHAPE_ADDED, "`note` of d.item");
+    assert_item(ITEMS, ITEM "; note int DEFAULT", SHAPE_CHANGED, "`note` of d.item");
+    assert_orders(ALL, ORDERS "; x int; y int DEFAULT", SHAPE_CHANGED, "`y`");
+}
+
+static void a_column_that_is_not_shown_may_come_and_change(void **state)
+{
+    (void)state;
+    assert_orders(NAMED, ORDERS "; note int DEFAULT", SHAPE_SAME, "");
+    assert_orders(NAMED, "id int NOT NULL; customer text; title varchar(50)", SHAPE_SAME, "");
+    assert_item(WHERE, ITEM "; note int DEFAULT", SHAPE_SAME, "");
+    assert_item(NAMED, "id text", SHAPE_SAME, "");
+}
+
+static void a_column_that_goes_changes_rows_where_all_are_shown(void **state)
+{
+    (void)state;
+    assert_orders(ALL, "id int NOT NULL; customer int; title varchar(50)", SHAPE_CHANGED,
+                  "`state` of d.orders is gone");
+    assert_orders(ALL, "id int NOT NULL; customer int; title varchar(50); state int INVISIBLE",
+                  SHAPE_CHANGED, "`state`");
+    assert_orders(NAMED, "id int NOT NULL; title varchar(50)", SHAPE_SAME, "");
+    assert_orders(NAMED, "id int NOT NULL", SHAPE_SAME, ""); /* its plan says so */
+}
+
+static void another_text_or_field_type_changes_rows(void **state)
+{
+    (void)state;
+    assert_orders(ALL, "id int NOT NULL; customer int; title varchar(10); state int",
+                  SHAPE_CHANGED, "`title`");
+    assert_orders(ALL, "id int NOT NULL; customer bigint; title varchar(50); state int",
+                  SHAPE_CHANGED, "another field type");
+    assert_orders(NAMED ", key: [customer]",
+                  "id int NOT NULL; customer bigint; title varchar(50); state int", SHAPE_SAME,
+                  "");
+    assert_orders("table: d.orders, columns: [id, {name: customer, type: keyword}]",
+                  "id int NOT NULL; customer bigint; title varchar(50); state int", SHAPE_SAME,
+                  "");
+    assert_orders(ALL, "id int NOT NULL; customer int; title varchar(60); state int(3)",
+                  SHAPE_SAME, "");
+}
+
+static void what_rows_are_joined_and_chosen_by_counts(void **state)
+{
+    (void)state;
+    assert_item(WHERE, "id int NOT NULL; order_id varchar(9); qty int", SHAPE_CHANGED,
+                "`order_id`");
+    assert_item(WHERE, "id int NOT NULL; order_id int; qty decimal(9,2)", SHAPE_CHANGED,
+                "`qty`");
+    assert_item(WHERE, "id int NOT NULL; order_id int; qty bigint", SHAPE_SAME, "");
+}
+
+static void another_key_names_documents_anew_and_orders_related_rows(void **state)
+{
+    struct shape_diff d = diff(ALL, (struct tables){.orders_key = "PRIMARY=customer"});
+
+    (void)state;
+    assert_int_equal(d.change, SHAPE_KEY);
+    d = diff(ALL, (struct tables){.orders_key = "PRIMARY=id,customer"});
+    assert_int_equal(d.change, SHAPE_KEY);
+    d = diff(ALL ", key: [id]", (struct tables){.orders_key = "PRIMARY=customer"});
+    assert_int_equal(d.change, SHAPE_SAME);
+    d = diff(ITEMS, (struct tables){.item_key = "PRIMARY=order_id,id"});
+    assert_int_equal(d.change, SHAPE_CHANGED);
+}
+
+static void a_name_that_goes_to_another_column_changes_rows(void **state)
+{
+    static const struct {
+        const char *sql;
+        enum shape_change change;
+    } cases[] = {
+        {"ALTER TABLE orders DROP COLUMN state, ADD COLUMN state INT", SHAPE_CHANGED},
+        {"ALTER TABLE orders CHANGE state customer INT, CHANGE customer state INT", SHAPE_CHANGED},
+        {"ALTER TABLE orders RENAME COLUMN state TO customer, RENAME COLUMN customer TO state",
+         SHAPE_CHANGED},
+        {"ALTER TABLE orders CHANGE state state INT", SHAPE_SAME},
+        {"ALTER TABLE orders MODIFY state INT AFTER id", SHAPE_SAME},
+        {"ALTER TABLE elsewhere DROP COLUMN state, ADD COLUMN state INT", SHAPE_SAME},
+        {"RENAME TABLE orders TO _orders_del, _orders_gho TO orders", SHAPE_SAME},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct shape_diff d = diff_after(ALL, cases[i].sql, false);
+
+        if (d.change != cases[i].change)
+            fail_msg("%s: %d, %s", cases[i].sql, (int)d.change, d.reason);
+    }
+}
+
+static void what_may_change_rows_begins_a_build_anew(void **state)
+{
+    static const struct {
+        const char *sql;
+        enum shape_change change;
+    } cases[] = {
+        {"ALTER TABLE orders MODIFY state INT", SHAPE_CHANGED},
+        {"ALTER TABLE orders CONVERT TO CHARACTER SET latin1", SHAPE_CHANGED},
+        {"RENAME TABLE orders TO _orders_del, _orders_gho TO orders", SHAPE_CHANGED},
+        {"ALTER TABLE orders ADD COLUMN note INT", SHAPE_SAME}, /* the shapes say what it has */
+        {"ALTER TABLE orders ADD INDEX (state)", SHAPE_SAME},
+        {"ALTER TABLE item MODIFY qty INT", SHAPE_SAME},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct shape_diff d = diff_after(ALL, cases[i].sql, true);
+
+        if (d.change != cases[i].change)
+            fail_msg("%s: %d, %s", cases[i].sql, (int)d.change, d.reason);
+    }
+    assert_int_equal(diff_after(ITEMS, "ALTER TABLE item MODIFY qty INT", true).change,
+                     SHAPE_CHANGED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_as_it_was_asks_for_nothing),
+        cmocka_unit_test(a_column_that_comes_is_added_or_changes_rows_by_what_they_have_in_it),
+        cmocka_unit_test(a_column_that_is_not_shown_may_come_and_change),
+        cmocka_unit_test(a_column_that_goes_changes_rows_where_all_are_shown),
+        cmocka_unit_test(another_text_or_field_type_changes_rows),
+        cmocka_unit_test(what_rows_are_joined_and_chosen_by_counts),
+        cmocka_unit_test(another_key_names_documents_anew_and_orders_related_rows),
+        cmocka_unit_test(a_name_that_goes_to_another_column_changes_rows),
+        cmocka_unit_test(what_may_change_rows_begins_a_build_anew),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

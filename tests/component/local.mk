@@ -1,7 +1,7 @@
 # Tests that need a server beside them; with_mariadb.sh and with_tls_server.sh start
 # private ones.
 dist_noinst_SCRIPTS += %D%/make_certificates.sh %D%/with_mariadb.sh %D%/with_tls_server.sh
-EXTRA_DIST          += %D%/server.h
+EXTRA_DIST          += %D%/parts.h %D%/server.h
 
 if HAVE_CMOCKA
 component_tests = \
@@ -22,6 +22,7 @@ tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
 tests_component_test_mysql_LDADD     = $(service_test_ldadd)
 tests_component_test_read_view_LDADD = $(sync_test_ldadd)
 tests_component_test_search_LDADD    = $(service_test_ldadd)
+tests_component_test_transport_SOURCES = %D%/test_transport.c %D%/transport_trouble.c %D%/transport_rig.h
 tests_component_test_transport_LDADD = $(binlog_test_ldadd)
 
 # The program itself, with nothing beside it.
@@ -33,9 +34,11 @@ TESTS      += %D%/test_binlog_live.tap
 EXTRA_DIST += %D%/test_binlog_live.tap %D%/binlog_live.sh
 
 # The web server over a coordinator that does nothing.
-check_PROGRAMS += %D%/test_web
-TESTS          += %D%/test_web
-tests_component_test_web_LDADD = $(web_fake_ldadd)
+check_PROGRAMS += %D%/test_web %D%/test_web_port
+TESTS          += %D%/test_web %D%/test_web_port
+EXTRA_DIST     += %D%/web_rig.h
+tests_component_test_web_LDADD      = $(web_fake_ldadd)
+tests_component_test_web_port_LDADD = $(web_fake_ldadd)
 
 check_PROGRAMS += $(component_tests)
 TESTS          += $(component_tests:=.tap)
@@ -68,6 +71,8 @@ store_tests = \
 check_PROGRAMS += %D%/test_store %D%/test_store_faults
 TESTS          += $(store_tests)
 EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
+tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_letters.c \
+	%D%/store_parts.h
 tests_component_test_store_LDADD        = libstorerig.a $(service_test_ldadd)
 tests_component_test_store_faults_LDADD = libstorerig.a $(service_test_ldadd)
 

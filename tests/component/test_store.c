@@ -1,14 +1,13 @@
-/* What the store keeps, the same on both kinds. */
+/* What the store keeps, the same on both kinds: terms, positions, tombstones, the log. */
 #include "config.h"
 
-#include "tests/component/store_rig.h"
+#include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void terms_rise_and_the_value_is_kept(void **state)
 {
@@ -223,371 +222,6 @@ static void a_tombstone_among_many_costs_less_than_one_alone(void **state)
     free(ids);
 }
 
-static struct stored_version some_version(void)
-{
-    return (struct stored_version){.index = STR("orders"),
-                                   .topic = STR("shop"),
-                                   .epoch = 2,
-                                   .start = UINT64_C(1) << 62,
-                                   .definition = ODD,
-                                   .created_ms = 1};
-}
-
-static void version_numbers_are_never_used_again(void **state)
-{
-    struct stored_version v = some_version();
-
-    (void)state;
-    for (uint64_t i = 1; i <= 3; i++) {
-        ok(store_new_version(f.s, &v, &f.err));
-        assert_int_equal(v.number, i);
-        ok(store_delete_version(f.s, v.index, v.number, &f.err));
-    }
-    reopen();
-    ok(store_new_version(f.s, &v, &f.err));
-    assert_int_equal(v.number, 4);
-    same(v.state, STR("changing"));
-    ok(store_delete_version(f.s, v.index, v.number, &f.err));
-    v.number = 9; /* what the engine has of it, though the store was lost */
-    ok(store_new_version(f.s, &v, &f.err));
-    assert_int_equal(v.number, 9);
-    ok(store_delete_version(f.s, v.index, v.number, &f.err));
-    ok(store_new_version(f.s, &v, &f.err));
-    assert_int_equal(v.number, 10);
-}
-
-static void one_version_of_an_index_is_built_at_a_time(void **state)
-{
-    struct stored_version v = some_version(), other = some_version();
-
-    (void)state;
-    ok(store_new_version(f.s, &v, &f.err));
-    refused(store_new_version(f.s, &v, &f.err), ERR_REJECT);
-    other.index = STR("customers");
-    ok(store_new_version(f.s, &other, &f.err));
-    v.state = STR("failed");
-    v.error = STR("why");
-    ok(store_save_version(f.s, &v, &f.err));
-    v.index = STR("orders");
-    ok(store_new_version(f.s, &v, &f.err));
-    assert_int_equal(v.number, 2);
-}
-
-static void promoting_a_version_retires_the_one_before(void **state)
-{
-    struct stored_version v = some_version(), *out;
-    size_t n;
-
-    (void)state;
-    ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
-    ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
-    refused(store_promote_version(f.s, v.index, 9, 99, &f.err), ERR_REJECT);
-    ok(store_load_versions(f.s, f.a, STR(""), &out, &n, &f.err));
-    assert_int_equal(n, 2);
-    same(out[0].state, STR("history"));
-    same(out[1].state, STR("available"));
-    assert_int_equal(out[1].finished_ms, 88);
-    assert_int_equal(out[1].start, UINT64_C(1) << 62);
-    same(out[1].definition, ODD);
-    ok(store_load_versions(f.s, f.a, STR("nothing"), &out, &n, &f.err));
-    assert_int_equal(n, 0);
-}
-
-static void a_stopped_table_keeps_its_place_and_its_way_out(void **state)
-{
-    struct stored_stop stop = {STR("shop.orders"),
-                               STR("TRUNCATE"),
-                               STR("build it again"),
-                               STR("binlog.000001"),
-                               4711,
-                               12};
-    struct stored_stop *out;
-    size_t n;
-
-    (void)state;
-    ok(store_put_stop(f.s, &stop, &f.err));
-    stop.reason = ODD;
-    ok(store_put_stop(f.s, &stop, &f.err));
-    ok(store_load_stops(f.s, f.a, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    same(out[0].reason, ODD);
-    same(out[0].way_out, stop.way_out);
-    assert_int_equal(out[0].offset, 4711);
-    ok(store_delete_stop(f.s, stop.table, &f.err));
-    ok(store_load_stops(f.s, f.a, &out, &n, &f.err));
-    assert_int_equal(n, 0);
-}
-
-static size_t count_rebuilds(struct stored_rebuild **out)
-{
-    size_t n;
-
-    ok(store_load_rebuilds(f.s, f.a, out, &n, &f.err));
-    return n;
-}
-
-static void a_rebuild_is_wished_once_and_keeps_its_time(void **state)
-{
-    struct stored_rebuild wish = {STR("shop.orders"), ODD, 12}, *out;
-
-    (void)state;
-    ok(store_put_rebuild(f.s, &wish, &f.err));
-    wish.at_ms = 13;
-    ok(store_put_rebuild(f.s, &wish, &f.err));
-    assert_int_equal(count_rebuilds(&out), 1);
-    assert_int_equal(out[0].at_ms, 12);
-    wish.reason = STR("another");
-    ok(store_put_rebuild(f.s, &wish, &f.err));
-    assert_int_equal(count_rebuilds(&out), 1);
-    assert_int_equal(out[0].at_ms, 13);
-    same(out[0].reason, wish.reason);
-    ok(store_delete_rebuild(f.s, wish.table, &f.err));
-    assert_int_equal(count_rebuilds(&out), 0);
-}
-
-static void shapes_are_kept_with_the_wish_and_go_with_their_version(void **state)
-{
-    const struct stored_rebuild wish = {STR("shop.orders"), STR("why"), 12};
-    struct stored_version v = some_version();
-    struct stored_rebuild *out;
-    struct buf shapes = {0};
-    bool found;
-
-    (void)state;
-    ok(store_new_version(f.s, &v, &f.err));
-    ok(store_put_shapes(f.s, v.index, 1, STR("old"), NULL, &f.err));
-    assert_int_equal(count_rebuilds(&out), 0);
-    ok(store_put_shapes(f.s, v.index, 1, ODD, &wish, &f.err));
-    assert_int_equal(count_rebuilds(&out), 1);
-    reopen();
-    ok(store_load_shapes(f.s, v.index, 1, &shapes, &found, &f.err));
-    assert_true(found);
-    same(buf_str(&shapes), ODD);
-    ok(store_load_shapes(f.s, v.index, 2, &shapes, &found, &f.err));
-    assert_false(found);
-    ok(store_delete_version(f.s, v.index, 1, &f.err));
-    ok(store_load_shapes(f.s, v.index, 1, &shapes, &found, &f.err));
-    assert_false(found);
-    buf_free(&shapes);
-}
-
-static struct stored_job some_job(uint32_t bucket)
-{
-    return (struct stored_job){.kind = STR("index"),
-                               .index = STR("orders"),
-                               .table = STR("shop.orders"),
-                               .version = 2,
-                               .bucket = bucket,
-                               .buckets = 4,
-                               .state = STR("init"),
-                               .parameters = STR("{}"),
-                               .created_ms = 1};
-}
-
-static void a_version_that_is_promoted_was_the_rebuild(void **state)
-{
-    struct stored_rebuild wish = {STR("shop.orders"), STR("why"), 12}, *out;
-    struct stored_version v = some_version();
-    struct stored_job job = some_job(0);
-    bool changing;
-
-    (void)state;
-    ok(store_new_version(f.s, &v, &f.err));
-    job.version = v.number;
-    wish.table = job.table;
-    ok(store_new_job(f.s, &job, &f.err));
-    ok(store_put_rebuild(f.s, &wish, &f.err));
-    wish.table = STR("shop.other");
-    ok(store_put_rebuild(f.s, &wish, &f.err));
-    ok(store_fail_version(f.s, v.index, v.number, STR("DDL"), &changing, &f.err));
-    refused(store_promote_version(f.s, v.index, v.number, 77, &f.err), ERR_REJECT);
-    assert_int_equal(count_rebuilds(&out), 2);
-    ok(store_delete_jobs(f.s, v.index, v.number, &f.err));
-    ok(store_delete_version(f.s, v.index, v.number, &f.err));
-    ok(store_new_version(f.s, &v, &f.err));
-    job.version = v.number;
-    ok(store_new_job(f.s, &job, &f.err));
-    ok(store_promote_version(f.s, v.index, v.number, 88, &f.err));
-    assert_int_equal(count_rebuilds(&out), 1);
-    same(out[0].table, STR("shop.other"));
-}
-
-static void a_job_is_made_once_and_saved_by_its_owner(void **state)
-{
-    struct stored_job job = some_job(0), again = some_job(0), second = some_job(1), *out;
-    struct str thing;
-    uint64_t term, newer;
-    char text[32];
-    size_t n;
-
-    (void)state;
-    ok(store_new_job(f.s, &job, &f.err));
-    ok(store_new_job(f.s, &again, &f.err));
-    assert_int_equal(job.id, again.id);
-    ok(store_new_job(f.s, &second, &f.err));
-    assert_int_not_equal(job.id, second.id);
-
-    snprintf(text, sizeof(text), "job/%llu", (unsigned long long)job.id);
-    thing = str_from(text);
-    refused(store_save_job(f.s, 1, &job, &f.err), ERR_STOP);
-    ok(store_take_term(f.s, thing, &term, &f.err));
-    job.state = STR("running");
-    job.cursor = ODD;
-    job.rows_done = 12345678901;
-    ok(store_save_job(f.s, term, &job, &f.err));
-    ok(store_take_term(f.s, thing, &newer, &f.err));
-    job.rows_done = 1;
-    refused(store_save_job(f.s, term, &job, &f.err), ERR_STOP);
-    ok(store_load_jobs(f.s, f.a, &out, &n, &f.err));
-    assert_int_equal(n, 2);
-    same(out[0].cursor, ODD);
-    assert_int_equal(out[0].rows_done, 12345678901);
-    ok(store_delete_jobs(f.s, STR("orders"), 2, &f.err));
-    refused(store_save_job(f.s, newer, &job, &f.err), ERR_STOP);
-    ok(store_load_jobs(f.s, f.a, &out, &n, &f.err));
-    assert_int_equal(n, 0);
-}
-
-static void a_document_has_one_dead_letter(void **state)
-{
-    struct stored_dead_letter d = some_letter("7"), *out;
-    struct dead_letter_filter all = {0};
-    struct dead_letter_count *counts;
-    uint64_t id, deleted;
-    size_t n;
-
-    (void)state;
-    ok(store_put_dead_letter(f.s, &d, &f.err));
-    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
-    id = out[0].id;
-    d.first_ms = 30;
-    d.last_ms = 40;
-    d.reason = STR("other");
-    ok(store_put_dead_letter(f.s, &d, &f.err));
-    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    assert_int_equal(out[0].id, id);
-    assert_int_equal(out[0].attempts, 4);
-    assert_int_equal(out[0].first_ms, 10);
-    assert_int_equal(out[0].last_ms, 40);
-    assert_int_equal(out[0].status, 400);
-    same(out[0].reason, STR("other"));
-    same(out[0].body, ODD);
-
-    /* The same id under another routing is another document. */
-    d.routing = STR("r");
-    ok(store_put_dead_letter(f.s, &d, &f.err));
-    ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
-    assert_int_equal(n, 1);
-    assert_int_equal(counts[0].count, 2);
-    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version - 1, &f.err));
-    ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
-    assert_int_equal(counts[0].count, 2); /* what was written is older than the letter */
-    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version, &f.err));
-    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    same(out[0].routing, STR(""));
-    ok(store_delete_dead_letters(f.s, &all, &deleted, &f.err));
-    assert_int_equal(deleted, 1);
-}
-
-static void many_dead_letters_are_one_transaction(void **state)
-{
-    enum { N = 2000 };
-    static struct stored_dead_letter d[N];
-    static char ids[N][8];
-    struct dead_letter_count *counts;
-    size_t n;
-
-    (void)state;
-    for (size_t i = 0; i < N; i++) {
-        snprintf(ids[i], sizeof(ids[0]), "%zu", i);
-        d[i] = some_letter(ids[i]);
-    }
-    int64_t start = clock_mono_ms();
-
-    ok(store_put_dead_letters(f.s, d, N, &f.err));
-    print_message("# %d dead letters in %lld ms\n", N, (long long)(clock_mono_ms() - start));
-    ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
-    assert_int_equal(counts[0].count, N);
-}
-
-static void dead_letters_are_filtered_and_paged(void **state)
-{
-    struct dead_letter_filter filter = {.limit = 10};
-    struct stored_dead_letter *out;
-    uint64_t deleted;
-    size_t n, total = 0;
-    char id[16];
-
-    (void)state;
-    for (int i = 0; i < 35; i++) {
-        snprintf(id, sizeof(id), "%d", i);
-        struct stored_dead_letter d = some_letter(id);
-
-        if (i % 5 == 0)
-            d.table = STR("shop.customer");
-        if (i % 7 == 0)
-            d.reason = STR("100% 'odd'");
-        ok(store_put_dead_letter(f.s, &d, &f.err));
-    }
-    do {
-        ok(store_load_dead_letters(f.s, f.a, &filter, &out, &n, &f.err));
-        total += n;
-        if (n > 0)
-            filter.after_id = out[n - 1].id;
-    } while (n == filter.limit);
-    assert_int_equal(total, 35);
-
-    filter = (struct dead_letter_filter){.table = STR("shop.customer"), .limit = 100};
-    ok(store_load_dead_letters(f.s, f.a, &filter, &out, &n, &f.err));
-    assert_int_equal(n, 7);
-    filter.reason_like = STR("% 'odd'");
-    ok(store_load_dead_letters(f.s, f.a, &filter, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    filter = (struct dead_letter_filter){.id = out[0].id};
-    ok(store_load_dead_letters(f.s, f.a, &filter, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    same(out[0].doc_id, STR("0"));
-    filter = (struct dead_letter_filter){.topic = STR("nothing")};
-    ok(store_delete_dead_letters(f.s, &filter, &deleted, &f.err));
-    assert_int_equal(deleted, 0);
-    filter = (struct dead_letter_filter){.reason_like = STR("mapper"), .limit = 1};
-    ok(store_delete_dead_letters(f.s, &filter, &deleted, &f.err));
-    assert_int_equal(deleted, 30);
-}
-
-static void a_letter_is_kept_whatever_its_size(void **state)
-{
-    static char id[20000];
-    struct stored_dead_letter d = some_letter(""), *out;
-    struct dead_letter_filter all = {0};
-    const size_t body_len = (size_t)80 << 20;
-    char *body = malloc(body_len);
-    size_t n;
-
-    (void)state;
-    memset(id, 'k', sizeof(id));
-    memset(body, '"', body_len);
-    d.doc_id = (struct str){id, sizeof(id)};
-    d.body = (struct str){body, body_len};
-    ok(store_put_dead_letter(f.s, &d, &f.err));
-    id[sizeof(id) - 1] = 'x';
-    ok(store_put_dead_letter(f.s, &d, &f.err));
-    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
-    assert_int_equal(n, 2);
-    if (out[0].body.len != body_len) {
-        assert_int_equal(out[0].body.len, 0);
-        assert_non_null(strstr(out[0].reason.ptr, "too large for the store"));
-    }
-    ok(store_delete_dead_letter_of(f.s, d.index, d.routing, d.doc_id, d.version, &f.err));
-    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
-    assert_int_equal(n, 1);
-    free(body);
-}
-
 static void the_log_gives_the_newest_first(void **state)
 {
     struct stored_log l = {.table = STR("shop.orders"), .index = STR("orders"), .detail = ODD};
@@ -614,7 +248,7 @@ static void the_log_gives_the_newest_first(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    static const struct CMUnitTest tests[] = {
         STORE_TEST(terms_rise_and_the_value_is_kept),
         STORE_TEST(values_come_back_byte_for_byte),
         STORE_TEST(definitions_change_only_from_the_revision_they_were_read_at),
@@ -624,20 +258,14 @@ int main(int argc, char **argv)
         STORE_TEST(an_id_that_no_index_can_have_needs_no_tombstone),
         STORE_TEST(tombstones_are_paged_without_a_gap),
         STORE_TEST(a_tombstone_among_many_costs_less_than_one_alone),
-        STORE_TEST(version_numbers_are_never_used_again),
-        STORE_TEST(one_version_of_an_index_is_built_at_a_time),
-        STORE_TEST(promoting_a_version_retires_the_one_before),
-        STORE_TEST(a_stopped_table_keeps_its_place_and_its_way_out),
-        STORE_TEST(a_rebuild_is_wished_once_and_keeps_its_time),
-        STORE_TEST(shapes_are_kept_with_the_wish_and_go_with_their_version),
-        STORE_TEST(a_version_that_is_promoted_was_the_rebuild),
-        STORE_TEST(a_job_is_made_once_and_saved_by_its_owner),
-        STORE_TEST(a_document_has_one_dead_letter),
-        STORE_TEST(many_dead_letters_are_one_transaction),
-        STORE_TEST(dead_letters_are_filtered_and_paged),
-        STORE_TEST(a_letter_is_kept_whatever_its_size),
         STORE_TEST(the_log_gives_the_newest_first),
     };
+    static const struct test_part own = {tests, ARRAY_LEN(tests)};
+    const struct test_part *const parts[] = {&own, &store_builds, &store_letters};
+    size_t n;
+    struct CMUnitTest *all = join_parts(parts, ARRAY_LEN(parts), &n);
+    const int failed = store_rig_run(argc, argv, all, n, all, n);
 
-    return store_rig_run(argc, argv, tests, ARRAY_LEN(tests), tests, ARRAY_LEN(tests));
+    free(all);
+    return failed;
 }

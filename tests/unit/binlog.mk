@@ -1,5 +1,5 @@
 # Unit tests of this room.
-EXTRA_DIST += %D%/events.h %D%/memory_log.h %D%/vectors.h
+EXTRA_DIST += %D%/events.h %D%/log_steps.h %D%/memory_log.h %D%/vectors.h
 unit_tests += \
 	%D%/test_cell \
 	%D%/test_charset \
@@ -8,16 +8,18 @@ unit_tests += \
 	%D%/test_decimal \
 	%D%/test_decode \
 	%D%/test_decode_memory \
-	%D%/test_event \
+	%D%/test_event %D%/test_event_meaning \
 	%D%/test_framer \
 	%D%/test_geometry \
 	%D%/test_gtid \
 	%D%/test_inspect \
 	%D%/test_json_diff \
 	%D%/test_jsonb \
+	%D%/test_payload \
 	%D%/test_position \
 	%D%/test_row \
 	%D%/test_schema \
+	%D%/test_statement \
 	%D%/test_table_map \
 	%D%/test_temporal \
 	%D%/test_transaction \
@@ -34,15 +36,18 @@ tests_unit_test_decimal_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_decode_LDADD         = $(binlog_test_ldadd)
 tests_unit_test_decode_memory_LDADD  = $(binlog_test_ldadd)
 tests_unit_test_event_LDADD          = $(binlog_test_ldadd)
+tests_unit_test_event_meaning_LDADD  = $(binlog_test_ldadd)
 tests_unit_test_framer_LDADD         = $(binlog_test_ldadd)
 tests_unit_test_geometry_LDADD       = $(binlog_test_ldadd)
 tests_unit_test_gtid_LDADD           = $(binlog_test_ldadd)
 tests_unit_test_inspect_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_json_diff_LDADD      = $(binlog_test_ldadd)
 tests_unit_test_jsonb_LDADD          = $(binlog_test_ldadd)
+tests_unit_test_payload_LDADD        = $(binlog_test_ldadd)
 tests_unit_test_position_LDADD       = $(binlog_test_ldadd)
 tests_unit_test_row_LDADD            = $(binlog_test_ldadd)
 tests_unit_test_schema_LDADD         = $(binlog_test_ldadd)
+tests_unit_test_statement_LDADD      = $(binlog_test_ldadd)
 tests_unit_test_table_map_LDADD      = $(binlog_test_ldadd)
 tests_unit_test_temporal_LDADD       = $(binlog_test_ldadd)
 tests_unit_test_transaction_LDADD    = $(binlog_test_ldadd)

@@ -10,4 +10,4 @@ tests_unit_test_key_LDADD     = $(document_test_ldadd)
 tests_unit_test_key_set_LDADD = $(document_test_ldadd)
 tests_unit_test_lookup_LDADD  = $(document_test_ldadd)
 tests_unit_test_plan_LDADD    = $(document_test_ldadd)
-EXTRA_DIST += %D%/document_fixture.h
+EXTRA_DIST += %D%/document_fixture.h %D%/shop_fixture.h

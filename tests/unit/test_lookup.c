@@ -4,91 +4,54 @@
 
 #include "sync/document/lookup.h"
 #include "sync/document/plan.h"
-#include "tests/unit/document_fixture.h"
+#include "tests/unit/shop_fixture.h"
 
-/* orders(id, buyer_id, kind) with buyer(id, name) and items(id, order_id, product_id, code). */
-struct shop {
-    struct schema *orders, *buyer, *item;
-    struct column_definition shown[2], bought[1];
-    struct relation_definition relations[2];
-    struct table_definition table;
-    struct definitions *defs;
+/* orders(id, customer, kind) with customer(id, name) and items(id, order_id, product_id). */
+struct fixture {
+    struct shop shop;
+    struct column_definition bought[1];
     struct plan *plan;
     struct arena *arena;
 };
 
-static struct str buyer_id[] = {STR("buyer_id")}, id[] = {STR("id")},
-                  order_id[] = {STR("order_id")};
-
-static struct schema *find(void *ctx, struct str database, struct str table)
+static void compile(struct fixture *f)
 {
-    struct shop *s = ctx;
+    struct err err = {0};
 
-    (void)database;
-    return str_equal(table, STR("orders"))  ? s->orders
-           : str_equal(table, STR("buyer")) ? s->buyer
-           : str_equal(table, STR("item"))  ? s->item
-                                            : NULL;
+    f->plan = plan_compile(f->shop.defs, &f->shop.table, shop_find, &f->shop, &err);
+    assert_non_null(f->plan);
 }
 
 static int set_up(void **state)
 {
-    struct shop *s = calloc(1, sizeof(*s));
-    struct err err = {0};
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct shop *s = &f->shop;
 
-    s->orders = make_schema("orders", 1);
-    add_column(s->orders, "id", COLUMN_INT);
-    add_column(s->orders, "buyer_id", COLUMN_INT);
+    shop_init(s);
     add_column(s->orders, "kind", COLUMN_VARCHAR)->length = 20;
-    s->buyer = make_schema("buyer", 1);
-    add_column(s->buyer, "id", COLUMN_INT);
-    add_column(s->buyer, "name", COLUMN_VARCHAR);
-    s->item = make_schema("item", 1);
-    add_column(s->item, "id", COLUMN_INT);
-    add_column(s->item, "order_id", COLUMN_INT);
     add_column(s->item, "product_id", COLUMN_INT);
-    s->shown[0] = (struct column_definition){.name = STR("kind"), .as = STR("sort")};
-    s->bought[0] = (struct column_definition){.name = STR("product_id")};
-    s->relations[0] = (struct relation_definition){.from = buyer_id,
-                                                   .n_from = 1,
-                                                   .table = STR("db.buyer"),
-                                                   .to = id,
-                                                   .n_to = 1,
-                                                   .as = STR("buyer"),
-                                                   .all_columns = true};
-    s->relations[1] = (struct relation_definition){.from = id,
-                                                   .n_from = 1,
-                                                   .table = STR("db.item"),
-                                                   .to = order_id,
-                                                   .n_to = 1,
-                                                   .as = STR("items"),
-                                                   .many = true,
-                                                   .columns = s->bought,
-                                                   .n_columns = 1};
-    s->table = (struct table_definition){.table = STR("db.orders"),
-                                         .columns = s->shown,
-                                         .n_columns = 1,
-                                         .relations = s->relations,
-                                         .n_relations = 2};
-    s->defs = make_definitions(&s->table, 1);
-    s->plan = plan_compile(s->defs, &s->table, find, s, &err);
-    assert_non_null(s->plan);
-    s->arena = arena_new();
-    *state = s;
+    s->columns[0] = (struct column_definition){.name = STR("kind"), .as = STR("sort")};
+    s->table.n_columns = 1;
+    f->bought[0] = (struct column_definition){.name = STR("product_id")};
+    s->relations[1].as = STR("items");
+    s->relations[1].all_columns = false;
+    s->relations[1].columns = f->bought;
+    s->relations[1].n_columns = 1;
+    s->table.n_relations = 2;
+    compile(f);
+    f->arena = arena_new();
+    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct shop *s = *state;
+    struct fixture *f = *state;
 
-    plan_unref(s->plan);
-    schema_unref(s->orders);
-    schema_unref(s->buyer);
-    schema_unref(s->item);
-    definitions_unref(s->defs);
-    arena_free(s->arena);
-    free(s);
+    plan_unref(f->plan);
+    shop_fini(&f->shop);
+    arena_free(f->arena);
+    free(f);
     return 0;
 }
 
@@ -97,20 +60,20 @@ static int tear_down(void **state)
     "{\"type\":\"integer\"}}},\"items\":{\"type\":\"nested\",\"properties\":{\"product_id\":"   \
     "{\"type\":\"integer\"}}}}}"
 
-static bool look(struct shop *s, size_t place, const char *column, const char *mapping,
+static bool look(struct fixture *f, size_t place, const char *column, const char *mapping,
                  struct lookup_term *out)
 {
     struct err err = {0};
 
-    return lookup_find(s->plan, place, str_from(column), str_from(mapping), s->arena, out, &err);
+    return lookup_find(f->plan, place, str_from(column), str_from(mapping), f->arena, out, &err);
 }
 
-static void assert_at(struct shop *s, size_t place, const char *column, const char *field,
+static void assert_at(struct fixture *f, size_t place, const char *column, const char *field,
                       const char *nested)
 {
     struct lookup_term term = {0};
 
-    assert_true(look(s, place, column, MAPPING, &term));
+    assert_true(look(f, place, column, MAPPING, &term));
     assert_string_equal(term.field.ptr, field);
     assert_int_equal(term.nested.len, strlen(nested));
     assert_memory_equal(nested, term.nested.len > 0 ? term.nested.ptr : "", strlen(nested));
@@ -124,7 +87,7 @@ static void a_column_is_found_where_documents_show_it(void **state)
 
 static void a_column_that_is_not_shown_is_found_by_what_it_is_joined_to(void **state)
 {
-    assert_at(*state, 0, "buyer_id", "buyer.id", "");
+    assert_at(*state, 0, "customer", "buyer.id", "");
     assert_at(*state, 2, "order_id", "_id", "");
     assert_at(*state, 0, "ID", "_id", "");
 }
@@ -150,15 +113,15 @@ static void a_field_that_does_not_find_whole_values_does_not_count(void **state)
 
 static void what_is_not_shown_at_all_says_what_to_do(void **state)
 {
-    struct shop *s = *state;
+    struct fixture *f = *state;
     struct lookup_term term;
     struct err err = {0};
 
-    s->relations[0].where = STR("name <> ''");
-    plan_unref(s->plan);
-    s->plan = plan_compile(s->defs, &s->table, find, s, &err);
-    assert_false(lookup_find(s->plan, 0, STR("buyer_id"), STR(MAPPING), s->arena, &term, &err));
-    assert_non_null(strstr(err.msg, "`buyer_id` of db.orders; fix: name it in `columns`"));
+    f->shop.relations[0].where = STR("name <> ''");
+    plan_unref(f->plan);
+    compile(f);
+    assert_false(lookup_find(f->plan, 0, STR("customer"), STR(MAPPING), f->arena, &term, &err));
+    assert_non_null(strstr(err.msg, "`customer` of db.orders; fix: name it in `columns`"));
 }
 
 static void queries_take_any_value_of_every_column(void **state)
@@ -181,15 +144,15 @@ static void queries_take_any_value_of_every_column(void **state)
 
 static void texts_ignore_the_case_unless_their_collation_does_not(void **state)
 {
-    struct shop *s = *state;
+    struct fixture *f = *state;
     struct lookup_term term;
 
-    assert_true(look(s, 0, "kind", MAPPING, &term));
+    assert_true(look(f, 0, "kind", MAPPING, &term));
     assert_true(term.fold_case);
-    s->orders->columns[2].collation = STR("utf8mb4_bin");
-    assert_true(look(s, 0, "kind", MAPPING, &term));
+    f->shop.orders->columns[2].collation = STR("utf8mb4_bin");
+    assert_true(look(f, 0, "kind", MAPPING, &term));
     assert_false(term.fold_case);
-    assert_true(look(s, 2, "product_id", MAPPING, &term));
+    assert_true(look(f, 2, "product_id", MAPPING, &term));
     assert_false(term.fold_case);
 }
 

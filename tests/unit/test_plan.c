@@ -7,89 +7,35 @@
 #include "sync/document/plan.h"
 #include "sync/document/query.h"
 #include "sync/document/resolver.h"
-#include "tests/unit/document_fixture.h"
+#include "tests/unit/shop_fixture.h"
 
-/* orders(id, customer, note) with customer(id, name) and item(id, order_id, qty). */
-struct shop {
-    struct schema *orders, *customer, *item;
-    struct column_definition columns[3];
-    struct relation_definition relations[2];
-    struct table_definition table;
-    struct definitions *defs;
-};
-
-static struct str customer_from[] = {STR("customer")}, id[] = {STR("ID")};
-static struct str order_id[] = {STR("order_id")};
-
+/* orders(id, customer, note, hidden) with customer(id, name) and item(id, order_id, qty). */
 static int set_up(void **state)
 {
     struct shop *s = calloc(1, sizeof(*s));
 
-    s->orders = make_schema("orders", 1);
-    add_column(s->orders, "id", COLUMN_INT);
-    add_column(s->orders, "customer", COLUMN_BIGINT);
+    shop_init(s);
     add_column(s->orders, "note", COLUMN_VARCHAR)->nullable = true;
     add_column(s->orders, "hidden", COLUMN_INT)->invisible = true;
-    s->customer = make_schema("customer", 1);
-    add_column(s->customer, "id", COLUMN_INT)->is_unsigned = true;
-    add_column(s->customer, "name", COLUMN_VARCHAR);
-    s->item = make_schema("item", 1);
-    add_column(s->item, "id", COLUMN_INT);
-    add_column(s->item, "order_id", COLUMN_INT);
     add_column(s->item, "qty", COLUMN_INT);
+    s->relations[1].where = STR("qty > 0");
     s->columns[0] = (struct column_definition){.name = STR("note"), .as = STR("te\"xt")};
     s->columns[1] = (struct column_definition){.name = STR("id")};
-    s->relations[0] = (struct relation_definition){.from = customer_from,
-                                                   .n_from = 1,
-                                                   .table = STR("db.customer"),
-                                                   .to = id,
-                                                   .n_to = 1,
-                                                   .as = STR("buyer"),
-                                                   .all_columns = true};
-    s->relations[1] = (struct relation_definition){.from = id,
-                                                   .n_from = 1,
-                                                   .table = STR("db.item"),
-                                                   .to = order_id,
-                                                   .n_to = 1,
-                                                   .many = true,
-                                                   .where = STR("qty > 0"),
-                                                   .all_columns = true};
-    s->table = (struct table_definition){.table = STR("db.orders"),
-                                         .columns = s->columns,
-                                         .n_columns = 2,
-                                         .relations = s->relations};
-    s->defs = make_definitions(&s->table, 1);
+    s->table.n_columns = 2;
     *state = s;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct shop *s = *state;
-
-    schema_unref(s->orders);
-    schema_unref(s->customer);
-    schema_unref(s->item);
-    definitions_unref(s->defs);
-    free(s);
+    shop_fini(*state);
+    free(*state);
     return 0;
-}
-
-static struct schema *find(void *ctx, struct str database, struct str table)
-{
-    struct shop *s = ctx;
-
-    assert_true(str_equal(database, STR("db")));
-    if (str_equal(table, STR("orders")))
-        return s->orders;
-    if (str_equal(table, STR("customer")))
-        return s->customer;
-    return str_equal(table, STR("item")) ? s->item : NULL;
 }
 
 static struct plan *compile(struct shop *s, struct err *err)
 {
-    return plan_compile(s->defs, &s->table, find, s, err);
+    return plan_compile(s->defs, &s->table, shop_find, s, err);
 }
 
 static struct plan *compile_well(struct shop *s)

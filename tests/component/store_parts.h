@@ -1,0 +1,10 @@
+/* The parts of test_store. */
+#ifndef TESTS_COMPONENT_STORE_PARTS_H
+#define TESTS_COMPONENT_STORE_PARTS_H
+
+#include "tests/component/parts.h"
+#include "tests/component/store_rig.h"
+
+extern const struct test_part store_builds, store_letters;
+
+#endif

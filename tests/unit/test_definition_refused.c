@@ -1,0 +1,192 @@
+#include "config.h"
+
+#include "tests/unit/definition_text.h"
+
+static void a_wrong_field_is_refused_at_its_place(void **state)
+{
+    (void)state;
+    assert_refused("topics: [{name: a, adress: b, address: c}]", 1, 20,
+                   "did you mean `address`");
+    assert_refused("topics: [{name: a}]", 1, 10, "`topic` needs `address`");
+    assert_refused("topics: [{name: a, address: b, server_id: -1}]", 1, 43,
+                   "from 1 to 4294967295");
+    assert_refused("topics: [{name: a, address: b, server_id: 4294967296}]", 1, 43,
+                   "from 1 to");
+    assert_refused("topics: [{name: a, address: b, tls: yes}]", 1, 37, "is a map of fields");
+    assert_refused("topics: [{name: a, address: b, tls: {verify: yes}}]", 1, 46,
+                   "true or false");
+    assert_refused("topics: [{name: a, address: b, zero_date: nul}]", 1, 43,
+                   "did you mean `null`");
+    assert_refused("topics: [{name: a, address: b, user: [x]}]", 1, 38, "must be a text");
+    assert_refused("topics: [{name: a, address: b, user: }]", 1, 32, "`user` has no value");
+    assert_refused("topics: {name: a}", 1, 9, "`topics` must be a list");
+    assert_refused("topic: []", 1, 1, "did you mean `topics`");
+    assert_refused("- a", 1, 1, "a definition file has");
+    assert_refused("databases: [{name: a, topic: b}]", 1, 30, "there is no topic `b`");
+    assert_refused(HEAD "  - {table: shap.orders}", 4, 13, "did you mean `shop`");
+    assert_refused(HEAD "  - {table: orders}", 4, 13, "is not DATABASE.TABLE");
+    assert_refused(HEAD "  - {index: orders}", 4, 5, "a `table` needs `table`");
+    assert_refused(HEAD "  - {table: shop.Orders}", 4, 13, "lower case");
+    assert_refused(HEAD "  - {table: shop.a, index: a_v1}", 4, 28, "mark the versions");
+    assert_refused(HEAD "  - {table: shop.a, settings: [x]}", 4, 31, "must be a map");
+    assert_refused(HEAD "  - {table: shop.a, key: [a, a]}", 4, 30, "listed twice");
+    assert_refused(HEAD "  - {table: shop.a, columns: [a, {name: b, as: a}]}", 4, 48,
+                   "two fields of one document are called `a`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [_id]}", 4, 31, "keep for themselves");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: '*', type: text}]}", 4, 31,
+                   "it has no fields of its own");
+    assert_refused(HEAD "  - {table: shop.a}\n  - {table: shop.a}", 5, 13, "defined twice");
+    assert_refused(HEAD "  - {table: shop.a, index: x}\n  - {table: shop.b, index: x}", 5, 28,
+                   "several tables in one index");
+}
+
+static void an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again(void **state)
+{
+    static const char now[] = HEAD "  - {table: shop.b, index: x}";
+    static const char then[] = "tables:\n  - {table: shop.a, index: x}";
+    const struct definition_file files[] = {{STR("then.yaml"), str_from(now), STR("")},
+                                            {STR("now.yaml"), str_from(then), STR("")}};
+    struct problems *p = problems_new();
+    struct definitions *stored = definition_apply(NULL, &files[0], 1, false, p);
+    struct definitions *again;
+    const struct problem *first;
+
+    (void)state;
+    assert_non_null(stored);
+    again = definition_apply(stored, &files[1], 1, false, p);
+    assert_null(again);
+    assert_int_equal(problems_n(p), 1);
+    first = problems_get(p, 0);
+    assert_string_equal(first->place.file, "now.yaml");
+    assert_int_equal(first->place.line, 2);
+    assert_non_null(strstr(first->message.ptr, "belongs to table `shop.b`"));
+    problems_free(p);
+    definitions_unref(stored);
+}
+
+static void a_wrong_relation_is_refused_at_its_place(void **state)
+{
+    static const char table[] =
+        HEAD "  - table: shop.a\n    columns: [id]\n    relations:\n      - ";
+    static const struct {
+        const char *relation;
+        unsigned column;
+        const char *message;
+    } cases[] = {
+        {"{from: id, to: a}", 9, "needs `table`"},
+        {"{table: shop.b, to: a}", 9, "needs `from`"},
+        {"{from: [a, b], table: shop.b, to: c}", 43, "`to` has 1 column and `from` has 2"},
+        {"{from: [], table: shop.b, to: c}", 16, "`from` is empty"},
+        {"{from: a, table: shop.b, to: c, where: 'x; y'}", 48, "ends a statement"},
+        {"{from: a, table: shop.b, to: c, as: id}", 45, "two fields"},
+        {"{from: a, table: shop.b, to: c, refresh: parents}", 50, "did you mean `parent`"},
+        {"{from: a, table: sho.b, to: c}", 26, "did you mean `shop`"},
+        {"{from: a, table: shop.b, to: c, relations: [{from: d, table: x.c, to: e}]}", 70,
+         "there is no database `x`"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf b = {0};
+
+        buf_printf(&b, "%s%s", table, cases[i].relation);
+        assert_refused(b.ptr, 7, cases[i].column, cases[i].message);
+        buf_free(&b);
+    }
+}
+
+static void what_is_not_available_yet_is_refused_and_checked(void **state)
+{
+    static const struct {
+        const char *field; /* of a relation, or of a table after the first blank line */
+        const char *message;
+    } relation[] =
+        {
+            {"refresh: area", "`refresh: area` is not"},
+            {"distinct: true", "`distinct: true` is not"},
+            {"flattened: true", "`flattened: true` is"},
+            {"order_by: a", "`order_by` is not"},
+            {"limit: 3", "`limit` is not"},
+            {"max_depth: 3", "`max_depth` is not"},
+            {"values: a", "`values` is not"},
+            {"through: {table: shop.l, from: id, to: x}", "`through` is not"},
+        },
+      table[] = {
+          {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
+          {"source_field: a", "`source_field` is not"},
+          {"unique_keys: [[a, b]]", "`unique_keys` is not"},
+          {"filter: a = 1", "`filter` is not"},
+          {"soft_delete: {column: a, deleted: 1}", "`soft_delete` is not"},
+          {"sync_every: 60s", "`sync_every` is not"},
+          {"root_column: a", "`root_column` is not"},
+          {"delayed: true", "`delayed: true` is not"},
+          {"join: {name: a}", "`join` is not"},
+          {"columns: [{name: a, value: 1}]", "`value` is not"},
+          {"columns: [{name: a, default: 1}]", "`default` is not"},
+          {"columns: [{name: a, transform: [{kind: mask}]}]", "`transform` is not"},
+          {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
+           "target_key: b}]",
+           "`top_relations` is not"},
+      };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(relation) + ARRAY_LEN(table); i++) {
+        bool related = i < ARRAY_LEN(relation);
+        struct buf b = {0};
+        struct problems *p = problems_new();
+
+        if (related)
+            buf_printf(&b,
+                       HEAD
+                       "  - {table: shop.a, relations: [{from: x, table: shop.b, to: y, %s}]}",
+                       relation[i].field);
+        else
+            buf_printf(&b, HEAD "  - {table: shop.a, %s}",
+                       table[i - ARRAY_LEN(relation)].field);
+
+        const struct definition_file file = {STR("f"), buf_str(&b), STR("")};
+        const char *message =
+            related ? relation[i].message : table[i - ARRAY_LEN(relation)].message;
+
+        assert_null(definition_apply(NULL, &file, 1, false, p));
+        if (problems_n(p) != 1 || strstr(problems_get(p, 0)->message.ptr, message) == NULL)
+            fail_msg("%s: %s", b.ptr, problems_get(p, 0)->message.ptr);
+        problems_free(p);
+        buf_free(&b);
+    }
+    problems_free(problems);
+    problems = problems_new();
+    assert_null(apply(NULL, HEAD
+                      "  - {table: shop.a, sync_every: often, top_relations: [{tabel: x}]}"));
+    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 9);
+}
+
+static void a_relation_to_another_topic_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("topics: [{name: s, address: a}, {name: t, address: b}]\n"
+                   "databases: [{name: s, topic: s}, {name: t, topic: t}]\n"
+                   "tables: [{table: s.a, relations: [{from: x, table: t.b, to: y}]}]",
+                   3, 52, "of another topic");
+}
+
+static void every_mistake_is_reported_at_once(void **state)
+{
+    (void)state;
+    assert_null(apply(
+        NULL, "topics: [{nam: a, server_id: x}]\ndatabases: [{name: 'a b'}]\ntables: 5\n"));
+    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEFINITION_TEST(a_wrong_field_is_refused_at_its_place),
+        DEFINITION_TEST(an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again),
+        DEFINITION_TEST(a_wrong_relation_is_refused_at_its_place),
+        DEFINITION_TEST(what_is_not_available_yet_is_refused_and_checked),
+        DEFINITION_TEST(a_relation_to_another_topic_is_refused),
+        DEFINITION_TEST(every_mistake_is_reported_at_once),
+    };
+    return cmocka_run_group_tests_name("definition_refused", tests, NULL, NULL);
+}

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SOON_MS  20 /* a small table is built at once */
 #define POLL_MS  500
 #define STILL_MS 3000
 
@@ -140,7 +141,7 @@ static void show(struct followed *f, struct str job)
 /* Watch the job until it is gone, which is how it ends. */
 static int watch(struct followed *f)
 {
-    const struct timespec pause = {0, POLL_MS * 1000000L};
+    long pause_ms = SOON_MS;
     struct buf answer = {0};
     struct str job;
     int code = EXIT_DONE;
@@ -155,7 +156,8 @@ static int watch(struct followed *f)
             !json_find(buf_str(&answer), "/items/0", &job))
             break;
         show(f, job);
-        nanosleep(&pause, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
+        pause_ms = pause_ms * 2 < POLL_MS ? pause_ms * 2 : POLL_MS;
     }
     buf_free(&answer);
     return code;

@@ -119,6 +119,8 @@ static bool expand_relations(const struct expansion *e, struct relation_definiti
 
     for (size_t i = 0; i < n; i++) {
         out[i] = (*relations)[i];
+        if (out[i].values.len > 0)
+            continue; /* shows one column, whatever comes */
         if (!expand_columns(e, out[i].table, &out[i].all_columns, &out[i].columns,
                             &out[i].n_columns, err) ||
             !expand_relations(e, &out[i].relations, out[i].n_relations, err))

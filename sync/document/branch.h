@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct column;
@@ -38,10 +39,22 @@ struct branch {
     const struct branch *parent; /* NULL: the root */
     struct str database;         /* the definition's name for it */
     struct schema *schema;       /* a reference */
-    struct str member;           /* "items": in the parent's object */
+    struct str member;           /* "items": in the object above; empty: does not show */
     bool many;
     bool refresh;     /* a change of its rows rebuilds documents */
     struct str where; /* SQL condition of rows that count; empty: all */
+
+    /*
+     * The link table between this branch and the one above, which is its parent then and does
+     * not show; NULL: there is none.
+     */
+    const struct branch *link;
+
+    /* Of an array's elements. */
+    bool values;         /* each is the value of the one field instead of an object */
+    bool distinct;       /* equal ones once */
+    uint32_t limit;      /* at most so many; 0: all */
+    struct str order_by; /* SQL, before the order of the key; empty: none */
 
     const struct column **read; /* the columns that are read, each once */
     size_t n_read;
@@ -69,6 +82,14 @@ struct branch {
     struct str select; /* `t`.`a`,`t`.`b`+0e0 … of the columns that are read */
     struct str from;   /* `schema`.`table` */
 };
+
+/*
+ * The branch whose joins lead to b from the object that shows it: its link, or b itself.
+ */
+static inline const struct branch *branch_entry(const struct branch *b)
+{
+    return b->link != NULL ? b->link : b;
+}
 
 /* struct binding, for this room. */
 struct binding {

@@ -66,10 +66,10 @@ static uint32_t add_fail(struct level *l, const struct err *err)
     return l->n_fails++;
 }
 
-static bool joins_null(const struct level *l, const struct branch *child)
+static bool joins_null(const struct level *l, const struct branch *entry)
 {
-    for (size_t i = 0; i < child->n_joins; i++)
-        if (l->values[child->joins[i].outer_at].kind == VALUE_NULL)
+    for (size_t i = 0; i < entry->n_joins; i++)
+        if (l->values[entry->joins[i].outer_at].kind == VALUE_NULL)
             return true;
     return false;
 }
@@ -79,12 +79,13 @@ static bool link_row(struct level *l, uint32_t *links, struct err *err)
 {
     for (size_t i = 0; i < l->branch->n_children; i++) {
         struct level *child = &l->children[i];
+        const struct branch *entry = branch_entry(child->branch);
 
         links[i] = KEY_SET_NONE;
-        if (joins_null(l, child->branch))
+        if (joins_null(l, entry))
             continue;
         buf_clear(&l->scratch);
-        if (!row_document_outer_key(child->branch, l->values, &l->scratch, err))
+        if (!row_document_outer_key(entry, l->values, &l->scratch, err))
             return false;
         links[i] = key_set_add(&child->keys, buf_str(&l->scratch));
     }
@@ -256,25 +257,62 @@ bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql, str
     return got == 0 && read_children(l, c, sql, err);
 }
 
+/* One element behind those that out has from `start` on; an equal one may be left out. */
+static bool append_element(const struct level *l, uint32_t row, struct key_set *known,
+                           size_t start, struct buf *out, struct err *err)
+{
+    const size_t before = out->len;
+
+    if (before > start)
+        buf_append_char(out, ',');
+
+    const size_t at = out->len;
+
+    if (!level_append_object(l, row, out, err))
+        return false;
+    if (l->branch->distinct) {
+        const struct str element = {out->ptr + at, out->len - at};
+        const uint32_t n = known->n;
+
+        if (key_set_add(known, element) < n)
+            out->len = before;
+    }
+    return true;
+}
+
+static bool append_array(const struct level *l, uint32_t at, uint32_t end, struct buf *out,
+                         struct err *err)
+{
+    const uint32_t limit = l->branch->limit == 0 ? UINT32_MAX : l->branch->limit;
+    struct key_set known = {0};
+    uint32_t n = 0;
+    bool fine = true;
+
+    buf_append_char(out, '[');
+
+    const size_t start = out->len;
+
+    for (uint32_t i = at; fine && i < end && n < limit; i++) {
+        const size_t before = out->len;
+
+        fine = append_element(l, l->order[i], &known, start, out, err);
+        n += out->len > before;
+    }
+    key_set_fini(&known);
+    buf_append_char(out, ']');
+    return fine;
+}
+
 static bool append_below(const struct level *l, uint32_t key, struct buf *out, struct err *err)
 {
     uint32_t at = key == KEY_SET_NONE ? 0 : l->first[key];
     uint32_t end = key == KEY_SET_NONE ? 0 : l->first[key + 1];
 
-    if (!l->branch->many) {
-        if (at < end)
-            return level_append_object(l, l->order[at], out, err);
-        buf_append(out, STR("null"));
-        return true;
-    }
-    buf_append_char(out, '[');
-    for (uint32_t i = at; i < end; i++) {
-        if (i > at)
-            buf_append_char(out, ',');
-        if (!level_append_object(l, l->order[i], out, err))
-            return false;
-    }
-    buf_append_char(out, ']');
+    if (l->branch->many)
+        return append_array(l, at, end, out, err);
+    if (at < end)
+        return level_append_object(l, l->order[at], out, err);
+    buf_append(out, STR("null"));
     return true;
 }
 
@@ -286,6 +324,10 @@ bool level_append_object(const struct level *l, uint32_t row, struct buf *out, s
     if (r->fail != KEY_SET_NONE) {
         *err = l->fails[r->fail];
         return false;
+    }
+    if (l->branch->values) {
+        buf_append(out, (struct str){l->json.ptr + r->at, r->len});
+        return true;
     }
     buf_append_char(out, '{');
     buf_append(out, (struct str){l->json.ptr + r->at, r->len});

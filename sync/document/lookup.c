@@ -61,6 +61,8 @@ static void descend(const struct finder *f, const struct branch *b, struct buf *
     if (b->parent == NULL)
         return;
     descend(f, b->parent, pointer, path, nested);
+    if (b->member.len == 0)
+        return; /* a link table does not show */
     append_pointer(pointer, plain_member(b->member));
     append_dotted(path, plain_member(b->member));
 
@@ -141,7 +143,7 @@ static bool try_field(const struct finder *f, const struct branch *b, struct str
 static bool try_own_fields(const struct finder *f, const struct branch *b,
                            const struct column *c)
 {
-    for (size_t i = 0; i < b->n_fields; i++)
+    for (size_t i = 0; !b->values && i < b->n_fields; i++)
         if (b->fields[i].field.column == c && try_field(f, b, b->fields[i].field.member, c))
             return true;
     return false;
@@ -171,7 +173,7 @@ static bool try_children(const struct finder *f, const struct branch *b, const s
     for (size_t i = 0; i < b->n_children; i++) {
         const struct branch *child = b->children[i];
 
-        for (size_t j = 0; j < child->n_joins; j++)
+        for (size_t j = 0; child->link == NULL && j < child->n_joins; j++)
             if (child->joins[j].outer == c && child->where.len == 0 &&
                 try_own_fields(f, child, child->joins[j].inner))
                 return true;

@@ -256,8 +256,8 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
                          const struct value *old_row, const struct value *new_row)
 {
     const struct branch *branch = branch_at(p, place);
-    /* A condition in SQL may look at any column. */
-    const bool any = branch->where.len > 0;
+    /* A condition or an order in SQL may look at any column. */
+    const bool any = branch->where.len > 0 || branch->order_by.len > 0;
     const size_t n = any ? b->n_row : branch->n_read;
 
     if (b->lacks != NULL)

@@ -31,8 +31,13 @@ struct source {
     bool all_columns;
     const struct column_definition *columns;
     size_t n_columns;
-    const struct relation_definition *relations;
-    size_t n_relations;
+};
+
+/* Columns of the table above and of this one, by which rows are found. */
+struct joined {
+    struct place place;
+    const struct str *outer, *inner;
+    size_t n_outer, n_inner;
 };
 
 static bool refuse(struct compiler *co, struct place at, const char *fmt, ...)
@@ -205,20 +210,22 @@ static bool joins_hold_key(const struct branch *b)
 }
 
 static bool add_joins(struct compiler *co, struct branch *b, struct branch *parent,
-                      const struct relation_definition *r)
+                      const struct joined *pairs)
 {
-    if (r->n_from != r->n_to || r->n_from == 0)
-        return refuse(co, r->place, "`from` and `to` must name as many columns as each other");
-    b->joins = arena_alloc(co->plan->arena, r->n_from, sizeof(*b->joins));
-    for (size_t i = 0; i < r->n_from; i++) {
-        const struct column *outer = find_column(co, parent->schema, r->from[i], r->place);
+    if (pairs->n_outer != pairs->n_inner || pairs->n_outer == 0)
+        return refuse(co, pairs->place,
+                      "`from` and `to` must name as many columns as each other");
+    b->joins = arena_alloc(co->plan->arena, pairs->n_outer, sizeof(*b->joins));
+    for (size_t i = 0; i < pairs->n_outer; i++) {
+        const struct column *outer =
+            find_column(co, parent->schema, pairs->outer[i], pairs->place);
         const struct column *inner =
-            outer == NULL ? NULL : find_column(co, b->schema, r->to[i], r->place);
+            outer == NULL ? NULL : find_column(co, b->schema, pairs->inner[i], pairs->place);
 
         if (inner == NULL)
             return false;
         if (!query_can_join(outer, inner))
-            return refuse(co, r->place,
+            return refuse(co, pairs->place,
                           "`%" STR_FMT "` (%" STR_FMT ") and `%" STR_FMT "` (%" STR_FMT
                           ") cannot be compared exactly",
                           STR_ARG(outer->name), STR_ARG(outer->type_text), STR_ARG(inner->name),
@@ -230,9 +237,9 @@ static bool add_joins(struct compiler *co, struct branch *b, struct branch *pare
             .inner_at = read_column(b, inner),
         };
     }
-    b->by_integer = b->n_joins == 1 && key_is_integer(b->joins[0].outer) &&
+    b->by_integer = b->link == NULL && b->n_joins == 1 && key_is_integer(b->joins[0].outer) &&
                     key_is_integer(b->joins[0].inner);
-    b->unique = joins_hold_key(b);
+    b->unique = b->link == NULL && joins_hold_key(b);
     return true;
 }
 
@@ -323,54 +330,99 @@ static struct branch *new_branch(struct compiler *co, const struct source *src)
     return b;
 }
 
-static bool add_relations(struct compiler *co, struct branch *b, const struct source *src);
-
-static bool add_relation(struct compiler *co, struct branch *parent,
-                         const struct relation_definition *r)
+/* The columns of a link table are read for its joins alone. */
+static struct branch *new_link(struct compiler *co, struct branch *above,
+                               const struct relation_definition *r)
 {
-    const struct source src = {r->place,     r->table,     r->all_columns, r->columns,
-                               r->n_columns, r->relations, r->n_relations};
+    const struct source src = {.place = r->place, .table = r->through.table};
+    const struct joined to = {r->place, r->from, r->through.from, r->n_from, r->through.n_from};
+    struct branch *b = new_branch(co, &src);
+
+    if (b == NULL || !check_topic(co, &src, b->database))
+        return NULL;
+    b->parent = above;
+    b->many = true;
+    b->refresh = r->refresh != REFRESH_NONE;
+    if (!add_joins(co, b, above, &to))
+        return NULL;
+    add_by_row(co, b);
+    return b;
+}
+
+static bool add_relation(struct compiler *co, struct branch *above,
+                         const struct relation_definition *r, uint32_t depth);
+
+/* Those of the related table; a table that leads to itself is followed so often. */
+static bool add_relations_below(struct compiler *co, struct branch *b,
+                                const struct relation_definition *r, uint32_t depth)
+{
+    b->children = arena_alloc(co->plan->arena, r->n_relations + 1, sizeof(struct branch *));
+    for (size_t i = 0; i < r->n_relations; i++)
+        if (!add_relation(co, b, &r->relations[i], r->relations[i].max_depth))
+            return false;
+    return depth <= 1 || add_relation(co, b, r, depth - 1);
+}
+
+static bool add_relation(struct compiler *co, struct branch *above,
+                         const struct relation_definition *r, uint32_t depth)
+{
+    struct column_definition single;
+    const struct relation_columns shown = relation_columns(r, &single);
+    const struct source src = {r->place, r->table, shown.all, shown.columns, shown.n};
+    struct branch *link = r->through.given ? new_link(co, above, r) : NULL;
+
+    if (r->through.given && link == NULL)
+        return false;
+
+    const struct joined pairs =
+        link == NULL ? (struct joined){r->place, r->from, r->to, r->n_from, r->n_to}
+                     : (struct joined){r->place, r->through.to, r->to, r->through.n_to, r->n_to};
     struct branch *b = new_branch(co, &src);
 
     if (b == NULL || !check_topic(co, &src, b->database))
         return false;
-    b->parent = parent;
+    b->link = link;
+    b->parent = link != NULL ? link : above;
     b->member = member_of(co, relation_as(r));
     b->many = r->many;
     b->refresh = r->refresh != REFRESH_NONE;
     b->where = arena_copy(co->plan->arena, r->where);
-    if (has_member(parent, b->member))
+    b->values = r->values.len > 0;
+    b->distinct = r->distinct;
+    b->limit = r->limit;
+    b->order_by = arena_copy(co->plan->arena, r->order_by);
+    if (has_member(above, b->member))
         return refuse(co, r->place, "the name `%" STR_FMT "` is given twice",
                       STR_ARG(relation_as(r)));
-    parent->children[parent->n_children++] = b;
-    if (!add_fields(co, b, &src) || !add_joins(co, b, parent, r) || !add_relations(co, b, &src))
+    above->children[above->n_children++] = b;
+    if (!add_fields(co, b, &src) || !add_joins(co, b, link != NULL ? link : above, &pairs) ||
+        !add_relations_below(co, b, r, depth))
         return false;
+    query_prepare(b, co->plan->arena);
+    if (link != NULL)
+        query_prepare(link, co->plan->arena);
     set_order(co, b);
     add_by_row(co, b);
     return true;
 }
 
-static bool add_relations(struct compiler *co, struct branch *b, const struct source *src)
-{
-    b->children = arena_alloc(co->plan->arena, src->n_relations, sizeof(struct branch *));
-    for (size_t i = 0; i < src->n_relations; i++)
-        if (!add_relation(co, b, &src->relations[i]))
-            return false;
-    query_prepare(b, co->plan->arena);
-    return true;
-}
-
 static bool add_root(struct compiler *co, const struct table_definition *t)
 {
-    const struct source src = {t->place,     t->table,     t->all_columns, t->columns,
-                               t->n_columns, t->relations, t->n_relations};
+    const struct source src = {t->place, t->table, t->all_columns, t->columns, t->n_columns};
     struct branch *b = new_branch(co, &src);
 
     if (b == NULL)
         return false;
     b->refresh = true;
     b->where = arena_copy(co->plan->arena, t->filter);
-    return add_fields(co, b, &src) && add_key(co, b, t) && add_relations(co, b, &src);
+    if (!add_fields(co, b, &src) || !add_key(co, b, t))
+        return false;
+    b->children = arena_alloc(co->plan->arena, t->n_relations, sizeof(struct branch *));
+    for (size_t i = 0; i < t->n_relations; i++)
+        if (!add_relation(co, b, &t->relations[i], t->relations[i].max_depth))
+            return false;
+    query_prepare(b, co->plan->arena);
+    return true;
 }
 
 struct plan *plan_compile(const struct definitions *defs, const struct table_definition *table,

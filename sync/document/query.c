@@ -16,6 +16,12 @@
 #define LIST   "_millrace_k"
 #define NUMBER "_millrace_n"
 
+/* A link table's columns as a table of their own, so that conditions on the related table cannot
+ * mean one of them. */
+#define LINK      "_millrace_l"
+#define LINK_FROM "_millrace_f"
+#define LINK_TO   "_millrace_t"
+
 static bool is_numeric(enum key_class class)
 {
     return class == KEY_NUMBER || class == KEY_REAL;
@@ -116,11 +122,11 @@ static void append_name(struct buf *sql, struct str alias, struct str column)
     mysql_quote_name(sql, column);
 }
 
-/* alias.c = expression, as c compares: an index on c serves. */
-static void append_equal(struct buf *sql, struct str alias, const struct column *c,
+/* name = expression, as c, which name stands for, compares: an index on c serves. */
+static void append_equal(struct buf *sql, struct str name, const struct column *c,
                          const struct column *source, struct str expression)
 {
-    append_name(sql, alias, c->name);
+    buf_append(sql, name);
     buf_append(sql, STR(" = "));
     append_as(sql, c, source, expression);
 }
@@ -211,6 +217,7 @@ static void append_where(struct buf *sql, const struct branch *b, const char *be
         buf_printf(sql, "%s(%" STR_FMT "\n)", before, STR_ARG(b->where));
 }
 
+/* The user's own order; the line end is as for a condition. */
 static void append_order(struct buf *sql, const struct branch *b, const struct column *first)
 {
     if (b->unique)
@@ -220,6 +227,10 @@ static void append_order(struct buf *sql, const struct branch *b, const struct c
     if (first != NULL) {
         buf_append(sql, str_from(before));
         append_name(sql, b->schema->table, first->name);
+        before = ",";
+    }
+    if (b->order_by.len > 0) {
+        buf_printf(sql, "%s%" STR_FMT "\n", before, STR_ARG(b->order_by));
         before = ",";
     }
     for (size_t i = 0; i < b->n_order; i++) {
@@ -249,42 +260,68 @@ void query_by_integers(struct buf *sql, const struct branch *b, const struct str
     append_order(sql, b, b->joins[0].inner);
 }
 
-/* The join of the list to the branch's table. */
-static void append_list_join(struct buf *sql, const struct branch *b)
+/* ON: the joins of b, whose table is the link's or not, to the list or the link. */
+static void append_on(struct buf *sql, const struct branch *b, bool is_link)
 {
-    struct str table = b->schema->table;
-    struct buf part = {0}, column = {0};
+    struct buf outer = {0}, inner = {0};
 
     for (size_t i = 0; i < b->n_joins; i++) {
         const struct branch_join *j = &b->joins[i];
 
-        buf_clear(&part);
-        append_part_name(&part, i);
+        buf_clear(&outer);
+        buf_clear(&inner);
+        if (b->link != NULL)
+            buf_printf(&outer, LINK "." LINK_TO "%zu", i);
+        else
+            append_part_name(&outer, i);
+        if (is_link)
+            buf_printf(&inner, LINK "." LINK_FROM "%zu", i);
+        else
+            append_name(&inner, b->schema->table, j->inner->name);
         buf_append(sql, i > 0 ? STR(" AND ") : STR(" ON "));
-        append_equal(sql, table, j->inner, j->outer, buf_str(&part));
+        append_equal(sql, buf_str(&inner), j->inner, j->outer, buf_str(&outer));
         if (compare_alike(j->outer, j->inner))
             continue;
-        buf_clear(&column);
-        append_name(&column, table, j->inner->name);
         buf_append(sql, STR(" AND "));
-        append_as(sql, j->outer, j->inner, buf_str(&column));
+        append_as(sql, j->outer, j->inner, buf_str(&inner));
         buf_append(sql, STR(" = "));
-        append_as(sql, j->outer, j->outer, buf_str(&part));
+        append_as(sql, j->outer, j->outer, buf_str(&outer));
     }
-    buf_free(&part);
-    buf_free(&column);
+    buf_free(&outer);
+    buf_free(&inner);
+}
+
+/* The link's columns, joined to the list by those on its outer side. */
+static void append_link(struct buf *sql, const struct branch *b)
+{
+    const struct branch *link = b->link;
+
+    buf_append(sql, STR(" STRAIGHT_JOIN (SELECT "));
+    for (size_t i = 0; i < link->n_joins; i++) {
+        append_name(sql, link->schema->table, link->joins[i].inner->name);
+        buf_printf(sql, " AS " LINK_FROM "%zu,", i);
+    }
+    for (size_t i = 0; i < b->n_joins; i++) {
+        append_name(sql, link->schema->table, b->joins[i].outer->name);
+        buf_printf(sql, " AS " LINK_TO "%zu%s", i, i + 1 < b->n_joins ? "," : "");
+    }
+    buf_printf(sql, " FROM %" STR_FMT ") AS " LINK, STR_ARG(link->from));
+    append_on(sql, link, true);
 }
 
 void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branch *b,
                    const struct str *keys, size_t n)
 {
-    const struct query_roots q = {.flavor = flavor, .branch = b, .keys = keys, .n = n};
+    const struct query_roots q = {
+        .flavor = flavor, .branch = branch_entry(b), .keys = keys, .n = n};
 
     append_with(sql, &q, false);
     buf_printf(sql, "SELECT " NUMBER ",%" STR_FMT " FROM ", STR_ARG(b->select));
     append_list(sql, &q, false);
+    if (b->link != NULL)
+        append_link(sql, b);
     buf_printf(sql, " STRAIGHT_JOIN %" STR_FMT, STR_ARG(b->from));
-    append_list_join(sql, b);
+    append_on(sql, b, false);
     append_where(sql, b, " WHERE ");
     append_order(sql, b, NULL);
 }
@@ -411,7 +448,7 @@ static void append_step_up(struct buf *sql, const struct branch *b, bool from_li
 {
     char below_text[ALIAS_SIZE], above_text[ALIAS_SIZE];
     struct str below = path_alias(below_text, b), above = path_alias(above_text, b->parent);
-    struct buf source = {0};
+    struct buf source = {0}, name = {0};
 
     buf_printf(sql, " STRAIGHT_JOIN %" STR_FMT " AS %" STR_FMT, STR_ARG(b->parent->from),
                STR_ARG(above));
@@ -423,10 +460,13 @@ static void append_step_up(struct buf *sql, const struct branch *b, bool from_li
             append_part_name(&source, i);
         else
             append_name(&source, below, j->inner->name);
+        buf_clear(&name);
+        append_name(&name, above, j->outer->name);
         buf_append(sql, i > 0 ? STR(" AND ") : STR(" ON "));
-        append_equal(sql, above, j->outer, j->inner, buf_str(&source));
+        append_equal(sql, buf_str(&name), j->outer, j->inner, buf_str(&source));
     }
     buf_free(&source);
+    buf_free(&name);
 }
 
 void query_roots(struct buf *sql, const struct query_roots *q)

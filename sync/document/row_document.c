@@ -21,7 +21,8 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
 
         if (i > 0)
             buf_append_char(out, ',');
-        buf_append(out, f->field.member);
+        if (!b->values)
+            buf_append(out, f->field.member);
         if (!field_append(&f->field, value_at(map, row, f->at), out, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
     }

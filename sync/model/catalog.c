@@ -468,9 +468,15 @@ bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, st
     return more >= 0 || err_wrap(err, "listing the tables");
 }
 
-bool catalog_try_where(struct mysql_conn *c, const struct catalog_name *name, struct str where,
-                       struct err *err)
+bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,
+                        enum catalog_clause clause, struct str text, struct err *err)
 {
+    static const struct {
+        const char *before, *behind;
+    } parts[] = {
+        [CLAUSE_WHERE] = {" WHERE (", ") LIMIT 0"},
+        [CLAUSE_ORDER_BY] = {" ORDER BY ", ", NULL LIMIT 0"},
+    };
     struct buf sql = {0};
     bool fine;
 
@@ -478,9 +484,9 @@ bool catalog_try_where(struct mysql_conn *c, const struct catalog_name *name, st
     mysql_quote_name(&sql, name->schema);
     buf_append_char(&sql, '.');
     mysql_quote_name(&sql, name->table);
-    buf_append(&sql, STR(" WHERE ("));
-    buf_append(&sql, where);
-    buf_append(&sql, STR(") LIMIT 0"));
+    buf_append(&sql, str_from(parts[clause].before));
+    buf_append(&sql, text);
+    buf_append(&sql, str_from(parts[clause].behind));
     fine = mysql_conn_exec(c, buf_str(&sql), err);
     buf_free(&sql);
     return fine;

@@ -57,9 +57,11 @@ void table_facts_fini(struct table_facts *facts, size_t n);
 bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
                          struct str **out, size_t *n, struct err *err) MUST_CHECK;
 
-/* Whether `SELECT ... WHERE (condition)` makes sense to the server: ERR_REJECT with its words.
- */
-bool catalog_try_where(struct mysql_conn *c, const struct catalog_name *name, struct str where,
-                       struct err *err) MUST_CHECK;
+/* Whether a condition, or what rows are ordered by, makes sense to the server: ERR_REJECT with
+ * its words. */
+enum catalog_clause { CLAUSE_WHERE = 0, CLAUSE_ORDER_BY };
+bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,
+                        enum catalog_clause clause, struct str text,
+                        struct err *err) MUST_CHECK;
 
 #endif

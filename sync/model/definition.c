@@ -104,6 +104,15 @@ struct str relation_as(const struct relation_definition *r)
     return r->as.len > 0 ? r->as : name_of(r->table);
 }
 
+struct relation_columns relation_columns(const struct relation_definition *r,
+                                         struct column_definition *room)
+{
+    if (r->values.len == 0 || r->n_columns > 0)
+        return (struct relation_columns){r->all_columns, r->columns, r->n_columns};
+    *room = (struct column_definition){.place = r->place, .name = r->values};
+    return (struct relation_columns){false, room, 1};
+}
+
 struct str database_schema(const struct database_definition *d)
 {
     return d->schema.len > 0 ? d->schema : d->name;

@@ -195,6 +195,17 @@ struct str column_as(const struct column_definition *c);
 struct str relation_as(const struct relation_definition *r);
 /* The name of the database on its server, with its default applied. */
 struct str database_schema(const struct database_definition *d);
+/*
+ * What a relation shows of its rows: its columns, or the one of `values`, for which the caller
+ * gives room.
+ */
+struct relation_columns {
+    bool all;
+    const struct column_definition *columns;
+    size_t n;
+};
+struct relation_columns relation_columns(const struct relation_definition *r,
+                                         struct column_definition *room);
 /* True for `*`: every column that is not listed. */
 bool column_is_rest(const struct column_definition *c);
 

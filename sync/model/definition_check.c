@@ -363,16 +363,17 @@ static void check_index(struct checker *c, const struct subject *s, const struct
     buf_free(&index);
 }
 
-static void check_where(struct checker *c, const struct subject *s,
-                        const struct relation_definition *r)
+static void check_clause(struct checker *c, const struct subject *s, enum catalog_clause clause,
+                         struct str text, struct place place)
 {
     struct err err = {0};
 
-    if (r->where.len == 0 ||
-        c->source->try_where(c->source->ctx, s->schema, s->name, r->where, &err))
+    if (text.len == 0 ||
+        c->source->try_clause(c->source->ctx, s->schema, s->name, clause, text, &err))
         return;
-    problems_add(c->problems, SEVERITY_ERROR, place_of(c, r->where, r->place),
-                 "the server does not take this condition: %s", err.msg);
+    problems_add(c->problems, SEVERITY_ERROR, place_of(c, text, place),
+                 "the server does not take this %s: %s",
+                 clause == CLAUSE_WHERE ? "condition" : "order", err.msg);
 }
 
 /* ---- relations ---- */
@@ -388,26 +389,60 @@ static void check_related_view(struct checker *c, const struct subject *s,
     problems_fix(c->problems, "name its table, or say `refresh: none`");
 }
 
+/* Columns of a table, and columns of another that they are joined with. */
+struct pairs {
+    const struct str *from, *to;
+    size_t n_from, n_to;
+    enum refresh refresh;
+    struct place place;
+};
+
 static void check_join(struct checker *c, const struct subject *outer, const struct subject *s,
-                       const struct relation_definition *r)
+                       const struct pairs *p)
 {
-    size_t n = r->n_from < r->n_to ? r->n_from : r->n_to;
+    size_t n = p->n_from < p->n_to ? p->n_from : p->n_to;
     bool complete = n > 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct column *from = find_column(c, outer, r->from[i], r->place);
-        const struct column *to = find_column(c, s, r->to[i], r->place);
+        const struct column *from = find_column(c, outer, p->from[i], p->place);
+        const struct column *to = find_column(c, s, p->to[i], p->place);
 
         complete = complete && from != NULL && to != NULL;
         if (from != NULL && to != NULL)
-            check_pair(c, from, to, place_of(c, r->to[i], r->place));
+            check_pair(c, from, to, place_of(c, p->to[i], p->place));
     }
     if (!complete)
         return;
-    check_index(c, s, r->to, r->n_to, place_of(c, r->to[0], r->place), "its rows are found");
-    if (r->refresh != REFRESH_NONE)
-        check_index(c, outer, r->from, r->n_from, place_of(c, r->from[0], r->place),
+    check_index(c, s, p->to, p->n_to, place_of(c, p->to[0], p->place), "its rows are found");
+    if (p->refresh != REFRESH_NONE)
+        check_index(c, outer, p->from, p->n_from, place_of(c, p->from[0], p->place),
                     "the documents of a changed related row are found");
+}
+
+/* From the outer table to the related one, by way of the link table where there is one. */
+static void check_way(struct checker *c, const struct subject *outer, const struct subject *s,
+                      const struct relation_definition *r)
+{
+    const struct through_definition *t = &r->through;
+
+    if (!t->given) {
+        if (s->facts != NULL && outer->facts != NULL)
+            check_join(c, outer, s,
+                       &(struct pairs){r->from, r->to, r->n_from, r->n_to, r->refresh, r->place});
+        return;
+    }
+
+    const struct subject link = find_subject(c, t->table, r->place);
+
+    if (link.facts == NULL)
+        return;
+    check_related_view(c, &link, r);
+    if (outer->facts != NULL)
+        check_join(c, outer, &link,
+                   &(struct pairs){r->from, t->from, r->n_from, t->n_from, r->refresh, r->place});
+    if (s->facts != NULL)
+        check_join(c, &link, s,
+                   &(struct pairs){t->to, r->to, t->n_to, r->n_to, r->refresh, r->place});
 }
 
 static void check_relations(struct checker *c, const struct subject *outer,
@@ -416,16 +451,17 @@ static void check_relations(struct checker *c, const struct subject *outer,
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
         struct subject s = find_subject(c, r->table, r->place);
+        struct column_definition room;
+        const struct relation_columns shown = relation_columns(r, &room);
 
         if (s.facts != NULL) {
             check_related_view(c, &s, r);
-            check_shown(c, &s, r->all_columns, r->columns, r->n_columns, r->relations,
-                        r->n_relations);
-            check_where(c, &s, r);
+            check_shown(c, &s, shown.all, shown.columns, shown.n, r->relations, r->n_relations);
+            check_clause(c, &s, CLAUSE_WHERE, r->where, r->place);
+            check_clause(c, &s, CLAUSE_ORDER_BY, r->order_by, r->place);
             check_relations(c, &s, r->relations, r->n_relations);
         }
-        if (s.facts != NULL && outer->facts != NULL)
-            check_join(c, outer, &s, r);
+        check_way(c, outer, &s, r);
     }
 }
 

@@ -11,13 +11,13 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/problem.h"
+#include "sync/model/catalog.h"
 #include "sync/model/definition.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct mysql_conn;
-struct table_facts;
 
 /* Where the facts come from; schema and table are the names on the server. */
 struct check_source {
@@ -28,9 +28,9 @@ struct check_source {
      * see. */
     bool (*each_table)(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
                        void *to);
-    /* ERR_REJECT in err when the server does not understand the condition. */
-    bool (*try_where)(void *ctx, struct str schema, struct str table, struct str where,
-                      struct err *err);
+    /* ERR_REJECT in err when the server does not understand the condition or the order. */
+    bool (*try_clause)(void *ctx, struct str schema, struct str table,
+                       enum catalog_clause clause, struct str text, struct err *err);
 };
 
 /* @thread any (pure but for the source) */

@@ -67,13 +67,13 @@ static bool each_live(void *ctx, struct str schema, void (*offer_to)(void *to, s
     return n > 0;
 }
 
-static bool try_live(void *ctx, struct str schema, struct str table, struct str where,
-                     struct err *err)
+static bool try_live(void *ctx, struct str schema, struct str table, enum catalog_clause clause,
+                     struct str text, struct err *err)
 {
     struct live *l = ctx;
     const struct catalog_name name = {schema, table};
 
-    if (l->failed || catalog_try_where(l->conn, &name, where, err))
+    if (l->failed || catalog_try_clause(l->conn, &name, clause, text, err))
         return true;
     if (err->kind == ERR_REJECT)
         return false;

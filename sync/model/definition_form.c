@@ -201,16 +201,16 @@ static const struct form form_through = {
 
 static const char *const refreshes[] = {"parent", "area", "none", NULL};
 
-#define RELATION_BOOL(member, later, ...)                                            \
-    {                                                                                \
-#member, FORM_BOOL, FORM_REBUILD | (later), AT(relation_definition, member), \
-            .preset = "false", __VA_ARGS__                                           \
+#define RELATION_BOOL(member, ...)                                                           \
+    {                                                                                        \
+#member, FORM_BOOL, FORM_REBUILD, AT(relation_definition, member), .preset = "false", \
+            __VA_ARGS__                                                                      \
     }
 
 static const struct form_field relation_fields[] = {
     {"from", FORM_TEXTS, FORM_REQUIRED | FORM_REBUILD, LIST(relation_definition, from),
      .help = "Columns of the outer table that the relation starts from."},
-    {"through", FORM_OBJECT, FORM_LATER | FORM_REBUILD, AT(relation_definition, through),
+    {"through", FORM_OBJECT, FORM_REBUILD, AT(relation_definition, through),
      .given_at = offsetof(struct relation_definition, through.given), .object = &form_through,
      .help = "Many-to-many: the link table, which does not show in the document."},
     {"table", FORM_TEXT, FORM_REQUIRED | FORM_REBUILD, AT(relation_definition, table),
@@ -219,20 +219,20 @@ static const struct form_field relation_fields[] = {
      .help = "Its columns that are joined on, as many as `from`."},
     {"as", FORM_TEXT, FORM_REBUILD, AT(relation_definition, as), .rule = rule_field,
      .help = "Name in the document; default: the table's name."},
-    RELATION_BOOL(many, 0, .help = "One-to-many: an array."),
-    RELATION_BOOL(nested, 0, .help = "Field type `nested` instead of an object."),
-    RELATION_BOOL(flattened, FORM_LATER, .help = "One field for the whole object."),
+    RELATION_BOOL(many, .help = "One-to-many: an array."),
+    RELATION_BOOL(nested, .help = "Field type `nested` instead of an object."),
+    RELATION_BOOL(flattened, .help = "One field for the whole object, whatever is in it."),
     {"where", FORM_TEXT, FORM_REBUILD, AT(relation_definition, where), .rule = rule_expression,
      .help = "SQL condition on the related table's rows."},
-    RELATION_BOOL(distinct, FORM_LATER, .help = "Equal elements only once."),
-    {"order_by", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(relation_definition, order_by),
-     .rule = rule_expression, .help = "Order of the array; default: by key."},
-    {"limit", FORM_COUNT, FORM_LATER | FORM_REBUILD, AT(relation_definition, limit),
-     .help = "At most so many elements."},
-    {"max_depth", FORM_COUNT, FORM_LATER | FORM_REBUILD, AT(relation_definition, max_depth),
-     .help = "How often a table that leads to itself is followed."},
-    {"values", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(relation_definition, values),
-     .help = "An array of this column's values instead of objects."},
+    RELATION_BOOL(distinct, .help = "Equal elements only once."),
+    {"order_by", FORM_TEXT, FORM_REBUILD, AT(relation_definition, order_by),
+     .rule = rule_expression, .help = "SQL order of the rows, before that of the key; `price DESC`."},
+    {"limit", FORM_COUNT, FORM_REBUILD, AT(relation_definition, limit),
+     .help = "At most so many elements, after `distinct`."},
+    {"max_depth", FORM_COUNT, FORM_REBUILD, AT(relation_definition, max_depth),
+     .help = "How often a table that leads to itself is followed; 10 at most."},
+    {"values", FORM_TEXT, FORM_REBUILD, AT(relation_definition, values),
+     .help = "This column's value instead of an object; with `many` an array of them."},
     {"refresh", FORM_CHOICE, 0, AT(relation_definition, refresh), .choices = refreshes,
      .later_choices = 1u << REFRESH_AREA, .preset = "parent",
      .help = "What a change of a related row does: `parent` builds the documents that hold it "

@@ -176,27 +176,72 @@ static void check_pairs(struct checker *c, const struct relation_definition *r)
                      r->n_from == 1 ? "" : "s", r->through.n_from);
 }
 
-static void check_same_topic(struct checker *c, const struct relation_definition *r,
+#define DEPTH_MAX 10
+
+struct wrong {
+    bool is;
+    const char *why, *fix;
+};
+
+/* Fields of a relation that make no sense together. */
+static void check_form(struct checker *c, const struct relation_definition *r, struct str outer)
+{
+    const bool values = r->values.len > 0;
+    const struct wrong wrongs[] = {
+        {!r->many && (r->distinct || r->limit > 0), "`distinct` and `limit` are about arrays",
+         "add `many: true`"},
+        {r->nested && r->flattened, "a field is `nested` or `flattened`, not both",
+         "leave one of them out"},
+        {values && (r->nested || r->flattened), "`values` makes no objects",
+         "leave out `nested` and `flattened`"},
+        {values && (r->n_relations > 0 || r->max_depth > 0),
+         "`values` makes no objects that relations could stand in",
+         "leave out `values`, or `relations` and `max_depth`"},
+        {values && r->n_columns > 0 &&
+             (r->n_columns > 1 || !str_equal(r->columns[0].name, r->values) ||
+              r->columns[0].skip || r->columns[0].as.len > 0),
+         "with `values` only that column may be in `columns`, for its type",
+         "leave out `columns`, or the others"},
+        {r->max_depth > 0 && !str_equal(r->table, outer),
+         "`max_depth` is for a table that leads to itself",
+         "leave it out, or name the outer table in `table`"},
+        {r->max_depth > DEPTH_MAX, "`max_depth` is 10 at most", NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(wrongs); i++) {
+        if (!wrongs[i].is)
+            continue;
+        problems_add(c->problems, SEVERITY_ERROR, r->place, "%s", wrongs[i].why);
+        if (wrongs[i].fix != NULL)
+            problems_fix(c->problems, "%s", wrongs[i].fix);
+    }
+}
+
+static void check_same_topic(struct checker *c, struct str table, struct place place,
                              const struct database_definition *db)
 {
     if (db == NULL || c->topic.len == 0 || str_equal(db->topic, c->topic))
         return;
-    REPORT(c, r->table, r->place,
+    REPORT(c, table, place,
            "a relation to a table of another topic (`%" STR_FMT "`, this one is `%" STR_FMT
            "`) is not available yet",
            STR_ARG(db->topic), STR_ARG(c->topic));
 }
 
-static void check_relations(struct checker *c, const struct relation_definition *relations,
-                            size_t n)
+static void check_relations(struct checker *c, struct str outer,
+                            const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
 
-        check_same_topic(c, r, check_table_name(c, r->table, r->place));
+        check_same_topic(c, r->table, r->place, check_table_name(c, r->table, r->place));
+        if (r->through.given)
+            check_same_topic(c, r->through.table, r->place,
+                             check_table_name(c, r->through.table, r->place));
         check_pairs(c, r);
+        check_form(c, r, outer);
         check_fields(c, r->columns, r->n_columns, r->relations, r->n_relations);
-        check_relations(c, r->relations, r->n_relations);
+        check_relations(c, r->table, r->relations, r->n_relations);
     }
 }
 
@@ -239,7 +284,7 @@ static void check_table(struct checker *c, const struct table_definition *t)
         problems_add(c->problems, SEVERITY_ERROR, t->place, "a `table` needs `table`");
     check_index(c, t);
     check_fields(c, t->columns, t->n_columns, t->relations, t->n_relations);
-    check_relations(c, t->relations, t->n_relations);
+    check_relations(c, t->table, t->relations, t->n_relations);
 }
 
 void definition_check_links(const struct definitions *d, struct problems *problems)

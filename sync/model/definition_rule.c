@@ -284,23 +284,23 @@ const char *rule_expression(struct str text)
         char c = text.ptr[i];
 
         if (c == '\0')
-            return "is no SQL condition: a NUL character";
+            return "is no SQL expression: a NUL character";
         if (c == ';')
-            return "is no single SQL condition: `;` ends a statement";
+            return "is no single SQL expression: `;` ends a statement";
         if (starts_comment(text, i))
-            return "is no SQL condition: comments are not read here";
+            return "is no SQL expression: comments are not read here";
         if (c == ')' && open-- == 0)
-            return "is no SQL condition: `)` without `(`";
+            return "is no SQL expression: `)` without `(`";
         if (c == '(')
             open++;
         blank = blank && isspace((unsigned char)c);
         i = c == '\'' || c == '"' || c == '`' ? end_of_quote(text, i) : i + 1;
         if (i == 0)
-            return "is no SQL condition: a quote is not closed";
+            return "is no SQL expression: a quote is not closed";
     }
     if (open > 0)
-        return "is no SQL condition: `(` without `)`";
-    return blank ? "is no SQL condition: it is empty" : NULL;
+        return "is no SQL expression: `(` without `)`";
+    return blank ? "is no SQL expression: it is empty" : NULL;
 }
 
 const char *rule_environment(struct str text)

@@ -31,8 +31,6 @@ struct object {
     bool all_columns;
     const struct column_definition *columns;
     size_t n_columns;
-    const struct relation_definition *relations;
-    size_t n_relations;
 };
 
 static struct yaml_node *read_json(struct arena *a, struct str json, struct problems *problems)
@@ -143,22 +141,6 @@ static const struct schema *find_schema(const struct maker *m, struct str table)
     return db == NULL ? NULL : m->r->find(m->r->ctx, database_schema(db), name);
 }
 
-static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties);
-
-static void add_relation(struct maker *m, const struct relation_definition *r,
-                         struct yaml_node *properties)
-{
-    struct yaml_node *field = yaml_new(m->a, YAML_MAP), *inner = yaml_new(m->a, YAML_MAP);
-    const struct object o = {r->table,     r->place,     r->all_columns, r->columns,
-                             r->n_columns, r->relations, r->n_relations};
-
-    if (r->nested)
-        put(m, field, "type", text(m, "nested"));
-    put(m, field, "properties", inner);
-    add_object(m, &o, inner);
-    yaml_put(m->a, properties, relation_as(r), field);
-}
-
 static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties)
 {
     const struct schema *s = find_schema(m, o->table);
@@ -169,8 +151,39 @@ static void add_object(struct maker *m, const struct object *o, struct yaml_node
                      "there is no table `%" STR_FMT "` on its server", STR_ARG(o->table));
     else
         add_columns(m, o, s, properties);
-    for (size_t i = 0; i < o->n_relations; i++)
-        add_relation(m, &o->relations[i], properties);
+}
+
+static void add_relations(struct maker *m, const struct relation_definition *relations, size_t n,
+                          struct yaml_node *properties);
+
+static void add_relation(struct maker *m, const struct relation_definition *r, uint32_t depth,
+                         struct yaml_node *properties)
+{
+    struct yaml_node *field = yaml_new(m->a, YAML_MAP), *inner = yaml_new(m->a, YAML_MAP);
+    struct column_definition room;
+    const struct relation_columns shown = relation_columns(r, &room);
+    const struct object o = {r->table, r->place, shown.all, shown.columns, shown.n};
+
+    if (r->nested)
+        put(m, field, "type", text(m, "nested"));
+    add_object(m, &o, inner);
+    add_relations(m, r->relations, r->n_relations, inner);
+    if (depth > 1)
+        add_relation(m, r, depth - 1, inner);
+    if (r->flattened)
+        put(m, field, "type", text(m, field_flat_type(&m->engine)));
+    else if (r->values.len > 0 && inner->n == 1)
+        field = inner->items[0];
+    else
+        put(m, field, "properties", inner);
+    yaml_put(m->a, properties, relation_as(r), field);
+}
+
+static void add_relations(struct maker *m, const struct relation_definition *relations, size_t n,
+                          struct yaml_node *properties)
+{
+    for (size_t i = 0; i < n; i++)
+        add_relation(m, &relations[i], relations[i].max_depth, properties);
 }
 
 /* A field that others are copied to is there, and understands words as the first of them does.
@@ -224,12 +237,12 @@ static void merge_over(struct arena *a, struct yaml_node *into, const struct yam
 static struct yaml_node *make_mappings(struct maker *m)
 {
     const struct table_definition *t = m->r->table;
-    const struct object o = {t->table,     t->place,     t->all_columns, t->columns,
-                             t->n_columns, t->relations, t->n_relations};
+    const struct object o = {t->table, t->place, t->all_columns, t->columns, t->n_columns};
     struct yaml_node *mappings = yaml_new(m->a, YAML_MAP), *meta = yaml_new(m->a, YAML_MAP);
 
     m->root = yaml_new(m->a, YAML_MAP);
     add_object(m, &o, m->root);
+    add_relations(m, t->relations, t->n_relations, m->root);
     add_copy_targets(m, t->columns, t->n_columns);
     add_copy_targets_of(m, t->relations, t->n_relations);
     put(m, mappings, "dynamic", text(m, "strict"));

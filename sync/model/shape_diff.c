@@ -26,7 +26,7 @@ struct object {
     bool all_columns;
     const struct column_definition *columns;
     size_t n_columns;
-    struct str condition;
+    struct str conditions[2]; /* SQL that may name any column */
     const struct schema *was, *is;
 };
 
@@ -155,10 +155,11 @@ static bool names(struct str condition, struct str column)
     return false;
 }
 
-static void compare_condition(struct differ *f, const struct object *o)
+static void compare_conditions(struct differ *f, const struct object *o)
 {
     for (size_t i = 0; i < o->was->n_columns; i++)
-        if (names(o->condition, o->was->columns[i].name))
+        if (names(o->conditions[0], o->was->columns[i].name) ||
+            names(o->conditions[1], o->was->columns[i].name))
             compare_column(f, o, o->was->columns[i].name, false, NULL);
 }
 
@@ -259,17 +260,32 @@ static bool open(const struct differ *f, struct object *o)
     return o->was != NULL && o->is != NULL;
 }
 
+/* Of a link table only what is joined by counts. */
+static void compare_link(struct differ *f, const struct through_definition *through)
+{
+    struct object o = {.table = through->table};
+
+    if (!through->given || !open(f, &o))
+        return;
+    compare_texts(f, &o, through->from, through->n_from);
+    compare_texts(f, &o, through->to, through->n_to);
+    compare_event(f, &o);
+}
+
 static void compare_relations(struct differ *f, const struct object *outer,
                               const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
+        struct column_definition room;
+        const struct relation_columns shown = relation_columns(r, &room);
         struct object o = {.table = r->table,
-                           .all_columns = r->all_columns,
-                           .columns = r->columns,
-                           .n_columns = r->n_columns,
-                           .condition = r->where};
+                           .all_columns = shown.all,
+                           .columns = shown.columns,
+                           .n_columns = shown.n,
+                           .conditions = {r->where, r->order_by}};
 
+        compare_link(f, &r->through);
         if (!open(f, &o))
             continue;
 
@@ -278,7 +294,7 @@ static void compare_relations(struct differ *f, const struct object *outer,
         compare_texts(f, outer, r->from, r->n_from);
         compare_texts(f, &o, r->to, r->n_to);
         compare_listed(f, &o);
-        compare_condition(f, &o);
+        compare_conditions(f, &o);
         compare_event(f, &o);
         if (key.ptr != NULL)
             note(f, SHAPE_CHANGED, &o, key, "came into the primary key or left it, by which rows "
@@ -298,7 +314,7 @@ struct shape_diff shape_diff_make(const struct definitions *d,
                        .all_columns = t->all_columns,
                        .columns = t->columns,
                        .n_columns = t->n_columns,
-                       .condition = t->filter};
+                       .conditions = {t->filter}};
 
     if (!open(&f, &o))
         return out;
@@ -306,7 +322,7 @@ struct shape_diff shape_diff_make(const struct definitions *d,
     for (size_t i = 0; t->n_key == 0 && i < o.was->n_key; i++)
         compare_column(&f, &o, o.was->columns[o.was->key[i]].name, false, NULL);
     compare_listed(&f, &o);
-    compare_condition(&f, &o);
+    compare_conditions(&f, &o);
     compare_event(&f, &o);
     compare_relations(&f, &o, t->relations, t->n_relations);
 

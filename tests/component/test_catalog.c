@@ -430,11 +430,14 @@ static void tables_are_listed_and_conditions_tried(void **state)
     (void)state;
     assert_true(catalog_list_tables(conn, STR("cat"), 5, a, &tables, &n, &err));
     assert_int_equal(n, 5);
-    assert_true(catalog_try_where(conn, &name, STR("a = 1 or b in (2, 3)"), &err));
-    assert_false(catalog_try_where(conn, &name, STR("nothing = 1"), &err));
+    assert_true(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 or b in (2, 3)"), &err));
+    assert_false(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("nothing = 1"), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "nothing"));
-    assert_false(catalog_try_where(conn, &name, STR("a = 1 ORDER BY a"), &err));
+    assert_false(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 ORDER BY a"), &err));
+    assert_true(catalog_try_clause(conn, &name, CLAUSE_ORDER_BY, STR("a DESC, b + 1"), &err));
+    assert_false(catalog_try_clause(conn, &name, CLAUSE_ORDER_BY, STR("a LIMIT 1"), &err));
+    assert_int_equal(err.kind, ERR_REJECT);
     arena_free(a);
 }
 

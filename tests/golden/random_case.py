@@ -90,35 +90,64 @@ class Tree:
 
     def relation(self, outer, depth):
         """A relation from the outer table, or None where nothing can be joined."""
-        for _ in range(20):
-            inner = self.rng.choice(self.tables)
-            pairs = [(a, b) for a in outer.columns for b in inner.columns if joinable(a[1], b[1])]
-            if pairs:
-                break
-        else:
+        inner = self.rng.choice(self.tables)
+        relation = self.through(outer, inner) if self.rng.random() < 0.25 else self.direct(outer, inner)
+        if relation is None:
+            return None
+        self.n += 1
+        relation |= {'table': f'{self.database}.{inner.name}', 'as': f'r{self.n}',
+                     'many': self.rng.random() < 0.6}
+        if self.rng.random() < 0.25:
+            name, kind = self.rng.choice(inner.columns)
+            relation['where'] = f'{name} <> {inner.value(kind, False)}'
+        if self.rng.random() < 0.25:
+            relation['order_by'] = f"{self.rng.choice(inner.columns)[0]}{self.rng.choice(['', ' DESC'])}"
+        if relation['many']:
+            relation |= {'distinct': self.rng.random() < 0.25}
+            if self.rng.random() < 0.25:
+                relation['limit'] = self.rng.randint(1, 4)
+        if self.rng.random() < 0.2:
+            return relation | {'values': self.rng.choice(inner.columns)[0]}
+        if self.rng.random() < 0.5:
+            relation['columns'] = [n for n, _ in inner.columns if self.rng.random() < 0.5]
+        if inner is outer and self.rng.random() < 0.7:
+            relation['max_depth'] = self.rng.randint(1, 3)
+        relation['relations'] = self.relations(inner, depth - 1)
+        return relation
+
+    def pairs(self, outer, inner):
+        """What is joined, one pair mostly; None where nothing can be."""
+        pairs = [(a, b) for a in outer.columns for b in inner.columns if joinable(a[1], b[1])]
+        if not pairs:
             return None
         chosen = self.rng.sample(pairs, 1)
         apart = [p for p in pairs if p[0] != chosen[0][0] and p[1] != chosen[0][1]]
         if apart and self.rng.random() < 0.25:
             chosen.append(self.rng.choice(apart))
-        self.n += 1
-        relation = {'from': [a[0] for a, _ in chosen], 'to': [b[0] for _, b in chosen],
-                    'table': f'{self.database}.{inner.name}', 'as': f'r{self.n}',
-                    'many': self.rng.random() < 0.6}
-        if self.rng.random() < 0.25:
-            name, kind = self.rng.choice(inner.columns)
-            relation['where'] = f'{name} <> {inner.value(kind, False)}'
-        if self.rng.random() < 0.5:
-            relation['columns'] = [n for n, _ in inner.columns if self.rng.random() < 0.5]
-        relation['relations'] = self.relations(inner, depth - 1)
-        return relation
+        return [a[0] for a, _ in chosen], [b[0] for _, b in chosen]
+
+    def direct(self, outer, inner):
+        pairs = self.pairs(outer, inner)
+        return pairs and {'from': pairs[0], 'to': pairs[1]}
+
+    def through(self, outer, inner):
+        """By way of a third table, or of one of the two."""
+        link = self.rng.choice(self.tables)
+        first, second = self.pairs(outer, link), self.pairs(link, inner)
+        return first and second and {
+            'from': first[0], 'to': second[1],
+            'through': {'table': f'{self.database}.{link.name}', 'from': first[1], 'to': second[0]}}
 
     def relations(self, outer, depth):
         wanted = self.rng.randint(0, 2) if depth > 0 else 0
-        return [r for r in (self.relation(outer, depth) for _ in range(wanted)) if r]
+        return [r for r in (self.some_relation(outer, depth) for _ in range(wanted)) if r]
+
+    def some_relation(self, outer, depth):
+        """A few tries, as not every two tables can be joined."""
+        return next((r for r in (self.relation(outer, depth) for _ in range(20)) if r), None)
 
     def table(self, table):
-        relations = self.relations(table, 3) or [self.relation(table, 1)]
+        relations = self.relations(table, 3) or [self.some_relation(table, 1)]
         return {'table': f'{self.database}.{table.name}', 'relations': [r for r in relations if r]}
 
 

@@ -253,7 +253,7 @@ class Oracle:
     def __init__(self, connection, definitions):
         self.cursor = connection.cursor(pymysql.cursors.DictCursor)
         self.definitions = definitions
-        self.cached_tables, self.cached_rows = {}, {}
+        self.cached_tables, self.cached_rows, self.ranks, self.less_deep = {}, {}, {}, {}
         self.cursor.execute("SET time_zone = '+00:00', sql_mode = ''")
         self.cursor.execute('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
         self.cursor.execute('START TRANSACTION WITH CONSISTENT SNAPSHOT')
@@ -263,16 +263,18 @@ class Oracle:
             self.cached_tables[name] = Table(self.cursor, *self.definitions.schema_and_name(name))
         return self.cached_tables[name]
 
-    def rows(self, table, condition):
-        """Rows in key order: {lower-case column name: exact text}."""
-        select = ', '.join(f'{c.expression()} AS {quote(c.name)}' for c in table.columns.values())
+    def rows(self, table, condition, order_by=None):
+        """Rows in key order, or another before that: {lower-case column name: exact text}."""
+        names = [f'_o{i}' for i in range(len(table.columns))]  # no column of theirs, so that an order means theirs
+        select = ', '.join(f'{c.expression()} AS {name}' for c, name in zip(table.columns.values(), names))
         sql = f'SELECT {select} FROM {table.from_clause} WHERE {condition}'
-        if table.key:
-            sql += ' ORDER BY ' + ', '.join(f'{table.from_clause}.{quote(c.name)}' for c in table.key)
+        order = [order_by] if order_by else []
+        order += [f'{table.from_clause}.{quote(c.name)}' for c in table.key]
+        if order:
+            sql += ' ORDER BY ' + ', '.join(order)
         self.cursor.execute(sql)
-        return [{name.lower(): cell.decode() if isinstance(cell, bytes) else
-                 None if cell is None else str(cell) for name, cell in row.items()}
-                for row in self.cursor.fetchall()]
+        return [{name: cell.decode() if isinstance(cell, bytes) else None if cell is None else str(cell)
+                 for name, cell in zip(table.columns, row.values())} for row in self.cursor.fetchall()]
 
     def documents(self, name, keys=None):
         """Yields (_id, document or DeadLetter) of every row, or of those whose _id is in keys."""
@@ -305,10 +307,20 @@ class Oracle:
             column = table.column(entry['name'])
             result[entry.get('as') or column.name] = contract.value(
                 column, entry.get('type') or '', row[column.name.lower()])
-        for relation in definition.get('relations') or []:
+        for relation in self.relations_of(definition):
             name = relation.get('as') or relation['table'].split('.', 1)[1]
             result[name] = self.relation(contract, table, relation, row)
         return result
+
+    def relations_of(self, definition):
+        """Those below a table or a relation; one of `max_depth` stands below itself, one less deep."""
+        found = list(definition.get('relations') or [])
+        if (definition.get('max_depth') or 0) > 1:
+            slot = id(definition)
+            if slot not in self.less_deep:
+                self.less_deep[slot] = definition | {'max_depth': definition['max_depth'] - 1}
+            found.append(self.less_deep[slot])
+        return found
 
     @staticmethod
     def columns_of(table, definition):
@@ -328,30 +340,59 @@ class Oracle:
 
     def relation(self, contract, outer, relation, row):
         table = self.table(relation['table'])
-        found = [self.object(contract, table, relation, child)
+        found = [self.element(contract, table, relation, child)
                  for child in self.children(outer, relation, row)]
-        if relation.get('many'):
-            return found
-        return found[0] if found else None
+        if not relation.get('many'):
+            return found[0] if found else None
+        if relation.get('distinct'):
+            found = [e for i, e in enumerate(found) if encode(e) not in map(encode, found[:i])]
+        return found[:relation.get('limit')]
+
+    def element(self, contract, table, relation, row):
+        if not relation.get('values'):
+            return self.object(contract, table, relation, row)
+        entries = relation.get('columns') or [{}]
+        field_type = entries[0].get('type') if isinstance(entries[0], dict) else ''
+        column = table.column(relation['values'])
+        return contract.value(column, field_type or '', row[column.name.lower()])
 
     def children(self, outer, relation, row):
         """The rows that a row of the outer table relates to."""
         table = self.table(relation['table'])
-        pairs = [(outer.column(a), table.column(b))
-                 for a, b in zip(listed(relation['from']), listed(relation['to']))]
-        if any(row[a.name.lower()] is None for a, _ in pairs):
-            return []
-        return self.related_rows(table, relation, pairs, row)
+        if not relation.get('through'):
+            found = self.joined(outer, relation['from'], table, relation['to'], row, relation)
+        else:
+            found = [child for link in self.links(outer, relation, row) for child in self.joined(
+                self.table(relation['through']['table']), relation['through']['to'], table, relation['to'], link,
+                relation)]
+            found.sort(key=lambda child: self.rank(table, relation, child))
+        return found if relation.get('many') else found[:1]
 
-    def related_rows(self, table, relation, pairs, row):
+    def links(self, outer, relation, row):
+        through = relation['through']
+        return self.joined(outer, relation['from'], self.table(through['table']), through['from'], row)
+
+    def rank(self, table, relation, row):
+        """Where the row stands among all that the relation may lead to."""
+        if id(relation) not in self.ranks:
+            rows = self.rows(table, 'TRUE', relation.get('order_by'))
+            self.ranks[id(relation)] = {tuple(r.values()): i for i, r in enumerate(rows)}
+        return self.ranks[id(relation)][tuple(row.values())]
+
+    def joined(self, outer, from_columns, inner, to_columns, row, relation=None):
+        """The inner table's rows that a row of the outer one is joined with."""
+        relation = relation or {}
+        pairs = [(outer.column(a), inner.column(b)) for a, b in zip(listed(from_columns), listed(to_columns))]
         cells = tuple(row[a.name.lower()] for a, _ in pairs)
-        slot = (id(relation), cells)
+        if None in cells:
+            return []
+        slot = (outer.name, inner.name, str(from_columns), str(to_columns), relation.get('where'),
+                relation.get('order_by'), cells)
         if slot not in self.cached_rows:
             conditions = [self.equal(a, b, cell) for (a, b), cell in zip(pairs, cells)]
             if relation.get('where'):
                 conditions.append('(' + relation['where'] + '\n)')
-            rows = self.rows(table, ' AND '.join(conditions))
-            self.cached_rows[slot] = rows if relation.get('many') else rows[:1]
+            self.cached_rows[slot] = self.rows(inner, ' AND '.join(conditions), relation.get('order_by'))
         return self.cached_rows[slot]
 
     def equal(self, a, b, cell):
@@ -415,20 +456,28 @@ class Oracle:
         return found
 
     def walk(self, table, definition, row, place, root, found):
-        """Enter the rows below; returns the last place's number."""
-        for relation in definition.get('relations') or []:
+        """Enter the rows below the place."""
+        for relation in self.relations_of(definition):
+            if relation.get('through'):
+                place += 1
+                link = self.table(relation['through']['table'])
+                for child in self.links(table, relation, row):
+                    self.enter(link, child, place, root, found)
             place += 1
-            inner, below = self.table(relation['table']), place
+            inner = self.table(relation['table'])
             for child in self.children(table, relation, row):
-                cells = tuple(Contract.key_text(c, child[c.name.lower()]) for c in inner.key)
-                found.setdefault((place, cells), set()).add(root)
+                self.enter(inner, child, place, root, found)
                 self.walk(inner, relation, child, place, root, found)
-            place = below + count_relations(relation)
-        return place
+            place += self.count_below(relation)
 
+    @staticmethod
+    def enter(table, row, place, root, found):
+        cells = tuple(Contract.key_text(c, row[c.name.lower()]) for c in table.key)
+        found.setdefault((place, cells), set()).add(root)
 
-def count_relations(definition):
-    return sum(1 + count_relations(r) for r in definition.get('relations') or [])
+    def count_below(self, definition):
+        """The places of a definition's relations; a link table has one of its own."""
+        return sum(1 + bool(r.get('through')) + self.count_below(r) for r in self.relations_of(definition))
 
 
 def encode(o):

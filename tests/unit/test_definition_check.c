@@ -24,13 +24,14 @@ static bool each_table(void *ctx, struct str schema, void (*offer)(void *to, str
     return str_equal(schema, STR("shop"));
 }
 
-static bool try_where(void *ctx, struct str schema, struct str table, struct str where,
-                      struct err *err)
+static bool try_clause(void *ctx, struct str schema, struct str table,
+                       enum catalog_clause clause, struct str text, struct err *err)
 {
     (void)ctx;
     (void)schema;
     (void)table;
-    return memmem(where.ptr, where.len, "nothing", 7) == NULL ||
+    (void)clause;
+    return memmem(text.ptr, text.len, "nothing", 7) == NULL ||
            err_set(err, ERR_REJECT, "Unknown column 'nothing'");
 }
 
@@ -68,7 +69,7 @@ static int tear_down(void **state)
 /* What the check of the only table in the file says. */
 static const char *check(const char *table)
 {
-    const struct check_source source = {&catalog, fake_find, each_table, try_where};
+    const struct check_source source = {&catalog, fake_find, each_table, try_clause};
     struct problems *problems = problems_new();
     struct buf text = {0};
 
@@ -192,6 +193,34 @@ static void a_missing_index_is_a_warning_with_its_statement(void **state)
         NULL);
 }
 
+static void a_link_table_is_checked_on_both_its_sides(void **state)
+{
+    static const char through[] =
+        "{table: shop.orders, columns: [id], relations: [{from: id, through: {table: %s, from: "
+        "%s, to: %s}, table: shop.customer, to: id, many: true, refresh: %s}]}";
+    static const struct {
+        const char *table, *from, *to, *refresh, *says;
+    } cases[] = {
+        {"shop.item", "order_id", "id", "none", "shop.item has no index on (order_id)"},
+        {"shop.item", "id", "order_id", "none", NULL},
+        {"shop.item", "id", "order_id", "parent", "documents of a changed related row"},
+        {"shop.item", "product", "id", "none", "cannot be joined"},
+        {"shop.item", "id", "product", "none", "cannot be joined"},
+        {"shop.item", "ordr_id", "id", "none", "did you mean `order_id`"},
+        {"shop.itm", "id", "id", "none", "did you mean `item`"},
+        {"shop.seen", "id", "id", "parent", "is a view"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf b = {0};
+
+        buf_printf(&b, through, cases[i].table, cases[i].from, cases[i].to, cases[i].refresh);
+        assert_says(b.ptr, cases[i].says);
+        buf_free(&b);
+    }
+}
+
 static void columns_that_cannot_be_joined_are_refused(void **state)
 {
     (void)state;
@@ -232,7 +261,13 @@ static void types_and_conditions_are_tried(void **state)
     assert_says(
         "{table: shop.customer, relations: [{from: id, table: shop.orders, to: customer_id, "
         "where: nothing = 1}]}",
-        "Unknown column 'nothing'");
+        "does not take this condition: Unknown column 'nothing'");
+    assert_says("{table: shop.customer, relations: [{from: id, table: shop.orders, to: "
+                "customer_id, many: true, order_by: nothing DESC}]}",
+                "does not take this order: Unknown column 'nothing'");
+    assert_says("{table: shop.customer, relations: [{from: id, table: shop.orders, to: "
+                "customer_id, many: true, values: nothing}]}",
+                "has no column `nothing`");
 }
 
 int main(void)
@@ -245,6 +280,7 @@ int main(void)
         TEST(a_key_must_be_there_unique_and_never_null),
         TEST(a_view_is_refused_where_its_changes_would_matter),
         TEST(a_missing_index_is_a_warning_with_its_statement),
+        TEST(a_link_table_is_checked_on_both_its_sides),
         TEST(columns_that_cannot_be_joined_are_refused),
         TEST(names_of_unlisted_columns_must_be_possible),
         TEST(types_and_conditions_are_tried),

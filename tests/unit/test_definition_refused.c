@@ -95,6 +95,81 @@ static void a_wrong_relation_is_refused_at_its_place(void **state)
     }
 }
 
+static void fields_of_a_relation_that_make_no_sense_together_are_refused(void **state)
+{
+    static const struct {
+        const char *fields, *message;
+    } cases[] = {
+        {"distinct: true", "are about arrays"},
+        {"limit: 3", "are about arrays"},
+        {"nested: true, flattened: true", "not both"},
+        {"values: v, nested: true", "makes no objects"},
+        {"values: v, flattened: true", "makes no objects"},
+        {"values: v, relations: [{from: a, table: shop.c, to: b}]", "could stand in"},
+        {"values: v, columns: [w]", "only that column"},
+        {"values: v, columns: [v, w]", "only that column"},
+        {"values: v, columns: [{name: v, as: w}]", "only that column"},
+        {"max_depth: 2", "for a table that leads to itself"},
+        {"through: {table: shop.l, from: [a, b], to: c}", "`from` of `through` has 2"},
+        {"through: {table: shop.l, from: a, to: [b, c]}", "`to` of `through` has 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf b = {0};
+
+        buf_printf(&b,
+                   HEAD "  - {table: shop.a, relations: [{from: x, table: shop.b, to: y, %s}]}",
+                   cases[i].fields);
+        assert_null(apply(NULL, b.ptr));
+        if (problems_n(problems) != 1 ||
+            strstr(problems_get(problems, 0)->message.ptr, cases[i].message) == NULL)
+            fail_msg("%s: %s", b.ptr, problems_get(problems, 0)->message.ptr);
+        problems_free(problems);
+        problems = problems_new();
+        buf_free(&b);
+    }
+    assert_refused(HEAD "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, "
+                        "max_depth: 11}]}",
+                   4, 33, "10 at most");
+    assert_refused(HEAD "  - {table: shop.a, relations: [{from: x, table: shop.b, to: y, "
+                        "through: {table: sho.l, from: a, to: b}}]}",
+                   4, 82, "did you mean `shop`");
+}
+
+static void what_a_relation_can_show_is_taken(void **state)
+{
+    struct definitions *d;
+    const struct relation_definition *r;
+    struct column_definition room;
+    struct relation_columns shown;
+
+    (void)state;
+    d = apply_fine(NULL, HEAD
+                   "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, many: "
+                   "true, max_depth: 3, through: {table: shop.l, from: a, to: b}, order_by: c "
+                   "DESC, limit: 3, distinct: true}, {from: x, table: shop.b, to: y, values: v}, "
+                   "{from: x, table: shop.b, to: y, as: w, values: v, columns: [{name: v, type: "
+                   "text}]}, {from: x, table: shop.c, to: y, flattened: true}]}");
+    r = d->tables[0].relations;
+    assert_true(r[0].through.given);
+    assert_text(r[0].through.to[0], "b");
+    assert_text(r[0].order_by, "c DESC");
+    assert_int_equal(r[0].limit, 3);
+    assert_int_equal(r[0].max_depth, 3);
+    shown = relation_columns(&r[0], &room);
+    assert_true(shown.all);
+    shown = relation_columns(&r[1], &room);
+    assert_false(shown.all);
+    assert_int_equal(shown.n, 1);
+    assert_text(shown.columns[0].name, "v");
+    shown = relation_columns(&r[2], &room);
+    assert_int_equal(shown.n, 1);
+    assert_text(shown.columns[0].type, "text");
+    assert_true(r[3].flattened);
+    definitions_unref(d);
+}
+
 static void what_is_not_available_yet_is_refused_and_checked(void **state)
 {
     static const struct {
@@ -103,13 +178,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
     } relation[] =
         {
             {"refresh: area", "`refresh: area` is not"},
-            {"distinct: true", "`distinct: true` is not"},
-            {"flattened: true", "`flattened: true` is"},
-            {"order_by: a", "`order_by` is not"},
-            {"limit: 3", "`limit` is not"},
-            {"max_depth: 3", "`max_depth` is not"},
-            {"values: a", "`values` is not"},
-            {"through: {table: shop.l, from: id, to: x}", "`through` is not"},
         },
       table[] = {
           {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
@@ -184,6 +252,8 @@ int main(void)
         DEFINITION_TEST(a_wrong_field_is_refused_at_its_place),
         DEFINITION_TEST(an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again),
         DEFINITION_TEST(a_wrong_relation_is_refused_at_its_place),
+        DEFINITION_TEST(fields_of_a_relation_that_make_no_sense_together_are_refused),
+        DEFINITION_TEST(what_a_relation_can_show_is_taken),
         DEFINITION_TEST(what_is_not_available_yet_is_refused_and_checked),
         DEFINITION_TEST(a_relation_to_another_topic_is_refused),
         DEFINITION_TEST(every_mistake_is_reported_at_once),

@@ -106,6 +106,37 @@ static void relations_are_objects_within(void **state)
         "\"scaling_factor\":100},\"c\":{\"properties\":{}}}}}}");
 }
 
+static void a_relation_of_single_values_is_a_field(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.customer, columns: [id], relations: [{from: id, table: d.item, to: order_id, "
+        "as: prices, many: true, values: price}, {from: id, table: d.item, to: order_id, as: "
+        "texts, values: price, columns: [{name: price, type: keyword}]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"prices\":{"
+        "\"type\":\"scaled_float\",\"scaling_factor\":100},\"texts\":{\"type\":\"keyword\"}}}");
+}
+
+static void a_flattened_relation_is_one_field(void **state)
+{
+    (void)state;
+    assert_mappings("{table: d.customer, columns: [id], relations: [{from: id, table: d.item, "
+                    "to: order_id, as: items, many: true, flattened: true}]}",
+                    "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},"
+                    "\"items\":{\"type\":\"flat_object\"}}}");
+}
+
+static void a_relation_of_some_depth_stands_below_itself(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.orders, columns: [id], relations: [{from: customer_id, table: d.orders, to: "
+        "id, as: up, max_depth: 3, columns: [title]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"up\":{"
+        "\"properties\":{\"title\":{\"type\":\"keyword\"},\"up\":{\"properties\":{\"title\":{"
+        "\"type\":\"keyword\"},\"up\":{\"properties\":{\"title\":{\"type\":\"keyword\"}}}}}}}}}");
+}
+
 static void fields_that_are_copied_to_are_declared(void **state)
 {
     (void)state;
@@ -262,6 +293,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_visible_columns_are_mapped_strictly),
         TEST(relations_are_objects_within),
+        TEST(a_relation_of_single_values_is_a_field),
+        TEST(a_flattened_relation_is_one_field),
+        TEST(a_relation_of_some_depth_stands_below_itself),
         TEST(fields_that_are_copied_to_are_declared),
         TEST(the_mapping_of_the_definition_wins),
         TEST(a_body_has_settings_lineage_and_alias),

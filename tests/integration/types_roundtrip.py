@@ -2,19 +2,18 @@
 """Every column type through the binlog: what `millrace binlog decode` prints equals what SELECT says.
 
     types_roundtrip.py [--server mariadb|mariadb11|mysql8|mysql9] [--seed N] [--rows N]
-    types_roundtrip.py --socket PATH [--root FOLDER] [--flavour mariadb|mysql] ...
+    types_roundtrip.py --socket PATH [--root FOLDER] ...
 
-Extreme and random values of every type the server has, in each row image and compression mode, as
-inserts, updates and deletes.  Starts a server of its own, or takes the one at a socket; FOLDER is
-where that server's file names begin (a chroot).  MILLRACE names the program.
+Extreme and random values of every type the server has, as inserts, updates, changes of the key and
+deletes, in each row image with each compression, with each amount of metadata, and on MySQL with and
+without partial JSON.  Starts a server of its own, or takes the one at a socket; FOLDER is where that
+server's file names begin (a chroot).  MILLRACE names the program.
 """
 import argparse
-import base64
-import decimal
+import itertools
 import json
 import os
 import random
-import struct
 import subprocess
 import sys
 import time
@@ -22,280 +21,11 @@ import time
 import pymysql
 
 import servers
+from column_types import FULL, MINIMAL, NO_LOG, Types, parse
 
-FULL, BIG = "full", 1 << 64
-
-
-class Column:
-    """A column: its SQL type, its values as SQL, how SELECT shows it, how decode does."""
-
-    def __init__(self, name, sql, values, select="{}", expect=None, same=None):
-        self.name, self.sql, self.values, self.select = name, sql, values, select
-        self.expect = expect or (lambda raw: raw)
-        self.same = same or (lambda a, b: a == b)
-        self.change = values  # what an UPDATE sets it to
-
-
-def quoted(text):
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def as_int(raw):
-    return int(raw)
-
-
-def as_text(raw):
-    return raw
-
-
-def as_decimal(raw):
-    return decimal.Decimal(raw)
-
-
-def from_hex(raw):
-    """Bytes as decode prints them: text if they are UTF-8."""
-    data = bytes.fromhex(raw)
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(data).decode()}
-
-
-def hex_text(raw):
-    return bytes.fromhex(raw).decode()
-
-
-def same_float(a, b):
-    return struct.pack("<f", float(a)) == struct.pack("<f", float(b))
-
-
-def same_double(a, b):
-    return struct.pack("<d", float(a)) == struct.pack("<d", float(b))
-
-
-def same_json(a, b):
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_json(a[k], b[k]) for k in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same_json, a, b))
-    if isinstance(a, decimal.Decimal) and isinstance(b, decimal.Decimal):
-        return a == b or same_double(a, b)
-    return type(a) is type(b) and a == b
-
-
-def same_shape(a, b):
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a["type"] == b["type"] and same_shape(a.get("coordinates", a.get("geometries")),
-                                                     b.get("coordinates", b.get("geometries")))
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same_shape, a, b))
-    return abs(float(a) - float(b)) < 1e-9
-
-
-def parse(text):
-    return json.loads(text, parse_float=decimal.Decimal, parse_int=decimal.Decimal)
-
-
-class Types:
-    def __init__(self, rng, mariadb, version):
-        self.rng, self.mariadb, self.version = rng, mariadb, version
-        self.columns = []
-        for part in (self.integers, self.numbers, self.temporals, self.strings, self.charsets, self.labels,
-                     self.documents, self.geometries, self.special):
-            part()
-
-    def add(self, sql, values, select="{}", expect=None, same=None):
-        self.columns.append(Column(f"c{len(self.columns)}", sql, values, select, expect, same))
-
-    def integers(self):
-        for sql, bits in (("TINYINT", 8), ("SMALLINT", 16), ("MEDIUMINT", 24), ("INT", 32), ("BIGINT", 64)):
-            low, high = -(1 << bits - 1), (1 << bits - 1) - 1
-            self.add(sql, lambda low=low, high=high: str(self.pick([low, high, 0, -1, 1],
-                     lambda: self.rng.randint(low, high) >> self.rng.randint(0, 20))), expect=as_int)
-            self.add(sql + " UNSIGNED", lambda bits=bits: str(self.pick([0, (1 << bits) - 1, 1 << bits - 1],
-                     lambda: self.rng.getrandbits(bits))), expect=as_int)
-        self.add("BOOLEAN", lambda: self.rng.choice("01"), expect=as_int)
-        self.add("YEAR", lambda: str(self.pick([0, 1901, 2155], lambda: self.rng.randint(1901, 2155))), expect=as_int)
-        for bits in (1, 7, 8, 9, 17, 33, 63, 64):
-            self.add(f"BIT({bits})", lambda bits=bits: f"b'{self.pick([0, (1 << bits) - 1], lambda: self.rng.getrandbits(bits)):b}'",
-                     select="{}+0", expect=as_int)
-
-    def pick(self, extremes, other):
-        return self.rng.choice(extremes) if self.rng.random() < 0.3 else other()
-
-    def decimal(self, precision, scale):
-        digits = "".join(self.rng.choice("0123456789") for _ in range(self.rng.randint(0, precision)))
-        digits = self.pick(["9" * precision, "0", "1", "9" * scale, "1" + "0" * (precision - 1)], lambda: digits)
-        digits = digits.rjust(scale + 1, "0")
-        whole, part = digits[:len(digits) - scale], digits[len(digits) - scale:]
-        return self.rng.choice(["", "-"]) + whole[-max(1, precision - scale):] .lstrip("0").rjust(1, "0") * (precision > scale) \
-            + ("0" if precision == scale else "") + ("." + part if scale else "")
-
-    def numbers(self):
-        for precision, scale in ((1, 0), (1, 1), (5, 2), (9, 0), (9, 9), (10, 9), (18, 9), (18, 0), (19, 18), (20, 10),
-                                 (27, 13), (30, 30), (38, 20), (65, 0), (65, 30), (64, 1)):
-            self.add(f"DECIMAL({precision},{scale})", lambda p=precision, s=scale: self.decimal(p, s), expect=as_decimal)
-        floats = ["0", "-0.0", "1", "1.1", "3.4028234e38", "-3.4028234e38", "1.1754944e-38", "16777217", "0.1", "1e-45"]
-        self.add("FLOAT", lambda: self.pick(floats, lambda: repr(struct.unpack("<f", struct.pack("<f", self.rng.gauss(0, 1) * 10 ** self.rng.randint(-30, 30)))[0])),
-                 select="CAST({}*1e0 AS CHAR)", expect=as_decimal, same=same_float)
-        doubles = ["0", "-0.0", "1", "0.1", "1.7976931348623157e308", "2.2250738585072014e-308", "5e-324", "9007199254740993", "1e22", "1e23"]
-        self.add("DOUBLE", lambda: self.pick(doubles, lambda: repr(self.rng.gauss(0, 1) * 10 ** self.rng.randint(-300, 300))),
-                 expect=as_decimal, same=same_double)
-
-    def clock(self, fsp):
-        text = f"{self.rng.randint(0, 23):02}:{self.rng.randint(0, 59):02}:{self.rng.randint(0, 59):02}"
-        return text + ("." + "".join(self.rng.choice("0123456789") for _ in range(fsp)) if fsp else "")
-
-    def date(self, low=0, high=9999):
-        return f"{self.rng.randint(low, high):04}-{self.rng.randint(1, 12):02}-{self.rng.randint(1, 28):02}"
-
-    def temporals(self):
-        dates = ["0000-00-00", "1000-01-01", "9999-12-31", "2024-00-00", "2024-02-00", "2000-02-29"]
-        self.add("DATE", lambda: quoted(self.pick(dates, self.date)))
-        for fsp in range(7):
-            part = "." + "9" * fsp if fsp else ""
-            zero = "." + "0" * fsp if fsp else ""
-            self.add(f"DATETIME({fsp})", lambda part=part, fsp=fsp: quoted(self.pick(
-                ["0000-00-00 00:00:00", "9999-12-31 23:59:59" + part, "1000-01-01 00:00:00", "2024-01-00 10:00:00" + part],
-                lambda: self.date() + " " + self.clock(fsp))), expect=lambda raw: raw.replace(" ", "T"))
-            high = "2106-02-07 06:28:15" if self.mariadb and self.version >= (11, 5) else "2038-01-19 03:14:07"
-            self.add(f"TIMESTAMP({fsp}) NULL", lambda part=part, fsp=fsp, high=high: quoted(self.pick(
-                ["0000-00-00 00:00:00", "1970-01-01 00:00:01", high + part],
-                lambda: self.date(1971, 2037) + " " + self.clock(fsp))), expect=lambda raw: raw.replace(" ", "T") + "Z")
-            self.add(f"TIME({fsp})", lambda part=part, zero=zero, fsp=fsp: quoted(self.pick(
-                ["838:59:59" + zero, "-838:59:59" + zero, "00:00:00", "-00:00:01" + part, "-00:00:00" + part, "00:00:00" + part],
-                lambda: self.rng.choice(["", "-"]) + str(self.rng.randint(0, 800)) + self.clock(fsp)[2:])))
-
-    def words(self, alphabet, most):
-        return "".join(self.rng.choice(alphabet) for _ in range(self.rng.choice([0, 1, 2, most, self.rng.randint(0, most)])))
-
-    def strings(self):
-        unicode = "aZ09 \t\n\"\\'/<>&\x01\x1f\x7fäß€日本語🎁\u2028"
-        text = lambda most: (lambda: "x'" + self.words(unicode, most).encode().hex() + "'")
-        for sql, most in (("CHAR(10)", 10), ("CHAR(255)", 255), ("VARCHAR(20)", 20), ("VARCHAR(63)", 63), ("VARCHAR(64)", 64),
-                          ("VARCHAR(300)", 300), ("TINYTEXT", 60), ("TEXT", 300), ("MEDIUMTEXT", 500), ("LONGTEXT", 700)):
-            self.add(sql + " CHARACTER SET utf8mb4", text(most), select="HEX({})", expect=hex_text)
-        data = lambda most: (lambda: "x'" + self.rng.choice([b"", b"\0", b"abc", b"\0\0ab\0\0", bytes(self.rng.getrandbits(8)
-                             for _ in range(self.rng.randint(0, most)))])[:most].hex() + "'")
-        for sql, most in (("BINARY(1)", 1), ("BINARY(16)", 16), ("BINARY(255)", 255), ("VARBINARY(10)", 10), ("VARBINARY(400)", 400),
-                          ("TINYBLOB", 200), ("BLOB", 400), ("MEDIUMBLOB", 500), ("LONGBLOB", 600)):
-            self.add(sql, data(most), select="HEX({})", expect=from_hex)
-
-    def charsets(self):
-        alphabets = {
-            "latin1": "aé€ß", "latin2": "aął", "ascii": "abc~", "cp850": "é░", "cp1250": "ąž", "cp1251": "Жя№", "cp1256": "عé",
-            "cp1257": "ąž", "cp852": "ąž", "cp866": "Жя", "dec8": "éß", "hp8": "éß", "koi8r": "Жя", "koi8u": "Їя", "greek": "αΩ",
-            "hebrew": "אש", "latin5": "ğş", "latin7": "ąž", "macce": "ąž", "macroman": "éß", "swe7": "aÅÄ", "tis620": "กข",
-            "armscii8": "Աբ", "geostd8": "აბ", "keybcs2": "čž", "big5": "你好a", "gb2312": "你好a", "gbk": "你好a\u4e02",
-            "sjis": "日本a\\ｱ", "cp932": "日本①a", "ujis": "日本a丂ｱ", "eucjpms": "日本①a", "euckr": "한국a", "ucs2": "aé日", "utf16": "a日🎁",
-            "utf16le": "a日🎁", "utf32": "a日🎁", "utf8mb3": "aé日",
-        }
-        if not self.mariadb:
-            alphabets["gb18030"] = "你好a🎁\u0080丂"
-        for charset, alphabet in alphabets.items():
-            self.add(f"VARCHAR(40) CHARACTER SET {charset}", lambda a=alphabet: "_utf8mb4 x'" + self.words(a, 40).encode().hex() + "'",
-                     select="HEX(CONVERT({} USING utf8mb4))", expect=hex_text)
-        for charset in ("latin1", "gbk", "utf16", "ucs2"):
-            self.add(f"CHAR(20) CHARACTER SET {charset}", lambda a=alphabets[charset]: "_utf8mb4 x'" + self.words(a, 20).encode().hex() + "'",
-                     select="HEX(CONVERT({} USING utf8mb4))", expect=hex_text)
-            self.add(f"TEXT CHARACTER SET {charset}", lambda a=alphabets[charset]: "_utf8mb4 x'" + self.words(a, 200).encode().hex() + "'",
-                     select="HEX(CONVERT({} USING utf8mb4))", expect=hex_text)
-
-    def labels(self):
-        few = ["red", "grün", "it's", "a,b", "日本"]
-        self.add("ENUM(" + ",".join(map(quoted, few)) + ")", lambda: self.rng.choice([quoted(x) for x in few] + ["'no such label'"]))
-        self.add("ENUM(" + ",".join(map(quoted, few)) + ") CHARACTER SET utf8mb3", lambda: quoted(self.rng.choice(few)))
-        latin = ["é", "ü", "plain"]
-        self.add("ENUM(" + ",".join(map(quoted, latin)) + ") CHARACTER SET latin1", lambda: quoted(self.rng.choice(latin)),
-                 select="HEX(CONVERT({} USING utf8mb4))", expect=hex_text)
-        many = [f"label {i}" for i in range(300)]
-        self.add("ENUM(" + ",".join(map(quoted, many)) + ")", lambda: quoted(self.rng.choice(many)))
-        split = lambda raw: raw.split(",") if raw else []
-        for n in (1, 8, 9, 24, 33, 64):
-            members = [f"m{i}" for i in range(n)]
-            self.add("SET(" + ",".join(map(quoted, members)) + ")", lambda members=members: quoted(",".join(
-                m for m in members if self.rng.random() < self.rng.choice([0, 0.2, 1]))), expect=split)
-
-    def document(self, depth=0):
-        kind = self.rng.randint(0, 9 if depth < 4 else 6)
-        if kind == 7:
-            return [self.document(depth + 1) for _ in range(self.rng.choice([0, 1, 3, 40]))]
-        if kind >= 8:
-            return {self.words("abkeyé\"\\日", 12): self.document(depth + 1) for _ in range(self.rng.choice([0, 1, 3, 30]))}
-        return self.rng.choice([None, True, False, 0, 1, -1, 32767, 32768, -32769, 65535, 2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 53 + 1, 2 ** 63 - 1,
-                                -2 ** 63, 2 ** 64 - 1, 0.1, -2.5, 1e15, 1e-7, 1.5e300, 123456.789, "", "text", "\t\n\x01\"\\é🎁", "x" * 130, "y" * 20000 if depth < 2 else "z"])
-
-    def documents(self):
-        self.add("JSON", lambda: "CONVERT(x'" + json.dumps(self.document(), ensure_ascii=False).encode().hex() + "' USING utf8mb4)",
-                 expect=(lambda raw: raw) if self.mariadb else parse, same=None if self.mariadb else same_json)
-        if not self.mariadb:
-            opaque = ["CAST('2024-02-29' AS DATE)", "CAST('-12:34:56.789' AS TIME(6))", "CAST('2024-02-29 01:02:03.000004' AS DATETIME(6))",
-                      "CAST(-123456789.123456789 AS DECIMAL(30,9))", "x'00ff'", "CAST(1.5e0 AS DOUBLE)", "CAST(1e0 AS DOUBLE)", "b'1010'",
-                      "CAST(0 AS DECIMAL(5,2))", "18446744073709551615", "CAST('0000-00-00' AS DATE)"]
-            self.add("JSON", lambda: "JSON_ARRAY(" + ",".join(self.rng.sample(opaque, self.rng.randint(0, 6))) + ")", expect=parse, same=same_json)
-
-            for _ in range(3):
-                self.add("JSON", self.object, expect=parse, same=same_json)
-                self.columns[-1].change = lambda name=self.columns[-1].name: self.json_change(name)
-
-    def object(self):
-        return ("JSON_OBJECT('a',1,'b',JSON_ARRAY(1,'two',JSON_OBJECT('x',JSON_ARRAY(1,2,3))),'c d',JSON_OBJECT('é\"q',NULL,'long',REPEAT('l',50)),"
-                f"'n{self.rng.randint(0, 99)}',{self.rng.randint(0, 99)})")
-
-    def json_change(self, name):
-        """A nest of the functions whose effect MySQL logs as changes."""
-        expression = name
-        paths = ["$.a", "$.b", "$.b[0]", "$.b[1]", "$.b[2].x[1]", "$.b[2].x[0]", "$.b[7]", '$."c d"', '$."c d"."é\\"q"', '$."c d".long', "$.new", "$.e.f",
-                 "$.b[2].y", '$."another new key, sorted last"', "$.b[last]", "$.b[last-1]", "$.a[0]", "$.a[last]", "$[0].a"]
-        for _ in range(self.rng.randint(1, 4)):
-            function = self.rng.choice(["JSON_SET", "JSON_SET", "JSON_REPLACE", "JSON_REMOVE"])
-            path = quoted(self.rng.choice(paths)).replace("\\\\\\\\", "\\\\")
-            value = self.rng.choice(["7", "'short'", "REPEAT('long',30)", "JSON_ARRAY(1,JSON_OBJECT('k','v'))", "NULL", "1.5e0", "JSON_OBJECT()", "CAST('2024-01-01' AS DATE)"])
-            expression = f"{function}({expression},{path}" + ("" if function == "JSON_REMOVE" else "," + value) + ")"
-        return expression
-
-    def geometries(self):
-        def point():
-            return f"{self.rng.uniform(-180, 180):.6f} {self.rng.uniform(-90, 90):.6f}"
-
-        def ring():
-            x, y, s = self.rng.uniform(-80, 80), self.rng.uniform(-80, 80), self.rng.uniform(0.1, 5)
-            return f"({x:.3f} {y:.3f},{x + s:.3f} {y:.3f},{x + s:.3f} {y + s:.3f},{x:.3f} {y:.3f})"
-
-        def shape():
-            points = ",".join(point() for _ in range(self.rng.randint(2, 5)))
-            return self.rng.choice([
-                f"POINT({point()})", f"LINESTRING({points})", f"POLYGON({ring()})", f"MULTIPOINT({points})",
-                f"MULTILINESTRING(({points}),({points}))", f"MULTIPOLYGON(({ring()}),({ring()}))",
-                f"GEOMETRYCOLLECTION(POINT({point()}),LINESTRING({points}))"])
-        self.add("POINT", lambda: f"ST_GeomFromText('POINT({point()})')", select="ST_AsGeoJSON({}, 15)", expect=parse, same=same_shape)
-        self.add("GEOMETRY", lambda: f"ST_GeomFromText('{shape()}')", select="ST_AsGeoJSON({}, 15)", expect=parse, same=same_shape)
-        if not self.mariadb:  # latitude first in text, longitude first in storage and in GeoJSON
-            self.add("POINT SRID 4326", lambda: f"ST_GeomFromText('POINT({self.rng.uniform(-90, 90):.6f} {self.rng.uniform(-180, 180):.6f})', 4326)",
-                     select="ST_AsGeoJSON({}, 15)", expect=parse, same=same_shape)
-
-    def special(self):
-        if self.mariadb:
-            # The log does not say that these are more than bytes: the schema does, which decode has not.
-            address = lambda n: "x'" + self.rng.choice([b"\0" * n, b"\xff" * n, b"\x0a" + b"\0" * (n - 1), self.rng.randbytes(n)]).hex() + "'"
-            if self.version >= (10, 7):
-                self.add("UUID", lambda: address(16), select="HEX({})", expect=from_hex)
-            self.add("INET6", lambda: address(16), select="HEX({})", expect=from_hex)
-            if self.version >= (10, 10):
-                self.add("INET4", lambda: address(4), select="HEX({})", expect=from_hex)
-            long = lambda: "x'" + (self.words("abc é", 9) * self.rng.choice([0, 1, 100])).encode().hex() + "'"
-            for sql in ("VARCHAR(1000) COMPRESSED CHARACTER SET utf8mb4", "TEXT COMPRESSED CHARACTER SET utf8mb4",
-                        "LONGTEXT COMPRESSED CHARACTER SET utf8mb4"):
-                self.add(sql, long, select="HEX({})", expect=hex_text)
-            for sql in ("VARBINARY(2000) COMPRESSED", "BLOB COMPRESSED"):
-                self.add(sql, long, select="HEX({})", expect=from_hex)
-            if self.version >= (11, 7):
-                self.add("VECTOR(3)", lambda: "x'" + struct.pack("<3f", *(self.rng.uniform(-1, 1) for _ in range(3))).hex() + "'",
-                         select="HEX({})", expect=from_hex)
-        elif self.version >= (9, 0):
-            floats = lambda raw: [struct.unpack("<f", bytes.fromhex(raw)[i:i + 4])[0] for i in range(0, len(raw) // 2, 4)]
-            self.add("VECTOR(5)", lambda: "x'" + struct.pack("<5f", *(self.rng.uniform(-1, 1) for _ in range(5))).hex() + "'",
-                     select="HEX({})", expect=floats, same=lambda a, b: len(a) == len(b) and all(map(same_float, a, b)))
+BLOCK = 8  # rows of an INSERT
+MOVED = 1000  # what a change of the key adds to it
+SPECIAL = ("Transaction_payload", "Update_rows_partial", "Write_rows_compressed_v1")
 
 
 class Server:
@@ -322,101 +52,187 @@ class Server:
         return self.root + os.path.join(os.path.dirname(base), name)
 
 
-def image(types, server, where="TRUE"):
-    """Rows by key as decode should print them."""
-    select = ",".join(c.select.format(c.name) for c in types.columns)
-    return {int(r[0]): {c.name: None if v is None else c.expect(v) for c, v in zip(types.columns, r[1:])}
-            for r in server.rows(f"SELECT id,{select} FROM t WHERE {where}")}
+class Mode:
+    """One way to write the log."""
+
+    def __init__(self, image, metadata, compressed, partial_json):
+        self.image, self.metadata, self.compressed, self.partial_json = image, metadata, compressed, partial_json
+
+    def __str__(self):
+        more = ["compressed"] * self.compressed + ["partial JSON"] * self.partial_json
+        return ", ".join([f"image {self.image}", f"metadata {self.metadata}"] + more)
+
+    def set(self, server):
+        server.run(f"SET SESSION binlog_row_image={self.image}")
+        server.run(f"SET GLOBAL binlog_row_metadata={self.metadata}")
+        if server.mariadb:
+            server.run(f"SET GLOBAL log_bin_compress={int(self.compressed)}")
+        else:
+            server.run(f"SET SESSION binlog_transaction_compression={int(self.compressed)}")
+            server.run(f"SET SESSION binlog_row_value_options='{'PARTIAL_JSON' if self.partial_json else ''}'")
+
+    def events(self, server):
+        """Events that the log has in this mode and in no other."""
+        compressed = "Write_rows_compressed_v1" if server.mariadb else "Transaction_payload"
+        return sorted([compressed] * self.compressed + ["Update_rows_partial"] * self.partial_json)
+
+    def may_lack(self, column):
+        """Whether what an update has changed may be missing: changes to a value that is not in the log."""
+        return self.partial_json and self.image != "FULL" and column.sql == "JSON"
+
+
+def modes(server):
+    images = ["FULL", "MINIMAL", "NOBLOB"] + ["FULL_NODUP"] * (server.mariadb and server.version >= (11, 4))
+    metadata = [NO_LOG] * server.mariadb + [MINIMAL, FULL]
+    return itertools.starmap(Mode, itertools.product(images, metadata, (False, True),
+                                                     (False,) if server.mariadb else (False, True)))
+
+
+class RoundTrip:
+    """One table with every type, in one mode."""
+
+    def __init__(self, server, rng, mode):
+        self.server, self.rng, self.mode = server, rng, mode
+        self.types = Types(rng, server.mariadb, server.version)
+        self.wrong = 0
+
+    def run(self, rows):
+        server, columns = self.server, self.types.columns
+        server.run("SET SESSION sql_mode='ALLOW_INVALID_DATES'")
+        server.run("DROP TABLE IF EXISTS t")
+        server.run("CREATE TABLE t(id INT PRIMARY KEY," + ",".join(f"{c.name} {c.sql}" for c in columns) + ") CHARACTER SET utf8mb4")
+        self.mode.set(server)
+        path = server.new_log()
+        self.insert(rows)
+        inserted = self.image()
+        for i in range(0, rows, 2):
+            self.update(i)
+        updated = self.image()
+        server.run("DELETE FROM t WHERE id % 5 = 0")
+        self.check(path, inserted, updated)
+
+    # -- what is written
+
+    def insert(self, rows):
+        value = lambda c: "NULL" if self.rng.random() < 0.1 else c.values()
+        for start in range(0, rows, BLOCK):
+            self.server.run("INSERT IGNORE INTO t VALUES" + ",".join(
+                f"({i}," + ",".join(map(value, self.types.columns)) + ")" for i in range(start, min(start + BLOCK, rows))))
+
+    def update(self, i):
+        columns = self.types.columns
+        documents = [c for c in columns if c.sql == "JSON"]
+        changed = self.rng.choice([self.rng.sample(columns, 1), self.rng.sample(columns, 3), documents, columns])
+        key = [f"id={i + MOVED}"] if self.rng.random() < 0.2 else []
+        change = lambda c: "NULL" if self.rng.random() < 0.05 else c.change()
+        self.server.run("UPDATE IGNORE t SET " + ",".join([f"{c.name}={change(c)}" for c in changed] + key) + f" WHERE id={i}")
+
+    def image(self):
+        """Rows by key as decode should print them."""
+        metadata = self.mode.metadata
+        select = ",".join(c.select(metadata) for c in self.types.columns)
+        return {int(r[0]): {c.name: c.expect(metadata, v) for c, v in zip(self.types.columns, r[1:])}
+                for r in self.server.rows(f"SELECT id,{select} FROM t")}
+
+    # -- what is read
+
+    def names(self, row):
+        """Names for numbers, where the log has no names."""
+        if row is None or self.mode.metadata == FULL:
+            return row
+        names = ["id"] + [c.name for c in self.types.columns]
+        return {names[int(number[1:]) - 1]: value for number, value in row.items()}
+
+    def check(self, path, inserted, updated):
+        ops, seen = [], set()
+        for change in decode(path):
+            if change["table"] != "t":
+                continue
+            op, before, after = change["op"], self.names(change.get("before")), self.names(change.get("after"))
+            ops.append(op)
+            self.what = f"{self.mode}: {op} of {int((before or after)['id'])}"
+            if op == "insert":
+                self.compare(inserted[int(after["id"])], after, self.types.columns)
+            elif op == "delete":
+                self.compare(updated[int(before["id"])], before, self.types.columns if self.has_all_before() else [])
+            else:
+                seen.add(int(before["id"]))
+                self.check_update(before, after, inserted, updated)
+        unseen = [i for i in inserted if i not in seen and (i not in updated or self.changed(inserted[i], updated[i]))]
+        if unseen:
+            raise servers.Failed(f"{self.mode}: there is no update of {unseen}")
+        expected = ["insert"] * len(inserted) + ["delete"] * sum(1 for i in updated if i % 5 == 0)
+        if [op for op in ops if op != "update"] != expected:
+            raise servers.Failed(f"{self.mode}: the changes are {ops}")
+        if self.wrong:
+            raise servers.Failed(f"{self.mode}: {self.wrong} cells differ")
+        special = sorted(e for e in events_in(path) if e in SPECIAL)
+        if special != self.mode.events(self.server):
+            raise servers.Failed(f"{self.mode}: the log has {special}")
+        print(f"{self.mode}: {len(ops)} changes of {len(self.types.columns)} columns are equal", flush=True)
+
+    def has_all_before(self):
+        return self.mode.image.startswith("FULL")
+
+    def check_update(self, before, after, inserted, updated):
+        old = inserted[int(before["id"])]
+        new = updated[int(after.get("id", before["id"]))]
+        self.compare(old, before, self.types.columns if self.has_all_before() else [])
+        self.compare(new, after, self.types.columns if self.mode.image == "FULL" else
+                     [c for c in self.changed(old, new) if not self.mode.may_lack(c)])
+
+    def changed(self, old, new):
+        return [c for c in self.types.columns if not self.same(c, old[c.name], new[c.name])]
+
+    @staticmethod
+    def same(column, a, b):
+        return a is None and b is None or a is not None and b is not None and column.same(a, b)
+
+    def compare(self, wanted, got, needed):
+        """Cells that are there, and that those needed are."""
+        for c in self.types.columns:
+            if c.name not in got:
+                if c in needed:
+                    self.differs(c, "is absent")
+            elif not self.same(c, wanted[c.name], got[c.name]):
+                self.differs(c, f"is {str(got[c.name])[:200]!r}, should be {str(wanted[c.name])[:200]!r}")
+
+    def differs(self, column, how):
+        self.wrong += 1
+        if self.wrong <= 20:
+            print(f"{self.what}: {column.name} {column.sql} {how}")
+
+
+def run(*args):
+    out = subprocess.run([servers.BINARY, *args], capture_output=True, check=False)
+    if out.returncode != 0:
+        raise servers.Failed(f"{' '.join(args)}: exit {out.returncode}: {out.stderr.decode()[-500:]}")
+    return out.stdout.decode()
 
 
 def decode(path):
-    out = subprocess.run([servers.BINARY, "binlog", "decode", path], capture_output=True, check=False)
-    if out.returncode != 0:
-        raise servers.Failed(f"decode: exit {out.returncode}: {out.stderr.decode()[-500:]}")
-    return [parse(line) for line in out.stdout.decode().split("\n") if line]
+    return [parse(line) for line in run("binlog", "decode", path).split("\n") if line]
 
 
-def compare(types, wanted, got, what, full):
-    """How many cells differ, after printing the first few."""
-    wrong = 0
-    for c in types.columns:
-        if c.name not in got:
-            if full:
-                print(f"{what}: {c.name} {c.sql}: absent")
-                wrong += 1
-            continue
-        a, b = wanted[c.name], got[c.name]
-        if (a is None) != (b is None) or (a is not None and not c.same(a, b)):
-            print(f"{what}: {c.name} {c.sql}: is {str(b)[:200]!r}, should be {str(a)[:200]!r}")
-            wrong += 1
-    return wrong
-
-
-def round_trip(server, rng, rows, mode, image_kind):
-    types = Types(rng, server.mariadb, server.version)
-    full = image_kind == "FULL"
-    server.run("SET SESSION sql_mode='ALLOW_INVALID_DATES'")
-    server.run(f"SET SESSION binlog_row_image={image_kind}")
-    server.run("DROP TABLE IF EXISTS t")
-    server.run("CREATE TABLE t(id INT PRIMARY KEY," + ",".join(f"{c.name} {c.sql}" for c in types.columns) + ") CHARACTER SET utf8mb4")
-    path = server.new_log()
-    value = lambda c: "NULL" if rng.random() < 0.1 else c.values()
-    change = lambda c: "NULL" if rng.random() < 0.05 else c.change()
-    for i in range(rows):
-        server.run(f"INSERT IGNORE INTO t VALUES({i}," + ",".join(value(c) for c in types.columns) + ")")
-    inserted = image(types, server)
-    for i in range(0, rows, 2):
-        changed = rng.sample(types.columns, rng.choice([1, 3, len(types.columns)]))
-        server.run("UPDATE IGNORE t SET " + ",".join(f"{c.name}={change(c)}" for c in changed) + f" WHERE id={i}")
-    updated = image(types, server)
-    server.run("DELETE FROM t WHERE id % 5 = 0")
-    server.run("FLUSH BINARY LOGS")
-    wrong, counts = 0, {"insert": 0, "update": 0, "delete": 0}
-    for change in decode(path):
-        if change["table"] != "t":
-            continue
-        op = change["op"]
-        key = int((change.get("before") or change["after"])["id"])
-        what = f"{mode} {image_kind} {op} {key}"
-        counts[op] += 1
-        if op == "insert":
-            wrong += compare(types, inserted[key], change["after"], what, True)
-        elif op == "update":
-            wrong += compare(types, inserted[key], change["before"], what + " before", full)
-            wrong += compare(types, updated[key], change["after"], what + " after", full)
-        else:
-            wrong += compare(types, updated[key], change["before"], what, full)
-    deleted = sum(1 for i in range(rows) if i % 5 == 0)
-    if counts["insert"] != rows or counts["delete"] != deleted:
-        raise servers.Failed(f"{mode} {image_kind}: {counts}")
-    if wrong:
-        raise servers.Failed(f"{mode} {image_kind}: {wrong} cells differ")
-    print(f"{mode} {image_kind}: {counts}, {len(types.columns)} columns equal")
+def events_in(path):
+    """The kinds of events that a log has."""
+    figures = json.loads(run("binlog", "inspect", path, "-o", "json"))
+    return [t["event"] for t in figures["items"][0]["types"]]
 
 
 def run_all(server, seed, rows):
     rng = random.Random(seed)
-    modes = {"plain": []}
-    images = ["FULL", "MINIMAL", "NOBLOB"]
+    for statement in ("SET NAMES utf8mb4", "SET time_zone='+00:00'", "DROP DATABASE IF EXISTS roundtrip",
+                      "CREATE DATABASE roundtrip", "USE roundtrip"):
+        server.run(statement)
     if server.mariadb:
-        modes["compressed"] = ["SET GLOBAL log_bin_compress=1", "SET GLOBAL log_bin_compress_min_len=10"]
-        if server.version >= (11, 4):
-            images.append("FULL_NODUP")
-    else:
-        modes["compressed"] = ["SET SESSION binlog_transaction_compression=1"]
-        modes["partial JSON"] = ["SET SESSION binlog_transaction_compression=0", "SET SESSION binlog_row_value_options=PARTIAL_JSON"]
-    server.run("SET NAMES utf8mb4")
-    server.run("SET time_zone='+00:00'")
-    server.run("SET GLOBAL binlog_row_metadata=FULL")
-    for database in ("DROP DATABASE IF EXISTS roundtrip", "CREATE DATABASE roundtrip", "USE roundtrip"):
-        server.run(database)
-    for mode, statements in modes.items():
-        for statement in statements:
-            server.run(statement)
-        for kind in images:
-            round_trip(server, rng, rows, mode, kind)
-    if server.mariadb:
-        server.run("SET GLOBAL log_bin_compress=0")
+        server.run("SET GLOBAL log_bin_compress_min_len=10")
+    try:
+        for mode in modes(server):
+            RoundTrip(server, rng, mode).run(rows)
+    finally:
+        if server.mariadb:
+            server.run("SET GLOBAL log_bin_compress=0")
 
 
 def text_only(connection_settings):
@@ -430,7 +246,7 @@ def main():
     parser.add_argument("--socket")
     parser.add_argument("--root", default="")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--rows", type=int, default=32)
     options = parser.parse_args()
     print(f"seed {options.seed}")
     if options.socket:

@@ -163,13 +163,15 @@ static bool place_made_up(struct framer *f, struct event *e, uint32_t log_pos, s
     return true;
 }
 
-static bool is_in_file(const struct framer *f, const struct event *e)
+static bool is_in_file(const struct framer *f, const struct event *e, const struct header *h)
 {
-    /* Reading that starts further on gets the file's first event first all the same. */
+    /* Reading that starts further on gets what the file begins with first all the same. */
     if (e->type == EVENT_FORMAT_DESCRIPTION)
         return f->offset == FILE_START || (f->is_file && f->has_format);
     if (f->is_file)
         return true;
+    if (e->type == EVENT_START_ENCRYPTION && h->log_pos == 0)
+        return false;
     return (e->flags & EVENT_FLAG_ARTIFICIAL) == 0 && e->type != EVENT_HEARTBEAT &&
            e->type != EVENT_HEARTBEAT_V2;
 }
@@ -204,7 +206,7 @@ bool framer_read(struct framer *f, struct str raw, struct event *out, struct err
     if (!read_header(f, raw, &h, out, err))
         return false;
 
-    const bool in_file = is_in_file(f, out);
+    const bool in_file = is_in_file(f, out, &h);
 
     if (out->type == EVENT_FORMAT_DESCRIPTION) {
         if (!read_format(f, raw, out, err))

@@ -438,7 +438,8 @@ static bool take(struct log_reader *r, struct step *out, struct err *err)
     case EVENT_START_ENCRYPTION:
         if (r->framer.is_file)
             return refuse(&out->event, err,
-                          "the server encrypted this file: read it through the server");
+                          "the server encrypted this file: read it through the server "
+                          "(--topic NAME)");
         return true;
     case EVENT_INTVAR: /* context of statements */
     case EVENT_RAND:

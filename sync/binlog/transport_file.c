@@ -78,13 +78,21 @@ static bool need(struct file_transport *f, size_t n, struct err *err)
     return true;
 }
 
+/* MariaDB says so behind the FORMAT_DESCRIPTION, where nobody may pass it over. */
+static bool is_encrypted(const struct file_transport *f)
+{
+    return have(f) >= EVENT_HEADER_LEN && here(f)[4] == EVENT_START_ENCRYPTION;
+}
+
 /* Behind the FORMAT_DESCRIPTION: go to where reading was asked to start. */
 static bool go_on(struct file_transport *f, struct err *err)
 {
     const uint64_t offset = f->resume;
 
     f->resume = 0;
-    if (offset <= f->offset)
+    if (!need(f, EVENT_HEADER_LEN, err))
+        return false;
+    if (offset <= f->offset || is_encrypted(f))
         return true;
     if (lseek(f->fd, (off_t)offset, SEEK_SET) < 0)
         return err_set_code(err, ERR_REJECT, "errno", errno, "%s: %s", f->path,
@@ -171,8 +179,8 @@ static bool check_magic(struct file_transport *f, struct err *err)
                                        "bin",
                                        MAGIC_LEN) == 0)
         return transport_fail(err, TRANSPORT_REFUSED,
-                              "%s: the server encrypted this file (binlog_encryption): read it "
-                              "through the server",
+                              "%s: the server encrypted this file: read it through the server "
+                              "(--topic NAME)",
                               f->path);
     if (have(f) < MAGIC_LEN || memcmp(here(f),
                                       "\xfe"

@@ -205,6 +205,7 @@ static void a_file_that_the_server_encrypted_is_refused(void **state)
     log_hex(&log, EVENT_START_ENCRYPTION, "01010000000000");
     assert_false(feed_all(&g, &log));
     assert_non_null(strstr(g.err.msg, "encrypted"));
+    assert_non_null(strstr(g.err.msg, "--topic"));
     finish(&g);
     log_free(&log);
 }

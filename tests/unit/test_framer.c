@@ -109,6 +109,42 @@ static void a_format_event_sent_again_takes_no_room(void **state)
     log_free(&log);
 }
 
+/* What MariaDB sends of an encrypted log: in its place, or again, then without a position. */
+static void the_start_of_encryption_sent_again_takes_no_room(void **state)
+{
+    struct test_log log;
+    struct framer f;
+    struct buf rotate = {0}, again = {0};
+    struct event e;
+
+    (void)state;
+    log_start(&log, "10.11.6-MariaDB", true);
+    log_hex(&log, EVENT_START_ENCRYPTION, "01010000000102030405060708090a0b0c");
+    log_xid(&log);
+    log_xid(&log);
+    start_stream(&f, "bin.000007", 4);
+    read_ok(&f, fake_rotate(&rotate, "bin.000007", 4, true));
+    read_ok(&f, log_raw(&log, 0));
+    e = read_ok(&f, log_raw(&log, 1));
+    assert_int_equal(e.start, log.starts[1]);
+    assert_int_equal(e.end, log.starts[2]);
+    framer_fini(&f);
+
+    start_stream(&f, "bin.000007", log.starts[3]);
+    read_ok(&f, fake_rotate(&rotate, "bin.000007", log.starts[3], true));
+    read_ok(&f, log_raw(&log, 0));
+    put_event(&again, EVENT_START_ENCRYPTION, 0, log.time, 0, true, STR("12345"));
+    e = read_ok(&f, buf_str(&again));
+    assert_int_equal(e.start, log.starts[3]);
+    assert_int_equal(e.end, log.starts[3]);
+    e = read_ok(&f, log_raw(&log, 3));
+    assert_int_equal(e.end, log.starts[4]);
+    framer_fini(&f);
+    buf_free(&rotate);
+    buf_free(&again);
+    log_free(&log);
+}
+
 static void positions_go_on_beyond_4_gib(void **state)
 {
     struct test_log log;
@@ -321,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_dump_is_counted_from_its_start),
         cmocka_unit_test(the_checksum_of_a_made_up_rotate_is_seen_by_itself),
         cmocka_unit_test(a_format_event_sent_again_takes_no_room),
+        cmocka_unit_test(the_start_of_encryption_sent_again_takes_no_room),
         cmocka_unit_test(positions_go_on_beyond_4_gib),
         cmocka_unit_test(events_without_log_pos_are_counted),
         cmocka_unit_test(what_the_server_leaves_out_is_passed_over),

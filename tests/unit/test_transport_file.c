@@ -145,6 +145,26 @@ static void what_is_no_log_is_refused(void **state)
     assert_int_equal(err.kind, ERR_REJECT);
 }
 
+static void an_encrypted_file_says_so_wherever_reading_starts(void **state)
+{
+    struct fixture *f = *state;
+    struct transport *t = NULL;
+    struct test_log log;
+    struct str event;
+    struct err err;
+
+    log_start(&log, "10.11.6-MariaDB", true);
+    log_hex(&log, EVENT_START_ENCRYPTION, "01010000000000");
+    log_hex(&log, EVENT_IGNORABLE, "00");
+    write_file(f, buf_str(&log.file));
+    assert_true(transport_open_file(&t, f->path, log.starts[2], 0, &err));
+    assert_int_equal(transport_next(t, &event, &err), 1);
+    assert_int_equal(transport_next(t, &event, &err), 1);
+    assert_true(str_equal(event, log_raw(&log, 1)));
+    transport_close(t);
+    log_free(&log);
+}
+
 static void an_event_above_the_limit_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -196,6 +216,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cut_file_gives_all_before_the_cut_and_says_where,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_log_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_encrypted_file_says_so_wherever_reading_starts,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_event_above_the_limit_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_event_larger_than_the_buffer_is_read, set_up,
                                         tear_down),

@@ -2,7 +2,7 @@
 import pymysql
 
 from beside import Beside
-from online_change import gh_ost, pt_osc
+from online_change import gh_ost, pt_osc, real_pt_osc
 from servers import Failed, wait_until
 
 DEADLOCK, LOCK_WAIT, NO_TABLE = 1213, 1205, 1146
@@ -366,6 +366,14 @@ def test_a_table_is_followed_and_built_again_when_gh_ost_changes_its_rows(w):
 
 def test_a_table_is_followed_and_built_again_when_pt_online_schema_change_changes_its_rows(w):
     is_built_again(w, pt_osc)
+
+
+def test_a_table_goes_on_when_the_real_pt_online_schema_change_swaps_it(w):
+    goes_on(w, real_pt_osc)
+
+
+def test_a_table_is_followed_and_built_again_when_the_real_pt_online_schema_change_changes_its_rows(w):
+    is_built_again(w, real_pt_osc)
 
 
 def test_a_swap_in_two_steps_is_equal_in_the_end(w):

@@ -13,7 +13,7 @@ class Replication:
         self.second = w.also(Database(w.options.server, "second"))
         for number, server in enumerate((self.first, self.second), 1):
             server.start(f"--server-id={number}", "--log-slave-updates=ON", *options)
-        w.shared, w.db = w.db, self.first
+        w.db = self.first
         w.make_schema()
         self.first.sql(f"CREATE USER repl@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'",
                        "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")

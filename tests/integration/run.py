@@ -1,75 +1,103 @@
 #!/usr/bin/env python3
 """Runs the integration tests and says how it went, in TAP.
 
-    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N]
+    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N] [--jobs N]
            [--only WORD...] [--kills N] [--list]
 
 A test is a function test_... of a module test_....py beside this file; it gets a World.  --only takes
-tests whose name (module.function) contains one of the words; the module test_kill runs only so.
-Every database server is started with the --option given.  MILLRACE names the daemon's program.  With KEEP set, servers stay up after the run.
+tests whose name (module.function) contains one of the words; the module test_kill runs only so, or
+where --kills says how often.
+Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
+with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
+set, the shared servers stay up after the run.
 """
 import argparse
+import contextlib
+import faulthandler
+import fcntl
 import glob
 import importlib
 import os
+import signal
 import sys
 import time
 import traceback
 
+import lanes
 import servers
 import world
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LIMIT = 900  # seconds; a test that takes longer hangs
+# Modules with long tests, which begin first, so that no lane is left with one at the end.
+LONG = "kill", "memory", "held", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
-def find_tests(words):
-    tests = []
+class Interrupted(BaseException):
+    """By a signal, which is the argument."""
+
+
+def find_tests(words, kills):
+    tests = {}
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
         for name, function in vars(module).items():
             if not name.startswith("test_"):
                 continue
             full = f"{module.__name__[5:]}.{name[5:]}"
-            if any(word in full for word in words) if words else module.__name__ != "test_kill":
-                tests.append((full, function))
-    return tests
+            if any(word in full for word in words) if words else kills or module.__name__ != "test_kill":
+                tests[full] = function
+    return dict(sorted(tests.items(), key=lambda test: rank(test[0].split(".")[0])))
 
 
-def arguments():
+def rank(module):
+    return LONG.index(module) if module in LONG else len(LONG)
+
+
+def arguments(given):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="mariadb", choices=["mariadb", "mariadb11", "mysql8", "mysql9"])
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=[])
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int)
     parser.add_argument("--list", action="store_true")
-    return parser.parse_args()
+    parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
+    return parser.parse_args(given)
+
+
+# -- in a lane
 
 
 def run_one(name, function, options):
-    """None when it passed, else the report."""
-    stage = world.World(name, options)
+    """The report or None when it passed, and whether what it leaves is unfit for another test."""
+    faulthandler.dump_traceback_later(LIMIT + 3 * (options.kills if name.startswith("kill.") else 0), exit=True)
+    stage, failure = world.World(name, options), None
     try:
         function(stage)
     except servers.Failed as e:
-        return report(stage, str(e))
+        failure = str(e)
     except Exception:
-        return report(stage, traceback.format_exc(limit=-6))
+        failure = traceback.format_exc(limit=-6)
+    if failure:
+        failure += "".join(f"\nlog of the daemon ({daemon.log}) ends:\n{daemon.log_tail(2500)}" for daemon in stage.daemons)
     try:
-        stage.leave(passed=True)
+        stage.leave(passed=failure is None)
     except Exception as e:
-        return str(e)
-    return None
+        return (f"{failure}\nand then: {e}" if failure else str(e)), True
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    return failure, False
 
 
-def report(stage, text):
-    for daemon in stage.daemons:
-        text += f"\nlog of the daemon ({daemon.log}) ends:\n{daemon.log_tail(2500)}"
-    try:
-        stage.leave(passed=False)
-    except Exception as e:
-        text += f"\nand then: {e}"
-    return text
+def be_a_lane(options, tests):
+    servers.RUN = options.lane
+    servers.Database.always = options.option
+    lanes.serve(options.lane, lambda name: run_one(name, tests[name], options))
+
+
+# -- the runner
 
 
 def skipped(function, options):
@@ -77,37 +105,86 @@ def skipped(function, options):
     return options.server not in getattr(function, "servers", (options.server,))
 
 
-def main():
-    options = arguments()
-    tests = find_tests(options.only)
-    if options.list:
-        print("\n".join(name for name, _ in tests))
-        return 0
+def comment(text):
+    return "".join(f"#   {line}\n" for line in text.splitlines())
+
+
+class Report:
+    """The TAP stream: numbered in the order in which tests end, each test's lines together."""
+
+    def __init__(self, count):
+        self.number, self.failures = 0, 0
+        print(f"1..{count}", flush=True)
+
+    def skip(self, name, why):
+        self.line("ok", name, f"# SKIP {why}")
+
+    def outcome(self, outcome):
+        failure = outcome["failure"]
+        self.failures += failure is not None
+        self.line("ok" if failure is None else "not ok", outcome["test"], f"({outcome['seconds']:.1f} s)",
+                  outcome["notes"] + comment(failure or ""))
+
+    def line(self, verdict, name, more, text=""):
+        self.number += 1
+        print(f"{verdict} {self.number} - {name.replace('_', ' ')} {more}\n{text}", end="", flush=True)
+
+
+@contextlib.contextmanager
+def alone():
+    """Two runs in one checkout would end each other's servers."""
+    os.makedirs(servers.RUN, exist_ok=True)
+    with open(os.path.join(servers.RUN, "lock"), "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit("error: another run.py is at work in this checkout")
+        yield
+
+
+def run(options, given, tests):
     server = " ".join([options.server] + options.option)
-    print(f"# seed {options.seed}, server {server}, {servers.BINARY}\n1..{len(tests)}", flush=True)
-    failures = 0
-    servers.Database.always = options.option
+    print(f"# seed {options.seed}, server {server}, {servers.BINARY}", flush=True)
+    report = Report(len(tests))
+    for name, function in tests.items():
+        if skipped(function, options):
+            report.skip(name, f"{options.server}: {function.why}")
+    servers.fetch(options.server)
+    command = [sys.executable, os.path.abspath(__file__), *given, "--seed", str(options.seed)]
+    with lanes.Lanes(servers.RUN, options.jobs, command, keep="KEEP" in os.environ) as all_lanes:
+        for outcome in all_lanes.run([name for name, function in tests.items() if not skipped(function, options)]):
+            report.outcome(outcome)
+    return 1 if report.failures else 0
+
+
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+
+def interrupt(number, _):
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)  # what is done about it is not interrupted
+    raise Interrupted(number)
+
+
+def main(given):
+    options = arguments(given)
+    tests = find_tests(options.only, options.kills)
+    options.kills = options.kills or 200
+    if options.list:
+        print("\n".join(tests))
+        return 0
+    if options.lane:
+        return be_a_lane(options, tests)
+    for number in SIGNALS:
+        signal.signal(number, interrupt)
     try:
-        for number, (name, function) in enumerate(tests, 1):
-            sentence = name.replace("_", " ")
-            if skipped(function, options):
-                print(f"ok {number} - {sentence} # SKIP {options.server}: {function.why}", flush=True)
-                continue
-            since = time.monotonic()
-            failure = run_one(name, function, options)
-            took = f"{time.monotonic() - since:.1f} s"
-            if failure is None:
-                print(f"ok {number} - {sentence} ({took})", flush=True)
-            else:
-                failures += 1
-                print(f"not ok {number} - {sentence} ({took})", flush=True)
-                print("".join(f"#   {line}\n" for line in failure.splitlines()), end="", flush=True)
-    finally:
-        servers.stop_all()
-        if not os.environ.get("KEEP"):
-            world.stop_shared()
-    return 1 if failures else 0
+        with alone():
+            return run(options, given, tests)
+    except Interrupted as e:
+        print("Bail out! interrupted", flush=True)
+        signal.signal(e.args[0], signal.SIG_DFL)  # whoever waits for this process sees why it ended
+        os.kill(os.getpid(), e.args[0])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,6 @@
 """The servers that tests talk to: a database, a search engine, and Millrace itself.
 
-Everything lies under tests/run/, on ports that nobody else has; what a test started is stopped when
-the runner ends, however it ends.
+Everything lies under RUN, on ports that nobody else has.
 """
 import decimal
 import glob
@@ -30,16 +29,26 @@ class Failed(Exception):
     """A test's expectation that did not hold; its text is what the report shows."""
 
 
+claims = []  # a name in the kernel for each port given out, which goes with this process
+
+
 def free_port():
-    """Below all that systems take local ends of connections from: a server that is restarted must find
+    """A port that nobody listens at, and that no other process gets from here while this one lives.
+
+    Below all that systems take local ends of connections from: a server that is restarted must find
     its port free, and a client that keeps trying must not connect to itself."""
     while True:
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", random.SystemRandom().randrange(4000, 9900)))
-            except OSError:
-                continue
-            return s.getsockname()[1]
+        port = random.SystemRandom().randrange(4000, 9900)
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0millrace-test-port-{port}")
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", port))
+        except OSError:
+            claim.close()
+            continue
+        claims.append(claim)
+        return port
 
 
 def wait_until(what, check, seconds=30, pause=0.05):
@@ -60,6 +69,15 @@ def run_script(*args):
     if done.returncode != 0:
         raise Failed(f"{' '.join(args[:2])}: exit {done.returncode}\n{done.stdout[-2000:]}")
     return done.stdout
+
+
+MYSQL, OPENSEARCH = os.path.join(REPO, "tools/mysql/server"), os.path.join(REPO, "tools/opensearch/node")
+
+
+def fetch(flavour):
+    """What several processes would otherwise fetch at once, each for itself."""
+    run_script(MYSQL, "fetch", "--flavour", flavour)
+    run_script(OPENSEARCH, "build")
 
 
 def parse_json(text):
@@ -86,7 +104,14 @@ class Server:
         os.kill(self.pid(), number)
 
     def wipe(self):
-        self.stop()
+        """Without a farewell: nothing of it is wanted any more."""
+        try:
+            with open(f"/proc/{self.pid()}/cmdline", encoding="utf-8") as f:
+                up = self.folder in f.read()  # and not another process that has its number now
+        except OSError:
+            up = False
+        if up:
+            Server.kill(self)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -107,11 +132,11 @@ class Database(Server):
 
     def start(self, *options):
         self.options = list(options)
-        run_script(os.path.join(REPO, "tools/mysql/server"), "start", "--flavour", self.flavour,
-                   "--data", self.folder, "--port", str(self.port), "--", *self.always, *options)
+        run_script(MYSQL, "start", "--flavour", self.flavour, "--data", self.folder, "--port", str(self.port),
+                   "--", *self.always, *options)
 
     def stop(self):
-        run_script(os.path.join(REPO, "tools/mysql/server"), "stop", "--data", self.folder)
+        run_script(MYSQL, "stop", "--data", self.folder)
 
     def restart(self, *options):
         self.stop()
@@ -163,15 +188,14 @@ class Engine(Server):
         self.port, self.transport = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.heap = "640m"
-        self.node = os.path.join(REPO, "tools/opensearch/node")
 
     def start(self, *settings):
         more = [word for setting in settings for word in ("--set", setting)]
-        run_script(self.node, "start", "--data", self.folder, "--port", str(self.port), "--transport",
+        run_script(OPENSEARCH, "start", "--data", self.folder, "--port", str(self.port), "--transport",
                    str(self.transport), "--heap", self.heap, *more)
 
     def stop(self):
-        run_script(self.node, "stop", "--data", self.folder)
+        run_script(OPENSEARCH, "stop", "--data", self.folder)
 
     def ask(self, method, path, body=None, ok=(200, 201), timeout=60):
         """One request; the answer parsed with exact numbers.  ok=None accepts every status."""
@@ -366,7 +390,7 @@ def short_socket(folder):
     return path
 
 
-started = []  # every daemon of this run, to be stopped at its end
+started = []  # every daemon of this process, for a runner of its own to stop at its end
 
 
 def stop_all():

@@ -179,7 +179,6 @@ def test_without_gtids_another_server_stops_the_topic(w):
     servers = [w.also(Database(w.options.server, name)) for name in ("first", "second")]
     for number, server in enumerate(servers, 1):
         server.start(f"--server-id={number}", "--gtid-mode=OFF", "--enforce-gtid-consistency=OFF")
-    w.shared = w.db
     for w.db in reversed(servers):
         w.make_schema()
         w.load_shop()

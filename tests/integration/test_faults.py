@@ -200,7 +200,6 @@ def topic_state(daemon):
 
 def on_a_private_server(w, name):
     """What no other test should see the server through."""
-    w.shared = w.db
     w.db = w.also(Database(w.options.server, name))
     w.db.start()
     w.make_schema()

@@ -17,10 +17,9 @@ _shared = {}
 
 
 def shared_database(flavour):
-    """The server that most tests use; a test that needs other options restarts it with them."""
+    """The server that most tests of a lane use; a test that needs other options restarts it with them."""
     if ("database", flavour) not in _shared:
         database = Database(flavour)
-        database.stop()  # one that an interrupted run has left
         database.start()
         _shared["database", flavour] = database
     return _shared["database", flavour]
@@ -29,16 +28,9 @@ def shared_database(flavour):
 def shared_engine():
     if "engine" not in _shared:
         engine = Engine()
-        engine.stop()
         engine.start()
         _shared["engine"] = engine
     return _shared["engine"]
-
-
-def stop_shared():
-    servers.stop_all()
-    for server in _shared.values():
-        server.stop()
 
 
 class World:
@@ -48,7 +40,8 @@ class World:
         self.rng = random.Random(options.seed ^ zlib.crc32(name.encode()))
         self.db = shared_database(options.server)
         self.engine = shared_engine()
-        self.daemons, self.extra, self.shared = [], [], None
+        self.home = self.db, self.engine  # a test may look at others meanwhile
+        self.daemons, self.extra = [], []
         self.path = None
         self.make_schema()
 
@@ -197,7 +190,7 @@ class World:
                 failure = e
         for server in self.extra:
             server.wipe()
-        self.db = self.shared or self.db
+        self.db, self.engine = self.home
         if self.db.options:
             self.db.restart()
         self.drop_schema()

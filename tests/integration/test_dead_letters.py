@@ -1,5 +1,5 @@
 """A document that the engine refuses is kept with its reason; the rest goes through."""
-from servers import Failed, wait_until
+from servers import Engine, Failed, wait_until
 
 
 def followed(w):
@@ -72,14 +72,10 @@ def test_a_refused_row_in_a_build_is_kept_and_the_build_ends(w):
 
 
 def test_a_document_that_is_too_large_is_kept_and_the_rest_goes_through(w):
-    w.engine.stop()
+    w.engine = w.also(Engine("small-requests"))
     w.engine.start("http.max_content_length=4mb")
-    try:
-        w.sql("CREATE TABLE part (id INT PRIMARY KEY, body LONGTEXT)")
-        daemon = w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "body", "type": "text"}]}))
-        w.sql("INSERT INTO part VALUES (1, 'small'), (2, REPEAT('large ', 1000000)), (3, 'small')")
-        wait_until("a dead letter", lambda: [x["doc_id"] for x in letters(daemon)] == ["2"])
-        wait_until("the others", lambda: w.engine.count(w.index("part")) == 2)
-    finally:
-        w.engine.stop()
-        w.engine.start()
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, body LONGTEXT)")
+    daemon = w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "body", "type": "text"}]}))
+    w.sql("INSERT INTO part VALUES (1, 'small'), (2, REPEAT('large ', 1000000)), (3, 'small')")
+    wait_until("a dead letter", lambda: [x["doc_id"] for x in letters(daemon)] == ["2"])
+    wait_until("the others", lambda: w.engine.count(w.index("part")) == 2)

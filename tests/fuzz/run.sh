@@ -3,6 +3,7 @@
 #
 #   tests/fuzz/run.sh BUILD SECONDS [NAME...]
 #
+# Each has a processor to itself for its seconds: as many run at a time as there are.
 # BUILD is a folder configured with CC=clang --enable-fuzzers, sanitizers, and
 # CFLAGS='... -fprofile-instr-generate -fcoverage-mapping'.  Inputs that found something new stay in
 # BUILD/inputs/NAME, inputs that broke a target are BUILD/inputs/NAME-crash-...  Last come, as
@@ -25,23 +26,35 @@ if [ $# = 0 ]; then
     done
 fi
 
-echo "1..$#"
-n=0 status=0 objects=() profiles=()
-for name; do
-    n=$((n + 1))
-    found=$build/inputs/$name
+# fuzz NUMBER NAME: its TAP lines.
+fuzz() {
+    local n=$1 name=$2 found=$build/inputs/$2
     mkdir -p "$found"
     if LLVM_PROFILE_FILE=$found.profraw "./fuzz_$name" -max_total_time="$seconds" -max_len=8192 \
         -timeout=10 -malloc_limit_mb=256 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=1 \
         -artifact_prefix="$found-" "$found" "$repo/tests/fuzz/corpus/$name" > "$found.log" 2>&1; then
-        runs=$(awk '/number_of_executed_units/ { print $2 }' "$found.log")
-        echo "ok $n - $name: $runs inputs in $seconds s"
+        echo "ok $n - $name: $(awk '/number_of_executed_units/ { print $2 }' "$found.log") inputs in $seconds s"
     else
         echo "not ok $n - $name ($found.log)"
         tail -n 30 "$found.log" | sed 's/^/# /'
-        status=1
     fi
-    [ ! -e "$found.profraw" ] || profiles+=("$found.profraw")
+}
+
+echo "1..$#"
+trap 'kill $(jobs -p) 2> /dev/null' EXIT
+n=0 status=0
+mkdir -p "$build/inputs"
+for name; do
+    [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+    n=$((n + 1))
+    fuzz "$n" "$name" > "$build/inputs/$name.tap" &
+done
+wait
+objects=() profiles=()
+for name; do
+    cat "$build/inputs/$name.tap"
+    grep -q '^ok ' "$build/inputs/$name.tap" || status=1
+    [ ! -e "$build/inputs/$name.profraw" ] || profiles+=("$build/inputs/$name.profraw")
     objects+=(-object "./fuzz_$name")
 done
 

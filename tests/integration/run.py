@@ -149,7 +149,6 @@ def run(options, given, tests):
     for name, function in tests.items():
         if skipped(function, options):
             report.skip(name, f"{options.server}: {function.why}")
-    servers.fetch(options.server)
     command = [sys.executable, os.path.abspath(__file__), *given, "--seed", str(options.seed)]
     with lanes.Lanes(servers.RUN, options.jobs, command, keep="KEEP" in os.environ) as all_lanes:
         for outcome in all_lanes.run([name for name, function in tests.items() if not skipped(function, options)]):

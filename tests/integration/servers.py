@@ -74,12 +74,6 @@ def run_script(*args):
 MYSQL, OPENSEARCH = os.path.join(REPO, "tools/mysql/server"), os.path.join(REPO, "tools/opensearch/node")
 
 
-def fetch(flavour):
-    """What several processes would otherwise fetch at once, each for itself."""
-    run_script(MYSQL, "fetch", "--flavour", flavour)
-    run_script(OPENSEARCH, "build")
-
-
 def parse_json(text):
     """Numbers are Decimals, so that no digit is lost."""
     return json.loads(text, parse_float=decimal.Decimal, parse_int=decimal.Decimal)

@@ -36,7 +36,7 @@ def options_of_mysql(w):
 
 
 def test_an_encrypted_log_is_followed_and_its_files_say_to_read_it_through_the_server(w):
-    w.shared, w.db = w.db, w.also(Database(w.options.server, "encrypted"))
+    w.db = w.also(Database(w.options.server, "encrypted"))
     w.db.start()
     w.db.restart(*(options_of_mariadb if w.db.is_mariadb else options_of_mysql)(w))
     w.make_schema()

@@ -8,6 +8,9 @@
 #include "sync/binlog/schema.h"
 
 #include <stdlib.h>
+#include <strings.h>
+
+#define NAME_BYTES_MAX 255 /* as the log has it; servers allow 64 characters */
 
 void reading_free(void *r)
 {
@@ -36,15 +39,39 @@ static char *copy(struct str s)
     return p;
 }
 
+bool routing_same_name(const struct routing *r, struct str a, struct str b)
+{
+    return r->any_case ? a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0
+                       : str_equal(a, b);
+}
+
+static struct watched *find_any_case(const struct routing *r, struct str database,
+                                     struct str table)
+{
+    struct str key;
+    void *value;
+
+    for (size_t i = 0; r->any_case && map_next(r->by_name, &i, &key, &value);) {
+        struct watched *w = value;
+
+        if (routing_same_name(r, w->database, database) &&
+            routing_same_name(r, w->table, table))
+            return w;
+    }
+    return NULL;
+}
+
 static struct watched *watch(struct routing *r, struct str database, struct str table,
                              plan_schema_fn find, void *ctx)
 {
     struct buf key = {0};
+    struct schema *s = find(ctx, database, table);
     struct watched *w = map_find(r->by_name, table_key(&key, database, table));
 
+    r->any_case = r->any_case || (s != NULL && s->any_case);
+    if (w == NULL)
+        w = find_any_case(r, database, table);
     if (w == NULL) {
-        struct schema *s = find(ctx, database, table);
-
         w = mem_alloc(1, sizeof(*w));
         w->database = (struct str){copy(database), database.len};
         w->table = (struct str){copy(table), table.len};
@@ -146,7 +173,7 @@ void watched_set_shape(struct watched *w, struct shape *shape)
 const struct watched *routing_find(const struct routing *r, struct str database,
                                    struct str table)
 {
-    char small[256];
+    char small[2 * NAME_BYTES_MAX + 1];
     const size_t n = database.len + table.len + 1;
 
     if (n > sizeof(small))
@@ -154,5 +181,8 @@ const struct watched *routing_find(const struct routing *r, struct str database,
     memcpy(small, database.ptr, database.len);
     small[database.len] = '\0';
     memcpy(small + database.len + 1, table.ptr, table.len);
-    return map_find(r->by_name, (struct str){small, n});
+
+    const struct watched *w = map_find(r->by_name, (struct str){small, n});
+
+    return w != NULL ? w : find_any_case(r, database, table);
 }

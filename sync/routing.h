@@ -54,6 +54,7 @@ struct routing {
     struct target **targets;
     size_t n_targets;
     struct map *by_name; /* "database\0table" -> struct watched */
+    bool any_case;       /* as struct schema: the log may have the names in another case */
     struct cascade_plan *cascades; /* its targets are these; NULL: nobody has looked */
     unsigned refs;
 };
@@ -73,5 +74,8 @@ void watched_set_shape(struct watched *w, struct shape *shape);
 /* NULL: nobody wants this table. */
 const struct watched *routing_find(const struct routing *r, struct str database,
                                    struct str table);
+
+/* Whether the server takes one name of a database or table for the other. */
+bool routing_same_name(const struct routing *r, struct str a, struct str b);
 
 #endif

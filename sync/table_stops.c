@@ -92,7 +92,7 @@ static void stop_database(const struct table_stops *s, struct str database)
     snprintf(reason, sizeof(reason), "drop database %" STR_FMT " at %s", STR_ARG(database),
              s->file);
     for (size_t i = 0; s->routing != NULL && map_next(s->routing->by_name, &i, &key, &value);)
-        if (str_equal(((struct watched *)value)->database, database))
+        if (routing_same_name(s->routing, ((struct watched *)value)->database, database))
             stop_uses(s, value, reason, NULL);
 }
 

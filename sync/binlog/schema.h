@@ -81,6 +81,7 @@ struct schema {
     size_t *key; /* indexes into columns of the primary key, in key order */
     size_t n_key;
     bool is_view;
+    bool any_case; /* its server does not tell names of tables apart by case */
     struct str engine;
     struct arena *arena; /* owns every byte above */
     unsigned refs;       /* use schema_ref and schema_unref */

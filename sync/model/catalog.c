@@ -106,6 +106,7 @@ static void on_table(void *ctx, size_t table, const struct mysql_row *row)
     struct schema *s = schema_new(x->l->names[table].schema, x->l->names[table].table);
 
     s->is_view = cells[3].len >= 4 && memmem(cells[3].ptr, cells[3].len, "VIEW", 4) != NULL;
+    s->any_case = x->l->any_case;
     s->engine = arena_copy(s->arena, cells[4]);
     x->schemas[table] = s;
     x->n_rows[table] = cells[5].len == 0 ? 0 : strtoull(cells[5].ptr, NULL, 10);

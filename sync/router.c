@@ -118,6 +118,14 @@ static bool is_followed(void *ctx, const struct schema *s)
     return routing_find(ctx, s->database, s->table) != NULL;
 }
 
+/* ddl, just met, may have given the table another shape than s. */
+static bool is_reshaped(const struct watched *w, const struct shape *s, const struct ddl *ddl)
+{
+    return ddl_concerns(ddl, w->database, w->table) ||
+           (ddl_alters(ddl, w->database, w->table) &&
+            schema_n_hashes(w->schema) != schema_n_hashes(s->schema));
+}
+
 /* Rows are read by the shapes that their tables have where the log is read; ddl: just met. */
 static bool set_shapes(struct router *r, struct routing *routing, const struct ddl *ddl,
                        struct err *err)
@@ -133,7 +141,7 @@ static bool set_shapes(struct router *r, struct routing *routing, const struct d
         if (w->schema == NULL)
             continue;
         if (s == NULL || s->refuted ||
-            (ddl != NULL && s->from != at && ddl_concerns(ddl, w->database, w->table))) {
+            (ddl != NULL && s->from != at && is_reshaped(w, s, ddl))) {
             struct shape *learned = shapes_learn(r->shapes, w->schema, at);
 
             if (ddl != NULL)

@@ -38,6 +38,12 @@ static bool same_name(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+static bool names_table(const struct ddl_table *t, struct str database, struct str table)
+{
+    return same_name(t->database, database) &&
+           (t->table.len == 0 || same_name(t->table, table));
+}
+
 /* Indexes, comments and the like leave the columns as they are. */
 static bool keeps_columns(const struct ddl *ddl)
 {
@@ -53,12 +59,16 @@ bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table)
         return false;
     for (size_t i = 0; i < ddl->n_tables; i++) {
         const struct ddl_table *t = &ddl->tables[i];
-        const bool whole = t->table.len == 0;
 
-        named = named || (!keeps_columns(ddl) && same_name(t->database, database) &&
-                          (whole || same_name(t->table, table))) ||
+        named = named || (!keeps_columns(ddl) && names_table(t, database, table)) ||
                 (t->new_table.ptr != NULL && same_name(t->new_database, database) &&
                  same_name(t->new_table, table));
     }
     return named || ddl->n_tables == 0;
+}
+
+bool ddl_alters(const struct ddl *ddl, struct str database, struct str table)
+{
+    return ddl->kind == DDL_ALTER_TABLE && !ddl->temporary &&
+           names_table(&ddl->tables[0], database, table);
 }

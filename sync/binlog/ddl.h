@@ -68,7 +68,8 @@ struct ddl {
     enum ddl_kind kind;
     bool temporary;      /* a TEMPORARY table: nobody else sees it */
     bool changes_rows;   /* without events for them: partitions dropped, emptied or exchanged,
-                            CREATE OR REPLACE, tablespaces imported */
+                            CREATE OR REPLACE, tablespaces imported, ALTER IGNORE, which
+                            deletes duplicates */
     bool changes_values; /* rows look different now: columns added, changed, converted, dropped
                           */
     bool changes_checks; /* constraints: one of them makes MariaDB's JSON of a text */
@@ -88,6 +89,9 @@ void ddl_parse(struct str database, struct str sql, struct sql_dialect dialect,
 
 /* Whether the shape of the table may be another one behind the statement. */
 bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table);
+
+/* Whether it is an ALTER of the table, also one that leaves its columns as they are. */
+bool ddl_alters(const struct ddl *ddl, struct str database, struct str table);
 
 /* "create table", "drop table" ... */
 const char *ddl_kind_name(enum ddl_kind kind);

@@ -104,8 +104,12 @@ static enum ddl_kind read_drop(struct ddl_reading *r)
 
 static enum ddl_kind read_alter(struct ddl_reading *r)
 {
-    static const char *const words[] = {"ONLINE", "OFFLINE", "IGNORE", NULL};
+    static const char *const words[] = {"ONLINE", "OFFLINE", NULL};
     static const char *const waits[] = {"WAIT", "NOWAIT", NULL};
+
+    ddl_accept_any(r, words);
+
+    const bool ignore = ddl_accept(r, "IGNORE");
 
     ddl_accept_any(r, words);
     if (ddl_accept(r, "DATABASE") || ddl_accept(r, "SCHEMA"))
@@ -123,6 +127,7 @@ static enum ddl_kind read_alter(struct ddl_reading *r)
     }
 
     ddl_read_alterations(r);
+    r->out->changes_rows = r->out->changes_rows || ignore;
     return DDL_ALTER_TABLE;
 }
 
@@ -246,12 +251,23 @@ static enum ddl_kind read_update(struct ddl_reading *r)
     return DDL_DML;
 }
 
+/* MariaDB's DELETE HISTORY FROM one table: of rows that are in no document. */
+static bool is_history(const struct ddl_reading *r)
+{
+    struct sql_lexer next = r->lex;
+
+    return r->lex.dialect.mariadb && sql_lexer_accept(&next, "HISTORY") &&
+           sql_lexer_is(&next, "FROM");
+}
+
 /* DELETE FROM one table, without USING. */
 static enum ddl_kind read_delete(struct ddl_reading *r)
 {
     static const char *const words[] = {"LOW_PRIORITY", "QUICK", "IGNORE", NULL};
 
     ddl_accept_any(r, words);
+    if (is_history(r))
+        return DDL_NONE;
     if (!ddl_accept(r, "FROM"))
         return DDL_DML;
     ddl_read_table(r, DDL_DML);

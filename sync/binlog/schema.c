@@ -54,3 +54,12 @@ bool schema_keeps_history(const struct schema *s)
             return true;
     return false;
 }
+
+size_t schema_n_hashes(const struct schema *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_columns; i++)
+        n += s->columns[i].invisible && str_equal(s->columns[i].name, SCHEMA_HASH);
+    return n;
+}

@@ -73,6 +73,8 @@ struct column {
     size_t n_labels;
 };
 
+#define SCHEMA_HASH STR("DB_ROW_HASH") /* as all hash columns are called here */
+
 struct schema {
     struct str database;
     struct str table;
@@ -92,6 +94,10 @@ struct schema *schema_new(struct str database, struct str table) RETURNS_NONNULL
 
 struct schema *schema_ref(struct schema *s) RETURNS_NONNULL;
 void schema_unref(struct schema *s); /* NULL is fine */
+
+/* How many hash columns MariaDB has added to it, for unique keys that are too long or USING HASH:
+ * they come and go with indexes, and the log has them. */
+size_t schema_n_hashes(const struct schema *s);
 
 /* MariaDB system versioning: beside its rows the table has older ones of the same key, and the
  * log has them all. */

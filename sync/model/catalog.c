@@ -199,7 +199,7 @@ static void on_hash(void *ctx, size_t table, const struct mysql_row *row)
 
     (void)row;
     if (s != NULL && !str_equal(s->engine, STR("MEMORY")))
-        add_hidden(s, &(struct column){.name = STR("DB_ROW_HASH"),
+        add_hidden(s, &(struct column){.name = SCHEMA_HASH,
                                        .type_text = STR("bigint(20) unsigned"),
                                        .type = COLUMN_BIGINT,
                                        .is_unsigned = true,

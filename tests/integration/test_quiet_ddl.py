@@ -1,0 +1,81 @@
+"""Statements that change rows, columns or names in ways that neither the log nor a plain look at the table shows."""
+from servers import Failed, wait_until
+from test_images import all_run
+
+
+def test_an_ALTER_that_deletes_duplicates_builds_the_index_again(w):
+    daemon = w.follow_good_and_bad()
+    w.sql("INSERT INTO bad VALUES (3, 1), (4, 1), (5, 5)")
+    w.equal(daemon)
+    w.sql("ALTER IGNORE TABLE bad ADD UNIQUE (a)", "UPDATE good SET a = 7")
+    w.equal(daemon)
+    wait_until("bad is built again", lambda: w.table(daemon, "bad")["version"] == 2 and w.table(daemon, "bad")["state"] == "available")
+    w.sql("INSERT INTO bad VALUES (6, 6)")
+    w.equal(daemon)
+
+
+def index_changes(w):
+    w.sql("CREATE TABLE bad (id INT PRIMARY KEY, a INT, t TEXT)", "INSERT INTO bad VALUES (3, 3, 'three'), (4, 4, 'four')")
+    daemon = w.follow(w.definitions({"table": "bad"}))
+    number = 10
+    for change in ("ALTER TABLE bad ADD UNIQUE long_one (t)", "CREATE UNIQUE INDEX short_one USING HASH ON bad (a)",
+                   "DROP INDEX long_one ON bad", "ALTER TABLE bad DROP INDEX short_one, ADD UNIQUE again (t)",
+                   "ALTER TABLE bad COMMENT 'none of it'", "ALTER TABLE bad DROP KEY again"):
+        number += 1
+        w.sql(f"INSERT INTO bad VALUES ({number}, {number}, 'before {number}')", change,
+              f"INSERT INTO bad VALUES ({number + 50}, {number + 50}, 'after {number}')",
+              f"UPDATE bad SET t = 'both {number}' WHERE id = {number}", f"DELETE FROM bad WHERE id = {number + 49}")
+        w.equal(daemon)
+    all_run(w, daemon)
+    if int(w.table(daemon, "bad")["version"]) != 1 or [e for e in daemon.json("log", "list", f"{w.schema}.bad")["items"]
+                                                      if e["event"] == "stopped"]:
+        raise Failed("an index of the table made its documents be built again")
+
+
+def test_indexes_whose_hidden_columns_come_and_go_stop_nothing(w):
+    for metadata in ("NO_LOG", "FULL"):
+        w.db.restart(f"--binlog-row-metadata={metadata}")
+        w.make_schema()
+        index_changes(w)
+        w.daemons[-1].stop()
+        w.engine.ask("DELETE", f"/{w.schema}-*", ok=(200, 404))
+
+
+def test_history_that_is_deleted_by_a_statement_stops_nothing(w):
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "INSERT INTO good VALUES (1, 1)",
+          "CREATE TABLE exact (id INT PRIMARY KEY, a INT, f BIGINT UNSIGNED GENERATED ALWAYS AS ROW START,"
+          " t BIGINT UNSIGNED GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (f, t)) WITH SYSTEM VERSIONING",
+          "INSERT INTO exact (id, a) VALUES (1, 1), (2, 2)")
+    daemon = w.follow(w.definitions({"table": "good"}, {"table": "exact", "columns": ["id", "a"]}))
+    w.sql("DELETE HISTORY FROM exact", "UPDATE good SET a = 2", "DELETE HISTORY FROM exact BEFORE SYSTEM_TIME NOW()", "UPDATE good SET a = 3")
+    w.equal(daemon)
+    all_run(w, daemon)
+
+
+def test_names_in_another_case_are_those_of_the_log(w):
+    """Of the definition and of statements, where the server makes all names of tables lower case."""
+    w.db.restart("--lower-case-table-names=1")
+    w.make_schema()
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE bad (id INT PRIMARY KEY, a INT)",
+          "CREATE TABLE child (id INT PRIMARY KEY, bad INT, KEY (bad))",
+          "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO bad VALUES (1, 1), (2, 2)", "INSERT INTO child VALUES (1, 1)")
+    daemon = w.follow(w.definitions(
+        {"table": "Good", "index": w.index("good")},
+        {"table": "BAD", "index": w.index("bad"), "relations": [
+            {"from": "id", "table": "Child", "to": "bad", "as": "children", "many": True}]}))
+    w.sql("UPDATE good SET a = 3 WHERE id = 1", "UPDATE BAD SET a = 4 WHERE id = 1", "INSERT INTO CHILD VALUES (2, 2)", "DELETE FROM good WHERE id = 2")
+    w.equal(daemon)
+    w.sql("ALTER TABLE Bad ADD COLUMN b INT DEFAULT 5", "INSERT INTO bad VALUES (3, 3, 3)")
+    w.equal(daemon)
+    for statement in ("TRUNCATE TABLE Bad", "DROP TABLE bAD"):
+        w.sql("INSERT INTO bad (id, a) VALUES (7, 7), (8, 8)")
+        w.equal(daemon)
+        w.sql(statement, "CREATE TABLE IF NOT EXISTS Bad (id INT PRIMARY KEY, a INT)", "INSERT INTO bad (id, a) VALUES (1, 9)", "UPDATE good SET a = 9")
+        w.equal(daemon)
+
+
+for test in (test_an_ALTER_that_deletes_duplicates_builds_the_index_again, test_indexes_whose_hidden_columns_come_and_go_stop_nothing,
+             test_history_that_is_deleted_by_a_statement_stops_nothing):
+    test.servers, test.why = ("mariadb", "mariadb11"), "only MariaDB has it"
+test_names_in_another_case_are_those_of_the_log.servers = ("mariadb", "mariadb11")
+test_names_in_another_case_are_those_of_the_log.why = "its setting cannot be changed any more"

@@ -379,16 +379,18 @@ static void end_transaction(struct builder *b, const struct step *step)
 }
 
 /* The log has rows that count here, from before. */
-static void on_ready(void *ctx, const struct str *witness, uint64_t version)
+static bool on_ready(void *ctx, const struct str *witness, uint64_t version, struct err *err)
 {
     struct builder *b = ctx;
 
     if (witness != NULL) {
-        b->opt.wait_committed(b->opt.ctx, *witness);
+        if (!b->opt.wait_committed(b->opt.ctx, *witness, err))
+            return false;
         read_position_note_late(b->opt.reader);
     }
     /* Just before, so that what is read again for them need not wait for the last of them. */
     read_position_set(b->opt.reader, version - 1, 0);
+    return true;
 }
 
 /* w: NULL for all. */
@@ -469,7 +471,8 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         return false;
     if ((step->ends && step->event.end != 0) || opens_file(b, step))
         end_transaction(b, step);
-    if (step->event.end != 0) {
+    /* The witness of a transaction that prepares comes at its end: until then it is no stamp. */
+    if (step->event.end != 0 && !(b->witnesses && step->prepares && !step->ends)) {
         read_position_set(b->opt.reader, version, (int64_t)step->event.time * 1000);
         stand_still(b, version);
     }

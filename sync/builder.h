@@ -54,8 +54,9 @@ struct builder_options {
     /* DDL was met; a new routing may be set with builder_set_routing before it returns.  False
      * (err): it could not be taken up, so it is met again when the dump begins again. */
     bool (*on_ddl)(void *ctx, const struct ddl *ddl, struct err *err);
-    /* Returns when what changed the row is committed (sync/witness.h), empty: probably. */
-    void (*wait_committed)(void *ctx, struct str witness);
+    /* Returns when what changed the row is committed (sync/witness.h), empty: probably.  False
+     * (err): nobody could tell, so it is met again when the dump begins again. */
+    bool (*wait_committed)(void *ctx, struct str witness, struct err *err);
     /* What was handed over cannot be understood. */
     void (*fault)(void *ctx, const struct err *why);
     /* The thread ends: everything handed over was worked off. */

@@ -197,12 +197,10 @@ static bool wait_committed(struct late_rows *l, const struct held *h, uint64_t v
     if (!replay(l, h, find_witness, err) && err->kind != ERR_STOP)
         return false;
     *err = (struct err){0};
-    if (l->any_rows) {
-        const struct str witness = buf_str(&l->witness);
 
-        l->opt.ready(l->opt.ctx, &witness, version);
-    }
-    return true;
+    const struct str witness = buf_str(&l->witness);
+
+    return !l->any_rows || l->opt.ready(l->opt.ctx, &witness, version, err);
 }
 
 static void lose_tables(struct late_rows *l, const struct prepared_xa *xa, struct str xid)
@@ -255,10 +253,9 @@ static bool commit_now(struct late_rows *l, const struct step *step, uint64_t ve
         lose_tables(l, xa, step->xid);
     if (xa->events.cut || !xa->events.any)
         return true;
-    if (l->undone) {
-        l->opt.ready(l->opt.ctx, NULL, version);
-        return give_late(l, &xa->events, step, version, err);
-    }
+    if (l->undone)
+        return l->opt.ready(l->opt.ctx, NULL, version, err) &&
+               give_late(l, &xa->events, step, version, err);
     l->when = (struct rows_when){.commit_ms = (int64_t)step->event.time * 1000};
     l->in_place = true;
     l->base = version - step->event.end;
@@ -282,7 +279,8 @@ static bool take_back(struct late_rows *l, const struct step *step, uint64_t ver
 {
     if (late_rows_doubts(l) || !l->recent.any)
         return true;
-    l->opt.ready(l->opt.ctx, NULL, version);
+    if (!l->opt.ready(l->opt.ctx, NULL, version, err))
+        return false;
     if (!l->recent.cut)
         return give_late(l, &l->recent, step, version, err);
     l->doubted = l->began;

@@ -44,8 +44,9 @@ struct late_rows_options {
     const struct watched *(*find)(void *ctx, struct str database, struct str table);
     void (*on_rows)(void *ctx, const struct step *step, const struct rows_when *when);
     /* Rows come that count at version.  witness, where not NULL: only once what changed the row
-     * that it names (sync/witness.h; empty: none can tell) is committed. */
-    void (*ready)(void *ctx, const struct str *witness, uint64_t version);
+     * that it names (sync/witness.h; empty: none can tell) is committed.  False (err): that could
+     * not be waited for. */
+    bool (*ready)(void *ctx, const struct str *witness, uint64_t version, struct err *err);
     /* It was committed, and what it changed in this table is not known; NULL: in any. */
     void (*lost)(void *ctx, const struct watched *w, struct str xid);
 };

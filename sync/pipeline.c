@@ -103,11 +103,18 @@ static bool fit(void *ctx, const struct version_spec *v, const struct tables_now
     return p->opt.fit(p->opt.ctx, v, now, err);
 }
 
-static void wait_committed(void *ctx, struct str witness)
+static bool wait_committed(void *ctx, struct str witness, struct err *err)
 {
     struct pipeline *p = ctx;
 
-    router_wait_committed(p->router, witness);
+    return router_wait_committed(p->router, witness, err);
+}
+
+static void on_wait(void *ctx, const struct err *why)
+{
+    struct pipeline *p = ctx;
+
+    source_note(p->source, why);
 }
 
 static void on_fault(void *ctx, const struct err *why)
@@ -243,7 +250,8 @@ static void make_builder(struct pipeline *p)
                                                     .builder = p->builder,
                                                     .assignment = p->assignment,
                                                     .stop = &p->stop,
-                                                    .hooks = {fit, on_stop, p}});
+                                                    .hooks = {fit, on_stop, p},
+                                                    .waits = on_wait});
 }
 
 static void make_saver(struct pipeline *p)

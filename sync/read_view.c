@@ -15,6 +15,10 @@
 #define WITNESS_S "2" /* how long the locking read waits, in seconds */
 #define GAP       18  /* event ends are at least 19 bytes apart */
 
+/* The server's error numbers. */
+#define LOCK_WAIT 1205
+#define DEADLOCK  1213
+
 static bool begin_snapshot(struct mysql_conn *c, struct err *err)
 {
     return mysql_conn_exec(c, STR("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"),
@@ -161,18 +165,15 @@ static bool open_gtid(struct mysql_conn *c, const struct read_view_options *opt,
     return ok && begin_snapshot(c, err);
 }
 
-/*
- * False when the row cannot be read so; a lock that somebody else holds for so long says no
- * more than that the settle delay has passed.
- */
-bool read_view_wait(struct mysql_conn *c, struct str sql)
+enum witness_answer read_view_ask(struct mysql_conn *c, struct str sql, struct err *err)
 {
-    struct err ignored = {0};
-
-    return sql.len > 0 &&
-           mysql_conn_exec(c, STR("SET SESSION innodb_lock_wait_timeout = " WITNESS_S),
-                           &ignored) &&
-           mysql_conn_exec(c, sql, &ignored);
+    *err = (struct err){0};
+    if (sql.len == 0)
+        return WITNESS_MUTE;
+    if (mysql_conn_exec(c, STR("SET SESSION innodb_lock_wait_timeout = " WITNESS_S), err) &&
+        mysql_conn_exec(c, sql, err))
+        return WITNESS_COMMITTED;
+    return err->code == LOCK_WAIT || err->code == DEADLOCK ? WITNESS_LOCKED : WITNESS_MUTE;
 }
 
 bool read_view_settle(struct stop *stop)
@@ -180,17 +181,26 @@ bool read_view_settle(struct stop *stop)
     return !stop_wait(stop, SETTLE_MS);
 }
 
+/*
+ * A lock that is not had may be that of the commit, which waits for a semi-synchronous replica
+ * for any time: what is read then would be stale for good.
+ */
 static bool open_witnessed(struct mysql_conn *c, const struct read_view_options *opt,
                            uint64_t *stamp, struct err *err)
 {
+    enum witness_answer answer = WITNESS_MUTE;
     struct buf sql = {0};
+    struct err why;
 
     *stamp = read_position_get_witness(opt->reader, &sql);
-
-    const bool seen = !opt->replica && read_view_wait(c, buf_str(&sql));
-
+    if (!opt->replica)
+        answer = read_view_ask(c, buf_str(&sql), &why);
     buf_free(&sql);
-    if (!seen && !read_view_settle(opt->stop))
+    if (answer == WITNESS_LOCKED)
+        return err_set(err, ERR_RETRY,
+                       "a row that was changed last is still locked: its commit is not done, "
+                       "or another transaction has it");
+    if (answer == WITNESS_MUTE && !read_view_settle(opt->stop))
         return err_set(err, ERR_STOP, "stopping");
     return begin_snapshot(c, err);
 }

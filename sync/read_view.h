@@ -48,8 +48,15 @@ struct read_view_options {
  */
 bool read_view_open(struct mysql_conn *c, const struct read_view_options *opt, uint64_t *stamp,
                     struct err *err) MUST_CHECK;
-/* Wait by a locking read (sync/witness.h); false: it could not be done, or took too long. */
-bool read_view_wait(struct mysql_conn *c, struct str witness) MUST_CHECK;
+
+enum witness_answer {
+    WITNESS_COMMITTED, /* what changed the row is */
+    WITNESS_LOCKED,    /* something still holds the row */
+    WITNESS_MUTE,      /* it cannot be read, and err says why; ERR_NONE: nobody was named */
+};
+/* Wait a moment by a locking read (sync/witness.h). */
+enum witness_answer read_view_ask(struct mysql_conn *c, struct str witness,
+                                  struct err *err) MUST_CHECK;
 /* How long a commit may stay unseen where nothing can be asked.  False: it is to stop. */
 bool read_view_settle(struct stop *stop) MUST_CHECK;
 

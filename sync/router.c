@@ -2,9 +2,11 @@
 
 #include "sync/router.h"
 
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/base/thread.h"
 #include "src/mysql.h"
 #include "sync/assignment.h"
 #include "sync/binlog/ddl.h"
@@ -23,7 +25,8 @@
 
 #include <stdlib.h>
 
-#define SCHEMA_MS 10000
+#define SCHEMA_MS    10000
+#define COMMITTED_MS 30000 /* after which the dump begins anew, so that others come in between */
 
 struct router {
     struct router_options opt;
@@ -65,18 +68,46 @@ static bool connect(struct router *r, struct err *err)
 }
 
 /* A connection that was idle for long may be closed: one more is tried. */
-void router_wait_committed(struct router *r, struct str witness)
+static enum witness_answer ask(struct router *r, struct str witness, struct err *err)
 {
-    struct err ignored = {0};
-    bool seen = false;
+    enum witness_answer answer = WITNESS_MUTE;
 
-    for (int i = 0; i < 2 && witness.len > 0 && !seen; i++) {
-        seen = connect(r, &ignored) && read_view_wait(r->meta, witness);
-        if (!seen)
-            router_disconnect(r);
+    for (int i = 0; i < 2; i++) {
+        answer = connect(r, err) ? read_view_ask(r->meta, witness, err) : WITNESS_MUTE;
+        if (answer != WITNESS_MUTE || err->kind != ERR_RETRY)
+            return answer;
+        router_disconnect(r);
     }
-    if (!seen && !read_view_settle(r->opt.stop))
-        log_debug("stopping while a commit settles");
+    return answer;
+}
+
+static bool is_locked(struct err *err)
+{
+    return err_set(err, ERR_RETRY,
+                   "an XA COMMIT is in the log, and a row that it changed is still locked: the "
+                   "server waits for a semi-synchronous replica, or another transaction has the "
+                   "row; fix: let the replica go on, or end that transaction");
+}
+
+bool router_wait_committed(struct router *r, struct str witness, struct err *err)
+{
+    const int64_t until = clock_mono_ms() + COMMITTED_MS;
+    enum witness_answer answer = witness.len == 0 ? WITNESS_MUTE : ask(r, witness, err);
+
+    while (answer == WITNESS_LOCKED && clock_mono_ms() < until && !stop_is_set(r->opt.stop)) {
+        (void)is_locked(err);
+        r->opt.waits(r->opt.hooks.ctx, err);
+        answer = ask(r, witness, err);
+    }
+    if (answer == WITNESS_LOCKED)
+        return is_locked(err);
+    r->opt.waits(r->opt.hooks.ctx, NULL);
+    if (answer == WITNESS_COMMITTED)
+        return true;
+    if (err->kind == ERR_RETRY)
+        return false;
+    *err = (struct err){0};
+    return read_view_settle(r->opt.stop) || err_set(err, ERR_STOP, "stopping");
 }
 
 /* Schemas are read at a moment that includes all DDL read so far. */

@@ -42,6 +42,7 @@ struct router_options { /* all borrowed */
     struct assignment *assignment;
     struct stop *stop; /* ends what waits for the server */
     struct routing_hooks hooks;
+    void (*waits)(void *ctx, const struct err *why); /* with hooks.ctx; NULL: not any more */
 };
 
 /* Loads the shapes.  @thread any, before the builder starts */
@@ -55,9 +56,10 @@ void router_begin(struct router *r);
 bool router_on_ddl(struct router *r, const struct ddl *ddl, struct err *err) MUST_CHECK;
 /* Index versions are wanted that may not be taken yet. */
 void router_take(struct router *r);
-/* Until what the row that witness names (sync/witness.h) was changed by is committed; empty: a
- * settle delay instead. */
-void router_wait_committed(struct router *r, struct str witness);
+/* Until what the row that witness names (sync/witness.h) was changed by is committed; where none
+ * is named, or it is not there, a settle delay instead.  ERR_RETRY: it is locked for too long, or
+ * the server is away; ERR_STOP. */
+bool router_wait_committed(struct router *r, struct str witness, struct err *err) MUST_CHECK;
 /* The connection goes; the next use opens another. */
 void router_disconnect(struct router *r);
 

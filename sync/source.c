@@ -115,6 +115,14 @@ void source_fault(struct source *s, uint64_t at, const struct err *why)
     pthread_mutex_unlock(&s->lock);
 }
 
+void source_note(struct source *s, const struct err *why)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->status.state == SOURCE_RUNNING)
+        s->status.why = why != NULL ? *why : (struct err){0};
+    pthread_mutex_unlock(&s->lock);
+}
+
 void source_retry(struct source *s)
 {
     pthread_mutex_lock(&s->lock);

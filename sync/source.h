@@ -6,7 +6,7 @@
  * has read.  Trouble that passes is tried again with backoff; what would need a jump in the log
  * stops with a reason and a way out and is tried again only when asked.
  *
- * @thread source_status, source_fault, source_retry: any
+ * @thread source_status, source_fault, source_note, source_retry: any
  */
 #ifndef SYNC_SOURCE_H
 #define SYNC_SOURCE_H
@@ -85,6 +85,9 @@ const char *source_state_name(enum source_state state);
 
 /* The builder cannot go on with what it was given; at is the safe place it stands at. */
 void source_fault(struct source *s, uint64_t at, const struct err *why);
+
+/* What the builder waits for while the log is followed; NULL: nothing any more. */
+void source_note(struct source *s, const struct err *why);
 
 /* Try again after SOURCE_FAILED. */
 void source_retry(struct source *s);

@@ -45,13 +45,15 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
     buf_printf(&g->told, "%c%" PRIu64 " ", when->doubtful ? 'L' : 'l', when->version);
 }
 
-static void on_ready(void *ctx, const struct str *witness, uint64_t version)
+static bool on_ready(void *ctx, const struct str *witness, uint64_t version, struct err *err)
 {
     struct follower *g = ctx;
 
     (void)version;
+    (void)err;
     if (witness != NULL)
         buf_append(&g->told, STR("w "));
+    return true;
 }
 
 static void on_lost(void *ctx, const struct watched *w, struct str xid)

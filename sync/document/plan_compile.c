@@ -3,6 +3,8 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/mem.h"
+#include "src/json.h"
+#include "src/mysql.h"
 #include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
@@ -406,6 +408,67 @@ static bool add_relation(struct compiler *co, struct branch *above,
     return true;
 }
 
+/* The value of a JSON scalar as SQL; false: it is none. */
+static bool append_scalar(struct buf *sql, struct str json)
+{
+    struct json_reader r;
+    struct buf text = {0};
+    struct str raw;
+    bool is;
+
+    json_reader_init(&r, json);
+    switch (json_peek(&r)) {
+    case JSON_NULL: buf_append(sql, STR("NULL")); return true;
+    case JSON_BOOL:
+        (void)json_read_bool(&r, &is);
+        buf_append_char(sql, is ? '1' : '0');
+        return true;
+    case JSON_NUMBER: buf_append(sql, json); return true;
+    case JSON_STRING:
+        (void)json_read_string(&r, &raw);
+        json_unescape(&text, raw);
+        mysql_quote_text(sql, buf_str(&text));
+        buf_free(&text);
+        return true;
+    case JSON_NONE:
+    case JSON_ARRAY:
+    case JSON_OBJECT: break;
+    }
+    return false;
+}
+
+/* Which rows of the root have documents. */
+static bool add_root_condition(struct compiler *co, struct branch *root,
+                               const struct table_definition *t)
+{
+    struct buf sql = {0};
+
+    if (!t->soft_delete_given) {
+        root->where = arena_copy(co->plan->arena, t->filter);
+        return true;
+    }
+
+    const struct column *c = find_column(co, root->schema, t->soft_delete_column, t->place);
+
+    if (c == NULL)
+        return false;
+    if (t->filter.len > 0)
+        buf_printf(&sql, "(%" STR_FMT "\n) AND ", STR_ARG(t->filter));
+    buf_append(&sql, STR("NOT ("));
+    mysql_quote_name(&sql, root->schema->table);
+    buf_append_char(&sql, '.');
+    mysql_quote_name(&sql, c->name);
+    buf_append(&sql, STR(" <=> "));
+
+    const bool fine = append_scalar(&sql, t->soft_delete_json) ||
+                      refuse(co, t->place, "`deleted` of `soft_delete` must be a single value");
+
+    buf_append_char(&sql, ')');
+    root->where = arena_copy(co->plan->arena, buf_str(&sql));
+    buf_free(&sql);
+    return fine;
+}
+
 static bool add_root(struct compiler *co, const struct table_definition *t)
 {
     const struct source src = {t->place, t->table, t->all_columns, t->columns, t->n_columns};
@@ -414,8 +477,7 @@ static bool add_root(struct compiler *co, const struct table_definition *t)
     if (b == NULL)
         return false;
     b->refresh = true;
-    b->where = arena_copy(co->plan->arena, t->filter);
-    if (!add_fields(co, b, &src) || !add_key(co, b, t))
+    if (!add_root_condition(co, b, t) || !add_fields(co, b, &src) || !add_key(co, b, t))
         return false;
     b->children = arena_alloc(co->plan->arena, t->n_relations, sizeof(struct branch *));
     for (size_t i = 0; i < t->n_relations; i++)

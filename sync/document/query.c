@@ -291,6 +291,19 @@ static void append_on(struct buf *sql, const struct branch *b, bool is_link)
     buf_free(&inner);
 }
 
+/* Labels are texts: as it is, their column would also be the number of its label. */
+static void append_link_to(struct buf *sql, struct str table, const struct column *c)
+{
+    struct buf name = {0};
+
+    append_name(&name, table, c->name);
+    if (c->type == COLUMN_ENUM || c->type == COLUMN_SET)
+        append_convert(sql, c, c, buf_str(&name));
+    else
+        buf_append(sql, buf_str(&name));
+    buf_free(&name);
+}
+
 /* The link's columns, joined to the list by those on its outer side. */
 static void append_link(struct buf *sql, const struct branch *b)
 {
@@ -302,7 +315,7 @@ static void append_link(struct buf *sql, const struct branch *b)
         buf_printf(sql, " AS " LINK_FROM "%zu,", i);
     }
     for (size_t i = 0; i < b->n_joins; i++) {
-        append_name(sql, link->schema->table, b->joins[i].outer->name);
+        append_link_to(sql, link->schema->table, b->joins[i].outer);
         buf_printf(sql, " AS " LINK_TO "%zu%s", i, i + 1 < b->n_joins ? "," : "");
     }
     buf_printf(sql, " FROM %" STR_FMT ") AS " LINK, STR_ARG(link->from));

@@ -479,6 +479,9 @@ static void check_root(struct checker *c, const struct subject *s,
     }
     check_key(c, s, t);
     check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
+    check_clause(c, s, CLAUSE_WHERE, t->filter, t->place);
+    if (t->soft_delete_given)
+        (void)find_column(c, s, t->soft_delete_column, t->place);
     if (t->bucket_column.len > 0)
         (void)find_column(c, s, t->bucket_column, t->place);
     if (t->daily_check_column.len > 0)

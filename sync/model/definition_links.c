@@ -275,6 +275,14 @@ static void check_index(struct checker *c, const struct table_definition *t)
             report_shared_index(c, t, other);
 }
 
+static void check_soft_delete(struct checker *c, const struct table_definition *t)
+{
+    const struct str json = t->soft_delete_json;
+
+    if (t->soft_delete_given && json.len > 0 && (json.ptr[0] == '[' || json.ptr[0] == '{'))
+        REPORT(c, json, t->place, "`deleted` must be a single value");
+}
+
 static void check_table(struct checker *c, const struct table_definition *t)
 {
     const struct database_definition *db = check_table_name(c, t->table, t->place);
@@ -283,6 +291,7 @@ static void check_table(struct checker *c, const struct table_definition *t)
     if (t->table.len == 0 && t->pattern.len == 0)
         problems_add(c->problems, SEVERITY_ERROR, t->place, "a `table` needs `table`");
     check_index(c, t);
+    check_soft_delete(c, t);
     check_fields(c, t->columns, t->n_columns, t->relations, t->n_relations);
     check_relations(c, t->table, t->relations, t->n_relations);
 }

@@ -323,6 +323,8 @@ struct shape_diff shape_diff_make(const struct definitions *d,
         compare_column(&f, &o, o.was->columns[o.was->key[i]].name, false, NULL);
     compare_listed(&f, &o);
     compare_conditions(&f, &o);
+    if (t->soft_delete_given)
+        compare_texts(&f, &o, &t->soft_delete_column, 1);
     compare_event(&f, &o);
     compare_relations(&f, &o, t->relations, t->n_relations);
 

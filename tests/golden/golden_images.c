@@ -164,7 +164,8 @@ static void print_all(struct images *im)
                 die("load", &err);
             l = &loaded;
         }
-        print_loaded(l);
+        if (l->body.ptr != NULL || l->err != NULL) /* else the row does not count */
+            print_loaded(l);
     }
 }
 

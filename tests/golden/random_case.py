@@ -148,7 +148,17 @@ class Tree:
 
     def table(self, table):
         relations = self.relations(table, 3) or [self.some_relation(table, 1)]
-        return {'table': f'{self.database}.{table.name}', 'relations': [r for r in relations if r]}
+        definition = {'table': f'{self.database}.{table.name}', 'relations': [r for r in relations if r]}
+        if self.rng.random() < 0.2:
+            name, kind = self.rng.choice(table.columns)
+            definition['filter'] = f'{name} <> {table.value(kind, False)}'
+        marks = [(name, kind) for name, kind in table.columns if kind in ('tiny', 'int', 'dec', 'bin', 'enum')]
+        if marks and self.rng.random() < 0.3:
+            name, kind = self.rng.choice(marks)
+            value = table.value(kind, True)
+            definition['soft_delete'] = {'column': name, 'deleted': None if value == 'NULL' else
+                                         value[1:-1].replace("''", "'") if value[0] == "'" else json.loads(value)}
+        return definition
 
 
 def write(folder, seed):

@@ -284,6 +284,8 @@ class Oracle:
         key = [table.column(c) for c in listed(definition.get('key') or [])] or table.key
         condition = '(' + definition['filter'] + '\n)' if definition.get('filter') else 'TRUE'
         condition += ''.join(f' AND {quote(c.name)} IS NOT NULL' for c in key)
+        if definition.get('soft_delete'):
+            condition += self.not_deleted(**definition['soft_delete'])
         for row in self.rows(table, condition):
             _id = self.id_of(contract, key, row)
             if keys is None or _id in keys:
@@ -293,6 +295,11 @@ class Oracle:
                     yield _id, self.object(contract, table, definition, row)
                 except DeadLetter as e:
                     yield _id, e
+
+    def not_deleted(self, column, deleted):
+        if isinstance(deleted, str):
+            deleted = "'" + deleted.replace("'", "''") + "'"
+        return f" AND NOT ({quote(column)} <=> {'NULL' if deleted is None else deleted})"
 
     @staticmethod
     def id_of(contract, key, row):

@@ -262,6 +262,10 @@ static void types_and_conditions_are_tried(void **state)
         "{table: shop.customer, relations: [{from: id, table: shop.orders, to: customer_id, "
         "where: nothing = 1}]}",
         "does not take this condition: Unknown column 'nothing'");
+    assert_says("{table: shop.customer, filter: nothing = 1}",
+                "does not take this condition: Unknown column 'nothing'");
+    assert_says("{table: shop.customer, soft_delete: {column: gone, deleted: 1}}",
+                "has no column `gone`");
     assert_says("{table: shop.customer, relations: [{from: id, table: shop.orders, to: "
                 "customer_id, many: true, order_by: nothing DESC}]}",
                 "does not take this order: Unknown column 'nothing'");

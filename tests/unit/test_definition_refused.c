@@ -29,6 +29,9 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
     assert_refused(HEAD "  - {table: shop.Orders}", 4, 13, "lower case");
     assert_refused(HEAD "  - {table: shop.a, index: a_v1}", 4, 28, "mark the versions");
     assert_refused(HEAD "  - {table: shop.a, settings: [x]}", 4, 31, "must be a map");
+    assert_refused(HEAD "  - {table: shop.a, soft_delete: {column: a, deleted: [1]}}", 4, 55,
+                   "must be a single value");
+    assert_refused(HEAD "  - {table: shop.a, filter: a = 1;}", 4, 29, "ends a statement");
     assert_refused(HEAD "  - {table: shop.a, key: [a, a]}", 4, 30, "listed twice");
     assert_refused(HEAD "  - {table: shop.a, columns: [a, {name: b, as: a}]}", 4, 48,
                    "two fields of one document are called `a`");
@@ -183,8 +186,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
           {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
           {"source_field: a", "`source_field` is not"},
           {"unique_keys: [[a, b]]", "`unique_keys` is not"},
-          {"filter: a = 1", "`filter` is not"},
-          {"soft_delete: {column: a, deleted: 1}", "`soft_delete` is not"},
           {"sync_every: 60s", "`sync_every` is not"},
           {"root_column: a", "`root_column` is not"},
           {"delayed: true", "`delayed: true` is not"},

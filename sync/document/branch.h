@@ -22,7 +22,8 @@ struct schema;
 /* A field and where its value is found. */
 struct branch_field {
     struct field field;
-    size_t at; /* index into the columns that are read */
+    size_t at;           /* index into the columns that are read */
+    struct str constant; /* JSON that stands for it in every document; empty: the column's */
 };
 
 /*

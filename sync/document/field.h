@@ -26,7 +26,8 @@ struct field {
     bool as_string;    /* DECIMAL in a field of strings */
     bool as_boolean;   /* numbers as true and false */
     enum zero_date zero_date;
-    struct str zone; /* put behind a DATETIME; empty: none */
+    struct str zone;    /* put behind a DATETIME; empty: none */
+    struct str if_null; /* JSON that stands for NULL; empty: null */
 };
 
 /* type: of the field in the index, empty: the column's default. */

@@ -120,7 +120,22 @@ static bool add_field(struct compiler *co, struct branch *b, const struct column
     struct field f = field_make(c, member, type, topic);
 
     f.zone = arena_copy(co->plan->arena, f.zone);
+    if (d != NULL)
+        f.if_null = arena_copy(co->plan->arena, d->default_json);
     b->fields[b->n_fields++] = (struct branch_field){.field = f, .at = read_column(b, c)};
+    return true;
+}
+
+static bool add_constant(struct compiler *co, struct branch *b,
+                         const struct column_definition *d)
+{
+    const struct field f = {.member = member_of(co, column_as(d))};
+
+    if (has_member(b, f.member))
+        return refuse(co, d->place, "the name `%" STR_FMT "` is given twice",
+                      STR_ARG(column_as(d)));
+    b->fields[b->n_fields++] = (struct branch_field){
+        .field = f, .constant = arena_copy(co->plan->arena, d->value_json)};
     return true;
 }
 
@@ -161,6 +176,11 @@ static bool add_fields(struct compiler *co, struct branch *b, const struct sourc
 
         if (column_is_rest(d)) {
             if (!add_rest(co, b, src, d->place))
+                return false;
+            continue;
+        }
+        if (d->has_value) {
+            if (!add_constant(co, b, d))
                 return false;
             continue;
         }

@@ -23,7 +23,9 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
             buf_append_char(out, ',');
         if (!b->values)
             buf_append(out, f->field.member);
-        if (!field_append(&f->field, value_at(map, row, f->at), out, err))
+        if (f->constant.len > 0)
+            buf_append(out, f->constant);
+        else if (!field_append(&f->field, value_at(map, row, f->at), out, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
     }
     return true;

@@ -154,7 +154,7 @@ static void check_shown(struct checker *c, const struct subject *s, bool all,
     for (size_t i = 0; i < n_columns; i++)
         if (column_is_rest(&columns[i]))
             rest = true;
-        else
+        else if (!columns[i].has_value)
             (void)find_column(c, s, columns[i].name, columns[i].place);
     if (rest)
         check_unlisted(c, s, columns, n_columns, relations, n_relations);

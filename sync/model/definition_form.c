@@ -158,10 +158,10 @@ static const struct form_field column_fields[] = {
     {"transform", FORM_JSON_OBJECTS, FORM_LATER | FORM_REBUILD,
      AT(column_definition, transform_json), .object = &form_transform,
      .help = "Changes of the value, in order."},
-    {"default", FORM_JSON, FORM_LATER | FORM_REBUILD, AT(column_definition, default_json),
-     .given_at = offsetof(struct column_definition, has_default), .help = "Instead of NULL."},
-    {"value", FORM_JSON, FORM_LATER | FORM_REBUILD, AT(column_definition, value_json),
-     .given_at = offsetof(struct column_definition, has_value), .help = "A constant."},
+    {"default", FORM_JSON, FORM_REBUILD, AT(column_definition, default_json),
+     .given_at = offsetof(struct column_definition, has_default), .help = "What stands in the document instead of null."},
+    {"value", FORM_JSON, FORM_REBUILD, AT(column_definition, value_json),
+     .given_at = offsetof(struct column_definition, has_value), .help = "A constant, in every document; no column is read."},
 };
 
 static void settle_column(void *object)

@@ -92,11 +92,15 @@ static void check_column(struct checker *c, const struct column_definition *col)
     if (column_is_rest(col)) {
         if (col->as.len + col->type.len + col->analyzer.len + col->format.len + col->n_copy_to >
                 0 ||
-            col->keyword || col->skip)
+            col->keyword || col->skip || col->has_default || col->has_value)
             problems_add(c->problems, SEVERITY_ERROR, col->place,
                          "`*` stands for many columns: it has no fields of its own");
         return;
     }
+    if (col->has_value && (col->skip || col->has_default))
+        problems_add(c->problems, SEVERITY_ERROR, col->place,
+                     "`value` is the same in every document: leave out `%s`",
+                     col->skip ? "skip" : "default");
     if (!col->skip && col->name.len > 0 && wrong != NULL) {
         REPORT(c, column_as(col), col->place, "`%" STR_FMT "` %s", STR_ARG(column_as(col)),
                wrong);

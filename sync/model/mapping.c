@@ -7,6 +7,7 @@
 #include "src/yaml.h"
 #include "src/yaml_read.h"
 #include "sync/binlog/schema.h"
+#include "sync/model/constant.h"
 #include "sync/model/field_type.h"
 #include "sync/model/index_settings.h"
 
@@ -86,6 +87,38 @@ static void add_column(struct maker *m, const struct object *o, const struct col
     problems_add(m->problems, SEVERITY_ERROR, place, "%s", err.msg);
 }
 
+/* What stands for NULL must be something that the field takes, too. */
+static void check_default(struct maker *m, const struct column_definition *d,
+                          const struct yaml_node *properties)
+{
+    const struct yaml_node *field = yaml_find(properties, column_as(d));
+    const struct yaml_node *type = field == NULL ? NULL : yaml_find(field, STR("type"));
+
+    if (d->has_default && type != NULL && !constant_fits(d->default_json, type->text))
+        problems_add(m->problems, SEVERITY_ERROR,
+                     definitions_place(m->r->definitions, d->default_json, d->place),
+                     "a field of type %" STR_FMT " cannot take the default %" STR_FMT,
+                     STR_ARG(type->text), STR_ARG(d->default_json));
+}
+
+/* The field of a value that no column has. */
+static void add_constant(struct maker *m, const struct object *o,
+                         const struct column_definition *d, struct yaml_node *properties)
+{
+    struct column_definition typed = *d;
+    struct column c;
+
+    if (constant_is_bool(d->value_json) && d->type.len == 0)
+        typed.type = STR("boolean");
+    if (constant_column(d->value_json, d->name, &c))
+        add_column(m, o, &c, &typed, properties);
+    else
+        problems_add(m->problems, SEVERITY_ERROR,
+                     definitions_place(m->r->definitions, d->value_json, d->place),
+                     "`value` of `%" STR_FMT "` has no type: leave the column out",
+                     STR_ARG(d->name));
+}
+
 static bool is_listed(const struct object *o, struct str name)
 {
     for (size_t i = 0; i < o->n_columns; i++) {
@@ -117,13 +150,17 @@ static void add_columns(struct maker *m, const struct object *o, const struct sc
 
         if (column_is_rest(d))
             add_rest(m, o, s, properties);
+        else if (d->has_value)
+            add_constant(m, o, d, properties);
         else if (at == SIZE_MAX)
             problems_add(m->problems, SEVERITY_ERROR,
                          definitions_place(m->r->definitions, d->name, d->place),
                          "table `%" STR_FMT "` has no column `%" STR_FMT "`", STR_ARG(o->table),
                          STR_ARG(d->name));
-        else if (!d->skip)
+        else if (!d->skip) {
             add_column(m, o, &s->columns[at], d, properties);
+            check_default(m, d, properties);
+        }
     }
 }
 

@@ -130,6 +130,8 @@ static void compare_listed(struct differ *f, const struct object *o)
             rest = true;
             continue;
         }
+        if (d->has_value)
+            continue;
         is = find_column(o->is, d->name);
         if (!d->skip && is != NULL && find_column(o->was, d->name) == NULL)
             note_added(f, o, is);

@@ -311,9 +311,14 @@ class Oracle:
     def object(self, contract, table, definition, row):
         result = {}
         for entry in self.columns_of(table, definition):
+            if 'value' in entry:
+                result[entry.get('as') or entry['name']] = json_of(json.dumps(entry['value']))
+                continue
             column = table.column(entry['name'])
-            result[entry.get('as') or column.name] = contract.value(
-                column, entry.get('type') or '', row[column.name.lower()])
+            value = contract.value(column, entry.get('type') or '', row[column.name.lower()])
+            if value is None and 'default' in entry:
+                value = json_of(json.dumps(entry['default']))
+            result[entry.get('as') or column.name] = value
         for relation in self.relations_of(definition):
             name = relation.get('as') or relation['table'].split('.', 1)[1]
             result[name] = self.relation(contract, table, relation, row)

@@ -29,6 +29,12 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
     assert_refused(HEAD "  - {table: shop.Orders}", 4, 13, "lower case");
     assert_refused(HEAD "  - {table: shop.a, index: a_v1}", 4, 28, "mark the versions");
     assert_refused(HEAD "  - {table: shop.a, settings: [x]}", 4, 31, "must be a map");
+    assert_refused(HEAD "  - {table: shop.a, columns: [b, {name: a, value: 1, skip: true}]}", 4, 34,
+                   "leave out `skip`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, value: 1, default: 2}]}", 4, 31,
+                   "leave out `default`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: '*', default: 2}]}", 4, 31,
+                   "it has no fields of its own");
     assert_refused(HEAD "  - {table: shop.a, soft_delete: {column: a, deleted: [1]}}", 4, 55,
                    "must be a single value");
     assert_refused(HEAD "  - {table: shop.a, filter: a = 1;}", 4, 29, "ends a statement");
@@ -190,8 +196,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
           {"root_column: a", "`root_column` is not"},
           {"delayed: true", "`delayed: true` is not"},
           {"join: {name: a}", "`join` is not"},
-          {"columns: [{name: a, value: 1}]", "`value` is not"},
-          {"columns: [{name: a, default: 1}]", "`default` is not"},
           {"columns: [{name: a, transform: [{kind: mask}]}]", "`transform` is not"},
           {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
            "target_key: b}]",

@@ -117,6 +117,47 @@ static void a_relation_of_single_values_is_a_field(void **state)
         "\"type\":\"scaled_float\",\"scaling_factor\":100},\"texts\":{\"type\":\"keyword\"}}}");
 }
 
+static void a_constant_has_the_field_of_its_value(void **state)
+{
+    (void)state;
+    assert_mappings("{table: d.customer, columns: [{name: a, value: x}, {name: b, value: 5}, "
+                    "{name: c, value: 1.5}, {name: d, value: true}, {name: e, value: [p, q]}, "
+                    "{name: f, value: {g: 1}}, {name: id, as: h, value: 2026-01-01, type: date}]}",
+                    "{\"dynamic\":\"strict\",\"properties\":{\"a\":{\"type\":\"keyword\"},"
+                    "\"b\":{\"type\":\"long\"},\"c\":{\"type\":\"double\"},"
+                    "\"d\":{\"type\":\"boolean\"},\"e\":{\"type\":\"keyword\"},"
+                    "\"f\":{\"type\":\"flat_object\"},\"h\":{\"type\":\"date\"}}}");
+}
+
+static void a_default_that_its_field_cannot_take_is_refused(void **state)
+{
+    static const struct {
+        const char *column;
+        bool fits;
+    } cases[] = {
+        {"{name: id, default: 0}", true},        {"{name: id, default: {a: 1}}", false},
+        {"{name: id, default: [1, 2]}", true},   {"{name: id, default: true}", false},
+        {"{name: name, default: none}", true},   {"{name: id, type: boolean, default: false}", true},
+        {"{name: id, type: boolean, default: 0}", false}, {"{name: name, default: {a: 1}}", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf text = {0}, b = {0};
+        struct err err = {0};
+
+        buf_printf(&text, "{table: d.customer, columns: [%s]}", cases[i].column);
+
+        struct made m = make(text.ptr);
+
+        if (mapping_body(&m.request, &b, &err) != cases[i].fits)
+            fail_msg("%s: %s", cases[i].column, err.msg);
+        buf_free(&text);
+        buf_free(&b);
+        definitions_unref(m.d);
+    }
+}
+
 static void a_flattened_relation_is_one_field(void **state)
 {
     (void)state;
@@ -294,6 +335,8 @@ int main(void)
         TEST(all_visible_columns_are_mapped_strictly),
         TEST(relations_are_objects_within),
         TEST(a_relation_of_single_values_is_a_field),
+        TEST(a_constant_has_the_field_of_its_value),
+        TEST(a_default_that_its_field_cannot_take_is_refused),
         TEST(a_flattened_relation_is_one_field),
         TEST(a_relation_of_some_depth_stands_below_itself),
         TEST(fields_that_are_copied_to_are_declared),

@@ -170,8 +170,17 @@ static bool is_its_own(const struct err *why)
     return strcmp(why->origin, "http") == 0 && why->code == 400;
 }
 
+/* What foreign keys change in other tables waits until this one shows what went with it. */
+static bool is_waited_for(const struct coordinator *co, const char *index)
+{
+    for (const struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL && pipeline_cascades_wait_for(t->pipeline, str_from(index)))
+            return true;
+    return false;
+}
+
 /*
- * One held index must not stop the others: when it fills the queue, or a build waits for it, its
+ * One held index must not stop the others: when it fills the queue, or a build or foreign keys wait for it, its
  * table is stopped, and a rebuild brings it back.  Trouble that may be that of the whole engine (log-in, full disks, nobody
  * there) is waited for, unless others were written meanwhile.
  */
@@ -184,7 +193,8 @@ static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
 
     if (held_ms > REPLACED_MS && is_replaced(co, h->index))
         return true;
-    return (s->bytes_held >= max / 2 || any_is_finishing(co)) && held_ms > HELD_MS &&
+    return (s->bytes_held >= max / 2 || any_is_finishing(co) || is_waited_for(co, h->index)) &&
+           held_ms > HELD_MS &&
            count_held(co) < n_live && (is_its_own(&h->why) || s->good_ms > h->since_ms);
 }
 

@@ -48,6 +48,22 @@ static void on_load(void *ctx, struct load_batch *batch)
     delivery_loaded(co->delivery, batch);
 }
 
+static void on_gone(void *ctx, const struct gone_row *row)
+{
+    struct coordinator *co = ctx;
+
+    pthread_mutex_lock(&co->lock);
+
+    struct topic *t = node_topic(co, str_from(row->target->topic));
+    struct pipeline *p = t == NULL ? NULL : t->pipeline;
+
+    if (p != NULL)
+        pipeline_gone(p, row);
+    pthread_mutex_unlock(&co->lock);
+    for (size_t i = 0; p == NULL && i < row->n_tickets; i++)
+        ticket_release_abandoned(row->tickets[i]);
+}
+
 static const char *op_name(enum doc_op op)
 {
     static const char *const names[] = {
@@ -180,6 +196,7 @@ struct delivery_options node_delivery_options(struct coordinator *co)
 
     o.ctx = co;
     o.load = on_load;
+    o.gone = on_gone;
     o.dead = on_dead;
     o.cleared = on_cleared;
     o.stamp_max = on_stamp_max;

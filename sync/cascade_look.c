@@ -9,9 +9,8 @@
 
 #include <stdlib.h>
 
-#define PAGE       LOOKUP_MAX /* documents of one answer */
-#define SLICE      250        /* that are handed over at a time */
-#define LEVELS_MAX 15         /* as InnoDB's own limit */
+#define PAGE  LOOKUP_MAX /* documents of one answer */
+#define SLICE 250        /* that are handed over at a time */
 
 struct look {
     struct cascades *c;
@@ -20,7 +19,6 @@ struct look {
     const struct cascade_key *key;
     const struct plan *plan;
     size_t place;
-    const struct cascade_table *root; /* others go with its rows; NULL: none do */
 };
 
 /* Documents of one answer, by their keys. */
@@ -29,91 +27,6 @@ struct page {
     struct str *ids, *keys;
     size_t n;
 };
-
-/* Tells that everything below was followed; shared with the ticket. */
-struct below {
-    bool done;     /* atomic */
-    unsigned refs; /* atomic */
-};
-
-static void unref_below(struct below *b)
-{
-    if (__atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(b);
-}
-
-static void on_below(void *ctx, enum outcome worst)
-{
-    struct below *b = ctx;
-
-    (void)worst;
-    __atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
-    unref_below(b);
-}
-
-static void on_below_abandoned(void *ctx)
-{
-    unref_below(ctx);
-}
-
-static bool wait_below(struct cascades *c, struct below *b)
-{
-    while (!__atomic_load_n(&b->done, __ATOMIC_ACQUIRE))
-        if (stop_wait(&c->stop, CASCADE_POLL_MS))
-            break;
-
-    const bool done = __atomic_load_n(&b->done, __ATOMIC_ACQUIRE);
-
-    unref_below(b);
-    return done;
-}
-
-/* The rows of the page's documents, where the step's documents go with them. */
-static struct cascade_rows *rows_of_page(const struct look *l, const struct page *page,
-                                         const struct cascade_origin *from, size_t step,
-                                         struct ticket *ticket)
-{
-    const struct cascade_effect *effect = &from->table->on[CASCADE_DELETE];
-    struct cascade_rows *rows = NULL;
-
-    for (size_t i = 0; i < page->n; i++) {
-        const struct str *keys = cascades_root_keys(effect, l->plan, page->keys[i], page->arena);
-        struct cascade_hold hold = {NULL, OUTCOME_DELIVERED};
-
-        if (!cascade_step_counts(&effect->steps[step], keys))
-            continue;
-        if (rows == NULL) {
-            rows = cascade_rows_new(from, step);
-            hold.ticket = ticket_hold(ticket);
-        }
-        cascade_rows_add(rows, from, keys, hold);
-    }
-    return rows;
-}
-
-/* False: stopping. */
-static bool follow_below(struct look *l, const struct page *page)
-{
-    struct cascade_origin from = l->rows->from;
-    struct below *below = mem_alloc(1, sizeof(*below));
-    struct ticket *ticket = ticket_new_cb(on_below, below);
-    bool ok = true;
-
-    below->refs = 2;
-    ticket_on_abandon(ticket, on_below_abandoned);
-    from.table = l->root;
-    from.cause = CASCADE_DELETE;
-    from.ahead = false;
-    from.level++;
-    cascades_mark_blind(l->c, &from);
-    for (size_t i = 0; ok && i < l->root->on[CASCADE_DELETE].n_steps; i++) {
-        struct cascade_rows *rows = rows_of_page(l, page, &from, i, ticket);
-
-        ok = rows == NULL || cascades_follow_now(l->c, rows);
-    }
-    ticket_done(ticket, OUTCOME_DELIVERED);
-    return wait_below(l->c, below) && ok;
-}
 
 /* A page's documents wait on a ticket of their own, for the rows'. */
 static void on_page(void *ctx, enum outcome worst)
@@ -145,6 +58,7 @@ static bool submit_slice(struct look *l, const struct page *page, size_t from, s
         writes[i] = (struct doc_write){.target = target_ref(target),
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_REFRESH,
+                                       .depth = (uint8_t)(l->rows->from.depth + 1),
                                        .version = l->rows->from.at_least,
                                        .id = page->ids[from + i],
                                        .key = page->keys[from + i],
@@ -198,9 +112,7 @@ static bool take_page(struct look *l, const struct str *ids, size_t n, struct er
     bool ok = true;
 
     read_keys(l, &page, ids, n);
-    if (page.n > 0 && l->root != NULL)
-        ok = follow_below(l, &page) || err_set(err, ERR_STOP, "stopping");
-    if (ok && page.n > 0)
+    if (page.n > 0)
         ok = submit_page(l, &page, err);
     arena_free(page.arena);
     return ok;
@@ -281,6 +193,8 @@ bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_r
     const struct cascade_step *step = &effect->steps[r->step];
     const struct plan *plan = ((struct reading *)cascade_rows_target(r)->plan)->plan;
 
+    if (((const struct reading *)cascade_rows_target(r)->plan)->filling)
+        cascades_mark_below(c, cascade_rows_target(r));
     (void)cascade_rows_ticket(r);
     for (size_t i = 0; i < step->n_looks; i++) {
         struct look l = {.c = c,
@@ -288,10 +202,7 @@ bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_r
                          .rows = r,
                          .key = &effect->keys[step->looks[i].key],
                          .plan = plan,
-                         .place = step->looks[i].place,
-                         .root = r->from.level < LEVELS_MAX
-                                     ? cascades_leading_root(r->from.routing, plan)
-                                     : NULL};
+                         .place = step->looks[i].place};
 
         if (!run_look(&l, err))
             return false;

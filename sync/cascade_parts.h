@@ -3,7 +3,8 @@
  * others.
  *
  * cascade_intake  rows come, and wait
- * cascade_look    documents are found, the lowest level first
+ * cascade_look    documents are found
+ * cascade_leave   documents whose rows are gone wait, lead on, and go
  * cascade_thread  which rows are looked for, and when
  */
 #ifndef SYNC_CASCADE_PARTS_H
@@ -13,6 +14,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/thread.h"
+#include "sync/cascade_going.h"
 #include "sync/cascades.h"
 #include "sync/delivery/turnstile.h"
 
@@ -33,7 +35,8 @@ struct following {
     /* All guarded by the lock. */
     struct following *next;
     struct cascade_rows *first, **last;
-    struct cascade_rows *later; /* the stream has not come there yet */
+    size_t waiting; /* bytes of them, and of the batch */
+    size_t n_below; /* of these, so many have documents of a level above wait for them */
     bool marked;
 
     /* The thread's own. */
@@ -56,38 +59,36 @@ struct cascades {
     struct routing *routing; /* NULL: none yet */
     struct map *indexes;     /* name -> struct following, which stays */
     struct following *all;   /* the same */
-    size_t waiting;          /* bytes; atomic for readers */
-    size_t pending;          /* struct cascade_rows */
+    size_t waiting;          /* bytes of rows; atomic for readers */
+    struct going *ahead;     /* the stream has not come to where they were read */
+    struct going *followed;  /* can be deleted */
+    size_t pending;          /* struct cascade_rows, and what was followed */
 
     /* The thread's own. */
-    uint64_t stream; /* where it was */
+    uint64_t stream;   /* where it was */
     int64_t stream_ms; /* since when */
 };
 
 /* ---- cascade_intake.c ---- */
 /* What is followed in the index; made when it is new.  Under the lock. */
 struct following *cascades_following(struct cascades *c, struct str index);
-/* At the end of those that wait.  Under the lock. */
-void cascades_append(struct following *f, struct cascade_rows *r);
-/* More bytes wait, and less.  Under the lock. */
-void cascades_count(struct cascades *c, size_t more, size_t less);
-/* What cannot be found of what such rows set off. */
-void cascades_mark_blind(struct cascades *c, const struct cascade_origin *from);
-/* What the effect's keys have of the row that has this key as a root; in the arena. */
-struct str *cascades_root_keys(const struct cascade_effect *effect, const struct plan *plan,
-                               struct str key, struct arena *a);
-/* The root's table, if its rows go by keys, and others with them; else NULL. */
-const struct cascade_table *cascades_leading_root(const struct routing *routing,
-                                                  const struct plan *plan);
+/* The routing of now, a reference; NULL: none yet. */
+struct routing *cascades_routing(struct cascades *c);
+/* A batch has ended, in any way. */
+void cascades_drop(struct cascades *c, struct following *f, struct cascade_rows *r);
 
 /* ---- cascade_look.c ---- */
 /* Find what changes with the rows, and have it read again. */
 bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
                        struct err *err) MUST_CHECK;
 
-/* ---- cascade_thread.c ---- */
-/* Rows of a level below, which are freed, while those above wait.  False: stopping. */
-bool cascades_follow_now(struct cascades *c, struct cascade_rows *r) MUST_CHECK;
-void cascades_drop(struct cascades *c, struct cascade_rows *r);
+/* ---- cascade_leave.c ---- */
+/* Nothing is written to the target any more. */
+bool cascades_is_given_up(struct cascades *c, const struct target *target);
+/* Its documents will not tell what goes with their rows: whoever shows that is marked. */
+void cascades_mark_below(struct cascades *c, const struct target *target);
+/* Follow what the stream has come to, delete what was followed.  True: there is more to wait
+ * for. */
+bool cascades_leave(struct cascades *c) MUST_CHECK;
 
 #endif

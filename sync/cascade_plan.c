@@ -197,7 +197,7 @@ static const struct cascade_effect *next_effect(const struct cascade_key *e)
     return &e->child->on[e->deletes ? CASCADE_DELETE : CASCADE_UPDATE];
 }
 
-/* Some index has the child's rows as documents whose keys are what x refers to. */
+/* Some index has all of the child's rows as documents whose keys are what x refers to. */
 static bool is_shown(const struct compiler *co, const struct cascade_table *child,
                      const struct cascade_key *x)
 {
@@ -205,7 +205,9 @@ static bool is_shown(const struct compiler *co, const struct cascade_table *chil
         const struct cascade_place *at = &child->places[i];
         size_t shown = 0, part;
 
-        for (size_t c = 0; at->place == 0 && c < x->n_columns; c++)
+        if (at->place > 0 || plan_is_filtered(co->plans[at->target]))
+            continue;
+        for (size_t c = 0; c < x->n_columns; c++)
             shown += lookup_root_column(co->plans[at->target], x->parent_columns[c], &part);
         if (shown == x->n_columns)
             return true;
@@ -306,8 +308,8 @@ static void add_hidden(struct compiler *co, struct cascade_effect *f, size_t tar
     buf_printf(&reason,
                "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT ".%" STR_FMT
                " along with rows of %" STR_FMT ".%" STR_FMT
-               " that no index shows by what it refers to; fix: define a table for %" STR_FMT
-               ".%" STR_FMT ", or do in statements what the key does",
+               " that no index shows by what it refers to, with no filter; fix: define such a "
+               "table for %" STR_FMT ".%" STR_FMT ", or do in statements what the key does",
                STR_ARG(x->name), STR_ARG(x->child->schema), STR_ARG(x->child->table),
                STR_ARG(e->child->schema), STR_ARG(e->child->table), STR_ARG(e->child->schema),
                STR_ARG(e->child->table));

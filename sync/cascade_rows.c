@@ -82,8 +82,7 @@ bool cascade_rows_take(const struct cascade_rows *r, const struct cascade_origin
                        size_t step)
 {
     return r->from.table == from->table && r->from.cause == from->cause && r->step == step &&
-           r->from.level == from->level && r->from.ahead == from->ahead && r->ticket == NULL &&
-           r->n < LOOKUP_MAX;
+           r->from.depth == from->depth && r->ticket == NULL && r->n < LOOKUP_MAX;
 }
 
 static void add_value(struct cascade_rows *r, struct cascade_list *list, struct str text)
@@ -102,8 +101,13 @@ static void add_value(struct cascade_rows *r, struct cascade_list *list, struct 
     list->texts[list->n++] = arena_copy(r->arena, text);
 }
 
+/* Once is enough for what holds many rows. */
 static void add_hold(struct cascade_follow *f, struct cascade_hold hold)
 {
+    if (f->n > 0 && f->holds[f->n - 1].ticket == hold.ticket) {
+        ticket_release(hold.ticket, OUTCOME_DELIVERED);
+        return;
+    }
     if (f->n == f->cap) {
         f->cap = f->cap == 0 ? 4 : f->cap * 2;
         f->holds = mem_resize(f->holds, f->cap, sizeof(*f->holds));

@@ -31,9 +31,8 @@ struct cascade_origin {
     struct routing *routing;
     const struct cascade_table *table;
     enum cascade_cause cause;
-    unsigned level;    /* of keys that led here */
+    uint8_t depth;     /* so many keys led here, below a row that the log has */
     uint64_t at_least; /* what is read again must include it, as in struct doc_write */
-    bool ahead;        /* the stream has not come there yet */
     int64_t commit_ms;
 };
 

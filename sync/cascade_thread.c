@@ -7,41 +7,15 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/search.h"
-#include "sync/read_position.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define REST_MS    1000
-#define RETRY_MS   500
-#define REST_AT_MS 12000 /* a stream that stands for so long is at rest */
+#define REST_MS  1000
+#define RETRY_MS 500
 
 /* ---- batches ---- */
-
-void cascades_drop(struct cascades *c, struct cascade_rows *r)
-{
-    pthread_mutex_lock(&c->lock);
-    cascades_count(c, 0, r->cost);
-    c->pending--;
-    pthread_cond_broadcast(&c->freed);
-    pthread_mutex_unlock(&c->lock);
-    cascade_rows_free(r);
-}
-
-/* Nothing is written to it any more, or its table has stopped. */
-static bool is_given_up(struct cascades *c, const struct cascade_rows *r)
-{
-    const struct target *target = cascade_rows_target(r);
-    bool followed = false;
-
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->routing->n_targets && !followed; i++)
-        followed = strcmp(c->routing->targets[i]->index, target->index) == 0;
-    pthread_mutex_unlock(&c->lock);
-    return !followed ||
-           __atomic_load_n(&((struct reading *)target->plan)->stopped, __ATOMIC_RELAXED);
-}
 
 /* The engine says no, and will say it again. */
 static bool is_refused(const struct err *err)
@@ -62,7 +36,8 @@ static void put_off(struct cascades *c, struct following *f, const struct err *e
 static bool try_rows(struct cascades *c, struct following *f, struct cascade_rows *r,
                      struct err *err)
 {
-    if (is_given_up(c, r)) {
+    if (cascades_is_given_up(c, cascade_rows_target(r))) {
+        cascades_mark_below(c, cascade_rows_target(r));
         cascade_rows_give_up(r, OUTCOME_DEFERRED);
         return true;
     }
@@ -80,7 +55,7 @@ static bool refresh(struct cascades *c, struct following *f, const struct cascad
                     struct err *err)
 {
     buf_clear(&f->mapping); /* fields may have come since the last time */
-    return is_given_up(c, r) || search_refresh(c->opt.search, str_from(f->index), err) ||
+    return cascades_is_given_up(c, cascade_rows_target(r)) || search_refresh(c->opt.search, str_from(f->index), err) ||
            is_refused(err); /* so is the search, which says so */
 }
 
@@ -95,83 +70,16 @@ static void run_batch(struct cascades *c, struct following *f)
         ok = try_rows(c, f, r, &err);
         if (ok) {
             f->batch = r->next;
-            cascades_drop(c, r);
+            cascades_drop(c, f, r);
         }
     }
     if (!ok)
         put_off(c, f, &err);
 }
 
-/* Whatever was begun for the index before now is over; false: stopping, or given up. */
-static bool wait_until_clear(struct cascades *c, struct following *f,
-                             const struct cascade_rows *r)
-{
-    for (bool turned = false;;) {
-        const bool clear = turnstile_is_clear(&f->turnstile);
-
-        if (clear && turned)
-            return true;
-        if (clear)
-            turned = turnstile_turn(&f->turnstile, r->from.at_least);
-        else if (stop_wait(&c->stop, CASCADE_POLL_MS) || is_given_up(c, r))
-            return false;
-    }
-}
-
-bool cascades_follow_now(struct cascades *c, struct cascade_rows *r)
-{
-    pthread_mutex_lock(&c->lock);
-
-    struct following *f = cascades_following(c, str_from(cascade_rows_target(r)->index));
-
-    pthread_mutex_unlock(&c->lock);
-    for (bool done = false; !done && !stop_is_set(&c->stop);) {
-        struct err err = {0};
-
-        (void)wait_until_clear(c, f, r);
-        done = !stop_is_set(&c->stop) && refresh(c, f, r, &err) && try_rows(c, f, r, &err);
-        if (!done && !stop_is_set(&c->stop)) {
-            put_off(c, f, &err);
-            stop_wait(&c->stop, RETRY_MS);
-        }
-    }
-    cascade_rows_free(r);
-    return !stop_is_set(&c->stop);
-}
-
-/* Where the stream has come to; far beyond when it is at rest. */
-static uint64_t look_at_stream(struct cascades *c)
-{
-    const uint64_t now = read_position_version(c->opt.reader);
-
-    if (now != c->stream) {
-        c->stream = now;
-        c->stream_ms = clock_mono_ms();
-    }
-    return clock_mono_ms() - c->stream_ms > REST_AT_MS ? UINT64_MAX : now;
-}
-
-/* Under the lock. */
-static void take_later(struct following *f, uint64_t stream)
-{
-    for (struct cascade_rows **at = &f->later; *at != NULL;) {
-        struct cascade_rows *r = *at;
-
-        if (stream < r->from.at_least - 1) {
-            at = &r->next;
-            continue;
-        }
-        *at = r->next;
-        cascades_append(f, r);
-    }
-}
-
 static void take_batch(struct cascades *c, struct following *f)
 {
-    const uint64_t stream = look_at_stream(c);
-
     pthread_mutex_lock(&c->lock);
-    take_later(f, stream);
     f->batch = f->first;
     f->turned = false;
     f->first = NULL;
@@ -212,16 +120,6 @@ static struct following *next_following(struct cascades *c, const struct followi
     return next;
 }
 
-static bool waits_later(struct cascades *c, const struct following *f)
-{
-    pthread_mutex_lock(&c->lock);
-
-    const bool waits = f->later != NULL;
-
-    pthread_mutex_unlock(&c->lock);
-    return waits;
-}
-
 /* Rows that come wake it. */
 static void rest(struct cascades *c, bool waits)
 {
@@ -239,13 +137,13 @@ static void *cascades_main(void *arg)
     struct cascades *c = arg;
 
     while (!stop_is_set(&c->stop)) {
-        bool waits = false, ran = false;
+        bool waits = cascades_leave(c), ran = false;
 
         for (struct following *f = next_following(c, NULL); f != NULL;
              f = next_following(c, f)) {
             if (f->batch == NULL)
                 take_batch(c, f);
-            waits = waits || f->batch != NULL || waits_later(c, f);
+            waits = waits || f->batch != NULL;
             ran = (f->batch != NULL && advance(c, f)) || ran;
         }
         if (!ran)
@@ -297,13 +195,24 @@ void cascades_stop(struct cascades *c)
     c->started = false;
 }
 
-static void drop_all(struct cascades *c, struct cascade_rows *r)
+static void drop_rows(struct cascades *c, struct following *f, struct cascade_rows *r)
 {
     while (r != NULL) {
         struct cascade_rows *next = r->next;
 
-        cascades_drop(c, r);
+        cascades_drop(c, f, r);
         r = next;
+    }
+}
+
+/* Rows that are dropped bring back what waits for them. */
+static void drop_going(struct going *g)
+{
+    while (g != NULL) {
+        struct going *next = g->next;
+
+        going_abandon(g);
+        g = next;
     }
 }
 
@@ -317,9 +226,14 @@ void cascades_free(struct cascades *c)
     for (size_t i = 0; map_next(c->indexes, &i, &key, &value);) {
         struct following *f = value;
 
-        drop_all(c, f->batch);
-        drop_all(c, f->first);
-        drop_all(c, f->later);
+        drop_rows(c, f, f->batch);
+        drop_rows(c, f, f->first);
+    }
+    drop_going(c->ahead);
+    drop_going(c->followed);
+    for (size_t i = 0; map_next(c->indexes, &i, &key, &value);) {
+        struct following *f = value;
+
         buf_free(&f->mapping);
         free(f->index);
         free(f);

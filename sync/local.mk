@@ -3,7 +3,9 @@ noinst_LIBRARIES += libsync.a
 libsync_a_SOURCES = \
 	%D%/assignment.c      %D%/assignment.h \
 	%D%/builder.c         %D%/builder.h \
+	%D%/cascade_going.c   %D%/cascade_going.h \
 	%D%/cascade_intake.c  %D%/cascade_parts.h \
+	%D%/cascade_leave.c \
 	%D%/cascade_look.c \
 	%D%/cascade_parent.c  %D%/cascade_parent.h \
 	%D%/cascade_plan.c    %D%/cascade_plan.h \

@@ -85,6 +85,14 @@ static void on_mark(void *ctx, const struct target *target, const char *reason)
     p->opt.mark(p->opt.ctx, target, reason);
 }
 
+static bool is_at_rest(void *ctx)
+{
+    struct pipeline *p = ctx;
+
+    return builder_waits(p->builder) && !stop_is_set(&p->stop) &&
+           source_status(p->source).state == SOURCE_RUNNING;
+}
+
 static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
 {
     struct pipeline *p = ctx;
@@ -214,7 +222,8 @@ static void make_builder(struct pipeline *p)
                                                           .delivery = o->delivery,
                                                           .reader = p->reader,
                                                           .ctx = p,
-                                                          .mark = on_mark});
+                                                          .mark = on_mark,
+                                                          .is_at_rest = is_at_rest});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
                                                     .delivery = o->delivery,
                                                     .reader = p->reader,
@@ -465,6 +474,16 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
 void pipeline_load(struct pipeline *p, struct load_batch *batch)
 {
     reread_load(p->reread, batch);
+}
+
+void pipeline_gone(struct pipeline *p, const struct gone_row *row)
+{
+    cascades_gone(p->cascades, row);
+}
+
+bool pipeline_cascades_wait_for(struct pipeline *p, struct str index)
+{
+    return cascades_wait_for(p->cascades, index);
 }
 
 struct target *pipeline_target(struct pipeline *p, struct str index)

@@ -4,7 +4,7 @@
  * Starts at what the store says, writes to the index versions it is given, and stores how far
  * every change before it is done.
  *
- * @thread pipeline_load and the status functions: any; the others: the coordinator's callers,
+ * @thread pipeline_load, pipeline_gone and the status functions: any; the others: the coordinator's callers,
  * one at a time
  */
 #ifndef SYNC_PIPELINE_H
@@ -73,11 +73,15 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
 
 /* Take a re-read batch of one of its targets. */
 void pipeline_load(struct pipeline *p, struct load_batch *batch);
+/* A document of one stays, as its row is gone. */
+void pipeline_gone(struct pipeline *p, const struct gone_row *row);
 
 /* The builder's target for a concrete index with a reference, NULL when it has none (yet). */
 struct target *pipeline_target(struct pipeline *p, struct str index);
 /* That what is read for an index passes until it is written; borrowed. */
 struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index) RETURNS_NONNULL;
+/* As cascades_wait_for(). */
+bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
 /* The builder has taken the versions that it was given last. */
 bool pipeline_is_settled(struct pipeline *p);
 

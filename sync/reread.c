@@ -7,10 +7,12 @@
 #include "src/base/mem.h"
 #include "src/base/queue.h"
 #include "src/base/thread.h"
+#include "src/mysql.h"
 #include "sync/binlog/position.h"
 #include "sync/cascades.h"
 #include "sync/document/loader.h"
 #include "sync/document/resolver.h"
+#include "sync/known_server.h"
 #include "sync/read_link.h"
 #include "sync/read_position.h"
 #include "sync/read_view.h"
@@ -83,49 +85,50 @@ static void fill_item(struct load_item *item, const struct loaded *from, uint64_
     }
 }
 
-/* Where the log ended after a read of this server; else what the stream has read. */
+static bool log_end_at(struct reread *r, struct mysql_conn *conn, uint64_t *version,
+                       struct err *err)
+{
+    const uint64_t epoch = read_position_version(r->opt.reader) >> 53;
+    struct log_end end;
+
+    if (!server_log_end(conn, &end, err))
+        return false;
+    free(end.gtids);
+    return position_version((struct position){str_from(end.file), end.offset}, epoch, version,
+                            err);
+}
+
+/* Where the followed log ended after a read: a replica shows nothing that is beyond it. */
 static bool log_end_after(struct reread *r, const struct read_link *l, uint64_t *version,
                           struct err *err)
 {
-    const uint64_t read = read_position_version(r->opt.reader);
-    struct log_end end;
+    struct mysql_conn *conn = NULL;
 
-    *version = read;
-    if (l->replica)
-        return true;
-    if (!server_log_end(l->conn, &end, err))
-        return false;
-    free(end.gtids);
-    return position_version((struct position){str_from(end.file), end.offset}, read >> 53,
-                            version, err);
-}
+    if (!l->replica)
+        return log_end_at(r, l->conn, version, err);
 
-/* What was found by following must not wait for more of it: that was followed first. */
-static struct ticket *ticket_of_stream(const struct load_item *item)
-{
-    return ticket_has_position(item->ticket) ? item->ticket : NULL;
+    const bool ok = known_server_open(r->opt.known, &r->opt.server->options, &conn, err) &&
+                    log_end_at(r, conn, version, err);
+
+    mysql_conn_close(conn);
+    return ok;
 }
 
 /* The log may not tell what else is gone with a row (sync/cascades.h). */
-static bool tell_gone(struct reread *r, struct read_link *l, const struct load_batch *b,
+static bool keep_gone(struct reread *r, struct read_link *l, struct load_batch *b,
                       struct err *err)
 {
-    uint64_t log_end = 0;
-    bool leads = false;
+    bool any = false;
 
+    if (!cascades_lead_on(r->opt.cascades, b->target))
+        return true;
     for (size_t i = 0; i < b->n_items; i++) {
-        const struct load_item *item = &b->items[i];
+        struct load_item *item = &b->items[i];
 
-        if (item->found || item->failed || item->ticket == NULL)
-            continue;
-        if (!leads && !cascades_lead_on(r->opt.cascades, b->target))
-            return true;
-        if (!leads && !log_end_after(r, l, &log_end, err))
-            return false;
-        leads = true;
-        cascades_gone(r->opt.cascades, b->target, item->key, ticket_of_stream(item), log_end);
+        item->stays = !item->found && !item->failed && item->depth < CASCADE_DEPTH_MAX;
+        any = any || item->stays;
     }
-    return true;
+    return !any || log_end_after(r, l, &b->log_end, err);
 }
 
 static bool load(struct reread *r, struct read_link *l, struct load_batch *b, struct err *err)
@@ -143,7 +146,7 @@ static bool load(struct reread *r, struct read_link *l, struct load_batch *b, st
         return false;
     for (size_t i = 0; i < b->n_items; i++)
         fill_item(&b->items[i], &out[i], stamp);
-    if (!tell_gone(r, l, b, err))
+    if (!keep_gone(r, l, b, err))
         return false;
     count(&r->status.loads, 1);
     count(&r->status.documents, b->n_items);

@@ -29,7 +29,7 @@ struct reread_options {
     const char *topic;
     struct delivery *delivery;
     struct read_position *reader;
-    struct cascades *cascades; /* told of rows that were not found */
+    struct cascades *cascades; /* knows whether others go with rows that are gone */
     unsigned loaders;     /* 0: 2 */
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
     struct server_access *server; /* the one that is followed; borrowed, as all */

@@ -29,6 +29,7 @@ struct reading {
     struct plan *plan;
     struct server_access *server;
     bool stopped; /* atomic: the table cannot go on, its changes are deferred */
+    bool filling; /* its index is being built: rows may have no document yet */
     struct turnstile *turnstile; /* of its index, borrowed; changes and fills pass it */
 };
 void reading_free(void *r);

@@ -57,6 +57,7 @@ static struct target *new_target(const char *topic, const struct version_spec *v
     reading->plan = plan;
     reading->server = server_access_ref(v->server);
     reading->stopped = plan == NULL;
+    reading->filling = v->filling;
     t->plan = reading;
     t->plan_unref = reading_free;
     t->version_min = v->version_min;

@@ -31,6 +31,8 @@ struct delivery_options {
     void *ctx;
     void (*load)(void *ctx, struct load_batch *batch);
     /* The callbacks below run on the delivery thread and may not call delivery_submit(). */
+    /* NULL: nothing stays. */
+    void (*gone)(void *ctx, const struct gone_row *row);
     /* All n > 0 become durable, or none.  False: asked again after a backoff. */
     bool (*dead)(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err);
     /*

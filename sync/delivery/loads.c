@@ -18,9 +18,6 @@ struct load {
 
 static void free_load(struct load *load)
 {
-    for (size_t i = 0; i < load->batch.n_items; i++)
-        if (load->batch.items[i].ticket != NULL)
-            ticket_done(load->batch.items[i].ticket, OUTCOME_DELIVERED);
     target_unref(load->batch.target);
     arena_free(load->batch.arena);
     free(load->batch.items);
@@ -37,27 +34,14 @@ void loads_drop(struct load_batch *batch)
     free_load(load);
 }
 
-/* One that a position waits for, if there is one. */
-static struct ticket *find_ticket(const struct write *w)
-{
-    struct ticket *found = NULL;
-
-    for (const struct waiter *x = &w->waiter; x != NULL; x = x->next)
-        if (x->ticket != NULL && (found == NULL || !ticket_has_position(found)))
-            found = x->ticket;
-    return found;
-}
-
 static void fill_item(struct load_item *item, const struct document *doc, struct arena *a)
 {
-    struct ticket *ticket = find_ticket(doc->now);
-
     *item = (struct load_item){
         .id = arena_copy(a, write_id(doc->now)),
         .routing = arena_copy(a, write_routing(doc->now)),
         .key = arena_copy(a, write_key(doc->now)),
         .at_least = doc->now->version,
-        .ticket = ticket != NULL ? ticket_ref(ticket) : NULL,
+        .depth = doc->now->depth,
     };
 }
 
@@ -134,6 +118,33 @@ static void try_again(struct sender *s, struct load *load, struct parking **park
     outlet_park(load->outlet, *parking, doc);
 }
 
+/* Whoever is told asks for it again, with the tickets of all who wait. */
+static void leave(struct sender *s, struct load *load, const struct load_item *item,
+                  struct document *doc)
+{
+    const size_t n = write_count_tickets(doc->now);
+    struct ticket **tickets = arena_alloc(load->batch.arena, n + 1, sizeof(*tickets));
+
+    write_hold_tickets(doc->now, tickets, &s->ends);
+    s->opt.gone(s->opt.ctx, &(struct gone_row){.target = doc->now->target,
+                                               .id = write_id(doc->now),
+                                               .routing = write_routing(doc->now),
+                                               .key = write_key(doc->now),
+                                               .stamp = item->stamp,
+                                               .log_end = load->batch.log_end,
+                                               .depth = doc->now->depth,
+                                               .tickets = tickets,
+                                               .n_tickets = n});
+    sender_leave(s, doc);
+}
+
+static bool stays(const struct sender *s, const struct load_item *item,
+                  const struct document *doc)
+{
+    return item->stays && !item->failed && !item->found && s->opt.gone != NULL &&
+           item->stamp >= doc->now->version;
+}
+
 static void take_item(struct sender *s, struct load *load, size_t i, struct parking **parking)
 {
     const struct load_item *item = &load->batch.items[i];
@@ -145,6 +156,10 @@ static void take_item(struct sender *s, struct load *load, size_t i, struct park
     }
     if (item->failed && item->err.kind == ERR_REJECT) {
         sender_refuse(s, doc, 0, str_from(item->err.msg));
+        return;
+    }
+    if (stays(s, item, doc)) {
+        leave(s, load, item, doc);
         return;
     }
     assert(item->failed || !item->found || item->body.ptr != NULL);

@@ -36,7 +36,9 @@ struct doc_write {
     struct target *target;
     struct ticket *ticket;
     enum doc_op op;
-    bool strict; /* version_type external instead of external_gte (fills) */
+    bool strict;    /* version_type external instead of external_gte (fills) */
+    bool reread;    /* what a read gave, at its stamp */
+    uint8_t depth;  /* of a DOC_REFRESH: so many foreign keys led to it (sync/cascades.h) */
     uint64_t version;
     struct str id;      /* _id */
     struct str routing; /* empty: none */
@@ -48,8 +50,8 @@ struct doc_write {
 /*
  * A batch of documents that must be re-read, all of one target.  Delivery makes it, hands it to
  * options.load (which must not block: it queues for a loader thread), and gets it back with
- * delivery_loaded(), where each item has a body, or found = false (the row is gone: a delete),
- * and the stamp; or failed = true with err (ERR_RETRY: asked for again after a backoff;
+ * delivery_loaded(), where each item has a body, or found = false (the row is gone: a delete,
+ * or, where it stays, a struct gone_row), and the stamp; or failed = true with err (ERR_RETRY: asked for again after a backoff;
  * ERR_REJECT: that document becomes a dead letter; ERR_STOP: given back undone at shutdown).
  *
  * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
@@ -59,8 +61,9 @@ struct doc_write {
 struct load_item {
     struct str id, routing, key; /* borrowed from delivery until delivery_loaded() */
     uint64_t at_least;           /* the read must include this position */
-    struct ticket *ticket;       /* of a change that waits for it, borrowed likewise; NULL: none */
+    uint8_t depth;
     bool found;
+    bool stays; /* not found, and others may go with it */
     bool failed;
     struct err err;
     uint64_t stamp;  /* version of the result */
@@ -72,8 +75,24 @@ struct load_batch {
     struct load_item *items;
     size_t n_items;
     uint64_t at_least;       /* the largest of the items' */
+    uint64_t log_end;        /* for what stays: where the log ended after the read */
     struct arena *arena;     /* for bodies; made by delivery, freed by it */
     struct load_batch *next; /* for whoever queues it */
+};
+
+/*
+ * A row that was read is gone, and what foreign keys take along with it is not followed yet.  So
+ * the document stays as it is, and whoever is told deletes it when that is done: a DOC_DELETE at
+ * the stamp (reread).  The tickets are those of all who wait for it, held (ticket_hold()), taken
+ * over by who is told.
+ */
+struct gone_row {
+    struct target *target; /* borrowed, as the texts */
+    struct str id, routing, key;
+    uint64_t stamp, log_end;
+    uint8_t depth;
+    struct ticket *const *tickets;
+    size_t n_tickets;
 };
 
 /* A dead letter, to be stored durably before the callback that gets it returns true. */

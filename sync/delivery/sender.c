@@ -126,14 +126,24 @@ void sender_accept(struct sender *s, struct write *w)
         outlet_resize(o, doc);
 }
 
-void sender_end(struct sender *s, struct document *doc, enum outcome how)
+static void end(struct sender *s, struct document *doc, enum outcome how)
 {
-    if (how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED)
-        letters_written(s->letters, doc->now, s->now_ms);
     if (document_end(doc, how, &s->ends))
         outlet_place(doc->outlet, doc, s->now_ms);
     else
         document_table_remove(s->table, doc);
+}
+
+void sender_end(struct sender *s, struct document *doc, enum outcome how)
+{
+    if (how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED)
+        letters_written(s->letters, doc->now, s->now_ms);
+    end(s, doc, how);
+}
+
+void sender_leave(struct sender *s, struct document *doc)
+{
+    end(s, doc, OUTCOME_DELIVERED);
 }
 
 static void count_one(uint64_t *counter)

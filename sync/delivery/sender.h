@@ -79,6 +79,8 @@ void sender_probe(struct sender *s);
 
 /* doc's `now` has ended; what waited behind it is next. */
 void sender_end(struct sender *s, struct document *doc, enum outcome how);
+/* The same, and nothing was written. */
+void sender_leave(struct sender *s, struct document *doc);
 /* The same, counted by its target: it was written, or something newer is there. */
 void sender_deliver(struct sender *s, struct document *doc);
 void sender_supersede(struct sender *s, struct document *doc);

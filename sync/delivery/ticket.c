@@ -80,11 +80,6 @@ void ticket_pass(struct ticket *t, struct turnstile *x, unsigned side)
     t->side = side;
 }
 
-bool ticket_has_position(const struct ticket *t)
-{
-    return t->cp != NULL;
-}
-
 static void worsen(struct ticket *t, unsigned how)
 {
     unsigned worst = __atomic_load_n(&t->worst, __ATOMIC_RELAXED);

@@ -79,9 +79,6 @@ struct ticket *ticket_hold(struct ticket *t) RETURNS_NONNULL;
 void ticket_release(struct ticket *t, enum outcome how);
 void ticket_release_abandoned(struct ticket *t); /* as ticket_abandon() */
 
-/* A position waits for it. */
-bool ticket_has_position(const struct ticket *t);
-
 /* "delivered", "superseded", ... for metrics and logs. */
 const char *outcome_name(enum outcome o);
 

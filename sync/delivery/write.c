@@ -74,6 +74,8 @@ struct write *write_new(const struct doc_write *in)
     w->version = in->version;
     w->op = (uint8_t)in->op;
     w->strict = in->strict;
+    w->reread = in->reread;
+    w->depth = in->depth;
     return w;
 }
 
@@ -88,6 +90,7 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
     w->version = stamp;
     w->op = body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
     w->reread = true;
+    w->depth = refresh->depth;
     ends->taken += w->cost;
     write_join(w, refresh, ends);
     return w;
@@ -108,6 +111,8 @@ void write_join(struct write *winner, struct write *loser, struct write_ends *en
 {
     const size_t before = winner->cost + loser->cost;
 
+    if (loser->depth < winner->depth)
+        winner->depth = loser->depth;
     if (loser->waiter.next != NULL) {
         winner->last_waiter->next = loser->waiter.next;
         winner->last_waiter = loser->last_waiter;
@@ -157,6 +162,27 @@ void write_release_waiters(struct write *w, enum outcome how, struct write_ends 
     w->cost = own_cost(w);
     w->waiter.next = NULL;
     w->last_waiter = &w->waiter;
+}
+
+size_t write_count_tickets(const struct write *w)
+{
+    size_t n = 0;
+
+    for (const struct waiter *x = &w->waiter; x != NULL; x = x->next)
+        n += x->ticket != NULL;
+    return n;
+}
+
+void write_hold_tickets(struct write *w, struct ticket **out, struct write_ends *ends)
+{
+    size_t n = 0;
+
+    for (struct waiter *x = &w->waiter; x != NULL; x = x->next) {
+        if (x->ticket != NULL)
+            out[n++] = ticket_hold(x->ticket);
+        x->commit_ms = 0; /* it is not acknowledged */
+    }
+    write_release_waiters(w, OUTCOME_DELIVERED, ends);
 }
 
 void write_end(struct write *w, enum outcome how, struct write_ends *ends)

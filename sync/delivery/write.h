@@ -37,6 +37,7 @@ struct write {
     uint32_t key_len;
     uint32_t body_len;
     uint8_t op;     /* enum doc_op */
+    uint8_t depth;  /* of a DOC_REFRESH */
     bool strict;    /* version_type external */
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
@@ -74,6 +75,9 @@ void write_join(struct write *winner, struct write *loser, struct write_ends *en
 void write_end(struct write *w, enum outcome how, struct write_ends *ends);
 /* The same for what was given up: tickets never finish. */
 void write_abandon(struct write *w, struct write_ends *ends);
+/* Hold the waiters' tickets, of which there are that many, and let them go on without the write. */
+size_t write_count_tickets(const struct write *w);
+void write_hold_tickets(struct write *w, struct ticket **out, struct write_ends *ends);
 /* Tell the waiters, keep the write without them. */
 void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends);
 

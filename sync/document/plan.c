@@ -37,6 +37,11 @@ bool plan_is_flat(const struct plan *p)
     return p->n_branches == 1 && p->branches[0]->where.len == 0;
 }
 
+bool plan_is_filtered(const struct plan *p)
+{
+    return p->branches[0]->where.len > 0;
+}
+
 size_t plan_n_places(const struct plan *p)
 {
     return p->n_branches;

@@ -36,6 +36,8 @@ void plan_unref(void *plan);
 
 /* True when documents come from the row image alone: no relations, no filter in SQL. */
 bool plan_is_flat(const struct plan *p);
+/* True when rows of the root's table may have no document: there is a filter. */
+bool plan_is_filtered(const struct plan *p);
 
 /*
  * The tables that a plan looks at: number 0 is the root, the others are related ones, one for

@@ -2,7 +2,7 @@
 import time
 
 from servers import Failed, wait_until
-from test_kill import start_build
+from test_kill import Writer, start_build
 
 
 def marks(w, daemon):
@@ -395,7 +395,75 @@ def test_fills_that_were_read_before_a_cascade_do_not_survive_it(w):
         right(w, daemon)
 
 
+def test_an_index_that_is_held_delays_no_other_for_long(w):
+    make_family(w)
+    make_levels(w)
+    definitions = levels(w)
+    definitions["tables"] += w.definitions({"table": "gone"})["tables"]
+    daemon = w.follow(definitions)
+    w.engine.ask("POST", f"/{w.index('house')}_v1/_close")
+    w.sql("UPDATE house SET street_id = 2 WHERE id = 7")
+    wait_until("the index is held", lambda: w.table(daemon, "house")["state"] == "held", 60)
+    w.sql("DELETE FROM land WHERE id = 2")
+    w.sql("DELETE FROM parent WHERE id = 1")
+    w.equal(daemon, [f"{w.schema}.gone"], seconds=20)
+    if w.table(daemon, "house")["state"] != "held":
+        raise Failed("it is not held any more, so this shows nothing")
+    if not logs_cascades(w):  # documents of city and street would lead to those of house
+        wait_until("its table is stopped", lambda: w.table(daemon, "house")["state"] == "stopped", 90)
+    w.equal(daemon, [f"{w.schema}.city", f"{w.schema}.street"])
+    daemon.build(f"{w.schema}.house")
+    right(w, daemon)
+    changes_add_up(w, daemon)
+
+
+def test_a_middle_table_whose_index_shows_not_all_rows_makes_those_below_ones_to_verify(w):
+    make_levels(w)
+    definitions = levels(w)
+    definitions["tables"][0]["filter"] = "id <> 5"
+    daemon = w.follow(definitions)
+    w.sql("DELETE FROM land WHERE id = 2")
+    if logs_cascades(w):
+        right(w, daemon)
+        return
+    found = wait_until("one is to be verified", lambda: marks(w, daemon))
+    if "filter" not in found.get("street", ""):
+        raise Failed(f"to be verified: {found}")
+    daemon.kill()
+    daemon.start()
+    for table in ("street", "house"):
+        daemon.build(f"{w.schema}.{table}")
+    right(w, daemon)
+
+
+def test_cascades_survive_kill_9_and_builds(w):
+    work = Family(w)
+    connection = w.db.connect(w.schema)
+    work.run(connection, 150)
+    daemon = w.follow(work.definitions())
+    for _ in range(3):
+        for _ in range(3):
+            # Much is in the log that is gone from the tables already: so reads are ahead of it.
+            daemon.kill()
+            work.run(connection, 50)
+            daemon.start(wait=False)
+            writer = Writer(w, work)
+            try:
+                time.sleep(w.rng.random() * 0.5)
+                daemon.kill()
+                daemon.start()
+                if w.rng.random() < 0.4:
+                    start_build(daemon, f"{w.schema}.{w.rng.choice('bcd')}")
+                time.sleep(w.rng.random() * 0.8)
+            finally:
+                writer.end()
+            if writer.error:
+                raise writer.error
+        right(w, daemon, seconds=60)
+    changes_add_up(w, daemon)
+
+
 for test in (test_a_tree_that_refers_to_itself_goes_with_its_root, test_keys_of_several_columns_and_of_texts_are_followed,
-             test_random_work_with_cascades_is_right):
+             test_random_work_with_cascades_is_right, test_cascades_survive_kill_9_and_builds):
     test.servers = ("mariadb", "mariadb11", "mysql8")
     test.why = "refuses such cascades itself, and logs those that it takes"

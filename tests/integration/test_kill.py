@@ -9,8 +9,8 @@ from workload import Workload
 class Writer:
     """Writes without pause in a thread of its own, until it is asked to rest."""
 
-    def __init__(self, w):
-        self.work, self.connection = Workload(w.rng), w.db.connect(w.schema)
+    def __init__(self, w, work=None):
+        self.work, self.connection = work or Workload(w.rng), w.db.connect(w.schema)
         self.go, self.idle, self.done = threading.Event(), threading.Event(), False
         self.error, self.transactions = None, 0
         self.go.set()

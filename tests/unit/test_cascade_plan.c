@@ -172,7 +172,23 @@ static void without_an_index_between_the_next_level_is_blind(void **state)
     assert_int_equal(p->on[CASCADE_DELETE].n_steps, 0);
     assert_int_equal(p->on[CASCADE_DELETE].n_blind, 1);
     assert_int_equal(p->on[CASCADE_DELETE].blind[0].target, 0);
-    assert_non_null(strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "define a table for db.c"));
+    assert_non_null(strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "such a table for db.c"));
+}
+
+static void an_index_between_that_leaves_rows_out_tells_nothing(void **state)
+{
+    struct family *f = *state;
+
+    f->tables[0].filter = STR("c > 0");
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "g", "c", col_c, col_id, 1, "CASCADE", "RESTRICT");
+
+    const struct cascade_table *p = compile(f, 0, "p");
+
+    assert_non_null(p);
+    assert_int_equal(p->on[CASCADE_DELETE].n_blind, 1);
+    assert_int_equal(p->on[CASCADE_DELETE].blind[0].target, 1);
+    assert_non_null(strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "with no filter"));
 }
 
 static void values_that_go_through_need_no_index_between(void **state)
@@ -308,6 +324,7 @@ int main(void)
         TEST(a_parent_in_no_definition_leads_to_its_children),
         TEST(the_next_level_is_found_by_the_keys_of_an_index_between),
         TEST(without_an_index_between_the_next_level_is_blind),
+        TEST(an_index_between_that_leaves_rows_out_tells_nothing),
         TEST(values_that_go_through_need_no_index_between),
         TEST(an_update_that_fills_part_of_a_longer_key_finds_by_that_part),
         TEST(a_table_that_refers_to_itself_leads_to_itself),

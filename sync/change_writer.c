@@ -35,7 +35,7 @@ struct bound {
     struct table_map *map; /* a reference */
     const struct watched *watched;
     struct binding **bindings; /* one for each use; NULL: its table stopped */
-    bool *generated;           /* for each column of a row: a value that the server computes */
+    struct str *generated; /* for each column of a row: what the server computes it of; ptr NULL */
     struct cascade_parent *parent; /* NULL: nothing changes with its rows */
 };
 
@@ -666,7 +666,7 @@ static struct bound *bind(struct change_writer *w, const struct rows_at *at)
     *b = (struct bound){.map = table_map_ref((struct table_map *)(uintptr_t)at->map),
                         .watched = at->watched,
                         .bindings = mem_alloc(at->watched->n_uses + 1, sizeof(struct binding *)),
-                        .generated = mem_alloc(at->map->n_columns, sizeof(bool))};
+                        .generated = mem_alloc(at->map->n_columns, sizeof(struct str))};
     if (at->watched->cascade != NULL)
         b->parent = cascade_parent_new(at->watched->cascade, at->map->schema);
     for (size_t i = 0; i < at->watched->n_uses; i++) {
@@ -710,7 +710,7 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
 
         if (row_reader_open(w->rows, at->rows, at->map, &err))
             while ((got = row_reader_next(w->rows, NULL, &change, &err)) == 1) {
-                row_fill(&w->fill, &change, b->generated, at->map->n_columns);
+                row_fill(&w->fill, &change, at->map->schema, b->generated);
                 if (first && at->witness != NULL)
                     witness_format(at->witness, at->watched->schema, at->map,
                                    change.after != NULL ? change.after : change.before);

@@ -39,6 +39,7 @@ libbinlog_a_SOURCES = \
 	%D%/transaction.c %D%/transaction.h \
 	%D%/unpack.c %D%/unpack.h \
 	%D%/value.h \
+	%D%/value.c \
 	%D%/value_json.c %D%/value_json.h \
 	%D%/wire.c %D%/wire.h \
 	%D%/transport.c %D%/transport.h \

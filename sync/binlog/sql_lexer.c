@@ -180,3 +180,16 @@ struct str sql_token_text(const struct sql_token *t, struct arena *a)
     }
     return (struct str){text, n};
 }
+
+/* A name with a backtick has two of them there. */
+bool sql_may_name(struct str sql, struct str column)
+{
+    if (memchr(column.ptr, '`', column.len) != NULL)
+        return sql.len > 0;
+    for (size_t i = 0; i + column.len <= sql.len; i++)
+        if (strncasecmp(sql.ptr + i, column.ptr, column.len) == 0 &&
+            (i == 0 || !is_word_char(sql.ptr[i - 1])) &&
+            (i + column.len == sql.len || !is_word_char(sql.ptr[i + column.len])))
+            return true;
+    return false;
+}

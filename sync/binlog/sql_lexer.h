@@ -58,4 +58,7 @@ bool sql_lexer_accept_char(struct sql_lexer *l, char c);
 /* What a word, a name or a string means, without quotes; in a. */
 struct str sql_token_text(const struct sql_token *t, struct arena *a);
 
+/* Whether an expression may mean this column: its name is one of the words. */
+bool sql_may_name(struct str sql, struct str column);
+
 #endif

@@ -11,6 +11,7 @@
 #include "src/base/base.h"
 #include "src/base/str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum value_kind {
@@ -45,5 +46,8 @@ struct value {
     };
     struct str s;
 };
+
+/* Whether both say the same, to the last bit of a float. */
+bool value_same(const struct value *a, const struct value *b);
 
 #endif

@@ -145,11 +145,14 @@ void binding_free(struct binding *b)
     free(b);
 }
 
-void binding_mark_generated(const struct binding *b, bool *generated)
+void binding_mark_generated(const struct binding *b, struct str *generated)
 {
-    for (size_t i = 0; i < b->branch->n_read; i++)
-        if (b->branch->read[i]->generated && b->map[i] != SIZE_MAX)
-            generated[b->map[i]] = true;
+    for (size_t i = 0; i < b->branch->n_read; i++) {
+        const struct column *c = b->branch->read[i];
+
+        if (c->generated && b->map[i] != SIZE_MAX)
+            generated[b->map[i]] = c->expression.ptr != NULL ? c->expression : STR("");
+    }
 }
 
 const struct column *plan_find_absent(const struct plan *p, size_t place,
@@ -198,39 +201,10 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
     return true;
 }
 
-static bool same_value(const struct value *a, const struct value *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case VALUE_ABSENT:
-    case VALUE_NULL: return true;
-    case VALUE_INT: return a->i == b->i;
-    case VALUE_UINT:
-    case VALUE_YEAR:
-    case VALUE_BIT:
-    case VALUE_ENUM:
-    case VALUE_SET: return a->u == b->u;
-    case VALUE_FLOAT:
-    case VALUE_DOUBLE: return memcmp(&a->d, &b->d, sizeof(a->d)) == 0;
-    case VALUE_DECIMAL:
-    case VALUE_TEXT:
-    case VALUE_BYTES:
-    case VALUE_DATE:
-    case VALUE_DATETIME:
-    case VALUE_TIMESTAMP:
-    case VALUE_TIME:
-    case VALUE_JSON:
-    case VALUE_GEOMETRY:
-    case VALUE_VECTOR: return str_equal(a->s, b->s);
-    }
-    return false;
-}
-
 /* A generated column that the new image lacks may have changed all the same. */
 static bool may_differ(const struct column *c, const struct value *a, const struct value *b)
 {
-    return (c->generated && b->kind == VALUE_ABSENT) || !same_value(a, b);
+    return (c->generated && b->kind == VALUE_ABSENT) || !value_same(a, b);
 }
 
 /* What is found by the row's key must find it under the new one. */
@@ -238,7 +212,7 @@ static bool row_key_changes(const struct binding *b, const struct value *old_row
                             const struct value *new_row)
 {
     for (size_t i = 0; b->key != NULL && i < b->branch->by_row->n_joins; i++)
-        if (!same_value(&old_row[b->key[i]], &new_row[b->key[i]]))
+        if (!value_same(&old_row[b->key[i]], &new_row[b->key[i]]))
             return true;
     return false;
 }
@@ -270,7 +244,7 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
     for (size_t i = 0; i < n; i++) {
         const size_t at = any ? i : b->map[i];
 
-        if (any ? !same_value(&old_row[at], &new_row[at])
+        if (any ? !value_same(&old_row[at], &new_row[at])
                 : may_differ(branch->read[i], &old_row[at], &new_row[at]))
             return true;
     }

@@ -59,8 +59,9 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
                           struct err *err) MUST_CHECK;
 void binding_free(struct binding *b);
 
-/* Set generated[i] for each column i of a row that is read and that the server computes. */
-void binding_mark_generated(const struct binding *b, bool *generated);
+/* Set generated[i] to its expression for each column i of a row that is read and that the server
+ * computes; borrowed from the plan. */
+void binding_mark_generated(const struct binding *b, struct str *generated);
 
 enum plan_part {
     PLAN_KEY, /* the root's key, or the columns that a related row is joined by */

@@ -8,7 +8,6 @@
 #include "sync/model/field_type.h"
 #include "sync/model/value_change.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -142,26 +141,11 @@ static void compare_listed(struct differ *f, const struct object *o)
         compare_rest(f, o);
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-static bool names(struct str condition, struct str column)
-{
-    for (size_t i = 0; i + column.len <= condition.len && column.len > 0; i++)
-        if (strncasecmp(condition.ptr + i, column.ptr, column.len) == 0 &&
-            (i == 0 || !is_word(condition.ptr[i - 1])) &&
-            (i + column.len == condition.len || !is_word(condition.ptr[i + column.len])))
-            return true;
-    return false;
-}
-
 static void compare_conditions(struct differ *f, const struct object *o)
 {
     for (size_t i = 0; i < o->was->n_columns; i++)
-        if (names(o->conditions[0], o->was->columns[i].name) ||
-            names(o->conditions[1], o->was->columns[i].name))
+        if (sql_may_name(o->conditions[0], o->was->columns[i].name) ||
+            sql_may_name(o->conditions[1], o->was->columns[i].name))
             compare_column(f, o, o->was->columns[i].name, false, NULL);
 }
 

@@ -205,7 +205,9 @@ static void an_absent_column_is_not_null(void **state)
 static void check_fill(const char *before, const char *after, const char *expected)
 {
     struct value old_row[3], new_row[3];
-    const bool generated[] = {false, false, true};
+    struct column columns[] = {{.name = STR("a")}, {.name = STR("b")}, {.name = STR("c")}};
+    const struct schema schema = {.columns = columns, .n_columns = 3};
+    const struct str generated[] = {{0}, {0}, STR("`b` + `xa` + 1")};
     struct row_change change = {.op = ROW_UPDATE, .partial = strchr(after, '-') != NULL};
     struct row_fill fill = {0};
     char got[4] = "";
@@ -218,7 +220,7 @@ static void check_fill(const char *before, const char *after, const char *expect
     }
     change.before = old_row;
     change.after = new_row;
-    row_fill(&fill, &change, generated, 3);
+    row_fill(&fill, &change, &schema, generated);
     for (size_t i = 0; i < 3; i++)
         got[i] = change.after[i].kind == VALUE_ABSENT ? '-' : (char)change.after[i].i;
     assert_string_equal(got, expected);
@@ -234,12 +236,16 @@ static void a_new_image_is_filled_from_the_old_one(void **state)
 
     (void)state;
     check_fill("123", "456", "456");
-    check_fill("123", "-5-", "15-"); /* the third is generated: nobody knows */
+    check_fill("123", "-5-", "15-"); /* the third is made of the second: nobody knows */
+    check_fill("123", "-2-", "123");
+    check_fill("123", "4--", "423");
+    check_fill("12-", "4--", "42-");
+    check_fill("1-3", "42-", "42-");
     check_fill("123", "--6", "126");
     check_fill("1--", "-5-", "15-");
     check_fill("1--", "---", "1--");
     check_fill("1--", "4-6", "4-6");
-    row_fill(&fill, &added, NULL, 1);
+    row_fill(&fill, &added, &(struct schema){.n_columns = 1}, NULL);
     assert_ptr_equal(added.after, row);
     row_fill_fini(&fill);
 }

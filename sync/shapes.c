@@ -233,7 +233,9 @@ static void forget(struct shapes *s, const struct schema *of)
             drop(s, i);
 }
 
-static bool add_known(struct shapes *s, struct str json, uint64_t from, uint64_t doubt_to)
+/* Which rows were met is not stored: behind the place where it was learned there may be any. */
+static bool add_known(struct shapes *s, struct str json, uint64_t from, uint64_t doubt_to,
+                      uint64_t at)
 {
     struct schema *schema = schema_parse(json);
 
@@ -243,7 +245,8 @@ static bool add_known(struct shapes *s, struct str json, uint64_t from, uint64_t
     struct shape *shape = add(s, schema, from);
 
     shape->doubt_to = doubt_to;
-    shape->used = shape->altered_unclear = true; /* who can tell */
+    shape->used = from < at;
+    shape->altered_unclear = true; /* who can tell */
     schema_unref(schema);
     return true;
 }
@@ -258,7 +261,7 @@ static bool add_moved(struct shapes *s, struct str json, uint64_t at, bool certa
         return false;
     forget(s, schema);
     schema_unref(schema);
-    return !certain || add_known(s, json, at, 0);
+    return !certain || add_known(s, json, at, 0, at);
 }
 
 static bool read_shape(struct shapes *s, struct str json, uint64_t at, uint64_t before)
@@ -269,7 +272,7 @@ static bool read_shape(struct shapes *s, struct str json, uint64_t at, uint64_t 
         return false;
     if (before != 0 && is_known(from, before))
         return add_moved(s, json, at, doubt_to <= before);
-    return !is_known(from, at) || add_known(s, json, from, doubt_to);
+    return !is_known(from, at) || add_known(s, json, from, doubt_to, at);
 }
 
 bool shapes_parse(struct shapes *s, struct str json, uint64_t at, uint64_t before,

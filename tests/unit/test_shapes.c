@@ -133,6 +133,25 @@ static void shapes_outlive_a_restart_as_far_as_they_are_known(void **state)
     shapes_free(back);
 }
 
+static void a_shape_that_was_learned_where_a_restart_reads_on_has_met_no_rows(void **state)
+{
+    struct shapes *s = shapes_new(), *there = shapes_new(), *behind = shapes_new();
+    struct buf json = {0};
+    struct err err = {0};
+
+    (void)state;
+    learn(s, "orders", "old", 100, 900);
+    shapes_format(s, &json);
+    assert_true(shapes_parse(there, buf_str(&json), EPOCH | 100, 0, &err));
+    assert_true(shapes_parse(behind, buf_str(&json), EPOCH | 119, 0, &err));
+    assert_false(find(there, "orders", 100)->used);
+    assert_true(find(behind, "orders", 119)->used);
+    buf_free(&json);
+    shapes_free(s);
+    shapes_free(there);
+    shapes_free(behind);
+}
+
 static void shapes_of_another_epoch_are_not_taken(void **state)
 {
     struct shapes *s = shapes_new(), *back = shapes_new();
@@ -279,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_shape_of_a_position_is_the_last_one_learned_before),
         cmocka_unit_test(what_was_learned_in_vain_is_forgotten),
         cmocka_unit_test(shapes_outlive_a_restart_as_far_as_they_are_known),
+        cmocka_unit_test(a_shape_that_was_learned_where_a_restart_reads_on_has_met_no_rows),
         cmocka_unit_test(shapes_of_another_epoch_are_not_taken),
         cmocka_unit_test(a_shape_that_is_certain_at_a_place_holds_in_the_log_of_another_server),
         cmocka_unit_test(damaged_text_is_refused),

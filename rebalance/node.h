@@ -45,6 +45,7 @@ struct topic {
     uint64_t term;
     uint64_t next_epoch; /* taken for another server that is to be followed on; 0: none */
     int64_t move_again_ms;
+    struct err move_why; /* why that one is not followed yet; guarded by the node's lock */
     int64_t gap_ms; /* when a gap was closed last, 0: never */
     uint64_t dead[N_DEAD_REASONS]; /* letters since the start; guarded by the node's lock */
     struct topic *next;
@@ -296,6 +297,8 @@ void node_forget_index(struct coordinator *co, struct str index);
 /* ---- node_build.c ---- */
 /* NULL: none runs; number 0: any of this alias.  Under lock or doing. */
 struct index_build *node_find_build(struct coordinator *co, struct str alias, uint64_t number);
+/* NULL: the engine takes its changes. */
+const struct held_index *node_find_held(const struct coordinator *co, struct str index);
 /* Builds whose version is changing and that do not run. */
 void node_resume_builds(struct coordinator *co);
 void node_finish_builds(struct coordinator *co);

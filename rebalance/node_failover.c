@@ -127,6 +127,10 @@ void node_follow_moved(struct coordinator *co)
         if (follow_on(co, t, to, &err))
             continue;
         t->move_again_ms = clock_mono_ms() + AGAIN_MS;
+        err_wrap(&err, "another server is behind the address, and is followed on once this works");
+        pthread_mutex_lock(&co->lock);
+        t->move_why = err;
+        pthread_mutex_unlock(&co->lock);
         log_failure(LOG_WARN, &err, "another server is not followed yet, trying again",
                     KV("topic", (const char *)t->name));
     }

@@ -137,13 +137,26 @@ static bool list_versions(struct lister *l, struct err *err)
     return true;
 }
 
+/* Under the lock: what the engine says of the index that is built. */
+static struct err why_held(const struct coordinator *co, const struct stored_job *j)
+{
+    struct buf index = {0};
+
+    node_index_name(&index, j->index, j->version);
+
+    const struct held_index *held = node_find_held(co, buf_str(&index));
+
+    buf_free(&index);
+    return held != NULL ? held->why : (struct err){0};
+}
+
 static void append_pace(struct lister *l, const struct stored_job *j)
 {
     uint64_t done = j->rows_done, total = j->rows_total;
     double rate = 0;
     int64_t remaining = -1;
-    const char *phase = "waiting", *why = "";
-    struct index_build_status s;
+    const char *phase = "waiting";
+    struct index_build_status s = {0};
 
     pthread_mutex_lock(&l->co->lock);
     for (size_t i = 0; i < l->co->n_builds; i++)
@@ -155,8 +168,9 @@ static void append_pace(struct lister *l, const struct stored_job *j)
             rate = s.rate;
             remaining = s.remaining_s;
             phase = s.phase;
-            why = s.why.msg;
         }
+    if (s.why.kind == ERR_NONE)
+        s.why = why_held(l->co, j);
     pthread_mutex_unlock(&l->co->lock);
     json_put_cstr(l->w, STR("phase"), phase);
     json_put_u64(l->w, STR("rows_done"), done < total ? done : total);
@@ -166,7 +180,7 @@ static void append_pace(struct lister *l, const struct stored_job *j)
         json_put_i64(l->w, STR("remaining_seconds"), remaining);
     else
         json_put_null(l->w, STR("remaining_seconds"));
-    json_put_cstr(l->w, STR("waits_for"), why);
+    json_put_cstr(l->w, STR("waits_for"), s.why.msg);
 }
 
 static bool list_jobs(struct lister *l, struct err *err)

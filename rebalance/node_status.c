@@ -80,13 +80,14 @@ static void append_warnings(struct json_writer *w, const struct pipeline_status 
     json_close_array(w);
 }
 
-static void append_running(struct json_writer *w, struct pipeline *p,
+static void append_running(struct json_writer *w, const struct topic *t,
                            const struct topic_definition *d)
 {
+    const bool moves = t->move_why.kind != ERR_NONE;
     struct pipeline_status s;
     char server[256] = "";
 
-    pipeline_status(p, &s);
+    pipeline_status(t->pipeline, &s);
     if (s.source.server_known)
         snprintf(server, sizeof(server), "%s %s at %" STR_FMT,
                  s.source.server.mariadb ? "MariaDB" : "MySQL", s.source.server.version_text,
@@ -107,8 +108,8 @@ static void append_running(struct json_writer *w, struct pipeline *p,
     json_put_double(w, STR("rate"), (double)(int64_t)(s.rate * 10) / 10);
     json_put_u64(w, STR("retention_seconds"), s.source.server.retention_s);
     json_put_u64(w, STR("reconnects"), s.source.reconnects);
-    json_put_cstr(w, STR("reason"), s.source.why.msg);
-    json_put_cstr(w, STR("fix"), s.source.fix);
+    json_put_cstr(w, STR("reason"), moves ? t->move_why.msg : s.source.why.msg);
+    json_put_cstr(w, STR("fix"), moves ? "it is tried again by itself" : s.source.fix);
     append_warnings(w, &s);
     free(s.gtids);
 }
@@ -121,7 +122,7 @@ static void append_topic(struct coordinator *co, struct json_writer *w,
     json_open_object(w);
     json_put_string(w, STR("name"), d->name);
     if (t != NULL && t->pipeline != NULL) {
-        append_running(w, t->pipeline, d);
+        append_running(w, t, d);
     } else {
         json_put_cstr(w, STR("state"),
                       t != NULL && t->why.kind != ERR_NONE ? "fail" : "created");
@@ -157,7 +158,7 @@ struct table_view {
     struct buf index;
 };
 
-static const struct held_index *find_held(const struct coordinator *co, struct str index)
+const struct held_index *node_find_held(const struct coordinator *co, struct str index)
 {
     for (const struct held_index *h = co->held; h != NULL; h = h->next)
         if (str_equal(str_from(h->index), index))
@@ -176,13 +177,13 @@ static void look_at_table(const struct coordinator *co, const struct catalogue *
     v->rebuild = catalogue_rebuild(c, t->table);
     if (v->available != NULL) {
         node_index_name(&v->index, alias, v->available->number);
-        v->held = find_held(co, buf_str(&v->index));
+        v->held = node_find_held(co, buf_str(&v->index));
     }
     if (v->held == NULL && v->changing != NULL) {
         struct buf name = {0};
 
         node_index_name(&name, alias, v->changing->number);
-        v->held = find_held(co, buf_str(&name));
+        v->held = node_find_held(co, buf_str(&name));
         buf_free(&name);
     }
 }

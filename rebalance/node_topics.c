@@ -521,7 +521,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     if (ok) {
         pthread_mutex_lock(&co->lock);
         t->pipeline = p;
-        t->why = (struct err){0};
+        t->why = t->move_why = (struct err){0};
         pthread_mutex_unlock(&co->lock);
         /* Before it starts, so that no change is read without its versions. */
         ok = node_route(co, d->name, ROUTE_MS, &from, err);

@@ -83,44 +83,16 @@ static void say_reason(struct followed *f, struct str reason)
     buf_append(&f->said, reason);
 }
 
-/* The reason that the status has for our index. */
-static void add_reason(struct followed *f, struct str tables, struct buf *reason)
-{
-    const struct render_style plain = {0};
-    struct json_reader r;
-    struct str table;
-
-    json_reader_init(&r, tables);
-    if (!json_enter_array(&r))
-        return;
-    while (reason->len == 0 && json_next_element(&r) && json_read_raw(&r, &table)) {
-        struct buf index = {0};
-
-        render_value(&index, plain, table, "/index", RENDER_TEXT);
-        if (str_equal(buf_str(&index), buf_str(&f->index)))
-            render_value(reason, plain, table, "/reason", RENDER_TEXT);
-        buf_free(&index);
-    }
-}
-
-/* Where nothing has moved for a while, look for the reason. */
+/* Where nothing has moved for a while, say what it waits for. */
 static void explain_stop(struct followed *f, struct str job)
 {
-    struct call call = {.method = METHOD_GET};
-    struct buf answer = {0}, reason = {0};
-    struct str tables;
-    int status;
+    struct buf reason = {0};
 
     if (clock_mono_ms() - f->moved_ms < STILL_MS)
         return;
     f->moved_ms = clock_mono_ms();
     render_value(&reason, (struct render_style){0}, job, "/waits_for", RENDER_TEXT);
-    call_path(&call, "/api/v1/status");
-    if (session_try(f->s, &call, &answer, &status) == EXIT_DONE && reason.len == 0 &&
-        json_find(buf_str(&answer), "/tables", &tables))
-        add_reason(f, tables, &reason);
     say_reason(f, buf_str(&reason));
-    buf_free(&answer);
     buf_free(&reason);
 }
 

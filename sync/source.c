@@ -148,7 +148,9 @@ static const struct advice {
     {TRANSPORT_BEHIND,
      "let its replication catch up; if these transactions were lost with the server before: "
      REBUILD},
-    {TRANSPORT_DIVERGED, REBUILD},
+    {TRANSPORT_DIVERGED,
+     "where the address leads to a wrong server: lead it back, then millrace topic resume TOPIC; "
+     "else: " REBUILD},
     {TRANSPORT_DUPLICATE_ID,
      "give topic TOPIC a server_id of its own (or stop the other client), "
      "then millrace topic resume TOPIC"},

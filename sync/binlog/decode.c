@@ -78,6 +78,12 @@ static void make_head(struct decoding *d, const struct step *step)
     buf_append(&d->head, ops[step->rows.op]);
 }
 
+/* Where it is in the log is told of what is wrong there, and not of output that fails. */
+static bool wrap_place(const struct step *step, struct err *err)
+{
+    return err_wrap(err, "%" STR_FMT ":%" PRIu64, STR_ARG(step->event.file), step->event.start);
+}
+
 static bool decode_rows(struct decoding *d, const struct step *step, struct err *err)
 {
     uint64_t *const counts[] = {
@@ -89,7 +95,7 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
     int got;
 
     if (!row_json_open(d->rows, &step->rows, step->map, err))
-        return false;
+        return wrap_place(step, err);
     make_head(d, step);
     buf_append(&d->out, buf_str(&d->head));
     while ((got = row_json_next(d->rows, &d->out, &d->counts->rows, err)) == 1) {
@@ -101,7 +107,7 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
         buf_append(&d->out, buf_str(&d->head));
     }
     d->out.len = len; /* no row for the last head */
-    return got == 0;
+    return got == 0 || wrap_place(step, err);
 }
 
 static bool decode_step(struct decoding *d, const struct step *step, struct err *err)
@@ -114,10 +120,7 @@ static bool decode_step(struct decoding *d, const struct step *step, struct err 
         decode_event_append(&d->out, log_reader_format(d->reader), step);
         buf_append(&d->out, STR("}\n"));
     }
-    if (step->kind == STEP_ROWS && !decode_rows(d, step, err))
-        return err_wrap(err, "%" STR_FMT ":%" PRIu64, STR_ARG(step->event.file),
-                        step->event.start);
-    return flush(d, FLUSH_AT, err);
+    return (step->kind != STEP_ROWS || decode_rows(d, step, err)) && flush(d, FLUSH_AT, err);
 }
 
 static bool decode_raw(struct decoding *d, struct str raw, struct err *err)

@@ -74,12 +74,34 @@ bool row_images_open(struct row_images *out, const struct event_rows *rows,
     return true;
 }
 
+/* A column whose fraction digits, and so its size, only the table itself tells; NULL: none. */
+static const struct column *find_old_temporal(const struct table_map *m)
+{
+    const bool is_known = m->has_names && !m->full_metadata;
+
+    for (size_t i = 0; i < m->n_columns && !is_known; i++) {
+        const uint8_t code = m->columns[i].code;
+
+        if (code == CELL_OLD_TIME || code == CELL_OLD_DATETIME || code == CELL_OLD_TIMESTAMP)
+            return &m->schema->columns[i];
+    }
+    return NULL;
+}
+
 bool row_images_cut(const struct row_images *r, size_t column, struct err *err)
 {
     const struct str name = r->map->schema->columns[column].name;
+    const struct column *old = find_old_temporal(r->map);
 
-    err_set(err, ERR_REJECT, "damaged rows event: row %zu, column '%" STR_FMT "'",
-            r->n_rows + 1, STR_ARG(name));
+    if (old == NULL)
+        err_set(err, ERR_REJECT, "damaged rows event: row %zu, column '%" STR_FMT "'",
+                r->n_rows + 1, STR_ARG(name));
+    else
+        err_set(err, ERR_REJECT,
+                "row %zu cannot be read at column '%" STR_FMT "': the event is damaged, or '%" STR_FMT
+                "' has fraction digits in MariaDB's old form, of which the log says nothing; fix: "
+                "ALTER TABLE ... FORCE with mysql56_temporal_format=ON, for rows from then on",
+                r->n_rows + 1, STR_ARG(name), STR_ARG(old->name));
     return wrap_table(r->map, err);
 }
 

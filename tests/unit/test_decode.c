@@ -124,6 +124,38 @@ static void what_is_before_an_error_is_printed(void **state)
     log_free(&log);
 }
 
+static bool put_nowhere(void *ctx, struct str bytes, struct err *err)
+{
+    (void)ctx;
+    (void)bytes;
+    return err_set(err, ERR_RETRY, "the disk is full");
+}
+
+/* More than is gathered before it is handed over. */
+static void output_that_fails_is_not_told_as_trouble_of_the_log(void **state)
+{
+    const struct decode_options opt = {.excerpt.file = STR("bin.000001"), .write = put_nowhere};
+    struct test_log log;
+    struct memory_transport m = {.base.ops = &memory_ops, .log = &log};
+    struct decode_counts counts;
+    struct buf rows = {0};
+    struct err err = {0};
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log_gtid(&log, 7);
+    log_query(&log, "d", "BEGIN");
+    log_table_map(&log, 5, "t", COLUMN_NAMES "02012d");
+    buf_append(&rows, STR("ff"));
+    for (int i = 0; i < 1000; i++)
+        buf_append(&rows, STR("00010000000161"));
+    log_rows(&log, EVENT_WRITE_ROWS, 5, true, rows.ptr);
+    assert_false(decode_run(&m.base, &opt, &counts, &err));
+    assert_string_equal(err.msg, "the disk is full");
+    buf_free(&rows);
+    log_free(&log);
+}
+
 static void filters_leave_out_what_was_not_asked_for(void **state)
 {
     static const struct str other[] = {STR("d.other"), STR("t")}, mine[] = {STR("d.t")};
@@ -242,6 +274,7 @@ int main(void)
         cmocka_unit_test(each_change_is_a_line),
         cmocka_unit_test(every_event_is_a_line_if_asked_for),
         cmocka_unit_test(what_is_before_an_error_is_printed),
+        cmocka_unit_test(output_that_fails_is_not_told_as_trouble_of_the_log),
         cmocka_unit_test(filters_leave_out_what_was_not_asked_for),
         cmocka_unit_test(transactions_are_chosen_by_gtid),
         cmocka_unit_test(what_is_no_gtid_is_not_taken_for_a_choice),

@@ -457,6 +457,26 @@ static void partial_json_is_applied_to_the_image_before(void **state)
           "!");
 }
 
+/* id INT, at TIME(3) as MariaDB 5.3 has it: four bytes, and the log says three. */
+static void times_whose_fraction_digits_nothing_tells_are_named(void **state)
+{
+    struct fixture *f = *state;
+    struct event_rows rows = {.op = ROW_INSERT};
+    struct buf bytes = {0};
+    struct row_change change;
+    struct err err = {0};
+    int got;
+
+    use_table(f, "030b", "");
+    rows.rest = unhex(&bytes, "02ff00010000007b000001");
+    assert_true(row_reader_open(f->rows, &rows, f->map, &err));
+    while ((got = row_reader_next(f->rows, NULL, &change, &err)) == 1)
+        ;
+    assert_int_equal(got, -1);
+    assert_non_null(strstr(err.msg, "'@2' has fraction digits in MariaDB's old form"));
+    buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +486,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(null_bits_of_many_columns_take_more_bytes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(damaged_rows_are_refused_with_the_tables_name, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(times_whose_fraction_digits_nothing_tells_are_named, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_broken_table_says_why, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_of_a_release_that_never_was_stop_their_table,

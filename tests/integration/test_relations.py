@@ -61,8 +61,9 @@ class Catalogue:
         return text(" ".join(self.rng.choices(WORDS, k=2)))
 
     def link(self):
+        """A number may have been taken by one that was moved."""
         self.nr += 1
-        return f"INSERT INTO product_tag VALUES ({self.nr}, {self.maybe()}, {self.maybe()}, {self.rng.randrange(2)})"
+        return f"REPLACE INTO product_tag VALUES ({self.nr}, {self.maybe()}, {self.maybe()}, {self.rng.randrange(2)})"
 
     def statement(self):
         rng, key, nr = self.rng, self.key(), self.rng.randrange(1001, self.nr + 2)

@@ -10,16 +10,14 @@
 #include "sync/binlog/row.h"
 #include "sync/binlog/row_fill.h"
 #include "sync/cascade_parent.h"
-#include "sync/cascades.h"
-#include "sync/delivery/turnstile.h"
 #include "sync/delivery/write.h"
 #include "sync/document/resolver.h"
 #include "sync/progress.h"
 #include "sync/reread.h"
 #include "sync/routing.h"
+#include "sync/set_off.h"
 #include "sync/witness.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +56,7 @@ struct change_writer {
     size_t n_tasks;
     struct buf id, key, routing, body;             /* scratch of the new image */
     struct buf old_id, old_key, old_routing, join; /* scratch of the old one */
-    struct cascade_hold *holds;                    /* scratch: of the steps of a cascade */
-    size_t holds_cap;
+    struct set_off *off;
 };
 
 /* One row change for one index version. */
@@ -78,6 +75,7 @@ struct change_writer *change_writer_new(const struct change_writer_options *opt)
 
     w->opt = *opt;
     w->rows = row_reader_new();
+    w->off = set_off_new(opt->cascades, opt->progress);
     return w;
 }
 
@@ -115,7 +113,7 @@ void change_writer_free(struct change_writer *w)
     buf_free(&w->old_key);
     buf_free(&w->old_routing);
     buf_free(&w->join);
-    free(w->holds);
+    set_off_free(w->off);
     free(w);
 }
 
@@ -500,126 +498,20 @@ static void related_change(struct unit *u, const struct use *use, const struct b
         reach(u, use, buf_str(&w->join));
 }
 
-/* ---- what changes along with a row ---- */
-
-static struct ticket *new_ticket(struct change_writer *w, const struct target *target)
-{
-    struct turnstile *t = ((const struct reading *)target->plan)->turnstile;
-    struct ticket *ticket = progress_ticket(w->opt.progress);
-
-    ticket_pass(ticket, t, turnstile_enter(t));
-    return ticket;
-}
-
-/* The server of the source does it by itself, without writing it into the log. */
-static bool sets_off(const struct rows_at *at, const struct bound *b,
-                     const struct row_change *change, struct cascade_set_off *out)
-{
-    return b->parent != NULL && (at->rows->flags & (ROWS_NO_FK_CHECKS | ROWS_USE_SQL_FK)) == 0 &&
-           cascade_parent_look(b->parent, change, out);
-}
-
-static void clear_holds(struct change_writer *w, size_t n)
-{
-    if (n > w->holds_cap) {
-        w->holds = mem_resize(w->holds, n, sizeof(*w->holds));
-        w->holds_cap = n;
-    }
-    for (size_t i = 0; i < n; i++)
-        w->holds[i] = (struct cascade_hold){0};
-}
-
-/* Where the target's documents that change along hold a ticket; NULL: none do. */
-static struct cascade_hold *find_hold(struct change_writer *w, const struct rows_at *at,
-                                      const struct cascade_set_off *off,
-                                      const struct target *target)
-{
-    for (size_t i = 0; off != NULL && i < off->effect->n_steps; i++)
-        if (at->routing->targets[off->effect->steps[i].target] == target &&
-            cascade_step_counts(&off->effect->steps[i], off->keys))
-            return &w->holds[i];
-    return NULL;
-}
-
-/* Index versions that have no place for the changed row itself. */
-static void take_other_holds(struct change_writer *w, const struct rows_at *at,
-                             const struct cascade_set_off *off)
-{
-    for (size_t i = 0; i < off->effect->n_steps; i++) {
-        const struct target *target = at->routing->targets[off->effect->steps[i].target];
-
-        if (w->holds[i].ticket != NULL ||
-            !cascade_step_counts(&off->effect->steps[i], off->keys))
-            continue;
-
-        struct ticket *ticket = new_ticket(w, target);
-
-        w->holds[i] = (struct cascade_hold){ticket_hold(ticket), OUTCOME_FILTERED};
-        ticket_done(ticket, OUTCOME_DELIVERED);
-    }
-}
-
-static void mark_all(struct change_writer *w, const struct rows_at *at,
-                     const struct cascade_effect *effect, const bool *unknown,
-                     const char *reason)
-{
-    for (size_t i = 0; i < effect->n_steps; i++)
-        for (size_t l = 0; l < effect->steps[i].n_looks; l++)
-            if (unknown == NULL || unknown[effect->steps[i].looks[l].key])
-                cascades_mark(w->opt.cascades, at->routing->targets[effect->steps[i].target],
-                              reason);
-}
-
-static void mark_unknown(struct change_writer *w, const struct rows_at *at,
-                         const struct cascade_set_off *off)
-{
-    char reason[ERR_MSG_MAX];
-
-    snprintf(reason, sizeof(reason),
-             "foreign keys change rows along with those of %" STR_FMT ".%" STR_FMT
-             ", and the log lacks the values that they refer to; fix: set binlog_row_image to "
-             "FULL in the server's configuration and in open sessions",
-             STR_ARG(at->watched->database), STR_ARG(at->watched->table));
-    mark_all(w, at, off->effect, off->unknown, reason);
-}
-
-static void follow(struct change_writer *w, const struct rows_at *at,
-                   const struct cascade_set_off *off)
-{
-    const struct cascade_origin from = {
-        .routing = at->routing,
-        .table = at->watched->cascade,
-        .cause = off->cause,
-        .at_least = at->version + 1, /* as version_of() a re-read */
-        .commit_ms = at->commit_ms,
-    };
-
-    mark_unknown(w, at, off);
-    take_other_holds(w, at, off);
-    cascades_add(w->opt.cascades, &from, off->keys, w->holds);
-}
-
-/* Nobody can tell what changed along with rows that cannot be had. */
-static void mark_lost(struct change_writer *w, const struct rows_at *at, const char *why)
-{
-    for (int cause = 0; at->watched->cascade != NULL && cause < N_CASCADE_CAUSES; cause++)
-        mark_all(w, at, &at->watched->cascade->on[cause], NULL, why);
-}
-
 /* ---- rows ---- */
 
 /* Uses of one target follow each other: together they are one unit of account. */
 static size_t change_target(struct change_writer *w, const struct rows_at *at,
                             const struct bound *b, size_t first,
-                            const struct row_change *change, const struct cascade_set_off *off)
+                            const struct row_change *change)
 {
     const struct watched *t = at->watched;
     struct unit u = {.w = w, .at = at, .change = change, .target = t->uses[first].target};
     const bool stopped = is_stopped(u.target);
-    struct cascade_hold *hold = stopped ? NULL : find_hold(w, at, off, u.target);
+    struct cascade_hold *hold = stopped ? NULL : set_off_hold(w->off, u.target);
     size_t i = first;
 
-    u.ticket = new_ticket(w, u.target);
+    u.ticket = set_off_ticket(w->off, u.target);
     if (hold != NULL)
         hold->ticket = ticket_hold(u.ticket);
     for (; i < t->n_uses && t->uses[i].target == u.target; i++) {
@@ -642,15 +534,10 @@ static size_t change_target(struct change_writer *w, const struct rows_at *at,
 static void change_all(struct change_writer *w, const struct rows_at *at, const struct bound *b,
                        const struct row_change *change)
 {
-    struct cascade_set_off off;
-    const bool sets = sets_off(at, b, change, &off);
-
-    if (sets)
-        clear_holds(w, off.effect->n_steps);
+    set_off_begin(w->off, at, b->parent, change);
     for (size_t i = 0; i < at->watched->n_uses;)
-        i = change_target(w, at, b, i, change, sets ? &off : NULL);
-    if (sets)
-        follow(w, at, &off);
+        i = change_target(w, at, b, i, change);
+    set_off_follow(w->off);
 }
 
 static struct bound *bind(struct change_writer *w, const struct rows_at *at)
@@ -721,7 +608,7 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
     }
     if (got < 0) {
         stop_all(w, at->watched, &err);
-        mark_lost(w, at, err.msg);
+        set_off_lose(w->off, at, err.msg);
     }
     return counted;
 }

@@ -14,19 +14,15 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "sync/delivery/delivery.h"
+#include "sync/rows_at.h"
 
 #include <stdint.h>
 
-struct buf;
 struct cascades;
 struct change_writer;
-struct event_rows;
 struct progress;
 struct reread;
-struct routing;
 struct stop;
-struct table_map;
-struct watched;
 
 struct change_writer_options {
     struct delivery *delivery;
@@ -44,18 +40,6 @@ struct change_writer *
 change_writer_new(const struct change_writer_options *opt) RETURNS_NONNULL MUST_CHECK;
 void change_writer_free(struct change_writer *w);
 
-/* The rows of one event. */
-struct rows_at {
-    struct routing *routing; /* that the table is watched by */
-    const struct watched *watched;
-    const struct event_rows *rows;
-    const struct table_map *map;
-    uint64_t version; /* the event's end */
-    int64_t commit_ms;
-    bool doubtful; /* of the images only the keys are believed */
-    struct buf *witness; /* gets the statement that waits for the first row (sync/witness.h);
-                            NULL: not wanted */
-};
 struct rows_counted {
     uint64_t inserts, updates, deletes;
 };

@@ -33,11 +33,13 @@ libsync_a_SOURCES = \
 	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \
 	%D%/routing_compile.c %D%/routing_compile.h \
+	%D%/rows_at.h \
 	%D%/safe_point.c      %D%/safe_point.h \
 	%D%/saver.c           %D%/saver.h \
 	%D%/schemas.c         %D%/schemas.h \
 	%D%/server_access.c   %D%/server_access.h \
 	%D%/server_info.c     %D%/server_info.h \
+	%D%/set_off.c         %D%/set_off.h \
 	%D%/shapes.c          %D%/shapes.h \
 	%D%/shapes_store.c    %D%/shapes_store.h \
 	%D%/source.c          %D%/source.h \

@@ -16,6 +16,8 @@
  *                                                          ▼
  *                                     ended: `later` is next, or the document is gone
  *
+ * A read whose result is to be sent later (struct gone_row) ends in LOADING.
+ *
  * Pure: no clock, no queue, no I/O.  The owner keeps the document in the queue of its state.
  *
  * @thread one at a time

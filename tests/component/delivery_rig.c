@@ -112,6 +112,19 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     pthread_mutex_unlock(&r->lock);
 }
 
+static void on_gone(void *ctx, const struct gone_row *row)
+{
+    struct rig *r = ctx;
+
+    pthread_mutex_lock(&r->lock);
+    assert_true(r->n_gone_tickets + row->n_tickets <= 8);
+    for (size_t i = 0; i < row->n_tickets; i++)
+        r->gone_tickets[r->n_gone_tickets++] = row->tickets[i];
+    r->gone_stamp = row->stamp;
+    r->n_gone++;
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void on_load(void *ctx, struct load_batch *batch)
 {
     struct rig *r = ctx;
@@ -134,6 +147,7 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
         err_set(&item->err, ERR_RETRY, "the database is away");
         return;
     }
+    item->stays = text == NULL && r->stays;
     if (text == NULL)
         return;
     if (strcmp(text, "reject") == 0) {
@@ -191,6 +205,7 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
         o = *opt;
     o.ctx = r;
     o.load = on_load;
+    o.gone = on_gone;
     o.dead = on_dead;
     o.cleared = on_cleared;
     o.stamp_max = on_stamp_max;
@@ -412,6 +427,21 @@ static size_t cleared(struct rig *r)
 void rig_wait_cleared(struct rig *r, size_t n)
 {
     WAIT_UNTIL(cleared(r) >= n);
+}
+
+static size_t gone(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_gone;
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+void rig_wait_gone(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(gone(r) >= n);
 }
 
 void rig_wait_count(struct rig *r, const char *index, size_t n)

@@ -30,6 +30,10 @@ struct rig {
     /* All guarded by lock; tests may look while nothing goes on. */
     struct map *rows; /* id to text; "reject": cannot be read */
     unsigned load_fails, dead_fails, clear_fails;
+    bool stays; /* what a read does not find */
+    struct ticket *gone_tickets[8];
+    size_t n_gone_tickets, n_gone;
+    uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
     size_t n_loads, n_dead, n_cleared;
     bool is_held;
@@ -76,6 +80,7 @@ void rig_wait_done(struct rig *r); /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_requests(struct rig *r, uint64_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
+void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);
 

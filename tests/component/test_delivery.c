@@ -37,6 +37,54 @@ static void documents_to_refresh_are_read_and_written_at_their_stamp(void **stat
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1000);
 }
 
+static void a_document_that_stays_is_as_it_was_until_what_was_read_is_sent(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "there");
+    rig_wait_done(r);
+    r->stays = true;
+    rig_refresh(r, 1, 20);
+    rig_wait_gone(r, 1);
+    rig_check(r, 1, 10, "there");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(r->n_gone_tickets, 1);
+
+    rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
+                                      .op = DOC_DELETE,
+                                      .reread = true,
+                                      .version = r->gone_stamp,
+                                      .id = STR("1"),
+                                      .key = STR("1")});
+    rig_wait_count(r, "orders_v2", 0);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    ticket_release(r->gone_tickets[0], OUTCOME_DELIVERED);
+    rig_wait_done(r);
+}
+
+static void a_row_that_came_again_outlives_the_delete_of_a_document_that_stayed(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "there");
+    rig_wait_done(r);
+    r->stays = true;
+    rig_refresh(r, 1, 20);
+    rig_wait_gone(r, 1);
+    rig_index(r, 1, 30, "again");
+    rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
+                                      .op = DOC_DELETE,
+                                      .reread = true,
+                                      .version = r->gone_stamp,
+                                      .id = STR("1"),
+                                      .key = STR("1")});
+    ticket_release(r->gone_tickets[0], OUTCOME_DELIVERED);
+    rig_wait_done(r);
+    rig_check(r, 1, 30, "again");
+}
+
 static void a_hot_document_is_written_while_it_changes_and_ends_right(void **state)
 {
     struct rig *r = *state;
@@ -295,6 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(documents_to_refresh_are_read_and_written_at_their_stamp),
+        RIG_TEST(a_document_that_stays_is_as_it_was_until_what_was_read_is_sent),
+        RIG_TEST(a_row_that_came_again_outlives_the_delete_of_a_document_that_stayed),
         RIG_TEST(a_hot_document_is_written_while_it_changes_and_ends_right),
         RIG_TEST(a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead),
         RIG_TEST(a_read_refused_by_the_gap_is_read_again_and_written_above),

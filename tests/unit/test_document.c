@@ -431,6 +431,36 @@ static void forgetting_keeps_only_what_is_in_flight(void **state)
     assert_int_equal(open_tickets(f), 0);
 }
 
+static void what_stays_is_held_by_all_who_wait_for_it_and_waits_for_nobody(void **state)
+{
+    struct fixture *f = *state;
+    struct ticket *held[2];
+
+    arrive(f, DOC_REFRESH, 20, "");
+    document_take(f->doc);
+    arrive(f, DOC_REFRESH, 15, "");
+    assert_int_equal(write_count_tickets(f->doc->now), 2);
+    write_hold_tickets(f->doc->now, held, &f->ends);
+    end(f, OUTCOME_DELIVERED);
+    assert_null(f->doc);
+    assert_int_equal(open_tickets(f), 2);
+    ticket_release(held[0], OUTCOME_DELIVERED);
+    ticket_release(held[1], OUTCOME_SUPERSEDED);
+    assert_int_equal(open_tickets(f), 0);
+    assert_int_equal(done(f, OUTCOME_SUPERSEDED), 1);
+}
+
+static void one_read_for_several_is_as_deep_as_the_least_of_them(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_REFRESH, 20, "");
+    f->doc->now->depth = 3;
+    arrive(f, DOC_REFRESH, 15, "");
+    assert_int_equal(f->doc->now->depth, 0);
+    end(f, OUTCOME_DELIVERED);
+}
+
 static void what_arrives_after_forgetting_a_read_does_not_join_it(void **state)
 {
     struct fixture *f = *state;
@@ -525,6 +555,8 @@ int main(void)
         CASE(a_refused_document_is_dead_and_its_newer_write_goes_on),
         CASE(a_failed_read_is_tried_again),
         CASE(forgetting_keeps_only_what_is_in_flight),
+        CASE(what_stays_is_held_by_all_who_wait_for_it_and_waits_for_nobody),
+        CASE(one_read_for_several_is_as_deep_as_the_least_of_them),
         CASE(what_arrives_after_forgetting_a_read_does_not_join_it),
         CASE(routing_is_part_of_the_lock_and_so_is_the_index),
         CASE(bytes_come_back_exactly),

@@ -37,4 +37,4 @@ libprogram_a_SOURCES = \
 bin_PROGRAMS += millrace
 millrace_SOURCES = %D%/main.c
 millrace_LDADD   = libprogram.a $(web_libs) $(FYAML_LIBS) $(MHD_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(MYSQL_LIBS) \
-	$(ZOOKEEPER_LIBS) $(CJSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(XXHASH_LIBS) -lm
+	$(ZOOKEEPER_LIBS) $(CJSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(XXHASH_LIBS) $(GNUTLS_LIBS) -lm

@@ -20,7 +20,7 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)
 # A test links exactly the libraries its layer may see: a base test that needs
 # libsync.a is a layering bug and fails to link.
 all_libs = $(FYAML_LIBS) $(MHD_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(MYSQL_LIBS) $(CJSON_LIBS) \
-	$(ZSTD_LIBS) $(ZLIB_LIBS) $(XXHASH_LIBS) -lm
+	$(ZSTD_LIBS) $(ZLIB_LIBS) $(XXHASH_LIBS) $(GNUTLS_LIBS) -lm
 base_test_ldadd      = $(base_libs) $(CMOCKA_LIBS)
 service_test_ldadd   = $(service_libs) $(CMOCKA_LIBS) $(all_libs)
 binlog_test_ldadd    = $(binlog_libs) $(CMOCKA_LIBS) $(all_libs)

@@ -58,7 +58,7 @@ static bool is_incomplete(struct str date)
             memcmp(date.ptr + 8, "00", 2) == 0);
 }
 
-static void append_null(const struct field *f, struct buf *b)
+void field_append_null(const struct field *f, struct buf *b)
 {
     buf_append(b, f->if_null.len > 0 ? f->if_null : STR("null"));
 }
@@ -77,7 +77,7 @@ static bool append_date(const struct field *f, struct str text, struct str zone,
     bool incomplete = is_incomplete(text);
 
     if (incomplete && f->zero_date == ZERO_DATE_NULL) {
-        append_null(f, b);
+        field_append_null(f, b);
         return true;
     }
     if (incomplete && f->zero_date == ZERO_DATE_DEAD_LETTER)
@@ -170,7 +170,7 @@ bool field_append(const struct field *f, const struct value *v, struct buf *b, s
 {
     switch (v->kind) {
     case VALUE_ABSENT: return refuse(f, "is not in the row image", STR(""), err);
-    case VALUE_NULL: append_null(f, b); return true;
+    case VALUE_NULL: field_append_null(f, b); return true;
     case VALUE_INT: append_signed(f, v->i, b); return true;
     case VALUE_UINT:
     case VALUE_YEAR:

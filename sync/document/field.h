@@ -38,4 +38,7 @@ struct field field_make(const struct column *c, struct str member, struct str ty
 bool field_append(const struct field *f, const struct value *v, struct buf *b,
                   struct err *err) MUST_CHECK;
 
+/* What stands in the document where there is no value. */
+void field_append_null(const struct field *f, struct buf *b);
+
 #endif

@@ -13,5 +13,6 @@ libdocument_a_SOURCES = \
 	%D%/query.c %D%/query.h \
 	%D%/lookup.c %D%/lookup.h \
 	%D%/resolver.c %D%/resolver.h \
-	%D%/row_document.c %D%/row_document.h
+	%D%/row_document.c %D%/row_document.h \
+	%D%/transform_apply.c %D%/transform_apply.h
 document_libs = libdocument.a $(model_libs)

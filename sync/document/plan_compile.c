@@ -106,34 +106,86 @@ static struct str member_of(struct compiler *co, struct str name)
     return member;
 }
 
-static bool add_field(struct compiler *co, struct branch *b, const struct column *c,
-                      const struct column_definition *d, struct place at)
+/* A column's value as a member of that name. */
+static struct branch_field make_field(struct compiler *co, struct branch *b,
+                                      const struct column *c, struct str member,
+                                      struct str type)
 {
-    struct str name = d != NULL && d->as.len > 0 ? d->as : c->name;
-    struct str member = member_of(co, name);
-    struct str type = d != NULL ? d->type : STR("");
     const struct database_definition *database = definitions_database(co->defs, b->database);
     const struct topic_definition *topic = definitions_topic(co->defs, database->topic);
-
-    if (has_member(b, member))
-        return refuse(co, at, "the name `%" STR_FMT "` is given twice", STR_ARG(name));
     struct field f = field_make(c, member, type, topic);
 
     f.zone = arena_copy(co->plan->arena, f.zone);
+    return (struct branch_field){.field = f, .at = read_column(b, c)};
+}
+
+static bool take_member(struct compiler *co, struct branch *b, struct str name,
+                        struct place at, struct str *member)
+{
+    *member = member_of(co, name);
+    return !has_member(b, *member) ||
+           refuse(co, at, "the name `%" STR_FMT "` is given twice", STR_ARG(name));
+}
+
+static bool add_field(struct compiler *co, struct branch *b, const struct column *c,
+                      const struct column_definition *d, struct place at)
+{
+    struct branch_field f;
+    struct str member;
+
+    if (!take_member(co, b, d != NULL ? column_as(d) : c->name, at, &member))
+        return false;
+    f = make_field(co, b, c, member, d != NULL ? d->type : STR(""));
     if (d != NULL)
-        f.if_null = arena_copy(co->plan->arena, d->default_json);
-    b->fields[b->n_fields++] = (struct branch_field){.field = f, .at = read_column(b, c)};
+        f.field.if_null = arena_copy(co->plan->arena, d->default_json);
+    b->fields[b->n_fields++] = f;
+    return true;
+}
+
+/* A value made of the column's, or of the columns that the first step joins. */
+static bool add_transformed(struct compiler *co, struct branch *b,
+                            const struct column_definition *d)
+{
+    struct branch_field f = {0}, *parts;
+    struct transforms steps;
+    struct str member;
+
+    if (!transforms_parse(co->plan->arena, d->transform_json, &steps, co->err))
+        return refuse(co, d->place, "%s", co->err->msg);
+    if (!take_member(co, b, column_as(d), d->place, &member))
+        return false;
+    if (transforms_read_column(&steps)) {
+        const struct column *c = find_column(co, b->schema, d->name, d->place);
+
+        if (c == NULL)
+            return false;
+        f = make_field(co, b, c, member, STR(""));
+    }
+    parts = arena_alloc(co->plan->arena, steps.steps[0].n_columns, sizeof(*parts));
+    for (size_t i = 0; i < steps.steps[0].n_columns; i++) {
+        const struct column *c =
+            find_column(co, b->schema, steps.steps[0].columns[i], d->place);
+
+        if (c == NULL)
+            return false;
+        parts[f.n_parts++] = make_field(co, b, c, member, STR(""));
+    }
+    f.parts = parts;
+    f.name = arena_copy(co->plan->arena, d->name);
+    f.transforms = steps;
+    f.field.member = member;
+    f.field.if_null = arena_copy(co->plan->arena, d->default_json);
+    b->fields[b->n_fields++] = f;
     return true;
 }
 
 static bool add_constant(struct compiler *co, struct branch *b,
                          const struct column_definition *d)
 {
-    const struct field f = {.member = member_of(co, column_as(d))};
+    struct field f = {0};
 
-    if (has_member(b, f.member))
-        return refuse(co, d->place, "the name `%" STR_FMT "` is given twice",
-                      STR_ARG(column_as(d)));
+    if (!take_member(co, b, column_as(d), d->place, &f.member))
+        return false;
     b->fields[b->n_fields++] = (struct branch_field){
         .field = f, .constant = arena_copy(co->plan->arena, d->value_json)};
     return true;
@@ -179,8 +231,8 @@ static bool add_fields(struct compiler *co, struct branch *b, const struct sourc
                 return false;
             continue;
         }
-        if (d->has_value) {
-            if (!add_constant(co, b, d))
+        if (d->has_value || (d->transform_json.len > 0 && !d->skip)) {
+            if (d->has_value ? !add_constant(co, b, d) : !add_transformed(co, b, d))
                 return false;
             continue;
         }

@@ -7,10 +7,65 @@
 #include "sync/binlog/value.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
+#include "sync/document/transform_apply.h"
 
 static const struct value *value_at(const size_t *map, const struct value *row, size_t at)
 {
     return &row[map != NULL ? map[at] : at];
+}
+
+/* The text of a value; *is_null where it has none. */
+static bool append_text(const struct branch_field *f, const struct value *v, struct buf *text,
+                        bool *is_null, struct err *err)
+{
+    struct buf json = {0};
+    const bool fine = field_append(&f->field, v, &json, err);
+
+    *is_null = fine && str_equal(buf_str(&json), STR("null"));
+    if (fine && !*is_null)
+        transform_append_text(text, buf_str(&json));
+    buf_free(&json);
+    return fine;
+}
+
+/* The texts of the parts that are not NULL, with what stands between them. */
+static bool join_parts(const struct branch_field *f, const size_t *map,
+                       const struct value *row, struct buf *text, bool *is_null,
+                       struct err *err)
+{
+    *is_null = true;
+    for (size_t i = 0; i < f->n_parts; i++) {
+        const struct branch_field *part = &f->parts[i];
+        const size_t start = text->len;
+        bool nothing;
+
+        if (!*is_null)
+            buf_append(text, f->transforms.steps[0].by);
+        if (!append_text(part, value_at(map, row, part->at), text, &nothing, err))
+            return false;
+        if (nothing)
+            text->len = start;
+        *is_null = *is_null && nothing;
+    }
+    return true;
+}
+
+static bool append_transformed(const struct branch_field *f, const size_t *map,
+                               const struct value *row, struct buf *out, struct err *err)
+{
+    struct buf text = {0};
+    bool is_null;
+    bool fine = f->n_parts > 0
+                    ? join_parts(f, map, row, &text, &is_null, err)
+                    : append_text(f, value_at(map, row, f->at), &text, &is_null, err);
+
+    if (fine && is_null)
+        field_append_null(&f->field, out);
+    else if (fine)
+        fine = transform_apply(&f->transforms, buf_str(&text), out, err) ||
+               err_wrap(err, "column `%" STR_FMT "`", STR_ARG(f->name));
+    buf_free(&text);
+    return fine;
 }
 
 bool row_document_members(const struct branch *b, const size_t *map, const struct value *row,
@@ -25,7 +80,9 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
             buf_append(out, f->field.member);
         if (f->constant.len > 0)
             buf_append(out, f->constant);
-        else if (!field_append(&f->field, value_at(map, row, f->at), out, err))
+        else if (f->transforms.n > 0 ? !append_transformed(f, map, row, out, err)
+                                     : !field_append(&f->field, value_at(map, row, f->at), out,
+                                                     err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
     }
     return true;

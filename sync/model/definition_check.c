@@ -8,6 +8,7 @@
 #include "sync/model/catalog.h"
 #include "sync/model/definition_rule.h"
 #include "sync/model/mapping.h"
+#include "sync/model/transform.h"
 
 #include <inttypes.h>
 #include <strings.h>
@@ -145,6 +146,21 @@ static void check_unlisted(struct checker *c, const struct subject *s,
     }
 }
 
+/* The column, or those that its first step joins. */
+static void check_column(struct checker *c, const struct subject *s,
+                         const struct column_definition *d)
+{
+    struct transforms steps;
+    struct err err = {0};
+
+    if (!transforms_parse(c->d->arena, d->transform_json, &steps, &err))
+        return; /* told before */
+    if (transforms_read_column(&steps))
+        (void)find_column(c, s, d->name, d->place);
+    for (size_t i = 0; steps.n > 0 && i < steps.steps[0].n_columns; i++)
+        (void)find_column(c, s, steps.steps[0].columns[i], d->place);
+}
+
 static void check_shown(struct checker *c, const struct subject *s, bool all,
                         const struct column_definition *columns, size_t n_columns,
                         const struct relation_definition *relations, size_t n_relations)
@@ -155,7 +171,7 @@ static void check_shown(struct checker *c, const struct subject *s, bool all,
         if (column_is_rest(&columns[i]))
             rest = true;
         else if (!columns[i].has_value)
-            (void)find_column(c, s, columns[i].name, columns[i].place);
+            check_column(c, s, &columns[i]);
     if (rest)
         check_unlisted(c, s, columns, n_columns, relations, n_relations);
 }

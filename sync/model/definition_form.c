@@ -124,7 +124,7 @@ const struct form form_database = {
 /* ---- columns ---- */
 
 static const struct form_field transform_fields[] = {
-    {"kind", FORM_TEXT, FORM_REQUIRED, 0, .help = "What is done with the value."},
+    {"kind", FORM_TEXT, FORM_REQUIRED, 0, .help = "What is done with the value: see below; `by`, `format`, `columns` and `salt` are fields of some."},
 };
 static const struct form form_transform = {
     .noun = "transform",
@@ -155,7 +155,7 @@ static const struct form_field column_fields[] = {
      .rule = rule_field, .help = "Fields that also search this column's text."},
     {"skip", FORM_BOOL, FORM_REBUILD, AT(column_definition, skip), .preset = "false",
      .help = "Leave it out of the document."},
-    {"transform", FORM_JSON_OBJECTS, FORM_LATER | FORM_REBUILD,
+    {"transform", FORM_JSON_OBJECTS, FORM_REBUILD,
      AT(column_definition, transform_json), .object = &form_transform,
      .help = "Changes of the value, in order."},
     {"default", FORM_JSON, FORM_REBUILD, AT(column_definition, default_json),

@@ -5,6 +5,7 @@
 #include "src/base/map.h"
 #include "src/base/nearest.h"
 #include "sync/model/definition_rule.h"
+#include "sync/model/transform.h"
 
 struct checker {
     const struct definitions *d;
@@ -85,6 +86,18 @@ static const struct database_definition *check_table_name(struct checker *c, str
 
 /* ---- the fields of one object of a document ---- */
 
+static void check_transform(struct checker *c, const struct column_definition *col)
+{
+    struct transforms steps;
+    struct err err = {0};
+
+    if (!transforms_parse(c->d->arena, col->transform_json, &steps, &err))
+        REPORT(c, col->transform_json, col->place, "%s", err.msg);
+    else if (steps.n > 0 && col->has_value)
+        problems_add(c->problems, SEVERITY_ERROR, col->place,
+                     "`value` is the same in every document: leave out `transform`");
+}
+
 static void check_column(struct checker *c, const struct column_definition *col)
 {
     const char *wrong = rule_field(column_as(col));
@@ -92,11 +105,12 @@ static void check_column(struct checker *c, const struct column_definition *col)
     if (column_is_rest(col)) {
         if (col->as.len + col->type.len + col->analyzer.len + col->format.len + col->n_copy_to >
                 0 ||
-            col->keyword || col->skip || col->has_default || col->has_value)
+            col->keyword || col->skip || col->has_default || col->has_value || col->transform_json.len > 0)
             problems_add(c->problems, SEVERITY_ERROR, col->place,
                          "`*` stands for many columns: it has no fields of its own");
         return;
     }
+    check_transform(c, col);
     if (col->has_value && (col->skip || col->has_default))
         problems_add(c->problems, SEVERITY_ERROR, col->place,
                      "`value` is the same in every document: leave out `%s`",

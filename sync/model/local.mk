@@ -18,5 +18,6 @@ libmodel_a_SOURCES = \
 	%D%/mapping.c %D%/mapping.h \
 	%D%/mapping_added.c %D%/mapping_added.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
+	%D%/transform.c %D%/transform.h \
 	%D%/value_change.c %D%/value_change.h
 model_libs = libmodel.a $(binlog_libs)

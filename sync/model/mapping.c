@@ -10,6 +10,7 @@
 #include "sync/model/constant.h"
 #include "sync/model/field_type.h"
 #include "sync/model/index_settings.h"
+#include "sync/model/transform.h"
 
 #include <string.h>
 #include <strings.h>
@@ -119,6 +120,25 @@ static void add_constant(struct maker *m, const struct object *o,
                      STR_ARG(d->name));
 }
 
+/* The field of what a column's steps make. */
+static void add_transformed(struct maker *m, const struct object *o,
+                            const struct column_definition *d, struct yaml_node *properties)
+{
+    struct column_definition typed = *d;
+    struct transforms steps;
+    struct err err = {0};
+
+    if (!transforms_parse(m->a, d->transform_json, &steps, &err))
+        return; /* told where the definition is checked */
+
+    const struct column c = transforms_column(&steps, d->name);
+
+    if (transforms_type(&steps) != NULL && d->type.len == 0)
+        typed.type = str_from(transforms_type(&steps));
+    add_column(m, o, &c, &typed, properties);
+    check_default(m, d, properties);
+}
+
 static bool is_listed(const struct object *o, struct str name)
 {
     for (size_t i = 0; i < o->n_columns; i++) {
@@ -152,6 +172,8 @@ static void add_columns(struct maker *m, const struct object *o, const struct sc
             add_rest(m, o, s, properties);
         else if (d->has_value)
             add_constant(m, o, d, properties);
+        else if (d->transform_json.len > 0 && !d->skip)
+            add_transformed(m, o, d, properties);
         else if (at == SIZE_MAX)
             problems_add(m->problems, SEVERITY_ERROR,
                          definitions_place(m->r->definitions, d->name, d->place),

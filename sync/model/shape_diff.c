@@ -2,10 +2,12 @@
 
 #include "sync/model/shape_diff.h"
 
+#include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "sync/binlog/ddl.h"
 #include "sync/binlog/schema.h"
 #include "sync/model/field_type.h"
+#include "sync/model/transform.h"
 #include "sync/model/value_change.h"
 
 #include <stdio.h>
@@ -117,6 +119,22 @@ static void compare_rest(struct differ *f, const struct object *o)
     }
 }
 
+/* The columns that the first step of a transform joins; false: it has none. */
+static bool compare_joined(struct differ *f, const struct object *o,
+                           const struct column_definition *d)
+{
+    struct arena *a = arena_new();
+    struct transforms steps;
+    struct err err = {0};
+    const bool joined = transforms_parse(a, d->transform_json, &steps, &err) &&
+                        !transforms_read_column(&steps);
+
+    for (size_t i = 0; joined && i < steps.steps[0].n_columns; i++)
+        compare_column(f, o, steps.steps[0].columns[i], true, NULL);
+    arena_free(a);
+    return joined;
+}
+
 static void compare_listed(struct differ *f, const struct object *o)
 {
     bool rest = o->all_columns;
@@ -129,7 +147,7 @@ static void compare_listed(struct differ *f, const struct object *o)
             rest = true;
             continue;
         }
-        if (d->has_value)
+        if (d->has_value || compare_joined(f, o, d))
             continue;
         is = find_column(o->is, d->name);
         if (!d->skip && is != NULL && find_column(o->was, d->name) == NULL)

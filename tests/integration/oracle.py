@@ -24,6 +24,7 @@ import urllib.request
 from decimal import Decimal
 
 import pymysql
+import transform
 import yaml
 
 INTEGERS = {'tinyint', 'smallint', 'mediumint', 'int', 'bigint'}
@@ -293,8 +294,8 @@ class Oracle:
                     if not 1 <= len(_id.encode()) <= 512:
                         raise DeadLetter('the engine takes an _id of 1 to 512 bytes')
                     yield _id, self.object(contract, table, definition, row)
-                except DeadLetter as e:
-                    yield _id, e
+                except (DeadLetter, transform.Unfit) as e:
+                    yield _id, DeadLetter(str(e))
 
     def not_deleted(self, column, deleted):
         if isinstance(deleted, str):
@@ -314,15 +315,36 @@ class Oracle:
             if 'value' in entry:
                 result[entry.get('as') or entry['name']] = json_of(json.dumps(entry['value']))
                 continue
-            column = table.column(entry['name'])
-            value = contract.value(column, entry.get('type') or '', row[column.name.lower()])
+            value = self.column_value(contract, table, entry, row)
             if value is None and 'default' in entry:
                 value = json_of(json.dumps(entry['default']))
-            result[entry.get('as') or column.name] = value
+            result[entry.get('as') or self.name_of(table, entry)] = value
         for relation in self.relations_of(definition):
             name = relation.get('as') or relation['table'].split('.', 1)[1]
             result[name] = self.relation(contract, table, relation, row)
         return result
+
+    @staticmethod
+    def name_of(table, entry):
+        """As the table spells it; what is joined has a name of the definition."""
+        joined = (entry.get('transform') or [{}])[0].get('kind') == 'join'
+        return entry['name'] if joined else table.column(entry['name']).name
+
+    @staticmethod
+    def column_value(contract, table, entry, row):
+        def value(name, field_type=''):
+            column = table.column(name)
+            return contract.value(column, field_type, row[column.name.lower()])
+
+        steps = entry.get('transform') or []
+        if not steps:
+            return value(entry['name'], entry.get('type') or '')
+        first = steps[0]
+        if first['kind'] == 'join':
+            texts = [transform.text(v) for v in map(value, first['columns']) if v is not None]
+            return transform.run(steps[1:], first.get('by', '').join(texts)) if texts else None
+        found = value(entry['name'])
+        return None if found is None else transform.run(steps, transform.text(found))
 
     def relations_of(self, definition):
         """Those below a table or a relation; one of `max_depth` stands below itself, one less deep."""

@@ -264,6 +264,12 @@ static void types_and_conditions_are_tried(void **state)
         "does not take this condition: Unknown column 'nothing'");
     assert_says("{table: shop.customer, filter: nothing = 1}",
                 "does not take this condition: Unknown column 'nothing'");
+    assert_says("{table: shop.customer, columns: [{name: x, transform: [{kind: join, columns: "
+                "[name, mali]}]}]}",
+                "has no column `mali`; did you mean `mail`?");
+    assert_says("{table: shop.customer, columns: [{name: x, transform: [{kind: trim}]}]}",
+                "has no column `x`");
+    assert_says("{table: shop.customer, columns: [{name: x, value: 1}]}", NULL);
     assert_says("{table: shop.customer, soft_delete: {column: gone, deleted: 1}}",
                 "has no column `gone`");
     assert_says("{table: shop.customer, relations: [{from: id, table: shop.orders, to: "

@@ -35,6 +35,8 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
                    "leave out `default`");
     assert_refused(HEAD "  - {table: shop.a, columns: [{name: '*', default: 2}]}", 4, 31,
                    "it has no fields of its own");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, transform: [{kind: split}]}]}", 4,
+                   52, "needs `by`");
     assert_refused(HEAD "  - {table: shop.a, soft_delete: {column: a, deleted: [1]}}", 4, 55,
                    "must be a single value");
     assert_refused(HEAD "  - {table: shop.a, filter: a = 1;}", 4, 29, "ends a statement");
@@ -196,7 +198,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
           {"root_column: a", "`root_column` is not"},
           {"delayed: true", "`delayed: true` is not"},
           {"join: {name: a}", "`join` is not"},
-          {"columns: [{name: a, transform: [{kind: mask}]}]", "`transform` is not"},
           {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
            "target_key: b}]",
            "`top_relations` is not"},

@@ -129,6 +129,19 @@ static void a_constant_has_the_field_of_its_value(void **state)
                     "\"f\":{\"type\":\"flat_object\"},\"h\":{\"type\":\"date\"}}}");
 }
 
+static void a_transformed_column_has_the_field_of_what_comes_out(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.customer, columns: [{name: both, transform: [{kind: join, columns: [id, "
+        "name]}, {kind: mask, salt: x}]}, {name: name, transform: [{kind: date, format: '%Y'}]}, "
+        "{name: id, transform: [{kind: boolean}]}, {name: name, as: n, transform: [{kind: "
+        "split, by: x}, {kind: number}], type: long}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"both\":{\"type\":\"keyword\","
+        "\"ignore_above\":8191},\"name\":{\"type\":\"date\"},\"id\":{\"type\":\"boolean\"},"
+        "\"n\":{\"type\":\"long\"}}}");
+}
+
 static void a_default_that_its_field_cannot_take_is_refused(void **state)
 {
     static const struct {
@@ -336,6 +349,7 @@ int main(void)
         TEST(relations_are_objects_within),
         TEST(a_relation_of_single_values_is_a_field),
         TEST(a_constant_has_the_field_of_its_value),
+        TEST(a_transformed_column_has_the_field_of_what_comes_out),
         TEST(a_default_that_its_field_cannot_take_is_refused),
         TEST(a_flattened_relation_is_one_field),
         TEST(a_relation_of_some_depth_stands_below_itself),

@@ -270,6 +270,7 @@ static void make_saver(struct pipeline *p)
                                                  .progress = p->progress,
                                                  .reader = p->reader,
                                                  .server = p->opt.server,
+                                                 .known = p->known,
                                                  .term = p->opt.term,
                                                  .epoch = p->start.epoch,
                                                  .ctx = p,

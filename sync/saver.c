@@ -13,6 +13,7 @@
 #include "sync/binlog/gtid_set.h"
 #include "sync/binlog/position.h"
 #include "sync/fingerprint.h"
+#include "sync/known_server.h"
 #include "sync/progress.h"
 #include "sync/read_position.h"
 #include "sync/server_access.h"
@@ -251,7 +252,9 @@ static void watch_lag(struct saver *s)
     if (!s->opt.connected(s->opt.ctx) || clock_mono_ms() - s->watched_ms < WATCH_MS)
         return;
     s->watched_ms = clock_mono_ms();
-    if (s->conn == NULL && !mysql_conn_open(&s->conn, &s->opt.server->options, &err))
+    /* Another server's log says nothing of ours. */
+    if (s->conn == NULL &&
+        !known_server_open(s->opt.known, &s->opt.server->options, &s->conn, &err))
         return;
     lag_from(s, &file, &offset, &event_ms);
     if (server_log_backlog(s->conn, buf_str(&file), offset, &backlog, &err)) {

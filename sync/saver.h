@@ -19,6 +19,7 @@
 
 struct gtid_set;
 struct mark;
+struct known_server;
 struct progress;
 struct read_position;
 struct saver;
@@ -31,6 +32,7 @@ struct saver_options {
     struct progress *progress;
     struct read_position *reader;
     struct server_access *server;
+    struct known_server *known;
     uint64_t term;
     uint64_t epoch;
     void *ctx;

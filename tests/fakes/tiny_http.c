@@ -108,6 +108,9 @@ static bool take_request(struct tiny_http *s, int fd, struct buf *b,
     request->head = copy(b->ptr, head_len);
     request->body_len = content_length(request->head);
     if (will_reset(s)) {
+        while (request->body_len > 0 && b->len == head_len)
+            if (!read_more(fd, b))
+                break;
         request->body_len = 0;
         request->body = copy("", 0);
         return true;

@@ -18,7 +18,7 @@
 enum tiny_act {
     TINY_ANSWER = 0,
     TINY_CUT,     /* read the request, then close without a word */
-    TINY_RESET,   /* read the head of the request only, then reset the connection */
+    TINY_RESET,   /* read the head and the first of the body, then reset the connection */
     TINY_PARTIAL, /* answer, but close before the end of the body */
     TINY_SILENT,  /* read the request and never answer */
 };

@@ -230,7 +230,9 @@ static void add_cascade(struct doctor_list *l, struct str group, const struct ca
                "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT
                " by itself; for the documents of %" STR_FMT " they are %s",
                STR_ARG(n->key), STR_ARG(n->child), STR_ARG(n->table),
-               n->why.len == 0 ? "looked up" : "not found");
+               n->why.len == 0 ? "looked up"
+               : n->partly     ? "looked up by texts as they are written"
+                               : "not found");
     doctor_add(l, &(struct doctor_check){.id = STR("mysql.table_cascade"),
                                          .group = group,
                                          .status = n->why.len == 0 ? DOCTOR_OK : DOCTOR_WARN,

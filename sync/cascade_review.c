@@ -19,6 +19,11 @@
 
 #define LOGGED_FROM 90600 /* MySQL 9.6.0 */
 
+static const char loose_texts[] =
+    "those that the server takes for equal though they differ in accents or trailing spaces are "
+    "not found; fix: write these keys in one way everywhere, or give the columns a binary "
+    "collation";
+
 struct reviewed {
     const struct table_definition *table;
     struct plan *plan;
@@ -85,9 +90,11 @@ static void split(struct reviewer *v, const char *reason, struct cascade_note *n
 
 /* One for each table and key; that something is not followed counts most. */
 static void add_note(struct reviewer *v, size_t target, const struct cascade_key *key,
-                     const char *reason)
+                     const char *reason, bool partly)
 {
-    struct cascade_note note = {.table = v->tables[target].table->table, .key = key->name};
+    struct cascade_note note = {.table = v->tables[target].table->table,
+                                .key = key->name,
+                                .partly = partly};
     struct buf child = {0};
 
     buf_printf(&child, "%" STR_FMT ".%" STR_FMT, STR_ARG(key->child->schema),
@@ -100,7 +107,7 @@ static void add_note(struct reviewer *v, size_t target, const struct cascade_key
 
         if (str_equal(old->table, note.table) && str_equal(old->key, note.key) &&
             str_equal(old->child, note.child)) {
-            if (old->why.len == 0)
+            if (old->why.len == 0 || (old->partly && !partly && note.why.len > 0))
                 *old = note;
             return;
         }
@@ -121,11 +128,17 @@ static void review_look(struct reviewer *v, size_t target, const struct cascade_
 {
     struct err why = {0};
     struct lookup_term term;
+    bool loose = false;
 
-    for (size_t i = 0; i < key->n_columns && why.kind == ERR_NONE; i++)
+    for (size_t i = 0; i < key->n_columns && why.kind == ERR_NONE; i++) {
         (void)!lookup_find(v->tables[target].plan, place, key->columns[i],
                            v->tables[target].mapping, v->arena, &term, &why);
-    add_note(v, target, key, why.kind == ERR_NONE ? "" : why.msg);
+        loose = loose || (why.kind == ERR_NONE && term.fold_case);
+    }
+    if (why.kind != ERR_NONE)
+        add_note(v, target, key, why.msg, false);
+    else
+        add_note(v, target, key, loose ? loose_texts : "", loose);
 }
 
 static void review_effect(struct reviewer *v, const struct cascade_effect *f)
@@ -135,7 +148,7 @@ static void review_effect(struct reviewer *v, const struct cascade_effect *f)
             review_look(v, f->steps[s].target, &f->keys[f->steps[s].looks[l].key],
                         f->steps[s].looks[l].place);
     for (size_t i = 0; i < f->n_blind; i++)
-        add_note(v, f->blind[i].target, f->blind[i].key, f->blind[i].reason.ptr);
+        add_note(v, f->blind[i].target, f->blind[i].key, f->blind[i].reason.ptr, false);
 }
 
 static bool review(struct reviewer *v, struct err *err)

@@ -26,6 +26,7 @@ struct cascade_note {
     struct str child; /* "shop.item" */
     struct str why;   /* they are not followed, and what to do; empty: they are */
     struct str fix;
+    bool partly; /* some are not */
 };
 
 struct cascade_review {

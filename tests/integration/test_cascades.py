@@ -274,6 +274,27 @@ def test_what_cannot_be_followed_is_named_before_it_happens(w):
         raise Failed(f"apply says {said}, doctor {found}")
 
 
+def test_texts_that_are_equal_in_more_ways_than_case_are_named_before_it_happens(w):
+    w.sql("CREATE TABLE kind (code VARCHAR(20) COLLATE utf8mb4_general_ci PRIMARY KEY, exact VARCHAR(20) COLLATE utf8mb4_bin UNIQUE)",
+          "CREATE TABLE loose (id INT PRIMARY KEY, code VARCHAR(20) COLLATE utf8mb4_general_ci,"
+          " FOREIGN KEY (code) REFERENCES kind (code) ON DELETE CASCADE)",
+          "CREATE TABLE strict (id INT PRIMARY KEY, code VARCHAR(20) COLLATE utf8mb4_bin,"
+          " FOREIGN KEY (code) REFERENCES kind (exact) ON DELETE CASCADE)")
+    daemon = w.millrace()
+    done = daemon.apply(w.definitions({"table": "loose"}, {"table": "strict"}))
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "accents" in line]
+    found = [item for item in daemon.json("doctor", ok=None)["items"] if item["id"] == "mysql.table_cascade"]
+    if logs_cascades(w):
+        if said or found:
+            raise Failed(f"apply says {said}, doctor {found}")
+        return
+    if len(said) != 1 or f"{w.schema}.loose" not in said[0]:
+        raise Failed(f"apply says {said}")
+    state = {item["message"].split(" changes rows of ")[1].split(" ")[0].split(".")[1]: item["status"] for item in found}
+    if state != {"loose": "warn", "strict": "ok"}:
+        raise Failed(f"doctor says {found}")
+
+
 def test_a_parent_whose_row_image_lacks_the_key_makes_the_children_ones_to_verify(w):
     w.db.restart("--binlog-row-image=MINIMAL")
     w.make_schema()

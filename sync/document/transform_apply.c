@@ -113,15 +113,28 @@ static bool split(const struct transform *step, struct str text, struct texts *o
     return true;
 }
 
-static bool tells_time(const char *format)
+/* Whether the format reads one of these. */
+static bool reads(const char *format, const char *conversions)
 {
-    for (; (format = strchr(format, '%')) != NULL; format += 2) {
-        if (format[1] == '\0')
-            return false;
-        if (strchr("HIklMSTRrcXsp", format[1]) != NULL)
+    for (; (format = strchr(format, '%')) != NULL && format[1] != '\0'; format += 2)
+        if (strchr(conversions, format[1]) != NULL)
             return true;
-    }
     return false;
+}
+
+/* As ISO 8601; of a time with an offset that in UTC. */
+static size_t append_iso(char *iso, size_t cap, struct tm *tm, const char *format)
+{
+    if (!reads(format, "HIklMSTRrcXp"))
+        return strftime(iso, cap, "%Y-%m-%d", tm);
+    if (!reads(format, "z"))
+        return strftime(iso, cap, "%Y-%m-%dT%H:%M:%S", tm);
+
+    const long offset = tm->tm_gmtoff;
+    const time_t utc = timegm(tm) - offset;
+
+    (void)gmtime_r(&utc, tm);
+    return strftime(iso, cap, "%Y-%m-%dT%H:%M:%SZ", tm);
 }
 
 static bool epoch_date(struct str text, bool millis, struct texts *out, struct err *err)
@@ -180,10 +193,7 @@ static bool date(const struct transform *step, struct str text, struct texts *ou
     buf_free(&input);
     if (!fine)
         return refuse(text, "is no date of the form that `transform` gives", err);
-    add(out, (struct str){iso, strftime(iso, sizeof(iso),
-                                        tells_time(step->format.ptr) ? "%Y-%m-%dT%H:%M:%S"
-                                                                     : "%Y-%m-%d",
-                                        &tm)});
+    add(out, (struct str){iso, append_iso(iso, sizeof(iso), &tm, step->format.ptr)});
     return true;
 }
 

@@ -89,6 +89,19 @@ static bool read_field(struct arena *a, const char *name, unsigned bit,
                            bit == COLUMNS ? "a list of columns" : "a text that is not empty");
 }
 
+/* What strptime(3) reads by the daemon's own zone, or does not read. */
+static bool check_format(struct str format, struct err *err)
+{
+    for (size_t i = 0; i + 1 < format.len; i++) {
+        if (format.ptr[i] != '%')
+            continue;
+        if (format.ptr[++i] == 's' || format.ptr[i] == 'Z')
+            return err_set(err, ERR_REJECT, "`%%%c` cannot be read: use %s", format.ptr[i],
+                           format.ptr[i] == 's' ? "`epoch_second`" : "`%z`, an offset");
+    }
+    return true;
+}
+
 static bool read_fields(struct arena *a, const struct yaml_node *node, struct transform *out,
                         struct err *err)
 {
@@ -126,7 +139,8 @@ static bool read_step(struct arena *a, const struct yaml_node *node, struct tran
 
     if (kind == NULL || kind->kind != YAML_SCALAR)
         return err_set(err, ERR_REJECT, "a transform needs `kind`");
-    return find_kind(kind->text, out, err) && read_fields(a, node, out, err);
+    return find_kind(kind->text, out, err) && read_fields(a, node, out, err) &&
+           check_format(out->format, err);
 }
 
 static bool check_order(const struct transform *steps, size_t n, struct err *err)

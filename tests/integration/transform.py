@@ -43,6 +43,8 @@ def to_date(value, form):
         moment = datetime.datetime.strptime(value, form)
     except ValueError as e:
         raise Unfit(value) from e
+    if moment.tzinfo:
+        return moment.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat() + 'Z'
     return moment.isoformat() if '%H' in form else moment.date().isoformat()
 
 

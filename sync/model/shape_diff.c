@@ -72,6 +72,18 @@ static void note_added(struct differ *f, const struct object *o, const struct co
                            : "was added without NULL, so that rows have a value in it");
 }
 
+/* The collation without what servers began to call otherwise: utf8mb3 for utf8. */
+static struct str collation_of(const struct column *c)
+{
+    static const struct str olds[] = {STR("utf8_"), STR("utf8mb3_")};
+    const struct str s = c->collation;
+
+    for (size_t i = 0; i < ARRAY_LEN(olds); i++)
+        if (s.len > olds[i].len && strncasecmp(s.ptr, olds[i].ptr, olds[i].len) == 0)
+            return (struct str){s.ptr + olds[i].len, s.len - olds[i].len};
+    return s;
+}
+
 /* Of a column that is used; d NULL: it is not shown, or as it comes. */
 static void compare_column(struct differ *f, const struct object *o, struct str name,
                            bool is_shown, const struct column_definition *d)
@@ -86,6 +98,8 @@ static void compare_column(struct differ *f, const struct object *o, struct str 
     else if (is_shown && (d == NULL || d->type.len == 0) &&
              strcmp(field_default_type(was, &any), field_default_type(is, &any)) != 0)
         note(f, SHAPE_CHANGED, o, name, "changed its type, which is another field type");
+    else if (!is_shown && !same_name(collation_of(was), collation_of(is)))
+        note(f, SHAPE_CHANGED, o, name, "is compared otherwise, by which rows are chosen");
 }
 
 static bool is_listed(const struct object *o, struct str name)

@@ -79,3 +79,14 @@ for test in (test_an_ALTER_that_deletes_duplicates_builds_the_index_again, test_
     test.servers, test.why = ("mariadb", "mariadb11"), "only MariaDB has it"
 test_names_in_another_case_are_those_of_the_log.servers = ("mariadb", "mariadb11")
 test_names_in_another_case_are_those_of_the_log.why = "its setting cannot be changed any more"
+
+
+def test_another_collation_of_a_column_that_rows_are_joined_by_builds_the_index_again(w):
+    w.sql("CREATE TABLE head (id INT PRIMARY KEY, code VARCHAR(10) COLLATE utf8mb4_general_ci)",
+          "CREATE TABLE item (id INT PRIMARY KEY, head VARCHAR(10) COLLATE utf8mb4_general_ci, KEY (head))",
+          "INSERT INTO head VALUES (1, 'a'), (2, 'b')", "INSERT INTO item VALUES (1, 'A'), (2, 'b')")
+    daemon = w.follow(w.definitions({"table": "head", "relations": [
+        {"from": "code", "table": "item", "to": "head", "as": "items", "many": True}]}))
+    w.sql("ALTER TABLE head MODIFY code VARCHAR(10) COLLATE utf8mb4_bin",
+          "ALTER TABLE item MODIFY head VARCHAR(10) COLLATE utf8mb4_bin")
+    w.equal(daemon, seconds=60)

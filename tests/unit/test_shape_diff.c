@@ -38,6 +38,17 @@ static void make(struct fake_catalog *c, const struct tables *t)
     fake_table(c, "item", t->item, t->item_key);
 }
 
+/* The text columns of now. */
+static void set_collation(struct fake_catalog *c, const char *collation)
+{
+    for (size_t t = 0; t < c->n; t++)
+        for (size_t i = 0; i < c->facts[t].schema->n_columns; i++)
+            if (c->facts[t].schema->columns[i].collation.len > 0)
+                c->facts[t].schema->columns[i].collation = str_from(collation);
+}
+
+static const char *collation_now = "utf8mb4_general_ci";
+
 static struct shape_diff diff_by(const char *table, struct tables is,
                                  const struct shape_event *event)
 {
@@ -51,6 +62,7 @@ static struct shape_diff diff_by(const char *table, struct tables is,
     is.item_key = is.item_key == NULL ? before.item_key : is.item_key;
     make(&then, &before);
     make(&now, &is);
+    set_collation(&now, collation_now);
     buf_printf(&text, HEAD "  - {%s}\n", table);
 
     const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
@@ -182,6 +194,25 @@ static void what_rows_are_joined_and_chosen_by_counts(void **state)
     assert_item(WHERE, "id int NOT NULL; order_id int; qty bigint", SHAPE_SAME, "");
 }
 
+static void another_collation_counts_where_rows_are_joined_by_it(void **state)
+{
+    static const char by_title[] =
+        "table: d.orders, columns: [id], relations: [{from: title, table: d.item, to: order_id,"
+        " as: items, many: true}]";
+
+    (void)state;
+    assert_int_equal(diff(by_title, (struct tables){0}).change, SHAPE_SAME);
+    collation_now = "utf8mb4_bin";
+
+    const struct shape_diff joined = diff(by_title, (struct tables){0}),
+                            shown = diff(ALL, (struct tables){0});
+
+    collation_now = "utf8mb4_general_ci";
+    assert_int_equal(joined.change, SHAPE_CHANGED);
+    assert_non_null(strstr(joined.reason, "`title`"));
+    assert_int_equal(shown.change, SHAPE_SAME);
+}
+
 static void another_key_names_documents_anew_and_orders_related_rows(void **state)
 {
     struct shape_diff d = diff(ALL, (struct tables){.orders_key = "PRIMARY=customer"});
@@ -255,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_column_that_goes_changes_rows_where_all_are_shown),
         cmocka_unit_test(another_text_or_field_type_changes_rows),
         cmocka_unit_test(what_rows_are_joined_and_chosen_by_counts),
+        cmocka_unit_test(another_collation_counts_where_rows_are_joined_by_it),
         cmocka_unit_test(another_key_names_documents_anew_and_orders_related_rows),
         cmocka_unit_test(a_name_that_goes_to_another_column_changes_rows),
         cmocka_unit_test(what_may_change_rows_begins_a_build_anew),

@@ -26,7 +26,7 @@ struct branch_field {
     size_t at;           /* index into the columns that are read */
     struct str constant; /* JSON that stands for it in every document; empty: the column's */
     struct str name;     /* as the definition calls it; of one with transforms */
-    struct transforms transforms; /* none: the value is shown as it is */
+    struct transforms transforms;     /* none: the value is shown as it is */
     const struct branch_field *parts; /* columns whose texts are joined, instead of its own */
     size_t n_parts;
 };

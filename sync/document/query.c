@@ -16,8 +16,8 @@
 #define LIST   "_millrace_k"
 #define NUMBER "_millrace_n"
 
-/* A link table's columns as a table of their own, so that conditions on the related table cannot
- * mean one of them. */
+/* A link table's columns as a table of their own, so that conditions on the related table
+ * cannot mean one of them. */
 #define LINK      "_millrace_l"
 #define LINK_FROM "_millrace_f"
 #define LINK_TO   "_millrace_t"

@@ -29,9 +29,8 @@ static bool append_text(const struct branch_field *f, const struct value *v, str
 }
 
 /* The texts of the parts that are not NULL, with what stands between them. */
-static bool join_parts(const struct branch_field *f, const size_t *map,
-                       const struct value *row, struct buf *text, bool *is_null,
-                       struct err *err)
+static bool join_parts(const struct branch_field *f, const size_t *map, const struct value *row,
+                       struct buf *text, bool *is_null, struct err *err)
 {
     *is_null = true;
     for (size_t i = 0; i < f->n_parts; i++) {
@@ -80,9 +79,9 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
             buf_append(out, f->field.member);
         if (f->constant.len > 0)
             buf_append(out, f->constant);
-        else if (f->transforms.n > 0 ? !append_transformed(f, map, row, out, err)
-                                     : !field_append(&f->field, value_at(map, row, f->at), out,
-                                                     err))
+        else if (f->transforms.n > 0
+                     ? !append_transformed(f, map, row, out, err)
+                     : !field_append(&f->field, value_at(map, row, f->at), out, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
     }
     return true;

@@ -226,9 +226,9 @@ static bool boolean(const struct transform *step, struct str text, struct texts 
     static const struct {
         const char *word;
         bool is;
-    } words[] = {{"true", true},   {"t", true},  {"yes", true}, {"y", true},    {"on", true},
-                 {"false", false}, {"f", false}, {"no", false}, {"n", false},   {"off", false},
-                 {"", false}};
+    } words[] = {{"true", true}, {"t", true},      {"yes", true}, {"y", true},
+                 {"on", true},   {"false", false}, {"f", false},  {"no", false},
+                 {"n", false},   {"off", false},   {"", false}};
     const struct str s = trimmed(text);
 
     (void)step;
@@ -287,9 +287,9 @@ static bool mask(const struct transform *step, struct str text, struct texts *ou
 }
 
 static const step_fn steps[N_TRANSFORM_KINDS] = {
-    [TRANSFORM_TEXT] = keep,     [TRANSFORM_TRIM] = trim,       [TRANSFORM_SPLIT] = split,
-    [TRANSFORM_JOIN] = keep,     [TRANSFORM_DATE] = date,       [TRANSFORM_BOOLEAN] = boolean,
-    [TRANSFORM_NUMBER] = number, [TRANSFORM_JSON] = json,       [TRANSFORM_MASK] = mask,
+    [TRANSFORM_TEXT] = keep,     [TRANSFORM_TRIM] = trim, [TRANSFORM_SPLIT] = split,
+    [TRANSFORM_JOIN] = keep,     [TRANSFORM_DATE] = date, [TRANSFORM_BOOLEAN] = boolean,
+    [TRANSFORM_NUMBER] = number, [TRANSFORM_JSON] = json, [TRANSFORM_MASK] = mask,
 };
 
 static void append(const struct texts *t, struct buf *out)

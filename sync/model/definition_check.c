@@ -443,8 +443,9 @@ static void check_way(struct checker *c, const struct subject *outer, const stru
 
     if (!t->given) {
         if (s->facts != NULL && outer->facts != NULL)
-            check_join(c, outer, s,
-                       &(struct pairs){r->from, r->to, r->n_from, r->n_to, r->refresh, r->place});
+            check_join(
+                c, outer, s,
+                &(struct pairs){r->from, r->to, r->n_from, r->n_to, r->refresh, r->place});
         return;
     }
 
@@ -454,8 +455,9 @@ static void check_way(struct checker *c, const struct subject *outer, const stru
         return;
     check_related_view(c, &link, r);
     if (outer->facts != NULL)
-        check_join(c, outer, &link,
-                   &(struct pairs){r->from, t->from, r->n_from, t->n_from, r->refresh, r->place});
+        check_join(
+            c, outer, &link,
+            &(struct pairs){r->from, t->from, r->n_from, t->n_from, r->refresh, r->place});
     if (s->facts != NULL)
         check_join(c, &link, s,
                    &(struct pairs){t->to, r->to, t->n_to, r->n_to, r->refresh, r->place});

@@ -124,7 +124,9 @@ const struct form form_database = {
 /* ---- columns ---- */
 
 static const struct form_field transform_fields[] = {
-    {"kind", FORM_TEXT, FORM_REQUIRED, 0, .help = "What is done with the value: see below; `by`, `format`, `columns` and `salt` are fields of some."},
+    {"kind", FORM_TEXT, FORM_REQUIRED, 0,
+     .help = "What is done with the value: see below; `by`, `format`, `columns` and `salt` are "
+             "fields of some."},
 };
 static const struct form form_transform = {
     .noun = "transform",
@@ -155,13 +157,14 @@ static const struct form_field column_fields[] = {
      .rule = rule_field, .help = "Fields that also search this column's text."},
     {"skip", FORM_BOOL, FORM_REBUILD, AT(column_definition, skip), .preset = "false",
      .help = "Leave it out of the document."},
-    {"transform", FORM_JSON_OBJECTS, FORM_REBUILD,
-     AT(column_definition, transform_json), .object = &form_transform,
-     .help = "Changes of the value, in order."},
+    {"transform", FORM_JSON_OBJECTS, FORM_REBUILD, AT(column_definition, transform_json),
+     .object = &form_transform, .help = "Changes of the value, in order."},
     {"default", FORM_JSON, FORM_REBUILD, AT(column_definition, default_json),
-     .given_at = offsetof(struct column_definition, has_default), .help = "What stands in the document instead of null."},
+     .given_at = offsetof(struct column_definition, has_default),
+     .help = "What stands in the document instead of null."},
     {"value", FORM_JSON, FORM_REBUILD, AT(column_definition, value_json),
-     .given_at = offsetof(struct column_definition, has_value), .help = "A constant, in every document; no column is read."},
+     .given_at = offsetof(struct column_definition, has_value),
+     .help = "A constant, in every document; no column is read."},
 };
 
 static void settle_column(void *object)
@@ -201,10 +204,10 @@ static const struct form form_through = {
 
 static const char *const refreshes[] = {"parent", "area", "none", NULL};
 
-#define RELATION_BOOL(member, ...)                                                           \
-    {                                                                                        \
+#define RELATION_BOOL(member, ...)                                                            \
+    {                                                                                         \
 #member, FORM_BOOL, FORM_REBUILD, AT(relation_definition, member), .preset = "false", \
-            __VA_ARGS__                                                                      \
+                                                                           __VA_ARGS__        \
     }
 
 static const struct form_field relation_fields[] = {
@@ -226,7 +229,8 @@ static const struct form_field relation_fields[] = {
      .help = "SQL condition on the related table's rows."},
     RELATION_BOOL(distinct, .help = "Equal elements only once."),
     {"order_by", FORM_TEXT, FORM_REBUILD, AT(relation_definition, order_by),
-     .rule = rule_expression, .help = "SQL order of the rows, before that of the key; `price DESC`."},
+     .rule = rule_expression,
+     .help = "SQL order of the rows, before that of the key; `price DESC`."},
     {"limit", FORM_COUNT, FORM_REBUILD, AT(relation_definition, limit),
      .help = "At most so many elements, after `distinct`."},
     {"max_depth", FORM_COUNT, FORM_REBUILD, AT(relation_definition, max_depth),
@@ -346,15 +350,17 @@ static const struct form_field table_fields[] = {
      .help = "Mapping that is merged into what Millrace makes, and wins."},
     {"schema_changes", FORM_CHOICE, 0, AT(table_definition, schema_changes),
      .choices = schema_changes, .preset = "follow",
-     .help = "What DDL on its tables does: `follow` adds new columns to the index and builds it "
-             "again where rows changed, by itself; `stop` stops it until somebody builds it."},
+     .help =
+         "What DDL on its tables does: `follow` adds new columns to the index and builds it "
+         "again where rows changed, by itself; `stop` stops it until somebody builds it."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
      .help = "A change leaves a snapshot for a later run."},
-    {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter),
-     .rule = rule_expression, .help = "SQL condition of the rows that have a document."},
+    {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter), .rule = rule_expression,
+     .help = "SQL condition of the rows that have a document."},
     {"soft_delete", FORM_OBJECT, FORM_REBUILD, .at = 0,
      .given_at = offsetof(struct table_definition, soft_delete_given),
-     .object = &form_soft_delete, .help = "Rows that are marked as deleted, and have no document."},
+     .object = &form_soft_delete,
+     .help = "Rows that are marked as deleted, and have no document."},
     {"sync_every", FORM_DURATION, FORM_LATER, AT(table_definition, sync_every_s),
      .help = "Interval of a sync by `daily_check_column` where there is no binlog."},
     {"root_column", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(table_definition, root_column),

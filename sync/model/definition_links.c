@@ -105,7 +105,8 @@ static void check_column(struct checker *c, const struct column_definition *col)
     if (column_is_rest(col)) {
         if (col->as.len + col->type.len + col->analyzer.len + col->format.len + col->n_copy_to >
                 0 ||
-            col->keyword || col->skip || col->has_default || col->has_value || col->transform_json.len > 0)
+            col->keyword || col->skip || col->has_default || col->has_value ||
+            col->transform_json.len > 0)
             problems_add(c->problems, SEVERITY_ERROR, col->place,
                          "`*` stands for many columns: it has no fields of its own");
         return;

@@ -212,8 +212,8 @@ static void add_object(struct maker *m, const struct object *o, struct yaml_node
         add_columns(m, o, s, properties);
 }
 
-static void add_relations(struct maker *m, const struct relation_definition *relations, size_t n,
-                          struct yaml_node *properties);
+static void add_relations(struct maker *m, const struct relation_definition *relations,
+                          size_t n, struct yaml_node *properties);
 
 static void add_relation(struct maker *m, const struct relation_definition *r, uint32_t depth,
                          struct yaml_node *properties)
@@ -238,8 +238,8 @@ static void add_relation(struct maker *m, const struct relation_definition *r, u
     yaml_put(m->a, properties, relation_as(r), field);
 }
 
-static void add_relations(struct maker *m, const struct relation_definition *relations, size_t n,
-                          struct yaml_node *properties)
+static void add_relations(struct maker *m, const struct relation_definition *relations,
+                          size_t n, struct yaml_node *properties)
 {
     for (size_t i = 0; i < n; i++)
         add_relation(m, &relations[i], relations[i].max_depth, properties);
@@ -347,7 +347,8 @@ static void put_settings(struct arena *a, struct yaml_node *into, const struct y
 /*
  * What a version has while it is filled, and what comes back when it is full.  A refresh a
  * second, also where nobody searches: without any the engine keeps every new id in memory and
- * writes everything out on one core at the end, which took a fifth longer (docs/performance.md).
+ * writes everything out on one core at the end, which took a fifth longer
+ * (docs/performance.md).
  */
 static const struct {
     const char *name;

@@ -140,8 +140,8 @@ static bool compare_joined(struct differ *f, const struct object *o,
     struct arena *a = arena_new();
     struct transforms steps;
     struct err err = {0};
-    const bool joined = transforms_parse(a, d->transform_json, &steps, &err) &&
-                        !transforms_read_column(&steps);
+    const bool joined =
+        transforms_parse(a, d->transform_json, &steps, &err) && !transforms_read_column(&steps);
 
     for (size_t i = 0; joined && i < steps.steps[0].n_columns; i++)
         compare_column(f, o, steps.steps[0].columns[i], true, NULL);
@@ -207,7 +207,8 @@ static struct str other_key(const struct schema *was, const struct schema *is)
 /* The statement gives the column's name to another one. */
 static bool is_given_away(const struct ddl *ddl, const struct ddl_column *c)
 {
-    if (c->op != DDL_COLUMN_DROP && (c->new_name.ptr == NULL || same_name(c->new_name, c->name)))
+    if (c->op != DDL_COLUMN_DROP &&
+        (c->new_name.ptr == NULL || same_name(c->new_name, c->name)))
         return false;
     for (size_t i = 0; i < ddl->n_columns; i++) {
         const struct ddl_column *other = &ddl->columns[i];
@@ -315,14 +316,14 @@ static void compare_relations(struct differ *f, const struct object *outer,
         compare_conditions(f, &o);
         compare_event(f, &o);
         if (key.ptr != NULL)
-            note(f, SHAPE_CHANGED, &o, key, "came into the primary key or left it, by which rows "
-                                            "are in order");
+            note(f, SHAPE_CHANGED, &o, key,
+                 "came into the primary key or left it, by which rows "
+                 "are in order");
         compare_relations(f, &o, r->relations, r->n_relations);
     }
 }
 
-struct shape_diff shape_diff_make(const struct definitions *d,
-                                  const struct table_definition *t,
+struct shape_diff shape_diff_make(const struct definitions *d, const struct table_definition *t,
                                   const struct shape_find *was, const struct shape_find *is,
                                   const struct shape_event *event)
 {
@@ -349,7 +350,8 @@ struct shape_diff shape_diff_make(const struct definitions *d,
     const struct str key = t->n_key == 0 ? other_key(o.was, o.is) : (struct str){NULL, 0};
 
     if (key.ptr != NULL)
-        note(&f, SHAPE_KEY, &o, key, "came into the primary key or left it, and documents are "
-                                     "named by that");
+        note(&f, SHAPE_KEY, &o, key,
+             "came into the primary key or left it, and documents are "
+             "named by that");
     return out;
 }

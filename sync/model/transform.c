@@ -134,8 +134,7 @@ static bool read_fields(struct arena *a, const struct yaml_node *node, struct tr
 static bool read_step(struct arena *a, const struct yaml_node *node, struct transform *out,
                       struct err *err)
 {
-    const struct yaml_node *kind =
-        node->kind == YAML_MAP ? yaml_find(node, STR("kind")) : NULL;
+    const struct yaml_node *kind = node->kind == YAML_MAP ? yaml_find(node, STR("kind")) : NULL;
 
     if (kind == NULL || kind->kind != YAML_SCALAR)
         return err_set(err, ERR_REJECT, "a transform needs `kind`");
@@ -155,8 +154,7 @@ static bool check_order(const struct transform *steps, size_t n, struct err *err
     return true;
 }
 
-bool transforms_parse(struct arena *a, struct str json, struct transforms *out,
-                      struct err *err)
+bool transforms_parse(struct arena *a, struct str json, struct transforms *out, struct err *err)
 {
     struct problems *problems = problems_new();
     const struct yaml_node *list =

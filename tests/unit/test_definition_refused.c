@@ -29,14 +29,14 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
     assert_refused(HEAD "  - {table: shop.Orders}", 4, 13, "lower case");
     assert_refused(HEAD "  - {table: shop.a, index: a_v1}", 4, 28, "mark the versions");
     assert_refused(HEAD "  - {table: shop.a, settings: [x]}", 4, 31, "must be a map");
-    assert_refused(HEAD "  - {table: shop.a, columns: [b, {name: a, value: 1, skip: true}]}", 4, 34,
-                   "leave out `skip`");
-    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, value: 1, default: 2}]}", 4, 31,
-                   "leave out `default`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [b, {name: a, value: 1, skip: true}]}", 4,
+                   34, "leave out `skip`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, value: 1, default: 2}]}", 4,
+                   31, "leave out `default`");
     assert_refused(HEAD "  - {table: shop.a, columns: [{name: '*', default: 2}]}", 4, 31,
                    "it has no fields of its own");
-    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, transform: [{kind: split}]}]}", 4,
-                   52, "needs `by`");
+    assert_refused(HEAD "  - {table: shop.a, columns: [{name: a, transform: [{kind: split}]}]}",
+                   4, 52, "needs `by`");
     assert_refused(HEAD "  - {table: shop.a, soft_delete: {column: a, deleted: [1]}}", 4, 55,
                    "must be a single value");
     assert_refused(HEAD "  - {table: shop.a, filter: a = 1;}", 4, 29, "ends a statement");
@@ -51,7 +51,8 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
                    "several tables in one index");
 }
 
-static void an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again(void **state)
+static void
+an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again(void **state)
 {
     static const char now[] = HEAD "  - {table: shop.b, index: x}";
     static const char then[] = "tables:\n  - {table: shop.a, index: x}";
@@ -140,8 +141,9 @@ static void fields_of_a_relation_that_make_no_sense_together_are_refused(void **
         problems = problems_new();
         buf_free(&b);
     }
-    assert_refused(HEAD "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, "
-                        "max_depth: 11}]}",
+    assert_refused(HEAD
+                   "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, "
+                   "max_depth: 11}]}",
                    4, 33, "10 at most");
     assert_refused(HEAD "  - {table: shop.a, relations: [{from: x, table: shop.b, to: y, "
                         "through: {table: sho.l, from: a, to: b}}]}",
@@ -156,12 +158,13 @@ static void what_a_relation_can_show_is_taken(void **state)
     struct relation_columns shown;
 
     (void)state;
-    d = apply_fine(NULL, HEAD
-                   "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, many: "
-                   "true, max_depth: 3, through: {table: shop.l, from: a, to: b}, order_by: c "
-                   "DESC, limit: 3, distinct: true}, {from: x, table: shop.b, to: y, values: v}, "
-                   "{from: x, table: shop.b, to: y, as: w, values: v, columns: [{name: v, type: "
-                   "text}]}, {from: x, table: shop.c, to: y, flattened: true}]}");
+    d = apply_fine(
+        NULL,
+        HEAD "  - {table: shop.a, relations: [{from: x, table: shop.a, to: y, as: r, many: "
+             "true, max_depth: 3, through: {table: shop.l, from: a, to: b}, order_by: c "
+             "DESC, limit: 3, distinct: true}, {from: x, table: shop.b, to: y, values: v}, "
+             "{from: x, table: shop.b, to: y, as: w, values: v, columns: [{name: v, type: "
+             "text}]}, {from: x, table: shop.c, to: y, flattened: true}]}");
     r = d->tables[0].relations;
     assert_true(r[0].through.given);
     assert_text(r[0].through.to[0], "b");
@@ -256,7 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DEFINITION_TEST(a_wrong_field_is_refused_at_its_place),
-        DEFINITION_TEST(an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again),
+        DEFINITION_TEST(
+            an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again),
         DEFINITION_TEST(a_wrong_relation_is_refused_at_its_place),
         DEFINITION_TEST(fields_of_a_relation_that_make_no_sense_together_are_refused),
         DEFINITION_TEST(what_a_relation_can_show_is_taken),

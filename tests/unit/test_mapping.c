@@ -110,7 +110,8 @@ static void a_relation_of_single_values_is_a_field(void **state)
 {
     (void)state;
     assert_mappings(
-        "{table: d.customer, columns: [id], relations: [{from: id, table: d.item, to: order_id, "
+        "{table: d.customer, columns: [id], relations: [{from: id, table: d.item, to: "
+        "order_id, "
         "as: prices, many: true, values: price}, {from: id, table: d.item, to: order_id, as: "
         "texts, values: price, columns: [{name: price, type: keyword}]}]}",
         "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"prices\":{"
@@ -120,13 +121,14 @@ static void a_relation_of_single_values_is_a_field(void **state)
 static void a_constant_has_the_field_of_its_value(void **state)
 {
     (void)state;
-    assert_mappings("{table: d.customer, columns: [{name: a, value: x}, {name: b, value: 5}, "
-                    "{name: c, value: 1.5}, {name: d, value: true}, {name: e, value: [p, q]}, "
-                    "{name: f, value: {g: 1}}, {name: id, as: h, value: 2026-01-01, type: date}]}",
-                    "{\"dynamic\":\"strict\",\"properties\":{\"a\":{\"type\":\"keyword\"},"
-                    "\"b\":{\"type\":\"long\"},\"c\":{\"type\":\"double\"},"
-                    "\"d\":{\"type\":\"boolean\"},\"e\":{\"type\":\"keyword\"},"
-                    "\"f\":{\"type\":\"flat_object\"},\"h\":{\"type\":\"date\"}}}");
+    assert_mappings(
+        "{table: d.customer, columns: [{name: a, value: x}, {name: b, value: 5}, "
+        "{name: c, value: 1.5}, {name: d, value: true}, {name: e, value: [p, q]}, "
+        "{name: f, value: {g: 1}}, {name: id, as: h, value: 2026-01-01, type: date}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"a\":{\"type\":\"keyword\"},"
+        "\"b\":{\"type\":\"long\"},\"c\":{\"type\":\"double\"},"
+        "\"d\":{\"type\":\"boolean\"},\"e\":{\"type\":\"keyword\"},"
+        "\"f\":{\"type\":\"flat_object\"},\"h\":{\"type\":\"date\"}}}");
 }
 
 static void a_transformed_column_has_the_field_of_what_comes_out(void **state)
@@ -134,7 +136,8 @@ static void a_transformed_column_has_the_field_of_what_comes_out(void **state)
     (void)state;
     assert_mappings(
         "{table: d.customer, columns: [{name: both, transform: [{kind: join, columns: [id, "
-        "name]}, {kind: mask, salt: x}]}, {name: name, transform: [{kind: date, format: '%Y'}]}, "
+        "name]}, {kind: mask, salt: x}]}, {name: name, transform: [{kind: date, format: "
+        "'%Y'}]}, "
         "{name: id, transform: [{kind: boolean}]}, {name: name, as: n, transform: [{kind: "
         "split, by: x}, {kind: number}], type: long}]}",
         "{\"dynamic\":\"strict\",\"properties\":{\"both\":{\"type\":\"keyword\","
@@ -148,10 +151,14 @@ static void a_default_that_its_field_cannot_take_is_refused(void **state)
         const char *column;
         bool fits;
     } cases[] = {
-        {"{name: id, default: 0}", true},        {"{name: id, default: {a: 1}}", false},
-        {"{name: id, default: [1, 2]}", true},   {"{name: id, default: true}", false},
-        {"{name: name, default: none}", true},   {"{name: id, type: boolean, default: false}", true},
-        {"{name: id, type: boolean, default: 0}", false}, {"{name: name, default: {a: 1}}", false},
+        {"{name: id, default: 0}", true},
+        {"{name: id, default: {a: 1}}", false},
+        {"{name: id, default: [1, 2]}", true},
+        {"{name: id, default: true}", false},
+        {"{name: name, default: none}", true},
+        {"{name: id, type: boolean, default: false}", true},
+        {"{name: id, type: boolean, default: 0}", false},
+        {"{name: name, default: {a: 1}}", false},
     };
 
     (void)state;
@@ -188,7 +195,8 @@ static void a_relation_of_some_depth_stands_below_itself(void **state)
         "id, as: up, max_depth: 3, columns: [title]}]}",
         "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"up\":{"
         "\"properties\":{\"title\":{\"type\":\"keyword\"},\"up\":{\"properties\":{\"title\":{"
-        "\"type\":\"keyword\"},\"up\":{\"properties\":{\"title\":{\"type\":\"keyword\"}}}}}}}}}");
+        "\"type\":\"keyword\"},\"up\":{\"properties\":{\"title\":{\"type\":\"keyword\"}}}}}}}}"
+        "}");
 }
 
 static void fields_that_are_copied_to_are_declared(void **state)
@@ -279,10 +287,10 @@ static void an_open_index_gets_those_of_its_changed_settings_that_it_can_take(vo
     struct made was =
         make("{table: d.customer, settings: {number_of_shards: 2, refresh_interval: 5s, "
              "max_result_window: 7, index.routing.allocation.require.x: y}}");
-    struct made is =
-        make("{table: d.customer, settings: {index: {number_of_shards: 3, number_of_replicas: 1}, "
-             "refresh_interval: 6s, analysis: {a: {b: c}}, routing: {allocation: {require: {x: "
-             "y}}}}}");
+    struct made is = make(
+        "{table: d.customer, settings: {index: {number_of_shards: 3, number_of_replicas: 1}, "
+        "refresh_interval: 6s, analysis: {a: {b: c}}, routing: {allocation: {require: {x: "
+        "y}}}}}");
     struct buf json = {0}, then = {0}, again = {0};
     struct table_definition has = *was.request.table;
 

@@ -82,11 +82,37 @@ static void drop(struct safe_point *s, size_t i)
     s->moved = true;
 }
 
+/* Another hold's place lies between the two ends of this one. */
+static bool has_inside(const struct safe_point *s, size_t hold)
+{
+    const struct hold *h = &s->holds[hold];
+
+    for (size_t i = hold + 1; i < s->n_holds; i++)
+        if (mark_is_before(&h->at, &s->holds[i].at))
+            return mark_is_before(&s->holds[i].at, &h->end);
+    return false;
+}
+
 static void drop_ended(struct safe_point *s)
 {
     for (size_t i = s->n_holds; i-- > 0;)
-        if (s->holds[i].released && !mark_is_before(&s->done, &s->holds[i].end))
+        if (s->holds[i].released && !mark_is_before(&s->done, &s->holds[i].end) &&
+            !has_inside(s, i))
             drop(s, i);
+}
+
+/* The last place that is done and between the ends of no hold. */
+static const struct mark *place(const struct safe_point *s)
+{
+    const struct mark *at = &s->done;
+
+    for (size_t i = s->n_holds; i-- > 0;) {
+        const struct hold *h = &s->holds[i];
+
+        if (mark_is_before(&h->at, at) && (!h->released || mark_is_before(at, &h->end)))
+            at = &h->at;
+    }
+    return at;
 }
 
 void safe_point_release(struct safe_point *s, uint64_t hold, const struct mark *end)
@@ -129,8 +155,8 @@ const struct mark *safe_point_end(const struct safe_point *s)
 
 bool safe_point_take(struct safe_point *s, struct mark *out, struct gtid_set *executed)
 {
-    const bool held = s->n_holds > 0 && mark_is_before(&s->holds[0].at, &s->done);
-    const struct mark *at = held ? &s->holds[0].at : &s->done;
+    const struct mark *at = place(s);
+    const bool held = at != &s->done;
     const bool moved = s->moved && (!held || mark_is_before(&s->taken, at));
 
     *out = s->taken = *at;

@@ -44,7 +44,8 @@ void safe_point_free(struct safe_point *s);
 
 /* Stay at `at` or before, which is behind all that is done; the hold's number, never 0. */
 uint64_t safe_point_hold(struct safe_point *s, const struct mark *at);
-/* The hold goes when everything up to end is done. */
+/* The hold ends there, once everything up to end is done: the place is never between its two ends,
+ * where a restart would read the second one without the first. */
 void safe_point_release(struct safe_point *s, uint64_t hold, const struct mark *end);
 
 /*

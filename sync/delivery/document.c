@@ -157,8 +157,24 @@ static bool go_on(struct document *doc)
     return true;
 }
 
+/*
+ * Changes of a row in one compressed transaction have one version.  A copy of the first whose
+ * answer was lost may still come and would then undo the next: so this one is read again, and
+ * written above it.
+ */
+static void rise_above(struct write *later, const struct write *now)
+{
+    if (!now->ambiguous || later->version != now->version || later->strict)
+        return;
+    later->op = DOC_REFRESH;
+    later->reread = false;
+    later->version++;
+}
+
 bool document_end(struct document *doc, enum outcome how, struct write_ends *ends)
 {
+    if (doc->later != NULL)
+        rise_above(doc->later, doc->now);
     write_end(doc->now, how, ends);
     return go_on(doc);
 }

@@ -345,6 +345,31 @@ static void an_unknown_result_keeps_the_document_to_the_same_write(void **state)
     assert_int_equal(done(f, OUTCOME_SUPERSEDED), 1);
 }
 
+/* A copy of the first may still be on its way, at the version of the second. */
+static void a_write_at_the_version_of_one_whose_answer_was_lost_is_read_again_above_it(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_INDEX, 10, "a");
+    document_take(f->doc);
+    document_lost_answer(f->doc);
+    arrive(f, DOC_INDEX, 10, "b");
+    CHECK_NOW(f, DOCUMENT_UNKNOWN, 10, "a");
+    document_take(f->doc);
+    end(f, OUTCOME_DELIVERED);
+    assert_int_equal(f->doc->state, DOCUMENT_LOAD_WAIT);
+    assert_true(f->doc->now->version == 11);
+    document_take(f->doc);
+    document_loaded(f->doc, 20, STR("b"), &f->ends);
+    CHECK_NOW(f, DOCUMENT_READY, 20, "b");
+    document_take(f->doc);
+    document_lost_answer(f->doc);
+    arrive(f, DOC_INDEX, 21, "c");
+    document_take(f->doc);
+    end(f, OUTCOME_DELIVERED);
+    CHECK_NOW(f, DOCUMENT_READY, 21, "c");
+}
+
 static void a_write_that_was_not_applied_can_be_replaced(void **state)
 {
     struct fixture *f = *state;
@@ -550,6 +575,7 @@ int main(void)
         CASE(a_write_older_than_a_waiting_refresh_is_covered_by_the_read),
         CASE(a_write_during_the_read_stands_if_it_to_placeer_than_the_stamp),
         CASE(an_unknown_result_keeps_the_document_to_the_same_write),
+        CASE(a_write_at_the_version_of_one_whose_answer_was_lost_is_read_again_above_it),
         CASE(a_write_that_was_not_applied_can_be_replaced),
         CASE(a_read_refused_by_its_gap_is_read_again_above_it),
         CASE(a_refused_document_is_dead_and_its_newer_write_goes_on),

@@ -44,6 +44,26 @@ static const char *pick(struct maker *m, const char *const *words, size_t n)
     return words[(size_t)rand_r(&m->seed) % n];
 }
 
+/* What a column's value is made of. */
+static void make_value(struct maker *m)
+{
+    static const char *const values[] = {
+        "1.50", "'1.50'", "[true, 'x: y']", "{a: {b: \"\\n\"}}", "false", "1e400"};
+    static const char *const steps[] = {
+        "[{kind: split, by: ','}, {kind: trim}]", "[{by: \"\\t\", kind: split}]",
+        "[{kind: join, columns: [a, 'b c'], by: ' '}, {kind: mask, salt: '#1'}]",
+        "[{kind: date, format: '%d.%m.%Y %H:%M'}]"};
+
+    if (chance(m, 15)) {
+        buf_printf(&m->b, ", value: %s", pick(m, values, ARRAY_LEN(values)));
+        return;
+    }
+    if (chance(m, 20))
+        buf_printf(&m->b, ", default: %s", pick(m, values, ARRAY_LEN(values)));
+    if (chance(m, 20))
+        buf_printf(&m->b, ", transform: %s", pick(m, steps, ARRAY_LEN(steps)));
+}
+
 static void make_columns(struct maker *m)
 {
     static const char *const types[] = {"keyword", "text", "long", "date", "flat_object"};
@@ -63,6 +83,7 @@ static void make_columns(struct maker *m)
             buf_append(&m->b, STR(", copy_to: [all, '12'], keyword: true"));
         if (chance(m, 20))
             buf_append(&m->b, STR(", skip: false, format: \"yyyy-MM-dd'T'HH\""));
+        make_value(m);
         buf_append_char(&m->b, '}');
     }
     buf_append(&m->b, STR("], "));
@@ -79,12 +100,25 @@ static void make_relations(struct maker *m, unsigned depth)
     for (int i = 0; i < n; i++) {
         buf_printf(&m->b, "%s{table: d%d.t%d, as: r%u, ", i > 0 ? ", " : "", 0,
                    rand_r(&m->seed) % 9, m->names++);
-        buf_append(&m->b, chance(m, 50) ? STR("from: a, to: [b], ")
-                                        : STR("from: [a, b], to: [c, d], "));
+        buf_append(&m->b, chance(m, 40) ? STR("from: a, to: [b], ")
+                          : chance(m, 60)
+                              ? STR("from: [a, b], to: [c, d], ")
+                              : STR("from: a, through: {table: d0.l, from: [x], to: [y, z]}, "
+                                    "to: [c, d], "));
+        const bool many = chance(m, 50);
+
+        if (many && chance(m, 30))
+            buf_append(&m->b, STR("distinct: true, limit: 12, order_by: \"a DESC, 'b'\", "));
+        buf_printf(&m->b, "many: %s, ", many ? "true" : "false");
+        if (chance(m, 15)) {
+            buf_append(&m->b, STR("values: v}"));
+            continue;
+        }
         if (chance(m, 50))
             make_columns(m);
-        buf_printf(&m->b, "many: %s, nested: %s, ", chance(m, 50) ? "true" : "false",
-                   chance(m, 50) ? "true" : "false");
+        buf_append(&m->b, chance(m, 50)   ? STR("nested: true, ")
+                          : chance(m, 20) ? STR("flattened: true, ")
+                                          : STR("nested: false, "));
         if (chance(m, 40))
             buf_printf(&m->b, "where: %s, ", pick(m, wheres, ARRAY_LEN(wheres)));
         if (chance(m, 40))
@@ -113,6 +147,11 @@ static void make_file(struct maker *m)
                    m->names++, pick(m, raws, ARRAY_LEN(raws)), pick(m, raws, ARRAY_LEN(raws)));
         if (chance(m, 40))
             buf_append(&m->b, STR("key: [a, b], bucket_column: c, "));
+        if (chance(m, 30))
+            buf_append(&m->b, STR("filter: \"a <> 'x'\", "));
+        if (chance(m, 30))
+            buf_append(&m->b, chance(m, 50) ? STR("soft_delete: {column: s, deleted: 1}, ")
+                                            : STR("soft_delete: {column: s, deleted: null}, "));
         if (chance(m, 60))
             make_columns(m);
         make_relations(m, 0);

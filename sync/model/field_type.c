@@ -190,7 +190,7 @@ static const char *integer_type(const struct column *c, const struct field_engin
     return "unsigned_long";
 }
 
-const char *field_flat_type(const struct field_engine *e)
+static const char *json_type(const struct field_engine *e)
 {
     if (is_before(e, SEARCH_OPENSEARCH, 20700) || is_before(e, SEARCH_ELASTICSEARCH, 70300))
         return "object";
@@ -223,7 +223,7 @@ const char *field_default_type(const struct column *c, const struct field_engine
     case COLUMN_BINARY:
     case COLUMN_VARBINARY:
     case COLUMN_BLOB: return "binary";
-    case COLUMN_JSON: return field_flat_type(e);
+    case COLUMN_JSON: return json_type(e);
     case COLUMN_POINT: return "geo_point";
     case COLUMN_GEOMETRY: return "geo_shape";
     case COLUMN_INET4:

@@ -35,9 +35,6 @@ struct field_engine field_engine_of(enum search_flavor flavor, unsigned major,
 /* The default for a column, "keyword"; static. */
 const char *field_default_type(const struct column *c, const struct field_engine *e);
 
-/* Of an object whose members have no fields of their own; static. */
-const char *field_flat_type(const struct field_engine *e);
-
 /* How a default or given type is called by this engine; NULL: neither knows it. */
 const char *field_engine_type(struct str type, const struct field_engine *e);
 

@@ -229,9 +229,13 @@ static void add_relation(struct maker *m, const struct relation_definition *r, u
     add_relations(m, r->relations, r->n_relations, inner);
     if (depth > 1)
         add_relation(m, r, depth - 1, inner);
-    if (r->flattened)
-        put(m, field, "type", text(m, field_flat_type(&m->engine)));
-    else if (r->values.len > 0 && inner->n == 1)
+    if (r->flattened) { /* as a column of JSON */
+        const struct column whole = {.name = relation_as(r), .type = COLUMN_JSON};
+
+        add_column(m, &o, &whole, NULL, properties);
+        return;
+    }
+    if (r->values.len > 0 && inner->n == 1)
         field = inner->items[0];
     else
         put(m, field, "properties", inner);

@@ -187,6 +187,35 @@ static void a_flattened_relation_is_one_field(void **state)
                     "\"items\":{\"type\":\"flat_object\"}}}");
 }
 
+static void a_flattened_relation_is_what_the_engine_has_for_it(void **state)
+{
+    static const struct {
+        enum search_flavor flavor;
+        const char *version, *field;
+    } cases[] = {
+        {SEARCH_ELASTICSEARCH, "8.11.0",
+         "\"items\":{\"type\":\"flattened\",\"ignore_above\":8191}"},
+        {SEARCH_OPENSEARCH, "2.5.0", "\"items\":{\"type\":\"object\",\"dynamic\":true}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct made m = make("{table: d.customer, columns: [id], relations: [{from: id, table: "
+                             "d.item, to: order_id, as: items, many: true, flattened: true}]}");
+        struct buf b = {0};
+        struct err err = {0};
+
+        m.request.flavor = cases[i].flavor;
+        m.request.major = (unsigned)(cases[i].version[0] - '0');
+        m.request.version = cases[i].version;
+        assert_true(mapping_body(&m.request, &b, &err));
+        if (strstr(b.ptr, cases[i].field) == NULL)
+            fail_msg("%s", b.ptr);
+        buf_free(&b);
+        definitions_unref(m.d);
+    }
+}
+
 static void a_relation_of_some_depth_stands_below_itself(void **state)
 {
     (void)state;
@@ -360,6 +389,7 @@ int main(void)
         TEST(a_transformed_column_has_the_field_of_what_comes_out),
         TEST(a_default_that_its_field_cannot_take_is_refused),
         TEST(a_flattened_relation_is_one_field),
+        TEST(a_flattened_relation_is_what_the_engine_has_for_it),
         TEST(a_relation_of_some_depth_stands_below_itself),
         TEST(fields_that_are_copied_to_are_declared),
         TEST(the_mapping_of_the_definition_wins),

@@ -6,7 +6,7 @@ import yaml
 from detour import Detour
 from replication import Replication
 from servers import Database, Failed, wait_until
-from test_faults import no_dump_threads, on_a_private_server, purged_to_the_last, reset_log, topic_state
+from test_faults import no_dump_threads, on_a_private_server, reset_log, start_behind_a_purge, topic_state
 from workload import Workload
 
 RESET = "topic reset"
@@ -44,6 +44,18 @@ class Stage:
 
     def lead(self, to, **more):
         self.detour.lead_to(to.port, **more)
+
+    def lead_new_ones_astray(self, flushes):
+        """The dump goes on at the first server; whoever connects anew comes to the second, which lags, in a log that is
+        further on by so many files."""
+        self.pair.catch_up(self.pair.second, self.pair.first)
+        self.pair.hold(self.pair.second)
+        for _ in range(flushes):
+            self.pair.second.sql("FLUSH BINARY LOGS")
+        self.lead(self.pair.second, cut=False)
+        for row in self.pair.first.sql("SELECT id FROM information_schema.processlist"
+                                       " WHERE user = 'millrace' AND command NOT LIKE 'Binlog Dump%'"):
+            self.pair.first.sql(f"KILL {row[0]}")
 
     def state(self):
         return topic_state(self.daemon)
@@ -333,14 +345,7 @@ def test_reads_that_an_address_leads_to_a_stale_server_are_not_believed(w):
     with Stage(w) as s:
         s.run(20)
         s.equal()
-        s.pair.catch_up(s.pair.second, s.pair.first)
-        s.pair.hold(s.pair.second)
-        for _ in range(3):
-            s.pair.second.sql("FLUSH BINARY LOGS")
-        s.lead(s.pair.second, cut=False)
-        for row in s.pair.first.sql("SELECT id FROM information_schema.processlist"
-                                    " WHERE user = 'millrace' AND command NOT LIKE 'Binlog Dump%'"):
-            s.pair.first.sql(f"KILL {row[0]}")
+        s.lead_new_ones_astray(3)
         w.sql("UPDATE customer SET city = 'only at the first' WHERE id < 20")
         wait_until("the other server is noticed", lambda: "leads to another server" in s.daemon.log_tail(100000))
         s.lead(s.pair.first, cut=False)
@@ -405,13 +410,7 @@ def test_a_gap_is_built_over_by_itself_where_the_topic_says_so(w):
             raise Failed(f"one gap was built over more than once: {daemon.json('status')}")
 
     w.equal(daemon)
-    daemon.stop()
-    no_dump_threads(w)
-    work.run(connection, 50)
-    w.sql("FLUSH BINARY LOGS")
-    work.run(connection, 50)
-    wait_until("the server purges its log", lambda: purged_to_the_last(w))
-    daemon.start()
+    start_behind_a_purge(w, daemon, work, connection)
     is_built_over(2)
     daemon.stop()
     no_dump_threads(w)

@@ -241,9 +241,8 @@ def purged_to_the_last(w):
     return len(w.sql("SHOW BINARY LOGS")) == 1
 
 
-def test_a_purged_log_stops_the_topic_with_a_way_out(w):
-    daemon, work, connection = on_a_private_server(w, "purged")
-    w.equal(daemon)
+def start_behind_a_purge(w, daemon, work, connection):
+    """While the daemon is away the server purges what follows its position."""
     daemon.stop()
     no_dump_threads(w)
     work.run(connection, 50)
@@ -251,6 +250,12 @@ def test_a_purged_log_stops_the_topic_with_a_way_out(w):
     work.run(connection, 50)
     wait_until("the server purges its log", lambda: purged_to_the_last(w))
     daemon.start()
+
+
+def test_a_purged_log_stops_the_topic_with_a_way_out(w):
+    daemon, work, connection = on_a_private_server(w, "purged")
+    w.equal(daemon)
+    start_behind_a_purge(w, daemon, work, connection)
     stops_and_begins_anew(w, daemon, work, connection)
 
 

@@ -69,14 +69,7 @@ def test_documents_are_not_read_at_a_server_that_an_address_leads_to_meanwhile(w
     with Stage(w) as s:
         s.run(20)
         s.equal()
-        s.pair.catch_up(s.pair.second, s.pair.first)
-        s.pair.hold(s.pair.second)
-        for _ in range(9):
-            s.pair.second.sql("FLUSH BINARY LOGS")
-        s.lead(s.pair.second, cut=False)
-        for row in s.pair.first.sql("SELECT id FROM information_schema.processlist"
-                                    " WHERE user = 'millrace' AND command NOT LIKE 'Binlog Dump%'"):
-            s.pair.first.sql(f"KILL {row[0]}")
+        s.lead_new_ones_astray(9)
         before = s.daemon.json("status")["changes"]["read"]
         w.sql("UPDATE customer SET name = CONCAT(name, ' of the first')")
 

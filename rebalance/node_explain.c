@@ -4,9 +4,11 @@
 
 #include "rebalance/look.h"
 #include "src/mysql.h"
+#include "src/mysql_trace.h"
 #include "sync/delivery/bulk.h"
 #include "sync/delivery/write.h"
 #include "sync/document/loader.h"
+#include "sync/document/origins.h"
 #include "sync/document/plan.h"
 #include "sync/model/mapping.h"
 #include "sync/schemas.h"
@@ -14,26 +16,156 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* One row, and how its document would be made. */
+struct explained {
+    struct definitions *d;
+    const struct table_definition *table;
+    uint64_t version; /* of the index that is searched; 0: none is built */
+    struct look look;
+    struct arena *arena;
+    struct plan *plan;
+    struct loaded doc;
+    const char *row; /* what is there of it */
+    struct mysql_trace trace;
+    struct buf origins; /* JSON */
+};
+
+static void explained_fini(struct explained *e)
+{
+    plan_unref(e->plan);
+    look_close(&e->look);
+    definitions_unref(e->d);
+    arena_free(e->arena);
+    mysql_trace_fini(&e->trace);
+    buf_free(&e->origins);
+}
+
 /* What is searched, or what would be built first. */
-static bool definitions_in_use(struct coordinator *co, struct str table, struct definitions **d,
-                               const struct table_definition **t, struct err *err)
+static bool definitions_in_use(struct coordinator *co, struct str table, struct explained *e,
+                               struct err *err)
 {
     struct catalogue *c = node_catalogue(co);
 
-    *d = node_definitions(co);
-    *t = node_find_table(*d, table, err);
+    e->d = node_definitions(co);
+    e->table = node_find_table(e->d, table, err);
 
     const struct stored_version *v =
-        *t == NULL ? NULL : catalogue_version(c, table_index(*t), STR("available"));
-    bool ok = *t != NULL;
+        e->table == NULL ? NULL
+                         : catalogue_version(c, table_index(e->table), STR("available"));
+    bool ok = e->table != NULL;
 
     if (v != NULL) {
-        definitions_unref(*d);
-        *d = NULL;
-        ok = node_version_in_effect(co, v, d, t, err);
+        e->version = v->number;
+        definitions_unref(e->d);
+        e->d = NULL;
+        ok = node_version_in_effect(co, v, &e->d, &e->table, err);
     }
     node_catalogue_free(c);
     return ok;
+}
+
+/* ---- the document ---- */
+
+static bool load_plan(struct explained *e, const struct plan *p, struct str id,
+                      struct loaded *doc, struct err *err)
+{
+    struct buf key = {0};
+    struct str keys[1];
+    bool ok = plan_key_of_id(p, id, &key, err) ||
+              refuse(err, 422, "key %" STR_FMT ": %s", STR_ARG(id), err->msg);
+
+    keys[0] = buf_str(&key);
+    ok = ok && loader_load(e->look.conn, p, keys, 1, e->arena, doc, err);
+    buf_free(&key);
+    return ok;
+}
+
+/* Whether the row is there when t decides which rows count. */
+static bool row_counts(struct explained *e, const struct table_definition *t, struct str id,
+                       bool *counts, struct err *err)
+{
+    struct plan *p = plan_compile(e->d, t, schemas_find, e->look.schemas, err);
+    struct loaded doc = {0};
+    const bool ok = p != NULL && load_plan(e, p, id, &doc, err);
+
+    *counts = ok && (doc.body.ptr != NULL || doc.err != NULL);
+    plan_unref(p);
+    return ok;
+}
+
+/* Of a row without a document: what it lacks. */
+static bool find_reason(struct explained *e, struct str id, struct err *err)
+{
+    struct table_definition bare = *e->table;
+    bool counts;
+
+    e->row = "absent";
+    bare.n_relations = 0;
+    bare.filter = STR("");
+    if (bare.soft_delete_given) {
+        if (!row_counts(e, &bare, id, &counts, err))
+            return false;
+        e->row = counts ? "filtered" : "absent";
+        bare.soft_delete_given = false;
+        if (counts)
+            return true;
+        e->row = "soft_deleted";
+    } else
+        e->row = "filtered";
+    if (!row_counts(e, &bare, id, &counts, err))
+        return false;
+    if (!counts)
+        e->row = "absent";
+    return true;
+}
+
+static bool find_origins(struct explained *e, struct str id, struct err *err)
+{
+    struct buf key = {0};
+    const bool ok =
+        plan_key_of_id(e->plan, id, &key, err) &&
+        origins_append(e->look.conn, e->plan, buf_str(&key), &e->origins, err);
+
+    buf_free(&key);
+    return ok;
+}
+
+/* All of it in one snapshot, so that the parts fit together. */
+static bool explain_row(struct explained *e, struct str id, struct err *err)
+{
+    struct mysql_conn *c = e->look.conn;
+
+    e->plan = plan_compile(e->d, e->table, schemas_find, e->look.schemas, err);
+    if (e->plan == NULL ||
+        !mysql_conn_exec(c, STR("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), err))
+        return false;
+    mysql_conn_trace(c, &e->trace);
+
+    const bool loaded = load_plan(e, e->plan, id, &e->doc, err);
+
+    mysql_conn_trace(c, NULL);
+    if (!loaded)
+        return false;
+    e->row = "shown";
+    return (e->doc.body.ptr != NULL || e->doc.err != NULL || find_reason(e, id, err)) &&
+           find_origins(e, id, err);
+}
+
+/* ---- the answer ---- */
+
+static void append_statements(struct json_writer *w, const struct mysql_trace *t)
+{
+    json_open_array(w);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct mysql_statement *s = &t->statements[i];
+
+        json_open_object(w);
+        json_put_string(w, STR("statement"), (struct str){t->text.ptr + s->at, s->len});
+        json_put_u64(w, STR("rows"), s->n_rows);
+        json_put_double(w, STR("ms"), (double)s->took_us / 1000);
+        json_close_object(w);
+    }
+    json_close_array(w);
 }
 
 static void append_lines(struct json_writer *w, struct str text)
@@ -51,13 +183,14 @@ static void append_lines(struct json_writer *w, struct str text)
     json_close_array(w);
 }
 
-/* The very lines that delivery would send, at version 1. */
-static void append_bulk(struct json_writer *w, const struct table_definition *t,
-                        const struct loaded *doc)
+/* The very lines that delivery would send, but for the version, which is the change's. */
+static void append_bulk(struct json_writer *w, const struct explained *e)
 {
+    const struct table_definition *t = e->table;
+    const struct loaded *doc = &e->doc;
     struct buf lines = {0}, alias = {0};
 
-    node_write_alias(&alias, table_index(t), 1);
+    node_write_alias(&alias, table_index(t), e->version > 0 ? e->version : 1);
 
     struct target *target = target_new(table_index(t), buf_str(&alias), t->table, STR(""));
     struct write *write =
@@ -71,75 +204,53 @@ static void append_bulk(struct json_writer *w, const struct table_definition *t,
     struct write_ends ends = {0};
 
     bulk_append(&lines, write);
-    json_write_key(w, STR("bulk"));
     append_lines(w, buf_str(&lines));
     write_abandon(write, &ends);
     buf_free(&lines);
     buf_free(&alias);
 }
 
-static bool load_one(struct look *l, const struct plan *p, struct str id, struct arena *a,
-                     struct loaded *doc, struct buf *trace, struct err *err)
-{
-    struct buf key = {0};
-    struct str keys[1];
-    bool ok = plan_key_of_id(p, id, &key, err) ||
-              refuse(err, 422, "key %" STR_FMT ": %s", STR_ARG(id), err->msg);
-
-    loader_trace(l->conn, trace);
-    keys[0] = buf_str(&key);
-    ok = ok && loader_load(l->conn, p, keys, 1, a, doc, err);
-    loader_trace(l->conn, NULL);
-    buf_free(&key);
-    if (ok && doc->err != NULL)
-        ok = refuse(err, 422, "the document cannot be built: %s", doc->err->msg);
-    return ok;
-}
-
-static void append_explanation(struct buf *json, const struct table_definition *t,
-                               struct str key, const struct loaded *doc, struct str trace)
+static void append_explanation(struct buf *json, struct str key, const struct explained *e)
 {
     struct json_writer w = {.out = json};
 
     json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/explain/1");
-    json_put_string(&w, STR("table"), t->table);
-    json_put_string(&w, STR("index"), table_index(t));
+    json_put_cstr(&w, STR("schema"), "millrace/explain/2");
+    json_put_string(&w, STR("table"), e->table->table);
+    json_put_string(&w, STR("index"), table_index(e->table));
+    if (e->version > 0)
+        json_put_u64(&w, STR("version"), e->version);
+    else
+        json_put_null(&w, STR("version"));
     json_put_string(&w, STR("key"), key);
+    json_put_cstr(&w, STR("row"), e->row);
+    json_put_cstr(&w, STR("reason"), e->doc.err == NULL ? "" : e->doc.err->msg);
     json_write_key(&w, STR("sql"));
-    append_lines(&w, trace);
-    json_put_bool(&w, STR("found"), doc->body.ptr != NULL);
-    if (doc->body.ptr != NULL)
-        json_put_raw(&w, STR("document"), doc->body);
+    append_statements(&w, &e->trace);
+    json_put_bool(&w, STR("found"), e->doc.body.ptr != NULL);
+    if (e->doc.body.ptr != NULL)
+        json_put_raw(&w, STR("document"), e->doc.body);
     else
         json_put_null(&w, STR("document"));
-    append_bulk(&w, t, doc);
+    json_write_key(&w, STR("bulk"));
+    if (e->doc.err == NULL)
+        append_bulk(&w, e);
+    else /* a dead letter */
+        append_lines(&w, STR(""));
+    json_put_raw(&w, STR("origins"), buf_str(&e->origins));
     json_close_object(&w);
 }
 
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
                          struct buf *json, struct err *err)
 {
-    struct definitions *d = NULL;
-    const struct table_definition *t;
-    struct arena *a = arena_new();
-    struct look l = {0};
-    struct loaded doc = {0};
-    struct buf trace = {0};
-    struct plan *p = NULL;
-    bool ok = definitions_in_use(co, table, &d, &t, err) && look_open(co, d, t, &l, err);
+    struct explained e = {.arena = arena_new()};
+    const bool ok = definitions_in_use(co, table, &e, err) &&
+                    look_open(co, e.d, e.table, &e.look, err) && explain_row(&e, key, err);
 
-    if (ok) {
-        p = plan_compile(d, t, schemas_find, l.schemas, err);
-        ok = p != NULL && load_one(&l, p, key, a, &doc, &trace, err);
-    }
     if (ok)
-        append_explanation(json, t, key, &doc, buf_str(&trace));
-    plan_unref(p);
-    look_close(&l);
-    definitions_unref(d);
-    arena_free(a);
-    buf_free(&trace);
+        append_explanation(json, key, &e);
+    explained_fini(&e);
     return ok;
 }
 

@@ -155,8 +155,10 @@ const struct command command_table[] = {
      "when a check failed.",
      NEED_STORE, command_doctor, NULL, 0, 0, NO_OPTIONS, NULL, false},
     {"explain", "TABLE KEY", "what becomes of one row",
-     "The SQL that is run, the document, and the lines of the bulk request.  KEY is the "
-     "document's _id.  Writes nothing.",
+     "The SQL that is run with its rows and times, the document, the lines of the bulk request, "
+     "and of each table the columns and rows whose change builds the document again, and how it "
+     "is found from there.  Of a row that has no document: why.  KEY is the document's _id.  "
+     "Writes nothing.",
      NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false},
     {"mapping", "TABLE", "the index mapping made from a table's columns", NULL, NEED_STORE,
      command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false},

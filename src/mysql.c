@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
+#include "src/mysql_trace.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ struct mysql_conn {
     uint64_t affected;
     bool interrupted; /* atomic */
     int wake_fd;      /* the same socket under a number that the library cannot reuse */
-    struct buf *trace; /* NULL: none */
+    struct mysql_trace *trace; /* NULL: none */
     bool in_result;
     struct mysql_result result; /* there is one at a time */
 };
@@ -398,7 +399,7 @@ const char *mysql_conn_where(const struct mysql_conn *c)
     return c->where.ptr;
 }
 
-void mysql_conn_trace(struct mysql_conn *c, struct buf *trace)
+void mysql_conn_trace(struct mysql_conn *c, struct mysql_trace *trace)
 {
     c->trace = trace;
 }
@@ -442,19 +443,24 @@ bool mysql_conn_exec(struct mysql_conn *c, struct str sql, struct err *err)
     return got == 0;
 }
 
+static bool fail_statement(struct mysql_conn *c, struct err *err)
+{
+    mysql_trace_end(c->trace);
+    return mysql_conn_fail(c, err);
+}
+
 bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result **out,
                       struct err *err)
 {
     struct mysql_result *r = &c->result;
 
     assert(!c->in_result);
-    if (c->trace != NULL)
-        buf_printf(c->trace, "%" STR_FMT ";\n", STR_ARG(sql));
+    mysql_trace_begin(c->trace, sql);
     if (mysql_real_query(c->my, sql.ptr, sql.len) != 0)
-        return mysql_conn_fail(c, err);
+        return fail_statement(c, err);
     r->res = mysql_use_result(c->my);
     if (r->res == NULL && mysql_field_count(c->my) != 0)
-        return mysql_conn_fail(c, err);
+        return fail_statement(c, err);
     c->affected = r->res == NULL ? mysql_affected_rows(c->my) : 0;
     r->n_columns = r->res == NULL ? 0 : mysql_num_fields(r->res);
     if (r->n_columns > r->cells_cap) {
@@ -481,6 +487,8 @@ int mysql_result_next(struct mysql_result *r, struct mysql_row *row, struct err 
         return -1;
     }
     const unsigned long *lengths = mysql_fetch_lengths(r->res);
+
+    mysql_trace_row(c->trace);
 
     for (size_t i = 0; i < r->n_columns; i++)
         r->cells[i] = (struct str){cells[i], lengths[i]};
@@ -509,6 +517,7 @@ void mysql_result_close(struct mysql_result *r)
     mysql_free_result(r->res); /* reads what is left */
     r->res = NULL;
     c->in_result = false;
+    mysql_trace_end(c->trace);
     /* A failure here is met again by the next statement. */
     (void)drain_results(c);
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct buf;
+struct mysql_trace;
 struct st_mysql; /* the client library's handle */
 
 struct mysql_tls {
@@ -87,10 +88,8 @@ void mysql_result_close(struct mysql_result *r);
 bool mysql_conn_scalar(struct mysql_conn *c, struct str sql, struct buf *out,
                        struct err *err) MUST_CHECK;
 
-/*
- * Append every statement from now on to trace, each ended by ";\n" (borrowed; NULL: no more).
- */
-void mysql_conn_trace(struct mysql_conn *c, struct buf *trace);
+/* Every statement from now on is noted in trace (borrowed; NULL: no more). */
+void mysql_conn_trace(struct mysql_conn *c, struct mysql_trace *trace);
 
 /* Append `name` with backticks doubled. */
 void mysql_quote_name(struct buf *b, struct str name);

@@ -124,8 +124,3 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     buf_free(&cell);
     return read;
 }
-
-void loader_trace(struct mysql_conn *c, struct buf *trace)
-{
-    mysql_conn_trace(c, trace);
-}

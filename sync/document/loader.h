@@ -43,10 +43,4 @@ bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str af
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
                   struct err *err) MUST_CHECK;
 
-/*
- * From now on every statement of c is appended to trace, for `explain` (borrowed; NULL: no
- * more).
- */
-void loader_trace(struct mysql_conn *c, struct buf *trace);
-
 #endif

@@ -8,6 +8,7 @@ libdocument_a_SOURCES = \
 	%D%/key_set.c %D%/key_set.h \
 	%D%/level.c %D%/level.h \
 	%D%/loader.c %D%/loader.h \
+	%D%/origins.c %D%/origins.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/plan_compile.c %D%/plan_compiler.h %D%/plan_fields.c \
 	%D%/query.c %D%/query.h \

@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
+#include "src/mysql_trace.h"
 #include "sync/binlog/schema.h"
 #include "sync/binlog/value.h"
 #include "sync/document/loader.h"
@@ -154,24 +155,15 @@ static void nothing_is_asked_for_no_keys(void **state)
 {
     struct plan *p = compile("doc.orders");
     struct arena *a = arena_new();
-    struct buf trace = {0};
+    struct mysql_trace trace = {0};
 
     (void)state;
-    loader_trace(conn, &trace);
+    mysql_conn_trace(conn, &trace);
     load(p, a, NULL, 0, NULL);
-    loader_trace(conn, NULL);
-    assert_int_equal(trace.len, 0);
+    mysql_conn_trace(conn, NULL);
+    assert_int_equal(trace.n, 0);
     arena_free(a);
     plan_unref(p);
-}
-
-static size_t count_lines(const struct buf *text)
-{
-    size_t n = 0;
-
-    for (const char *at = text->ptr; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
-        n++;
-    return n;
 }
 
 static void many_keys_need_few_statements(void **state)
@@ -181,7 +173,7 @@ static void many_keys_need_few_statements(void **state)
     struct arena *a = arena_new();
     struct str *keys = mem_alloc(n, sizeof(*keys));
     struct loaded *out = mem_alloc(n, sizeof(*out));
-    struct buf trace = {0};
+    struct mysql_trace trace = {0};
     char id[16], body[128];
 
     (void)state;
@@ -189,10 +181,10 @@ static void many_keys_need_few_statements(void **state)
         snprintf(id, sizeof(id), "%zu", i * 7);
         keys[i] = key_of(p, a, id);
     }
-    loader_trace(conn, &trace);
+    mysql_conn_trace(conn, &trace);
     load(p, a, keys, n, out);
-    loader_trace(conn, NULL);
-    assert_in_range(count_lines(&trace), 3, 10);
+    mysql_conn_trace(conn, NULL);
+    assert_in_range(trace.n, 3, 10);
     for (size_t i = 10; i < n; i++) {
         snprintf(id, sizeof(id), "%zu", i * 7);
         snprintf(body, sizeof(body),
@@ -206,7 +198,7 @@ static void many_keys_need_few_statements(void **state)
     }
     free(keys);
     free(out);
-    buf_free(&trace);
+    mysql_trace_fini(&trace);
     arena_free(a);
     plan_unref(p);
 }

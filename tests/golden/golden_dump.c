@@ -16,6 +16,7 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
+#include "src/mysql_trace.h"
 #include "sync/binlog/schema.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
@@ -333,20 +334,21 @@ static void dump_roots(struct dump *d)
 /* All that the other modes print, an empty line, and the statements as JSON strings. */
 static void dump_trace(struct dump *d)
 {
-    struct buf trace = {0}, line = {0};
+    struct mysql_trace trace = {0};
+    struct buf line = {0};
 
-    loader_trace(d->conn, &trace);
+    mysql_conn_trace(d->conn, &trace);
     dump_keys(d);
     dump_roots(d);
-    loader_trace(d->conn, NULL);
+    mysql_conn_trace(d->conn, NULL);
     printf("\n");
-    for (char *at = trace.ptr, *end; at != NULL && (end = strstr(at, ";\n")) != NULL;
+    for (char *at = trace.text.ptr, *end; at != NULL && (end = strstr(at, ";\n")) != NULL;
          at = end + 2) {
         buf_clear(&line);
         buf_append_json(&line, (struct str){at, (size_t)(end - at)});
         printf("%s\n", line.ptr);
     }
-    buf_free(&trace);
+    mysql_trace_fini(&trace);
     buf_free(&line);
 }
 

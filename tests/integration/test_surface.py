@@ -201,7 +201,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         words = [word() if callable(word) else word for word in words]
         done = daemon.command(*words, "-o", "json", ok=None)
         answer = json.loads(done.stdout) if done.stdout.strip().startswith("{") else {}
-        if answer.get("schema") != f"millrace/{form}/1":
+        if not re.fullmatch(rf"millrace/{form}/\d+", answer.get("schema", "")):
             wrong.append(f"{' '.join(words)}: exit {done.returncode}, {done.stdout[:300]}{done.stderr[:300]}")
             continue
         missing = forms.get(answer["schema"], {"a form that is documented"}) - set(names_in(answer))

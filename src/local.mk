@@ -19,6 +19,7 @@ libservice_a_SOURCES += \
 	%D%/whole_file.c %D%/whole_file.h \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_shape.c %D%/store_trouble.c \
+	%D%/store_fan_out.c %D%/store_fan_out.h \
 	%D%/store_backend.c %D%/store_backend.h \
 	%D%/store_core.c %D%/store_core.h \
 	%D%/store_mysql.c %D%/store_sqlite.c

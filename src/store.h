@@ -120,7 +120,8 @@ bool store_fail_version(struct store *s, struct str index, uint64_t number, stru
                         bool *changing, struct err *err) MUST_CHECK;
 /*
  * One transaction: `number` available, the version that was available history; the
- * tables of its jobs are not stopped any more, nor to be built again.  ERR_REJECT when it failed.
+ * tables of its jobs are not stopped any more, nor to be built again; fan-out jobs
+ * (src/store_fan_out.h) of other versions are gone.  ERR_REJECT when it failed.
  */
 bool store_promote_version(struct store *s, struct str index, uint64_t number,
                            int64_t finished_ms, struct err *err) MUST_CHECK;

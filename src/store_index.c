@@ -181,6 +181,8 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
     static const char go_on[] =
         "DELETE FROM table_stop WHERE table_name IN"
         " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
+    static const char no_more[] =
+        "DELETE FROM fan_out WHERE index_name = ? AND version <> ?";
     static const char built[] =
         "DELETE FROM rebuild WHERE table_name IN"
         " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
@@ -191,6 +193,7 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
         version_exists(s, index, number, err) && has_not_failed(s, index, number, err) &&
         store_run(s, retire, BINDS(TEXT(index), NUMBER(number)), err) &&
         store_run(s, promote, BINDS(NUMBER(finished_ms), TEXT(index), NUMBER(number)), err) &&
+        store_run(s, no_more, BINDS(TEXT(index), NUMBER(number)), err) &&
         store_run(s, go_on, BINDS(TEXT(index), NUMBER(number)), err) &&
         store_run(s, built, BINDS(TEXT(index), NUMBER(number)), err);
 
@@ -201,6 +204,8 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
 {
     static const char shapes[] =
         "DELETE FROM version_shape WHERE index_name = ? AND number = ?";
+    static const char fan_outs[] =
+        "DELETE FROM fan_out WHERE index_name = ? AND version = ?";
     static const char version[] =
         "DELETE FROM index_version WHERE index_name = ? AND number = ?";
 
@@ -208,6 +213,7 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
         return false;
 
     const bool ok = store_run(s, shapes, BINDS(TEXT(index), NUMBER(number)), err) &&
+                    store_run(s, fan_outs, BINDS(TEXT(index), NUMBER(number)), err) &&
                     store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
 
     return store_end(s, ok, err);

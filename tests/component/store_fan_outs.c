@@ -1,0 +1,237 @@
+/* Fan-out jobs, as the store keeps them. */
+#include "config.h"
+
+#include "tests/component/store_parts.h"
+
+#include "src/store_fan_out.h"
+
+static const struct fan_out_owner shop = {{"shop", 4}, 1};
+
+/* Version 1 of orders, and the terms of two topics. */
+static void make_version(void)
+{
+    struct stored_version v = {.index = STR("orders"), .topic = STR("shop")};
+    uint64_t term;
+
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
+    ok(store_take_term(f.s, STR("topic/crm"), &term, &f.err));
+}
+
+static struct stored_fan_out a_job(struct str key, uint64_t at_least)
+{
+    return (struct stored_fan_out){.topic = STR("shop"),
+                                   .index = STR("orders"),
+                                   .version = 1,
+                                   .place = 3,
+                                   .table = STR("shop.product"),
+                                   .key = key,
+                                   .source = STR("shop"),
+                                   .at_least = at_least,
+                                   .created_ms = 5};
+}
+
+static void put(struct stored_fan_out job)
+{
+    ok(store_put_fan_outs(f.s, 1, &job, 1, &f.err));
+}
+
+static struct stored_fan_out *load(size_t n_expected)
+{
+    struct stored_fan_out *out;
+    size_t n;
+
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, 100, &out, &n, &f.err));
+    assert_int_equal(n, n_expected);
+    return out;
+}
+
+static void begin(const struct stored_fan_out *first, uint64_t last)
+{
+    ok(store_begin_fan_outs(f.s, &shop, first, last, 0, 10, &f.err));
+}
+
+static void a_fan_out_job_comes_back_whole(void **state)
+{
+    struct stored_fan_out job = a_job(ODD, UINT64_C(1) << 62), *out;
+
+    (void)state;
+    make_version();
+    job.by_row = true;
+    job.source = STR("crm");
+    put(job);
+    reopen();
+    out = load(1);
+    same(out->topic, STR("shop"));
+    assert_int_equal(out->place, 3);
+    assert_true(out->by_row);
+    same(out->table, STR("shop.product"));
+    same(out->key, ODD);
+    same(out->source, STR("crm"));
+    assert_int_equal(out->at_least, UINT64_C(1) << 62);
+    assert_int_equal(out->run, 0);
+    assert_int_equal(out->created_ms, 5);
+    ok(store_begin_fan_outs(f.s, &shop, out, out->id, 77, 10, &f.err));
+    ok(store_save_fan_outs(f.s, &shop, out->id, ODD, 1000, 11, &f.err));
+    reopen();
+    out = load(1);
+    assert_int_equal(out->run, out->id);
+    assert_int_equal(out->mark, 77);
+    same(out->cursor, ODD);
+    assert_int_equal(out->documents, 1000);
+    assert_int_equal(out->updated_ms, 11);
+}
+
+static void equal_jobs_that_wait_are_one_of_the_newest_position(void **state)
+{
+    struct stored_fan_out other = a_job(STR("b"), 100), *out;
+
+    (void)state;
+    make_version();
+    for (uint64_t i = 1; i <= 100; i++)
+        put(a_job(STR("a"), i));
+    put(a_job(STR("a"), 40)); /* read again after a restart */
+    put(other);
+    other.place = 4;
+    put(other);
+    other.by_row = true;
+    put(other);
+    other.source = STR("crm");
+    put(other);
+    out = load(5);
+    same(out[0].key, STR("a"));
+    assert_int_equal(out[0].at_least, 100);
+    same(out[1].key, STR("b"));
+}
+
+static void what_is_asked_for_while_it_runs_runs_once_more(void **state)
+{
+    struct stored_fan_out *out;
+    uint64_t run;
+
+    (void)state;
+    make_version();
+    put(a_job(STR("a"), 10));
+    put(a_job(STR("b"), 10));
+    out = load(2);
+    run = out[0].id;
+    begin(&out[0], out[1].id);
+    ok(store_save_fan_outs(f.s, &shop, run, STR("x"), 500, 11, &f.err));
+    put(a_job(STR("a"), 10)); /* its reads include that */
+    assert_int_equal(load(2)[0].again, 0);
+    for (uint64_t i = 11; i <= 100; i++)
+        put(a_job(STR("a"), i));
+    out = load(2);
+    assert_int_equal(out[0].at_least, 10);
+    assert_int_equal(out[0].again, 100);
+    same(out[0].cursor, STR("x"));
+    ok(store_end_fan_outs(f.s, &shop, run, 12, &f.err));
+    out = load(1);
+    same(out->key, STR("a"));
+    assert_int_equal(out->at_least, 100);
+    assert_int_equal(out->again, 0);
+    assert_int_equal(out->run, 0);
+    same(out->cursor, STR(""));
+    assert_int_equal(out->documents, 0);
+    begin(out, out->id);
+    ok(store_end_fan_outs(f.s, &shop, out->id, 13, &f.err));
+    (void)load(0);
+}
+
+static void jobs_of_one_place_begin_together_and_later_ones_wait(void **state)
+{
+    struct stored_fan_out elsewhere = a_job(STR("c"), 10), *out;
+    struct fan_out_sum *sums;
+    size_t n;
+
+    (void)state;
+    make_version();
+    elsewhere.place = 1;
+    elsewhere.table = STR("shop.customer");
+    put(elsewhere);
+    put(a_job(STR("a"), 10));
+    put(a_job(STR("b"), 10));
+    put(a_job(STR("d"), 10));
+    out = load(4);
+    begin(&out[1], out[2].id);
+    out = load(4); /* what runs comes first */
+    assert_int_equal(out[0].run, out[0].id);
+    assert_int_equal(out[1].run, out[0].id);
+    same(out[2].key, STR("c"));
+    same(out[3].key, STR("d"));
+    ok(store_save_fan_outs(f.s, &shop, out[0].run, STR("x"), 500, 11, &f.err));
+    ok(store_sum_fan_outs(f.s, f.a, &sums, &n, &f.err));
+    assert_int_equal(n, 3);
+    same(sums[0].table, STR("shop.customer"));
+    assert_int_equal(sums[1].run, out[0].id);
+    assert_int_equal(sums[1].jobs, 2);
+    assert_int_equal(sums[1].documents, 500);
+    same(sums[1].cursor, STR("x"));
+    assert_int_equal(sums[2].run, 0);
+    assert_int_equal(sums[2].jobs, 1);
+}
+
+static void an_older_owner_stores_no_fan_out(void **state)
+{
+    struct stored_fan_out job = a_job(STR("a"), 10), *out;
+    uint64_t term;
+
+    (void)state;
+    make_version();
+    put(job);
+    out = load(1);
+    ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
+    job.at_least = 20;
+    refused(store_put_fan_outs(f.s, 1, &job, 1, &f.err), ERR_STOP);
+    refused(store_begin_fan_outs(f.s, &shop, out, out->id, 0, 10, &f.err), ERR_STOP);
+    refused(store_save_fan_outs(f.s, &shop, out->id, STR("x"), 1, 10, &f.err), ERR_STOP);
+    refused(store_end_fan_outs(f.s, &shop, out->id, 10, &f.err), ERR_STOP);
+    assert_int_equal(load(1)->at_least, 10);
+    job.source = STR("crm"); /* whose owner is still the one of term 1 */
+    ok(store_put_fan_outs(f.s, 1, &job, 1, &f.err));
+    (void)load(2);
+}
+
+static void fan_outs_go_with_their_version_and_their_topic(void **state)
+{
+    struct stored_version v = {.index = STR("orders"), .topic = STR("shop")};
+    struct stored_fan_out job = a_job(STR("a"), 10), *out;
+    size_t n;
+
+    (void)state;
+    make_version();
+    put(job);
+    ok(store_promote_version(f.s, v.index, 1, 1, &f.err));
+    (void)load(1);
+    ok(store_new_version(f.s, &v, &f.err));
+    job.version = 2;
+    put(job);
+    ok(store_promote_version(f.s, v.index, 2, 2, &f.err));
+    (void)load(0); /* nothing is written to it any more */
+    put(a_job(STR("a"), 11));
+    (void)load(0);
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, 100, &out, &n, &f.err));
+    assert_int_equal(n, 1);
+    ok(store_delete_version(f.s, v.index, 2, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, 100, &out, &n, &f.err));
+    assert_int_equal(n, 0);
+    ok(store_new_version(f.s, &v, &f.err));
+    job.version = v.number;
+    put(job);
+    ok(store_delete_fan_outs(f.s, STR("crm"), &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, 100, &out, &n, &f.err));
+    assert_int_equal(n, 1);
+    ok(store_delete_fan_outs(f.s, STR("shop"), &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, 100, &out, &n, &f.err));
+    assert_int_equal(n, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    STORE_TEST(a_fan_out_job_comes_back_whole),
+    STORE_TEST(equal_jobs_that_wait_are_one_of_the_newest_position),
+    STORE_TEST(what_is_asked_for_while_it_runs_runs_once_more),
+    STORE_TEST(jobs_of_one_place_begin_together_and_later_ones_wait),
+    STORE_TEST(an_older_owner_stores_no_fan_out),
+    STORE_TEST(fan_outs_go_with_their_version_and_their_topic),
+};
+const struct test_part store_fan_outs = {tests, ARRAY_LEN(tests)};

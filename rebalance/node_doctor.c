@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/mysql.h"
 #include "sync/cascade_review.h"
+#include "sync/model/definition_check.h"
 #include "sync/server_access.h"
 
 #include <stdio.h>
@@ -290,6 +291,47 @@ static void check_marks(struct coordinator *co, const struct definitions *d,
     node_catalogue_free(c);
 }
 
+/* ---- definitions against their tables ---- */
+
+static void add_problem(struct doctor_list *l, struct str table, const struct problem *p)
+{
+    struct buf group = {0};
+    const bool error = p->severity == SEVERITY_ERROR;
+
+    buf_printf(&group, "table %" STR_FMT, STR_ARG(table));
+    doctor_add(l, &(struct doctor_check){
+                      .id = STR("table.definition"),
+                      .group = buf_str(&group),
+                      .status = error ? DOCTOR_FAIL : DOCTOR_WARN,
+                      .message = p->message,
+                      .why = error ? STR("its index cannot be kept equal to it")
+                                   : STR("it works, and may be slow"),
+                      .fix = p->fix});
+    buf_free(&group);
+}
+
+/* What `apply` would say of the tables today: missing indexes, columns that went. */
+static void check_definitions(const struct definitions *d, const struct topic_definition *topic,
+                              const struct server_access *server, struct doctor_list *l)
+{
+    struct mysql_conn *conn;
+    struct err ignored = {0}; /* that it cannot be reached is said already */
+
+    if (!mysql_conn_open(&conn, &server->options, &ignored))
+        return;
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table_definition *t = &d->tables[i];
+        struct problems *problems = problems_new();
+
+        if (definitions_topic_of(d, t->table) == topic &&
+            definition_check_table(conn, d, t, problems, &ignored))
+            for (size_t k = 0; k < problems_n(problems); k++)
+                add_problem(l, t->table, problems_get(problems, k));
+        problems_free(problems);
+    }
+    mysql_conn_close(conn);
+}
+
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct doctor_list *l)
 {
@@ -319,8 +361,10 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
                           .why = STR("the server cannot be logged in to"),
                           .fix = STR("correct password_file or password_env of the topic")});
     check_runs(co, topic, buf_str(&group), l);
-    if (server != NULL)
+    if (server != NULL) {
         check_cascades(co, d, topic, server, buf_str(&group), l);
+        check_definitions(d, topic, server, l);
+    }
     check_prepared(co, topic, buf_str(&group), l);
     server_access_unref(server);
     free(list.tables);

@@ -57,6 +57,26 @@ void table_facts_fini(struct table_facts *facts, size_t n);
 bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
                          struct str **out, size_t *n, struct err *err) MUST_CHECK;
 
+/*
+ * How many rows of a table have the same values in some of its columns.  Rows with a NULL there
+ * are none.  Looks at SHARES_ROWS_MAX rows at most, so that the largest may be larger.
+ */
+#define SHARES_ROWS_MAX 100000
+struct shares_wanted {
+    struct catalog_name name;
+    const struct str *columns;
+    size_t n_columns;
+    uint64_t n_rows; /* of the table, as far as known */
+    bool has_index;  /* that begins with the columns */
+};
+struct catalog_shares {
+    uint64_t largest;          /* rows of the value that most have */
+    uint64_t n_values, n_rows; /* looked at */
+    bool complete;             /* these are all */
+};
+bool catalog_count_shares(struct mysql_conn *c, const struct shares_wanted *w,
+                          struct catalog_shares *out, struct err *err) MUST_CHECK;
+
 /* Whether a condition, or what rows are ordered by, makes sense to the server: ERR_REJECT with
  * its words. */
 enum catalog_clause { CLAUSE_WHERE = 0, CLAUSE_ORDER_BY };

@@ -8,6 +8,7 @@
 #include "sync/model/catalog.h"
 #include "sync/model/definition_rule.h"
 #include "sync/model/mapping.h"
+#include "sync/model/reach.h"
 #include "sync/model/transform.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct subject {
     struct str schema, name; /* on the server */
     struct place place;
     const struct table_facts *facts; /* NULL: reported */
+    struct reach reach;              /* documents that one row of it is in */
 };
 
 static struct place place_of(const struct checker *c, struct str text, struct place otherwise)
@@ -351,20 +353,47 @@ static bool has_index(const struct table_facts *f, const struct str *columns, si
     return false;
 }
 
-/* A view has no indexes of its own; the server uses those of its tables. */
-static void check_index(struct checker *c, const struct subject *s, const struct str *columns,
-                        size_t n, struct place place, const char *what_for)
+/* Whether these columns have a value at most once. */
+static bool has_unique_index(const struct table_facts *f, const struct str *columns, size_t n)
+{
+    for (size_t i = 0; i < f->n_indexes; i++) {
+        const struct catalog_index *index = &f->indexes[i];
+        size_t k = 0;
+
+        while (k < index->n_columns && lists(columns, n, index->columns[k]))
+            k++;
+        if (index->is_unique && !index->has_prefix && k == index->n_columns)
+            return true;
+    }
+    return false;
+}
+
+/* How many documents one row is in that s is joined to by columns of its own. */
+static struct reach reach_of(struct checker *c, const struct subject *s,
+                             const struct str *columns, size_t n)
+{
+    const struct shares_wanted wanted = {
+        .name = {s->schema, s->name},
+        .columns = columns,
+        .n_columns = n,
+        .n_rows = s->facts->n_rows,
+        .has_index = has_index(s->facts, columns, n),
+    };
+    struct catalog_shares shares;
+
+    if (has_unique_index(s->facts, columns, n))
+        return s->reach;
+    if (s->reach.largest == 0 || s->facts->schema->is_view || c->source->count_shares == NULL ||
+        !c->source->count_shares(c->source->ctx, &wanted, &shares))
+        return reach_below(s->reach, NULL);
+    return reach_below(s->reach, &shares);
+}
+
+static void fix_index(struct checker *c, const struct subject *s, const struct str *columns,
+                      size_t n)
 {
     struct buf names = {0}, index = {0};
 
-    if (s->facts->schema->is_view || has_index(s->facts, columns, n))
-        return;
-    append_names(&names, columns, n, false);
-    problems_add(c->problems, SEVERITY_WARNING, place,
-                 "%" STR_FMT " has no index on (%" STR_FMT
-                 "), by which %s: each time all of its %" PRIu64 " rows are read",
-                 STR_ARG(s->table), STR_ARG(buf_str(&names)), what_for, s->facts->n_rows);
-    buf_clear(&names);
     append_names(&names, columns, n, true);
     buf_append(&index, s->name);
     for (size_t i = 0; i < n; i++) {
@@ -377,6 +406,49 @@ static void check_index(struct checker *c, const struct subject *s, const struct
                  STR_ARG(s->name), STR_ARG(buf_str(&names)));
     buf_free(&names);
     buf_free(&index);
+}
+
+/* A view has no indexes of its own; the server uses those of its tables. */
+static void check_index(struct checker *c, const struct subject *s, const struct str *columns,
+                        size_t n, struct place place, const char *what_for)
+{
+    struct buf names = {0};
+
+    if (s->facts->schema->is_view || has_index(s->facts, columns, n))
+        return;
+    append_names(&names, columns, n, false);
+    problems_add(c->problems, SEVERITY_WARNING, place,
+                 "%" STR_FMT " has no index on (%" STR_FMT
+                 "), by which %s: each time all of its %" PRIu64 " rows are read",
+                 STR_ARG(s->table), STR_ARG(buf_str(&names)), what_for, s->facts->n_rows);
+    fix_index(c, s, columns, n);
+    buf_free(&names);
+}
+
+/* The way up, of a row of `below` to the documents that it is in. */
+static void check_way_up(struct checker *c, const struct subject *outer,
+                         const struct subject *below, const struct str *columns, size_t n,
+                         struct place place)
+{
+    struct buf why = {0};
+
+    buf_append(&why, STR("the documents of a changed related row are found"));
+    if (below->reach.largest > 0) {
+        buf_append(&why, STR(" (one row is in "));
+        reach_append(&why, below->reach);
+        buf_append_char(&why, ')');
+    }
+    check_index(c, outer, columns, n, place, why.ptr);
+    if (below->reach.largest >= REACH_MANY && outer->reach.largest < REACH_MANY) {
+        buf_clear(&why);
+        reach_append(&why, below->reach);
+        problems_add(c->problems, SEVERITY_WARNING, place,
+                     "a change of one row of %" STR_FMT " can build %" STR_FMT ", again",
+                     STR_ARG(below->table), STR_ARG(buf_str(&why)));
+        problems_fix(c->problems, "fine where such changes are rare; else show none of its "
+                                  "columns that change often, or say `refresh: none`");
+    }
+    buf_free(&why);
 }
 
 static void check_clause(struct checker *c, const struct subject *s, enum catalog_clause clause,
@@ -413,7 +485,7 @@ struct pairs {
     struct place place;
 };
 
-static void check_join(struct checker *c, const struct subject *outer, const struct subject *s,
+static void check_join(struct checker *c, const struct subject *outer, struct subject *s,
                        const struct pairs *p)
 {
     size_t n = p->n_from < p->n_to ? p->n_from : p->n_to;
@@ -430,13 +502,14 @@ static void check_join(struct checker *c, const struct subject *outer, const str
     if (!complete)
         return;
     check_index(c, s, p->to, p->n_to, place_of(c, p->to[0], p->place), "its rows are found");
-    if (p->refresh != REFRESH_NONE)
-        check_index(c, outer, p->from, p->n_from, place_of(c, p->from[0], p->place),
-                    "the documents of a changed related row are found");
+    if (p->refresh == REFRESH_NONE)
+        return;
+    s->reach = reach_of(c, outer, p->from, p->n_from);
+    check_way_up(c, outer, s, p->from, p->n_from, place_of(c, p->from[0], p->place));
 }
 
 /* From the outer table to the related one, by way of the link table where there is one. */
-static void check_way(struct checker *c, const struct subject *outer, const struct subject *s,
+static void check_way(struct checker *c, const struct subject *outer, struct subject *s,
                       const struct relation_definition *r)
 {
     const struct through_definition *t = &r->through;
@@ -449,7 +522,7 @@ static void check_way(struct checker *c, const struct subject *outer, const stru
         return;
     }
 
-    const struct subject link = find_subject(c, t->table, r->place);
+    struct subject link = find_subject(c, t->table, r->place);
 
     if (link.facts == NULL)
         return;
@@ -472,6 +545,7 @@ static void check_relations(struct checker *c, const struct subject *outer,
         struct column_definition room;
         const struct relation_columns shown = relation_columns(r, &room);
 
+        check_way(c, outer, &s, r);
         if (s.facts != NULL) {
             check_related_view(c, &s, r);
             check_shown(c, &s, shown.all, shown.columns, shown.n, r->relations, r->n_relations);
@@ -479,7 +553,6 @@ static void check_relations(struct checker *c, const struct subject *outer,
             check_clause(c, &s, CLAUSE_ORDER_BY, r->order_by, r->place);
             check_relations(c, &s, r->relations, r->n_relations);
         }
-        check_way(c, outer, &s, r);
     }
 }
 
@@ -523,6 +596,7 @@ void definition_check_facts(const struct definitions *d, const struct table_defi
     const struct mapping_request request = {
         .definitions = d, .table = t, .find = find_for_mapping, .ctx = &c};
 
+    root.reach = reach_root();
     if (root.facts != NULL)
         check_root(&c, &root, t);
     check_relations(&c, &root, t->relations, t->n_relations);

@@ -31,6 +31,9 @@ struct check_source {
     /* ERR_REJECT in err when the server does not understand the condition or the order. */
     bool (*try_clause)(void *ctx, struct str schema, struct str table,
                        enum catalog_clause clause, struct str text, struct err *err);
+    /* False: it is not known.  NULL: nobody can tell. */
+    bool (*count_shares)(void *ctx, const struct shares_wanted *wanted,
+                         struct catalog_shares *out);
 };
 
 /* @thread any (pure but for the source) */

@@ -82,12 +82,28 @@ static bool try_live(void *ctx, struct str schema, struct str table, enum catalo
     return true;
 }
 
+static bool count_live(void *ctx, const struct shares_wanted *wanted, struct catalog_shares *out)
+{
+    struct live *l = ctx;
+    struct err err = {0};
+
+    if (l->failed)
+        return false;
+    if (catalog_count_shares(l->conn, wanted, out, &err))
+        return true;
+    if (err.kind != ERR_REJECT) {
+        *l->err = err;
+        l->failed = true;
+    }
+    return false;
+}
+
 bool definition_check_table(struct mysql_conn *c, const struct definitions *d,
                             const struct table_definition *t, struct problems *problems,
                             struct err *err)
 {
     struct live l = {.conn = c, .d = d, .arena = arena_new(), .err = err};
-    const struct check_source source = {&l, find_live, each_live, try_live};
+    const struct check_source source = {&l, find_live, each_live, try_live, count_live};
 
     table_visit(t, count_table, &l.cap);
     l.names = arena_alloc(l.arena, l.cap + 1, sizeof(*l.names));

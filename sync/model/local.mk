@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libmodel.a
 libmodel_a_SOURCES = \
 	%D%/catalog.c %D%/catalog.h \
-	%D%/catalog_column.c %D%/catalog_column.h \
+	%D%/catalog_column.c %D%/catalog_column.h %D%/catalog_shares.c \
 	%D%/definition.c %D%/definition.h \
 	%D%/definition_check.c %D%/definition_check.h %D%/definition_check_live.c \
 	%D%/definition_diff.c %D%/definition_diff.h \
@@ -17,6 +17,7 @@ libmodel_a_SOURCES = \
 	%D%/index_settings.c %D%/index_settings.h \
 	%D%/mapping.c %D%/mapping.h \
 	%D%/mapping_added.c %D%/mapping_added.h \
+	%D%/reach.c %D%/reach.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
 	%D%/transform.c %D%/transform.h \
 	%D%/value_change.c %D%/value_change.h

@@ -441,6 +441,43 @@ static void tables_are_listed_and_conditions_tried(void **state)
     arena_free(a);
 }
 
+static void rows_that_share_values_are_counted_up_to_a_limit(void **state)
+{
+    const struct str columns[] = {STR("a"), STR("b")};
+    struct shares_wanted wanted = {
+        .name = {STR("cat"), STR("shared")}, .columns = columns, .n_columns = 1};
+    struct catalog_shares found;
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.shared (id INT PRIMARY KEY, a INT, b INT, KEY (a, b))");
+    server_exec(conn, "INSERT INTO cat.shared VALUES (1, 1, 1), (2, 1, 2), (3, 1, NULL), "
+                      "(4, 2, 2), (5, NULL, 1), (6, NULL, 1)");
+    for (int indexed = 0; indexed < 2; indexed++) {
+        wanted.has_index = indexed == 1;
+        wanted.n_columns = 1;
+        assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+        assert_int_equal(found.largest, 3);
+        assert_int_equal(found.n_values, 2);
+        assert_int_equal(found.n_rows, 4);
+        assert_true(found.complete);
+        wanted.n_columns = 2;
+        assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+        assert_int_equal(found.largest, 1);
+        assert_int_equal(found.n_rows, 3);
+    }
+    for (size_t n = 6; n < SHARES_ROWS_MAX; n *= 2)
+        server_exec(conn, "INSERT INTO cat.shared SELECT id + (SELECT MAX(id) FROM cat.shared), "
+                          "7, id FROM cat.shared");
+    wanted.n_columns = 1;
+    assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+    assert_int_equal(found.n_rows, SHARES_ROWS_MAX);
+    assert_false(found.complete);
+    server_exec(conn, "DROP TABLE cat.shared");
+    assert_true(catalog_count_shares(conn, &wanted, &found, &err) == false);
+    assert_int_equal(err.kind, ERR_REJECT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +496,7 @@ int main(void)
         cmocka_unit_test(facts_tell_indexes),
         cmocka_unit_test(foreign_keys_come_with_what_they_do),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
+        cmocka_unit_test(rows_that_share_values_are_counted_up_to_a_limit),
     };
     return cmocka_run_group_tests_name("catalog", tests, open_server, close_server);
 }

@@ -140,6 +140,23 @@ def test_doctor_finds_nothing_wrong_here(w):
         raise Failed(f"doctor does not give the statement:\n{done.stdout}{done.stderr}")
 
 
+def test_a_missing_index_is_named_by_apply_and_doctor_with_what_a_change_can_touch(w):
+    w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE thing (id INT PRIMARY KEY, kind INT)",
+          "INSERT INTO kind VALUES (1, 'a'), (2, 'b')", "INSERT INTO thing VALUES (1, 1), (2, 1), (3, 1), (4, 2)")
+    d = w.definitions({"table": "thing", "relations": [{"from": "kind", "table": "kind", "to": "id", "as": "of",
+                                                         "columns": ["name"]}]})
+    daemon = w.millrace()
+    index = f"CREATE INDEX `thing_kind` ON `{w.schema}`.`thing` (`kind`);"
+    for said in (daemon.apply(d), daemon.command("doctor")):
+        for words in ("one row is in 3 documents, 2 on average", index):
+            if words not in said.stdout + said.stderr:
+                raise Failed(f"no {words!r} in {said.stdout}{said.stderr}")
+    w.sql(index.rstrip(";"))
+    said = daemon.command("doctor")
+    if "CREATE INDEX" in said.stdout:
+        raise Failed(f"there is the index now: {said.stdout}")
+
+
 def test_commands_that_need_no_daemon_work_without_one(w):
     w.load_shop()
     daemon = w.follow(w.shop_definitions())

@@ -13,6 +13,7 @@
 
 static struct fake_catalog catalog;
 static struct buf report;
+static uint64_t n_of_customer = 50;
 
 static bool each_table(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
                        void *to)
@@ -33,6 +34,18 @@ static bool try_clause(void *ctx, struct str schema, struct str table,
     (void)clause;
     return memmem(text.ptr, text.len, "nothing", 7) == NULL ||
            err_set(err, ERR_REJECT, "Unknown column 'nothing'");
+}
+
+/* Two of item's rows have one order; fifty of orders' rows have one customer, three on average. */
+static bool count_shares(void *ctx, const struct shares_wanted *wanted,
+                         struct catalog_shares *out)
+{
+    const bool item = str_equal(wanted->name.table, STR("item"));
+
+    (void)ctx;
+    *out = item ? (struct catalog_shares){2, 10, 20, true}
+                : (struct catalog_shares){n_of_customer, 100, 250, n_of_customer < 5000};
+    return !str_equal(wanted->name.table, STR("bare"));
 }
 
 static int set_up(void **state)
@@ -69,7 +82,7 @@ static int tear_down(void **state)
 /* What the check of the only table in the file says. */
 static const char *check(const char *table)
 {
-    const struct check_source source = {&catalog, fake_find, each_table, try_clause};
+    const struct check_source source = {&catalog, fake_find, each_table, try_clause, count_shares};
     struct problems *problems = problems_new();
     struct buf text = {0};
 
@@ -193,6 +206,32 @@ static void a_missing_index_is_a_warning_with_its_statement(void **state)
         NULL);
 }
 
+static void a_row_that_is_in_very_many_documents_is_a_warning_with_their_number(void **state)
+{
+    static const char table[] =
+        "{table: shop.orders, columns: [id], relations: [{from: customer_id, table: "
+        "shop.customer, to: id, columns: [name]}]}";
+
+    (void)state;
+    assert_says(table, NULL);
+    n_of_customer = 9999;
+    assert_says(table, NULL);
+    n_of_customer = 12000;
+    assert_says(table, "warning: a change of one row of shop.customer can build at least 12,000 "
+                       "documents, 3 on average, again");
+    /* Twice as many where each order is in two documents. */
+    n_of_customer = 5000;
+    assert_says(
+        "{table: shop.item, columns: [id], relations: [{from: order_id, table: shop.orders, to: "
+        "id, columns: [id], relations: [{from: customer_id, table: shop.customer, to: id, "
+        "columns: [name]}]}]}",
+        "row of shop.customer can build at least 10,000 documents, 6 on average, again");
+    n_of_customer = 50;
+    assert_says("{table: shop.item, columns: [id], relations: [{from: order_id, table: "
+                "shop.orders, to: id}]}",
+                "are found (one row is in 2 documents, 2 on average): each time all");
+}
+
 static void a_link_table_is_checked_on_both_its_sides(void **state)
 {
     static const char through[] =
@@ -290,6 +329,7 @@ int main(void)
         TEST(a_key_must_be_there_unique_and_never_null),
         TEST(a_view_is_refused_where_its_changes_would_matter),
         TEST(a_missing_index_is_a_warning_with_its_statement),
+        TEST(a_row_that_is_in_very_many_documents_is_a_warning_with_their_number),
         TEST(a_link_table_is_checked_on_both_its_sides),
         TEST(columns_that_cannot_be_joined_are_refused),
         TEST(names_of_unlisted_columns_must_be_possible),

@@ -66,8 +66,10 @@ static void on_gone(void *ctx, const struct gone_row *row)
 
 static const char *op_name(enum doc_op op)
 {
-    static const char *const names[] = {
-        [DOC_INDEX] = "index", [DOC_DELETE] = "delete", [DOC_REFRESH] = "refresh"};
+    static const char *const names[] = {[DOC_INDEX] = "index",
+                                        [DOC_DELETE] = "delete",
+                                        [DOC_REFRESH] = "refresh",
+                                        [DOC_UPDATE] = "update"};
 
     return names[op];
 }

@@ -3,6 +3,8 @@
 #include "sync/delivery/bulk.h"
 
 #include "src/base/buf.h"
+#include "sync/delivery/area.h"
+#include "sync/delivery/target.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -43,16 +45,21 @@ void bulk_get_path(struct buf *out, struct str write_alias, const struct write *
     }
 }
 
-static void append_action(struct buf *out, const struct write *w)
+struct str bulk_action(const struct write *w)
 {
-    if (w->op == DOC_DELETE)
-        buf_append(out, STR("{\"delete\":{\"_id\":"));
-    else
-        buf_append(out, STR("{\"index\":{\"_id\":"));
-    buf_append_json(out, write_id(w));
-    if (w->routing_len > 0) {
-        buf_append(out, STR(",\"routing\":"));
-        buf_append_json(out, write_routing(w));
+    static const char *const names[] = {
+        [DOC_INDEX] = "index", [DOC_DELETE] = "delete", [DOC_UPDATE] = "update"};
+
+    assert(w->op != DOC_REFRESH);
+    return str_from(names[w->op]);
+}
+
+/* A conflict with another update is tried again at once, by the engine. */
+static void append_version(struct buf *out, const struct write *w)
+{
+    if (w->op == DOC_UPDATE) {
+        buf_append(out, STR(",\"retry_on_conflict\":3}}\n"));
+        return;
     }
     buf_append(out, STR(",\"version\":"));
     buf_append_u64(out, w->version);
@@ -62,11 +69,29 @@ static void append_action(struct buf *out, const struct write *w)
         buf_append(out, STR(",\"version_type\":\"external_gte\"}}\n"));
 }
 
-static void append_body(struct buf *out, struct str body)
+static void append_action(struct buf *out, const struct write *w)
+{
+    buf_append(out, STR("{\""));
+    buf_append(out, bulk_action(w));
+    buf_append(out, STR("\":{\"_id\":"));
+    buf_append_json(out, write_id(w));
+    if (w->routing_len > 0) {
+        buf_append(out, STR(",\"routing\":"));
+        buf_append_json(out, write_routing(w));
+    }
+    append_version(out, w);
+}
+
+static void append_body(struct buf *out, const struct write *w)
 {
     const size_t start = out->len;
 
-    buf_append(out, body);
+    if (w->op == DOC_UPDATE)
+        area_append_update(out, w);
+    else if (w->target->n_areas > 0)
+        area_append_whole(out, w, write_body(w));
+    else
+        buf_append(out, write_body(w));
     for (char *at = out->ptr + start, *end = out->ptr + out->len;
          (at = memchr(at, '\n', (size_t)(end - at))) != NULL;)
         *at++ = ' ';
@@ -77,8 +102,8 @@ void bulk_append(struct buf *out, const struct write *w)
 {
     assert(w->op != DOC_REFRESH && w->version <= INT64_MAX);
     append_action(out, w);
-    if (w->op == DOC_INDEX)
-        append_body(out, write_body(w));
+    if (w->op != DOC_DELETE)
+        append_body(out, w);
 }
 
 /* Where there is a document of this id, an empty update of it is no change either. */
@@ -89,5 +114,7 @@ void bulk_append_guard(struct buf *out)
 
 size_t bulk_size(const struct write *w)
 {
-    return 90 + w->id_len + w->routing_len + w->body_len;
+    const size_t ours = w->op == DOC_UPDATE ? 800 : w->target->n_areas > 0 ? 50 : 0;
+
+    return 90 + ours + w->id_len + w->routing_len + w->body_len;
 }

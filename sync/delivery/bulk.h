@@ -4,9 +4,11 @@
  * Ids and routing are JSON-encoded, and a body with a line feed is written with a space instead
  * (in JSON it can only stand between tokens), so nothing that comes from data can add a line.
  * The index stands in the path, once, as the write alias with require_alias, so a late or wrong
- * request can create no index.  Engines ask that of writes only, and of the whole request as soon
- * as one asks: a request of deletes has a guard at its end, an update of a document that is not
- * there, which changes nothing.
+ * request can create no index.  Engines ask that of writes only, and of the whole request as
+ * soon as one asks: a request of deletes has a guard at its end, an update of a document that
+ * is not there, which changes nothing.
+ *
+ * Areas are updated without a version; their line says how (sync/delivery/area.h).
  *
  * Source: the Bulk API of Elasticsearch 7 to 9 and OpenSearch 1 to 3, which agree here.
  */
@@ -26,7 +28,10 @@ struct buf;
 /* Append the path and query of bulk requests to write_alias. */
 void bulk_path(struct buf *out, struct str write_alias);
 
-/* Append the lines of w, a DOC_INDEX or DOC_DELETE with a version below 2^63. */
+/* "index", "delete" or "update" of w, no DOC_REFRESH. */
+struct str bulk_action(const struct write *w);
+
+/* Append the lines of w, no DOC_REFRESH, with a version below 2^63. */
 void bulk_append(struct buf *out, const struct write *w);
 
 /* Append the lines of the guard, and its _id in the answer. */

@@ -32,7 +32,8 @@ static const struct request_rule {
 
 #define INDEX_OP  (1u << DOC_INDEX)
 #define DELETE_OP (1u << DOC_DELETE)
-#define ANY_OP    (INDEX_OP | DELETE_OP)
+#define UPDATE_OP (1u << DOC_UPDATE)
+#define ANY_OP    (INDEX_OP | DELETE_OP | UPDATE_OP)
 
 static const struct item_rule {
     int from, to;     /* status */
@@ -43,6 +44,7 @@ static const struct item_rule {
 } item_rules[] = {
     {200, 299, ANY_OP, "", ANY, ITEM_DELIVERED},
     {404, 404, DELETE_OP, "", ANY, ITEM_DELIVERED},
+    {409, 409, UPDATE_OP, ANY, ANY, ITEM_WHOLE},
     {409, 409, ANY_OP, "version_conflict_engine_exception", ANY, ITEM_CONFLICT},
 
     {400, 400, ANY_OP, "index_closed_exception", ANY, ITEM_HOLD},
@@ -53,6 +55,8 @@ static const struct item_rule {
     {400, 400, ANY_OP, "illegal_argument_exception", "Limit of total fields", ITEM_HOLD},
     {400, 400, ANY_OP, "illegal_argument_exception", "Limit of mapping depth", ITEM_HOLD},
     {400, 400, ANY_OP, "illegal_argument_exception", "Limit of nested fields", ITEM_HOLD},
+    {400, 400, UPDATE_OP, ANY, ANY, ITEM_WHOLE}, /* the script's, or that there are none */
+    {413, 413, UPDATE_OP, ANY, ANY, ITEM_WHOLE},
     {400, 400, ANY_OP, ANY, ANY, ITEM_REFUSED},
     {413, 413, ANY_OP, ANY, ANY, ITEM_REFUSED},
 
@@ -62,6 +66,7 @@ static const struct item_rule {
     {401, 401, ANY_OP, ANY, ANY, ITEM_HOLD},
     {403, 403, ANY_OP, ANY, ANY, ITEM_HOLD}, /* rights; read-only, and flood stage before 7.7 */
     {404, 404, ANY_OP, "index_not_found_exception", ANY, ITEM_HOLD},
+    {404, 404, UPDATE_OP, ANY, ANY, ITEM_WHOLE}, /* there is no document */
 
     {502, 504, ANY_OP, ANY, ANY, ITEM_UNKNOWN}, /* shards or nodes that are not there now */
     {INT_MIN, INT_MAX, ANY_OP, ANY, ANY, ITEM_DOUBTFUL},
@@ -149,9 +154,9 @@ const char *item_verdict_name(enum item_verdict v)
 {
     static const char *const names[N_ITEM_VERDICTS] = {
         [ITEM_DELIVERED] = "delivered", [ITEM_CONFLICT] = "conflict",
-        [ITEM_REFUSED] = "refused",     [ITEM_BUSY] = "busy",
-        [ITEM_UNKNOWN] = "unknown",     [ITEM_DOUBTFUL] = "doubtful",
-        [ITEM_HOLD] = "hold",
+        [ITEM_WHOLE] = "whole",         [ITEM_REFUSED] = "refused",
+        [ITEM_BUSY] = "busy",           [ITEM_UNKNOWN] = "unknown",
+        [ITEM_DOUBTFUL] = "doubtful",   [ITEM_HOLD] = "hold",
     };
 
     assert((unsigned)v < N_ITEM_VERDICTS);

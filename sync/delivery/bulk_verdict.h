@@ -33,6 +33,7 @@ enum request_verdict bulk_verdict_of_request(int status, struct str type, struct
 enum item_verdict {
     ITEM_DELIVERED = 0,
     ITEM_CONFLICT, /* a stored version is newer; superseded, if it is of our lineage */
+    ITEM_WHOLE,    /* an area that cannot be written alone: the whole document is to be read */
     ITEM_REFUSED,  /* this document can never be written like that: dead letter */
     ITEM_BUSY,     /* not applied: again, after a backoff, and send less */
     ITEM_UNKNOWN,  /* may have been applied: the same version again, after a backoff */

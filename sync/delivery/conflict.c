@@ -6,13 +6,14 @@
 #include "src/base/mem.h"
 #include "src/http_client.h"
 #include "src/json.h"
+#include "sync/delivery/area.h"
 #include "sync/delivery/bulk.h"
 #include "sync/delivery/bulk_verdict.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define VERSION_GAP  18 /* further bodies at an unmoved position */
+#define VERSION_GAP  AREA_UPDATES_MAX /* also of further bodies at an unmoved position */
 #define ATTEMPTS_MAX 5  /* to learn the stored version */
 
 /* A GET of what is stored. */
@@ -71,7 +72,7 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
         ask_again(s, doc); /* it was not refused for that */
     } else if (stored < t->version_min || stored > highest) {
         stop_for_lineage(s, doc, stored, highest);
-    } else if (w->reread && stored - w->version <= VERSION_GAP) {
+    } else if ((w->reread || t->n_areas > 0) && stored - w->version <= VERSION_GAP) {
         document_read_again(doc, stored + 1, &s->ends);
         outlet_place(doc->outlet, doc, s->now_ms);
     } else {

@@ -4,7 +4,8 @@
  * Superseded means that a version of our lineage is there, not beyond the highest one given
  * out. Any other stops the index: a lost store or another writer must not freeze it in silence.
  * What was read again and is refused by the gap above its own stamp is read again and stamped
- * higher (design part 7, rule 3).
+ * higher (design part 7, rule 3).  So is whatever is refused by that gap where areas raise the
+ * stored version (sync/delivery/area.h): also a delete of the stream may be the newest.
  *
  * @thread delivery's
  */

@@ -134,16 +134,15 @@ static void put_histogram(struct buf *out, enum metric metric, const struct hist
 
 static void put_index(struct buf *out, const struct index_metric *x)
 {
-    static const char *const ops[2] = {"index", "delete"};
+    static const char *const ops[N_METRIC_OPS] = {"index", "delete", "update"};
     static const char *const results[N_DOCUMENT_RESULTS] = {
-        [RESULT_OK] = "ok",
-        [RESULT_STALE] = "stale",
-        [RESULT_RETRIED] = "retried",
-        [RESULT_DEAD] = "dead",
+        [RESULT_OK] = "ok",     [RESULT_STALE] = "stale", [RESULT_RETRIED] = "retried",
+        [RESULT_DEAD] = "dead", [RESULT_WHOLE] = "whole",
     };
 
     for (size_t op = 0; op < ARRAY_LEN(ops); op++)
-        for (size_t r = 0; r < N_DOCUMENT_RESULTS; r++)
+        for (size_t r = 0; r < N_DOCUMENT_RESULTS && (op == METRIC_UPDATE || r < RESULT_WHOLE);
+             r++)
             metric_put_u64(out, METRIC_DOCUMENTS,
                            __atomic_load_n(&x->n[op][r], __ATOMIC_RELAXED), str_from(x->topic),
                            str_from(x->index), str_from(ops[op]), str_from(results[r]));

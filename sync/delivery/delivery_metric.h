@@ -25,7 +25,15 @@ enum document_result {
     RESULT_STALE,   /* something newer was there */
     RESULT_RETRIED, /* to be sent again */
     RESULT_DEAD,
+    RESULT_WHOLE, /* an area that cannot be written alone: the whole document is */
     N_DOCUMENT_RESULTS,
+};
+
+enum metric_op {
+    METRIC_INDEX = 0,
+    METRIC_DELETE,
+    METRIC_UPDATE, /* of an area */
+    N_METRIC_OPS,
 };
 
 /* Of one index. */
@@ -33,7 +41,7 @@ struct index_metric {
     struct index_metric *next;
     struct histogram *latency; /* of its topic, ms from commit to acknowledgement */
     char *topic, *index;
-    uint64_t n[2][N_DOCUMENT_RESULTS]; /* atomics: index, delete */
+    uint64_t n[N_METRIC_OPS][N_DOCUMENT_RESULTS]; /* atomics */
 };
 
 struct delivery_metric *delivery_metric_new(void) RETURNS_NONNULL MUST_CHECK;
@@ -43,10 +51,10 @@ void delivery_metric_free(struct delivery_metric *m); /* NULL is fine */
 struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str topic,
                                            struct str index) RETURNS_NONNULL;
 
-static inline void index_metric_count(struct index_metric *x, bool is_delete,
+static inline void index_metric_count(struct index_metric *x, enum metric_op op,
                                       enum document_result result)
 {
-    __atomic_fetch_add(&x->n[is_delete][result], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&x->n[op][result], 1, __ATOMIC_RELAXED);
 }
 
 /* A bulk request has ended. */

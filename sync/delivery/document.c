@@ -4,14 +4,21 @@
 
 #include <assert.h>
 
+static bool is_same_area(const struct write *a, const struct write *b)
+{
+    return a->area == b->area && a->target == b->target && b->op == DOC_REFRESH;
+}
+
 /*
  * Does what a says make b needless, which came after it?  A read stands for everything older
  * than what it must include, a write for everything older than itself, and both for reads up to
  * their own version.  Of two writes at one version the later one stands, unless only it is
- * strict (a fill).
+ * strict (a fill).  What is said of an area stands for reads of that area alone.
  */
 static bool stands_for(const struct write *a, const struct write *b)
 {
+    if (a->area > 0 && !is_same_area(a, b))
+        return false;
     if (b->op == DOC_REFRESH)
         return b->version <= a->version;
     if (a->op == DOC_REFRESH || b->version != a->version)
@@ -40,7 +47,19 @@ static bool can_replace(const struct document *doc)
         return true;
     /* A read that is still to come does not hold back one that is done: a document that
      * changes all the time must be written some time. */
-    return doc->state == DOCUMENT_READY && doc->later->op != DOC_REFRESH;
+    return doc->state == DOCUMENT_READY && doc->later->op != DOC_REFRESH &&
+           doc->later->version >= doc->now->version;
+}
+
+/* Of two operations that wait, one is to stand for both. */
+static void widen_unlike(struct write *a, struct write *b)
+{
+    if (is_same_area(a, b))
+        return;
+    if (a->area > 0)
+        write_widen(a);
+    if (b->area > 0)
+        write_widen(b);
 }
 
 /* `now` or its state has changed: what does that mean for `later`? */
@@ -48,6 +67,8 @@ static void settle(struct document *doc, struct write_ends *ends)
 {
     if (doc->later == NULL || doc->forgotten)
         return;
+    if (doc->state == DOCUMENT_LOAD_WAIT)
+        widen_unlike(doc->now, doc->later);
     if (stands_for(doc->now, doc->later)) {
         write_join(doc->now, doc->later, ends);
         doc->later = NULL;
@@ -65,6 +86,8 @@ bool document_arrive(struct document *doc, struct write *w, struct write_ends *e
         write_join(doc->now, w, ends);
         return false;
     }
+    if (doc->later != NULL)
+        widen_unlike(doc->later, w);
     if (doc->later != NULL && stands_for(doc->later, w)) {
         write_join(doc->later, w, ends);
         return false;
@@ -132,12 +155,20 @@ void document_lost_answer(struct document *doc)
 
 void document_read_again(struct document *doc, uint64_t at_least, struct write_ends *ends)
 {
-    assert(doc->state == DOCUMENT_IN_FLIGHT && doc->now->reread);
-    assert(at_least > doc->now->version);
+    assert(doc->state == DOCUMENT_IN_FLIGHT && doc->now->area == 0);
+    assert(at_least > doc->now->version && doc->now->key_len > 0);
     doc->now->op = DOC_REFRESH;
     doc->now->reread = false;
     doc->now->ambiguous = false; /* a definite answer: the stored version is newer */
     doc->now->version = at_least;
+    return_to(doc, DOCUMENT_LOAD_WAIT, ends);
+}
+
+void document_widen(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_IN_FLIGHT || doc->state == DOCUMENT_LOADING);
+    write_widen(doc->now);
+    doc->attempts = 0;
     return_to(doc, DOCUMENT_LOAD_WAIT, ends);
 }
 
@@ -164,17 +195,27 @@ static bool go_on(struct document *doc)
  */
 static void rise_above(struct write *later, const struct write *now)
 {
-    if (!now->ambiguous || later->version != now->version || later->strict)
+    if (!now->ambiguous || later->version != now->version || later->strict ||
+        later->op == DOC_REFRESH)
         return;
     later->op = DOC_REFRESH;
     later->reread = false;
     later->version++;
 }
 
+/* The whole document says nothing older of an area than what was written of it. */
+static void read_after(struct write *later, const struct write *now)
+{
+    if (now->op == DOC_UPDATE && later->op == DOC_REFRESH && later->version < now->version)
+        later->version = now->version;
+}
+
 bool document_end(struct document *doc, enum outcome how, struct write_ends *ends)
 {
-    if (doc->later != NULL)
+    if (doc->later != NULL) {
         rise_above(doc->later, doc->now);
+        read_after(doc->later, doc->now);
+    }
     write_end(doc->now, how, ends);
     return go_on(doc);
 }

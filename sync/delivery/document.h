@@ -18,6 +18,10 @@
  *
  * A read whose result is to be sent later (struct gone_row) ends in LOADING.
  *
+ * What concerns one area of the document only (sync/delivery/area.h) goes the same way, and
+ * stands for that area alone.  Where it meets anything else before it is read, the whole
+ * document is read instead.
+ *
  * Pure: no clock, no queue, no I/O.  The owner keeps the document in the queue of its state.
  *
  * @thread one at a time
@@ -80,9 +84,10 @@ void document_not_loaded(struct document *doc, struct write_ends *ends);
 void document_not_applied(struct document *doc, struct write_ends *ends);
 /* It was sent and may have been applied: UNKNOWN. */
 void document_lost_answer(struct document *doc);
-/* The result of a read was refused by a version in its gap: LOAD_WAIT, to be stamped at_least.
- */
+/* It was refused by a version in the gap above it: LOAD_WAIT, to be stamped at_least. */
 void document_read_again(struct document *doc, uint64_t at_least, struct write_ends *ends);
+/* LOADING or IN_FLIGHT for an area that cannot be read or written alone: LOAD_WAIT, for all. */
+void document_widen(struct document *doc, struct write_ends *ends);
 /* It can never be written (or read): REFUSED. */
 void document_refuse(struct document *doc);
 

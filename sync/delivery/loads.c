@@ -54,6 +54,7 @@ static void hand_out(struct sender *s, struct outlet *o, struct document **docs,
     load->outlet = o;
     load->docs = docs;
     batch->target = target_ref(docs[0]->now->target);
+    batch->area = docs[0]->now->area;
     batch->arena = arena_new();
     batch->items = mem_alloc(n, sizeof(*batch->items));
     batch->n_items = n;
@@ -156,6 +157,10 @@ static void take_item(struct sender *s, struct load *load, size_t i, struct park
     }
     if (item->failed && item->err.kind == ERR_REJECT) {
         sender_refuse(s, doc, 0, str_from(item->err.msg));
+        return;
+    }
+    if (load->batch.area > 0 && !item->failed && !item->found) {
+        sender_widen(s, doc, NULL);
         return;
     }
     if (stays(s, item, doc)) {

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libdelivery.a
 libdelivery_a_SOURCES = \
 	sync/checkpoint.c    sync/checkpoint.h \
+	%D%/area.c           %D%/area.h \
 	%D%/bisect.c         %D%/bisect.h \
 	%D%/budget.c         %D%/budget.h \
 	%D%/bulk.c           %D%/bulk.h \

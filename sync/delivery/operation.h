@@ -22,6 +22,7 @@ enum doc_op {
     DOC_DELETE,    /* delete at version */
     DOC_REFRESH, /* re-read: the read must include position `version`; the read gives the stamp
                   */
+    DOC_UPDATE,  /* write body as an area of the document, read at version */
 };
 
 /*
@@ -31,6 +32,9 @@ enum doc_op {
  * What a write says holds up to its version: DOC_REFRESH is covered by any write or read of the
  * same document at a version >= its own.  So a change that has no position in the stream of the
  * root's topic (of another source, a repair) asks for a version above every stamp given out.
+ *
+ * A DOC_REFRESH of an area becomes a DOC_UPDATE, which the engine takes only where the area is
+ * older (sync/delivery/area.h); where it does not fit, the whole document is read.
  */
 struct doc_write {
     struct target *target;
@@ -38,21 +42,23 @@ struct doc_write {
     enum doc_op op;
     bool strict;    /* version_type external instead of external_gte (fills) */
     bool reread;    /* what a read gave, at its stamp */
+    uint8_t area;   /* of a DOC_REFRESH: only this one of the target's areas, from 1; 0: all */
     uint8_t depth;  /* of a DOC_REFRESH: so many foreign keys led to it (sync/cascades.h) */
     uint64_t version;
     struct str id;      /* _id */
     struct str routing; /* empty: none */
     struct str key;     /* what the loader reads by, opaque here; needed for DOC_REFRESH */
-    struct str body;    /* DOC_INDEX: JSON object */
+    struct str body;    /* DOC_INDEX: JSON object; DOC_UPDATE: JSON of the area */
     int64_t commit_ms;  /* wall time of the change for latency, 0: none */
 };
 
 /*
- * A batch of documents that must be re-read, all of one target.  Delivery makes it, hands it to
- * options.load (which must not block: it queues for a loader thread), and gets it back with
- * delivery_loaded(), where each item has a body, or found = false (the row is gone: a delete,
- * or, where it stays, a struct gone_row), and the stamp; or failed = true with err (ERR_RETRY: asked for again after a backoff;
- * ERR_REJECT: that document becomes a dead letter; ERR_STOP: given back undone at shutdown).
+ * A batch of documents that must be re-read, all of one target, and the same of each.  Delivery
+ * makes it, hands it to options.load (which must not block: it queues for a loader thread), and
+ * gets it back with delivery_loaded(), where each item has a body, or found = false (the row is
+ * gone: a delete, or, where it stays, a struct gone_row), and the stamp; or failed = true with
+ * err (ERR_RETRY: asked for again after a backoff; ERR_REJECT: that document becomes a dead
+ * letter; ERR_STOP: given back undone at shutdown).
  *
  * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
  * 18 above a position, in the gap that rule 3 leaves for further bodies (a re-read was refused
@@ -72,6 +78,7 @@ struct load_item {
 
 struct load_batch {
     struct target *target;
+    uint8_t area; /* only this one of the target's areas, whose JSON the bodies are; 0: all */
     struct load_item *items;
     size_t n_items;
     uint64_t at_least;       /* the largest of the items' */

@@ -12,6 +12,8 @@
 
 #define GATHER_MS    50 /* a further request waits no longer than this for more documents */
 #define GUARD_SAMPLE 20 /* documents of a probe when most were refused */
+#define LOADS_LOOKED_AT 16 /* times as many as are taken, for those that can be read together \
+                            */
 #define NEVER_MS     GATE_NEVER_MS
 
 enum place {
@@ -58,6 +60,7 @@ struct outlet {
     struct outlet_level level;
     struct gate gate;
     bool is_gone, is_told;
+    int64_t no_areas_until_ms;
 };
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
@@ -175,6 +178,16 @@ void outlet_drop(struct outlet *o)
 bool outlet_is_gone(const struct outlet *o)
 {
     return o->is_gone;
+}
+
+void outlet_refuse_areas(struct outlet *o, int64_t until_ms)
+{
+    o->no_areas_until_ms = until_ms;
+}
+
+bool outlet_takes_areas(const struct outlet *o, int64_t now_ms)
+{
+    return now_ms >= o->no_areas_until_ms;
 }
 
 static struct lane *lane_of(const struct outlet *o, const struct document *doc)
@@ -553,9 +566,14 @@ void outlet_end_batch(struct outlet *o, struct batch *b)
     *b = (struct batch){0};
 }
 
+static bool load_alike(const struct document *a, const struct document *b)
+{
+    return a->now->target == b->now->target && a->now->area == b->now->area;
+}
+
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
 {
-    size_t n = 0;
+    size_t n = 0, n_seen = 0;
 
     if (o->gate.hold != HOLD_NONE)
         return 0;
@@ -563,8 +581,10 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
     {
         struct document *doc = LIST_ITEM(l, struct document, link);
 
-        if (n == max || (n > 0 && doc->now->target != docs[0]->now->target))
+        if (n == max || n_seen++ == max * LOADS_LOOKED_AT)
             break;
+        if (n > 0 && !load_alike(doc, docs[0]))
+            continue;
         outlet_remove(o, doc);
         document_take(doc);
         docs[n++] = doc;

@@ -69,6 +69,9 @@ bool outlet_is_told(const struct outlet *o);
 /* Its index is gone for good: whatever is placed here is to be forgotten. */
 void outlet_drop(struct outlet *o);
 bool outlet_is_gone(const struct outlet *o);
+/* Until then its areas are not written alone. */
+void outlet_refuse_areas(struct outlet *o, int64_t until_ms);
+bool outlet_takes_areas(const struct outlet *o, int64_t now_ms);
 
 /* Put doc, LOAD_WAIT, READY or UNKNOWN, at the end of its queue, from wherever it is. */
 void outlet_place(struct outlet *o, struct document *doc, int64_t now_ms);
@@ -114,7 +117,10 @@ void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t t
  */
 void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms);
 
-/* Up to max documents of one target that must be read, which are taken; returns how many. */
+/*
+ * Up to max documents of one target that must be read, all whole or all the same area, which
+ * are taken; returns how many.
+ */
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs);
 
 /*

@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/http_client.h"
+#include "sync/delivery/area.h"
 #include "sync/delivery/bulk.h"
 #include "sync/delivery/bulk_verdict.h"
 #include "sync/delivery/conflict.h"
@@ -276,7 +277,7 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
     const struct write *w = b->docs[i]->now;
 
     fetch_ahead(b, i);
-    return (struct bulk_sent){w->op == DOC_DELETE ? STR("delete") : STR("index"), write_id(w)};
+    return (struct bulk_sent){bulk_action(w), write_id(w)};
 }
 
 static enum item_verdict verdict_of(const struct request *r, size_t i)
@@ -317,6 +318,17 @@ static void refuse_item(struct request *r, size_t i)
     buf_free(&reason);
 }
 
+/* An area that cannot be written alone: the whole document is. */
+static void widen_item(struct request *r, size_t i)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, i);
+    struct err why;
+
+    err_set(&why, ERR_REJECT, "%.*s: %.*s", STR_ARG(error.type), STR_ARG(error.reason));
+    sender_widen(r->sender, r->batch.docs[i],
+                 area_is_script_trouble(error.type, error.reason) ? &why : NULL);
+}
+
 static void apply_item(struct request *r, size_t i, enum item_verdict verdict, struct tally *t)
 {
     struct sender *s = r->sender;
@@ -335,6 +347,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         document_not_applied(doc, &s->ends);
         outlet_place(r->outlet, doc, s->now_ms);
         break;
+    case ITEM_WHOLE: widen_item(r, i); break;
     case ITEM_BUSY:
         document_not_applied(doc, &s->ends);
         park(r, t, doc);
@@ -398,14 +411,15 @@ static void judge_outlet(struct request *r, const struct tally *t)
         fail_gate(r, &why, -1);
     else
         gate_good(gate);
-    if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] > 0)
+    if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
         sender_hold(s, r->outlet, HOLD_BLOCK, &why);
     } else if (t->guarded) {
         hold_for_guard(r, t->of[ITEM_REFUSED], n, worst.reason);
-    } else if (r->batch.probe &&
-               t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_REFUSED] > 0) {
+    } else if (r->batch.probe && t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] +
+                                         t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED] >
+                                     0) {
         sender_release(s, r->outlet);
     }
 }
@@ -505,7 +519,7 @@ static bool make_body(struct request *r)
 
         fetch_ahead(b, i);
         any_unfit = any_unfit || w->unfit;
-        any_write = any_write || (!w->unfit && w->op == DOC_INDEX);
+        any_write = any_write || (!w->unfit && w->op != DOC_DELETE);
         if (!w->unfit)
             bulk_append(&r->body, w);
     }

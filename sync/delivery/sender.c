@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define AREAS_OFF_MS     600000
 #define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
 
 static uint64_t random_seed(void)
@@ -117,6 +118,8 @@ void sender_accept(struct sender *s, struct write *w)
     bool to_place;
 
     outlet_set_target(o, w->target);
+    if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
+        write_widen(w);
 
     struct document *doc = document_table_arrive(s->table, o, w, &s->ends, &to_place);
 
@@ -136,7 +139,7 @@ static void end(struct sender *s, struct document *doc, enum outcome how)
 
 void sender_end(struct sender *s, struct document *doc, enum outcome how)
 {
-    if (how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED)
+    if ((how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED) && doc->now->area == 0)
         letters_written(s->letters, doc->now, s->now_ms);
     end(s, doc, how);
 }
@@ -153,7 +156,12 @@ static void count_one(uint64_t *counter)
 
 static void count_result(const struct document *doc, enum document_result result)
 {
-    index_metric_count(outlet_metric(doc->outlet), doc->now->op == DOC_DELETE, result);
+    static const enum metric_op ops[] = {[DOC_INDEX] = METRIC_INDEX,
+                                         [DOC_REFRESH] = METRIC_INDEX,
+                                         [DOC_DELETE] = METRIC_DELETE,
+                                         [DOC_UPDATE] = METRIC_UPDATE};
+
+    index_metric_count(outlet_metric(doc->outlet), ops[doc->now->op], result);
 }
 
 void sender_deliver(struct sender *s, struct document *doc)
@@ -249,8 +257,28 @@ void sender_probe(struct sender *s)
         gate_probe(outlet_gate(s->outlets[i]), s->now_ms);
 }
 
+void sender_widen(struct sender *s, struct document *doc, const struct err *why)
+{
+    struct outlet *o = doc->outlet;
+
+    index_metric_count(outlet_metric(o), METRIC_UPDATE, RESULT_WHOLE);
+    if (why != NULL && outlet_takes_areas(o, s->now_ms)) {
+        outlet_refuse_areas(o, s->now_ms + AREAS_OFF_MS);
+        log_failure(LOG_WARN, why,
+                    "the search engine does not run the script that updates areas: documents "
+                    "are written whole for a while",
+                    KV("index", outlet_index(o)));
+    }
+    document_widen(doc, &s->ends);
+    outlet_place(o, doc, s->now_ms);
+}
+
 void sender_refuse(struct sender *s, struct document *doc, int status, struct str reason)
 {
+    if (doc->now->area > 0) {
+        sender_widen(s, doc, NULL);
+        return;
+    }
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
 }

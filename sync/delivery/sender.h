@@ -84,7 +84,12 @@ void sender_leave(struct sender *s, struct document *doc);
 /* The same, counted by its target: it was written, or something newer is there. */
 void sender_deliver(struct sender *s, struct document *doc);
 void sender_supersede(struct sender *s, struct document *doc);
-/* doc can never be written: its dead letter is on its way. */
+/*
+ * doc's area cannot be read or written alone: the whole document is.  why: the engine does not
+ * run the script, so for a while areas of this index are not tried; NULL: it does.
+ */
+void sender_widen(struct sender *s, struct document *doc, const struct err *why);
+/* doc can never be written: its dead letter is on its way; of an area, the whole is tried. */
 void sender_refuse(struct sender *s, struct document *doc, int status, struct str reason);
 /* doc is to be sent again. */
 void sender_count_retry(const struct document *doc);

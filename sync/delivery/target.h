@@ -13,6 +13,7 @@
 #include "src/base/str.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct target_counters { /* atomics */
@@ -27,11 +28,14 @@ struct target {
     uint64_t version_min; /* lineage: a stored version below it is not ours */
     void *plan;           /* the document plan for re-reads, owned by plan_unref */
     void (*plan_unref)(void *plan);
+    const struct str *areas; /* parts that can be written alone; the plan's */
+    size_t n_areas;          /* 0: documents are written whole, and say nothing of areas */
     struct target_counters count;
     unsigned refs;
 };
 
-/* With one reference; the strings are copied, version_min and plan are the caller's to set. */
+/* With one reference; the strings are copied, version_min, plan and areas are the caller's to
+ * set. */
 struct target *target_new(struct str index, struct str write_alias, struct str table,
                           struct str topic) RETURNS_NONNULL MUST_CHECK;
 struct target *target_ref(struct target *t) RETURNS_NONNULL;

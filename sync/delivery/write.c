@@ -64,7 +64,7 @@ static struct write *make(struct str id, struct str routing, struct str key, str
 
 struct write *write_new(const struct doc_write *in)
 {
-    struct str body = in->op == DOC_INDEX ? in->body : (struct str){0};
+    struct str body = in->op == DOC_INDEX || in->op == DOC_UPDATE ? in->body : (struct str){0};
     struct write *w = make(in->id, in->routing, in->key, body);
 
     w->target = in->target;
@@ -75,6 +75,7 @@ struct write *write_new(const struct doc_write *in)
     w->op = (uint8_t)in->op;
     w->strict = in->strict;
     w->reread = in->reread;
+    w->area = in->area;
     w->depth = in->depth;
     return w;
 }
@@ -84,16 +85,26 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
 {
     struct write *w = make(write_id(refresh), write_routing(refresh), write_key(refresh), body);
 
-    assert(refresh->op == DOC_REFRESH);
+    assert(refresh->op == DOC_REFRESH && (refresh->area == 0 || body.ptr != NULL));
     w->target = target_ref(refresh->target);
     w->hash = refresh->hash;
     w->version = stamp;
-    w->op = body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
+    w->op = refresh->area > 0 ? DOC_UPDATE : body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
+    w->area = refresh->area;
     w->reread = true;
     w->depth = refresh->depth;
     ends->taken += w->cost;
     write_join(w, refresh, ends);
     return w;
+}
+
+void write_widen(struct write *w)
+{
+    assert(w->area > 0);
+    w->op = DOC_REFRESH;
+    w->area = 0;
+    w->reread = false;
+    w->ambiguous = false;
 }
 
 static bool waits(const struct waiter *x)

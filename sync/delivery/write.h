@@ -37,6 +37,7 @@ struct write {
     uint32_t key_len;
     uint32_t body_len;
     uint8_t op;     /* enum doc_op */
+    uint8_t area;   /* of a DOC_REFRESH or DOC_UPDATE: only this one, from 1; 0: all */
     uint8_t depth;  /* of a DOC_REFRESH */
     bool strict;    /* version_type external */
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
@@ -62,11 +63,14 @@ struct write_ends {
 struct write *write_new(const struct doc_write *in) RETURNS_NONNULL MUST_CHECK;
 
 /*
- * What was read for refresh: body (ptr NULL: the row is gone, a delete) at stamp.  The waiters
- * of refresh move to it and refresh is freed.
+ * What was read for refresh: body (ptr NULL: the row is gone, a delete; not of an area) at
+ * stamp.  The waiters of refresh move to it and refresh is freed.
  */
 struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str body,
                             struct write_ends *ends) RETURNS_NONNULL MUST_CHECK;
+
+/* Of an area: the whole document is to be read instead, at its version or later. */
+void write_widen(struct write *w);
 
 /* loser's waiters wait for winner from now on; loser is freed. */
 void write_join(struct write *winner, struct write *loser, struct write_ends *ends);

@@ -135,6 +135,32 @@ static void on_load(void *ctx, struct load_batch *batch)
 
 /* --- the loader --- */
 
+static void append_part(struct rig *r, struct str key, struct buf *body)
+{
+    const char *part = map_find(r->parts, key);
+
+    if (part == NULL)
+        buf_append(body, STR("null"));
+    else
+        buf_append_json(body, str_from(part));
+}
+
+static void append_document(struct rig *r, const struct load_batch *batch, struct str key,
+                            const char *text, struct buf *body)
+{
+    if (batch->area > 0) {
+        append_part(r, key, body);
+        return;
+    }
+    buf_append(body, STR("{\"text\":"));
+    buf_append_json(body, str_from(text));
+    if (r->target->n_areas > 0) {
+        buf_append(body, STR(",\"part\":"));
+        append_part(r, key, body);
+    }
+    buf_append_char(body, '}');
+}
+
 static void read_row(struct rig *r, struct load_batch *batch, struct load_item *item)
 {
     const char *text = map_find(r->rows, item->key);
@@ -155,9 +181,7 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
         err_set(&item->err, ERR_REJECT, "no document can be made of this row");
         return;
     }
-    buf_append(&body, STR("{\"text\":"));
-    buf_append_json(&body, str_from(text));
-    buf_append_char(&body, '}');
+    append_document(r, batch, item->key, text, &body);
     item->found = true;
     item->body = arena_copy(batch->arena, buf_str(&body));
     buf_free(&body);
@@ -171,6 +195,7 @@ static void *load(void *arg)
     while ((batch = queue_pop(r->loads)) != NULL) {
         pthread_mutex_lock(&r->lock);
         r->n_loads++;
+        r->n_area_loads += batch->area > 0;
         for (size_t i = 0; i < batch->n_items; i++)
             read_row(r, batch, &batch->items[i]);
         pthread_mutex_unlock(&r->lock);
@@ -191,6 +216,7 @@ struct rig *rig_new(void)
     r->target =
         target_new(STR("orders_v2"), STR("orders_v2_write"), STR("shop.orders"), STR("shop"));
     r->rows = map_new();
+    r->parts = map_new();
     r->loads = queue_new(1000, 1000);
     return r;
 }
@@ -245,6 +271,7 @@ void rig_free(struct rig *r)
     search_free(r->search);
     queue_free(r->loads, NULL);
     map_free(r->rows, free);
+    map_free(r->parts, free);
     target_unref(r->target);
     fake_search_stop(r->fake);
     pthread_mutex_destroy(&r->lock);
@@ -347,6 +374,29 @@ void rig_set_row(struct rig *r, int id, const char *text)
     free(text == NULL ? map_remove(r->rows, str_from(name))
                       : map_put(r->rows, str_from(name), mem_copy(text)));
     pthread_mutex_unlock(&r->lock);
+}
+
+void rig_use_area(struct rig *r)
+{
+    static const struct str areas[] = {{"part", 4}};
+
+    r->target->areas = areas;
+    r->target->n_areas = 1;
+}
+
+void rig_set_part(struct rig *r, int id, const char *text)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    pthread_mutex_lock(&r->lock);
+    free(map_put(r->parts, str_from(name), mem_copy(text)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rig_refresh_area(struct rig *r, int id, uint64_t at_least)
+{
+    submit(r, id, &(struct doc_write){.op = DOC_REFRESH, .area = 1, .version = at_least}, NULL);
 }
 
 static void *push(void *arg)
@@ -465,6 +515,23 @@ void rig_check(struct rig *r, int id, uint64_t version, const char *text)
         assert_true(json_find_text(buf_str(&doc.body), "/text", &found));
         assert_string_equal(found.ptr, text);
     }
+    buf_free(&found);
+    buf_free(&doc.body);
+}
+
+void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
+                     const char *part)
+{
+    char name[16];
+    struct buf found = {0};
+
+    rig_check(r, id, version, text);
+    snprintf(name, sizeof(name), "%d", id);
+
+    struct fake_document doc = fake_search_get(r->fake, "orders_v2", name);
+
+    assert_true(json_find_text(buf_str(&doc.body), "/part", &found));
+    assert_string_equal(found.ptr, part);
     buf_free(&found);
     buf_free(&doc.body);
 }

@@ -28,14 +28,15 @@ struct rig {
     pthread_mutex_t lock;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    struct map *rows; /* id to text; "reject": cannot be read */
+    struct map *rows;  /* id to text; "reject": cannot be read */
+    struct map *parts; /* id to the text of area 1, "part" */
     unsigned load_fails, dead_fails, clear_fails;
     bool stays; /* what a read does not find */
     struct ticket *gone_tickets[8];
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
-    size_t n_loads, n_dead, n_cleared;
+    size_t n_loads, n_area_loads, n_dead, n_cleared;
     bool is_held;
     char last_why[512], last_dead_id[64], last_dead_reason[512];
     int last_dead_status;
@@ -64,6 +65,14 @@ void rig_refresh(struct rig *r, int id, uint64_t at_least);
 /* n documents from id on, versions from version on, in one call. */
 void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
 void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
+
+/* Documents have an area from now on, "part", beside "text".  Before anything is submitted. */
+void rig_use_area(struct rig *r);
+void rig_set_part(struct rig *r, int id, const char *text);
+void rig_refresh_area(struct rig *r, int id, uint64_t at_least);
+/* The document without what is ours is {"text":text,"part":part}; version 0: any. */
+void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
+                     const char *part);
 
 /* A thread that submits n documents, one by one. */
 struct rig_pusher {

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/json.h"
+#include "tests/fakes/fake_area.h"
 #include "tests/fakes/fake_bulk.h"
 #include "tests/fakes/fake_routes.h"
 
@@ -99,6 +100,7 @@ static void enter_ledger(struct fake_search *f, const struct bulk *b,
         .index = fake_search_keep(f, b->index),
         .id = fake_search_keep(f, op->op.id),
         .is_delete = op->op.is_delete,
+        .is_update = op->is_update,
         .version = op->op.version,
         .status = status,
     };
@@ -155,6 +157,31 @@ static void put_item(struct bulk *b, const struct fake_bulk_op *op, int status,
     json_close_object(w);
 }
 
+/* The script of an area.  The item's status; of a refusal, with type and reason. */
+static int run_script(struct fake_search *f, struct str index, const struct fake_bulk_op *op,
+                      const char **type, struct buf *reason)
+{
+    struct fake_op write = {.id = op->op.id};
+    struct buf source = {0}, next = {0};
+    uint64_t version, stored;
+    int status = 404;
+
+    *type = "document_missing_exception";
+    if (fake_engine_get(f->engine, index, op->op.id, &version, &source)) {
+        const enum fake_area what =
+            fake_area_update(buf_str(&source), version, op->op.body, &next, reason);
+
+        *type = what == FAKE_AREA_REFUSED ? "illegal_argument_exception" : NULL;
+        status = what == FAKE_AREA_REFUSED ? 400 : 200;
+        write.body = buf_str(&next);
+        if (what == FAKE_AREA_WRITTEN)
+            (void)fake_engine_apply(f->engine, index, &write, clock_mono_ms(), &stored);
+    }
+    buf_free(&source);
+    buf_free(&next);
+    return status;
+}
+
 /* Decide and apply one item; write its result. */
 static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
                     struct json_writer *w)
@@ -164,10 +191,12 @@ static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
     uint64_t stored = 0;
     int status = refusal_of(b, op, &type, &reason);
 
-    if (status == 0 && op->is_update) {
+    if (status == 0 && op->is_scripted && apply) {
+        status = run_script(b->f, b->index, op, &type, &reason);
+    } else if (status == 0 && op->is_update && !op->is_scripted) {
         status = 404;
         type = "document_missing_exception";
-    } else if (status == 0 && apply) {
+    } else if (status == 0 && apply && !op->is_update) {
         status = fake_engine_apply(b->f->engine, b->index, &op->op, clock_mono_ms(), &stored);
         if (status == 409) {
             type = "version_conflict_engine_exception";
@@ -179,7 +208,7 @@ static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
                        (unsigned long long)op->op.version);
         }
     }
-    if (!op->is_update)
+    if (!op->is_update || op->is_scripted)
         enter_ledger(b->f, b, op, status);
     put_item(b, op, status, type, buf_str(&reason), w);
     buf_free(&reason);
@@ -284,13 +313,27 @@ static void answer_bulk(struct bulk *b, struct str body, struct fake_http_answer
         answer->body.len /= 2;
 }
 
+static void apply_late(struct fake_search *f, struct str index, const struct fake_bulk_op *op)
+{
+    struct buf reason = {0};
+    const char *type;
+    uint64_t stored;
+
+    if (!fake_engine_exists(f->engine, index))
+        return;
+    if (op->is_scripted)
+        (void)run_script(f, index, op, &type, &reason);
+    else if (!op->is_update)
+        (void)fake_engine_apply(f->engine, index, &op->op, clock_mono_ms(), &stored);
+    buf_free(&reason);
+}
+
 void fake_answer_raise_zombies(struct fake_search *f)
 {
     for (struct zombie **at = &f->zombies; *at != NULL;) {
         struct zombie *z = *at;
         struct fake_bulk parsed;
         struct arena *a;
-        uint64_t stored;
 
         if (z->due_ms > clock_mono_ms()) {
             at = &z->next;
@@ -299,9 +342,7 @@ void fake_answer_raise_zombies(struct fake_search *f)
         a = arena_new();
         if (fake_bulk_parse(buf_str(&z->body), a, &parsed))
             for (size_t i = 0; i < parsed.n; i++)
-                if (!parsed.ops[i].is_update && fake_engine_exists(f->engine, z->index))
-                    fake_engine_apply(f->engine, z->index, &parsed.ops[i].op, clock_mono_ms(),
-                                      &stored);
+                apply_late(f, z->index, &parsed.ops[i]);
         arena_free(a);
         *at = z->next;
         buf_free(&z->body);

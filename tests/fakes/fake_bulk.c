@@ -45,7 +45,8 @@ static void read_meta(struct json_reader *j, struct arena *a, struct fake_bulk_o
             json_read_u64(j, &out->op.version);
         else if (str_equal(key, STR("version_type")))
             out->op.version_type = version_type_of(text_of(j, a));
-        else if (!str_equal(key, STR("require_alias")))
+        else if (!str_equal(key, STR("require_alias")) &&
+                 !(out->is_update && str_equal(key, STR("retry_on_conflict"))))
             json_reader_fail(j, "unknown parameter");
     }
 }
@@ -104,6 +105,7 @@ bool fake_bulk_parse(struct str body, struct arena *a, struct fake_bulk *out)
         if (!next_line(&body, &line))
             return false;
         op->op.body = arena_copy(a, line);
+        op->is_scripted = op->is_update && json_find(line, "/script", &line);
     }
     return out->n > 0 && body.len == 0;
 }

@@ -18,7 +18,8 @@ struct fake_bulk_op {
     struct fake_op op;
     struct str index; /* empty: that of the path */
     struct str routing;
-    bool is_update; /* of a document that is not there: nothing happens */
+    bool is_update; /* without a script: of a document that is not there, nothing happens */
+    bool is_scripted;
 };
 
 struct fake_bulk {

@@ -92,6 +92,7 @@ struct fake_item {
     uint64_t request; /* number of its bulk request, from 1 */
     const char *index, *id;
     bool is_delete;
+    bool is_update; /* of an area, which has no version */
     uint64_t version;
     int status; /* what was decided, whether it was told or not; 0: nothing was applied */
 };

@@ -2,6 +2,7 @@
 check_LIBRARIES += libfakesearch.a
 libfakesearch_a_SOURCES = \
 	%D%/fake_answer.c %D%/fake_answer.h \
+	%D%/fake_area.c   %D%/fake_area.h \
 	%D%/fake_bulk.c   %D%/fake_bulk.h \
 	%D%/fake_engine.c %D%/fake_engine.h \
 	%D%/fake_http.c   %D%/fake_http.h \

@@ -38,6 +38,55 @@ static void a_write_is_an_action_line_and_a_body_line(void **state)
                 "\"version_type\":\"external_gte\"}}\n{\"a\":1}\n");
 }
 
+static struct write *area_write(struct target *t, enum doc_op op, const char *body)
+{
+    static const struct str areas[] = {{"items", 5}, {"a \"b\"", 5}};
+
+    t->areas = areas;
+    t->n_areas = ARRAY_LEN(areas);
+    return write_new(&(struct doc_write){.target = target_ref(t),
+                                         .op = op,
+                                         .area = op == DOC_UPDATE ? 2 : 0,
+                                         .version = 900,
+                                         .id = STR("7"),
+                                         .routing = STR("r"),
+                                         .body = str_from(body)});
+}
+
+static void check_area_line(enum doc_op op, const char *body, const char *part)
+{
+    struct target *t = a_target("orders_v2");
+    struct write *w = area_write(t, op, body);
+    struct write_ends ends = {0};
+    struct buf b = {0};
+
+    bulk_append(&b, w);
+    assert_non_null(strstr(b.ptr, part));
+    assert_true(bulk_size(w) + 40 > b.len);
+    assert_int_equal(b.ptr[b.len - 1], '\n');
+    buf_free(&b);
+    write_end(w, OUTCOME_DELIVERED, &ends);
+    target_unref(t);
+}
+
+static void a_whole_document_with_areas_says_its_version(void **state)
+{
+    (void)state;
+    check_area_line(DOC_INDEX, "{\"a\":1}", "\n{\"_millrace\":{\"version\":900},\"a\":1}\n");
+    check_area_line(DOC_INDEX, "{}", "\n{\"_millrace\":{\"version\":900}}\n");
+}
+
+static void an_area_is_a_scripted_update_without_a_version(void **state)
+{
+    (void)state;
+    check_area_line(
+        DOC_UPDATE, "[{\"x\":1}]",
+        "{\"update\":{\"_id\":\"7\",\"routing\":\"r\",\"retry_on_conflict\":3}}\n"
+        "{\"script\":{\"lang\":\"painless\",\"source\":\"def m = ctx._source._millrace;");
+    check_area_line(DOC_UPDATE, "[{\"x\":\n1}]",
+                    "\"area\":\"a \\\"b\\\"\",\"version\":900,\"value\":[{\"x\": 1}]}}}\n");
+}
+
 static void a_fill_is_strict(void **state)
 {
     (void)state;
@@ -113,6 +162,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_write_is_an_action_line_and_a_body_line),
+        cmocka_unit_test(a_whole_document_with_areas_says_its_version),
+        cmocka_unit_test(an_area_is_a_scripted_update_without_a_version),
         cmocka_unit_test(a_fill_is_strict),
         cmocka_unit_test(a_delete_has_no_body_line),
         cmocka_unit_test(the_guard_is_an_update_that_changes_nothing),

@@ -58,6 +58,16 @@ static void items_are_judged_by_the_table(void **state)
         enum item_verdict verdict;
     } cases[] = {
         {DOC_INDEX, 200, "", "", ITEM_DELIVERED},
+        {DOC_UPDATE, 200, "", "", ITEM_DELIVERED},
+        {DOC_UPDATE, 404, "document_missing_exception", "[7]: document missing", ITEM_WHOLE},
+        {DOC_UPDATE, 404, "index_not_found_exception", "", ITEM_HOLD},
+        {DOC_UPDATE, 409, "version_conflict_engine_exception", "", ITEM_WHOLE},
+        {DOC_UPDATE, 400, "illegal_argument_exception", "failed to execute script", ITEM_WHOLE},
+        {DOC_UPDATE, 400, "mapper_parsing_exception", "failed to parse", ITEM_WHOLE},
+        {DOC_UPDATE, 413, "", "", ITEM_WHOLE},
+        {DOC_UPDATE, 403, "cluster_block_exception", "", ITEM_HOLD},
+        {DOC_UPDATE, 429, "es_rejected_execution_exception", "", ITEM_BUSY},
+        {DOC_UPDATE, 503, "unavailable_shards_exception", "", ITEM_UNKNOWN},
         {DOC_INDEX, 201, "", "", ITEM_DELIVERED},
         {DOC_DELETE, 200, "", "", ITEM_DELIVERED},
         {DOC_DELETE, 404, "", "", ITEM_DELIVERED},

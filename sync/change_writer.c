@@ -195,7 +195,7 @@ static uint64_t version_of(const struct unit *u, enum doc_op op)
     return u->at->version + (op == DOC_REFRESH);
 }
 
-/* The unit's first document takes its ticket, further ones a reference. */
+/* The unit keeps its ticket: what it has handed over may be done before its next document. */
 static void emit(struct unit *u, const struct doc_write *write)
 {
     struct change_writer *w = u->w;
@@ -207,7 +207,7 @@ static void emit(struct unit *u, const struct doc_write *write)
 
     g->write = *write;
     g->write.target = target_ref(u->target);
-    g->write.ticket = u->any ? ticket_ref(u->ticket) : u->ticket;
+    g->write.ticket = ticket_ref(u->ticket);
     g->write.version = version_of(u, write->op);
     g->write.commit_ms = u->at->commit_ms;
     g->id = keep(w, write->id);
@@ -231,7 +231,7 @@ static void bury(struct unit *u, const struct err *why)
     };
 
     u->w->opt.dead(u->w->opt.ctx, &note);
-    ticket_done(u->any ? ticket_ref(u->ticket) : u->ticket, OUTCOME_DEAD);
+    ticket_done(ticket_ref(u->ticket), OUTCOME_DEAD);
     u->any = true;
 }
 
@@ -421,7 +421,7 @@ static void resolve_later(struct unit *u, size_t place, bool by_row, struct str 
     t->at_least = version_of(u, DOC_REFRESH);
     t->commit_ms = u->at->commit_ms;
     t->join_keys[t->n] = arena_copy(t->arena, join);
-    t->tickets[t->n++] = u->any ? ticket_ref(u->ticket) : u->ticket;
+    t->tickets[t->n++] = ticket_ref(u->ticket);
     u->any = true;
 }
 
@@ -524,10 +524,10 @@ static size_t change_target(struct change_writer *w, const struct rows_at *at,
     }
     if (hold != NULL)
         hold->idle = u.any ? OUTCOME_DELIVERED : OUTCOME_FILTERED;
-    if (!u.any)
-        ticket_done(u.ticket, is_stopped(u.target) ? OUTCOME_DEFERRED
-                              : hold != NULL       ? OUTCOME_DELIVERED
-                                                   : OUTCOME_FILTERED);
+    ticket_done(u.ticket, u.any                  ? OUTCOME_DELIVERED
+                          : is_stopped(u.target) ? OUTCOME_DEFERRED
+                          : hold != NULL         ? OUTCOME_DELIVERED
+                                                 : OUTCOME_FILTERED);
     return i;
 }
 

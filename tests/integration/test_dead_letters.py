@@ -79,3 +79,15 @@ def test_a_document_that_is_too_large_is_kept_and_the_rest_goes_through(w):
     w.sql("INSERT INTO part VALUES (1, 'small'), (2, REPEAT('large ', 1000000)), (3, 'small')")
     wait_until("a dead letter", lambda: [x["doc_id"] for x in letters(daemon)] == ["2"])
     wait_until("the others", lambda: w.engine.count(w.index("part")) == 2)
+
+
+def test_a_dead_letter_whose_row_stands_in_other_documents_as_well_builds_these_again(w):
+    """An empty key is no _id; the row is below the other one all the same."""
+    w.sql("CREATE TABLE node (id VARCHAR(10) PRIMARY KEY, above VARCHAR(10), a INT, KEY (above))",
+          "INSERT INTO node VALUES ('', NULL, 1), ('x', '', 1)")
+    daemon = w.follow(w.definitions({"table": "node", "relations": [
+        {"from": "above", "table": "node", "to": "id", "as": "over", "columns": ["a"]}]}))
+    w.sql("UPDATE node SET a = 2 WHERE id = ''")
+    w.equal(daemon)
+    if w.engine.get(w.index("node"), "x")["over"] != {"a": 2}:
+        raise Failed("the other document has the old row")

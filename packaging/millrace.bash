@@ -49,7 +49,7 @@ _millrace()
         case $name in
         topic) words="list get delete reset resume" ;;
         database) words="list get delete" ;;
-        table) words="list get delete" ;;
+        table) words="list get delete columns" ;;
         relation) words="list" ;;
         version) words="list" ;;
         job) words="list get" ;;
@@ -81,6 +81,7 @@ _millrace()
         "table list") options="" kind=none ;;
         "table get") options="" kind=table ;;
         "table delete") options="--yes" kind=table ;;
+        "table columns generate") options="" kind=none ;;
         "relation list") options="" kind=table ;;
         "version list") options="" kind=none ;;
         "job list") options="" kind=none ;;

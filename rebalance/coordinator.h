@@ -95,6 +95,9 @@ bool coordinator_explain(struct coordinator *co, struct str table, struct str ke
                          struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
                          struct err *err) MUST_CHECK;
+/* A definition with every column of a table, which need not be defined, only its database. */
+bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
+                                  struct err *err) MUST_CHECK;
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err) MUST_CHECK;
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,

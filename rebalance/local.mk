@@ -16,7 +16,7 @@ librebalance_a_SOURCES = \
 	%D%/node_dead.c \
 	%D%/node_definition.c \
 	%D%/node_doctor.c \
-	%D%/node_explain.c \
+	%D%/node_explain.c %D%/node_mapping.c \
 	%D%/node_failover.c \
 	%D%/node_gap.c \
 	%D%/node_index.c \

@@ -64,11 +64,10 @@ struct expansion {
 static const struct schema *schema_of(const struct expansion *e, struct str table,
                                       struct err *err)
 {
-    struct str database, name;
-    const struct database_definition *db = definition_split_table(table, &database, &name)
-                                               ? definitions_database(e->d, database)
-                                               : NULL;
-    const struct schema *s = db == NULL ? NULL : e->find(e->ctx, database_schema(db), name);
+    struct str schema, name;
+    const struct schema *s = definitions_locate(e->d, table, &schema, &name)
+                                 ? e->find(e->ctx, schema, name)
+                                 : NULL;
 
     if (s == NULL)
         err_set(err, ERR_REJECT, "table %" STR_FMT " is not on its server", STR_ARG(table));

@@ -153,21 +153,19 @@ struct table_list {
 static void add_table(void *ctx, struct str table)
 {
     struct table_list *list = ctx;
-    struct str database, name;
-    const struct database_definition *db = definition_split_table(table, &database, &name)
-                                               ? definitions_database(list->d, database)
-                                               : NULL;
+    struct str schema, name;
     const struct table_definition *t = definitions_table(list->d, table);
 
-    if (db == NULL || !str_equal(db->topic, list->topic->name))
+    if (definitions_topic_of(list->d, table) != list->topic ||
+        !definitions_locate(list->d, table, &schema, &name))
         return;
     for (size_t i = 0; i < list->n; i++)
-        if (str_equal(list->tables[i].schema, database_schema(db)) &&
+        if (str_equal(list->tables[i].schema, schema) &&
             str_equal(list->tables[i].table, name))
             return;
     list->tables = mem_resize(list->tables, list->n + 1, sizeof(*list->tables));
     list->tables[list->n++] = (struct doctor_table){
-        .schema = database_schema(db), .table = name, .has_key = t == NULL || t->n_key > 0};
+        .schema = schema, .table = name, .has_key = t == NULL || t->n_key > 0};
 }
 
 static bool status_of(struct coordinator *co, struct str name, struct pipeline_status *s)

@@ -10,7 +10,6 @@
 #include "sync/document/loader.h"
 #include "sync/document/origins.h"
 #include "sync/document/plan.h"
-#include "sync/model/mapping.h"
 #include "sync/schemas.h"
 
 #include <inttypes.h>
@@ -251,41 +250,5 @@ bool coordinator_explain(struct coordinator *co, struct str table, struct str ke
     if (ok)
         append_explanation(json, key, &e);
     explained_fini(&e);
-    return ok;
-}
-
-bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
-                         struct err *err)
-{
-    struct definitions *d = node_definitions(co);
-    const struct table_definition *t = node_find_table(d, table, err);
-    struct look l = {0};
-    struct buf body = {0};
-    struct err ignored = {0};
-    const bool known = search_detect(co->opt.search, &ignored);
-    const bool ok = t != NULL && look_open(co, d, t, &l, err) &&
-                    mapping_index_body(
-                        &(struct mapping_request){
-                            .definitions = d,
-                            .table = t,
-                            .find = schemas_find,
-                            .ctx = l.schemas,
-                            .flavor = known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH,
-                            .major = known ? search_major(co->opt.search) : 2},
-                        &body, err);
-
-    if (ok) {
-        struct json_writer w = {.out = json};
-
-        json_open_object(&w);
-        json_put_cstr(&w, STR("schema"), "millrace/mapping/1");
-        json_put_string(&w, STR("table"), t->table);
-        json_put_string(&w, STR("index"), table_index(t));
-        json_put_raw(&w, STR("body"), buf_str(&body));
-        json_close_object(&w);
-    }
-    look_close(&l);
-    definitions_unref(d);
-    buf_free(&body);
     return ok;
 }

@@ -89,11 +89,10 @@ struct gathering {
 static void gather_one(void *ctx, struct str table)
 {
     struct gathering *g = ctx;
-    struct str database, name;
-    const struct database_definition *db = definition_split_table(table, &database, &name)
-                                               ? definitions_database(g->d, database)
-                                               : NULL;
-    struct schema *s = db == NULL ? NULL : g->find(g->ctx, database_schema(db), name);
+    struct str schema, name;
+    struct schema *s = definitions_locate(g->d, table, &schema, &name)
+                           ? g->find(g->ctx, schema, name)
+                           : NULL;
 
     if (s == NULL)
         g->missing = true;

@@ -211,3 +211,17 @@ int command_mapping(const struct invocation *inv)
     table_path(&call, inv->args[0], "mapping");
     return session_run(inv, &call, view_mapping);
 }
+
+static void view_columns(struct buf *out, struct render_style style, struct str json)
+{
+    (void)style;
+    json_find_text(json, "/definition", out);
+}
+
+int command_columns(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    table_path(&call, inv->args[0], "columns");
+    return session_run(inv, &call, view_columns);
+}

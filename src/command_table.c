@@ -183,6 +183,12 @@ const struct command command_table[] = {
     LIST("table", "tables", "", NULL),
     GET("table"),
     DELETE("table", "Its index stays in the search engine as it is; nothing writes to it."),
+    {"table columns generate", "DATABASE.TABLE", "a definition with every column of a table",
+     "Prints a definition file, ready to be changed and applied: each column with its field "
+     "type, its type in the database, the key, what of its values searches do not see, and the "
+     "relations that follow from foreign keys.  Applied as it is it means the same as no "
+     "columns at all.  The table need not be defined, only its database.",
+     NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false},
     LIST("relation", "relations", "[TABLE]", "table"),
     LIST("version", "index versions", "[INDEX]", NULL),
     LIST("job", "builds and their progress", "", NULL),
@@ -249,7 +255,7 @@ const struct command command_table[] = {
     {"version", "", "print the program's version", NULL, NEED_NOTHING, command_version, NULL, 0,
      0, NO_OPTIONS, NULL, false},
     {"help", "[COMMAND...]", "say how a command is used", NULL, NEED_NOTHING, command_help,
-     NULL, 0, 2, NO_OPTIONS, "command", false},
+     NULL, 0, 3, NO_OPTIONS, "command", false},
     {"completion", "SHELL", "print the completion for a shell: bash",
      "To try it: source <(millrace completion bash)", NEED_NOTHING, command_completion, NULL, 1,
      1, NO_OPTIONS, "bash", false},

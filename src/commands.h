@@ -21,6 +21,7 @@ int command_delete(const struct invocation *inv);
 int command_topic_reset(const struct invocation *inv);
 int command_topic_resume(const struct invocation *inv);
 int command_explain(const struct invocation *inv);
+int command_columns(const struct invocation *inv);
 int command_mapping(const struct invocation *inv);
 
 int command_status(const struct invocation *inv);

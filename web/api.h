@@ -50,6 +50,7 @@ void api_topic_reset(struct api_call *c);
 void api_topic_resume(struct api_call *c);
 void api_explain(struct api_call *c);
 void api_mapping(struct api_call *c);
+void api_columns(struct api_call *c);
 
 /* Index versions and builds of the table args[0]. */
 void api_index_create(struct api_call *c);

@@ -142,3 +142,12 @@ void api_mapping(struct api_call *c)
     answer(c, 200, coordinator_mapping(c->api->coordinator, c->args[0], &c->res->body, &err),
            &err);
 }
+
+void api_columns(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200,
+           coordinator_generate_columns(c->api->coordinator, c->args[0], &c->res->body, &err),
+           &err);
+}

@@ -39,6 +39,8 @@ static const struct route table[] = {
      "the SQL, the document and the bulk lines of one row"},
     {METHOD_GET, "/api/v1/tables/{name}/mapping", ROLE_VIEWER, api_mapping, NULL, 0,
      "the index mapping"},
+    {METHOD_GET, "/api/v1/tables/{name}/columns", ROLE_OPERATOR, api_columns, NULL, 0,
+     "a definition with every column of the table"},
 
     {METHOD_POST, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_create, NULL, BODY,
      "build a new index version"},

@@ -82,6 +82,19 @@ bool definition_split_table(struct str table, struct str *database, struct str *
     return true;
 }
 
+bool definitions_locate(const struct definitions *d, struct str table, struct str *schema,
+                        struct str *name)
+{
+    struct str database;
+    const struct database_definition *db = definition_split_table(table, &database, name)
+                                               ? definitions_database(d, database)
+                                               : NULL;
+
+    if (db != NULL)
+        *schema = database_schema(db);
+    return db != NULL;
+}
+
 static struct str name_of(struct str table)
 {
     struct str database, name;

@@ -72,16 +72,9 @@ static void report_missing(struct checker *c, const struct subject *s)
 static struct subject find_subject(struct checker *c, struct str table, struct place place)
 {
     struct subject s = {.table = table, .place = place_of(c, table, place)};
-    struct str database;
 
-    if (!definition_split_table(table, &database, &s.name))
+    if (!definitions_locate(c->d, table, &s.schema, &s.name))
         return s;
-
-    const struct database_definition *db = definitions_database(c->d, database);
-
-    if (db == NULL)
-        return s;
-    s.schema = database_schema(db);
     s.facts = c->source->find(c->source->ctx, s.schema, s.name);
     if (s.facts != NULL && s.facts->schema == NULL)
         s.facts = NULL;

@@ -25,14 +25,10 @@ static void count_table(void *ctx, struct str table)
 static void name_table(void *ctx, struct str table)
 {
     struct live *l = ctx;
-    struct str database, name;
+    struct catalog_name found;
 
-    if (!definition_split_table(table, &database, &name))
+    if (!definitions_locate(l->d, table, &found.schema, &found.table))
         return;
-
-    const struct database_definition *db = definitions_database(l->d, database);
-    const struct catalog_name found = {db == NULL ? database : database_schema(db), name};
-
     for (size_t i = 0; i < l->n; i++)
         if (str_equal(l->names[i].schema, found.schema) &&
             str_equal(l->names[i].table, found.table))

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define DECIMAL_NUMBER_MAX 18   /* digits of a decimal that a scaled_float holds exactly */
-#define TERM_MAX_CHARS     8191 /* a term of Lucene has 32766 bytes, a character up to four */
 
 /* What Millrace writes for a column, as far as it matters which fields can take it. */
 enum {
@@ -285,7 +284,7 @@ static bool may_exceed_term(const struct column *c)
 {
     return c->type == COLUMN_TEXT || c->type == COLUMN_BLOB ||
            ((c->type == COLUMN_VARCHAR || c->type == COLUMN_VARBINARY) &&
-            c->length > TERM_MAX_CHARS);
+            c->length > FIELD_TERM_MAX);
 }
 
 static bool is(const char *type, const char *other)
@@ -301,7 +300,7 @@ static void put_parameters(struct maker *m, const char *type, bool zero_text)
     if (is(type, "scaled_float"))
         put_number(m, "scaling_factor", scaling_factor(m->c));
     if (is(type, "flattened") || (is(type, "keyword") && may_exceed_term(m->c)))
-        put_number(m, "ignore_above", TERM_MAX_CHARS);
+        put_number(m, "ignore_above", FIELD_TERM_MAX);
     if (is(type, "knn_vector") && m->c->type == COLUMN_VECTOR)
         put_number(m, "dimension", m->c->length);
     if (is(type, "dense_vector") && m->c->type == COLUMN_VECTOR)
@@ -333,7 +332,7 @@ static void put_keyword(struct maker *m)
     struct maker sub = {m->a, m->c, m->d, yaml_new(m->a, YAML_MAP)};
 
     put_text(&sub, "type", STR("keyword"));
-    put_number(&sub, "ignore_above", TERM_MAX_CHARS);
+    put_number(&sub, "ignore_above", FIELD_TERM_MAX);
     yaml_put(m->a, fields, STR("keyword"), sub.map);
     yaml_put(m->a, m->map, STR("fields"), fields);
 }

@@ -18,6 +18,9 @@
 
 #include <stdbool.h>
 
+/* Characters of a value that a keyword finds: a term has 32766 bytes, a character up to four. */
+#define FIELD_TERM_MAX 8191
+
 struct arena;
 struct column;
 struct yaml_node;

@@ -12,6 +12,7 @@ libmodel_a_SOURCES = \
 	%D%/definition_parse.c %D%/definition_parse.h \
 	%D%/definition_read.c %D%/definition_read.h \
 	%D%/definition_rule.c %D%/definition_rule.h \
+	%D%/columns_generate.c %D%/columns_generate.h \
 	%D%/constant.c %D%/constant.h %D%/field_type.c %D%/field_type.h \
 	%D%/foreign_keys.c %D%/foreign_keys.h \
 	%D%/index_settings.c %D%/index_settings.h \

@@ -190,14 +190,11 @@ static void add_columns(struct maker *m, const struct object *o, const struct sc
 
 static const struct schema *find_schema(const struct maker *m, struct str table)
 {
-    struct str database, name;
+    struct str schema, name;
 
-    if (!definition_split_table(table, &database, &name))
-        return NULL;
-
-    const struct database_definition *db = definitions_database(m->r->definitions, database);
-
-    return db == NULL ? NULL : m->r->find(m->r->ctx, database_schema(db), name);
+    return definitions_locate(m->r->definitions, table, &schema, &name)
+               ? m->r->find(m->r->ctx, schema, name)
+               : NULL;
 }
 
 static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties)

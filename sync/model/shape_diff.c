@@ -263,12 +263,11 @@ static void compare_event(struct differ *f, const struct object *o)
 static const struct schema *look(const struct differ *f, const struct shape_find *shapes,
                                  struct str table)
 {
-    struct str database, name;
-    const struct database_definition *db = definition_split_table(table, &database, &name)
-                                               ? definitions_database(f->d, database)
-                                               : NULL;
+    struct str schema, name;
 
-    return db == NULL ? NULL : shapes->find(shapes->ctx, database_schema(db), name);
+    return definitions_locate(f->d, table, &schema, &name)
+               ? shapes->find(shapes->ctx, schema, name)
+               : NULL;
 }
 
 /* False: one of its two shapes is not there. */

@@ -163,6 +163,13 @@ bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *j
     return called(json, err, "mapping %.*s", (int)table.len, table.ptr);
 }
 
+bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
+                                  struct err *err)
+{
+    (void)co;
+    return called(json, err, "columns %.*s", (int)table.len, table.ptr);
+}
+
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err)
 {
     (void)co;

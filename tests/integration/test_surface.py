@@ -205,6 +205,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
         ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("mapping", ["mapping", part]),
+        ("columns", ["table", "columns", "generate", part]),
         ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
         ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
         ("version", ["version", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),

@@ -136,16 +136,15 @@ static void each_command_is_complete(void **state)
         assert_true(c->min_args <= c->max_args);
         assert_true((c->args[0] == '\0') == (c->max_args == 0));
 
-        char first[40] = "";
-        const char *words[2] = {c->name, NULL};
-        const char *space = strchr(c->name, ' ');
+        char name[40] = "", *rest = name;
+        const char *words[3];
+        size_t n = 0;
 
-        if (space != NULL) {
-            memcpy(first, c->name, (size_t)(space - c->name));
-            words[0] = first;
-            words[1] = space + 1;
-        }
-        assert_ptr_equal(command_find(words, space != NULL ? 2 : 1, &n_named, &err), c);
+        assert_true(strlen(c->name) < sizeof(name));
+        memcpy(name, c->name, strlen(c->name));
+        while (rest != NULL && n < ARRAY_LEN(words))
+            words[n++] = strsep(&rest, " ");
+        assert_ptr_equal(command_find(words, n, &n_named, &err), c);
         for (const struct command_option *o = c->options; o != NULL && o->name != NULL; o++)
             for (const struct command_option *g = command_global_options; g->name != NULL;
                  g++) {

@@ -1,0 +1,235 @@
+#include "config.h"
+
+#include "sync/fan_out_run.h"
+
+#include "src/base/arena.h"
+#include "src/base/mem.h"
+#include "src/store_fan_out.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/turnstile.h"
+#include "sync/document/resolver.h"
+#include "sync/read_link.h"
+#include "sync/read_view.h"
+#include "sync/routing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx)
+{
+    *r = (struct fan_out_run){
+        .arena = arena_new(), .page = arena_new(), .wake = wake, .ctx = ctx};
+}
+
+/*
+ * Documents in flight.  A document whose row is gone, with which others may have gone, waits
+ * for what foreign keys change, and that may wait for this run: so what is held (ticket_hold())
+ * is as good as done.  Should it be lost, the event by which it went is read again.
+ */
+struct slice {
+    unsigned refs;  /* atomic: the run's, and the ticket's */
+    unsigned state; /* atomic; enum slice_state */
+    struct turnstile gate;
+    void (*wake)(void *ctx);
+    void *ctx;
+};
+
+static void unref_slice(struct slice *s)
+{
+    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free(s);
+}
+
+static void drop_slice(struct fan_out_run *r)
+{
+    if (r->slice != NULL)
+        unref_slice(r->slice);
+    r->slice = NULL;
+    r->n_out = 0;
+}
+
+void fan_out_run_fini(struct fan_out_run *r)
+{
+    drop_slice(r);
+    arena_free(r->arena);
+    arena_free(r->page);
+    free(r->roots);
+    buf_free(&r->after);
+}
+
+static void forget_page(struct fan_out_run *r)
+{
+    arena_free(r->page);
+    r->page = arena_new();
+    r->n_roots = r->n_done = r->n_out = 0;
+}
+
+void fan_out_run_forget(struct fan_out_run *r)
+{
+    drop_slice(r);
+    arena_free(r->arena);
+    r->arena = arena_new();
+    forget_page(r);
+    r->number = 0;
+}
+
+void fan_out_run_begin(struct fan_out_run *r, uint64_t number,
+                       const struct stored_fan_out *jobs, size_t n)
+{
+    fan_out_run_forget(r);
+    r->number = number;
+    r->place = jobs[0].place;
+    r->by_row = jobs[0].by_row;
+    r->keys = arena_alloc(r->arena, n, sizeof(*r->keys));
+    r->n_keys = n;
+    r->at_least = 0;
+    r->documents = jobs[0].documents;
+    r->end = false;
+    buf_clear(&r->after);
+    buf_append(&r->after, jobs[0].cursor);
+    for (size_t i = 0; i < n; i++) {
+        r->keys[i] = arena_copy(r->arena, jobs[i].key);
+        if (jobs[i].at_least > r->at_least)
+            r->at_least = jobs[i].at_least;
+    }
+}
+
+bool fan_out_run_needs_page(const struct fan_out_run *r)
+{
+    return !r->end && r->n_done == r->n_roots;
+}
+
+bool fan_out_run_is_over(const struct fan_out_run *r)
+{
+    return r->end && r->n_done == r->n_roots;
+}
+
+static bool on_root(void *ctx, size_t key, struct str id, struct str root_key,
+                    struct str routing)
+{
+    struct fan_out_run *r = ctx;
+
+    (void)key;
+    if (r->n_roots == r->cap_roots) {
+        r->cap_roots = r->cap_roots == 0 ? 1024 : r->cap_roots * 2;
+        r->roots = mem_resize(r->roots, r->cap_roots, sizeof(*r->roots));
+    }
+    r->roots[r->n_roots++] = (struct fan_out_root){.id = arena_copy(r->page, id),
+                                                   .key = arena_copy(r->page, root_key),
+                                                   .routing = arena_copy(r->page, routing)};
+    return true;
+}
+
+/* A page that was not read to its end is read again from where it began. */
+bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_link *l,
+                           size_t limit, struct err *err)
+{
+    const struct reading *from = t->plan;
+    const struct resolver_rows rows = {.plan = from->plan,
+                                       .place = r->place,
+                                       .by_row = r->by_row,
+                                       .keys = r->keys,
+                                       .n = r->n_keys};
+    const struct resolver_sink sink = {.found = on_root, .ctx = r};
+    uint64_t stamp;
+
+    forget_page(r);
+
+    const bool ok = read_link_open(l, from->server, r->at_least, &stamp, err) &&
+                    resolver_page(l->conn, &rows, limit, &r->after, &sink, &r->end, err) &&
+                    read_view_close(l->conn, err);
+
+    if (!ok) {
+        read_link_close(l);
+        forget_page(r);
+    }
+    return ok;
+}
+
+/* ---- slices ---- */
+
+static void end_slice(struct slice *s, enum slice_state how)
+{
+    __atomic_store_n(&s->state, how, __ATOMIC_RELEASE);
+    s->wake(s->ctx);
+    unref_slice(s);
+}
+
+/* Dead letters are durable; what was thrown away is still to be done. */
+static void on_done(void *ctx, enum outcome worst)
+{
+    end_slice(ctx,
+              worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? SLICE_UNDONE : SLICE_DONE);
+}
+
+static void on_abandon(void *ctx)
+{
+    end_slice(ctx, SLICE_UNDONE);
+}
+
+enum slice_state fan_out_run_slice(const struct fan_out_run *r)
+{
+    enum slice_state state;
+    bool clear;
+
+    if (r->slice == NULL)
+        return SLICE_NONE;
+    clear = turnstile_is_clear(&r->slice->gate);
+    state = (enum slice_state)__atomic_load_n(&r->slice->state, __ATOMIC_ACQUIRE);
+    return state == SLICE_OUT && clear ? SLICE_DONE : state;
+}
+
+/* A ticket of what goes out. */
+static struct ticket *open_slice(struct fan_out_run *r, size_t n)
+{
+    struct slice *s = mem_alloc(1, sizeof(*s));
+    struct ticket *ticket = ticket_new_cb(on_done, s);
+
+    *s = (struct slice){.refs = 2, .state = SLICE_OUT, .wake = r->wake, .ctx = r->ctx};
+    ticket_on_abandon(ticket, on_abandon);
+    ticket_pass(ticket, &s->gate, turnstile_enter(&s->gate));
+    if (!turnstile_turn(&s->gate, 0))
+        assert(false);
+    r->slice = s;
+    r->n_out = n;
+    return ticket;
+}
+
+bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery *d,
+                        const struct stop *stop, size_t max, struct err *err)
+{
+    const size_t n = r->n_roots - r->n_done < max ? r->n_roots - r->n_done : max;
+    struct doc_write *writes = mem_alloc(n, sizeof(*writes));
+    struct ticket *ticket = open_slice(r, n);
+    bool ok;
+
+    assert(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        const struct fan_out_root *root = &r->roots[r->n_done + i];
+
+        writes[i] = (struct doc_write){.target = target_ref(t),
+                                       .ticket = ticket_ref(ticket),
+                                       .op = DOC_REFRESH,
+                                       .version = r->at_least,
+                                       .id = root->id,
+                                       .key = root->key,
+                                       .routing = root->routing};
+    }
+    ok = delivery_submit_until(d, stop, writes, n, err);
+    for (size_t i = 0; !ok && i < n; i++) {
+        ticket_abandon(writes[i].ticket);
+        target_unref(writes[i].target);
+    }
+    free(writes);
+    ticket_done(ticket, OUTCOME_DELIVERED);
+    return ok;
+}
+
+struct str fan_out_run_acknowledge(struct fan_out_run *r)
+{
+    assert(fan_out_run_slice(r) == SLICE_DONE);
+    r->n_done += r->n_out;
+    r->documents += r->n_out;
+    drop_slice(r);
+    return r->roots[r->n_done - 1].key;
+}

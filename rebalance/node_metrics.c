@@ -40,6 +40,17 @@ static void put_dead(struct buf *out, const struct topic *t)
                        str_from(reasons[i]));
 }
 
+static void put_reads(struct buf *out, struct str topic, const struct pipeline_status *s)
+{
+    metric_put_u64(out, METRIC_DOCUMENTS_READ, s->reread.documents, topic);
+    metric_put_u64(out, METRIC_STATEMENTS, s->reread.load_statements, topic, STR("load"));
+    metric_put_u64(out, METRIC_STATEMENTS, s->reread.resolve_statements, topic, STR("resolve"));
+    metric_put_u64(out, METRIC_STATEMENTS, s->fan_out.statements, topic, STR("fan_out"));
+    metric_put_u64(out, METRIC_FAN_OUT_JOBS, s->fan_out.waiting, topic);
+    metric_put_u64(out, METRIC_FAN_OUT_RUNS, s->fan_out.runs, topic);
+    metric_put_u64(out, METRIC_FAN_OUT_DOCUMENTS, s->fan_out.documents, topic);
+}
+
 static void put_topic(struct buf *out, const struct topic *t)
 {
     const struct str topic = str_from(t->name);
@@ -63,6 +74,7 @@ static void put_topic(struct buf *out, const struct topic *t)
     metric_put_u64(out, METRIC_QUEUE_DEPTH, s.queue_bytes, topic, STR("builder"));
     metric_put_u64(out, METRIC_QUEUE_CAPACITY, HANDOFF_BYTES, topic, STR("builder"));
     put_changes(out, topic, &s);
+    put_reads(out, topic, &s);
     free(s.gtids);
 }
 

@@ -315,14 +315,17 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
 {
     struct version_spec *spec = mem_alloc(1, sizeof(*spec));
     struct definitions *now = node_definitions(co);
-    struct buf name = {0}, alias = {0};
+    struct buf name = {0}, write_alias = {0}, alias = {0};
     struct err err = {0};
     struct str database, table;
 
     node_index_name(&name, v->index, v->number);
-    node_write_alias(&alias, v->index, v->number);
+    node_write_alias(&write_alias, v->index, v->number);
+    buf_append(&alias, v->index);
     spec->index = name.ptr;
-    spec->write_alias = alias.ptr;
+    spec->write_alias = write_alias.ptr;
+    spec->alias = alias.ptr;
+    spec->number = v->number;
     spec->version_min = v->epoch << 53;
 
     const struct topic_definition *topic = definitions_topic(now, v->topic);

@@ -31,6 +31,7 @@ struct mysql_conn {
     bool interrupted; /* atomic */
     int wake_fd;      /* the same socket under a number that the library cannot reuse */
     struct mysql_trace *trace; /* NULL: none */
+    uint64_t *statements;      /* NULL: nobody counts them */
     bool in_result;
     struct mysql_result result; /* there is one at a time */
 };
@@ -404,6 +405,11 @@ void mysql_conn_trace(struct mysql_conn *c, struct mysql_trace *trace)
     c->trace = trace;
 }
 
+void mysql_conn_count(struct mysql_conn *c, uint64_t *statements)
+{
+    c->statements = statements;
+}
+
 struct st_mysql *mysql_conn_handle(struct mysql_conn *c)
 {
     return (struct st_mysql *)c->my;
@@ -456,6 +462,8 @@ bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result 
 
     assert(!c->in_result);
     mysql_trace_begin(c->trace, sql);
+    if (c->statements != NULL)
+        __atomic_add_fetch(c->statements, 1, __ATOMIC_RELAXED);
     if (mysql_real_query(c->my, sql.ptr, sql.len) != 0)
         return fail_statement(c, err);
     r->res = mysql_use_result(c->my);

@@ -90,6 +90,8 @@ bool mysql_conn_scalar(struct mysql_conn *c, struct str sql, struct buf *out,
 
 /* Every statement from now on is noted in trace (borrowed; NULL: no more). */
 void mysql_conn_trace(struct mysql_conn *c, struct mysql_trace *trace);
+/* Every statement from now on is counted there (atomic, borrowed; NULL: no more). */
+void mysql_conn_count(struct mysql_conn *c, uint64_t *statements);
 
 /* Append `name` with backticks doubled. */
 void mysql_quote_name(struct buf *b, struct str name);

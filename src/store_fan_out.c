@@ -209,14 +209,15 @@ bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint
     static const char done[] = "DELETE FROM fan_out WHERE topic = ? AND run = ? AND again = 0";
     static const char again[] =
         "UPDATE fan_out SET at_least = again, again = 0, run = 0, mark = 0, cursor_bytes = '',"
-        " documents = 0, updated_ms = ? WHERE topic = ? AND run = ?";
+        " documents = 0, created_ms = ?, updated_ms = ? WHERE topic = ? AND run = ?";
 
     if (!begin_as(s, owner->topic, owner->term, err))
         return false;
 
     const bool ok =
         store_run(s, done, BINDS(TEXT(owner->topic), NUMBER(run)), err) &&
-        store_run(s, again, BINDS(NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err);
+        store_run(s, again,
+                  BINDS(NUMBER(now_ms), NUMBER(now_ms), TEXT(owner->topic), NUMBER(run)), err);
 
     return store_end(s, ok, err);
 }

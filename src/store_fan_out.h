@@ -82,7 +82,8 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
 bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
                          struct str cursor, uint64_t documents, int64_t now_ms,
                          struct err *err) MUST_CHECK;
-/* The run is over: its jobs are gone, but for those to be run again, which wait. */
+/* The run is over: its jobs are gone, but for those to be run again, which wait and
+ * count as new. */
 bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
                         int64_t now_ms, struct err *err) MUST_CHECK;
 

@@ -13,6 +13,7 @@
 #include "sync/binlog/transaction.h"
 #include "sync/binlog/transport.h"
 #include "sync/cascades.h"
+#include "sync/fan_out.h"
 #include "sync/change_writer.h"
 #include "sync/handoff.h"
 #include "sync/late_rows.h"
@@ -133,6 +134,7 @@ void builder_set_routing(struct builder *b, struct routing *routing)
     /* Nobody has looked at earlier changes of a table that is watched from now on. */
     read_position_set_witness(b->opt.reader, STR(""));
     cascades_set_routing(b->opt.cascades, routing);
+    fan_out_set_routing(b->opt.fan_out, routing);
     routing_ref(routing);
     routing_unref(b->routing);
     b->routing = routing;

@@ -25,6 +25,7 @@
 
 struct builder;
 struct cascades;
+struct fan_out;
 struct gtid_set;
 struct handoff;
 struct position;
@@ -44,6 +45,7 @@ struct builder_options {
     struct read_position *reader;
     struct reread *reread;
     struct cascades *cascades;
+    struct fan_out *fan_out;
     struct standstill *standstill;
     void *ctx;
     /* A table cannot go on; durable when it returns.  On the builder thread. */

@@ -15,6 +15,8 @@ libsync_a_SOURCES = \
 	%D%/change_writer.c   %D%/change_writer.h \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/failover.c        %D%/failover.h \
+	%D%/fan_out.c         %D%/fan_out.h \
+	%D%/fan_out_run.c     %D%/fan_out_run.h \
 	%D%/fingerprint.c     %D%/fingerprint.h \
 	%D%/handoff.c         %D%/handoff.h \
 	%D%/held.c            %D%/held.h \

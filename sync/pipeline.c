@@ -10,6 +10,7 @@
 #include "sync/binlog/position.h"
 #include "sync/cascades.h"
 #include "sync/dump_start.h"
+#include "sync/fan_out.h"
 #include "sync/handoff.h"
 #include "sync/known_server.h"
 #include "sync/progress.h"
@@ -42,6 +43,7 @@ struct pipeline {
     struct standstill *standstill;
     struct read_position *reader;
     struct cascades *cascades;
+    struct fan_out *fan_out;
     struct reread *reread;
     struct builder *builder;
     struct router *router;
@@ -224,10 +226,18 @@ static void make_builder(struct pipeline *p)
                                                           .ctx = p,
                                                           .mark = on_mark,
                                                           .is_at_rest = is_at_rest});
+    p->fan_out = fan_out_new(&(struct fan_out_options){.topic = p->topic,
+                                                       .term = o->term,
+                                                       .store = o->store,
+                                                       .delivery = o->delivery,
+                                                       .reader = p->reader,
+                                                       .server = o->server,
+                                                       .known = p->known});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
                                                     .delivery = o->delivery,
                                                     .reader = p->reader,
                                                     .cascades = p->cascades,
+                                                    .fan_out = p->fan_out,
                                                     .server = o->server,
                                                     .known = p->known});
     p->builder = builder_new(&(struct builder_options){.topic = p->topic,
@@ -240,6 +250,7 @@ static void make_builder(struct pipeline *p)
                                                        .reader = p->reader,
                                                        .reread = p->reread,
                                                        .cascades = p->cascades,
+                                                       .fan_out = p->fan_out,
                                                        .standstill = p->standstill,
                                                        .ctx = p,
                                                        .stop_table = on_stop,
@@ -337,6 +348,7 @@ void pipeline_start(struct pipeline *p)
     p->started = true;
     reread_start(p->reread);
     cascades_start(p->cascades);
+    fan_out_start(p->fan_out);
     builder_start(p->builder);
     saver_start(p->saver);
     source_start(p->source);
@@ -351,6 +363,7 @@ void pipeline_quiesce(struct pipeline *p)
     dump_start_close(p->dump_start);
     standstill_close(p->standstill);
     handoff_close(p->handoff);
+    fan_out_rest(p->fan_out);
     if (p->started)
         source_stop(p->source);
 }
@@ -386,6 +399,7 @@ void pipeline_join(struct pipeline *p)
     p->started = false;
     reread_stop(p->reread);
     cascades_stop(p->cascades);
+    fan_out_stop(p->fan_out);
     builder_join(p->builder);
     saver_stop(p->saver);
 }
@@ -400,6 +414,7 @@ void pipeline_free(struct pipeline *p)
     dump_start_free(p->dump_start);
     router_free(p->router);
     reread_free(p->reread);
+    fan_out_free(p->fan_out);
     cascades_free(p->cascades);
     handoff_free(p->handoff);
     standstill_free(p->standstill);
@@ -634,6 +649,7 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
         .builder = builder_status(p->builder),
         .prepared = builder_prepared(p->builder),
         .reread = reread_status(p->reread),
+        .fan_out = fan_out_status(p->fan_out),
         .epoch = p->start.epoch,
         .offset = saved.offset,
         .gtids = saved.gtids,

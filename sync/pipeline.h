@@ -15,6 +15,7 @@
 #include "src/base/str.h"
 #include "sync/builder.h"
 #include "sync/delivery/delivery.h"
+#include "sync/fan_out.h"
 #include "sync/read_link.h"
 #include "sync/reread.h"
 #include "sync/routing_compile.h"
@@ -152,6 +153,7 @@ struct pipeline_status {
     struct builder_status builder;
     struct prepared_status prepared;
     struct reread_status reread;
+    struct fan_out_status fan_out;
     uint64_t epoch;
     char file[256]; /* of the safe position */
     uint64_t offset;

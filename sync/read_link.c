@@ -45,6 +45,7 @@ static bool connect(struct read_link *l, struct server_access *server, struct er
     if (server->replica ? !mysql_conn_open(&l->conn, &server->options, err)
                         : !known_server_open(l->opt.known, &server->options, &l->conn, err))
         return false;
+    mysql_conn_count(l->conn, l->opt.statements);
     l->server = server_access_ref(server);
     l->replica = server->replica && is_replica(l);
     l->late = 0;

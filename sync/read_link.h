@@ -29,6 +29,7 @@ struct read_link_options { /* all borrowed */
     struct read_position *reader;
     struct stop *stop;
     int64_t timeout_ms; /* for what was read to be visible there */
+    uint64_t *statements; /* atomic: all that are run are counted there; NULL: nobody does */
 };
 
 /* Zero but for opt: nothing is open. */

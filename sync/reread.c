@@ -12,6 +12,7 @@
 #include "sync/cascades.h"
 #include "sync/document/loader.h"
 #include "sync/document/resolver.h"
+#include "sync/fan_out.h"
 #include "sync/known_server.h"
 #include "sync/read_link.h"
 #include "sync/read_position.h"
@@ -64,14 +65,15 @@ struct reread *reread_new(const struct reread_options *opt)
     return r;
 }
 
-static struct read_link make_link(struct reread *r)
+static struct read_link make_link(struct reread *r, uint64_t *statements)
 {
     return (struct read_link){.opt = {.topic = r->opt.topic,
                                       .primary = r->opt.server,
                                       .known = r->opt.known,
                                       .reader = r->opt.reader,
                                       .stop = &r->stop,
-                                      .timeout_ms = VIEW_TIMEOUT_MS}};
+                                      .timeout_ms = VIEW_TIMEOUT_MS,
+                                      .statements = statements}};
 }
 
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
@@ -164,7 +166,7 @@ static void fail_batch(struct load_batch *b, const struct err *err)
 static void *loader_main(void *arg)
 {
     struct reread *r = arg;
-    struct read_link l = make_link(r);
+    struct read_link l = make_link(r, &r->status.load_statements);
     struct load_batch *b;
 
     while ((b = queue_pop(r->loads)) != NULL) {
@@ -200,6 +202,13 @@ void reread_load(struct reread *r, struct load_batch *batch)
     delivery_loaded(r->opt.delivery, batch);
 }
 
+/* How a task ends for each of its keys; what it leads to at all is known when it has worked. */
+enum lead {
+    LEADS_NOWHERE = 0,
+    LEADS_ON,      /* documents were handed over */
+    LEADS_TO_MANY, /* they are worked off later */
+};
+
 /* Found documents on their way to delivery. */
 struct found {
     struct reread *r;
@@ -207,7 +216,9 @@ struct found {
     struct arena *arena;
     struct doc_write writes[SUBMIT_MAX];
     size_t n;
-    bool *any; /* of the task's join keys */
+    enum lead *leads;    /* of the task's keys */
+    struct str *crowded; /* keys of this try */
+    size_t n_crowded;
     bool closed;
 };
 
@@ -230,42 +241,76 @@ static bool flush(struct found *f)
     return !f->closed && !stop_is_set(&f->r->stop);
 }
 
-static bool on_found(void *ctx, size_t join_key, struct str id, struct str key,
+static bool on_found(void *ctx, size_t key, struct str id, struct str root_key,
                      struct str routing)
 {
     struct found *f = ctx;
 
-    f->any[join_key] = true;
+    if (f->leads[key] == LEADS_NOWHERE)
+        f->leads[key] = LEADS_ON;
     f->writes[f->n++] = (struct doc_write){
         .target = target_ref(f->task->target),
-        .ticket = ticket_ref(f->task->tickets[join_key]),
+        .ticket = ticket_ref(f->task->tickets[key]),
         .op = DOC_REFRESH,
         .version = f->task->at_least,
         .id = arena_copy(f->arena, id),
-        .key = arena_copy(f->arena, key),
+        .key = arena_copy(f->arena, root_key),
         .routing = arena_copy(f->arena, routing),
         .commit_ms = f->task->commit_ms,
     };
     return f->n < SUBMIT_MAX || flush(f);
 }
 
-static bool resolve(struct reread *r, struct read_link *l, struct resolve_task *t, bool *any,
-                    struct err *err)
+static bool on_crowded(void *ctx, size_t key)
+{
+    struct found *f = ctx;
+
+    f->leads[key] = LEADS_TO_MANY;
+    f->crowded[f->n_crowded++] = f->task->join_keys[key];
+    return true;
+}
+
+/* Durable with that, so the change is done. */
+static bool put_crowded(struct found *f, struct err *err)
+{
+    const struct resolve_task *t = f->task;
+
+    return f->n_crowded == 0 || fan_out_put(f->r->opt.fan_out,
+                                            &(struct fan_out_rows){.target = t->target,
+                                                                   .place = t->place,
+                                                                   .by_row = t->by_row,
+                                                                   .keys = f->crowded,
+                                                                   .n = f->n_crowded,
+                                                                   .at_least = t->at_least},
+                                            err);
+}
+
+static bool resolve(struct reread *r, struct read_link *l, struct resolve_task *t,
+                    enum lead *leads, struct err *err)
 {
     struct reading *from = t->target->plan;
-    struct found f = {.r = r, .task = t, .arena = arena_new(), .any = any};
-    bool (*const find)(struct mysql_conn *, const struct plan *, size_t, const struct str *,
-                       size_t, resolver_found_fn, void *, struct err *) =
-        t->by_row ? resolver_find_of_rows : resolver_find;
+    struct found f = {.r = r, .task = t, .arena = arena_new(), .leads = leads};
+    const struct resolver_rows rows = {.plan = from->plan,
+                                       .place = t->place,
+                                       .by_row = t->by_row,
+                                       .keys = t->join_keys,
+                                       .n = t->n};
+    const struct resolver_sink sink = {on_found, on_crowded, &f};
     uint64_t stamp;
-    bool ok =
-        read_link_open(l, from->server, t->at_least, &stamp, err) &&
-        find(l->conn, from->plan, t->place, t->join_keys, t->n, on_found, &f, err) &&
-        read_view_close(l->conn, err);
+
+    f.crowded = mem_alloc(t->n, sizeof(*f.crowded));
+    for (size_t i = 0; i < t->n; i++)
+        if (leads[i] == LEADS_TO_MANY) /* in a try that failed */
+            leads[i] = LEADS_NOWHERE;
+
+    bool ok = read_link_open(l, from->server, t->at_least, &stamp, err) &&
+              resolver_find(l->conn, &rows, &sink, err) && read_view_close(l->conn, err);
 
     if (!flush(&f) && ok)
         ok = err_set(err, ERR_STOP, "stopping");
+    ok = ok && put_crowded(&f, err);
     arena_free(f.arena);
+    free(f.crowded);
     return ok;
 }
 
@@ -285,10 +330,15 @@ static void free_task(struct resolve_task *t)
 /* A task is repeated until it works: what it found so far was only asked for early. */
 static void run_task(struct reread *r, struct read_link *l, struct resolve_task *t)
 {
-    bool *any = arena_alloc(t->arena, t->n, sizeof(*any));
+    static const enum outcome outcomes[] = {
+        [LEADS_NOWHERE] = OUTCOME_FILTERED,
+        [LEADS_ON] = OUTCOME_DELIVERED,
+        [LEADS_TO_MANY] = OUTCOME_DEFERRED,
+    };
+    enum lead *leads = arena_alloc(t->arena, t->n, sizeof(*leads));
     struct err err = {0};
 
-    while (!resolve(r, l, t, any, &err)) {
+    while (!resolve(r, l, t, leads, &err)) {
         read_link_close(l);
         if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
             abandon_task(t);
@@ -300,13 +350,13 @@ static void run_task(struct reread *r, struct read_link *l, struct resolve_task 
                     KV("topic", r->opt.topic), KV("table", t->target->table));
     }
     for (size_t i = 0; i < t->n; i++)
-        ticket_done(t->tickets[i], any[i] ? OUTCOME_DELIVERED : OUTCOME_FILTERED);
+        ticket_done(t->tickets[i], outcomes[leads[i]]);
 }
 
 static void *resolver_main(void *arg)
 {
     struct reread *r = arg;
-    struct read_link l = make_link(r);
+    struct read_link l = make_link(r, &r->status.resolve_statements);
     struct resolve_task *t;
 
     while ((t = queue_pop(r->resolves)) != NULL) {
@@ -346,6 +396,8 @@ struct reread_status reread_status(struct reread *r)
         .resolves = __atomic_load_n(&r->status.resolves, __ATOMIC_RELAXED),
         .resolved = __atomic_load_n(&r->status.resolved, __ATOMIC_RELAXED),
         .failures = __atomic_load_n(&r->status.failures, __ATOMIC_RELAXED),
+        .load_statements = __atomic_load_n(&r->status.load_statements, __ATOMIC_RELAXED),
+        .resolve_statements = __atomic_load_n(&r->status.resolve_statements, __ATOMIC_RELAXED),
     };
 }
 

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct cascades;
+struct fan_out;
 struct known_server;
 struct read_position;
 struct reread;
@@ -30,6 +31,7 @@ struct reread_options {
     struct delivery *delivery;
     struct read_position *reader;
     struct cascades *cascades; /* knows whether others go with rows that are gone */
+    struct fan_out *fan_out;   /* takes what leads to very many documents */
     unsigned loaders;     /* 0: 2 */
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
     struct server_access *server; /* the one that is followed; borrowed, as all */
@@ -59,9 +61,10 @@ bool reread_resolve(struct reread *r, struct resolve_task *task) MUST_CHECK;
 
 /* Resolve tasks that wait or run. */
 size_t reread_pending(struct reread *r);
-/* Statements run and documents built so far, for metrics. */
+/* So far, for metrics. */
 struct reread_status {
     uint64_t loads, documents, resolves, resolved, failures;
+    uint64_t load_statements, resolve_statements; /* all that were sent to do it */
 };
 struct reread_status reread_status(struct reread *r);
 

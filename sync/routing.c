@@ -18,6 +18,7 @@ void reading_free(void *r)
 
     plan_unref(reading->plan);
     server_access_unref(reading->server);
+    free(reading->alias);
     free(reading);
 }
 

@@ -27,6 +27,8 @@ struct turnstile;
 /* What a target's `plan` points to: how its documents are read again. */
 struct reading {
     struct plan *plan;
+    char *alias; /* the index version: "orders" … */
+    uint64_t number; /* … and 2 of orders_v2 */
     struct server_access *server;
     bool stopped; /* atomic: the table cannot go on, its changes are deferred */
     bool filling; /* its index is being built: rows may have no document yet */

@@ -15,6 +15,7 @@ void version_spec_free(struct version_spec *v)
     definitions_unref(v->definitions);
     server_access_unref(v->server);
     free(v->index);
+    free(v->alias);
     free(v->write_alias);
     free(v);
 }
@@ -27,6 +28,7 @@ struct version_spec *version_spec_copy(const struct version_spec *v)
     definitions_ref(copy->definitions);
     server_access_ref(copy->server);
     copy->index = mem_copy(v->index);
+    copy->alias = mem_copy(v->alias);
     copy->write_alias = mem_copy(v->write_alias);
     return copy;
 }
@@ -55,6 +57,8 @@ static struct target *new_target(const char *topic, const struct version_spec *v
     struct reading *reading = mem_alloc(1, sizeof(*reading));
 
     reading->plan = plan;
+    reading->alias = mem_copy(v->alias);
+    reading->number = v->number;
     reading->server = server_access_ref(v->server);
     reading->stopped = plan == NULL;
     reading->filling = v->filling;

@@ -23,6 +23,8 @@ struct version_spec {
     const struct table_definition *table;
     struct server_access *server; /* where its documents are read again */
     char *index;                  /* "orders_v2" */
+    char *alias;                  /* "orders" */
+    uint64_t number;              /* 2 */
     char *write_alias;
     uint64_t version_min; /* lowest version of its lineage */
     bool stopped;

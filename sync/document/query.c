@@ -493,7 +493,7 @@ void query_roots(struct buf *sql, const struct query_roots *q)
     struct str alias = path_alias(alias_text, root);
 
     append_with(sql, q, true);
-    buf_append(sql, STR("SELECT DISTINCT " NUMBER));
+    buf_append(sql, q->in_order ? STR("SELECT DISTINCT NULL") : STR("SELECT DISTINCT " NUMBER));
     for (size_t i = 0; i < root->n_joins; i++) {
         buf_append_char(sql, ',');
         cell_append_select(sql, alias, root->joins[i].inner);
@@ -507,6 +507,7 @@ void query_roots(struct buf *sql, const struct query_roots *q)
         buf_append(sql, str_from(conjunction(&first)));
         append_after(sql, alias, root, q->after);
     }
-    append_root_order(sql, alias, root);
-    buf_printf(sql, "," NUMBER " LIMIT %zu", q->limit);
+    if (q->in_order)
+        append_root_order(sql, alias, root);
+    buf_printf(sql, " LIMIT %zu", q->limit);
 }

@@ -45,14 +45,17 @@ void query_range(struct buf *sql, const struct branch *root, struct str after, s
 void query_count(struct buf *sql, const struct branch *root);
 
 /*
- * The root keys behind n join keys of a related branch (values of the joins' inner columns), in
- * root key order behind `after`; cells: the join key's index, then the root's key columns.
+ * The root keys behind n join keys of a related branch (values of the joins' inner columns);
+ * cells: the join key's index, then the root's key columns.  The first pairs of these that are
+ * found, which is little work however many there are; or in_order: each root once, in key order
+ * behind `after`, with NULL for the join key.
  */
 struct query_roots {
     enum mysql_flavor flavor;
     const struct branch *branch;
     const struct str *keys;
     size_t n;
+    bool in_order;
     struct str after; /* empty: from the start */
     size_t limit;
 };

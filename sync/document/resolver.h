@@ -40,20 +40,43 @@ bool resolver_row_key(const struct plan *p, size_t place, const struct binding *
 bool resolver_direct(const struct plan *p, size_t place, struct str join_key, struct buf *id,
                      struct buf *key, struct buf *routing);
 
-/*
- * Root documents of many changed rows of one place: found() is called for each pair (index of
- * the join key, root).  At most page root rows a statement are held in memory; runs to the end.
- * found returns false to stop early (shutdown): then ERR_STOP.
- */
-typedef bool (*resolver_found_fn)(void *ctx, size_t join_key, struct str id, struct str key,
-                                  struct str routing);
-bool resolver_find(struct mysql_conn *c, const struct plan *p, size_t place,
-                   const struct str *join_keys, size_t n, resolver_found_fn found, void *ctx,
-                   struct err *err) MUST_CHECK;
+/* A place of a plan, and the keys of rows there. */
+struct resolver_rows {
+    const struct plan *plan;
+    size_t place; /* not 0 */
+    bool by_row;  /* keys of resolver_row_key(), not of resolver_join_key(): rows that are gone
+                     have no roots */
+    const struct str *keys;
+    size_t n;
+};
 
-/* The same of keys from resolver_row_key(); rows that are gone have no roots. */
-bool resolver_find_of_rows(struct mysql_conn *c, const struct plan *p, size_t place,
-                           const struct str *row_keys, size_t n, resolver_found_fn found,
-                           void *ctx, struct err *err) MUST_CHECK;
+/*
+ * The documents of rows that lead to few: found() is called for each pair (index of the key,
+ * root).  Keys that lead to more than RESOLVER_FEW are told by crowded(), as all are where keys
+ * that are asked for together lead to RESOLVER_SOME: their documents are not looked for. Either
+ * returns false to stop early (shutdown): then ERR_STOP.
+ */
+#define RESOLVER_FEW  1000
+#define RESOLVER_SOME 4000
+struct resolver_sink {
+    bool (*found)(void *ctx, size_t key, struct str id, struct str root_key,
+                  struct str routing);
+    bool (*crowded)(void *ctx, size_t key);
+    void *ctx;
+};
+bool resolver_find(struct mysql_conn *c, const struct resolver_rows *rows,
+                   const struct resolver_sink *sink, struct err *err) MUST_CHECK;
+
+/* How many of n keys one statement takes: at least one. */
+size_t resolver_keys_max(const struct str *keys, size_t n);
+
+/*
+ * The next documents of all rows together, whose keys one statement takes: at most limit, each
+ * once, in the order of the root's key behind *after (empty: from the start), which is moved
+ * on. *end: there are no more.  found as above, with key 0.
+ */
+bool resolver_page(struct mysql_conn *c, const struct resolver_rows *rows, size_t limit,
+                   struct buf *after, const struct resolver_sink *sink, bool *end,
+                   struct err *err) MUST_CHECK;
 
 #endif

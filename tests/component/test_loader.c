@@ -245,7 +245,8 @@ static void a_failing_statement_names_its_table(void **state)
 struct found {
     unsigned char *times; /* of each order and join key */
     size_t n, stop_at;
-    int last;
+    bool crowded[4];
+    size_t last; /* in the order of keys */
 };
 
 static bool note_root(void *ctx, size_t join_key, struct str id, struct str key,
@@ -257,65 +258,111 @@ static bool note_root(void *ctx, size_t join_key, struct str id, struct str key,
     assert_true(key.len > 0 && routing.len == 0 && id.len < sizeof(text));
     memcpy(text, id.ptr, id.len);
     text[id.len] = '\0';
-    f->times[strtoul(text, NULL, 10) * 4 + join_key]++;
+    f->last = strtoul(text, NULL, 10);
+    f->times[f->last * 4 + join_key]++;
     f->n++;
     return f->n != f->stop_at;
 }
 
-static void find_roots(struct found *f, const int *customers, size_t n, struct err *err)
+static bool note_crowded(void *ctx, size_t join_key)
 {
-    struct plan *p = compile("doc.orders");
+    struct found *f = ctx;
+
+    assert_false(f->crowded[join_key]);
+    f->crowded[join_key] = true;
+    return true;
+}
+
+/* The rows of customers, whose keys are the caller's to free. */
+static void customer_keys(const struct plan *p, const int *customers, size_t n,
+                          struct buf *join)
+{
     struct schemas schemas = {0};
     struct schema *s = find_schema(&schemas, STR("doc"), STR("customer"));
-    struct binding *b = plan_bind(p, 1, s, err);
-    struct buf join[4] = {{0}};
-    struct str keys[4];
+    struct err err = {0};
+    struct binding *b = plan_bind(p, 1, s, &err);
 
     for (size_t i = 0; i < n; i++) {
         const struct value row[] = {{.kind = VALUE_INT, .i = customers[i]},
                                     {.kind = VALUE_NULL}};
 
         assert_true(resolver_join_key(p, 1, b, row, &join[i]));
-        keys[i] = buf_str(&join[i]);
     }
-    bool done = resolver_find(conn, p, 1, keys, n, note_root, f, err);
+    binding_free(b);
+    schema_unref(s);
+}
 
+/* limit 0: as a change is followed; else page by page. */
+static size_t find_roots(struct found *f, const int *customers, size_t n, size_t limit,
+                         struct err *err)
+{
+    const struct resolver_sink sink = {note_root, note_crowded, f};
+    struct plan *p = compile("doc.orders");
+    struct buf join[4] = {{0}}, after = {0};
+    struct str keys[4];
+    bool done = true, end = false;
+    size_t pages = 0;
+
+    customer_keys(p, customers, n, join);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = buf_str(&join[i]);
+
+    const struct resolver_rows rows = {.plan = p, .place = 1, .keys = keys, .n = n};
+
+    if (limit == 0)
+        done = resolver_find(conn, &rows, &sink, err);
+    for (; limit > 0 && done && !end; pages++)
+        done = resolver_page(conn, &rows, limit, &after, &sink, &end, err);
     assert_true(done == (err->kind == ERR_NONE));
     for (size_t i = 0; i < n; i++)
         buf_free(&join[i]);
-    binding_free(b);
-    schema_unref(s);
+    buf_free(&after);
     plan_unref(p);
+    return pages;
 }
 
-static void every_root_is_found_once_over_all_pages(void **state)
+static void rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named(void **state)
 {
     const int customers[] = {1, 2, 3, 1};
     struct found f = {.times = mem_alloc(N_ORDERS, 4)};
     struct err err = {0};
 
     (void)state;
-    find_roots(&f, customers, ARRAY_LEN(customers), &err);
-    assert_int_equal(f.n, 2 * (N_ORDERS - 10) + 10);
+    find_roots(&f, customers, ARRAY_LEN(customers), 0, &err);
+    assert_true(f.crowded[0] && f.crowded[3]);
+    assert_false(f.crowded[1] || f.crowded[2]);
     for (size_t i = 0; i < N_ORDERS; i++) {
-        assert_int_equal(f.times[i * 4], i >= 10);
         assert_int_equal(f.times[i * 4 + 1], i < 10);
         assert_int_equal(f.times[i * 4 + 2], 0);
-        assert_int_equal(f.times[i * 4 + 3], i >= 10);
     }
+    free(f.times);
+}
+
+static void pages_give_every_root_once_in_the_order_of_its_key(void **state)
+{
+    const int customers[] = {1, 2, 3, 1};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4)};
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(find_roots(&f, customers, ARRAY_LEN(customers), N_ORDERS / 10, &err), 11);
+    assert_int_equal(f.n, N_ORDERS);
+    assert_int_equal(f.last, N_ORDERS - 1);
+    for (size_t i = 0; i < N_ORDERS; i++)
+        assert_int_equal(f.times[i * 4], 1);
     free(f.times);
 }
 
 static void a_search_for_roots_can_be_stopped(void **state)
 {
-    const int customers[] = {1};
-    struct found f = {.times = mem_alloc(N_ORDERS, 4), .stop_at = 100};
+    const int customers[] = {2};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4), .stop_at = 5};
     struct err err = {0};
 
     (void)state;
-    find_roots(&f, customers, 1, &err);
+    find_roots(&f, customers, 1, 0, &err);
     assert_int_equal(err.kind, ERR_STOP);
-    assert_int_equal(f.n, 100);
+    assert_int_equal(f.n, 5);
     free(f.times);
 }
 
@@ -327,7 +374,8 @@ int main(void)
         cmocka_unit_test(many_keys_need_few_statements),
         cmocka_unit_test(a_large_text_arrives_whole),
         cmocka_unit_test(a_failing_statement_names_its_table),
-        cmocka_unit_test(every_root_is_found_once_over_all_pages),
+        cmocka_unit_test(rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named),
+        cmocka_unit_test(pages_give_every_root_once_in_the_order_of_its_key),
         cmocka_unit_test(a_search_for_roots_can_be_stopped),
     };
 

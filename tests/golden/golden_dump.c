@@ -313,6 +313,16 @@ static struct related read_related(struct dump *d, size_t place, const struct sc
     return r;
 }
 
+static bool refuse_crowd(void *ctx, size_t key)
+{
+    const struct err err = {.msg = "a case has too many rows"};
+
+    (void)ctx;
+    (void)key;
+    die("roots", &err);
+    return false;
+}
+
 static void dump_roots(struct dump *d)
 {
     for (size_t place = 1; place < plan_n_places(d->plan); place++) {
@@ -323,8 +333,12 @@ static void dump_roots(struct dump *d)
         plan_place(d->plan, place, &database, &table, &refresh);
         struct related r = read_related(d, place, find_schema(d, database, table));
 
-        if (!resolver_find(d->conn, d->plan, place, r.join_keys, r.n, print_root, &r.rows,
-                           &err))
+        if (!resolver_find(d->conn,
+                           &(struct resolver_rows){.plan = d->plan,
+                                                   .place = place,
+                                                   .keys = r.join_keys,
+                                                   .n = r.n},
+                           &(struct resolver_sink){print_root, refuse_crowd, &r.rows}, &err))
             die("roots", &err);
         free(r.rows);
         free(r.join_keys);

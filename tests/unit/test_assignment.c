@@ -18,6 +18,7 @@ static struct version_spec spec(struct definitions *d, const char *index)
     return (struct version_spec){.definitions = d,
                                  .server = &server,
                                  .index = (char *)(uintptr_t)index,
+                                 .alias = (char *)(uintptr_t) "a",
                                  .write_alias = (char *)(uintptr_t) "w"};
 }
 

@@ -416,8 +416,7 @@ static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
         "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,42)) SELECT DISTINCT "
         "_millrace_n,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`item` AS "
         "_millrace_p2 ON `_millrace_p2`.`id` = _millrace_0 STRAIGHT_JOIN `db`.`orders` AS "
-        "_millrace_p0 ON `_millrace_p0`.`id` = `_millrace_p2`.`order_id` ORDER BY "
-        "`_millrace_p0`.`id`,_millrace_n LIMIT 5");
+        "_millrace_p0 ON `_millrace_p0`.`id` = `_millrace_p2`.`order_id` LIMIT 5");
     binding_free(b);
     plan_unref(p);
     buf_free(&key);
@@ -487,8 +486,21 @@ static void statements_take_many_keys(void **state)
         sql.ptr,
         "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,7),(1,42)) SELECT DISTINCT "
         "_millrace_n,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`orders` AS "
-        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 ORDER BY "
-        "`_millrace_p0`.`id`,_millrace_n LIMIT 5");
+        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 LIMIT 5");
+    buf_clear(&sql);
+    query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
+                                            .branch = p->branches[1],
+                                            .keys = keys,
+                                            .n = 1,
+                                            .in_order = true,
+                                            .after = keys[1],
+                                            .limit = 5});
+    assert_string_equal(
+        sql.ptr,
+        "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,7)) SELECT DISTINCT "
+        "NULL,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`orders` AS "
+        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 WHERE (`_millrace_p0`.`id` > 42)"
+        " ORDER BY `_millrace_p0`.`id` LIMIT 5");
     buf_free(&sql);
     plan_unref(p);
 }

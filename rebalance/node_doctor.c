@@ -165,7 +165,7 @@ static void add_table(void *ctx, struct str table)
             return;
     list->tables = mem_resize(list->tables, list->n + 1, sizeof(*list->tables));
     list->tables[list->n++] = (struct doctor_table){
-        .schema = schema, .table = name, .has_key = t == NULL || t->n_key > 0};
+        .schema = schema, .table = name, .has_key = t == NULL || t->n_key + t->n_unique_keys > 0};
 }
 
 static bool status_of(struct coordinator *co, struct str name, struct pipeline_status *s)

@@ -9,6 +9,7 @@
 #include "sync/document/key.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
+#include "sync/model/table_key.h"
 
 #include <stdint.h>
 
@@ -117,7 +118,8 @@ static bool add_key(struct plan_compiler *co, struct branch *root,
                     const struct table_definition *t)
 {
     const struct schema *s = root->schema;
-    const size_t n = t->n_key > 0 ? t->n_key : s->n_key;
+    const struct table_key named = table_key_named(t, s);
+    const size_t n = named.n > 0 ? named.n : s->n_key;
 
     if (n == 0)
         return plan_refuse(co, t->place, "table %" STR_FMT " has no primary key: name a `key`",
@@ -125,8 +127,9 @@ static bool add_key(struct plan_compiler *co, struct branch *root,
     root->joins = arena_alloc(co->plan->arena, n, sizeof(*root->joins));
     root->order = arena_alloc(co->plan->arena, n, sizeof(*root->order));
     for (size_t i = 0; i < n; i++) {
-        const struct column *c = t->n_key == 0 ? &s->columns[s->key[i]]
-                                               : plan_find_column(co, s, t->key[i], t->place);
+        const struct column *c = named.n == 0
+                                     ? &s->columns[s->key[i]]
+                                     : plan_find_column(co, s, named.columns[i], t->place);
 
         if (c == NULL)
             return false;

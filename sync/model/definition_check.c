@@ -9,6 +9,7 @@
 #include "sync/model/definition_rule.h"
 #include "sync/model/mapping.h"
 #include "sync/model/reach.h"
+#include "sync/model/table_key.h"
 #include "sync/model/transform.h"
 
 #include <inttypes.h>
@@ -236,12 +237,32 @@ static void fix_key(struct checker *c, const struct subject *s)
                  STR_ARG(s->schema), STR_ARG(s->name));
 }
 
-static void check_key(struct checker *c, const struct subject *s,
-                      const struct table_definition *t)
+/* False after a report: one of them is not there, or may be NULL. */
+static bool check_key_columns(struct checker *c, const struct subject *s,
+                              const struct table_key *key, struct place place)
 {
     bool complete = true;
 
-    if (t->n_key == 0) {
+    for (size_t i = 0; i < key->n; i++) {
+        const struct column *col = find_column(c, s, key->columns[i], place);
+
+        complete = complete && col != NULL;
+        if (col == NULL || !col->nullable)
+            continue;
+        complete = false;
+        problems_add(c->problems, SEVERITY_ERROR, place_of(c, key->columns[i], place),
+                     "key column `%" STR_FMT "` may be NULL", STR_ARG(key->columns[i]));
+        fix_key(c, s);
+    }
+    return complete;
+}
+
+static void check_key(struct checker *c, const struct subject *s,
+                      const struct table_definition *t)
+{
+    const struct table_key key = table_key_named(t, s->facts->schema);
+
+    if (key.n == 0) {
         if (s->facts->schema->n_key > 0)
             return;
         problems_add(c->problems, SEVERITY_ERROR, s->place,
@@ -249,23 +270,52 @@ static void check_key(struct checker *c, const struct subject *s,
         fix_key(c, s);
         return;
     }
-    for (size_t i = 0; i < t->n_key; i++) {
-        const struct column *col = find_column(c, s, t->key[i], t->place);
-
-        complete = complete && col != NULL;
-        if (col == NULL || !col->nullable)
-            continue;
-        complete = false;
-        problems_add(c->problems, SEVERITY_ERROR, place_of(c, t->key[i], t->place),
-                     "key column `%" STR_FMT "` may be NULL", STR_ARG(t->key[i]));
-        fix_key(c, s);
-    }
-    if (!complete || is_unique_key(s->facts, t->key, t->n_key))
+    if (!check_key_columns(c, s, &key, t->place) ||
+        is_unique_key(s->facts, key.columns, key.n))
         return;
-    problems_add(c->problems, SEVERITY_ERROR, place_of(c, t->key[0], t->place),
+    problems_add(c->problems, SEVERITY_ERROR, place_of(c, key.columns[0], t->place),
                  "the key is not unique: no unique index of `%" STR_FMT "` lies within it",
                  STR_ARG(s->table));
     fix_key(c, s);
+}
+
+/* A unique index of just these columns, in whatever order. */
+static bool has_unique_key(const struct table_facts *f, const struct str *columns, size_t n)
+{
+    for (size_t i = 0; i < f->n_indexes; i++) {
+        const struct catalog_index *index = &f->indexes[i];
+        size_t k = 0;
+
+        while (k < index->n_columns && lists(columns, n, index->columns[k]))
+            k++;
+        if (index->is_unique && k == index->n_columns && k == n)
+            return true;
+    }
+    return false;
+}
+
+static void check_unique_keys(struct checker *c, const struct subject *s,
+                              const struct table_definition *t)
+{
+    for (size_t i = 0; i < t->n_unique_keys; i++) {
+        const struct str *columns = t->unique_keys[i];
+        const size_t n = unique_key_length(columns);
+        struct buf names = {0};
+        bool complete = true;
+
+        for (size_t k = 0; k < n; k++)
+            complete = find_column(c, s, columns[k], t->place) != NULL && complete;
+        if (!complete || has_unique_key(s->facts, columns, n))
+            continue;
+        append_names(&names, columns, n, true);
+        problems_add(c->problems, SEVERITY_ERROR, place_of(c, columns[0], t->place),
+                     "`%" STR_FMT "` has no unique index of just these columns",
+                     STR_ARG(s->table));
+        problems_fix(c->problems,
+                     "ALTER TABLE `%" STR_FMT "`.`%" STR_FMT "` ADD UNIQUE KEY (%" STR_FMT ");",
+                     STR_ARG(s->schema), STR_ARG(s->name), STR_ARG(buf_str(&names)));
+        buf_free(&names);
+    }
 }
 
 /* ---- joins ---- */
@@ -562,6 +612,7 @@ static void check_root(struct checker *c, const struct subject *s,
         return;
     }
     check_key(c, s, t);
+    check_unique_keys(c, s, t);
     check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
     check_clause(c, s, CLAUSE_WHERE, t->filter, t->place);
     if (t->soft_delete_given)

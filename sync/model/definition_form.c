@@ -337,8 +337,9 @@ static const struct form_field table_fields[] = {
      .help = "The alias that searches use; default: the table's name."},
     {"key", FORM_TEXTS, FORM_REBUILD | FORM_LIST, LIST(table_definition, key),
      .help = "Columns that make the document's id; default: the primary key."},
-    {"unique_keys", FORM_TEXT_LISTS, FORM_LATER | FORM_REBUILD,
-     LIST(table_definition, unique_keys), .help = "Other unique keys of the table."},
+    {"unique_keys", FORM_TEXT_LISTS, FORM_REBUILD, LIST(table_definition, unique_keys),
+     .help = "Unique keys besides the primary key; `apply` checks that they are. Without a "
+             "primary key and `key`, the first without NULLs makes the document's id."},
     {"bucket_column", FORM_TEXT, 0, AT(table_definition, bucket_column),
      .help = "Splits the table in distributed builds; default: the key."},
     {"daily_check_column", FORM_TEXT, 0, AT(table_definition, daily_check_column),

@@ -20,6 +20,7 @@ libmodel_a_SOURCES = \
 	%D%/mapping_added.c %D%/mapping_added.h \
 	%D%/reach.c %D%/reach.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
+	%D%/table_key.c %D%/table_key.h \
 	%D%/transform.c %D%/transform.h \
 	%D%/value_change.c %D%/value_change.h
 model_libs = libmodel.a $(binlog_libs)

@@ -8,6 +8,7 @@
 #include "sync/binlog/schema.h"
 #include "sync/model/field_type.h"
 #include "sync/model/transform.h"
+#include "sync/model/table_key.h"
 #include "sync/model/value_change.h"
 
 #include <stdio.h>
@@ -336,8 +337,10 @@ struct shape_diff shape_diff_make(const struct definitions *d, const struct tabl
 
     if (!open(&f, &o))
         return out;
-    compare_texts(&f, &o, t->key, t->n_key);
-    for (size_t i = 0; t->n_key == 0 && i < o.was->n_key; i++)
+    const struct table_key named = table_key_named(t, o.was);
+
+    compare_texts(&f, &o, named.columns, named.n);
+    for (size_t i = 0; named.n == 0 && i < o.was->n_key; i++)
         compare_column(&f, &o, o.was->columns[o.was->key[i]].name, false, NULL);
     compare_listed(&f, &o);
     compare_conditions(&f, &o);
@@ -352,5 +355,9 @@ struct shape_diff shape_diff_make(const struct definitions *d, const struct tabl
         note(&f, SHAPE_KEY, &o, key,
              "came into the primary key or left it, and documents are "
              "named by that");
+    else if (table_key_named(t, o.is).columns != named.columns)
+        note(&f, SHAPE_KEY, &o, named.n > 0 ? named.columns[0] : table_key_named(t, o.is).columns[0],
+             "is of a unique key that may be NULL now or may not any more, and documents are "
+             "named by the first that may not");
     return out;
 }

@@ -1,7 +1,7 @@
-"""`table columns generate`: a definition with every column, which means what no columns mean."""
+"""`table columns generate`: a definition with every column, which means what no columns mean; and unique keys."""
 import yaml
 
-from servers import Failed
+from servers import Failed, wait_until
 from test_types import columns_for
 
 
@@ -60,3 +60,15 @@ def test_a_table_that_is_not_defined_is_generated_with_its_keys_and_relations(w)
         done = daemon.command("table", "columns", "generate", wrong, ok=(1,))
         if "there is no table" not in done.stderr and "is no DATABASE.TABLE of a database" not in done.stderr:
             raise Failed(f"{wrong}: {done.stderr}")
+
+
+def test_documents_of_a_table_without_a_primary_key_are_named_by_its_first_unique_key_without_nulls(w):
+    w.sql("CREATE TABLE bare (maybe INT, code VARCHAR(10) NOT NULL, part INT NOT NULL, name VARCHAR(20), UNIQUE (maybe), "
+          "UNIQUE (code, part)) CHARSET utf8mb4", "INSERT INTO bare VALUES (1, 'a', 1, 'x'), (NULL, 'a', 2, 'y')")
+    daemon = w.follow(w.definitions({"table": "bare", "unique_keys": [["maybe"], ["code", "part"]]}))
+    w.sql("UPDATE bare SET part = 3, name = 'z' WHERE part = 2", "INSERT INTO bare VALUES (NULL, 'b,c', 1, 'n')",
+          "DELETE FROM bare WHERE part = 1 AND code = 'a'")
+    wait_until("the changes are there", lambda: {key for key, _, _ in w.engine.documents(w.index("bare"))} == {"a,3", "b%2Cc,1"})
+    row = daemon.json("explain", f"{w.schema}.bare", "a,3")
+    if row["document"]["name"] != "z":
+        raise Failed(f"{row}")

@@ -169,6 +169,20 @@ static void a_key_must_be_there_unique_and_never_null(void **state)
     assert_says("{table: shop.nokey, key: [a, c]}", NULL);
 }
 
+static void unique_keys_are_what_the_server_has(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.customer, unique_keys: [[mail]]}", NULL);
+    assert_says("{table: shop.customer, unique_keys: [[id]]}", NULL);
+    assert_says("{table: shop.nokey, unique_keys: [[b, a], [c]]}", NULL);
+    assert_says("{table: shop.nokey, unique_keys: [[a, b]]}", "has no primary key");
+    assert_says("{table: shop.customer, unique_keys: [[name]]}",
+                "`shop.customer` has no unique index of just these columns");
+    assert_says("{table: shop.customer, unique_keys: [[name, mail]]}",
+                "fix: ALTER TABLE `shop`.`customer` ADD UNIQUE KEY (`name`, `mail`);");
+    assert_says("{table: shop.customer, unique_keys: [[mial]]}", "did you mean `mail`?");
+}
+
 static void a_view_is_refused_where_its_changes_would_matter(void **state)
 {
     (void)state;
@@ -327,6 +341,7 @@ int main(void)
         TEST(an_unknown_table_is_named_with_its_place_and_the_nearest),
         TEST(an_unknown_column_is_named_with_its_place_and_the_nearest),
         TEST(a_key_must_be_there_unique_and_never_null),
+        TEST(unique_keys_are_what_the_server_has),
         TEST(a_view_is_refused_where_its_changes_would_matter),
         TEST(a_missing_index_is_a_warning_with_its_statement),
         TEST(a_row_that_is_in_very_many_documents_is_a_warning_with_their_number),

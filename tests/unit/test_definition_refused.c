@@ -196,7 +196,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
       table[] = {
           {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
           {"source_field: a", "`source_field` is not"},
-          {"unique_keys: [[a, b]]", "`unique_keys` is not"},
           {"sync_every: 60s", "`sync_every` is not"},
           {"root_column: a", "`root_column` is not"},
           {"delayed: true", "`delayed: true` is not"},

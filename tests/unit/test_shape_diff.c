@@ -277,9 +277,31 @@ static void what_may_change_rows_begins_a_build_anew(void **state)
                      SHAPE_CHANGED);
 }
 
+static void another_unique_key_that_names_documents_builds_again(void **state)
+{
+    struct fake_catalog then = {.arena = arena_new()}, now = {.arena = arena_new()};
+    const struct definition_file file = {
+        STR("f"), STR(HEAD "  - {table: d.bare, unique_keys: [[a], [b]]}\n"), STR("")};
+    struct problems *problems = problems_new();
+    struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
+    const struct shape_find was = {fake_find_schema, &then}, is = {fake_find_schema, &now};
+
+    (void)state;
+    fake_table(&then, "bare", "a int; b int NOT NULL", "UNIQUE a=a; UNIQUE b=b");
+    fake_table(&now, "bare", "a int NOT NULL; b int NOT NULL", "UNIQUE a=a; UNIQUE b=b");
+    assert_int_equal(shape_diff_make(d, &d->tables[0], &was, &was, NULL).change, SHAPE_SAME);
+    assert_int_equal(shape_diff_make(d, &d->tables[0], &was, &is, NULL).change, SHAPE_KEY);
+    assert_int_equal(shape_diff_make(d, &d->tables[0], &is, &was, NULL).change, SHAPE_KEY);
+    definitions_unref(d);
+    problems_free(problems);
+    fake_catalog_fini(&then);
+    fake_catalog_fini(&now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_unique_key_that_names_documents_builds_again),
         cmocka_unit_test(what_is_as_it_was_asks_for_nothing),
         cmocka_unit_test(a_column_that_comes_is_added_or_changes_rows_by_what_they_have_in_it),
         cmocka_unit_test(a_column_that_is_not_shown_may_come_and_change),

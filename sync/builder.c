@@ -286,6 +286,27 @@ static const struct watched *find(void *ctx, struct str database, struct str tab
                                                    : routing_find(b->routing, database, table);
 }
 
+/*
+ * What is read again for an event's rows must not wait for its last row: that may wait itself,
+ * for room among what is read again.
+ */
+struct beginning {
+    struct builder *b;
+    const struct rows_at *at;
+};
+
+static void begin_rows(void *ctx)
+{
+    const struct beginning *begun = ctx;
+    struct builder *b = begun->b;
+
+    if (begun->at->witness != NULL) {
+        read_position_set_witness(b->opt.reader, buf_str(&b->witness));
+        b->witnessed = true;
+    }
+    read_position_set(b->opt.reader, begun->at->version - 1, 0);
+}
+
 static void on_rows(void *ctx, const struct step *step, const struct rows_when *when)
 {
     struct builder *b = ctx;
@@ -294,6 +315,7 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
     if (w == NULL)
         return;
 
+    struct beginning begun = {.b = b};
     const struct rows_at at = {.routing = b->routing,
                                .watched = w,
                                .rows = &step->rows,
@@ -302,17 +324,16 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
                                .commit_ms = when->commit_ms,
                                .doubtful = in_doubt(w, step->map, when->version) ||
                                            when->doubtful || step->map->keeps_history,
-                               .witness = b->witnesses && !b->witnessed ? &b->witness : NULL};
+                               .witness = b->witnesses && !b->witnessed ? &b->witness : NULL,
+                               .begin = begin_rows,
+                               .ctx = &begun};
 
+    begun.at = &at;
     refute_shape(w, step->map);
     buf_clear(&b->witness);
 
     const struct rows_counted n = change_writer_rows(b->writer, &at);
 
-    if (at.witness != NULL) {
-        read_position_set_witness(b->opt.reader, buf_str(&b->witness));
-        b->witnessed = true;
-    }
     __atomic_add_fetch(&b->status.inserts, n.inserts, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.updates, n.updates, __ATOMIC_RELAXED);
     __atomic_add_fetch(&b->status.deletes, n.deletes, __ATOMIC_RELAXED);

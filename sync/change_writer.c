@@ -25,7 +25,7 @@
 #define TEXT_MAX    (1 << 20) /* bytes of bodies that gather before they are handed over */
 #define BOUND_MAX   64        /* table maps whose bindings are kept */
 #define RESOLVE_MAX 1000      /* changed rows in one resolve task */
-#define TASKS_MAX   16
+#define TASKS_MAX   64
 #define REBUILD "millrace index create"
 
 /* How the rows of one table map meet the plans of its uses. */
@@ -584,6 +584,13 @@ static void count_row(struct rows_counted *n, enum row_op op)
     }
 }
 
+static void begin(const struct rows_at *at, const struct value *row)
+{
+    if (at->witness != NULL)
+        witness_format(at->witness, at->watched->schema, at->map, row);
+    at->begin(at->ctx);
+}
+
 struct rows_counted change_writer_rows(struct change_writer *w, const struct rows_at *at)
 {
     struct rows_counted counted = {0};
@@ -598,9 +605,8 @@ struct rows_counted change_writer_rows(struct change_writer *w, const struct row
         if (row_reader_open(w->rows, at->rows, at->map, &err))
             while ((got = row_reader_next(w->rows, NULL, &change, &err)) == 1) {
                 row_fill(&w->fill, &change, at->map->schema, b->generated);
-                if (first && at->witness != NULL)
-                    witness_format(at->witness, at->watched->schema, at->map,
-                                   change.after != NULL ? change.after : change.before);
+                if (first)
+                    begin(at, change.after != NULL ? change.after : change.before);
                 first = false;
                 count_row(&counted, change.op);
                 change_all(w, at, b, &change);

@@ -25,6 +25,8 @@ struct rows_at { /* all borrowed */
     bool doubtful; /* of the images only the keys are believed */
     struct buf *witness; /* gets the statement that waits for the first row (sync/witness.h);
                             NULL: not wanted */
+    void (*begin)(void *ctx); /* called when it has, before the first row is followed */
+    void *ctx;
 };
 
 #endif

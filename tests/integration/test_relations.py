@@ -139,3 +139,15 @@ def test_a_link_that_is_made_moved_and_taken_away_changes_the_documents_on_both_
         found = [[p["name"] for p in w.engine.get(w.index("tag"), key)["products"]] for key in (1, 2)]
         if found != tags:
             raise Failed(f"after {statement} the tags have the products {found}")
+
+
+def test_a_row_change_in_very_many_places_does_not_wait_for_itself(w):
+    """One statement asks for more look-ups than may wait; these need what the statement did."""
+    w.sql("CREATE TABLE root (id INT PRIMARY KEY, mid INT, KEY (mid))",
+          "CREATE TABLE mid (id INT PRIMARY KEY, leaf INT, KEY (leaf))", "CREATE TABLE leaf (id INT PRIMARY KEY, v INT)",
+          *(f"INSERT INTO {table} VALUES ({n}, {n})" for table in ("root", "mid", "leaf") for n in range(100)))
+    below = [{"from": "leaf", "table": "leaf", "to": "id", "as": f"leaf{n}", "columns": ["v"]} for n in range(80)]
+    daemon = w.follow(w.definitions({"table": "root", "relations": [
+        {"from": "mid", "table": "mid", "to": "id", "as": "middle", "relations": below}]}))
+    w.sql("UPDATE leaf SET v = v + 1")
+    w.equal(daemon, seconds=60)

@@ -192,6 +192,10 @@ static void append_bulk(struct json_writer *w, const struct explained *e)
     node_write_alias(&alias, table_index(t), e->version > 0 ? e->version : 1);
 
     struct target *target = target_new(table_index(t), buf_str(&alias), t->table, STR(""));
+
+    if (e->plan != NULL)
+        target->areas = plan_areas(e->plan, &target->n_areas, NULL);
+
     struct write *write =
         write_new(&(struct doc_write){.target = target,
                                       .op = doc->body.ptr != NULL ? DOC_INDEX : DOC_DELETE,

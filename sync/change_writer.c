@@ -384,12 +384,25 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         believe_root(u, use, b);
 }
 
+/*
+ * What of the documents that hold a changed row of that place is read again: an area, from 1,
+ * or all (0).  Documents of a version that is being built may not be there yet, and fills would
+ * not know of areas that are newer.
+ */
+static uint8_t area_of(const struct unit *u, size_t place)
+{
+    const struct reading *reading = u->target->plan;
+
+    return u->target->n_areas == 0 || reading->filling ? 0 : plan_area_of(reading->plan, place);
+}
+
 static struct resolve_task *new_task(const struct unit *u, size_t place, bool by_row)
 {
     struct resolve_task *t = mem_alloc(1, sizeof(*t));
 
     t->target = target_ref(u->target);
     t->place = place;
+    t->area = area_of(u, place);
     t->by_row = by_row;
     t->arena = arena_new();
     t->join_keys = arena_alloc(t->arena, RESOLVE_MAX, sizeof(*t->join_keys));
@@ -435,6 +448,7 @@ static void reach(struct unit *u, const struct use *use, struct str join)
     buf_clear(&w->routing);
     if (resolver_direct(use->plan, use->place, join, &w->id, &w->key, &w->routing))
         emit(u, &(struct doc_write){.op = DOC_REFRESH,
+                                    .area = area_of(u, use->place),
                                     .id = buf_str(&w->id),
                                     .key = buf_str(&w->key),
                                     .routing = buf_str(&w->routing)});

@@ -122,7 +122,7 @@ static bool keep_gone(struct reread *r, struct read_link *l, struct load_batch *
 {
     bool any = false;
 
-    if (!cascades_lead_on(r->opt.cascades, b->target))
+    if (b->area > 0 || !cascades_lead_on(r->opt.cascades, b->target))
         return true;
     for (size_t i = 0; i < b->n_items; i++) {
         struct load_item *item = &b->items[i];
@@ -131,6 +131,15 @@ static bool keep_gone(struct reread *r, struct read_link *l, struct load_batch *
         any = any || item->stays;
     }
     return !any || log_end_after(r, l, &b->log_end, err);
+}
+
+static bool load_keys(struct mysql_conn *c, struct load_batch *b, const struct str *keys,
+                      struct loaded *out, struct err *err)
+{
+    const struct plan *p = ((struct reading *)b->target->plan)->plan;
+
+    return b->area > 0 ? loader_load_area(c, p, b->area, keys, b->n_items, b->arena, out, err)
+                       : loader_load(c, p, keys, b->n_items, b->arena, out, err);
 }
 
 static bool load(struct reread *r, struct read_link *l, struct load_batch *b, struct err *err)
@@ -143,8 +152,7 @@ static bool load(struct reread *r, struct read_link *l, struct load_batch *b, st
     for (size_t i = 0; i < b->n_items; i++)
         keys[i] = b->items[i].key;
     if (!read_link_open(l, from->server, b->at_least, &stamp, err) ||
-        !loader_load(l->conn, from->plan, keys, b->n_items, b->arena, out, err) ||
-        !read_view_close(l->conn, err))
+        !load_keys(l->conn, b, keys, out, err) || !read_view_close(l->conn, err))
         return false;
     for (size_t i = 0; i < b->n_items; i++)
         fill_item(&b->items[i], &out[i], stamp);
@@ -252,6 +260,7 @@ static bool on_found(void *ctx, size_t key, struct str id, struct str root_key,
         .target = target_ref(f->task->target),
         .ticket = ticket_ref(f->task->tickets[key]),
         .op = DOC_REFRESH,
+        .area = f->task->area,
         .version = f->task->at_least,
         .id = arena_copy(f->arena, id),
         .key = arena_copy(f->arena, root_key),

@@ -48,6 +48,7 @@ void reread_load(struct reread *r, struct load_batch *batch);
 struct resolve_task {
     struct target *target; /* one reference */
     size_t place;
+    uint8_t area; /* only this one of the target's areas, from 1; 0: all of its documents */
     bool by_row; /* the keys are of resolver_row_key(), not of resolver_join_key() */
     uint64_t at_least;
     int64_t commit_ms;

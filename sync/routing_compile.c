@@ -65,6 +65,9 @@ static struct target *new_target(const char *topic, const struct version_spec *v
     t->plan = reading;
     t->plan_unref = reading_free;
     t->version_min = v->version_min;
+    /* What a replica shows may be behind what the followed server showed before. */
+    if (plan != NULL && !v->server->replica)
+        t->areas = plan_areas(plan, &t->n_areas, NULL);
     return t;
 }
 

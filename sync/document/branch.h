@@ -48,6 +48,8 @@ struct branch {
     struct str member;           /* "items": in the object above; empty: does not show */
     bool many;
     bool refresh;     /* a change of its rows rebuilds documents */
+    bool alone;       /* or, if it can be, only the area that it is in */
+    uint8_t area;     /* that one, from 1; 0: the whole document */
     struct str where; /* SQL condition of rows that count; empty: all */
 
     /*
@@ -113,6 +115,15 @@ struct plan {
     struct branch *
         *branches; /* an array of its own: the root first, each before its children */
     size_t n_branches;
+
+    /*
+     * Parts of the document that are written alone: for each its name, and a root that shows
+     * nothing but it.
+     */
+    struct branch **areas;
+    struct str *area_names;
+    size_t n_areas;
+    struct str no_areas; /* why no document can be written in parts; empty: it can */
 };
 
 #endif

@@ -20,10 +20,11 @@ struct load {
     struct buf sql, scratch;
 };
 
-static void load_init(struct load *l, const struct plan *p, struct arena *a)
+static void load_init(struct load *l, const struct plan *p, const struct branch *root,
+                      struct arena *a)
 {
     *l = (struct load){.plan = p, .arena = a};
-    level_init(&l->root, p->branches[0]);
+    level_init(&l->root, root);
 }
 
 static void load_fini(struct load *l)
@@ -66,23 +67,67 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
         keep_error(l, out, &err);
 }
 
+static bool read_keys(struct load *l, struct mysql_conn *c, const struct str *keys, size_t n,
+                      struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)key_set_add(&l->root.keys, keys[i]);
+    return level_read(&l->root, c, &l->sql, err);
+}
+
+/* The row that was found by the key; UINT32_MAX: none. */
+static uint32_t row_of(const struct load *l, struct str key)
+{
+    const uint32_t *first = &l->root.first[key_set_find(&l->root.keys, key)];
+
+    return first[0] < first[1] ? l->root.order[first[0]] : UINT32_MAX;
+}
+
 bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *keys, size_t n,
                  struct arena *a, struct loaded *out, struct err *err)
 {
     struct load l;
 
-    load_init(&l, p, a);
-    for (size_t i = 0; i < n; i++)
-        (void)key_set_add(&l.root.keys, keys[i]);
-    bool read = level_read(&l.root, c, &l.sql, err);
+    load_init(&l, p, p->branches[0], a);
+
+    bool read = read_keys(&l, c, keys, n, err);
 
     for (size_t i = 0; read && i < n; i++) {
-        uint32_t key = key_set_find(&l.root.keys, keys[i]);
-        const uint32_t *first = &l.root.first[key];
+        const uint32_t row = row_of(&l, keys[i]);
 
         out[i] = (struct loaded){0};
-        if (name_document(&l, keys[i], &out[i]) && first[0] < first[1])
-            build_document(&l, l.root.order[first[0]], &out[i]);
+        if (name_document(&l, keys[i], &out[i]) && row != UINT32_MAX)
+            build_document(&l, row, &out[i]);
+    }
+    load_fini(&l);
+    return read;
+}
+
+/* {"items":[...]} without what is around the value. */
+static struct str only_member(struct str body, struct str member)
+{
+    return (struct str){body.ptr + member.len + 1, body.len - member.len - 2};
+}
+
+bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
+                      const struct str *keys, size_t n, struct arena *a, struct loaded *out,
+                      struct err *err)
+{
+    const struct branch *root = p->areas[area - 1];
+    struct load l;
+
+    load_init(&l, p, root, a);
+
+    const bool read = read_keys(&l, c, keys, n, err);
+
+    for (size_t i = 0; read && i < n; i++) {
+        const uint32_t row = row_of(&l, keys[i]);
+
+        out[i] = (struct loaded){0};
+        if (row != UINT32_MAX)
+            build_document(&l, row, &out[i]);
+        if (out[i].body.ptr != NULL)
+            out[i].body = only_member(out[i].body, root->children[0]->member);
     }
     load_fini(&l);
     return read;
@@ -94,7 +139,7 @@ bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str af
 {
     struct load l;
 
-    load_init(&l, p, a);
+    load_init(&l, p, p->branches[0], a);
     query_range(&l.sql, p->branches[0], after, limit);
     bool read = level_read_root(&l.root, c, &l.sql, err);
 

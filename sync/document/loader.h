@@ -32,6 +32,14 @@ bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *k
                  struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
 
 /*
+ * The same of one area, from 1: a body is the JSON of that member, and nothing else of the
+ * document is read; id and key are not set.
+ */
+bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
+                      const struct str *keys, size_t n, struct arena *a, struct loaded *out,
+                      struct err *err) MUST_CHECK;
+
+/*
  * The next at most limit documents in key order after `after` (empty: from the start).
  * *out is in the arena; *n < limit means the end.  out[n-1].key is the next `after`.
  */

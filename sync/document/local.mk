@@ -10,7 +10,7 @@ libdocument_a_SOURCES = \
 	%D%/loader.c %D%/loader.h \
 	%D%/origins.c %D%/origins.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/plan_compile.c %D%/plan_compiler.h %D%/plan_fields.c \
+	%D%/plan_compile.c %D%/plan_compiler.h %D%/plan_fields.c %D%/plan_areas.c \
 	%D%/query.c %D%/query.h \
 	%D%/lookup.c %D%/lookup.h \
 	%D%/resolver.c %D%/resolver.h \

@@ -63,6 +63,19 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
     *refresh = b->refresh;
 }
 
+const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_not)
+{
+    if (why_not != NULL)
+        *why_not = p->no_areas;
+    *n = p->no_areas.len > 0 ? 0 : p->n_areas;
+    return p->area_names;
+}
+
+uint8_t plan_area_of(const struct plan *p, size_t place)
+{
+    return p->no_areas.len > 0 ? 0 : branch_at(p, place)->area;
+}
+
 /* Rows are found without their key too, so that it may be missing. */
 static void bind_key(struct binding *b, const struct schema *row_schema)
 {

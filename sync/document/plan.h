@@ -49,6 +49,15 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
                 bool *refresh);
 
 /*
+ * Areas: members of the document that are written alone where `refresh: area` wants it
+ * (sync/delivery/area.h).  Their names, n of them; borrowed.  n is 0 where there are none, or
+ * none can be: *why_not says why then (empty: nobody wants any; NULL is fine).
+ */
+const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_not);
+/* The area, from 1, that a change of that place's rows is a matter of; 0: of the whole. */
+uint8_t plan_area_of(const struct plan *p, size_t place);
+
+/*
  * Rows arrive as values in the order of a schema that may be newer or older than the plan's.
  * A binding maps the plan's columns of one place to that order.  A column that the rows have
  * not, or have of another type, is absent from their images; ERR_REJECT names one of the key,

@@ -199,6 +199,7 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
     b->parent = above;
     b->many = true;
     b->refresh = r->refresh != REFRESH_NONE;
+    b->alone = r->refresh == REFRESH_AREA;
     if (!add_joins(co, b, above, &to))
         return NULL;
     add_by_row(co, b);
@@ -243,6 +244,7 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
     b->member = plan_member_of(co, relation_as(r));
     b->many = r->many;
     b->refresh = r->refresh != REFRESH_NONE;
+    b->alone = r->refresh == REFRESH_AREA;
     b->where = arena_copy(co->plan->arena, r->where);
     b->values = r->values.len > 0;
     b->distinct = r->distinct;
@@ -343,6 +345,7 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
         if (!add_relation(co, b, &t->relations[i], t->relations[i].max_depth))
             return false;
     query_prepare(b, co->plan->arena);
+    plan_add_areas(co, t);
     return true;
 }
 

@@ -3,6 +3,7 @@
  *
  * plan_compile  the tree of tables, and what they are joined by
  * plan_fields   what each of them shows
+ * plan_areas    which parts of a document are written alone
  */
 #ifndef SYNC_DOCUMENT_PLAN_COMPILER_H
 #define SYNC_DOCUMENT_PLAN_COMPILER_H
@@ -55,5 +56,8 @@ bool plan_has_member(const struct branch *b, struct str member);
 /* Fill the fields of b. */
 bool plan_add_fields(struct plan_compiler *co, struct branch *b,
                      const struct plan_source *src) MUST_CHECK;
+
+/* Fill what the plan says of areas, when its branches are complete. */
+void plan_add_areas(struct plan_compiler *co, const struct table_definition *t);
 
 #endif

@@ -210,6 +210,33 @@ void query_prepare(struct branch *b, struct arena *a)
     buf_free(&sql);
 }
 
+static bool is_needed(const struct branch *b, const struct branch *below, size_t at)
+{
+    for (size_t i = 0; i < b->n_joins; i++)
+        if (b->joins[i].inner_at == at)
+            return true;
+    for (size_t i = 0; i < below->n_joins; i++)
+        if (below->joins[i].outer_at == at)
+            return true;
+    return false;
+}
+
+void query_prepare_joins(struct branch *b, const struct branch *below, struct arena *a)
+{
+    struct buf sql = {0};
+
+    for (size_t i = 0; i < b->n_read; i++) {
+        if (i > 0)
+            buf_append_char(&sql, ',');
+        if (is_needed(b, below, i))
+            cell_append_select(&sql, b->schema->table, b->read[i]);
+        else
+            buf_append(&sql, STR("NULL"));
+    }
+    b->select = arena_copy(a, buf_str(&sql));
+    buf_free(&sql);
+}
+
 /* The user's own condition; the line end stops what it may leave open. */
 static void append_where(struct buf *sql, const struct branch *b, const char *before)
 {

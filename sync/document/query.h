@@ -30,6 +30,9 @@ bool query_can_join(const struct column *outer, const struct column *inner);
 /* Fill select and from of a branch. */
 void query_prepare(struct branch *b, struct arena *a);
 
+/* As b has been, but of what it reads only its own key and what `below` is joined by. */
+void query_prepare_joins(struct branch *b, const struct branch *below, struct arena *a);
+
 /* The branch's rows for n keys, where by_integer; cells: the columns read. */
 void query_by_integers(struct buf *sql, const struct branch *b, const struct str *keys,
                        size_t n);

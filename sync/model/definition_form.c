@@ -237,8 +237,8 @@ static const struct form_field relation_fields[] = {
      .help = "How often a table that leads to itself is followed; 10 at most."},
     {"values", FORM_TEXT, FORM_REBUILD, AT(relation_definition, values),
      .help = "This column's value instead of an object; with `many` an array of them."},
-    {"refresh", FORM_CHOICE, 0, AT(relation_definition, refresh), .choices = refreshes,
-     .later_choices = 1u << REFRESH_AREA, .preset = "parent",
+    {"refresh", FORM_CHOICE, FORM_REBUILD, AT(relation_definition, refresh),
+     .choices = refreshes, .preset = "parent",
      .help = "What a change of a related row does: `parent` builds the documents that hold it "
              "again, `area` only this part of them, `none` nothing."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(relation_definition, columns),

@@ -58,7 +58,6 @@ struct form_field {
     size_t given_at; /* offset of a bool, 0: none; FORM_COLUMNS: the bool that means "absent" */
     const struct form *object;
     const char *const *choices; /* ended by NULL */
-    unsigned later_choices;     /* bits of the choices that are not available yet */
     const char *preset;         /* the default, as written; kept as "not given" */
     rule_fn rule;               /* of each text */
     const char *help;

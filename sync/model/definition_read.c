@@ -230,8 +230,6 @@ static void read_choice(struct definition_reader *r, const struct form_field *f,
         nearest_offer(&near, str_from(f->choices[i]));
         if (!str_equal(node->text, str_from(f->choices[i])))
             continue;
-        if ((f->later_choices & 1u << i) != 0)
-            not_available(r, f, node, f->choices[i]);
         *(int *)member(object, f->at) =
             (int)i; /* an enum counts from 0 in the choices' order */
         return;

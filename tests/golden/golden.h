@@ -28,6 +28,13 @@ struct schema *find_schema(void *ctx, struct str database, struct str table);
 
 void print_loaded(const struct loaded *l);
 
+/* All documents, in d->arena; the list is the caller's to free. */
+struct loaded *load_all(struct dump *d, size_t *n);
+
+/* Before the plan is compiled: every relation is to be read alone. */
+void want_areas(struct dump *d);
+void dump_areas(struct dump *d);
+
 /* Every document as the rows in the server's binlog say. */
 void dump_images(struct dump *d);
 

@@ -6,6 +6,7 @@
  *   range    every document, in small pages in key order
  *   keys     every document by its key, shuffled, in batches, with keys that are gone between
  *   images   every document, made of the row images in the server's binlog
+ *   areas    every document, with each of its relations read alone
  *   roots    every related row, and the documents that its change leads to
  *   trace    what the other modes print, and the statements that they run
  */
@@ -124,8 +125,7 @@ void print_loaded(const struct loaded *l)
     buf_free(&line);
 }
 
-/* All documents, in d->arena. */
-static struct loaded *load_all(struct dump *d, size_t *n)
+struct loaded *load_all(struct dump *d, size_t *n)
 {
     struct loaded *all = NULL;
     struct str after = STR("");
@@ -371,7 +371,7 @@ static const struct {
     void (*run)(struct dump *d);
 } modes[] = {
     {"range", dump_range}, {"keys", dump_keys},   {"images", dump_images},
-    {"roots", dump_roots}, {"trace", dump_trace},
+    {"areas", dump_areas}, {"roots", dump_roots}, {"trace", dump_trace},
 };
 
 int main(int argc, char **argv)
@@ -390,6 +390,8 @@ int main(int argc, char **argv)
     if (!mysql_conn_open(&d.conn, &d.server, &err))
         die("connect", &err);
     load_definition(&d, argv[2]);
+    if (strcmp(argv[1], "areas") == 0)
+        want_areas(&d);
     compile(&d, argv[3]);
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         if (strcmp(modes[i].name, argv[1]) == 0)

@@ -225,7 +225,7 @@ def run_case(tap, case):
 def check_documents(tap, case, expected):
     for table in case.definitions.tables:
         name = f'{case.name}: {table}'
-        for mode in ('range', 'keys', 'images'):
+        for mode in ('range', 'keys', 'images', 'areas'):
             title = f'{name}: documents by {mode}'
             tap.attempt(title, lambda m=mode, t=table, title=title:
                         tap.equal(expected[t], case.documents(m, t), title))

@@ -112,16 +112,19 @@ static void what_changes_documents_needs_a_build(void **state)
         true,
         "{\"path\":\"relations[b2].where\",\"after\":\"z = 1\",\"needs_build\":true},"
         "{\"path\":\"relations[b2].columns\",\"after\":[\"q\"],\"needs_build\":true}");
+    /* A version keeps the relations that it was built with. */
+    assert_table_diff("relations: [{from: x, table: d.b, to: y, refresh: none}]",
+                      "relations: [{from: x, table: d.b, to: y}]", true,
+                      "{\"path\":\"relations[b].refresh\",\"before\":\"none\","
+                      "\"needs_build\":true}");
 }
 
 static void what_takes_effect_at_once_needs_none(void **state)
 {
     (void)state;
-    assert_table_diff("relations: [{from: x, table: d.b, to: y, refresh: none}]",
-                      "relations: [{from: x, table: d.b, to: y}], daily_check_column: z", false,
-                      "{\"path\":\"daily_check_column\",\"after\":\"z\",\"needs_build\":false},"
-                      "{\"path\":\"relations[b].refresh\",\"before\":\"none\","
-                      "\"needs_build\":false}");
+    assert_table_diff(
+        "columns: [a]", "columns: [a], daily_check_column: z", false,
+        "{\"path\":\"daily_check_column\",\"after\":\"z\",\"needs_build\":false}");
     assert_table_diff("columns: [a, b, c]", "columns: [c, a, b]", false,
                       "{\"path\":\"columns.order\",\"before\":[\"a\",\"b\",\"c\"],"
                       "\"after\":[\"c\",\"a\",\"b\"],\"needs_build\":false}");

@@ -187,45 +187,32 @@ static void what_a_relation_can_show_is_taken(void **state)
 static void what_is_not_available_yet_is_refused_and_checked(void **state)
 {
     static const struct {
-        const char *field; /* of a relation, or of a table after the first blank line */
+        const char *field; /* of a table */
         const char *message;
-    } relation[] =
-        {
-            {"refresh: area", "`refresh: area` is not"},
-        },
-      table[] = {
-          {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
-          {"source_field: a", "`source_field` is not"},
-          {"sync_every: 60s", "`sync_every` is not"},
-          {"root_column: a", "`root_column` is not"},
-          {"delayed: true", "`delayed: true` is not"},
-          {"join: {name: a}", "`join` is not"},
-          {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
-           "target_key: b}]",
-           "`top_relations` is not"},
-      };
+    } fields[] = {
+        {"pattern: 'shop.a[0-9]'", "`pattern` is not"},
+        {"source_field: a", "`source_field` is not"},
+        {"sync_every: 60s", "`sync_every` is not"},
+        {"root_column: a", "`root_column` is not"},
+        {"delayed: true", "`delayed: true` is not"},
+        {"join: {name: a}", "`join` is not"},
+        {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
+         "target_key: b}]",
+         "`top_relations` is not"},
+    };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(relation) + ARRAY_LEN(table); i++) {
-        bool related = i < ARRAY_LEN(relation);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         struct buf b = {0};
         struct problems *p = problems_new();
 
-        if (related)
-            buf_printf(&b,
-                       HEAD
-                       "  - {table: shop.a, relations: [{from: x, table: shop.b, to: y, %s}]}",
-                       relation[i].field);
-        else
-            buf_printf(&b, HEAD "  - {table: shop.a, %s}",
-                       table[i - ARRAY_LEN(relation)].field);
+        buf_printf(&b, HEAD "  - {table: shop.a, %s}", fields[i].field);
 
         const struct definition_file file = {STR("f"), buf_str(&b), STR("")};
-        const char *message =
-            related ? relation[i].message : table[i - ARRAY_LEN(relation)].message;
 
         assert_null(definition_apply(NULL, &file, 1, false, p));
-        if (problems_n(p) != 1 || strstr(problems_get(p, 0)->message.ptr, message) == NULL)
+        if (problems_n(p) != 1 ||
+            strstr(problems_get(p, 0)->message.ptr, fields[i].message) == NULL)
             fail_msg("%s: %s", b.ptr, problems_get(p, 0)->message.ptr);
         problems_free(p);
         buf_free(&b);

@@ -83,8 +83,7 @@ static void append_type(struct buf *b, const struct form_field *f)
 {
     if (f->type == FORM_CHOICE) {
         for (size_t i = 0; f->choices[i] != NULL; i++)
-            buf_printf(b, "%s`%s`%s", i > 0 ? ", " : "", f->choices[i],
-                       (f->later_choices & 1u << i) != 0 ? " (later)" : "");
+            buf_printf(b, "%s`%s`", i > 0 ? ", " : "", f->choices[i]);
         return;
     }
     buf_append(b, str_from(form_type_name(f)));

@@ -1,0 +1,205 @@
+/*
+ * Areas of a plan: which relations are written alone, and why none can be.
+ *
+ * The part that is written is a member of the document itself, with all that is below it.  An
+ * update makes the engine read the whole document and write it again, and what it reads as
+ * numbers it keeps as doubles: so a document that has others is never written in parts.
+ */
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/json.h"
+#include "sync/binlog/schema.h"
+#include "sync/document/plan_compiler.h"
+#include "sync/document/query.h"
+
+#include <ctype.h>
+#include <stdint.h>
+
+/* Digits of a number that every engine gives back as it got them: it keeps a double. */
+#define DIGITS_MAX 15
+
+/* ---- what is written alone ---- */
+
+static const struct branch *top_of(const struct branch *b)
+{
+    while (b->parent->parent != NULL)
+        b = b->parent;
+    return b;
+}
+
+static bool is_below(const struct branch *b, const struct branch *top)
+{
+    return b->parent != NULL && top_of(b) == top;
+}
+
+/* A branch of no fields that reads what c is joined by, and c below it. */
+static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
+{
+    const struct branch *root = co->plan->branches[0];
+    struct branch *alone = arena_alloc(co->plan->arena, 1, sizeof(*alone));
+
+    *alone = *root;
+    alone->fields = NULL;
+    alone->n_fields = 0;
+    alone->children = arena_alloc(co->plan->arena, 1, sizeof(struct branch *));
+    alone->children[0] = c;
+    alone->n_children = 1;
+    query_prepare_joins(alone, branch_entry(c), co->plan->arena);
+    return alone;
+}
+
+static struct str name_of(const struct branch *c)
+{
+    return (struct str){c->member.ptr + 1, c->member.len - 3}; /* without quotes and colon */
+}
+
+static const struct topic_definition *topic_of(const struct plan_compiler *co,
+                                               const struct branch *b)
+{
+    const struct database_definition *d = definitions_database(co->defs, b->database);
+
+    return definitions_topic(co->defs, d->topic);
+}
+
+/* One source reads and stamps all of it. */
+static bool is_of_one_source(const struct plan_compiler *co, const struct branch *top)
+{
+    const struct plan *p = co->plan;
+    const struct topic_definition *mine = topic_of(co, p->branches[0]);
+
+    for (size_t i = 1; i < p->n_branches; i++)
+        if (is_below(p->branches[i], top) && topic_of(co, p->branches[i]) != mine)
+            return false;
+    return true;
+}
+
+static bool wants_area(const struct plan *p, const struct branch *top)
+{
+    for (size_t i = 1; i < p->n_branches; i++)
+        if (is_below(p->branches[i], top) && p->branches[i]->alone)
+            return true;
+    return false;
+}
+
+static void add_area(struct plan_compiler *co, struct branch *c)
+{
+    struct plan *p = co->plan;
+    const struct branch *top = branch_entry(c);
+    struct buf name = {0};
+
+    json_unescape(&name, name_of(c));
+    p->areas[p->n_areas] = root_of_area(co, c);
+    p->area_names[p->n_areas++] = arena_copy(p->arena, buf_str(&name));
+    buf_free(&name);
+    for (size_t i = 1; i < p->n_branches; i++)
+        if (is_below(p->branches[i], top) && p->branches[i]->alone)
+            p->branches[i]->area = (uint8_t)p->n_areas;
+}
+
+/* ---- why a document cannot be written in parts ---- */
+
+/* Numbers of JSON that a double does not hold to the last digit; strings are passed over. */
+static bool has_long_number(struct str json)
+{
+    size_t digits = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < json.len; i++) {
+        const char c = json.ptr[i];
+
+        if (in_string && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            in_string = !in_string;
+        } else if (!in_string) {
+            digits = isdigit((unsigned char)c) ? digits + 1 : c == '.' ? digits : 0;
+            if (digits > DIGITS_MAX || (digits > 0 && i + 1 < json.len &&
+                                        (json.ptr[i + 1] == 'e' || json.ptr[i + 1] == 'E')))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool makes_any_number(const struct transforms *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->steps[i].kind == TRANSFORM_NUMBER || t->steps[i].kind == TRANSFORM_JSON)
+            return true;
+    return false;
+}
+
+/* What of the column's values an engine would not give back as it got it; NULL: nothing. */
+static const char *blurred(const struct field *f)
+{
+    const struct column *c = f->column;
+
+    if (c->type == COLUMN_JSON)
+        return "its numbers may have any number of digits";
+    if (c->type == COLUMN_VECTOR)
+        return "engines keep vectors outside of documents";
+    if (c->type == COLUMN_DECIMAL && c->precision > DIGITS_MAX && !f->as_string)
+        return "its numbers may have more than 15 digits";
+    return NULL;
+}
+
+static const char *blurred_field(const struct branch_field *f)
+{
+    if (has_long_number(f->constant) || has_long_number(f->field.if_null))
+        return "its number has more than 15 digits";
+    if (f->transforms.n > 0)
+        return makes_any_number(&f->transforms) ? "its numbers may have any number of digits"
+                                                : NULL;
+    return f->constant.len > 0 ? NULL : blurred(&f->field);
+}
+
+static bool note_blurred(struct plan_compiler *co, const struct branch *b)
+{
+    for (size_t i = 0; i < b->n_fields; i++) {
+        const struct branch_field *f = &b->fields[i];
+        const char *why = blurred_field(f);
+        struct buf text = {0};
+
+        if (why == NULL)
+            continue;
+        buf_printf(&text, "%.*s of table %" STR_FMT ": %s", (int)f->field.member.len - 1,
+                   f->field.member.ptr, STR_ARG(b->schema->table), why);
+        co->plan->no_areas = arena_copy(co->plan->arena, buf_str(&text));
+        buf_free(&text);
+        return true;
+    }
+    return false;
+}
+
+static void note_obstacle(struct plan_compiler *co, const struct table_definition *t)
+{
+    struct plan *p = co->plan;
+    struct str raw;
+
+    if (json_find(t->mapping_json, "/_source", &raw)) {
+        p->no_areas = STR("its `mapping` says what engines keep of documents (`_source`)");
+        return;
+    }
+    for (size_t i = 0; i < p->n_branches; i++)
+        if (note_blurred(co, p->branches[i]))
+            return;
+}
+
+void plan_add_areas(struct plan_compiler *co, const struct table_definition *t)
+{
+    struct plan *p = co->plan;
+    struct branch *root = p->branches[0];
+
+    p->areas = arena_alloc(p->arena, root->n_children + 1, sizeof(struct branch *));
+    p->area_names = arena_alloc(p->arena, root->n_children + 1, sizeof(*p->area_names));
+    for (size_t i = 0; i < root->n_children && p->n_areas < UINT8_MAX; i++) {
+        const struct branch *top = branch_entry(root->children[i]);
+
+        if (wants_area(p, top) && is_of_one_source(co, top))
+            add_area(co, root->children[i]);
+    }
+    if (p->n_areas > 0)
+        note_obstacle(co, t);
+}

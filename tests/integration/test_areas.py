@@ -1,0 +1,203 @@
+"""Areas: relations of which only their part of a document is read and written when rows of them change."""
+import time
+
+from servers import Engine, Failed, wait_until
+from test_kill import Writer, start_build
+from test_relations import SCHEMA, Catalogue, tables
+from workload import Workload
+
+
+def in_areas(w, definitions):
+    for table in definitions["tables"]:
+        for thing in w.walk(table):
+            if thing is not table and "to" in thing and "columns" in thing or "refresh" in thing or "as" in thing:
+                thing["refresh"] = "area"
+    return definitions
+
+
+def written(daemon, result="ok", **labels):
+    """Updates of areas by their result, since the daemon's start."""
+    return int(daemon.metric("millrace_documents_total", op="update", result=result, **labels))
+
+
+def stored(w, name, key):
+    """(version, _millrace) of a document as the engine has it."""
+    answer = w.engine.ask("GET", f"/{w.index(name)}/_doc/{key}")
+    return int(answer["_version"]), answer["_source"].get("_millrace")
+
+
+def simple(w, columns="name VARCHAR(40)"):
+    """A product with offers and a maker, each an area; `columns` are more of its own."""
+    w.sql(f"CREATE TABLE product (id INT PRIMARY KEY, maker INT, {columns})",
+          "CREATE TABLE maker (id INT PRIMARY KEY, name VARCHAR(40))",
+          "CREATE TABLE offer (id INT PRIMARY KEY, product_id INT, price DECIMAL(8, 2), KEY (product_id))",
+          "INSERT INTO maker VALUES (1, 'oak'), (2, 'elm')",
+          "INSERT INTO offer VALUES (1, 1, 1.50), (2, 1, 2.10), (3, 2, 3)")
+    return w.definitions({"table": "product", "relations": [
+        {"from": "maker", "table": "maker", "to": "id", "as": "maker_", "columns": ["name"], "refresh": "area"},
+        {"from": "id", "table": "offer", "to": "product_id", "as": "offers", "many": True, "columns": ["id", "price"],
+         "refresh": "area"}]})
+
+
+def follow_simple(w):
+    definitions = simple(w)
+    w.sql("INSERT INTO product VALUES (1, 1, 'tea'), (2, 2, 'cup')")
+    return w.follow(definitions)
+
+
+def follow_price(w, daemon, price):
+    """Change an offer, and wait until the document shows it."""
+    w.sql(f"UPDATE offer SET price = {price} WHERE id = 1")
+    wait_until(lambda: f"the offer costs {price}; the document is {w.engine.get(w.index('product'), 1)}",
+               lambda: w.engine.get(w.index("product"), 1)["offers"][0]["price"] == price, 20, 0.01)
+    daemon.check_alive()
+
+
+def test_a_change_of_an_area_is_an_update_of_that_part_alone(w):
+    daemon = follow_simple(w)
+    before, ours = stored(w, "product", 1)
+    if ours != {"version": before}:
+        raise Failed(f"the built document says of itself {ours} at version {before}")
+    for statement in ("UPDATE offer SET price = 9 WHERE id = 1", "DELETE FROM offer WHERE id = 2",
+                      "INSERT INTO offer VALUES (7, 1, 7)", "UPDATE offer SET product_id = 2 WHERE id = 7",
+                      "UPDATE offer SET id = 8 WHERE id = 7", "UPDATE maker SET name = 'ash' WHERE id = 1"):
+        w.sql(statement)
+        w.equal(daemon)
+    version, ours = stored(w, "product", 1)
+    if version != before + 5 or ours["version"] != before or set(ours["areas"]) != {"offers", "maker_"}:
+        raise Failed(f"after five changes of its areas the document of version {before} says {ours} at {version}")
+    if written(daemon) != 7 or written(daemon, "whole") != 0:
+        raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
+
+
+def test_more_updates_than_fit_below_the_next_version_lose_no_later_write(w):
+    daemon = follow_simple(w)
+    for price in range(100, 145):
+        follow_price(w, daemon, price)
+    if written(daemon, "whole") < 2 or written(daemon) < 40:
+        raise Failed(f"of 45 changes {written(daemon)} were updates, and {written(daemon, 'whole')} whole documents")
+    w.sql("UPDATE product SET name = 'coffee' WHERE id = 1")
+    w.equal(daemon)
+    for price in range(200, 210):
+        follow_price(w, daemon, price)
+    daemon.kill()  # what is read again has older stamps than the areas
+    w.sql("UPDATE product SET name = 'milk' WHERE id = 1")
+    daemon.start()
+    w.equal(daemon)
+    for price in range(300, 310):
+        follow_price(w, daemon, price)
+    w.sql("DELETE FROM product WHERE id = 1")
+    w.equal(daemon)
+
+
+def test_an_area_of_a_document_that_is_not_there_makes_it_whole(w):
+    daemon = follow_simple(w)
+    w.engine.ask("DELETE", f"/{w.index('product')}/_doc/1")
+    w.sql("UPDATE offer SET price = 4 WHERE id = 1")
+    w.equal(daemon)
+    if written(daemon, "whole") != 1:
+        raise Failed(f"{written(daemon, 'whole')} updates became whole documents")
+
+
+def test_a_document_made_without_areas_is_made_whole_when_one_changes(w):
+    daemon = follow_simple(w)
+    w.engine.ask("POST", f"/{w.index('product')}/_update/1", {"script": "ctx._source.remove('_millrace')"})
+    w.sql("UPDATE offer SET price = 4 WHERE id = 1")
+    w.equal(daemon)
+    if stored(w, "product", 1)[1] is None:
+        raise Failed("the document does not say what it is made of")
+
+
+EXACT = """name VARCHAR(40) CHARSET utf8mb4, a DECIMAL(15, 4), b DOUBLE, c FLOAT, d BIGINT UNSIGNED, e BIGINT, f BIT(9),
+ g DATETIME(6), h DATE, i TIME(3), j YEAR, k ENUM('x', 'ä'), l SET('p', 'q'), m BLOB, n POINT, o TEXT CHARSET utf8mb4"""
+
+
+def test_what_an_area_leaves_alone_stays_as_it_was_to_the_last_digit(w):
+    definitions = simple(w, EXACT)
+    rows = []
+    for i in range(1, 60):
+        number = "".join(w.rng.choices("0123456789", k=15))
+        rows.append(f"({i}, 1, 'n{i} \"\\\\ \\n 🎁 日本', {number[:11]}.{number[11:]}, {w.rng.uniform(-1, 1)}e{w.rng.randrange(-300, 300)}, "
+                    f"{w.rng.uniform(-1, 1)}e{w.rng.randrange(-30, 30)}, {2**64 - i}, {-2**63 + i}, b'1{i % 2}1', "
+                    f"'2024-02-29 23:59:59.{number[:6]}', '1000-01-01', '-838:59:58.{number[:3]}', {1901 + i}, 'ä', 'p,q', "
+                    f"X'00FF{i:02x}', POINT({w.rng.uniform(-180, 180)}, {w.rng.uniform(-90, 90)}), '{'long ' * i}')")
+    w.sql("SET sql_mode = ''", f"INSERT INTO product VALUES {', '.join(rows)}",
+          "INSERT INTO offer SELECT id + 100, id, id / 8 FROM product")
+    daemon = w.follow(definitions)
+    w.equal(daemon)
+    w.sql("UPDATE offer SET price = price + 1")
+    w.equal(daemon)
+    if written(daemon) < 59 or written(daemon, "whole") != 0:
+        raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
+
+
+def test_documents_with_numbers_that_an_engine_would_round_are_written_whole(w):
+    definitions = simple(w, "amount DECIMAL(18, 4)")
+    w.sql("INSERT INTO product VALUES (1, 1, 12345678901234.5678), (2, 2, 99999999999999.9999)")
+    daemon = w.follow(definitions)
+    w.sql("UPDATE offer SET price = price + 1")
+    w.equal(daemon)
+    if written(daemon) + written(daemon, "whole") != 0:
+        raise Failed("a document was written in parts")
+
+
+def test_where_the_engine_runs_no_scripts_documents_are_written_whole(w):
+    w.engine = w.also(Engine("engine-without-scripts"))
+    w.engine.start("script.allowed_types=none")
+    daemon = follow_simple(w)
+    for price in range(50, 55):
+        follow_price(w, daemon, price)
+    w.equal(daemon)
+    if written(daemon) != 0 or written(daemon, "whole") != 1:
+        raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
+    with open(daemon.log, encoding="utf-8") as log:
+        if "does not run the script" not in log.read():
+            raise Failed("the log does not say that scripts are off")
+
+
+def test_a_version_that_is_built_while_areas_change_is_right_and_so_is_the_one_that_is_searched(w):
+    w.load(SCHEMA)
+    work, connection = Catalogue(w.rng), w.db.connect(w.schema)
+    work.run(connection, 200)
+    daemon = w.follow(in_areas(w, w.definitions(*tables())))
+    writer = Writer(w, Catalogue(w.rng))
+    for _ in range(3):
+        start_build(daemon, f"{w.schema}.product")
+        time.sleep(0.3)
+        writer.rest()
+        w.equal(daemon, seconds=60)
+        writer.resume()
+    writer.end()
+    w.equal(daemon, seconds=60)
+
+
+def test_areas_are_right_under_random_work_builds_and_kills(w):
+    w.load(SCHEMA)
+    work, connection = Catalogue(w.rng), w.db.connect(w.schema)
+    work.run(connection, 200)
+    daemon = w.follow(in_areas(w, w.definitions(*tables())))
+    n = 0
+    for _ in range(6):
+        work.run(connection, 60)
+        daemon.command("index", "create", f"{w.schema}.product", "--no-wait", ok=None)
+        work.run(connection, 40)
+        n += written(daemon)
+        daemon.kill()
+        work.run(connection, 20)
+        daemon.start()
+    work.run(connection, 60)
+    w.equal(daemon, seconds=60)
+    if n + written(daemon) < 20:
+        raise Failed(f"{n + written(daemon)} updates of areas: too few to tell anything")
+
+
+def test_areas_of_the_shop_are_right_under_random_work_and_kills(w):
+    w.load_shop()
+    work, connection = Workload(w.rng), w.db.connect(w.schema)
+    daemon = w.follow(in_areas(w, w.shop_definitions("orders")))
+    for _ in range(5):
+        work.run(connection, 40)
+        daemon.kill()
+        work.run(connection, 10)
+        daemon.start()
+    w.equal(daemon, seconds=60)

@@ -187,6 +187,28 @@ static void check_live(struct coordinator *co, const struct definitions *d,
     }
 }
 
+/* An alias must not be the name of somebody's index.  The engine may be away: a build asks it
+ * again. */
+static void check_aliases(struct coordinator *co, const struct definitions *d,
+                          const struct definition_diff *diff, struct problems *problems)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table_definition *t = &d->tables[i];
+        const struct str alias = table_index(t);
+        struct err ignored = {0};
+        bool exists, is_alias;
+
+        if (!touches(diff, "table", t->table) ||
+            !search_index_exists(co->opt.search, alias, &exists, &is_alias, &ignored) ||
+            !exists || is_alias)
+            continue;
+        problems_add(problems, SEVERITY_ERROR, definitions_place(d, t->index, t->place),
+                     "`%" STR_FMT "` is an index of the engine, and cannot become an alias",
+                     STR_ARG(alias));
+        problems_fix(problems, "another `index`, or delete or rename that index");
+    }
+}
+
 /* ---- storing ---- */
 
 static bool store(struct coordinator *co, struct definitions *d, struct err *err)
@@ -347,6 +369,7 @@ bool coordinator_apply(struct coordinator *co, const struct apply_file *files, s
     if (ok) {
         definition_diff_make(now, then, &diff);
         check_live(co, then, &diff, problems);
+        check_aliases(co, then, &diff, problems);
     }
     if (!ok || problems_count(problems, SEVERITY_ERROR) > 0) {
         ok = refuse_all(problems, json, err);

@@ -18,7 +18,13 @@
  */
 bool constant_column(struct str json, struct str name, struct column *out);
 
-/* Whether a field of that type, which ends in NUL, takes the JSON value. */
+/*
+ * Whether a field of that type reads this very text or number: numbers within their range, dates
+ * that begin with a year (any_date: the field has a format of its own).  Of an array its first.
+ */
+bool constant_is_readable(struct str json, struct str type, bool any_date);
+
+/* Whether a field of that type, which ends in NUL, takes the kind of value that it is. */
 bool constant_fits(struct str json, struct str type);
 
 /* Whether the JSON value is true or false, or an array of such. */

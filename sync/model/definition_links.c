@@ -224,6 +224,9 @@ static void check_form(struct checker *c, const struct relation_definition *r, s
         {r->max_depth > 0 && !str_equal(r->table, outer),
          "`max_depth` is for a table that leads to itself",
          "leave it out, or name the outer table in `table`"},
+        {r->max_depth == 0 && !values && outer.len > 0 && str_equal(r->table, outer),
+         "the table leads to itself without a bound",
+         "say with `max_depth` how often it is followed; 1: once"},
         {r->max_depth > DEPTH_MAX, "`max_depth` is 10 at most", NULL},
     };
 

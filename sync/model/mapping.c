@@ -95,11 +95,26 @@ static void check_default(struct maker *m, const struct column_definition *d,
     const struct yaml_node *field = yaml_find(properties, column_as(d));
     const struct yaml_node *type = field == NULL ? NULL : yaml_find(field, STR("type"));
 
-    if (d->has_default && type != NULL && !constant_fits(d->default_json, type->text))
+    if (d->has_default && type != NULL &&
+        (!constant_fits(d->default_json, type->text) ||
+         !constant_is_readable(d->default_json, type->text, d->format.len > 0)))
         problems_add(m->problems, SEVERITY_ERROR,
                      definitions_place(m->r->definitions, d->default_json, d->place),
                      "a field of type %" STR_FMT " cannot take the default %" STR_FMT,
                      STR_ARG(type->text), STR_ARG(d->default_json));
+}
+
+static void check_value(struct maker *m, const struct column_definition *d,
+                        const struct yaml_node *properties)
+{
+    const struct yaml_node *field = yaml_find(properties, column_as(d));
+    const struct yaml_node *type = field == NULL ? NULL : yaml_find(field, STR("type"));
+
+    if (type != NULL && !constant_is_readable(d->value_json, type->text, d->format.len > 0))
+        problems_add(m->problems, SEVERITY_ERROR,
+                     definitions_place(m->r->definitions, d->value_json, d->place),
+                     "a field of type %" STR_FMT " cannot take the value %" STR_FMT,
+                     STR_ARG(type->text), STR_ARG(d->value_json));
 }
 
 /* The field of a value that no column has. */
@@ -111,9 +126,10 @@ static void add_constant(struct maker *m, const struct object *o,
 
     if (constant_is_bool(d->value_json) && d->type.len == 0)
         typed.type = STR("boolean");
-    if (constant_column(d->value_json, d->name, &c))
+    if (constant_column(d->value_json, d->name, &c)) {
         add_column(m, o, &c, &typed, properties);
-    else
+        check_value(m, d, properties);
+    } else
         problems_add(m->problems, SEVERITY_ERROR,
                      definitions_place(m->r->definitions, d->value_json, d->place),
                      "`value` of `%" STR_FMT "` has no type: leave the column out",

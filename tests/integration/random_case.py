@@ -110,7 +110,7 @@ class Tree:
             return relation | {'values': self.rng.choice(inner.columns)[0]}
         if self.rng.random() < 0.5:
             relation['columns'] = [n for n, _ in inner.columns if self.rng.random() < 0.5]
-        if inner is outer and self.rng.random() < 0.7:
+        if inner is outer:
             relation['max_depth'] = self.rng.randint(1, 3)
         relation['relations'] = self.relations(inner, depth - 1)
         return relation

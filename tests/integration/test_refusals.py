@@ -150,9 +150,9 @@ def test_a_field_whose_work_comes_later_is_refused_with_its_place(w):
 
 def test_an_alias_name_taken_by_an_index_is_said(w):
     definitions = small(w)
-    w.engine.ask("PUT", f"/{w.index('thing')}")
     daemon = w.millrace()
     daemon.apply(definitions)
+    w.engine.ask("PUT", f"/{w.index('thing')}")
     done = daemon.build(f"{w.schema}.thing", ok=None)
     expect(done, 1, re.escape(w.index("thing")), "index", "alias|delete|rename")
 

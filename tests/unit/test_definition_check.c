@@ -208,7 +208,7 @@ static void a_missing_index_is_a_warning_with_its_statement(void **state)
     assert_says(table, "fix: CREATE INDEX `item_order_id` ON `shop`.`item` (`order_id`);");
     assert_says(
         "{table: shop.item, columns: [id], relations: [{from: [product, at], table: shop.item, "
-        "to: [product, at], refresh: none}]}",
+        "to: [product, at], refresh: none, max_depth: 1}]}",
         "CREATE INDEX `item_product_at` ON `shop`.`item` (`product`, `at`);");
     assert_says(
         "{table: shop.item, columns: [id], relations: [{from: order_id, table: shop.orders, "

@@ -98,8 +98,8 @@ static void make_relations(struct maker *m, unsigned depth)
 
     buf_append(&m->b, STR("relations: ["));
     for (int i = 0; i < n; i++) {
-        buf_printf(&m->b, "%s{table: d%d.t%d, as: r%u, ", i > 0 ? ", " : "", 0,
-                   rand_r(&m->seed) % 9, m->names++);
+        buf_printf(&m->b, "%s{table: d%d.t%u, as: r%u, ", i > 0 ? ", " : "", 0,
+                   10 * (depth + 1) + rand_r(&m->seed) % 9, m->names++);
         buf_append(&m->b, chance(m, 40) ? STR("from: a, to: [b], ")
                           : chance(m, 60)
                               ? STR("from: [a, b], to: [c, d], ")

@@ -214,6 +214,16 @@ void node_sync_settings(struct coordinator *co, struct problems *problems);
 void node_check_replica(struct coordinator *co, const struct topic_definition *topic,
                         const struct database_definition *db, struct problems *problems);
 
+/* ---- node_areas.c ---- */
+struct doctor_list;
+/* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */
+void node_review_areas(struct coordinator *co, const struct definitions *d,
+                       const struct table_definition *t, struct mysql_conn *conn,
+                       struct problems *problems);
+/* Whether the search engine runs the scripts that areas need.  Blocks. */
+void node_check_scripts(struct coordinator *co, const struct definitions *d,
+                        struct doctor_list *l);
+
 /* ---- node_status.c ---- */
 /* The lag eats up half of what the server keeps of its log. */
 bool node_lag_threatens(const struct pipeline_status *s);

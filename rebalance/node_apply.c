@@ -164,6 +164,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
             continue;
         if (!definition_check_table(conn, d, &d->tables[i], problems, &err))
             problems_add(problems, SEVERITY_ERROR, d->tables[i].place, "%s", err.msg);
+        node_review_areas(co, d, &d->tables[i], conn, problems);
     }
     if (conn != NULL)
         warn_of_cascades(co, d, diff, topic, conn, problems);

@@ -309,7 +309,8 @@ static void add_problem(struct doctor_list *l, struct str table, const struct pr
 }
 
 /* What `apply` would say of the tables today: missing indexes, columns that went. */
-static void check_definitions(const struct definitions *d, const struct topic_definition *topic,
+static void check_definitions(struct coordinator *co, const struct definitions *d,
+                              const struct topic_definition *topic,
                               const struct server_access *server, struct doctor_list *l)
 {
     struct mysql_conn *conn;
@@ -322,9 +323,11 @@ static void check_definitions(const struct definitions *d, const struct topic_de
         struct problems *problems = problems_new();
 
         if (definitions_topic_of(d, t->table) == topic &&
-            definition_check_table(conn, d, t, problems, &ignored))
+            definition_check_table(conn, d, t, problems, &ignored)) {
+            node_review_areas(co, d, t, conn, problems);
             for (size_t k = 0; k < problems_n(problems); k++)
                 add_problem(l, t->table, problems_get(problems, k));
+        }
         problems_free(problems);
     }
     mysql_conn_close(conn);
@@ -361,7 +364,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     check_runs(co, topic, buf_str(&group), l);
     if (server != NULL) {
         check_cascades(co, d, topic, server, buf_str(&group), l);
-        check_definitions(d, topic, server, l);
+        check_definitions(co, d, topic, server, l);
     }
     check_prepared(co, topic, buf_str(&group), l);
     server_access_unref(server);
@@ -427,6 +430,7 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
         check_topic(co, d, &d->topics[i], &l);
     check_tables(co, d, &l);
     check_marks(co, d, &l);
+    node_check_scripts(co, d, &l);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/doctor/1");
     json_put_bool(&w, STR("ok"), doctor_worst(&l) != DOCTOR_FAIL);

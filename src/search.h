@@ -95,6 +95,11 @@ bool search_put_mapping(struct search *s, struct str index, struct str body,
 /* Append the mapping itself: {"_meta":...,"properties":...}. */
 bool search_get_mapping(struct search *s, struct str index, struct buf *out,
                         struct err *err) MUST_CHECK;
+/*
+ * Whether the engine runs scripts in updates: one that changes nothing is tried on the index
+ * (or alias).  False: ERR_REJECT says why it does not, another kind that it is not known.
+ */
+bool search_try_script(struct search *s, struct str index, struct err *err) MUST_CHECK;
 bool search_refresh(struct search *s, struct str index, struct err *err) MUST_CHECK;
 bool search_count(struct search *s, struct str index, uint64_t *count,
                   struct err *err) MUST_CHECK;

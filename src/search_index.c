@@ -79,6 +79,14 @@ bool search_put_mapping(struct search *s, struct str index, struct str body, str
     return call_named(s, "PUT", "/", index, "/_mapping", body, NULL, err);
 }
 
+bool search_try_script(struct search *s, struct str index, struct err *err)
+{
+    return call_named(s, "POST", "/", index, "/_update/_millrace",
+                      STR("{\"scripted_upsert\":true,\"upsert\":{},\"script\":{\"lang\":"
+                          "\"painless\",\"source\":\"ctx.op = 'none'\"}}"),
+                      NULL, err);
+}
+
 bool search_refresh(struct search *s, struct str index, struct err *err)
 {
     return call_named(s, "POST", "/", index, "/_refresh", STR(""), NULL, err);

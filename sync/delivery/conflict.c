@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define VERSION_GAP  AREA_UPDATES_MAX /* also of further bodies at an unmoved position */
-#define ATTEMPTS_MAX 5  /* to learn the stored version */
+#define ATTEMPTS_MAX 5                /* to learn the stored version */
 
 /* A GET of what is stored. */
 struct lookup {
@@ -72,7 +72,8 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
         ask_again(s, doc); /* it was not refused for that */
     } else if (stored < t->version_min || stored > highest) {
         stop_for_lineage(s, doc, stored, highest);
-    } else if ((w->reread || t->n_areas > 0) && stored - w->version <= VERSION_GAP) {
+    } else if ((w->reread || (t->n_areas > 0 && w->key_len > 0)) &&
+               stored - w->version <= VERSION_GAP) {
         document_read_again(doc, stored + 1, &s->ends);
         outlet_place(doc->outlet, doc, s->now_ms);
     } else {

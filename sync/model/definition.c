@@ -153,6 +153,15 @@ void table_visit(const struct table_definition *t, definition_table_fn visit, vo
     visit_relations(t->relations, t->n_relations, visit, ctx);
 }
 
+bool relations_want_areas(const struct relation_definition *relations, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (relations[i].refresh == REFRESH_AREA ||
+            relations_want_areas(relations[i].relations, relations[i].n_relations))
+            return true;
+    return false;
+}
+
 /* ---- places ---- */
 
 void definitions_add_place(struct definitions *d, struct str text, struct place place)

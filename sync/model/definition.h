@@ -209,6 +209,8 @@ struct relation_columns {
 };
 struct relation_columns relation_columns(const struct relation_definition *r,
                                          struct column_definition *room);
+/* Whether one of them, or of those below, wants only its part of documents to be written. */
+bool relations_want_areas(const struct relation_definition *relations, size_t n);
 /* True for `*`: every column that is not listed. */
 bool column_is_rest(const struct column_definition *c);
 

@@ -310,16 +310,6 @@ static void merge_over(struct arena *a, struct yaml_node *into, const struct yam
     }
 }
 
-/* Whether documents may be written in parts, and so say what they are made of. */
-static bool has_areas(const struct relation_definition *relations, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (relations[i].refresh == REFRESH_AREA ||
-            has_areas(relations[i].relations, relations[i].n_relations))
-            return true;
-    return false;
-}
-
 /* A field that is in the document and nowhere else. */
 static struct yaml_node *kept_only(struct maker *m)
 {
@@ -341,7 +331,7 @@ static struct yaml_node *make_mappings(struct maker *m)
     add_relations(m, t->relations, t->n_relations, m->root);
     add_copy_targets(m, t->columns, t->n_columns);
     add_copy_targets_of(m, t->relations, t->n_relations);
-    if (has_areas(t->relations, t->n_relations))
+    if (relations_want_areas(t->relations, t->n_relations))
         put(m, m->root, "_millrace", kept_only(m));
     put(m, mappings, "dynamic", text(m, "strict"));
     put(m, mappings, "properties", m->root);

@@ -7,11 +7,14 @@ from test_relations import SCHEMA, Catalogue, tables
 from workload import Workload
 
 
-def in_areas(w, definitions):
+def in_areas(definitions):
+    """With every relation an area."""
+    def walk(thing):
+        for relation in thing.get("relations", []):
+            relation["refresh"] = "area"
+            walk(relation)
     for table in definitions["tables"]:
-        for thing in w.walk(table):
-            if thing is not table and "to" in thing and "columns" in thing or "refresh" in thing or "as" in thing:
-                thing["refresh"] = "area"
+        walk(table)
     return definitions
 
 
@@ -66,6 +69,9 @@ def test_a_change_of_an_area_is_an_update_of_that_part_alone(w):
     version, ours = stored(w, "product", 1)
     if version != before + 5 or ours["version"] != before or set(ours["areas"]) != {"offers", "maker_"}:
         raise Failed(f"after five changes of its areas the document of version {before} says {ours} at {version}")
+    checks = {c["id"]: c["status"] for c in daemon.json("doctor", ok=None)["items"]}
+    if checks.get("search.scripts") != "ok":
+        raise Failed(f"doctor says of scripts: {checks.get('search.scripts')}")
     if written(daemon) != 7 or written(daemon, "whole") != 0:
         raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
 
@@ -134,7 +140,11 @@ def test_what_an_area_leaves_alone_stays_as_it_was_to_the_last_digit(w):
 def test_documents_with_numbers_that_an_engine_would_round_are_written_whole(w):
     definitions = simple(w, "amount DECIMAL(18, 4)")
     w.sql("INSERT INTO product VALUES (1, 1, 12345678901234.5678), (2, 2, 99999999999999.9999)")
-    daemon = w.follow(definitions)
+    daemon = w.millrace()
+    done = daemon.apply(definitions)
+    if "refresh: area" not in done.stderr or '"amount" of table product' not in done.stderr:
+        raise Failed(f"apply does not say that areas have no effect, and why:\n{done.stdout}{done.stderr}")
+    daemon.build(f"{w.schema}.product")
     w.sql("UPDATE offer SET price = price + 1")
     w.equal(daemon)
     if written(daemon) + written(daemon, "whole") != 0:
@@ -153,13 +163,16 @@ def test_where_the_engine_runs_no_scripts_documents_are_written_whole(w):
     with open(daemon.log, encoding="utf-8") as log:
         if "does not run the script" not in log.read():
             raise Failed("the log does not say that scripts are off")
+    checks = {c["id"]: c["status"] for c in daemon.json("doctor", ok=None)["items"]}
+    if checks.get("search.scripts") != "warn":
+        raise Failed(f"doctor says of scripts: {checks.get('search.scripts')}")
 
 
 def test_a_version_that_is_built_while_areas_change_is_right_and_so_is_the_one_that_is_searched(w):
     w.load(SCHEMA)
     work, connection = Catalogue(w.rng), w.db.connect(w.schema)
     work.run(connection, 200)
-    daemon = w.follow(in_areas(w, w.definitions(*tables())))
+    daemon = w.follow(in_areas(w.definitions(*tables())))
     writer = Writer(w, Catalogue(w.rng))
     for _ in range(3):
         start_build(daemon, f"{w.schema}.product")
@@ -175,7 +188,7 @@ def test_areas_are_right_under_random_work_builds_and_kills(w):
     w.load(SCHEMA)
     work, connection = Catalogue(w.rng), w.db.connect(w.schema)
     work.run(connection, 200)
-    daemon = w.follow(in_areas(w, w.definitions(*tables())))
+    daemon = w.follow(in_areas(w.definitions(*tables())))
     n = 0
     for _ in range(6):
         work.run(connection, 60)
@@ -194,7 +207,7 @@ def test_areas_are_right_under_random_work_builds_and_kills(w):
 def test_areas_of_the_shop_are_right_under_random_work_and_kills(w):
     w.load_shop()
     work, connection = Workload(w.rng), w.db.connect(w.schema)
-    daemon = w.follow(in_areas(w, w.shop_definitions("orders")))
+    daemon = w.follow(in_areas(w.shop_definitions("orders")))
     for _ in range(5):
         work.run(connection, 40)
         daemon.kill()

@@ -31,7 +31,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->open_last = &b->open_first;
     stop_init(&b->stop);
     pthread_mutex_init(&b->lock, NULL);
-    b->link = pipeline_link(opt->pipeline, &b->stop, BUILD_VIEW_MS);
+    b->links = pipeline_links(opt->pipeline, &b->stop, BUILD_VIEW_MS);
     b->arena = arena_new();
     b->job = *job;
     b->job.kind = arena_copy(b->arena, job->kind);
@@ -51,7 +51,7 @@ void index_build_free(struct index_build *b)
         return;
     build_forget_chunks(b);
     mysql_conn_close(b->conn);
-    read_link_fini(&b->link);
+    read_links_fini(&b->links);
     arena_free(b->arena);
     buf_free(&b->after);
     buf_free(&b->cursor);
@@ -141,7 +141,7 @@ bool build_survive(struct index_build *b, struct err *err)
 {
     mysql_conn_close(b->conn);
     b->conn = NULL;
-    read_link_close(&b->link);
+    read_links_close(&b->links);
     if (err->kind != ERR_RETRY)
         return false;
     build_set_phase(b, "waiting", err);

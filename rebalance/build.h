@@ -20,7 +20,7 @@
 #include "src/base/thread.h"
 #include "src/mysql.h"
 #include "src/store.h"
-#include "sync/read_link.h"
+#include "sync/read_links.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ struct index_build {
 
     /* The thread's own. */
     struct mysql_conn *conn; /* to the server that is followed: rows are counted there */
-    struct read_link link;   /* by which they are read */
+    struct read_links links;   /* by which they are read */
     struct buf after; /* key of the last row that was read */
     size_t chunk, asked; /* rows of a statement: what suits it, what the limit allows */
     struct chunk_note *open_first, **open_last;

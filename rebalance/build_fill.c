@@ -171,10 +171,10 @@ static bool read_chunk(struct index_build *b, const struct target *t, const stru
     struct reading *from = t->plan;
     uint64_t stamp;
 
-    return read_link_open(&b->link, from->server, read_from(b, pass), &stamp, err) &&
-           loader_load_range(b->link.conn, from->plan, buf_str(&b->after), b->asked, a, docs, n,
-                             err) &&
-           read_view_close(b->link.conn, err);
+    return read_links_open(&b->links, from, read_from(b, pass), &stamp, err) &&
+           loader_load_range(b->links.conns, from->plan, buf_str(&b->after), b->asked, a, docs,
+                             n, err) &&
+           read_links_end(&b->links, err);
 }
 
 static bool fill_chunk(struct index_build *b, struct err *err)

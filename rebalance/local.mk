@@ -9,6 +9,7 @@ librebalance_a_SOURCES = \
 	%D%/build.c %D%/build.h %D%/build_count.c %D%/build_deletes.c %D%/build_fill.c \
 	%D%/index_build.h \
 	%D%/job.c             %D%/job.h \
+	%D%/asked.c           %D%/asked.h \
 	%D%/look.c            %D%/look.h \
 	%D%/node.c            %D%/node.h \
 	%D%/node_apply.c \

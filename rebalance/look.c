@@ -3,38 +3,121 @@
 #include "rebalance/look.h"
 
 #include "rebalance/node.h"
+#include "src/base/mem.h"
 #include "src/mysql.h"
 #include "sync/schemas.h"
 #include "sync/server_access.h"
 
+#include <stdlib.h>
+
 void look_close(struct look *l)
 {
-    schemas_free(l->schemas);
-    mysql_conn_close(l->conn);
-    server_access_unref(l->server);
+    for (size_t i = 0; i < l->n; i++) {
+        schemas_free(l->schemas[i]);
+        mysql_conn_close(l->conns[i]);
+        server_access_unref(l->servers[i]);
+    }
+    free(l->topics);
+    free(l->databases);
+    free(l->servers);
+    free(l->conns);
+    free(l->schemas);
     *l = (struct look){0};
+}
+
+static size_t number_of(const struct look *l, struct str topic)
+{
+    size_t i = 0;
+
+    while (i < l->n && !str_equal(l->topics[i], topic))
+        i++;
+    return i;
+}
+
+struct gathering {
+    struct look *look;
+    const struct definitions *d;
+};
+
+static void add_topic(void *ctx, struct str table)
+{
+    struct gathering *g = ctx;
+    struct look *l = g->look;
+    struct str database, name;
+    const struct topic_definition *topic = definitions_topic_of(g->d, table);
+
+    if (topic == NULL || number_of(l, topic->name) < l->n)
+        return;
+    l->topics = mem_resize(l->topics, l->n + 1, sizeof(*l->topics));
+    l->servers = mem_resize(l->servers, l->n + 1, sizeof(struct server_access *));
+    l->conns = mem_resize(l->conns, l->n + 1, sizeof(struct mysql_conn *));
+    l->schemas = mem_resize(l->schemas, l->n + 1, sizeof(struct schemas *));
+    l->databases = mem_resize(l->databases, l->n + 1, sizeof(struct database_definition *));
+    l->topics[l->n] = topic->name;
+    l->databases[l->n] = definition_split_table(table, &database, &name)
+                             ? definitions_database(g->d, database)
+                             : NULL;
+    l->servers[l->n] = NULL;
+    l->conns[l->n] = NULL;
+    l->schemas[l->n++] = schemas_new(topic->name);
+}
+
+static bool open_one(struct look *l, size_t i, struct coordinator *co,
+                     const struct definitions *d, struct err *err)
+{
+    const struct topic_definition *topic = definitions_topic(d, l->topics[i]);
+
+    if (!server_access_new(&l->servers[i], topic, l->databases[i], co->opt.data_dir, err))
+        return false;
+    if (l->servers[i]->replica) { /* whose tables may be those of before */
+        server_access_unref(l->servers[i]);
+        l->servers[i] = NULL;
+    }
+    if ((l->servers[i] == NULL &&
+         !server_access_new(&l->servers[i], topic, NULL, co->opt.data_dir, err)) ||
+        !mysql_conn_open(&l->conns[i], &l->servers[i]->options, err))
+        return i == 0 ? false : err_wrap(err, "topic %" STR_FMT, STR_ARG(topic->name));
+    schemas_use(l->schemas[i], l->conns[i]);
+    return true;
 }
 
 bool look_open(struct coordinator *co, const struct definitions *d,
                const struct table_definition *t, struct look *l, struct err *err)
 {
-    struct str database, name;
-    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+    struct gathering g = {l, d};
 
-    *l = (struct look){.schemas = schemas_new()};
-    if (topic == NULL || !definition_split_table(t->table, &database, &name))
+    *l = (struct look){0};
+    if (definitions_topic_of(d, t->table) == NULL)
         return refuse(err, 422, "table %" STR_FMT " has no topic", STR_ARG(t->table));
-    if (!server_access_new(&l->server, topic, definitions_database(d, database),
-                           co->opt.data_dir, err))
-        return false;
-    if (l->server->replica) { /* whose tables may be those of before */
-        server_access_unref(l->server);
-        l->server = NULL;
-    }
-    if ((l->server == NULL &&
-         !server_access_new(&l->server, topic, NULL, co->opt.data_dir, err)) ||
-        !mysql_conn_open(&l->conn, &l->server->options, err))
-        return false;
-    schemas_use(l->schemas, l->conn);
+    table_visit(t, add_topic, &g);
+    for (size_t i = 0; i < l->n; i++)
+        if (!open_one(l, i, co, d, err))
+            return false;
     return true;
+}
+
+struct schema *look_find(void *ctx, struct str topic, struct str database, struct str table)
+{
+    const struct look *l = ctx;
+    const size_t i = number_of(l, topic);
+
+    return i == l->n ? NULL : schemas_find(l->schemas[i], topic, database, table);
+}
+
+const struct err *look_failed(const struct look *l)
+{
+    size_t i = 0;
+
+    while (i + 1 < l->n && schemas_failed(l->schemas[i])->kind == ERR_NONE)
+        i++;
+    return schemas_failed(l->schemas[i]);
+}
+
+struct mysql_conn **look_conns(const struct look *l, const struct plan *p)
+{
+    struct mysql_conn **conns = mem_alloc(plan_n_topics(p), sizeof(struct mysql_conn *));
+
+    for (size_t i = 0; i < plan_n_topics(p); i++)
+        conns[i] = l->conns[number_of(l, plan_topic(p, i))];
+    return conns;
 }

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/peers.h"
 #include "sync/routing.h"
 
 #include <stdlib.h>
@@ -29,9 +30,11 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     if (co->opt.drain_ms == 0)
         co->opt.drain_ms = DRAIN_MS;
     pthread_mutex_init(&co->doing, NULL);
+    pthread_mutex_init(&co->fitting, NULL);
     pthread_mutex_init(&co->refreshing, NULL);
     pthread_mutex_init(&co->lock, NULL);
     stop_init(&co->stop);
+    co->peers = peers_new();
     co->coordination = coordination_embedded(opt->store);
     co->started_ms = clock_wall_ms();
     if (!node_load(co, err)) {
@@ -48,6 +51,7 @@ void coordinator_close(struct coordinator *co)
         return;
     delivery_free(co->delivery);
     node_free_topics(co);
+    peers_free(co->peers);
     node_free_rebuilds(co);
     definitions_unref(co->definitions);
     node_catalogue_free(co->catalogue);
@@ -55,6 +59,7 @@ void coordinator_close(struct coordinator *co)
     stop_fini(&co->stop);
     pthread_mutex_destroy(&co->lock);
     pthread_mutex_destroy(&co->refreshing);
+    pthread_mutex_destroy(&co->fitting);
     pthread_mutex_destroy(&co->doing);
     free(co);
 }

@@ -96,7 +96,10 @@ struct coordinator {
     int64_t pruned_ms;
     bool settings_due;        /* indexes may lack settings of their definitions */
     struct err settings_why;  /* the last that was told of them */
+    struct peers *peers;
     struct pipeline *retired; /* stopped ones that deliveries in flight may still refer to */
+
+    pthread_mutex_t fitting; /* one version is brought in step at a time, by the builders */
 
     pthread_mutex_t refreshing; /* one node_refresh at a time; lock is taken inside */
 
@@ -215,10 +218,11 @@ void node_check_replica(struct coordinator *co, const struct topic_definition *t
                         const struct database_definition *db, struct problems *problems);
 
 /* ---- node_areas.c ---- */
+struct asked;
 struct doctor_list;
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */
 void node_review_areas(struct coordinator *co, const struct definitions *d,
-                       const struct table_definition *t, struct mysql_conn *conn,
+                       const struct table_definition *t, struct asked *asked,
                        struct problems *problems);
 /* Whether the search engine runs the scripts that areas need.  Blocks. */
 void node_check_scripts(struct coordinator *co, const struct definitions *d,
@@ -263,6 +267,10 @@ bool node_version_in_effect(struct coordinator *co, const struct stored_version 
  * that the table is to be built again is durable when it returns.
  */
 bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
+                      struct err *err) MUST_CHECK;
+
+/* A version_kept_fn, ctx: the coordinator. */
+bool node_kept_tables(void *ctx, const struct version_spec *spec, struct schema_list *tables,
                       struct err *err) MUST_CHECK;
 
 /* ---- node_rebuild.c ---- */

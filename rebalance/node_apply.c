@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/asked.h"
 #include "rebalance/node.h"
 
 #include "src/base/log.h"
@@ -32,6 +33,30 @@ static bool touches(const struct definition_diff *diff, const char *kind, struct
     return false;
 }
 
+/* A topic that the table, or what it leads to, is on. */
+struct touch {
+    const struct definitions *d;
+    const struct definition_diff *diff;
+    bool found;
+};
+
+static void note_touched(void *ctx, struct str table)
+{
+    struct touch *touch = ctx;
+    const struct topic_definition *t = definitions_topic_of(touch->d, table);
+
+    touch->found = touch->found || (t != NULL && touches(touch->diff, "topic", t->name));
+}
+
+static bool table_touched(const struct definitions *d, const struct definition_diff *diff,
+                          const struct table_definition *t)
+{
+    struct touch touch = {d, diff, touches(diff, "table", t->table)};
+
+    table_visit(t, note_touched, &touch);
+    return touch.found;
+}
+
 static bool topic_touched(const struct definitions *d, const struct definition_diff *diff,
                           struct str topic)
 {
@@ -40,8 +65,7 @@ static bool topic_touched(const struct definitions *d, const struct definition_d
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct topic_definition *t = definitions_topic_of(d, d->tables[i].table);
 
-        if (t != NULL && str_equal(t->name, topic) &&
-            touches(diff, "table", d->tables[i].table))
+        if (t != NULL && str_equal(t->name, topic) && table_touched(d, diff, &d->tables[i]))
             return true;
     }
     return false;
@@ -114,17 +138,19 @@ static struct mysql_conn *check_server(const struct server_access *server,
 /* Tables whose documents go stale by what foreign keys change. */
 static void warn_of_cascades(struct coordinator *co, const struct definitions *d,
                              const struct definition_diff *diff,
-                             const struct topic_definition *topic, struct mysql_conn *conn,
+                             const struct topic_definition *topic, struct asked *asked,
                              struct problems *problems)
 {
-    const struct cascade_review review = {.conn = conn,
+    struct err err = {0};
+    const struct cascade_review review = {.conn = asked_open(asked, topic->name, &err),
                                           .definitions = d,
                                           .topic = topic->name,
+                                          .others = asked_find,
+                                          .others_ctx = asked,
                                           .flavor = search_flavor(co->opt.search),
                                           .major = search_major(co->opt.search)};
     struct arena *a = arena_new();
     struct cascade_note *notes;
-    struct err err = {0};
     size_t n;
 
     if (!cascade_review(&review, a, &notes, &n, &err))
@@ -143,11 +169,13 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
     arena_free(a);
 }
 
-/* The tables of one topic that changed, on one connection to its server. */
+/* The tables of one topic that changed, on one connection to each server that they are on. */
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct definition_diff *diff,
-                        const struct topic_definition *topic, struct problems *problems)
+                        const struct topic_definition *topic, struct asked *asked,
+                        struct problems *problems)
 {
+    const struct check_servers servers = {asked, asked_open};
     struct server_access *server = NULL;
     struct mysql_conn *conn = NULL;
     struct err err = {0};
@@ -156,28 +184,36 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         conn = check_server(server, d, topic, problems);
     else
         report(problems, topic, &err, NULL);
+    asked_put(asked, topic->name, conn);
     for (size_t i = 0; conn != NULL && i < d->n_tables; i++) {
-        const struct topic_definition *t = definitions_topic_of(d, d->tables[i].table);
-
-        if (t != topic || !(touches(diff, "table", d->tables[i].table) ||
-                            touches(diff, "topic", topic->name)))
+        if (definitions_topic_of(d, d->tables[i].table) != topic ||
+            !table_touched(d, diff, &d->tables[i]))
             continue;
-        if (!definition_check_table(conn, d, &d->tables[i], problems, &err))
+        if (!definition_check_table(&servers, d, &d->tables[i], problems, &err))
             problems_add(problems, SEVERITY_ERROR, d->tables[i].place, "%s", err.msg);
-        node_review_areas(co, d, &d->tables[i], conn, problems);
+        node_review_areas(co, d, &d->tables[i], asked, problems);
     }
     if (conn != NULL)
-        warn_of_cascades(co, d, diff, topic, conn, problems);
-    mysql_conn_close(conn);
+        warn_of_cascades(co, d, diff, topic, asked, problems);
     server_access_unref(server);
+}
+
+static void check_topics(struct coordinator *co, const struct definitions *d,
+                         const struct definition_diff *diff, struct problems *problems)
+{
+    struct asked asked;
+
+    asked_init(&asked, d, co->opt.data_dir);
+    for (size_t i = 0; i < d->n_topics; i++)
+        if (topic_touched(d, diff, d->topics[i].name))
+            check_topic(co, d, diff, &d->topics[i], &asked, problems);
+    asked_fini(&asked);
 }
 
 static void check_live(struct coordinator *co, const struct definitions *d,
                        const struct definition_diff *diff, struct problems *problems)
 {
-    for (size_t i = 0; i < d->n_topics; i++)
-        if (topic_touched(d, diff, d->topics[i].name))
-            check_topic(co, d, diff, &d->topics[i], problems);
+    check_topics(co, d, diff, problems);
     for (size_t i = 0; i < d->n_databases; i++) {
         const struct database_definition *db = &d->databases[i];
         const struct topic_definition *topic = definitions_topic(d, db->topic);

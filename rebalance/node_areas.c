@@ -1,10 +1,10 @@
 #include "config.h"
 
+#include "rebalance/asked.h"
 #include "rebalance/doctor.h"
 #include "rebalance/node.h"
 
 #include "sync/document/plan.h"
-#include "sync/schemas.h"
 
 /* ---- definitions ---- */
 
@@ -35,10 +35,9 @@ static void warn(struct problems *problems, const struct table_definition *t, st
 }
 
 void node_review_areas(struct coordinator *co, const struct definitions *d,
-                       const struct table_definition *t, struct mysql_conn *conn,
+                       const struct table_definition *t, struct asked *asked,
                        struct problems *problems)
 {
-    struct schemas *schemas;
     struct plan *plan;
     struct err ignored = {0}; /* that it has no plan is told elsewhere */
     struct str why = STR("");
@@ -46,9 +45,7 @@ void node_review_areas(struct coordinator *co, const struct definitions *d,
 
     if (!relations_want_areas(t->relations, t->n_relations))
         return;
-    schemas = schemas_new();
-    schemas_use(schemas, conn);
-    plan = plan_compile(d, t, schemas_find, schemas, &ignored);
+    plan = plan_compile(d, t, asked_find, asked, &ignored);
     if (plan != NULL)
         (void)plan_areas(plan, &n, &why);
     if (why.len > 0)
@@ -58,7 +55,6 @@ void node_review_areas(struct coordinator *co, const struct definitions *d,
     else if (plan != NULL && is_read_from_replica(co, d, t))
         warn(problems, t, STR("documents are read from a replica"));
     plan_unref(plan);
-    schemas_free(schemas);
 }
 
 /* ---- the search engine ---- */

@@ -64,9 +64,9 @@ struct expansion {
 static const struct schema *schema_of(const struct expansion *e, struct str table,
                                       struct err *err)
 {
-    struct str schema, name;
-    const struct schema *s = definitions_locate(e->d, table, &schema, &name)
-                                 ? e->find(e->ctx, schema, name)
+    struct table_location at;
+    const struct schema *s = definitions_locate(e->d, table, &at)
+                                 ? e->find(e->ctx, at.topic, at.schema, at.name)
                                  : NULL;
 
     if (s == NULL)

@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "rebalance/doctor.h"
+#include "rebalance/asked.h"
 #include "rebalance/doctor_mysql.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
@@ -153,19 +154,19 @@ struct table_list {
 static void add_table(void *ctx, struct str table)
 {
     struct table_list *list = ctx;
-    struct str schema, name;
+    struct table_location at;
     const struct table_definition *t = definitions_table(list->d, table);
 
     if (definitions_topic_of(list->d, table) != list->topic ||
-        !definitions_locate(list->d, table, &schema, &name))
+        !definitions_locate(list->d, table, &at))
         return;
     for (size_t i = 0; i < list->n; i++)
-        if (str_equal(list->tables[i].schema, schema) &&
-            str_equal(list->tables[i].table, name))
+        if (str_equal(list->tables[i].schema, at.schema) &&
+            str_equal(list->tables[i].table, at.name))
             return;
     list->tables = mem_resize(list->tables, list->n + 1, sizeof(*list->tables));
     list->tables[list->n++] = (struct doctor_table){
-        .schema = schema, .table = name, .has_key = t == NULL || t->n_key + t->n_unique_keys > 0};
+        .schema = at.schema, .table = at.name, .has_key = t == NULL || t->n_key + t->n_unique_keys > 0};
 }
 
 static bool status_of(struct coordinator *co, struct str name, struct pipeline_status *s)
@@ -246,8 +247,11 @@ static void check_cascades(struct coordinator *co, const struct definitions *d,
                            const struct server_access *server, struct str group,
                            struct doctor_list *l)
 {
+    struct asked others;
     struct cascade_review review = {.definitions = d,
                                     .topic = topic->name,
+                                    .others = asked_find,
+                                    .others_ctx = &others,
                                     .flavor = search_flavor(co->opt.search),
                                     .major = search_major(co->opt.search)};
     struct cascade_note *notes;
@@ -256,9 +260,11 @@ static void check_cascades(struct coordinator *co, const struct definitions *d,
 
     if (!mysql_conn_open(&review.conn, &server->options, &ignored))
         return;
+    asked_init(&others, d, co->opt.data_dir);
     if (cascade_review(&review, l->arena, &notes, &n, &ignored))
         for (size_t i = 0; i < n; i++)
             add_cascade(l, group, &notes[i]);
+    asked_fini(&others);
     mysql_conn_close(review.conn);
 }
 
@@ -310,27 +316,29 @@ static void add_problem(struct doctor_list *l, struct str table, const struct pr
 
 /* What `apply` would say of the tables today: missing indexes, columns that went. */
 static void check_definitions(struct coordinator *co, const struct definitions *d,
-                              const struct topic_definition *topic,
-                              const struct server_access *server, struct doctor_list *l)
+                              const struct topic_definition *topic, struct doctor_list *l)
 {
-    struct mysql_conn *conn;
+    struct asked asked;
+    const struct check_servers servers = {&asked, asked_open};
     struct err ignored = {0}; /* that it cannot be reached is said already */
 
-    if (!mysql_conn_open(&conn, &server->options, &ignored))
-        return;
-    for (size_t i = 0; i < d->n_tables; i++) {
+    asked_init(&asked, d, co->opt.data_dir);
+
+    const bool is_there = asked_open(&asked, topic->name, &ignored) != NULL;
+
+    for (size_t i = 0; is_there && i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
         struct problems *problems = problems_new();
 
         if (definitions_topic_of(d, t->table) == topic &&
-            definition_check_table(conn, d, t, problems, &ignored)) {
-            node_review_areas(co, d, t, conn, problems);
+            definition_check_table(&servers, d, t, problems, &ignored)) {
+            node_review_areas(co, d, t, &asked, problems);
             for (size_t k = 0; k < problems_n(problems); k++)
                 add_problem(l, t->table, problems_get(problems, k));
         }
         problems_free(problems);
     }
-    mysql_conn_close(conn);
+    asked_fini(&asked);
 }
 
 static void check_topic(struct coordinator *co, const struct definitions *d,
@@ -364,7 +372,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     check_runs(co, topic, buf_str(&group), l);
     if (server != NULL) {
         check_cascades(co, d, topic, server, buf_str(&group), l);
-        check_definitions(co, d, topic, server, l);
+        check_definitions(co, d, topic, l);
     }
     check_prepared(co, topic, buf_str(&group), l);
     server_access_unref(server);

@@ -10,7 +10,6 @@
 #include "sync/document/loader.h"
 #include "sync/document/origins.h"
 #include "sync/document/plan.h"
-#include "sync/schemas.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,14 +67,16 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
 static bool load_plan(struct explained *e, const struct plan *p, struct str id,
                       struct loaded *doc, struct err *err)
 {
+    struct mysql_conn **conns = look_conns(&e->look, p);
     struct buf key = {0};
     struct str keys[1];
     bool ok = plan_key_of_id(p, id, &key, err) ||
               refuse(err, 422, "key %" STR_FMT ": %s", STR_ARG(id), err->msg);
 
     keys[0] = buf_str(&key);
-    ok = ok && loader_load(e->look.conn, p, keys, 1, e->arena, doc, err);
+    ok = ok && loader_load(conns, p, keys, 1, e->arena, doc, err);
     buf_free(&key);
+    free(conns);
     return ok;
 }
 
@@ -83,7 +84,7 @@ static bool load_plan(struct explained *e, const struct plan *p, struct str id,
 static bool row_counts(struct explained *e, const struct table_definition *t, struct str id,
                        bool *counts, struct err *err)
 {
-    struct plan *p = plan_compile(e->d, t, schemas_find, e->look.schemas, err);
+    struct plan *p = plan_compile(e->d, t, look_find, &e->look, err);
     struct loaded doc = {0};
     const bool ok = p != NULL && load_plan(e, p, id, &doc, err);
 
@@ -120,29 +121,42 @@ static bool find_reason(struct explained *e, struct str id, struct err *err)
 
 static bool find_origins(struct explained *e, struct str id, struct err *err)
 {
+    struct mysql_conn **conns = look_conns(&e->look, e->plan);
     struct buf key = {0};
-    const bool ok =
-        plan_key_of_id(e->plan, id, &key, err) &&
-        origins_append(e->look.conn, e->plan, buf_str(&key), &e->origins, err);
+    const bool ok = plan_key_of_id(e->plan, id, &key, err) &&
+                    origins_append(conns, e->plan, buf_str(&key), &e->origins, err);
 
     buf_free(&key);
+    free(conns);
     return ok;
 }
 
-/* All of it in one snapshot, so that the parts fit together. */
+static bool open_snapshots(struct explained *e, struct err *err)
+{
+    for (size_t i = 0; i < e->look.n; i++)
+        if (!mysql_conn_exec(e->look.conns[i],
+                             STR("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), err))
+            return false;
+    return true;
+}
+
+static void trace_all(struct explained *e, struct mysql_trace *t)
+{
+    for (size_t i = 0; i < e->look.n; i++)
+        mysql_conn_trace(e->look.conns[i], t);
+}
+
+/* All of it in one snapshot of each server, so that the parts fit together. */
 static bool explain_row(struct explained *e, struct str id, struct err *err)
 {
-    struct mysql_conn *c = e->look.conn;
-
-    e->plan = plan_compile(e->d, e->table, schemas_find, e->look.schemas, err);
-    if (e->plan == NULL ||
-        !mysql_conn_exec(c, STR("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), err))
+    e->plan = plan_compile(e->d, e->table, look_find, &e->look, err);
+    if (e->plan == NULL || !open_snapshots(e, err))
         return false;
-    mysql_conn_trace(c, &e->trace);
+    trace_all(e, &e->trace);
 
     const bool loaded = load_plan(e, e->plan, id, &e->doc, err);
 
-    mysql_conn_trace(c, NULL);
+    trace_all(e, NULL);
     if (!loaded)
         return false;
     e->row = "shown";

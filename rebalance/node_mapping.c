@@ -8,7 +8,6 @@
 #include "sync/model/columns_generate.h"
 #include "sync/model/foreign_keys.h"
 #include "sync/model/mapping.h"
-#include "sync/schemas.h"
 
 /* What tables would look like in the engine: mappings, and definitions to begin with. */
 
@@ -26,8 +25,8 @@ bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *j
                         &(struct mapping_request){
                             .definitions = d,
                             .table = t,
-                            .find = schemas_find,
-                            .ctx = l.schemas,
+                            .find = look_find,
+                            .ctx = &l,
                             .flavor = known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH,
                             .major = known ? search_major(co->opt.search) : 2},
                         &body, err);
@@ -71,7 +70,7 @@ static bool generate(struct coordinator *co, const struct definitions *d, struct
 {
     struct err ignored = {0};
     const bool known = search_detect(co->opt.search, &ignored);
-    struct catalog_name name;
+    struct table_location at;
     struct table_facts facts;
     struct foreign_key *keys;
     struct columns_request r = {
@@ -81,8 +80,12 @@ static bool generate(struct coordinator *co, const struct definitions *d, struct
         .engine = field_engine_of(known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH, 0,
                                   known ? search_version_text(co->opt.search) : NULL)};
 
-    if (!definitions_locate(d, table, &name.schema, &name.table) ||
-        !catalog_load_facts(conn, &name, 1, a, &facts, err))
+    if (!definitions_locate(d, table, &at))
+        return false;
+
+    const struct catalog_name name = {at.schema, at.name};
+
+    if (!catalog_load_facts(conn, &name, 1, a, &facts, err))
         return false;
 
     bool ok = facts.schema != NULL ||
@@ -111,7 +114,7 @@ bool coordinator_generate_columns(struct coordinator *co, struct str table, stru
                                      "defined; fix: millrace database list shows them",
                                      STR_ARG(table))) &&
                     look_open(co, d, &t, &l, err) &&
-                    generate(co, d, table, l.conn, a, json, err);
+                    generate(co, d, table, l.conns[0], a, json, err);
 
     look_close(&l);
     arena_free(a);

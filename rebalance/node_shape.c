@@ -89,15 +89,15 @@ struct gathering {
 static void gather_one(void *ctx, struct str table)
 {
     struct gathering *g = ctx;
-    struct str schema, name;
-    struct schema *s = definitions_locate(g->d, table, &schema, &name)
-                           ? g->find(g->ctx, schema, name)
+    struct table_location at;
+    struct schema *s = definitions_locate(g->d, table, &at)
+                           ? g->find(g->ctx, at.topic, at.schema, at.name)
                            : NULL;
 
     if (s == NULL)
         g->missing = true;
-    else if (schema_list_find(g->out, s->database, s->table) == NULL)
-        schema_list_add(g->out, s);
+    else if (schema_list_find(g->out, at.topic, s->database, s->table) == NULL)
+        schema_list_add(g->out, at.topic, s);
 }
 
 /* False: one of them is not there. */
@@ -290,10 +290,11 @@ static bool stay(struct fitting *f, struct err *err)
 
     for (size_t i = 0; i < f->now.tables.n; i++) {
         struct schema *is = f->now.tables.list[i],
-                      *was = schema_list_find(&f->kept.tables, is->database, is->table),
+                      *was = schema_list_find(&f->kept.tables, f->now.tables.topics[i],
+                                              is->database, is->table),
                       *s = was == NULL ? schema_ref(is) : without_new(was, is);
 
-        schema_list_add(&next.tables, s);
+        schema_list_add(&next.tables, f->now.tables.topics[i], s);
         schema_unref(s);
     }
     if (ok && (next.behind != f->kept.behind || !same_shapes(&next.tables, &f->kept.tables)))
@@ -321,17 +322,56 @@ static bool fit(struct fitting *f, struct err *err)
            save(f->co, f->alias, f->number, &f->now, NULL, err);
 }
 
+/* The tables of one topic as they are now, the others as they are kept. */
+struct partly {
+    const struct tables_now *now;
+    struct schema_list *kept;
+};
+
+static struct schema *find_partly(void *ctx, struct str topic, struct str database,
+                                  struct str table)
+{
+    const struct partly *p = ctx;
+
+    return str_equal(topic, p->now->topic) ? p->now->find(p->now->ctx, topic, database, table)
+                                           : schema_list_find(p->kept, topic, database, table);
+}
+
 bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
                       struct err *err)
 {
-    struct fitting f = {.co = ctx, .spec = spec, .event = {now->ddl, now->hidden, spec->filling}};
+    struct coordinator *co = ctx;
+    struct fitting f = {.co = co, .spec = spec, .event = {now->topic, now->ddl, now->hidden, spec->filling}};
+    struct partly partly = {now, &f.kept.tables};
     bool ok = true;
 
+    if (!node_split_index_name(spec->index, &f.alias, &f.number))
+        return true;
+    pthread_mutex_lock(&co->fitting);
+    ok = load(co, f.alias, f.number, &f.kept, err);
     /* A table that is not there has no plan either: whoever compiles it says so. */
-    if (node_split_index_name(spec->index, &f.alias, &f.number) &&
-        gather(spec->definitions, spec->table, now->find, now->ctx, &f.now.tables))
-        ok = load(f.co, f.alias, f.number, &f.kept, err) && fit(&f, err);
+    if (ok && gather(spec->definitions, spec->table, find_partly, &partly, &f.now.tables))
+        ok = fit(&f, err);
+    pthread_mutex_unlock(&co->fitting);
     schema_list_fini(&f.kept.tables);
     schema_list_fini(&f.now.tables);
     return ok;
+}
+
+bool node_kept_tables(void *ctx, const struct version_spec *spec, struct schema_list *tables,
+                      struct err *err)
+{
+    struct coordinator *co = ctx;
+    struct kept k = {0};
+    struct str alias;
+    uint64_t number;
+
+    if (!node_split_index_name(spec->index, &alias, &number) ||
+        !load(co, alias, number, &k, err)) {
+        schema_list_fini(&k.tables);
+        return false;
+    }
+    *tables = k.tables;
+    return k.known || err_set(err, ERR_RETRY,
+                              "what the tables of %s look like is not kept yet", spec->index);
 }

@@ -8,7 +8,6 @@
 #include "sync/document/plan.h"
 #include "sync/model/definition_export.h"
 #include "sync/model/mapping.h"
-#include "sync/schemas.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,8 +88,8 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
 
     const struct mapping_request request = {.definitions = d,
                                             .table = t,
-                                            .find = schemas_find,
-                                            .ctx = l->schemas,
+                                            .find = look_find,
+                                            .ctx = l,
                                             .flavor = search_flavor(co->opt.search),
                                             .major = search_major(co->opt.search),
                                             .meta = buf_str(&meta),
@@ -202,21 +201,21 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     } else if (ok) {
         v.topic = topic->name;
         v.epoch = pipeline_epoch(running->pipeline);
-        plan = plan_compile(d, t, schemas_find, l.schemas, err);
+        plan = plan_compile(d, t, look_find, &l, err);
         ok = plan != NULL && search_detect(co->opt.search, err) &&
              check_alias(co, v.index, err);
         table_append_json(t, &definition);
         v.definition = buf_str(&definition);
     }
-    if (ok && schemas_failed(l.schemas)->kind != ERR_NONE) {
-        *err = *schemas_failed(l.schemas);
+    if (ok && look_failed(&l)->kind != ERR_NONE) {
+        *err = *look_failed(&l);
         ok = false;
     }
     ok = ok && take_number(co, &v, err);
     if (ok) {
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
-        ok = created && node_keep_shapes(co, &v, d, t, schemas_find, l.schemas, err) &&
+        ok = created && node_keep_shapes(co, &v, d, t, look_find, &l, err) &&
              new_job(co, &v, t->table, opt, job, err);
         if (!ok)
             undo_version(co, &v, created);

@@ -98,6 +98,8 @@ static void add_places(struct compiler *co, size_t target)
         struct str schema, table;
         bool refresh;
 
+        if (plan_place_topic(plan, place) != 0)
+            continue; /* its keys are on another server */
         plan_place(plan, place, &schema, &table, &refresh);
 
         struct cascade_table *t = add_table(co, schema, table);

@@ -183,8 +183,9 @@ bool cascade_review(const struct cascade_review *r, struct arena *a, struct casc
     *out = NULL;
     if (mysql_conn_flavor(r->conn) == FLAVOR_MYSQL && mysql_conn_version(r->conn) >= LOGGED_FROM)
         return true;
-    v.schemas = schemas_new();
+    v.schemas = schemas_new(r->topic);
     schemas_use(v.schemas, r->conn);
+    schemas_set_others(v.schemas, r->others, r->others_ctx);
     take_tables(&v);
 
     const bool ok = review(&v, err);

@@ -10,6 +10,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/document/plan.h"
 #include "src/search.h"
 
 #include <stdbool.h>
@@ -33,6 +34,8 @@ struct cascade_review {
     struct mysql_conn *conn;
     const struct definitions *definitions;
     struct str topic; /* whose tables */
+    plan_schema_fn others; /* finds those of other topics; NULL: tables that show them are left out */
+    void *others_ctx;
     enum search_flavor flavor;
     unsigned major;
 };

@@ -11,7 +11,7 @@
 #include "sync/delivery/turnstile.h"
 #include "sync/document/resolver.h"
 #include "sync/fan_out_run.h"
-#include "sync/read_link.h"
+#include "sync/read_links.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 
@@ -59,7 +59,7 @@ struct fan_out {
     struct fan_out_options opt;
     struct fan_out_owner owner;
     struct stop stop;
-    struct read_link link;
+    struct read_links links;
     struct fan_out_status status; /* atomics */
     pthread_t thread;
     bool started;
@@ -421,7 +421,7 @@ static bool acknowledge(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
     const size_t n = v->run.n_out;
-    const struct str cursor = fan_out_run_acknowledge(&v->run);
+    const struct str cursor = fan_out_run_acknowledge(&v->run, v->target);
 
     count(&f->status.documents, n);
     return store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor, v->run.documents,
@@ -451,7 +451,7 @@ static bool step(struct version *v, bool *again, struct err *err)
     if (fan_out_run_is_over(r))
         return end_run(v, err);
     if (fan_out_run_needs_page(r))
-        return fan_out_run_read_page(r, v->target, &f->link, f->opt.page, err);
+        return fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
     return fan_out_run_submit(r, v->target, f->opt.delivery, &f->stop, f->opt.slice, err);
 }
 
@@ -582,7 +582,7 @@ static void *fan_out_main(void *arg)
 
     while (!stop_is_set(&f->stop))
         rest(f, turn_all(f));
-    read_link_fini(&f->link);
+    read_links_fini(&f->links);
     return NULL;
 }
 
@@ -600,13 +600,14 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
         f->opt.slice = 500;
     f->owner = (struct fan_out_owner){str_from(opt->topic), opt->term};
     stop_init(&f->stop);
-    f->link = (struct read_link){.opt = {.topic = opt->topic,
-                                         .primary = opt->server,
-                                         .known = opt->known,
-                                         .reader = opt->reader,
-                                         .stop = &f->stop,
-                                         .timeout_ms = VIEW_TIMEOUT_MS,
-                                         .statements = &f->status.statements}};
+    f->links = (struct read_links){.own.opt = {.topic = opt->topic,
+                                               .primary = opt->server,
+                                               .known = opt->known,
+                                               .reader = opt->reader,
+                                               .stop = &f->stop,
+                                               .timeout_ms = VIEW_TIMEOUT_MS,
+                                               .statements = &f->status.statements},
+                                   .peers = opt->peers};
     pthread_mutex_init(&f->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -27,6 +27,7 @@
 struct delivery;
 struct fan_out;
 struct known_server;
+struct peers;
 struct read_position;
 struct routing;
 struct server_access;
@@ -41,6 +42,7 @@ struct fan_out_options { /* all borrowed */
     struct read_position *reader;
     struct server_access *server; /* the one that is followed */
     struct known_server *known;
+    struct peers *peers; /* of the node */
     size_t page;  /* root keys of a statement; 0: 10000 */
     size_t slice; /* documents in flight of one version; 0: 500 */
 };

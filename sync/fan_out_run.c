@@ -8,8 +8,7 @@
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/turnstile.h"
 #include "sync/document/resolver.h"
-#include "sync/read_link.h"
-#include "sync/read_view.h"
+#include "sync/read_links.h"
 #include "sync/routing.h"
 
 #include <assert.h>
@@ -54,7 +53,9 @@ void fan_out_run_fini(struct fan_out_run *r)
     arena_free(r->arena);
     arena_free(r->page);
     free(r->roots);
+    buf_free(&r->before);
     buf_free(&r->after);
+    buf_free(&r->cursor);
 }
 
 static void forget_page(struct fan_out_run *r)
@@ -120,27 +121,33 @@ static bool on_root(void *ctx, size_t key, struct str id, struct str root_key,
     return true;
 }
 
+static struct resolver_rows rows_of(const struct fan_out_run *r, const struct target *t)
+{
+    return (struct resolver_rows){.plan = ((const struct reading *)t->plan)->plan,
+                                  .place = r->place,
+                                  .by_row = r->by_row,
+                                  .keys = r->keys,
+                                  .n = r->n_keys};
+}
+
 /* A page that was not read to its end is read again from where it began. */
-bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_link *l,
+bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_links *l,
                            size_t limit, struct err *err)
 {
-    const struct reading *from = t->plan;
-    const struct resolver_rows rows = {.plan = from->plan,
-                                       .place = r->place,
-                                       .by_row = r->by_row,
-                                       .keys = r->keys,
-                                       .n = r->n_keys};
+    const struct resolver_rows rows = rows_of(r, t);
     const struct resolver_sink sink = {.found = on_root, .ctx = r};
     uint64_t stamp;
 
     forget_page(r);
+    buf_clear(&r->before);
+    buf_append(&r->before, buf_str(&r->after));
 
-    const bool ok = read_link_open(l, from->server, r->at_least, &stamp, err) &&
-                    resolver_page(l->conn, &rows, limit, &r->after, &sink, &r->end, err) &&
-                    read_view_close(l->conn, err);
+    const bool ok = read_links_open(l, t->plan, r->at_least, &stamp, err) &&
+                    resolver_page(l->conns, &rows, limit, &r->after, &sink, &r->end, err) &&
+                    read_links_end(l, err);
 
     if (!ok) {
-        read_link_close(l);
+        read_links_close(l);
         forget_page(r);
     }
     return ok;
@@ -225,11 +232,18 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery
     return ok;
 }
 
-struct str fan_out_run_acknowledge(struct fan_out_run *r)
+struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t)
 {
+    const struct resolver_rows rows = rows_of(r, t);
+
     assert(fan_out_run_slice(r) == SLICE_DONE);
     r->n_done += r->n_out;
     r->documents += r->n_out;
     drop_slice(r);
-    return r->roots[r->n_done - 1].key;
+    buf_clear(&r->cursor);
+    if (r->n_done == r->n_roots)
+        buf_append(&r->cursor, buf_str(&r->after));
+    else
+        resolver_after(&rows, buf_str(&r->before), r->roots[r->n_done - 1].key, &r->cursor);
+    return buf_str(&r->cursor);
 }

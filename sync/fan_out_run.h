@@ -20,7 +20,7 @@
 
 struct arena;
 struct delivery;
-struct read_link;
+struct read_links;
 struct slice;
 struct stop;
 struct stored_fan_out;
@@ -54,7 +54,9 @@ struct fan_out_run {
     size_t n_roots, cap_roots;
     size_t n_done;    /* acknowledged of them */
     size_t n_out;     /* behind these: in flight */
-    struct buf after; /* the key behind which the next page is */
+    struct buf before; /* the cursor that the page was asked for with */
+    struct buf after;  /* the one of the next page */
+    struct buf cursor; /* behind what is acknowledged */
     bool end;         /* there is no next page */
 
     struct slice *slice;     /* NULL: none is out */
@@ -75,7 +77,7 @@ void fan_out_run_forget(struct fan_out_run *r);
 bool fan_out_run_is_over(const struct fan_out_run *r);
 bool fan_out_run_needs_page(const struct fan_out_run *r);
 /* Blocks on the server. */
-bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_link *l,
+bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_links *l,
                            size_t limit, struct err *err) MUST_CHECK;
 
 /* Hand over the next roots, at most max.  May wait for delivery; ERR_STOP. */
@@ -83,6 +85,6 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery
                         const struct stop *stop, size_t max, struct err *err) MUST_CHECK;
 enum slice_state fan_out_run_slice(const struct fan_out_run *r);
 /* SLICE_DONE was seen: the cursor (borrowed) moves. */
-struct str fan_out_run_acknowledge(struct fan_out_run *r);
+struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t);
 
 #endif

@@ -27,7 +27,9 @@ libsync_a_SOURCES = \
 	%D%/progress.c        %D%/progress.h \
 	%D%/questions.c       %D%/questions.h \
 	%D%/rate.c            %D%/rate.h \
+	%D%/peers.c           %D%/peers.h \
 	%D%/read_link.c       %D%/read_link.h \
+	%D%/read_links.c      %D%/read_links.h \
 	%D%/read_position.c   %D%/read_position.h \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/replay.c          %D%/replay.h \

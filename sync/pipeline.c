@@ -13,6 +13,7 @@
 #include "sync/fan_out.h"
 #include "sync/handoff.h"
 #include "sync/known_server.h"
+#include "sync/peers.h"
 #include "sync/progress.h"
 #include "sync/rate.h"
 #include "sync/read_position.h"
@@ -111,6 +112,14 @@ static bool fit(void *ctx, const struct version_spec *v, const struct tables_now
     struct pipeline *p = ctx;
 
     return p->opt.fit(p->opt.ctx, v, now, err);
+}
+
+static bool kept(void *ctx, const struct version_spec *v, struct schema_list *tables,
+                 struct err *err)
+{
+    struct pipeline *p = ctx;
+
+    return p->opt.kept(p->opt.ctx, v, tables, err);
 }
 
 static bool wait_committed(void *ctx, struct str witness, struct err *err)
@@ -232,14 +241,16 @@ static void make_builder(struct pipeline *p)
                                                        .delivery = o->delivery,
                                                        .reader = p->reader,
                                                        .server = o->server,
-                                                       .known = p->known});
+                                                       .known = p->known,
+                                                       .peers = o->peers});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
                                                     .delivery = o->delivery,
                                                     .reader = p->reader,
                                                     .cascades = p->cascades,
                                                     .fan_out = p->fan_out,
                                                     .server = o->server,
-                                                    .known = p->known});
+                                                    .known = p->known,
+                                                    .peers = o->peers});
     p->builder = builder_new(&(struct builder_options){.topic = p->topic,
                                                        .epoch = p->start.epoch,
                                                        .event_max = o->event_max,
@@ -270,7 +281,7 @@ static void make_builder(struct pipeline *p)
                                                     .builder = p->builder,
                                                     .assignment = p->assignment,
                                                     .stop = &p->stop,
-                                                    .hooks = {fit, on_stop, p},
+                                                    .hooks = {fit, kept, on_stop, p},
                                                     .waits = on_wait});
 }
 
@@ -346,6 +357,8 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
 void pipeline_start(struct pipeline *p)
 {
     p->started = true;
+    peers_put(p->opt.peers, str_from(p->topic),
+              &(struct peer){p->opt.server, p->known, p->reader});
     reread_start(p->reread);
     cascades_start(p->cascades);
     fan_out_start(p->fan_out);
@@ -359,6 +372,7 @@ void pipeline_quiesce(struct pipeline *p)
     if (p->quiesced)
         return;
     p->quiesced = true;
+    peers_remove(p->opt.peers, str_from(p->topic), p->reader);
     stop_set(&p->stop);
     dump_start_close(p->dump_start);
     standstill_close(p->standstill);
@@ -612,14 +626,15 @@ bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *e
     return known_server_open(p->known, &p->opt.server->options, out, err);
 }
 
-struct read_link pipeline_link(struct pipeline *p, struct stop *stop, int64_t timeout_ms)
+struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t timeout_ms)
 {
-    return (struct read_link){.opt = {.topic = p->topic,
-                                      .primary = p->opt.server,
-                                      .known = p->known,
-                                      .reader = p->reader,
-                                      .stop = stop,
-                                      .timeout_ms = timeout_ms}};
+    return (struct read_links){.own.opt = {.topic = p->topic,
+                                           .primary = p->opt.server,
+                                           .known = p->known,
+                                           .reader = p->reader,
+                                           .stop = stop,
+                                           .timeout_ms = timeout_ms},
+                               .peers = p->opt.peers};
 }
 
 bool pipeline_identity(struct pipeline *p, char *out, size_t cap)

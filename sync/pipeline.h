@@ -16,7 +16,7 @@
 #include "sync/builder.h"
 #include "sync/delivery/delivery.h"
 #include "sync/fan_out.h"
-#include "sync/read_link.h"
+#include "sync/read_links.h"
 #include "sync/reread.h"
 #include "sync/routing_compile.h"
 #include "sync/source.h"
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct mysql_conn;
+struct peers;
 struct pipeline;
 struct read_position;
 struct search;
@@ -46,12 +47,14 @@ struct pipeline_options {
     struct store *store;
     struct delivery *delivery;
     struct search *search;
+    struct peers *peers; /* of the node */
     void *ctx;
     /* As in struct builder_options. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,
                        const char *way_out);
     void (*dead)(void *ctx, const struct dead_letter_note *note);
-    version_fit_fn fit; /* on the builder's thread; blocks */
+    version_fit_fn fit; /* these two on the builder's thread; block */
+    version_kept_fn kept;
     /* DDL was taken up: what waits for tables may go on.  On the builder's thread. */
     void (*tables_changed)(void *ctx);
     /* As in struct cascades_options. */
@@ -117,7 +120,7 @@ bool pipeline_has_gtid(struct pipeline *p);
 /* A connection to the server that is followed.  Blocks. */
 bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err) MUST_CHECK;
 /* For reads of documents, by a thread of its own. */
-struct read_link pipeline_link(struct pipeline *p, struct stop *stop, int64_t timeout_ms);
+struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t timeout_ms);
 /*
  * The identity of another server, that answers at the address and has all that was read: this
  * pipeline reads no more, and one with a checkpoint of start_point_move() goes on.  NULL: none.

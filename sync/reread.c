@@ -14,9 +14,8 @@
 #include "sync/document/resolver.h"
 #include "sync/fan_out.h"
 #include "sync/known_server.h"
-#include "sync/read_link.h"
+#include "sync/read_links.h"
 #include "sync/read_position.h"
-#include "sync/read_view.h"
 #include "sync/routing.h"
 #include "sync/server_info.h"
 
@@ -65,15 +64,16 @@ struct reread *reread_new(const struct reread_options *opt)
     return r;
 }
 
-static struct read_link make_link(struct reread *r, uint64_t *statements)
+static struct read_links make_links(struct reread *r, uint64_t *statements)
 {
-    return (struct read_link){.opt = {.topic = r->opt.topic,
-                                      .primary = r->opt.server,
-                                      .known = r->opt.known,
-                                      .reader = r->opt.reader,
-                                      .stop = &r->stop,
-                                      .timeout_ms = VIEW_TIMEOUT_MS,
-                                      .statements = statements}};
+    return (struct read_links){.own.opt = {.topic = r->opt.topic,
+                                           .primary = r->opt.server,
+                                           .known = r->opt.known,
+                                           .reader = r->opt.reader,
+                                           .stop = &r->stop,
+                                           .timeout_ms = VIEW_TIMEOUT_MS,
+                                           .statements = statements},
+                               .peers = r->opt.peers};
 }
 
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
@@ -117,7 +117,7 @@ static bool log_end_after(struct reread *r, const struct read_link *l, uint64_t 
 }
 
 /* The log may not tell what else is gone with a row (sync/cascades.h). */
-static bool keep_gone(struct reread *r, struct read_link *l, struct load_batch *b,
+static bool keep_gone(struct reread *r, struct read_links *l, struct load_batch *b,
                       struct err *err)
 {
     bool any = false;
@@ -130,19 +130,19 @@ static bool keep_gone(struct reread *r, struct read_link *l, struct load_batch *
         item->stays = !item->found && !item->failed && item->depth < CASCADE_DEPTH_MAX;
         any = any || item->stays;
     }
-    return !any || log_end_after(r, l, &b->log_end, err);
+    return !any || log_end_after(r, &l->own, &b->log_end, err);
 }
 
-static bool load_keys(struct mysql_conn *c, struct load_batch *b, const struct str *keys,
+static bool load_keys(struct mysql_conn *const *of, struct load_batch *b, const struct str *keys,
                       struct loaded *out, struct err *err)
 {
     const struct plan *p = ((struct reading *)b->target->plan)->plan;
 
-    return b->area > 0 ? loader_load_area(c, p, b->area, keys, b->n_items, b->arena, out, err)
-                       : loader_load(c, p, keys, b->n_items, b->arena, out, err);
+    return b->area > 0 ? loader_load_area(of, p, b->area, keys, b->n_items, b->arena, out, err)
+                       : loader_load(of, p, keys, b->n_items, b->arena, out, err);
 }
 
-static bool load(struct reread *r, struct read_link *l, struct load_batch *b, struct err *err)
+static bool load(struct reread *r, struct read_links *l, struct load_batch *b, struct err *err)
 {
     struct reading *from = b->target->plan;
     struct str *keys = arena_alloc(b->arena, b->n_items, sizeof(*keys));
@@ -151,8 +151,8 @@ static bool load(struct reread *r, struct read_link *l, struct load_batch *b, st
 
     for (size_t i = 0; i < b->n_items; i++)
         keys[i] = b->items[i].key;
-    if (!read_link_open(l, from->server, b->at_least, &stamp, err) ||
-        !load_keys(l->conn, b, keys, out, err) || !read_view_close(l->conn, err))
+    if (!read_links_open(l, from, b->at_least, &stamp, err) ||
+        !load_keys(l->conns, b, keys, out, err) || !read_links_end(l, err))
         return false;
     for (size_t i = 0; i < b->n_items; i++)
         fill_item(&b->items[i], &out[i], stamp);
@@ -174,7 +174,7 @@ static void fail_batch(struct load_batch *b, const struct err *err)
 static void *loader_main(void *arg)
 {
     struct reread *r = arg;
-    struct read_link l = make_link(r, &r->status.load_statements);
+    struct read_links l = make_links(r, &r->status.load_statements);
     struct load_batch *b;
 
     while ((b = queue_pop(r->loads)) != NULL) {
@@ -190,11 +190,11 @@ static void *loader_main(void *arg)
                             KV("topic", r->opt.topic), KV("table", b->target->table),
                             KV("documents", b->n_items));
             fail_batch(b, &err);
-            read_link_close(&l);
+            read_links_close(&l);
         }
         delivery_loaded(r->opt.delivery, b);
     }
-    read_link_fini(&l);
+    read_links_fini(&l);
     return NULL;
 }
 
@@ -294,7 +294,7 @@ static bool put_crowded(struct found *f, struct err *err)
                                             err);
 }
 
-static bool resolve(struct reread *r, struct read_link *l, struct resolve_task *t,
+static bool resolve(struct reread *r, struct read_links *l, struct resolve_task *t,
                     enum lead *leads, struct err *err)
 {
     struct reading *from = t->target->plan;
@@ -312,8 +312,8 @@ static bool resolve(struct reread *r, struct read_link *l, struct resolve_task *
         if (leads[i] == LEADS_TO_MANY) /* in a try that failed */
             leads[i] = LEADS_NOWHERE;
 
-    bool ok = read_link_open(l, from->server, t->at_least, &stamp, err) &&
-              resolver_find(l->conn, &rows, &sink, err) && read_view_close(l->conn, err);
+    bool ok = read_links_open(l, from, t->at_least, &stamp, err) &&
+              resolver_find(l->conns, &rows, &sink, err) && read_links_end(l, err);
 
     if (!flush(&f) && ok)
         ok = err_set(err, ERR_STOP, "stopping");
@@ -337,7 +337,7 @@ static void free_task(struct resolve_task *t)
 }
 
 /* A task is repeated until it works: what it found so far was only asked for early. */
-static void run_task(struct reread *r, struct read_link *l, struct resolve_task *t)
+static void run_task(struct reread *r, struct read_links *l, struct resolve_task *t)
 {
     static const enum outcome outcomes[] = {
         [LEADS_NOWHERE] = OUTCOME_FILTERED,
@@ -348,7 +348,7 @@ static void run_task(struct reread *r, struct read_link *l, struct resolve_task 
     struct err err = {0};
 
     while (!resolve(r, l, t, leads, &err)) {
-        read_link_close(l);
+        read_links_close(l);
         if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
             abandon_task(t);
             return;
@@ -365,7 +365,7 @@ static void run_task(struct reread *r, struct read_link *l, struct resolve_task 
 static void *resolver_main(void *arg)
 {
     struct reread *r = arg;
-    struct read_link l = make_link(r, &r->status.resolve_statements);
+    struct read_links l = make_links(r, &r->status.resolve_statements);
     struct resolve_task *t;
 
     while ((t = queue_pop(r->resolves)) != NULL) {
@@ -377,7 +377,7 @@ static void *resolver_main(void *arg)
         free_task(t);
         __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
     }
-    read_link_fini(&l);
+    read_links_fini(&l);
     return NULL;
 }
 

@@ -22,6 +22,7 @@
 struct cascades;
 struct fan_out;
 struct known_server;
+struct peers;
 struct read_position;
 struct reread;
 struct server_access;
@@ -36,6 +37,7 @@ struct reread_options {
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
     struct server_access *server; /* the one that is followed; borrowed, as all */
     struct known_server *known;
+    struct peers *peers; /* of the node: tables of documents may be on their servers */
 };
 
 struct reread *reread_new(const struct reread_options *opt) RETURNS_NONNULL MUST_CHECK;

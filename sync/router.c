@@ -40,7 +40,7 @@ struct router *router_new(const struct router_options *opt)
     struct router *r = mem_alloc(1, sizeof(*r));
 
     r->opt = *opt;
-    r->schemas = schemas_new();
+    r->schemas = schemas_new(str_from(opt->topic));
     r->shapes = shapes_store_load(opt->store, opt->topic, opt->start, opt->before);
     return r;
 }
@@ -212,7 +212,8 @@ static struct routing *make_routing(struct router *r, const struct ddl *ddl,
 
     if (open_schemas(r, err)) {
         struct version_spec **specs = assignment_specs(r->opt.assignment, &n, generation);
-        const struct tables_now now = {schemas_find, r->schemas, ddl, is_hidden(r, ddl)};
+        const struct tables_now now = {str_from(r->opt.topic), schemas_find, r->schemas, ddl,
+                                       is_hidden(r, ddl)};
 
         routing =
             routing_compile(r->opt.topic, specs, n, r->schemas, &now, &r->opt.hooks, err);

@@ -8,6 +8,7 @@
 #include "sync/binlog/schema.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define NAME_BYTES_MAX 255 /* as the log has it; servers allow 64 characters */
@@ -66,7 +67,7 @@ static struct watched *watch(struct routing *r, struct str database, struct str 
                              plan_schema_fn find, void *ctx)
 {
     struct buf key = {0};
-    struct schema *s = find(ctx, database, table);
+    struct schema *s = find(ctx, str_from(r->topic), database, table);
     struct watched *w = map_find(r->by_name, table_key(&key, database, table));
 
     r->any_case = r->any_case || (s != NULL && s->any_case);
@@ -99,16 +100,19 @@ static void add_target(struct routing *r, struct target *t, plan_schema_fn find,
         bool refresh;
 
         plan_place(plan, place, &database, &table, &refresh);
+        if (!str_equal(plan_topic(plan, plan_place_topic(plan, place)), str_from(r->topic)))
+            continue;
         if (place == 0 || refresh)
             add_use(watch(r, database, table, find, ctx), &use);
     }
 }
 
-struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
-                            void *ctx)
+struct routing *routing_new(struct str topic, struct target *const *targets, size_t n,
+                            plan_schema_fn find, void *ctx)
 {
     struct routing *r = mem_alloc(1, sizeof(*r));
 
+    r->topic = strndup(topic.ptr, topic.len);
     r->refs = 1;
     r->by_name = map_new();
     r->targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
@@ -158,6 +162,7 @@ void routing_unref(struct routing *r)
         target_unref(r->targets[i]);
     free(r->targets);
     cascade_plan_free(r->cascades);
+    free(r->topic);
     free(r);
 }
 

@@ -58,13 +58,14 @@ struct routing {
     size_t n_targets;
     struct map *by_name; /* "database\0table" -> struct watched */
     bool any_case;       /* as struct schema: the log may have the names in another case */
+    char *topic;
     struct cascade_plan *cascades; /* its targets are these; NULL: nobody has looked */
     unsigned refs;
 };
 
-/* Takes a reference to each target, whose plans say which tables they look at. */
-struct routing *routing_new(struct target *const *targets, size_t n, plan_schema_fn find,
-                            void *ctx) RETURNS_NONNULL MUST_CHECK;
+/* Takes a reference to each target, whose plans say which tables of the topic they look at. */
+struct routing *routing_new(struct str topic, struct target *const *targets, size_t n,
+                            plan_schema_fn find, void *ctx) RETURNS_NONNULL MUST_CHECK;
 /* Takes the plan over; watches the tables from which it leads. */
 void routing_set_cascades(struct routing *r, struct cascade_plan *cascades, plan_schema_fn find,
                           void *ctx);

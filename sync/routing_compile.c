@@ -71,6 +71,48 @@ static struct target *new_target(const char *topic, const struct version_spec *v
     return t;
 }
 
+/* Tables of one topic of those that a version shows. */
+struct elsewhere {
+    const struct definitions *definitions;
+    struct str topic;
+    bool found;
+};
+
+static void note_elsewhere(void *ctx, struct str table)
+{
+    struct elsewhere *e = ctx;
+    const struct topic_definition *t = definitions_topic_of(e->definitions, table);
+
+    e->found = e->found || (t != NULL && !str_equal(t->name, e->topic));
+}
+
+static bool is_elsewhere(const struct version_spec *v, struct str topic)
+{
+    struct elsewhere e = {v->definitions, topic, false};
+
+    table_visit(v->table, note_elsewhere, &e);
+    return e.found;
+}
+
+static struct plan *compile_plan(const struct version_spec *v, const struct tables_now *now,
+                                 const struct routing_hooks *hooks, struct err *why)
+{
+    struct schemas *schemas = now->ctx;
+    struct schema_list kept = {0};
+    struct plan *plan = NULL;
+
+    if (!hooks->fit(hooks->ctx, v, now, why))
+        return NULL;
+    if (!is_elsewhere(v, now->topic))
+        return plan_compile(v->definitions, v->table, now->find, now->ctx, why);
+    schemas_set_others(schemas, schema_list_find, &kept);
+    if (hooks->kept(hooks->ctx, v, &kept, why))
+        plan = plan_compile(v->definitions, v->table, now->find, now->ctx, why);
+    schemas_set_others(schemas, NULL, NULL);
+    schema_list_fini(&kept);
+    return plan;
+}
+
 /* The version's target; NULL: it does not take part (stopped now or before), or err. */
 static struct target *compile(const char *topic, const struct version_spec *v,
                               const struct tables_now *now, const struct routing_hooks *hooks,
@@ -78,10 +120,8 @@ static struct target *compile(const char *topic, const struct version_spec *v,
 {
     const struct schemas *schemas = now->ctx;
     struct err why = {0};
-    struct plan *plan = NULL;
+    struct plan *plan = compile_plan(v, now, hooks, &why);
 
-    if (hooks->fit(hooks->ctx, v, now, &why))
-        plan = plan_compile(v->definitions, v->table, now->find, now->ctx, &why);
     if (plan != NULL)
         return new_target(topic, v, plan);
     if (schemas_failed(schemas)->kind != ERR_NONE) {
@@ -139,7 +179,7 @@ struct routing *routing_compile(const char *topic, struct version_spec *const *s
             n_targets++;
     }
     if (failed.kind == ERR_NONE)
-        routing = routing_new(targets, n_targets, schemas_find, schemas);
+        routing = routing_new(str_from(topic), targets, n_targets, schemas_find, schemas);
     else
         *err = failed;
     if (routing != NULL && !add_cascades(routing, schemas, err)) {

@@ -8,6 +8,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "sync/binlog/schema_json.h"
 #include "sync/routing.h"
 
 #include <stddef.h>
@@ -41,9 +42,10 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
 typedef void (*table_stop_fn)(void *ctx, struct target *target, const char *reason,
                               const char *way_out);
 
-/* The tables as they are now, and the statement that was just met (NULL: none). */
+/* A topic's tables as they are now, and the statement that was just met (NULL: none). */
 struct tables_now {
-    plan_schema_fn find;
+    struct str topic;
+    plan_schema_fn find; /* of the topic's */
     void *ctx;
     const struct ddl *ddl;
     bool hidden; /* it may undo what another one did before the tables were looked at */
@@ -55,8 +57,17 @@ struct tables_now {
 typedef bool (*version_fit_fn)(void *ctx, const struct version_spec *v,
                                const struct tables_now *now, struct err *err);
 
+/*
+ * The tables of a version as they were when it was brought in step last, into an empty list.
+ * Those of other topics are taken from there: each topic looks at its own.  ERR_RETRY: not kept
+ * yet.
+ */
+typedef bool (*version_kept_fn)(void *ctx, const struct version_spec *v,
+                                struct schema_list *tables, struct err *err);
+
 struct routing_hooks {
     version_fit_fn fit;
+    version_kept_fn kept;
     table_stop_fn stop;
     void *ctx;
 };

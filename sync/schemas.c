@@ -10,17 +10,22 @@
 #include "sync/model/foreign_keys.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct schemas {
+    char *topic;
+    plan_schema_fn others;
+    void *others_ctx;
     struct mysql_conn *conn;
     struct map *known; /* "database\0table" -> struct schema */
     struct err failed;
 };
 
-struct schemas *schemas_new(void)
+struct schemas *schemas_new(struct str topic)
 {
     struct schemas *s = mem_alloc(1, sizeof(*s));
 
+    s->topic = strndup(topic.len == 0 ? "" : topic.ptr, topic.len);
     s->known = map_new();
     return s;
 }
@@ -35,6 +40,7 @@ void schemas_free(struct schemas *s)
     if (s == NULL)
         return;
     map_free(s->known, drop);
+    free(s->topic);
     free(s);
 }
 
@@ -50,18 +56,26 @@ void schemas_forget(struct schemas *s)
     s->known = map_new();
 }
 
+void schemas_set_others(struct schemas *s, plan_schema_fn find, void *ctx)
+{
+    s->others = find;
+    s->others_ctx = ctx;
+}
+
 const struct err *schemas_failed(const struct schemas *s)
 {
     return &s->failed;
 }
 
-struct schema *schemas_find(void *ctx, struct str database, struct str table)
+struct schema *schemas_find(void *ctx, struct str topic, struct str database, struct str table)
 {
     struct schemas *s = ctx;
     const struct catalog_name name = {database, table};
     struct buf key = {0};
     struct schema *found;
 
+    if (!str_equal(topic, str_from(s->topic)))
+        return s->others == NULL ? NULL : s->others(s->others_ctx, topic, database, table);
     buf_append(&key, database);
     buf_append_char(&key, '\0');
     buf_append(&key, table);

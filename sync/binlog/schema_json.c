@@ -8,7 +8,7 @@
 #include "sync/binlog/schema.h"
 
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 #define IS_GENERATED 1
 #define IS_INVISIBLE 2
@@ -205,26 +205,33 @@ struct schema *schema_parse(struct str json)
 
 /* ---- several ---- */
 
-void schema_list_add(struct schema_list *l, struct schema *s)
+void schema_list_add(struct schema_list *l, struct str topic, struct schema *s)
 {
     l->list = mem_resize(l->list, l->n + 1, sizeof(struct schema *));
+    l->topics = mem_resize(l->topics, l->n + 1, sizeof(*l->topics));
+    l->topics[l->n] = (struct str){strndup(topic.len == 0 ? "" : topic.ptr, topic.len), topic.len};
     l->list[l->n++] = schema_ref(s);
 }
 
 void schema_list_fini(struct schema_list *l)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
         schema_unref(l->list[i]);
+        free((void *)(uintptr_t)l->topics[i].ptr);
+    }
     free(l->list);
+    free(l->topics);
     *l = (struct schema_list){0};
 }
 
-struct schema *schema_list_find(void *ctx, struct str database, struct str table)
+struct schema *schema_list_find(void *ctx, struct str topic, struct str database,
+                                struct str table)
 {
     const struct schema_list *l = ctx;
 
     for (size_t i = 0; i < l->n; i++)
-        if (str_equal(l->list[i]->database, database) && str_equal(l->list[i]->table, table))
+        if ((l->topics[i].len == 0 || str_equal(l->topics[i], topic)) &&
+            str_equal(l->list[i]->database, database) && str_equal(l->list[i]->table, table))
             return l->list[i];
     return NULL;
 }
@@ -236,6 +243,7 @@ void schema_list_format(const struct schema_list *l, struct buf *json)
     json_open_array(&w);
     for (size_t i = 0; i < l->n; i++) {
         json_open_object(&w);
+        json_put_string(&w, STR("topic"), l->topics[i]);
         schema_format(&w, l->list[i]);
         json_close_object(&w);
     }
@@ -252,11 +260,14 @@ bool schema_list_parse(struct schema_list *l, struct str json)
     if (json_enter_array(&r))
         while (ok && json_next_element(&r) && json_read_raw(&r, &one)) {
             struct schema *s = schema_parse(one);
+            struct buf topic = {0};
 
             ok = s != NULL;
+            (void)json_find_text(one, "/topic", &topic);
             if (ok)
-                schema_list_add(l, s);
+                schema_list_add(l, buf_str(&topic), s);
             schema_unref(s);
+            buf_free(&topic);
         }
     return ok && json_reader_ok(&r);
 }

@@ -44,6 +44,7 @@ struct branch {
     size_t number;
     const struct branch *parent; /* NULL: the root */
     struct str database;         /* the definition's name for it */
+    size_t topic;                /* whose server it is on: index into the plan's topics */
     struct schema *schema;       /* a reference */
     struct str member;           /* "items": in the object above; empty: does not show */
     bool many;
@@ -124,6 +125,8 @@ struct plan {
     struct str *area_names;
     size_t n_areas;
     struct str no_areas; /* why no document can be written in parts; empty: it can */
+    struct str *topics; /* the root's first */
+    size_t n_topics;
 };
 
 #endif

@@ -168,11 +168,11 @@ static void group_rows(struct level *l)
         l->order[--l->first[l->rows[i].key]] = i;
 }
 
-static bool read_children(struct level *l, struct mysql_conn *c, struct buf *sql,
+static bool read_children(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                           struct err *err)
 {
     for (size_t i = 0; i < l->branch->n_children; i++)
-        if (!level_read(&l->children[i], c, sql, err))
+        if (!level_read(&l->children[i], of, sql, err))
             return false;
     return true;
 }
@@ -226,24 +226,25 @@ static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
     return n;
 }
 
-bool level_read(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
+bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, struct err *err)
 {
     for (uint32_t from = 0, n; from < l->keys.n; from += n) {
         n = chunk_size(&l->keys, from);
-        if (!read_chunk(l, c, sql, from, n, err))
+        if (!read_chunk(l, of[l->branch->topic], sql, from, n, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
     }
     group_rows(l);
-    return read_children(l, c, sql, err);
+    return read_children(l, of, sql, err);
 }
 
-bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
+bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
+                     struct err *err)
 {
     struct mysql_result *r;
     struct mysql_row row;
     int got;
 
-    if (!mysql_conn_query(c, buf_str(sql), &r, err))
+    if (!mysql_conn_query(of[0], buf_str(sql), &r, err))
         return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
     while ((got = mysql_result_next(r, &row, err)) > 0) {
         take_cells(l, row.cells);
@@ -254,7 +255,7 @@ bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql, str
         take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
     }
     mysql_result_close(r);
-    return got == 0 && read_children(l, c, sql, err);
+    return got == 0 && read_children(l, of, sql, err);
 }
 
 /* One element behind those that out has from `start` on; an equal one may be left out. */

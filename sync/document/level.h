@@ -49,15 +49,16 @@ struct level {
 void level_init(struct level *l, const struct branch *b);
 void level_fini(struct level *l);
 
-/* Read the rows of l->keys, and of all levels below. */
-bool level_read(struct level *l, struct mysql_conn *c, struct buf *sql,
+/* Read the rows of l->keys, and of all levels below.  of: a connection for each topic of the
+ * plan. */
+bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                 struct err *err) MUST_CHECK;
 
 /*
  * Run sql, whose cells are the columns that a root branch reads, and all levels below.  The
  * rows' keys are added to l->keys.
  */
-bool level_read_root(struct level *l, struct mysql_conn *c, struct buf *sql,
+bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                      struct err *err) MUST_CHECK;
 
 /* Append the object of a row.  False: what is wrong with it, or with a row below. */

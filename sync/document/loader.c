@@ -67,12 +67,12 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
         keep_error(l, out, &err);
 }
 
-static bool read_keys(struct load *l, struct mysql_conn *c, const struct str *keys, size_t n,
-                      struct err *err)
+static bool read_keys(struct load *l, struct mysql_conn *const *of, const struct str *keys,
+                      size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++)
         (void)key_set_add(&l->root.keys, keys[i]);
-    return level_read(&l->root, c, &l->sql, err);
+    return level_read(&l->root, of, &l->sql, err);
 }
 
 /* The row that was found by the key; UINT32_MAX: none. */
@@ -83,14 +83,14 @@ static uint32_t row_of(const struct load *l, struct str key)
     return first[0] < first[1] ? l->root.order[first[0]] : UINT32_MAX;
 }
 
-bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *keys, size_t n,
-                 struct arena *a, struct loaded *out, struct err *err)
+bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struct str *keys,
+                 size_t n, struct arena *a, struct loaded *out, struct err *err)
 {
     struct load l;
 
     load_init(&l, p, p->branches[0], a);
 
-    bool read = read_keys(&l, c, keys, n, err);
+    bool read = read_keys(&l, of, keys, n, err);
 
     for (size_t i = 0; read && i < n; i++) {
         const uint32_t row = row_of(&l, keys[i]);
@@ -109,7 +109,7 @@ static struct str only_member(struct str body, struct str member)
     return (struct str){body.ptr + member.len + 1, body.len - member.len - 2};
 }
 
-bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
+bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_t area,
                       const struct str *keys, size_t n, struct arena *a, struct loaded *out,
                       struct err *err)
 {
@@ -118,7 +118,7 @@ bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
 
     load_init(&l, p, root, a);
 
-    const bool read = read_keys(&l, c, keys, n, err);
+    const bool read = read_keys(&l, of, keys, n, err);
 
     for (size_t i = 0; read && i < n; i++) {
         const uint32_t row = row_of(&l, keys[i]);
@@ -133,7 +133,7 @@ bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
     return read;
 }
 
-bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str after,
+bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struct str after,
                        size_t limit, struct arena *a, struct loaded **out, size_t *n,
                        struct err *err)
 {
@@ -141,7 +141,7 @@ bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str af
 
     load_init(&l, p, p->branches[0], a);
     query_range(&l.sql, p->branches[0], after, limit);
-    bool read = level_read_root(&l.root, c, &l.sql, err);
+    bool read = level_read_root(&l.root, of, &l.sql, err);
 
     if (read) {
         *n = l.root.n_rows;

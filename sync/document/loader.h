@@ -2,8 +2,8 @@
  * Loading documents by key: many keys in one statement, one statement per relation level.
  *
  * Rows are matched to requests by SQL or by exact integers, never by comparing text bytes, as
- * collations differ.  The caller has opened the read that makes the stamp true (design part 7,
- * rule 4) on conn; the loader only SELECTs.
+ * collations differ.  The caller has opened the reads that make the stamp true (design part 7,
+ * rule 4), one for each topic of the plan, in that order; the loader only SELECTs.
  */
 #ifndef SYNC_DOCUMENT_LOADER_H
 #define SYNC_DOCUMENT_LOADER_H
@@ -28,14 +28,14 @@ struct loaded {
 };
 
 /* Keys as made by plan_root_id(); out has one element for each, in the same order. */
-bool loader_load(struct mysql_conn *c, const struct plan *p, const struct str *keys, size_t n,
+bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struct str *keys, size_t n,
                  struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
 
 /*
  * The same of one area, from 1: a body is the JSON of that member, and nothing else of the
  * document is read; id and key are not set.
  */
-bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
+bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_t area,
                       const struct str *keys, size_t n, struct arena *a, struct loaded *out,
                       struct err *err) MUST_CHECK;
 
@@ -43,11 +43,11 @@ bool loader_load_area(struct mysql_conn *c, const struct plan *p, uint8_t area,
  * The next at most limit documents in key order after `after` (empty: from the start).
  * *out is in the arena; *n < limit means the end.  out[n-1].key is the next `after`.
  */
-bool loader_load_range(struct mysql_conn *c, const struct plan *p, struct str after,
+bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struct str after,
                        size_t limit, struct arena *a, struct loaded **out, size_t *n,
                        struct err *err) MUST_CHECK;
 
-/* SELECT COUNT(*) of the root rows that count. */
+/* SELECT COUNT(*) of the root rows that count, on its topic's server. */
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
                   struct err *err) MUST_CHECK;
 

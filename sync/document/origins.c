@@ -22,7 +22,7 @@
 #define PAGE_MAX 10000
 
 struct origins {
-    struct mysql_conn *conn;
+    struct mysql_conn *const *of;
     const struct plan *plan;
     struct arena *arena;
     struct json_writer w;
@@ -109,7 +109,7 @@ static void put_way(struct origins *o, const struct branch *b, struct str sample
         return;
     }
     buf_clear(&o->sql);
-    query_roots(&o->sql, &(struct query_roots){.flavor = mysql_conn_flavor(o->conn),
+    query_roots(&o->sql, &(struct query_roots){.flavor = mysql_conn_flavor(o->of[b->parent->topic]),
                                                .branch = b,
                                                .keys = &sample,
                                                .n = 1,
@@ -187,6 +187,7 @@ static bool write_chunk(struct origins *o, struct place_rows *p, const struct st
                         size_t n)
 {
     const size_t skip = p->own.by_integer ? 0 : 1;
+    struct mysql_conn *conn = o->of[p->own.topic];
     struct mysql_result *r;
     struct mysql_row row;
     int got;
@@ -195,8 +196,8 @@ static bool write_chunk(struct origins *o, struct place_rows *p, const struct st
     if (p->own.by_integer)
         query_by_integers(&o->sql, &p->own, keys, n);
     else
-        query_by_list(&o->sql, mysql_conn_flavor(o->conn), &p->own, keys, n);
-    if (!mysql_conn_query(o->conn, buf_str(&o->sql), &r, o->err))
+        query_by_list(&o->sql, mysql_conn_flavor(conn), &p->own, keys, n);
+    if (!mysql_conn_query(conn, buf_str(&o->sql), &r, o->err))
         return false;
     while ((got = mysql_result_next(r, &row, o->err)) > 0)
         write_row(o, p, row.cells + skip);
@@ -260,18 +261,18 @@ static bool append_level(struct origins *o, const struct level *l)
     return true;
 }
 
-bool origins_append(struct mysql_conn *c, const struct plan *p, struct str key,
+bool origins_append(struct mysql_conn *const *of, const struct plan *p, struct str key,
                     struct buf *json, struct err *err)
 {
     struct origins o = {
-        .conn = c, .plan = p, .arena = arena_new(), .w = {.out = json}, .err = err};
+        .of = of, .plan = p, .arena = arena_new(), .w = {.out = json}, .err = err};
     struct level root;
 
     level_init(&root, p->branches[0]);
     (void)key_set_add(&root.keys, key);
     json_open_array(&o.w);
 
-    const bool ok = level_read(&root, c, &o.sql, err) && append_level(&o, &root);
+    const bool ok = level_read(&root, of, &o.sql, err) && append_level(&o, &root);
 
     json_close_array(&o.w);
     level_fini(&root);

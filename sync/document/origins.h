@@ -21,9 +21,10 @@ struct mysql_conn;
 /*
  * Append a JSON list with an object for each table at each place of the document, the root
  * first; the form is in docs/api.md.  key as made by plan_root_id().  Reads more than a
- * document needs: open a snapshot first where all is to be of one moment.
+ * document needs: open a snapshot first where all is to be of one moment.  of: a connection for
+ * each topic of the plan.
  */
-bool origins_append(struct mysql_conn *c, const struct plan *p, struct str key,
+bool origins_append(struct mysql_conn *const *of, const struct plan *p, struct str key,
                     struct buf *json, struct err *err) MUST_CHECK;
 
 #endif

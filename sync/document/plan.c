@@ -29,6 +29,7 @@ void plan_unref(void *plan)
         schema_unref(p->branches[i]->schema);
     arena_free(p->arena);
     free(p->branches);
+    free(p->topics);
     free(p);
 }
 
@@ -74,6 +75,22 @@ const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_no
 uint8_t plan_area_of(const struct plan *p, size_t place)
 {
     return p->no_areas.len > 0 ? 0 : branch_at(p, place)->area;
+}
+
+size_t plan_n_topics(const struct plan *p)
+{
+    return p->n_topics;
+}
+
+struct str plan_topic(const struct plan *p, size_t number)
+{
+    assert(number < p->n_topics);
+    return p->topics[number];
+}
+
+size_t plan_place_topic(const struct plan *p, size_t place)
+{
+    return branch_at(p, place)->topic;
 }
 
 /* Rows are found without their key too, so that it may be missing. */

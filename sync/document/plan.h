@@ -25,9 +25,10 @@ struct schema;
 struct value;
 struct plan;
 
-/* Finds the schema of database.table (borrowed; the plan takes its own reference); NULL:
- * unknown. */
-typedef struct schema *(*plan_schema_fn)(void *ctx, struct str database, struct str table);
+/* Finds the schema of a topic's database.table, by the names on its server (borrowed; the plan
+ * takes its own reference); NULL: unknown. */
+typedef struct schema *(*plan_schema_fn)(void *ctx, struct str topic, struct str database,
+                                         struct str table);
 
 struct plan *plan_compile(const struct definitions *defs, const struct table_definition *table,
                           plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
@@ -47,6 +48,12 @@ bool plan_is_filtered(const struct plan *p);
 size_t plan_n_places(const struct plan *p);
 void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
                 bool *refresh);
+
+/* The topics whose servers its tables are on: number 0 is the root's.  Borrowed. */
+size_t plan_n_topics(const struct plan *p);
+struct str plan_topic(const struct plan *p, size_t number);
+/* The number of the one that a place is on. */
+size_t plan_place_topic(const struct plan *p, size_t place);
 
 /*
  * Areas: members of the document that are written alone where `refresh: area` wants it

@@ -76,12 +76,14 @@ static bool add_joins(struct plan_compiler *co, struct branch *b, struct branch 
 
         if (inner == NULL)
             return false;
-        if (!query_can_join(outer, inner))
+        if (!query_can_join(outer, inner) ||
+            (parent->topic != b->topic && !query_can_join_across(outer, inner)))
             return plan_refuse(co, pairs->place,
                                "`%" STR_FMT "` (%" STR_FMT ") and `%" STR_FMT "` (%" STR_FMT
-                               ") cannot be compared exactly",
+                               ") cannot be compared exactly%s",
                                STR_ARG(outer->name), STR_ARG(outer->type_text),
-                               STR_ARG(inner->name), STR_ARG(inner->type_text));
+                               STR_ARG(inner->name), STR_ARG(inner->type_text),
+                               parent->topic != b->topic ? " on two servers" : "");
         b->joins[b->n_joins++] = (struct branch_join){
             .outer = outer,
             .inner = inner,
@@ -101,7 +103,8 @@ static void add_by_row(struct plan_compiler *co, struct branch *b)
     struct branch *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
 
     *row =
-        (struct branch){.number = b->number, .parent = b, .schema = b->schema, .from = b->from};
+        (struct branch){.number = b->number, .parent = b, .schema = b->schema, .from = b->from,
+                        .topic = b->topic};
     row->joins = arena_alloc(co->plan->arena, s->n_key, sizeof(*row->joins));
     for (size_t i = 0; i < s->n_key; i++) {
         const struct column *c = &s->columns[s->key[i]];
@@ -145,17 +148,14 @@ static bool add_key(struct plan_compiler *co, struct branch *root,
     return true;
 }
 
-/* The topics of related tables are compared with the root's. */
-static bool check_topic(struct plan_compiler *co, const struct plan_source *src,
-                        struct str database)
+static size_t number_of_topic(struct plan *p, struct str topic)
 {
-    const struct branch *root = co->plan->branches[0];
-    const struct database_definition *mine = definitions_database(co->defs, database);
-    const struct database_definition *its = definitions_database(co->defs, root->database);
-
-    return str_equal(mine->topic, its->topic) ||
-           plan_refuse(co, src->place, "%" STR_FMT " is on another topic than %" STR_FMT,
-                       STR_ARG(src->table), STR_ARG(root->schema->table));
+    for (size_t i = 0; i < p->n_topics; i++)
+        if (str_equal(p->topics[i], topic))
+            return i;
+    p->topics = mem_resize(p->topics, p->n_topics + 1, sizeof(*p->topics));
+    p->topics[p->n_topics] = arena_copy(p->arena, topic);
+    return p->n_topics++;
 }
 
 static struct branch *new_branch(struct plan_compiler *co, const struct plan_source *src)
@@ -168,8 +168,8 @@ static struct branch *new_branch(struct plan_compiler *co, const struct plan_sou
         plan_refuse(co, src->place, "there is no database of %" STR_FMT, STR_ARG(src->table));
         return NULL;
     }
-    struct schema *schema =
-        co->find(co->ctx, database_schema(definitions_database(co->defs, database)), table);
+    const struct database_definition *db = definitions_database(co->defs, database);
+    struct schema *schema = co->find(co->ctx, db->topic, database_schema(db), table);
 
     if (schema == NULL) {
         plan_refuse(co, src->place, "there is no table %" STR_FMT, STR_ARG(src->table));
@@ -179,6 +179,7 @@ static struct branch *new_branch(struct plan_compiler *co, const struct plan_sou
 
     b->number = p->n_branches;
     b->database = arena_copy(p->arena, database);
+    b->topic = number_of_topic(p, db->topic);
     b->schema = schema_ref(schema);
     b->read = arena_alloc(p->arena, schema->n_columns, sizeof(*b->read));
     p->branches = mem_resize(p->branches, p->n_branches + 1, sizeof(struct branch *));
@@ -194,7 +195,7 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
     const struct joined to = {r->place, r->from, r->through.from, r->n_from, r->through.n_from};
     struct branch *b = new_branch(co, &src);
 
-    if (b == NULL || !check_topic(co, &src, b->database))
+    if (b == NULL)
         return NULL;
     b->parent = above;
     b->many = true;
@@ -237,8 +238,13 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
             : (struct joined){r->place, r->through.to, r->to, r->through.n_to, r->n_to};
     struct branch *b = new_branch(co, &src);
 
-    if (b == NULL || !check_topic(co, &src, b->database))
+    if (b == NULL)
         return false;
+    if (link != NULL && link->topic != b->topic)
+        return plan_refuse(co, r->place,
+                           "%" STR_FMT " and its link table %" STR_FMT
+                           " are on two servers: no statement joins them",
+                           STR_ARG(r->table), STR_ARG(r->through.table));
     b->link = link;
     b->parent = link != NULL ? link : above;
     b->member = plan_member_of(co, relation_as(r));

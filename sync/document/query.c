@@ -46,6 +46,17 @@ bool query_can_join(const struct column *outer, const struct column *inner)
            (a == KEY_TEXT && is_like_text(inner)) || (b == KEY_TEXT && is_like_text(outer));
 }
 
+bool query_can_join_across(const struct column *outer, const struct column *inner)
+{
+    enum key_class a = key_class_of(outer), b = key_class_of(inner);
+
+    if (is_numeric(a) && is_numeric(b))
+        return true;
+    return a != KEY_NONE && a == b &&
+           (a != KEY_TEXT || (str_equal(outer->charset, inner->charset) &&
+                              str_equal(outer->collation, inner->collation)));
+}
+
 /* Both compare a value in the same way, so that one comparison says all. */
 static bool compare_alike(const struct column *a, const struct column *b)
 {
@@ -509,14 +520,20 @@ static void append_step_up(struct buf *sql, const struct branch *b, bool from_li
     buf_free(&name);
 }
 
+const struct branch *query_top(const struct branch *b)
+{
+    const struct branch *top = b->parent;
+
+    while (top->parent != NULL && top->parent->topic == top->topic)
+        top = top->parent;
+    return top;
+}
+
 void query_roots(struct buf *sql, const struct query_roots *q)
 {
-    const struct branch *root = q->branch;
+    const struct branch *root = query_top(q->branch);
     char alias_text[ALIAS_SIZE];
     bool first = true;
-
-    while (root->parent != NULL)
-        root = root->parent;
     struct str alias = path_alias(alias_text, root);
 
     append_with(sql, q, true);
@@ -527,7 +544,7 @@ void query_roots(struct buf *sql, const struct query_roots *q)
     }
     buf_append(sql, STR(" FROM "));
     append_list(sql, q, true);
-    for (const struct branch *b = q->branch; b->parent != NULL; b = b->parent)
+    for (const struct branch *b = q->branch; b != root; b = b->parent)
         append_step_up(sql, b, b == q->branch);
     append_has_key(sql, alias, root, &first);
     if (q->after.len > 0) {

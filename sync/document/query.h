@@ -26,6 +26,9 @@ struct column;
 
 /* Whether two columns can be joined exactly. */
 bool query_can_join(const struct column *outer, const struct column *inner);
+/* Whether they are equal to each of their two servers, which compares by its own column alone,
+ * when they are to the other one: of one class, texts by one collation. */
+bool query_can_join_across(const struct column *outer, const struct column *inner);
 
 /* Fill select and from of a branch. */
 void query_prepare(struct branch *b, struct arena *a);
@@ -48,13 +51,20 @@ void query_range(struct buf *sql, const struct branch *root, struct str after, s
 void query_count(struct buf *sql, const struct branch *root);
 
 /*
+ * How far up one statement comes from a branch, whose joins' inner values it is given: the root,
+ * or the last one before a table on another server, which stands below that by its own joins.
+ */
+const struct branch *query_top(const struct branch *b);
+
+/*
  * The root keys behind n join keys of a related branch (values of the joins' inner columns);
  * cells: the join key's index, then the root's key columns.  The first pairs of these that are
  * found, which is little work however many there are; or in_order: each root once, in key order
- * behind `after`, with NULL for the join key.
+ * behind `after`, with NULL for the join key.  Where query_top() is not the root: the values of
+ * its joins' inner columns instead of the root's key.
  */
 struct query_roots {
-    enum mysql_flavor flavor;
+    enum mysql_flavor flavor; /* of the server of branch->parent */
     const struct branch *branch;
     const struct str *keys;
     size_t n;

@@ -9,6 +9,7 @@
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
+#include "sync/document/key_set.h"
 #include "sync/document/plan.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
@@ -93,37 +94,39 @@ size_t resolver_keys_max(const struct str *keys, size_t n)
     return i;
 }
 
-/* A root document of a key. */
+/* A root document of a key, or what leads on to it on another server. */
 struct pair {
     size_t row;     /* the number of its key in the statement */
-    size_t at, len; /* the root's key in the answer's bytes */
+    size_t at, len; /* the root's key, or the top's join key, in the answer's bytes */
 };
 
 /* One statement and its answer. */
 struct find {
-    struct mysql_conn *conn;
-    const struct branch *root;
+    struct mysql_conn *const *of;
+    const struct branch *top; /* query_top() of the statement's branch */
     struct query_roots query;
     const struct resolver_sink *sink;
     struct buf sql, id;
-    struct buf bytes; /* root keys of the pairs, one behind the other */
+    struct buf bytes; /* keys of the pairs, one behind the other */
     struct pair *pairs;
-    size_t n_pairs, n_rows; /* a root without a whole key is no pair */
+    size_t n_pairs, n_rows; /* a row without a whole key is no pair */
 };
 
-static void find_init(struct find *f, struct mysql_conn *c, const struct resolver_rows *rows,
-                      const struct resolver_sink *sink, size_t limit)
+static const struct branch *branch_of(const struct resolver_rows *rows)
 {
     const struct branch *branch = rows->plan->branches[rows->place];
 
     assert(rows->place > 0 && (!rows->by_row || branch->by_row != NULL));
-    *f = (struct find){.conn = c,
-                       .root = rows->plan->branches[0],
-                       .query = {.flavor = mysql_conn_flavor(c),
-                                 .branch = rows->by_row ? branch->by_row : branch,
-                                 .limit = limit},
-                       .sink = sink,
-                       .pairs = mem_alloc(limit, sizeof(*f->pairs))};
+    return rows->by_row ? branch->by_row : branch;
+}
+
+static void find_init(struct find *f, struct mysql_conn *const *of, const struct branch *branch,
+                      const struct resolver_sink *sink, size_t limit)
+{
+    *f = (struct find){.of = of, .top = query_top(branch), .sink = sink};
+    f->query = (struct query_roots){
+        .flavor = mysql_conn_flavor(of[f->top->topic]), .branch = branch, .limit = limit};
+    f->pairs = mem_alloc(limit, sizeof(*f->pairs));
 }
 
 static void find_fini(struct find *f)
@@ -134,7 +137,12 @@ static void find_fini(struct find *f)
     free(f->pairs);
 }
 
-static struct str root_key(const struct find *f, size_t i)
+static bool leads_on(const struct find *f)
+{
+    return f->top->parent != NULL;
+}
+
+static struct str key_of(const struct find *f, size_t i)
 {
     return (struct str){f->bytes.ptr + f->pairs[i].at, f->pairs[i].len};
 }
@@ -146,8 +154,8 @@ static void take_pair(struct find *f, const struct str *cells)
 
     pair->row = cells[0].ptr == NULL ? 0 : strtoull(cells[0].ptr, NULL, 10);
     pair->at = f->bytes.len;
-    for (size_t i = 0; i < f->root->n_joins; i++) {
-        const struct column *c = f->root->joins[i].inner;
+    for (size_t i = 0; i < f->top->n_joins; i++) {
+        const struct column *c = f->top->joins[i].inner;
         struct value v = cell_value(c, cells[i + 1]);
 
         if (!key_append(&f->bytes, c, &v, &err)) {
@@ -169,7 +177,7 @@ static bool ask(struct find *f, struct err *err)
     query_roots(&f->sql, &f->query);
     buf_clear(&f->bytes);
     f->n_pairs = f->n_rows = 0;
-    if (!mysql_conn_query(f->conn, buf_str(&f->sql), &r, err))
+    if (!mysql_conn_query(f->of[f->top->topic], buf_str(&f->sql), &r, err))
         return err_wrap(err, "roots of %" STR_FMT, STR_ARG(f->query.branch->from));
     while ((got = mysql_result_next(r, &row, err)) > 0) {
         assert(f->n_rows < f->query.limit);
@@ -197,10 +205,10 @@ static bool tell_found(struct find *f, size_t i, const size_t *numbers, struct e
 
     buf_clear(&f->id);
     /* A key that makes no _id has no document either. */
-    if (!row_document_id(f->root, root_key(f, i), &f->id, &unfit))
+    if (!row_document_id(f->top, key_of(f, i), &f->id, &unfit))
         return true;
     return f->sink->found(f->sink->ctx, numbers == NULL ? 0 : numbers[f->pairs[i].row],
-                          buf_str(&f->id), root_key(f, i), STR("")) ||
+                          buf_str(&f->id), key_of(f, i), STR("")) ||
            stopped(err);
 }
 
@@ -271,22 +279,126 @@ static bool find_together(struct find *f, struct asking *a, struct err *err)
     return true;
 }
 
-bool resolver_find(struct mysql_conn *c, const struct resolver_rows *rows,
-                   const struct resolver_sink *sink, struct err *err)
+static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
+                      const struct str *keys, size_t n, const struct resolver_sink *sink,
+                      struct err *err);
+
+/* ---- from one server to the next ---- */
+
+/* What a statement's keys lead to on the next server: keys, each with those that led to it. */
+struct way_on {
+    const struct find *find;
+    const struct asking *asking;
+    struct key_set set;
+    struct str *keys;
+    uint32_t *first; /* of each key in order, and the end */
+    uint32_t *order; /* pairs by their key */
+    bool told[KEYS_MAX]; /* which of the statement's keys are crowded */
+};
+
+static void way_on_init(struct way_on *w, const struct find *f, const struct asking *a)
+{
+    uint32_t *numbers = mem_alloc(f->n_pairs + 1, sizeof(*numbers));
+
+    *w = (struct way_on){.find = f, .asking = a};
+    for (size_t i = 0; i < f->n_pairs; i++)
+        numbers[i] = key_set_add(&w->set, key_of(f, i));
+    w->keys = mem_alloc(w->set.n + 1, sizeof(*w->keys));
+    w->first = mem_alloc(w->set.n + 1, sizeof(*w->first));
+    w->order = mem_alloc(f->n_pairs + 1, sizeof(*w->order));
+    for (uint32_t key = 0; key < w->set.n; key++)
+        w->keys[key] = key_set_get(&w->set, key);
+    for (size_t i = 0; i < f->n_pairs; i++)
+        w->first[numbers[i]]++;
+    for (uint32_t key = 1; key <= w->set.n; key++)
+        w->first[key] += w->first[key - 1];
+    for (size_t i = f->n_pairs; i-- > 0;)
+        w->order[--w->first[numbers[i]]] = (uint32_t)i;
+    free(numbers);
+}
+
+static void way_on_fini(struct way_on *w)
+{
+    key_set_fini(&w->set);
+    free(w->keys);
+    free(w->first);
+    free(w->order);
+}
+
+static bool on_found(void *ctx, size_t key, struct str id, struct str root, struct str routing)
+{
+    const struct way_on *w = ctx;
+    const struct resolver_sink *sink = w->find->sink;
+
+    for (uint32_t i = w->first[key]; i < w->first[key + 1]; i++)
+        if (!sink->found(sink->ctx, w->asking->numbers[w->find->pairs[w->order[i]].row], id, root,
+                         routing))
+            return false;
+    return true;
+}
+
+static bool tell_once(struct way_on *w, size_t row)
+{
+    const struct resolver_sink *sink = w->find->sink;
+
+    if (w->told[row])
+        return true;
+    w->told[row] = true;
+    return sink->crowded(sink->ctx, w->asking->numbers[row]);
+}
+
+static bool on_crowded(void *ctx, size_t key)
+{
+    struct way_on *w = ctx;
+
+    for (uint32_t i = w->first[key]; i < w->first[key + 1]; i++)
+        if (!tell_once(w, w->find->pairs[w->order[i]].row))
+            return false;
+    return true;
+}
+
+/* The statement's keys lead to rows of a table that is joined on another server. */
+static bool find_over(struct find *f, struct asking *a, struct err *err)
+{
+    struct way_on *w;
+    bool ok;
+
+    f->query.keys = a->keys;
+    f->query.n = a->n;
+    if (!ask(f, err))
+        return false;
+    if (is_full(f)) {
+        count_roots(f, a);
+        return tell_crowded(f, a, true, err);
+    }
+    w = mem_alloc(1, sizeof(*w));
+    way_on_init(w, f, a);
+
+    const struct resolver_sink sink = {on_found, on_crowded, w};
+
+    ok = find_from(f->of, f->top, w->keys, w->set.n, &sink, err);
+    way_on_fini(w);
+    free(w);
+    return ok;
+}
+
+static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
+                      const struct str *keys, size_t n_keys, const struct resolver_sink *sink,
+                      struct err *err)
 {
     struct asking *a = mem_alloc(1, sizeof(*a));
     struct find f;
     bool ok = true;
 
-    find_init(&f, c, rows, sink, RESOLVER_SOME);
-    for (size_t from = 0; ok && from < rows->n;) {
-        const size_t n = resolver_keys_max(rows->keys + from, rows->n - from);
+    find_init(&f, of, branch, sink, RESOLVER_SOME);
+    for (size_t from = 0; ok && from < n_keys;) {
+        const size_t n = resolver_keys_max(keys + from, n_keys - from);
 
         for (a->n = 0; a->n < n; a->n++) {
-            a->keys[a->n] = rows->keys[from + a->n];
+            a->keys[a->n] = keys[from + a->n];
             a->numbers[a->n] = from + a->n;
         }
-        ok = find_together(&f, a, err);
+        ok = leads_on(&f) ? find_over(&f, a, err) : find_together(&f, a, err);
         from += n;
     }
     find_fini(&f);
@@ -294,33 +406,118 @@ bool resolver_find(struct mysql_conn *c, const struct resolver_rows *rows,
     return ok;
 }
 
-bool resolver_page(struct mysql_conn *c, const struct resolver_rows *rows, size_t limit,
+bool resolver_find(struct mysql_conn *const *of, const struct resolver_rows *rows,
+                   const struct resolver_sink *sink, struct err *err)
+{
+    return find_from(of, branch_of(rows), rows->keys, rows->n, sink, err);
+}
+
+/* ---- page by page ---- */
+
+/*
+ * A cursor has a part for each server on the way but the last, each behind the next: the key
+ * behind which the rows that are worked on there begin.  Then comes the root's key.
+ */
+static struct str take_cursor(struct str *after)
+{
+    struct str part = STR("");
+
+    if (after->len > 0)
+        (void)key_next(after, &part);
+    return part;
+}
+
+static bool page_from(struct mysql_conn *const *of, const struct branch *branch,
+                      const struct str *keys, size_t n, struct find *last, struct str after,
+                      struct buf *next, bool *end, struct err *err);
+
+/* The rows of the page, and how far that goes in next. */
+static bool page_of_roots(struct find *f, struct buf *next, bool *end, struct err *err)
+{
+    bool ok = true;
+
+    if (is_full(f) && f->n_pairs == 0)
+        return err_set(err, ERR_FATAL, "%" STR_FMT " has %zu rows without a usable key",
+                       STR_ARG(f->top->from), f->n_rows);
+    for (size_t i = 0; ok && i < f->n_pairs; i++)
+        ok = tell_found(f, i, NULL, err);
+    *end = !is_full(f);
+    buf_append(next, f->n_pairs > 0 ? key_of(f, f->n_pairs - 1) : f->query.after);
+    return ok;
+}
+
+/* The next rows that lead on to another server, until all that they lead to was told. */
+static bool page_over(struct find *f, struct find *last, struct str below, struct buf *next,
+                      bool *end, struct err *err)
+{
+    struct str *keys = mem_alloc(f->n_pairs + 1, sizeof(*keys));
+    struct buf rest = {0};
+    bool sub_end = true, ok = true;
+
+    for (size_t i = 0; i < f->n_pairs; i++)
+        keys[i] = key_of(f, i);
+
+    const size_t n = f->n_pairs == 0 ? 0 : resolver_keys_max(keys, f->n_pairs);
+
+    if (n > 0)
+        ok = page_from(f->of, f->top, keys, n, last, below, &rest, &sub_end, err);
+    key_append_part(next, sub_end && n > 0 ? keys[n - 1] : f->query.after);
+    if (!sub_end)
+        buf_append(next, buf_str(&rest));
+    *end = sub_end && n == f->n_pairs && !is_full(f);
+    buf_free(&rest);
+    free(keys);
+    return ok;
+}
+
+/* last: of the statement that finds roots, for its sink and limit. */
+static bool page_from(struct mysql_conn *const *of, const struct branch *branch,
+                      const struct str *keys, size_t n, struct find *last, struct str after,
+                      struct buf *next, bool *end, struct err *err)
+{
+    const bool over = query_top(branch)->parent != NULL;
+    const struct str own = over ? take_cursor(&after) : after;
+    struct find f;
+
+    find_init(&f, of, branch, last->sink, over ? KEYS_MAX : last->query.limit);
+    f.query.in_order = true;
+    f.query.keys = keys;
+    f.query.n = n;
+    f.query.after = own;
+
+    const bool ok = ask(&f, err) && (over ? page_over(&f, last, after, next, end, err)
+                                          : page_of_roots(&f, next, end, err));
+
+    find_fini(&f);
+    return ok;
+}
+
+bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *rows, size_t limit,
                    struct buf *after, const struct resolver_sink *sink, bool *end,
                    struct err *err)
 {
-    struct find f;
+    struct find last = {.sink = sink, .query.limit = limit};
+    struct buf next = {0};
 
     assert(rows->n == resolver_keys_max(rows->keys, rows->n));
-    find_init(&f, c, rows, sink, limit);
-    f.query.in_order = true;
-    f.query.keys = rows->keys;
-    f.query.n = rows->n;
-    f.query.after = buf_str(after);
 
-    bool ok = ask(&f, err);
+    const bool ok = page_from(of, branch_of(rows), rows->keys, rows->n, &last, buf_str(after),
+                              &next, end, err);
 
-    if (ok && is_full(&f) && f.n_pairs == 0)
-        ok = err_set(err, ERR_FATAL, "%" STR_FMT " has %zu rows without a usable key",
-                     STR_ARG(f.root->from), limit);
-    for (size_t i = 0; ok && i < f.n_pairs; i++)
-        ok = tell_found(&f, i, NULL, err);
     if (ok) {
-        *end = !is_full(&f);
-        if (f.n_pairs > 0) {
-            buf_clear(after);
-            buf_append(after, root_key(&f, f.n_pairs - 1));
-        }
+        buf_clear(after);
+        buf_append(after, buf_str(&next));
     }
-    find_fini(&f);
+    buf_free(&next);
     return ok;
+}
+
+void resolver_after(const struct resolver_rows *rows, struct str before, struct str root_key,
+                    struct buf *after)
+{
+    const struct branch *top = query_top(branch_of(rows));
+
+    for (; top->parent != NULL; top = query_top(top))
+        key_append_part(after, take_cursor(&before));
+    buf_append(after, root_key);
 }

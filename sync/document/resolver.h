@@ -2,7 +2,8 @@
  * From a changed related row to the keys of the documents that hold it, over all levels.
  *
  * Works from the row's own values (old and new image) and SQL along the relation path, never by
- * searching the index.
+ * searching the index.  Where the path leads from one server to another, what was found on the one
+ * is looked up on the other; `of` has a connection for each topic of the plan.
  */
 #ifndef SYNC_DOCUMENT_RESOLVER_H
 #define SYNC_DOCUMENT_RESOLVER_H
@@ -64,7 +65,7 @@ struct resolver_sink {
     bool (*crowded)(void *ctx, size_t key);
     void *ctx;
 };
-bool resolver_find(struct mysql_conn *c, const struct resolver_rows *rows,
+bool resolver_find(struct mysql_conn *const *of, const struct resolver_rows *rows,
                    const struct resolver_sink *sink, struct err *err) MUST_CHECK;
 
 /* How many of n keys one statement takes: at least one. */
@@ -74,9 +75,15 @@ size_t resolver_keys_max(const struct str *keys, size_t n);
  * The next documents of all rows together, whose keys one statement takes: at most limit, each
  * once, in the order of the root's key behind *after (empty: from the start), which is moved
  * on. *end: there are no more.  found as above, with key 0.
+ *
+ * Where the path leads over servers, a page has the documents of some of the rows on the next one;
+ * documents may come more than once, and a page may have none before the end.
  */
-bool resolver_page(struct mysql_conn *c, const struct resolver_rows *rows, size_t limit,
+bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *rows, size_t limit,
                    struct buf *after, const struct resolver_sink *sink, bool *end,
                    struct err *err) MUST_CHECK;
+/* The `after` behind one root of the page that was asked for with `before`; appended. */
+void resolver_after(const struct resolver_rows *rows, struct str before, struct str root_key,
+                    struct buf *after);
 
 #endif

@@ -82,17 +82,19 @@ bool definition_split_table(struct str table, struct str *database, struct str *
     return true;
 }
 
-bool definitions_locate(const struct definitions *d, struct str table, struct str *schema,
-                        struct str *name)
+bool definitions_locate(const struct definitions *d, struct str table,
+                        struct table_location *out)
 {
     struct str database;
-    const struct database_definition *db = definition_split_table(table, &database, name)
+    const struct database_definition *db = definition_split_table(table, &database, &out->name)
                                                ? definitions_database(d, database)
                                                : NULL;
 
-    if (db != NULL)
-        *schema = database_schema(db);
-    return db != NULL;
+    if (db == NULL)
+        return false;
+    out->topic = db->topic;
+    out->schema = database_schema(db);
+    return true;
 }
 
 static struct str name_of(struct str table)

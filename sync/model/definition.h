@@ -188,9 +188,14 @@ void table_visit(const struct table_definition *t, definition_table_fn visit, vo
 
 /* "shop.orders" into its two halves; false without a dot. */
 bool definition_split_table(struct str table, struct str *database, struct str *name);
-/* What DATABASE.TABLE is called on its server.  False: no such database is defined. */
-bool definitions_locate(const struct definitions *d, struct str table, struct str *schema,
-                        struct str *name);
+/* Where DATABASE.TABLE is, and what it is called there.  Borrowed. */
+struct table_location {
+    struct str topic;
+    struct str schema, name; /* on its server */
+};
+/* False: no such database is defined. */
+bool definitions_locate(const struct definitions *d, struct str table,
+                        struct table_location *out);
 /* The index alias of a table, with its default applied. */
 struct str table_index(const struct table_definition *t);
 /* The names in the document, with their defaults applied. */

@@ -25,7 +25,7 @@ struct checker {
 /* A table of the definition and what the server says of it. */
 struct subject {
     struct str table;        /* as the definition calls it */
-    struct str schema, name; /* on the server */
+    struct table_location at;
     struct place place;
     const struct table_facts *facts; /* NULL: reported */
     struct reach reach;              /* documents that one row of it is in */
@@ -50,22 +50,22 @@ static void offer(void *to, struct str name)
 
 static void report_missing(struct checker *c, const struct subject *s)
 {
-    struct nearest near = nearest_to(s->name);
+    struct nearest near = nearest_to(s->at.name);
 
     c->incomplete = true;
-    if (!c->source->each_table(c->source->ctx, s->schema, offer, &near)) {
+    if (!c->source->each_table(c->source->ctx, s->at.topic, s->at.schema, offer, &near)) {
         problems_add(c->problems, SEVERITY_ERROR, s->place,
                      "there is no schema `%" STR_FMT
                      "` on the server, or its tables may not be "
                      "seen",
-                     STR_ARG(s->schema));
+                     STR_ARG(s->at.schema));
         problems_fix(c->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO the user of the topic",
-                     STR_ARG(s->schema));
+                     STR_ARG(s->at.schema));
         return;
     }
     problems_add(c->problems, SEVERITY_ERROR, s->place,
                  "there is no table `%" STR_FMT "` in `%" STR_FMT "`%s%" STR_FMT "%s",
-                 STR_ARG(s->name), STR_ARG(s->schema),
+                 STR_ARG(s->at.name), STR_ARG(s->at.schema),
                  near.best.len > 0 ? "; did you mean `" : "", STR_ARG(near.best),
                  near.best.len > 0 ? "`?" : "");
 }
@@ -74,9 +74,9 @@ static struct subject find_subject(struct checker *c, struct str table, struct p
 {
     struct subject s = {.table = table, .place = place_of(c, table, place)};
 
-    if (!definitions_locate(c->d, table, &s.schema, &s.name))
+    if (!definitions_locate(c->d, table, &s.at))
         return s;
-    s.facts = c->source->find(c->source->ctx, s.schema, s.name);
+    s.facts = c->source->find(c->source->ctx, s.at.topic, s.at.schema, s.at.name);
     if (s.facts != NULL && s.facts->schema == NULL)
         s.facts = NULL;
     if (s.facts == NULL)
@@ -234,7 +234,7 @@ static void fix_key(struct checker *c, const struct subject *s)
         return;
     }
     problems_fix(c->problems, "ALTER TABLE `%" STR_FMT "`.`%" STR_FMT "` ADD PRIMARY KEY (...)",
-                 STR_ARG(s->schema), STR_ARG(s->name));
+                 STR_ARG(s->at.schema), STR_ARG(s->at.name));
 }
 
 /* False after a report: one of them is not there, or may be NULL. */
@@ -313,7 +313,7 @@ static void check_unique_keys(struct checker *c, const struct subject *s,
                      STR_ARG(s->table));
         problems_fix(c->problems,
                      "ALTER TABLE `%" STR_FMT "`.`%" STR_FMT "` ADD UNIQUE KEY (%" STR_FMT ");",
-                     STR_ARG(s->schema), STR_ARG(s->name), STR_ARG(buf_str(&names)));
+                     STR_ARG(s->at.schema), STR_ARG(s->at.name), STR_ARG(buf_str(&names)));
         buf_free(&names);
     }
 }
@@ -381,6 +381,25 @@ static void check_pair(struct checker *c, const struct column *from, const struc
                      STR_ARG(to->collation));
 }
 
+/* Each server compares by its own column alone: both must come to the same. */
+static void check_pair_across(struct checker *c, const struct column *from,
+                              const struct column *to, struct place place)
+{
+    if (str_equal(from->charset, to->charset) && str_equal(from->collation, to->collation)) {
+        check_pair(c, from, to, place);
+        return;
+    }
+    problems_add(c->problems, SEVERITY_ERROR, place,
+                 "`%" STR_FMT "` is compared by `%" STR_FMT "` and `%" STR_FMT "` by `%" STR_FMT
+                 "`: on two servers only columns of one collation can be joined",
+                 STR_ARG(from->name),
+                 STR_ARG(from->collation.len > 0 ? from->collation : from->type_text),
+                 STR_ARG(to->name),
+                 STR_ARG(to->collation.len > 0 ? to->collation : to->type_text));
+    problems_fix(c->problems, "give one of them the other's character set and collation, or join "
+                              "by a number");
+}
+
 /* Whether an index begins with these columns, in whatever order. */
 static bool has_index(const struct table_facts *f, const struct str *columns, size_t n)
 {
@@ -416,7 +435,7 @@ static struct reach reach_of(struct checker *c, const struct subject *s,
                              const struct str *columns, size_t n)
 {
     const struct shares_wanted wanted = {
-        .name = {s->schema, s->name},
+        .name = {s->at.schema, s->at.name},
         .columns = columns,
         .n_columns = n,
         .n_rows = s->facts->n_rows,
@@ -427,7 +446,7 @@ static struct reach reach_of(struct checker *c, const struct subject *s,
     if (has_unique_index(s->facts, columns, n))
         return s->reach;
     if (s->reach.largest == 0 || s->facts->schema->is_view || c->source->count_shares == NULL ||
-        !c->source->count_shares(c->source->ctx, &wanted, &shares))
+        !c->source->count_shares(c->source->ctx, s->at.topic, &wanted, &shares))
         return reach_below(s->reach, NULL);
     return reach_below(s->reach, &shares);
 }
@@ -438,15 +457,15 @@ static void fix_index(struct checker *c, const struct subject *s, const struct s
     struct buf names = {0}, index = {0};
 
     append_names(&names, columns, n, true);
-    buf_append(&index, s->name);
+    buf_append(&index, s->at.name);
     for (size_t i = 0; i < n; i++) {
         buf_append_char(&index, '_');
         buf_append(&index, columns[i]);
     }
     problems_fix(c->problems,
                  "CREATE INDEX `%.*s` ON `%" STR_FMT "`.`%" STR_FMT "` (%" STR_FMT ");",
-                 index.len < 60 ? (int)index.len : 60, index.ptr, STR_ARG(s->schema),
-                 STR_ARG(s->name), STR_ARG(buf_str(&names)));
+                 index.len < 60 ? (int)index.len : 60, index.ptr, STR_ARG(s->at.schema),
+                 STR_ARG(s->at.name), STR_ARG(buf_str(&names)));
     buf_free(&names);
     buf_free(&index);
 }
@@ -497,10 +516,11 @@ static void check_way_up(struct checker *c, const struct subject *outer,
 static void check_clause(struct checker *c, const struct subject *s, enum catalog_clause clause,
                          struct str text, struct place place)
 {
+    const struct catalog_name name = {s->at.schema, s->at.name};
     struct err err = {0};
 
     if (text.len == 0 ||
-        c->source->try_clause(c->source->ctx, s->schema, s->name, clause, text, &err))
+        c->source->try_clause(c->source->ctx, s->at.topic, &name, clause, text, &err))
         return;
     problems_add(c->problems, SEVERITY_ERROR, place_of(c, text, place),
                  "the server does not take this %s: %s",
@@ -540,7 +560,8 @@ static void check_join(struct checker *c, const struct subject *outer, struct su
 
         complete = complete && from != NULL && to != NULL;
         if (from != NULL && to != NULL)
-            check_pair(c, from, to, place_of(c, p->to[i], p->place));
+            (str_equal(outer->at.topic, s->at.topic) ? check_pair : check_pair_across)(
+                c, from, to, place_of(c, p->to[i], p->place));
     }
     if (!complete)
         return;
@@ -623,10 +644,11 @@ static void check_root(struct checker *c, const struct subject *s,
         (void)find_column(c, s, t->daily_check_column, t->place);
 }
 
-static struct schema *find_for_mapping(void *ctx, struct str schema, struct str table)
+static struct schema *find_for_mapping(void *ctx, struct str topic, struct str schema,
+                                       struct str table)
 {
     const struct checker *c = ctx;
-    const struct table_facts *facts = c->source->find(c->source->ctx, schema, table);
+    const struct table_facts *facts = c->source->find(c->source->ctx, topic, schema, table);
 
     return facts == NULL ? NULL : facts->schema;
 }

@@ -19,20 +19,21 @@
 
 struct mysql_conn;
 
-/* Where the facts come from; schema and table are the names on the server. */
+/* Where the facts come from; schema and table are the names on the topic's server. */
 struct check_source {
     void *ctx;
     /* Borrowed until the check ends; schema NULL inside: there is no such table. */
-    const struct table_facts *(*find)(void *ctx, struct str schema, struct str table);
+    const struct table_facts *(*find)(void *ctx, struct str topic, struct str schema,
+                                      struct str table);
     /* Offers the names of the schema's tables one by one; false: the schema has none that we
      * see. */
-    bool (*each_table)(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
-                       void *to);
+    bool (*each_table)(void *ctx, struct str topic, struct str schema,
+                       void (*offer)(void *to, struct str name), void *to);
     /* ERR_REJECT in err when the server does not understand the condition or the order. */
-    bool (*try_clause)(void *ctx, struct str schema, struct str table,
+    bool (*try_clause)(void *ctx, struct str topic, const struct catalog_name *table,
                        enum catalog_clause clause, struct str text, struct err *err);
     /* False: it is not known.  NULL: nobody can tell. */
-    bool (*count_shares)(void *ctx, const struct shares_wanted *wanted,
+    bool (*count_shares)(void *ctx, struct str topic, const struct shares_wanted *wanted,
                          struct catalog_shares *out);
 };
 
@@ -40,8 +41,15 @@ struct check_source {
 void definition_check_facts(const struct definitions *d, const struct table_definition *t,
                             const struct check_source *source, struct problems *problems);
 
-/* The same, asking the server.  False with err: it could not be asked.  Blocks. */
-bool definition_check_table(struct mysql_conn *c, const struct definitions *d,
+/* Borrowed connections to the servers of topics; NULL (err): that one cannot be asked, which is
+ * reported at the table that wants it. */
+struct check_servers {
+    void *ctx;
+    struct mysql_conn *(*open)(void *ctx, struct str topic, struct err *err);
+};
+
+/* The same, asking the servers.  False with err: one of them went away.  Blocks. */
+bool definition_check_table(const struct check_servers *servers, const struct definitions *d,
                             const struct table_definition *t, struct problems *problems,
                             struct err *err) MUST_CHECK;
 

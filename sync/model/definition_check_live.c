@@ -5,56 +5,97 @@
 #include "sync/model/catalog.h"
 #include "sync/model/definition_check.h"
 
-struct live {
-    struct mysql_conn *conn;
-    const struct definitions *d;
-    struct arena *arena;
+/* The tables of a definition that are on one server. */
+struct server {
+    struct str topic;
+    struct mysql_conn *conn; /* borrowed; NULL: not asked */
     struct catalog_name *names;
     struct table_facts *facts;
-    size_t n, cap;
+    size_t n;
+};
+
+struct live {
+    const struct definitions *d;
+    struct arena *arena;
+    struct server *servers;
+    size_t n_servers;
+    size_t n_tables; /* that the definition names, at most */
     struct err *err;
     bool failed;
 };
 
 static void count_table(void *ctx, struct str table)
 {
+    struct live *l = ctx;
+
     (void)table;
-    (*(size_t *)ctx)++;
+    l->n_tables++;
+}
+
+static struct server *find_server(const struct live *l, struct str topic)
+{
+    for (size_t i = 0; i < l->n_servers; i++)
+        if (str_equal(l->servers[i].topic, topic))
+            return &l->servers[i];
+    return NULL;
+}
+
+static struct server *server_of(struct live *l, struct str topic)
+{
+    struct server *s = find_server(l, topic);
+
+    if (s != NULL)
+        return s;
+    s = &l->servers[l->n_servers++];
+    s->topic = topic;
+    s->names = arena_alloc(l->arena, l->n_tables + 1, sizeof(*s->names));
+    s->facts = arena_alloc(l->arena, l->n_tables + 1, sizeof(*s->facts));
+    return s;
+}
+
+static size_t find_name(const struct server *s, struct str schema, struct str table)
+{
+    size_t i = 0;
+
+    while (i < s->n && !(str_equal(s->names[i].schema, schema) &&
+                         str_equal(s->names[i].table, table)))
+        i++;
+    return i;
 }
 
 static void name_table(void *ctx, struct str table)
 {
     struct live *l = ctx;
-    struct catalog_name found;
+    struct table_location at;
 
-    if (!definitions_locate(l->d, table, &found.schema, &found.table))
+    if (!definitions_locate(l->d, table, &at))
         return;
-    for (size_t i = 0; i < l->n; i++)
-        if (str_equal(l->names[i].schema, found.schema) &&
-            str_equal(l->names[i].table, found.table))
-            return;
-    l->names[l->n++] = found;
+
+    struct server *s = server_of(l, at.topic);
+
+    if (find_name(s, at.schema, at.name) == s->n)
+        s->names[s->n++] = (struct catalog_name){at.schema, at.name};
 }
 
-static const struct table_facts *find_live(void *ctx, struct str schema, struct str table)
+static const struct table_facts *find_live(void *ctx, struct str topic, struct str schema,
+                                           struct str table)
 {
-    const struct live *l = ctx;
+    const struct server *s = find_server(ctx, topic);
+    const size_t i = s == NULL ? 0 : find_name(s, schema, table);
 
-    for (size_t i = 0; i < l->n; i++)
-        if (str_equal(l->names[i].schema, schema) && str_equal(l->names[i].table, table))
-            return &l->facts[i];
-    return NULL;
+    return s == NULL || i == s->n ? NULL : &s->facts[i];
 }
 
-static bool each_live(void *ctx, struct str schema, void (*offer_to)(void *to, struct str name),
-                      void *to)
+static bool each_live(void *ctx, struct str topic, struct str schema,
+                      void (*offer_to)(void *to, struct str name), void *to)
 {
     struct live *l = ctx;
+    const struct server *s = find_server(l, topic);
     struct str *tables;
     size_t n = 0;
 
-    if (l->failed ||
-        !catalog_list_tables(l->conn, schema, 10000, l->arena, &tables, &n, l->err)) {
+    if (l->failed || s == NULL ||
+        !catalog_list_tables(s->conn, schema, 10000, l->arena, &tables, &n, l->err)) {
         l->failed = true;
         return true;
     }
@@ -63,13 +104,13 @@ static bool each_live(void *ctx, struct str schema, void (*offer_to)(void *to, s
     return n > 0;
 }
 
-static bool try_live(void *ctx, struct str schema, struct str table, enum catalog_clause clause,
-                     struct str text, struct err *err)
+static bool try_live(void *ctx, struct str topic, const struct catalog_name *table,
+                     enum catalog_clause clause, struct str text, struct err *err)
 {
     struct live *l = ctx;
-    const struct catalog_name name = {schema, table};
+    const struct server *s = find_server(l, topic);
 
-    if (l->failed || catalog_try_clause(l->conn, &name, clause, text, err))
+    if (l->failed || s == NULL || catalog_try_clause(s->conn, table, clause, text, err))
         return true;
     if (err->kind == ERR_REJECT)
         return false;
@@ -78,14 +119,16 @@ static bool try_live(void *ctx, struct str schema, struct str table, enum catalo
     return true;
 }
 
-static bool count_live(void *ctx, const struct shares_wanted *wanted, struct catalog_shares *out)
+static bool count_live(void *ctx, struct str topic, const struct shares_wanted *wanted,
+                       struct catalog_shares *out)
 {
     struct live *l = ctx;
+    const struct server *s = find_server(l, topic);
     struct err err = {0};
 
-    if (l->failed)
+    if (l->failed || s == NULL)
         return false;
-    if (catalog_count_shares(l->conn, wanted, out, &err))
+    if (catalog_count_shares(s->conn, wanted, out, &err))
         return true;
     if (err.kind != ERR_REJECT) {
         *l->err = err;
@@ -94,22 +137,73 @@ static bool count_live(void *ctx, const struct shares_wanted *wanted, struct cat
     return false;
 }
 
-bool definition_check_table(struct mysql_conn *c, const struct definitions *d,
+/* Where a table of the topic is named, for the report that its server cannot be asked. */
+struct naming {
+    const struct definitions *d;
+    struct str topic, table;
+};
+
+static void note_first(void *ctx, struct str table)
+{
+    struct naming *n = ctx;
+    const struct topic_definition *topic = definitions_topic_of(n->d, table);
+
+    if (n->table.len == 0 && topic != NULL && str_equal(topic->name, n->topic))
+        n->table = table;
+}
+
+static void report_closed(const struct live *l, const struct table_definition *t,
+                          struct str topic, const struct err *why, struct problems *problems)
+{
+    struct naming n = {l->d, topic, STR("")};
+
+    table_visit(t, note_first, &n);
+    problems_add(problems, SEVERITY_ERROR, definitions_place(l->d, n.table, t->place),
+                 "`%" STR_FMT "` is on topic `%" STR_FMT "`, whose server cannot be asked: %s",
+                 STR_ARG(n.table), STR_ARG(topic), why->msg);
+}
+
+/* False: one of them cannot be asked, which is reported. */
+static bool open_servers(struct live *l, const struct table_definition *t,
+                         const struct check_servers *servers, struct problems *problems)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < l->n_servers; i++) {
+        struct err why = {0};
+
+        l->servers[i].conn = servers->open(servers->ctx, l->servers[i].topic, &why);
+        if (l->servers[i].conn == NULL)
+            report_closed(l, t, l->servers[i].topic, &why, problems);
+        all = all && l->servers[i].conn != NULL;
+    }
+    return all;
+}
+
+bool definition_check_table(const struct check_servers *servers, const struct definitions *d,
                             const struct table_definition *t, struct problems *problems,
                             struct err *err)
 {
-    struct live l = {.conn = c, .d = d, .arena = arena_new(), .err = err};
+    struct live l = {.d = d, .arena = arena_new(), .err = err};
     const struct check_source source = {&l, find_live, each_live, try_live, count_live};
+    size_t n_loaded = 0;
 
-    table_visit(t, count_table, &l.cap);
-    l.names = arena_alloc(l.arena, l.cap + 1, sizeof(*l.names));
-    l.facts = arena_alloc(l.arena, l.cap + 1, sizeof(*l.facts));
+    table_visit(t, count_table, &l);
+    l.servers = arena_alloc(l.arena, l.n_tables + 1, sizeof(*l.servers));
     table_visit(t, name_table, &l);
-    l.failed = !catalog_load_facts(c, l.names, l.n, l.arena, l.facts, err);
-    if (!l.failed) {
-        definition_check_facts(d, t, &source, problems);
-        table_facts_fini(l.facts, l.n);
+    if (open_servers(&l, t, servers, problems)) {
+        for (; !l.failed && n_loaded < l.n_servers; n_loaded++) {
+            struct server *s = &l.servers[n_loaded];
+
+            l.failed = !catalog_load_facts(s->conn, s->names, s->n, l.arena, s->facts, err);
+            if (l.failed)
+                break;
+        }
+        if (!l.failed)
+            definition_check_facts(d, t, &source, problems);
     }
+    for (size_t i = 0; i < n_loaded; i++)
+        table_facts_fini(l.servers[i].facts, l.servers[i].n);
     arena_free(l.arena);
     return !l.failed;
 }

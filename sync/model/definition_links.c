@@ -239,15 +239,36 @@ static void check_form(struct checker *c, const struct relation_definition *r, s
     }
 }
 
-static void check_same_topic(struct checker *c, struct str table, struct place place,
-                             const struct database_definition *db)
+/* A link table and the table behind it are read by one statement. */
+static void check_through(struct checker *c, const struct relation_definition *r,
+                          const struct database_definition *db)
 {
-    if (db == NULL || c->topic.len == 0 || str_equal(db->topic, c->topic))
+    const struct database_definition *link =
+        r->through.given ? check_table_name(c, r->through.table, r->place) : NULL;
+
+    if (link == NULL || db == NULL || str_equal(link->topic, db->topic))
         return;
-    REPORT(c, table, place,
-           "a relation to a table of another topic (`%" STR_FMT "`, this one is `%" STR_FMT
-           "`) is not available yet",
+    REPORT(c, r->through.table, r->place,
+           "the link table is on topic `%" STR_FMT "` and `%" STR_FMT "` on topic `%" STR_FMT
+           "`: no statement joins them",
+           STR_ARG(link->topic), STR_ARG(r->table), STR_ARG(db->topic));
+    problems_fix(c->problems, "make the link table a relation of its own, with `%" STR_FMT
+                              "` as a relation below it",
+                 STR_ARG(r->table));
+}
+
+/* What another topic's log tells is not handed over yet. */
+static void check_followed(struct checker *c, const struct relation_definition *r,
+                           const struct database_definition *db)
+{
+    if (db == NULL || c->topic.len == 0 || str_equal(db->topic, c->topic) ||
+        r->refresh == REFRESH_NONE)
+        return;
+    REPORT(c, r->table, r->place,
+           "changes of a table of another topic (`%" STR_FMT "`, this one is `%" STR_FMT
+           "`) are not followed yet",
            STR_ARG(db->topic), STR_ARG(c->topic));
+    problems_fix(c->problems, "refresh: none");
 }
 
 static void check_relations(struct checker *c, struct str outer,
@@ -256,10 +277,10 @@ static void check_relations(struct checker *c, struct str outer,
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
 
-        check_same_topic(c, r->table, r->place, check_table_name(c, r->table, r->place));
-        if (r->through.given)
-            check_same_topic(c, r->through.table, r->place,
-                             check_table_name(c, r->through.table, r->place));
+        const struct database_definition *db = check_table_name(c, r->table, r->place);
+
+        check_through(c, r, db);
+        check_followed(c, r, db);
         check_pairs(c, r);
         check_form(c, r, outer);
         check_fields(c, r->columns, r->n_columns, r->relations, r->n_relations);

@@ -206,10 +206,10 @@ static void add_columns(struct maker *m, const struct object *o, const struct sc
 
 static const struct schema *find_schema(const struct maker *m, struct str table)
 {
-    struct str schema, name;
+    struct table_location at;
 
-    return definitions_locate(m->r->definitions, table, &schema, &name)
-               ? m->r->find(m->r->ctx, schema, name)
+    return definitions_locate(m->r->definitions, table, &at)
+               ? m->r->find(m->r->ctx, at.topic, at.schema, at.name)
                : NULL;
 }
 

@@ -27,9 +27,10 @@
 struct buf;
 struct schema;
 
-/* Finds the schema of a table by its names on the server; borrowed while mapping; NULL:
+/* Finds the schema of a topic's table by its names on the server; borrowed while mapping; NULL:
  * unknown. */
-typedef struct schema *(*mapping_schema_fn)(void *ctx, struct str schema, struct str table);
+typedef struct schema *(*mapping_schema_fn)(void *ctx, struct str topic, struct str schema,
+                                            struct str table);
 
 struct mapping_request {
     const struct definitions *definitions;

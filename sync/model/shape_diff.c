@@ -245,11 +245,19 @@ static void note_statement(struct differ *f, const struct object *o, const char 
              o->table.ptr, what);
 }
 
+/* Tables of other servers may have the same names. */
+static bool is_of_topic(const struct differ *f, struct str table)
+{
+    const struct topic_definition *t = definitions_topic_of(f->d, table);
+
+    return f->event->topic.len == 0 || t == NULL || str_equal(t->name, f->event->topic);
+}
+
 static void compare_event(struct differ *f, const struct object *o)
 {
     const struct shape_event *e = f->event;
 
-    if (e == NULL || e->ddl == NULL || !concerns(e->ddl, o))
+    if (e == NULL || e->ddl == NULL || !is_of_topic(f, o->table) || !concerns(e->ddl, o))
         return;
     for (size_t i = 0; i < e->ddl->n_columns; i++)
         if (is_given_away(e->ddl, &e->ddl->columns[i]))
@@ -264,10 +272,10 @@ static void compare_event(struct differ *f, const struct object *o)
 static const struct schema *look(const struct differ *f, const struct shape_find *shapes,
                                  struct str table)
 {
-    struct str schema, name;
+    struct table_location at;
 
-    return definitions_locate(f->d, table, &schema, &name)
-               ? shapes->find(shapes->ctx, schema, name)
+    return definitions_locate(f->d, table, &at)
+               ? shapes->find(shapes->ctx, at.topic, at.schema, at.name)
                : NULL;
 }
 

@@ -38,6 +38,7 @@ struct shape_find {
 
 /* The statement that was just met, whose shapes may not show all of it. */
 struct shape_event {
+    struct str topic;      /* whose it is; empty: that of every table */
     const struct ddl *ddl; /* NULL: none */
     bool hidden;           /* with one before, it did more than shapes show */
     bool filling; /* the version is being built: rows of before the statement may be in it, and

@@ -34,17 +34,26 @@ static int close_server(void **state)
     return 0;
 }
 
+static struct mysql_conn *open_topic(void *ctx, struct str topic, struct err *err)
+{
+    if (str_equal(topic, STR("away")))
+        err_set(err, ERR_RETRY, "nobody listens");
+    return str_equal(topic, STR("away")) ? NULL : ctx;
+}
+
 /* What the server has to say against the table; the counts of errors and warnings. */
 static void assert_check(const char *table, size_t n_errors, size_t n_warnings,
                          const char *said)
 {
+    const struct check_servers servers = {conn, open_topic};
     struct problems *problems = problems_new();
     struct buf text = {0};
     struct err err = {0};
 
     buf_printf(&text,
-               "topics: [{name: t, address: a}]\n"
-               "databases: [{name: d, topic: t, schema: live}, {name: n, topic: t}]\n"
+               "topics: [{name: t, address: a}, {name: away, address: b}]\n"
+               "databases: [{name: d, topic: t, schema: live}, {name: n, topic: t}, "
+               "{name: far, topic: away}]\n"
                "tables:\n  - %s\n",
                table);
 
@@ -52,7 +61,7 @@ static void assert_check(const char *table, size_t n_errors, size_t n_warnings,
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     assert_non_null(d);
-    if (!definition_check_table(conn, d, &d->tables[0], problems, &err))
+    if (!definition_check_table(&servers, d, &d->tables[0], problems, &err))
         fail_msg("%s", err.msg);
     buf_clear(&text);
     problems_append_text(problems, &text);
@@ -83,6 +92,16 @@ static void what_it_does_not_have_is_refused(void **state)
     assert_check("{table: d.seen}", 1, 0, "is a view");
     assert_check("{table: d.orders, columns: [noet]}", 1, 0, "did you mean `note`?");
     assert_check("{table: d.orders, key: [note]}", 1, 0, "may be NULL");
+}
+
+static void a_join_to_a_server_without_access_is_refused_at_its_place(void **state)
+{
+    (void)state;
+    assert_check("{table: d.orders, columns: [id], relations: [{from: customer_id, "
+                 "table: far.customer, to: id, refresh: none}]}",
+                 1, 0,
+                 "f:4:77: error: `far.customer` is on topic `away`, whose server cannot be asked: nobody "
+                 "listens");
 }
 
 static void an_index_that_is_missing_is_named_and_its_statement_works(void **state)
@@ -126,7 +145,7 @@ static void a_lost_server_is_no_mistake_of_the_definition(void **state)
 
     (void)state;
     mysql_conn_interrupt(other);
-    assert_false(definition_check_table(other, d, &d->tables[0], problems, &err));
+    assert_false(definition_check_table(&(struct check_servers){other, open_topic}, d, &d->tables[0], problems, &err));
     assert_true(err.kind == ERR_RETRY || err.kind == ERR_STOP);
     assert_int_equal(problems_n(problems), 0);
     mysql_conn_close(other);
@@ -139,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_server_has_is_taken),
         cmocka_unit_test(what_it_does_not_have_is_refused),
+        cmocka_unit_test(a_join_to_a_server_without_access_is_refused_at_its_place),
         cmocka_unit_test(an_index_that_is_missing_is_named_and_its_statement_works),
         cmocka_unit_test(a_condition_is_tried_by_the_server),
         cmocka_unit_test(a_lost_server_is_no_mistake_of_the_definition),

@@ -73,11 +73,13 @@ struct schemas {
     size_t n;
 };
 
-static struct schema *find_schema(void *ctx, struct str database, struct str table)
+static struct schema *find_schema(void *ctx, struct str topic, struct str database,
+                                  struct str table)
 {
     struct schemas *s = ctx;
     struct err err = {0};
 
+    (void)topic;
     assert_true(
         catalog_load(conn, &(struct catalog_name){database, table}, 1, &s->all[s->n], &err));
     return s->all[s->n++];
@@ -114,7 +116,7 @@ static void load(const struct plan *p, struct arena *a, const struct str *keys, 
 {
     struct err err = {0};
 
-    if (!loader_load(conn, p, keys, n, a, out, &err))
+    if (!loader_load(&conn, p, keys, n, a, out, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -233,7 +235,7 @@ static void a_failing_statement_names_its_table(void **state)
 
     (void)state;
     server_exec(conn, "RENAME TABLE item TO elsewhere");
-    assert_false(loader_load(conn, p, &key, 1, a, &out, &err));
+    assert_false(loader_load(&conn, p, &key, 1, a, &out, &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "item"));
     server_exec(conn, "RENAME TABLE elsewhere TO item");
@@ -278,7 +280,7 @@ static void customer_keys(const struct plan *p, const int *customers, size_t n,
                           struct buf *join)
 {
     struct schemas schemas = {0};
-    struct schema *s = find_schema(&schemas, STR("doc"), STR("customer"));
+    struct schema *s = find_schema(&schemas, STR(""), STR("doc"), STR("customer"));
     struct err err = {0};
     struct binding *b = plan_bind(p, 1, s, &err);
 
@@ -310,9 +312,9 @@ static size_t find_roots(struct found *f, const int *customers, size_t n, size_t
     const struct resolver_rows rows = {.plan = p, .place = 1, .keys = keys, .n = n};
 
     if (limit == 0)
-        done = resolver_find(conn, &rows, &sink, err);
+        done = resolver_find(&conn, &rows, &sink, err);
     for (; limit > 0 && done && !end; pages++)
-        done = resolver_page(conn, &rows, limit, &after, &sink, &end, err);
+        done = resolver_page(&conn, &rows, limit, &after, &sink, &end, err);
     assert_true(done == (err->kind == ERR_NONE));
     for (size_t i = 0; i < n; i++)
         buf_free(&join[i]);

@@ -24,7 +24,7 @@ struct dump {
 NORETURN void die(const char *what, const struct err *err);
 
 /* A plan_schema_fn; ctx is the struct dump, which keeps the schemas. */
-struct schema *find_schema(void *ctx, struct str database, struct str table);
+struct schema *find_schema(void *ctx, struct str topic, struct str database, struct str table);
 
 void print_loaded(const struct loaded *l);
 

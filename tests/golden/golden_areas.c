@@ -52,7 +52,7 @@ static void read_area(struct dump *d, uint8_t area, const struct str *keys, size
     struct loaded *out = arena_alloc(d->arena, n, sizeof(*out));
     struct err err = {0};
 
-    if (!loader_load_area(d->conn, d->plan, area, keys, n, d->arena, out, &err))
+    if (!loader_load_area(&d->conn, d->plan, area, keys, n, d->arena, out, &err))
         die("area", &err);
     for (size_t i = 0; i < n; i++) {
         if (all[i].body.ptr == NULL)

@@ -41,9 +41,11 @@ void die(const char *what, const struct err *err)
     exit(1);
 }
 
-struct schema *find_schema(void *ctx, struct str database, struct str table)
+struct schema *find_schema(void *ctx, struct str topic, struct str database, struct str table)
 {
     struct dump *d = ctx;
+
+    (void)topic;
 
     for (size_t i = 0; i < d->n_schemas; i++)
         if (str_equal(d->schemas[i]->database, database) &&
@@ -136,7 +138,7 @@ struct loaded *load_all(struct dump *d, size_t *n)
     for (size_t got = PAGE; got == PAGE;) {
         struct loaded *page;
 
-        if (!loader_load_range(d->conn, d->plan, after, PAGE, d->arena, &page, &got, &err))
+        if (!loader_load_range(&d->conn, d->plan, after, PAGE, d->arena, &page, &got, &err))
             die("range", &err);
         all = mem_resize(all, *n + got, sizeof(*all));
         for (size_t i = 0; i < got; i++)
@@ -195,7 +197,7 @@ static void dump_keys(struct dump *d)
         for (size_t i = 0; i < m; i++)
             keys[i] = all[from + i].key;
         keys[m] = keys[0]; /* asked for twice, answered twice */
-        if (!loader_load(d->conn, d->plan, keys, m + 1, d->arena, out, &err))
+        if (!loader_load(&d->conn, d->plan, keys, m + 1, d->arena, out, &err))
             die("load", &err);
         for (size_t i = 0; i < m; i++) {
             check_key_of_id(d, &out[i]);
@@ -331,9 +333,9 @@ static void dump_roots(struct dump *d)
         bool refresh;
 
         plan_place(d->plan, place, &database, &table, &refresh);
-        struct related r = read_related(d, place, find_schema(d, database, table));
+        struct related r = read_related(d, place, find_schema(d, STR(""), database, table));
 
-        if (!resolver_find(d->conn,
+        if (!resolver_find(&d->conn,
                            &(struct resolver_rows){.plan = d->plan,
                                                    .place = place,
                                                    .keys = r.join_keys,

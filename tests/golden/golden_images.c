@@ -34,7 +34,7 @@ static bool want_table(void *ctx, struct str database, struct str table, struct 
 
     if (!is_root(d, database, table))
         return false;
-    *schema = schema_ref(find_schema(d, database, table));
+    *schema = schema_ref(find_schema(d, STR(""), database, table));
     return true;
 }
 
@@ -159,7 +159,7 @@ static void print_all(struct images *im)
         struct loaded *l = value, loaded;
 
         if (!flat && l->err == NULL) {
-            if (!loader_load(im->dump->conn, im->dump->plan, &l->key, 1, im->dump->arena,
+            if (!loader_load(&im->dump->conn, im->dump->plan, &l->key, 1, im->dump->arena,
                              &loaded, &err))
                 die("load", &err);
             l = &loaded;

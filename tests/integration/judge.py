@@ -14,18 +14,21 @@ def index_of(table):
     return table.get("index") or table["table"].split(".", 1)[1]
 
 
-def verdicts(database, engine, path, tables=None, absent=()):
+def verdicts(database, engine, path, tables=None, absent=(), others=()):
     """[(table, equal, report)] of each table that the definition file defines (or of those named).
 
-    absent: fields that a document may lack where they are null, as they came after it."""
+    absent: fields that a document may lack where they are null, as they came after it; others: servers of
+    other topics by their names."""
     definitions = oracle.Definitions([path])
+    connections = {topic: other.connect(conv={}) for topic, other in dict(others).items()}
     connection = database.connect(conv={})
     try:
-        seer = oracle.Oracle(connection, definitions)
+        seer = oracle.Oracle(connection, definitions, connections)
         return [verdict(seer, engine, name, index_of(table), absent) for name, table in definitions.tables.items()
                 if tables is None or name in tables]
     finally:
-        connection.close()
+        for opened in (connection, *connections.values()):
+            opened.close()
 
 
 def without_nulls(names, value):
@@ -47,14 +50,14 @@ def verdict(seer, engine, table, index, absent=()):
     return table, equal, f"{table} in {index}: {report.getvalue()}"
 
 
-def wait_equal(database, engine, path, tables=None, seconds=30, alive=None, absent=()):
+def wait_equal(database, engine, path, tables=None, seconds=30, alive=None, absent=(), others=()):
     """Judges until everything is equal; the last reports as Failed when that takes too long.
 
     The database must be still.  alive is called in between, to fail early when there is no hope."""
     end = time.monotonic() + seconds
     pause = 0.05
     while True:
-        found = verdicts(database, engine, path, tables, absent)
+        found = verdicts(database, engine, path, tables, absent, others)
         if all(equal for _, equal, _ in found):
             return
         if time.monotonic() > end:

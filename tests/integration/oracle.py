@@ -196,7 +196,7 @@ class Table:
     """A table of the database, with its columns and primary key."""
 
     def __init__(self, cursor, schema, name):
-        self.schema, self.name = schema, name
+        self.schema, self.name, self.cursor = schema, name, cursor
         self.from_clause = f'{quote(schema)}.{quote(name)}'
         cursor.execute('SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND '
                        'TABLE_NAME = %s ORDER BY ORDINAL_POSITION', (schema, name))
@@ -236,6 +236,16 @@ class Definitions:
             self.tables.update({t['table']: t for t in content.get('tables') or []})
         self.folder = os.path.dirname(os.path.abspath(paths[0]))
 
+    def topics_used(self, table):
+        """The names of the topics that the table and what it leads to are on."""
+        found, todo = set(), [self.tables[table]]
+        while todo:
+            thing = todo.pop()
+            found.add(self.topic_of(thing['table'])['name'])
+            todo += thing.get('relations') or []
+            todo += [thing['through']] if thing.get('through') else []
+        return found
+
     def topic_of(self, table):
         return self.topics[self.databases[table.split('.', 1)[0]]['topic']]
 
@@ -249,19 +259,28 @@ def listed(value):
 
 
 class Oracle:
-    """Computes documents; everything it reads is of one snapshot."""
+    """Computes documents; everything it reads of one server is of one snapshot.
 
-    def __init__(self, connection, definitions):
-        self.cursor = connection.cursor(pymysql.cursors.DictCursor)
+    others: connections to the servers of other topics than those of the tables asked for."""
+
+    def __init__(self, connection, definitions, others=()):
+        self.cursor = self.snapshot(connection)
+        self.others = {topic: self.snapshot(other) for topic, other in dict(others).items()}
         self.definitions = definitions
         self.cached_tables, self.cached_rows, self.ranks, self.less_deep = {}, {}, {}, {}
-        self.cursor.execute("SET time_zone = '+00:00', sql_mode = ''")
-        self.cursor.execute('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-        self.cursor.execute('START TRANSACTION WITH CONSISTENT SNAPSHOT')
+
+    @staticmethod
+    def snapshot(connection):
+        cursor = connection.cursor(pymysql.cursors.DictCursor)
+        cursor.execute("SET time_zone = '+00:00', sql_mode = ''")
+        cursor.execute('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+        cursor.execute('START TRANSACTION WITH CONSISTENT SNAPSHOT')
+        return cursor
 
     def table(self, name):
         if name not in self.cached_tables:
-            self.cached_tables[name] = Table(self.cursor, *self.definitions.schema_and_name(name))
+            cursor = self.others.get(self.definitions.topic_of(name)['name'], self.cursor)
+            self.cached_tables[name] = Table(cursor, *self.definitions.schema_and_name(name))
         return self.cached_tables[name]
 
     def rows(self, table, condition, order_by=None):
@@ -273,9 +292,9 @@ class Oracle:
         order += [f'{table.from_clause}.{quote(c.name)}' for c in table.key]
         if order:
             sql += ' ORDER BY ' + ', '.join(order)
-        self.cursor.execute(sql)
+        table.cursor.execute(sql)
         return [{name: cell.decode() if isinstance(cell, bytes) else None if cell is None else str(cell)
-                 for name, cell in zip(table.columns, row.values())} for row in self.cursor.fetchall()]
+                 for name, cell in zip(table.columns, row.values())} for row in table.cursor.fetchall()]
 
     def documents(self, name, keys=None):
         """Yields (_id, document or DeadLetter) of every row, or of those whose _id is in keys."""
@@ -420,7 +439,7 @@ class Oracle:
         cells = tuple(row[a.name.lower()] for a, _ in pairs)
         if None in cells:
             return []
-        slot = (outer.name, inner.name, str(from_columns), str(to_columns), relation.get('where'),
+        slot = (outer.from_clause, inner.from_clause, id(inner), str(from_columns), str(to_columns), relation.get('where'),
                 relation.get('order_by'), cells)
         if slot not in self.cached_rows:
             conditions = [self.equal(a, b, cell) for (a, b), cell in zip(pairs, cells)]

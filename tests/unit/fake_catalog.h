@@ -124,20 +124,22 @@ static inline struct table_facts *fake_table(struct fake_catalog *f, const char 
     return facts;
 }
 
-static inline const struct table_facts *fake_find(void *ctx, struct str schema,
-                                                  struct str table)
+static inline const struct table_facts *fake_find(void *ctx, struct str topic,
+                                                  struct str schema, struct str table)
 {
     const struct fake_catalog *f = ctx;
 
+    (void)topic;
     for (size_t i = 0; i < f->n; i++)
         if (str_equal(schema, STR("shop")) && str_equal(f->facts[i].schema->table, table))
             return &f->facts[i];
     return NULL;
 }
 
-static inline struct schema *fake_find_schema(void *ctx, struct str schema, struct str table)
+static inline struct schema *fake_find_schema(void *ctx, struct str topic, struct str schema,
+                                              struct str table)
 {
-    const struct table_facts *facts = fake_find(ctx, schema, table);
+    const struct table_facts *facts = fake_find(ctx, topic, schema, table);
 
     return facts == NULL ? NULL : facts->schema;
 }

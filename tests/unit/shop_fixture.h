@@ -58,10 +58,12 @@ static inline void shop_fini(struct shop *s)
 }
 
 /* For plan_compile; ctx is the shop. */
-static inline struct schema *shop_find(void *ctx, struct str database, struct str table)
+static inline struct schema *shop_find(void *ctx, struct str topic, struct str database,
+                                       struct str table)
 {
     struct shop *s = ctx;
 
+    (void)topic;
     assert_true(str_equal(database, STR("db")));
     return str_equal(table, STR("orders"))     ? s->orders
            : str_equal(table, STR("customer")) ? s->customer

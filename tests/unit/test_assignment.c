@@ -24,7 +24,7 @@ static struct version_spec spec(struct definitions *d, const char *index)
 
 static struct routing *routing(void)
 {
-    return routing_new(NULL, 0, NULL, NULL);
+    return routing_new(STR("shop"), NULL, 0, NULL, NULL);
 }
 
 static void what_is_wanted_is_taken_when_a_routing_was_made_for_it(void **state)

@@ -36,8 +36,10 @@ static size_t number_of(struct str table)
     return 0;
 }
 
-static struct schema *find(void *ctx, struct str database, struct str table)
+static struct schema *find(void *ctx, struct str topic, struct str database,
+                           struct str table)
 {
+    (void)topic;
     (void)database;
     return ((struct family *)ctx)->schemas[number_of(table)];
 }

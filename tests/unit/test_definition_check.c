@@ -15,21 +15,22 @@ static struct fake_catalog catalog;
 static struct buf report;
 static uint64_t n_of_customer = 50;
 
-static bool each_table(void *ctx, struct str schema, void (*offer)(void *to, struct str name),
-                       void *to)
+static bool each_table(void *ctx, struct str topic, struct str schema,
+                       void (*offer)(void *to, struct str name), void *to)
 {
     const struct fake_catalog *f = ctx;
 
+    (void)topic;
     for (size_t i = 0; i < f->n && str_equal(schema, STR("shop")); i++)
         offer(to, f->facts[i].schema->table);
     return str_equal(schema, STR("shop"));
 }
 
-static bool try_clause(void *ctx, struct str schema, struct str table,
+static bool try_clause(void *ctx, struct str topic, const struct catalog_name *table,
                        enum catalog_clause clause, struct str text, struct err *err)
 {
     (void)ctx;
-    (void)schema;
+    (void)topic;
     (void)table;
     (void)clause;
     return memmem(text.ptr, text.len, "nothing", 7) == NULL ||
@@ -37,12 +38,13 @@ static bool try_clause(void *ctx, struct str schema, struct str table,
 }
 
 /* Two of item's rows have one order; fifty of orders' rows have one customer, three on average. */
-static bool count_shares(void *ctx, const struct shares_wanted *wanted,
+static bool count_shares(void *ctx, struct str topic, const struct shares_wanted *wanted,
                          struct catalog_shares *out)
 {
     const bool item = str_equal(wanted->name.table, STR("item"));
 
     (void)ctx;
+    (void)topic;
     *out = item ? (struct catalog_shares){2, 10, 20, true}
                 : (struct catalog_shares){n_of_customer, 100, 250, n_of_customer < 5000};
     return !str_equal(wanted->name.table, STR("bare"));

@@ -2,6 +2,8 @@
 
 #include "tests/unit/definition_text.h"
 
+#include "src/base/err.h"
+
 static void a_wrong_field_is_refused_at_its_place(void **state)
 {
     (void)state;
@@ -224,13 +226,33 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
     assert_int_equal(problems_count(problems, SEVERITY_ERROR), 9);
 }
 
-static void a_relation_to_another_topic_is_refused(void **state)
+#define TWO_TOPICS                                             \
+    "topics: [{name: s, address: a}, {name: t, address: b}]\n" \
+    "databases: [{name: s, topic: s}, {name: t, topic: t}]\n"
+
+static void a_link_table_on_another_server_than_its_target_is_refused(void **state)
 {
     (void)state;
-    assert_refused("topics: [{name: s, address: a}, {name: t, address: b}]\n"
-                   "databases: [{name: s, topic: s}, {name: t, topic: t}]\n"
-                   "tables: [{table: s.a, relations: [{from: x, table: t.b, to: y}]}]",
-                   3, 52, "of another topic");
+    assert_refused(TWO_TOPICS
+                   "tables: [{table: s.a, relations: [{from: x, table: t.b, to: y, many: true, "
+                   "refresh: none, through: {table: s.l, from: x, to: y}}]}]",
+                   3, 108, "no statement joins them");
+}
+
+static void a_topic_that_others_lead_to_is_not_deleted(void **state)
+{
+    struct definitions *d =
+        apply(NULL, TWO_TOPICS "tables: [{table: s.a, relations: [{from: x, table: t.b, to: y, "
+                               "refresh: none}]}]");
+    struct err err = {0};
+
+    (void)state;
+    assert_non_null(d);
+    assert_null(definition_remove(d, STR("topic"), STR("t"), &err));
+    assert_non_null(strstr(err.msg, "is used by"));
+    assert_null(definition_remove(d, STR("database"), STR("t"), &err));
+    assert_non_null(strstr(err.msg, "is used by"));
+    definitions_unref(d);
 }
 
 static void every_mistake_is_reported_at_once(void **state)
@@ -251,7 +273,8 @@ int main(void)
         DEFINITION_TEST(fields_of_a_relation_that_make_no_sense_together_are_refused),
         DEFINITION_TEST(what_a_relation_can_show_is_taken),
         DEFINITION_TEST(what_is_not_available_yet_is_refused_and_checked),
-        DEFINITION_TEST(a_relation_to_another_topic_is_refused),
+        DEFINITION_TEST(a_link_table_on_another_server_than_its_target_is_refused),
+        DEFINITION_TEST(a_topic_that_others_lead_to_is_not_deleted),
         DEFINITION_TEST(every_mistake_is_reported_at_once),
     };
     return cmocka_run_group_tests_name("definition_refused", tests, NULL, NULL);

@@ -7,8 +7,10 @@
 #include "sync/routing.h"
 #include "tests/unit/document_fixture.h"
 
-static struct schema *find(void *ctx, struct str database, struct str table)
+static struct schema *find(void *ctx, struct str topic, struct str database,
+                           struct str table)
 {
+    (void)topic;
     (void)database;
     (void)table;
     return ctx;
@@ -37,7 +39,7 @@ static struct routing *route(struct str database, struct str table, bool any_cas
     target->plan = reading;
     target->plan_unref = reading_free;
 
-    struct routing *r = routing_new(&target, 1, find, s);
+    struct routing *r = routing_new(plan_topic(reading->plan, 0), &target, 1, find, s);
 
     target_unref(target);
     definitions_unref(d);

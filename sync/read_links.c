@@ -1,0 +1,119 @@
+#include "config.h"
+
+#include "sync/read_links.h"
+
+#include "src/base/mem.h"
+#include "src/mysql.h"
+#include "sync/document/plan.h"
+#include "sync/peers.h"
+#include "sync/read_position.h"
+#include "sync/read_view.h"
+#include "sync/routing.h"
+#include "sync/server_access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct foreign_link {
+    char *topic;
+    struct peer peer; /* with a reference to its server */
+    struct read_link link;
+};
+
+static struct foreign_link *link_to(struct read_links *l, struct str topic)
+{
+    for (size_t i = 0; i < l->n_foreign; i++)
+        if (str_equal(str_from(l->foreign[i].topic), topic))
+            return &l->foreign[i];
+    l->foreign = mem_resize(l->foreign, l->n_foreign + 1, sizeof(*l->foreign));
+
+    struct foreign_link *f = &l->foreign[l->n_foreign++];
+
+    *f = (struct foreign_link){.topic = strndup(topic.ptr, topic.len)};
+    return f;
+}
+
+/* The topic may have been started anew, with another position or server. */
+static bool take_peer(struct read_links *l, struct foreign_link *f, struct err *err)
+{
+    struct peer now;
+
+    if (l->peers == NULL || !peers_find(l->peers, str_from(f->topic), &now))
+        return err_set(err, ERR_RETRY, "topic %s, which has tables of the documents, does not run",
+                       f->topic);
+    if (now.reader == f->peer.reader) {
+        server_access_unref(now.server);
+        return true;
+    }
+    read_link_fini(&f->link);
+    server_access_unref(f->peer.server);
+    f->peer = now;
+    f->link = (struct read_link){.opt = {.topic = f->topic,
+                                         .primary = now.server,
+                                         .known = now.known,
+                                         .reader = now.reader,
+                                         .stop = l->own.opt.stop,
+                                         .timeout_ms = l->own.opt.timeout_ms,
+                                         .statements = l->own.opt.statements}};
+    return true;
+}
+
+static bool open_foreign(struct read_links *l, struct str topic, struct mysql_conn **out,
+                         struct err *err)
+{
+    struct foreign_link *f = link_to(l, topic);
+    uint64_t ignored;
+
+    if (!take_peer(l, f, err))
+        return false;
+    if (!read_link_open(&f->link, f->peer.server, read_position_version(f->peer.reader),
+                        &ignored, err))
+        return err_wrap(err, "topic %s, which has tables of the documents", f->topic);
+    *out = f->link.conn;
+    return true;
+}
+
+bool read_links_open(struct read_links *l, const struct reading *from, uint64_t at_least,
+                     uint64_t *stamp, struct err *err)
+{
+    l->n_conns = plan_n_topics(from->plan);
+    l->conns = mem_resize(l->conns, l->n_conns, sizeof(struct mysql_conn *));
+    if (!read_link_open(&l->own, from->server, at_least, stamp, err))
+        return false;
+    l->conns[0] = l->own.conn;
+    for (size_t i = 1; i < l->n_conns; i++)
+        if (!open_foreign(l, plan_topic(from->plan, i), &l->conns[i], err))
+            return false;
+    return true;
+}
+
+bool read_links_end(struct read_links *l, struct err *err)
+{
+    for (size_t i = 0; i < l->n_conns; i++)
+        if (!read_view_close(l->conns[i], err))
+            return false;
+    return true;
+}
+
+void read_links_close(struct read_links *l)
+{
+    read_link_close(&l->own);
+    for (size_t i = 0; i < l->n_foreign; i++)
+        read_link_close(&l->foreign[i].link);
+    l->n_conns = 0;
+}
+
+void read_links_fini(struct read_links *l)
+{
+    read_link_fini(&l->own);
+    for (size_t i = 0; i < l->n_foreign; i++) {
+        read_link_fini(&l->foreign[i].link);
+        server_access_unref(l->foreign[i].peer.server);
+        free(l->foreign[i].topic);
+    }
+    free(l->foreign);
+    free(l->conns);
+    l->foreign = NULL;
+    l->conns = NULL;
+    l->n_foreign = l->n_conns = 0;
+}

@@ -154,7 +154,7 @@ class Contract:
         if kind == 'float':
             return shortest_float32(float(text))
         if kind == 'double':
-            return Decimal(repr(float(text)))
+            return Decimal(number_text(Decimal(repr(float(text)))))
         if kind in ('date', 'datetime', 'timestamp'):
             return self.date(column, text)
         if kind in ('time', 'uuid', 'inet4', 'inet6'):

@@ -2,9 +2,10 @@
 """Runs the integration tests and says how it went, in TAP.
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N] [--jobs N]
-           [--only WORD...] [--kills N] [--list]
+           [--only WORD...] [--kills N] [--seeds N] [--list]
 
-A test is a function test_... of a module test_....py beside this file; it gets a World.  --only takes
+A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
+gives by name; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the module test_kill runs only so, or
 where --kills says how often.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
@@ -37,11 +38,15 @@ class Interrupted(BaseException):
     """By a signal, which is the argument."""
 
 
-def find_tests(words, kills):
-    tests = {}
+def no_more(_):
+    return {}
+
+
+def find_tests(options):
+    words, kills, tests = options.only, options.kills, {}
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
-        for name, function in vars(module).items():
+        for name, function in [*vars(module).items(), *getattr(module, "more_tests", no_more)(options).items()]:
             if not name.startswith("test_") or not callable(function):  # a module may be imported
                 continue
             full = f"{module.__name__[5:]}.{name[5:]}"
@@ -62,6 +67,7 @@ def arguments(given):
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--kills", type=int)
+    parser.add_argument("--seeds", type=int)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
     return parser.parse_args(given)
@@ -167,7 +173,7 @@ def interrupt(number, _):
 
 def main(given):
     options = arguments(given)
-    tests = find_tests(options.only, options.kills)
+    tests = find_tests(options)
     options.kills = options.kills or 200
     if options.list:
         print("\n".join(tests))

@@ -209,12 +209,16 @@ class Engine(Server):
 
     def documents(self, index, page=5000):
         """Yields (id, _source, _version) of every document; the last write is visible."""
-        self.ask("POST", f"/{index}/_refresh")
-        answer = self.ask("POST", f"/{index}/_search?scroll=2m",
+        for hit in self.hits(index, page):
+            yield hit["_id"], hit["_source"], int(hit["_version"])
+
+    def hits(self, pattern, page=5000):
+        """Yields every document of the indexes as a search shows it."""
+        self.ask("POST", f"/{pattern}/_refresh")
+        answer = self.ask("POST", f"/{pattern}/_search?scroll=2m",
                           {"size": page, "sort": ["_doc"], "version": True, "query": {"match_all": {}}})
         while answer["hits"]["hits"]:
-            for hit in answer["hits"]["hits"]:
-                yield hit["_id"], hit["_source"], int(hit["_version"])
+            yield from answer["hits"]["hits"]
             answer = self.ask("POST", "/_search/scroll", {"scroll": "2m", "scroll_id": answer["_scroll_id"]})
         self.ask("DELETE", "/_search/scroll", {"scroll_id": answer["_scroll_id"]})
 

@@ -1,0 +1,112 @@
+"""Random tables for the property tests: keys and join columns of every type, and values for them.
+
+Values are few, so that rows meet; texts differ in case, accents and trailing spaces, so that
+collations matter.
+"""
+# The literals that values are chosen from, and each type's SQL.
+INTEGER = ['0', '1', '2', '3', '7', '12', '100', '-1', '-5']
+TEXT = ["'a'", "'A'", "'ä'", "'b'", "'B '", "'b'", "'12'", "'1'", "'x,y'", "'50%'", "'it''s'", "'ß'", "'ss'", "''"]
+WIDE = TEXT + ["'日本'", "'😀'", "'Ω'"]
+BYTES = ["x'00'", "x'61'", "x'6100'", "x'41'", "x'2c25'", "x'ff'", "''"]
+SMALL = [str(n) for n in range(1, 9)]
+TYPES = {
+    'tiny': ('TINYINT', INTEGER),
+    'int': ('INT', INTEGER + ['2147483647']),
+    'big': ('BIGINT', INTEGER + ['9223372036854775807', '-9223372036854775808']),
+    'ubig': ('BIGINT UNSIGNED', ['0', '1', '2', '12', '18446744073709551615']),
+    'dec': ('DECIMAL(10,2)', ['0', '1', '12', '1.50', '-5', '0.01']),
+    'dec4': ('DECIMAL(20,4)', ['0', '1', '12', '1.5', '-5', '0.0001']),
+    'ci': ('VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci', WIDE),
+    'uni': ('VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci', WIDE),
+    'bin': ('VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin', WIDE),
+    'latin': ('VARCHAR(20) CHARACTER SET latin1', TEXT),
+    'char': ('CHAR(8) CHARACTER SET utf8mb3', TEXT + ["'日本'"]),
+    'vb': ('VARBINARY(10)', BYTES),
+    'fixed': ('BINARY(3)', BYTES),
+    'date': ('DATE', ["'2024-01-01'", "'2024-02-29'", "'0000-00-00'", "'1999-12-31'"]),
+    'dt': ('DATETIME', ["'2024-01-01 00:00:00'", "'2024-02-29 01:02:03'", "'0000-00-00 00:00:00'"]),
+    'dt3': ('DATETIME(3)', ["'2024-01-01 00:00:00'", "'2024-02-29 01:02:03.5'", "'2024-02-29 01:02:03'"]),
+    'time': ('TIME(1)', ["'00:00:00'", "'-01:00:00.5'", "'12:00:00'"]),
+    'year': ('YEAR', ['2024', '1999', '0']),
+    'enum': ("ENUM('b','a','12','Z')", ["'a'", "'b'", "'12'", "'Z'"]),
+    'bit': ('BIT(9)', ['0', '1', '12', '256']),
+    'dbl': ('DOUBLE', ['0', '1', '1.5', '0.1', '12']),
+    'flt': ('FLOAT', ['0', '1', '1.5', '0.1', '12']),
+    'ref': ('INT', SMALL),
+}
+CLASSES = [
+    {'tiny', 'int', 'big', 'ubig', 'dec', 'dec4', 'ci', 'uni', 'bin', 'latin', 'char', 'enum'},
+    {'tiny', 'int', 'big', 'ubig', 'dec', 'dec4', 'bit', 'dbl', 'flt', 'ref'},
+    {'vb', 'fixed'}, {'date'}, {'dt', 'dt3'}, {'time'}, {'year'},
+]
+# Those that `apply` lets be joined: no numbers with texts.
+APPLIED = [{'ci', 'uni', 'bin', 'latin', 'char', 'enum'}] + CLASSES[1:]
+# Shown only: neither joined by, nor compared, nor part of a key.
+SHOWN = {
+    'text': ('TEXT CHARACTER SET utf8mb4', WIDE + ["'" + 'long ' * 60 + "'"]),
+    'set': ("SET('x','y','z')", ["''", "'x'", "'x,z'", "'y'"]),
+    'json': ('JSON', ["'{}'", """'{"a": [1, 2.50, null], "b": {"c": "ü"}}'""", """'{"a": []}'"""]),
+    'blob': ('BLOB', BYTES),
+    'ts': ('TIMESTAMP(2) NULL', ["'2024-01-01 00:00:00'", "'2024-02-29 01:02:03.25'"]),
+}
+NAMES = ['order', 'Größe', 'a b', 'select', 'back`tick', 'N']  # for columns; each wants its quotes
+
+
+def joinable(a, b, classes=None):
+    return any(a in c and b in c for c in classes or CLASSES)
+
+
+def quote(name):
+    return '`' + name.replace('`', '``') + '`'
+
+
+class Table:
+    """A table: name in the definition (DATABASE.TABLE), columns as (name, kind) and a primary key."""
+
+    def __init__(self, rng, database, name):
+        self.database, self.short = database, name
+        self.name = f'{database}.{name}'
+        self.rng = rng
+
+    def strange(self):
+        """Columns of any kind, the key of any of them."""
+        kinds = self.rng.sample(sorted(TYPES), self.rng.randint(4, 8))
+        self.columns = [(f'c{i}_{kind}', kind) for i, kind in enumerate(kinds)]
+        self.key = self.columns[:self.rng.choice([1, 1, 2, 3])]
+        return self
+
+    def plain(self):
+        """As people make them: small keys, columns that lead to other tables' keys, and some to show."""
+        rng = self.rng
+        self.columns = [('id', 'ref')] + [(f'ref{i}', 'ref') for i in range(rng.randint(1, 3))]
+        self.key = self.columns[:rng.choice([1, 1, 1, 2])]
+        for kind in rng.sample(['ci', 'bin', 'int', 'dec', 'dt3', 'enum'] + sorted(SHOWN), rng.randint(1, 4)):
+            self.columns.append((f'p_{kind}', kind))
+        if rng.random() < 0.3:
+            self.columns.append((rng.choice(NAMES), rng.choice(['ci', 'int', 'ref'])))
+        return self
+
+    def compared(self):
+        """The columns that conditions and orders may name."""
+        return [c for c in self.columns if c[1] in TYPES]
+
+    def create(self):
+        lines = [f'{quote(name)} {(TYPES | SHOWN)[kind][0]}{" NOT NULL" if (name, kind) in self.key else ""}'
+                 for name, kind in self.columns]
+        lines.append(f"PRIMARY KEY ({', '.join(quote(n) for n, _ in self.key)})")
+        lines += [f'KEY ({quote(name)})' for name, _ in self.compared()]
+        return f"CREATE TABLE {quote(self.database)}.{quote(self.short)} ({', '.join(lines)})"
+
+    def sql_name(self):
+        return f'{quote(self.database)}.{quote(self.short)}'
+
+    def value(self, kind, nullable):
+        if nullable and self.rng.random() < 0.1:
+            return 'NULL'
+        return self.rng.choice((TYPES | SHOWN)[kind][1])
+
+    def any_value(self, column):
+        return self.value(column[1], column not in self.key)
+
+    def row(self):
+        return '(' + ', '.join(self.any_value(c) for c in self.columns) + ')'

@@ -161,6 +161,19 @@ bool build_catch_up(struct index_build *b, uint64_t to, struct err *err)
     return true;
 }
 
+/* What changed up to now and leads to very many documents (sync/fan_out.h) is in them. */
+static bool wait_for_fan_outs(struct index_build *b, struct err *err)
+{
+    const int64_t now_ms = clock_wall_ms();
+
+    while (pipeline_fan_out_oldest_ms(b->opt.pipeline, str_from(b->index)) <= now_ms) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
 static bool publish(struct index_build *b, struct err *err)
 {
     return search_put_settings(b->opt.search, str_from(b->index), str_from(b->final_settings),
@@ -174,7 +187,8 @@ static bool publish(struct index_build *b, struct err *err)
 static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
-    if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err))
+    if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err) ||
+        !wait_for_fan_outs(b, err))
         return false;
     /* Also refreshed while the stream does not wait for it. */
     while (!build_repeat_deletes(b, err) || !search_refresh(b->opt.search, str_from(b->index), err))

@@ -22,6 +22,7 @@ librebalance_a_SOURCES = \
 	%D%/node_failover.c \
 	%D%/node_gap.c \
 	%D%/node_index.c \
+	%D%/node_fan_out.c \
 	%D%/node_list.c \
 	%D%/node_marks.c \
 	%D%/node_metrics.c \

@@ -317,6 +317,12 @@ void node_forget_index(struct coordinator *co, struct str index);
 struct index_build *node_find_build(struct coordinator *co, struct str alias, uint64_t number);
 /* NULL: the engine takes its changes. */
 const struct held_index *node_find_held(const struct coordinator *co, struct str index);
+/* "fan_out": what of its related rows is not in all documents yet; under the lock. */
+void node_append_fan_out(struct coordinator *co, struct json_writer *w,
+                         const struct stored_version *v);
+/* As jobs; those of an id, index or table, empty: all. */
+bool node_list_fan_outs(struct coordinator *co, struct str name, struct json_writer *w,
+                        size_t *n_listed, struct err *err) MUST_CHECK;
 /* Builds whose version is changing and that do not run. */
 void node_resume_builds(struct coordinator *co);
 void node_finish_builds(struct coordinator *co);

@@ -212,7 +212,7 @@ static bool list_jobs(struct lister *l, struct err *err)
         buf_free(&id);
     }
     arena_free(a);
-    return ok;
+    return ok && node_list_fan_outs(l->co, l->name, l->w, &l->n, err);
 }
 
 static bool list_log(struct lister *l, struct err *err)

@@ -281,6 +281,7 @@ static void append_table(struct coordinator *co, struct json_writer *w,
     json_put_string(w, STR("verify"), counted->verify);
     append_reason(co, w, t, c, &v);
     append_build(co, w, &v);
+    node_append_fan_out(co, w, v.available);
     json_close_object(w);
     buf_free(&v.index);
 }

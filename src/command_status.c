@@ -168,6 +168,25 @@ static void note_build(struct buf *out, struct str table)
     }
 }
 
+static void note_fan_out(struct buf *out, struct str table)
+{
+    uint64_t rows;
+
+    if (!json_find_u64(table, "/fan_out/rows", &rows))
+        return;
+    add_note(out, table, "/table");
+    buf_append(out, STR("reads documents of "));
+    human_count(out, rows);
+    buf_append(out, STR(" changed rows that lead to very many again: "));
+    put(out, table, "/fan_out/documents_done", RENDER_COUNT);
+    buf_append(out, STR(" done"));
+    if (!has_value(table, "/fan_out/remaining"))
+        return;
+    buf_append(out, STR(", "));
+    put(out, table, "/fan_out/remaining", RENDER_COUNT);
+    buf_append(out, STR(" left"));
+}
+
 static void note_warnings(struct buf *out, struct str item, const char *name)
 {
     struct json_reader r;
@@ -201,6 +220,7 @@ static void note_table(struct buf *out, struct str table)
     uint64_t dead = 0;
 
     note_build(out, table);
+    note_fan_out(out, table);
     if (is_text(table, "/state", "unavailable") && !has_text(table, "/reason") &&
         !json_find_u64(table, "/build/version", &dead)) {
         add_note(out, table, "/table");

@@ -191,7 +191,7 @@ const struct command command_table[] = {
      NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false},
     LIST("relation", "relations", "[TABLE]", "table"),
     LIST("version", "index versions", "[INDEX]", NULL),
-    LIST("job", "builds and their progress", "", NULL),
+    LIST("job", "builds and other long work, and how far it is", "", NULL),
     GET("job"),
     LIST("log", "latest events: what was built, changed and stopped, and why", "[TABLE]",
          "table"),

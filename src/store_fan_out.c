@@ -236,6 +236,7 @@ static void fill_sum(struct arena *a, const struct str *cells, void *element)
         .cursor = arena_copy(a, cells[8]),
         .created_ms = (int64_t)row_number(cells[9]),
         .updated_ms = (int64_t)row_number(cells[10]),
+        .first_id = row_number(cells[11]),
     };
 }
 
@@ -244,7 +245,7 @@ bool store_sum_fan_outs(struct store *s, struct arena *a, struct fan_out_sum **o
 {
     static const char sql[] =
         "SELECT topic, index_name, table_name, source, version, run, COUNT(*), MAX(documents),"
-        " MAX(cursor_bytes), MIN(created_ms), MAX(updated_ms) FROM fan_out"
+        " MAX(cursor_bytes), MIN(created_ms), MAX(updated_ms), MIN(id) FROM fan_out"
         " GROUP BY topic, index_name, version, place, table_name, source, run"
         " ORDER BY topic, index_name, version, place, run = 0, run";
     struct row_list list = ROW_LIST(a, struct fan_out_sum, fill_sum);

@@ -90,7 +90,8 @@ bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint
 /* What is to be done, summed up: one row a run, and one for all that wait of one place. */
 struct fan_out_sum {
     struct str topic, index, table, source;
-    uint64_t version, run; /* 0: they wait */
+    uint64_t version, run; /* run 0: they wait */
+    uint64_t first_id;
     uint64_t jobs, documents;
     struct str cursor;
     int64_t created_ms, updated_ms; /* of the oldest; of the newest */

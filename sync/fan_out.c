@@ -164,8 +164,10 @@ void fan_out_set_routing(struct fan_out *f, struct routing *routing)
     for (size_t i = 0; i < routing->n_targets; i++)
         (void)find_version(f, routing->targets[i]);
     for (struct version *v = f->versions; v != NULL; v = v->next)
-        if (target_of(v, routing) == NULL)
+        if (target_of(v, routing) == NULL) {
             leave_out(v);
+            v->n_waiting = 0;
+        }
     f->wake = true;
     pthread_cond_signal(&f->woken);
     pthread_mutex_unlock(&f->lock);
@@ -421,7 +423,7 @@ static bool acknowledge(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
     const size_t n = v->run.n_out;
-    const struct str cursor = fan_out_run_acknowledge(&v->run, v->target);
+    const struct str cursor = fan_out_run_acknowledge(&v->run, v->target, clock_mono_ms());
 
     count(&f->status.documents, n);
     return store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor, v->run.documents,
@@ -597,7 +599,7 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
     if (f->opt.page == 0)
         f->opt.page = 10000;
     if (f->opt.slice == 0)
-        f->opt.slice = 500;
+        f->opt.slice = 1000;
     f->owner = (struct fan_out_owner){str_from(opt->topic), opt->term};
     stop_init(&f->stop);
     f->links = (struct read_links){.own.opt = {.topic = opt->topic,
@@ -691,8 +693,10 @@ struct fan_out_progress fan_out_progress(struct fan_out *f, struct str alias, ui
 
     pthread_mutex_lock(&f->lock);
     for (const struct version *v = f->versions; v != NULL; v = v->next)
-        if (str_equal(str_from(v->alias), alias) && v->number == number)
+        if (str_equal(str_from(v->alias), alias) && v->number == number) {
             p = v->progress;
+            p.rows = v->n_waiting;
+        }
     pthread_mutex_unlock(&f->lock);
     return p;
 }

@@ -43,8 +43,8 @@ struct fan_out_options { /* all borrowed */
     struct server_access *server; /* the one that is followed */
     struct known_server *known;
     struct peers *peers; /* of the node */
-    size_t page;  /* root keys of a statement; 0: 10000 */
-    size_t slice; /* documents in flight of one version; 0: 500 */
+    size_t page;         /* root keys of a statement; 0: 10000 */
+    size_t slice;        /* documents in flight of one version at most; 0: 1000 */
 };
 
 struct fan_out *fan_out_new(const struct fan_out_options *opt) RETURNS_NONNULL MUST_CHECK;
@@ -90,9 +90,10 @@ struct fan_out_status {
 };
 struct fan_out_status fan_out_status(struct fan_out *f);
 
-/* How far the run of an index version is.  @thread any */
+/* How far an index version is.  @thread any */
 struct fan_out_progress {
-    uint64_t run;       /* 0: none */
+    uint64_t rows; /* that lead to very many documents and are not done, as looked at last */
+    uint64_t run;  /* of the store, that goes on; 0: none */
     uint64_t documents; /* acknowledged */
     uint64_t known;     /* further ones that were found */
     bool all_known;     /* there are no more than these */

@@ -3,6 +3,7 @@
 #include "sync/fan_out_run.h"
 
 #include "src/base/arena.h"
+#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/store_fan_out.h"
 #include "sync/delivery/delivery.h"
@@ -14,10 +15,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define SLICE_MIN 50
+#define SLICE_MAX 1000
+
 void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx)
 {
-    *r = (struct fan_out_run){
-        .arena = arena_new(), .page = arena_new(), .wake = wake, .ctx = ctx};
+    *r = (struct fan_out_run){.arena = arena_new(),
+                              .page = arena_new(),
+                              .slice_size = SLICE_MIN,
+                              .wake = wake,
+                              .ctx = ctx};
 }
 
 /*
@@ -199,13 +206,16 @@ static struct ticket *open_slice(struct fan_out_run *r, size_t n)
         assert(false);
     r->slice = s;
     r->n_out = n;
+    r->out_ms = clock_mono_ms();
     return ticket;
 }
 
 bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery *d,
                         const struct stop *stop, size_t max, struct err *err)
 {
-    const size_t n = r->n_roots - r->n_done < max ? r->n_roots - r->n_done : max;
+    const size_t left = r->n_roots - r->n_done,
+                 most = r->slice_size < max ? r->slice_size : max;
+    const size_t n = left < most ? left : most;
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     struct ticket *ticket = open_slice(r, n);
     bool ok;
@@ -232,11 +242,22 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery
     return ok;
 }
 
-struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t)
+size_t fan_out_slice_size(size_t n, int64_t took_ms)
+{
+    const size_t fit = n * SLICE_MS / (size_t)(took_ms < 1 ? 1 : took_ms);
+    const size_t near = fit > n * 2 ? n * 2 : fit < n / 2 ? n / 2 : fit;
+
+    return near < SLICE_MIN ? SLICE_MIN : near > SLICE_MAX ? SLICE_MAX : near;
+}
+
+struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t,
+                                   int64_t now_ms)
 {
     const struct resolver_rows rows = rows_of(r, t);
 
     assert(fan_out_run_slice(r) == SLICE_DONE);
+    if (r->n_out >= r->slice_size) /* the last of a page says less */
+        r->slice_size = fan_out_slice_size(r->n_out, now_ms - r->out_ms);
     r->n_done += r->n_out;
     r->documents += r->n_out;
     drop_slice(r);

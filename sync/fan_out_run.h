@@ -52,14 +52,16 @@ struct fan_out_run {
     struct arena *page;
     struct fan_out_root *roots;
     size_t n_roots, cap_roots;
-    size_t n_done;    /* acknowledged of them */
-    size_t n_out;     /* behind these: in flight */
+    size_t n_done;     /* acknowledged of them */
+    size_t n_out;      /* behind these: in flight */
     struct buf before; /* the cursor that the page was asked for with */
     struct buf after;  /* the one of the next page */
     struct buf cursor; /* behind what is acknowledged */
-    bool end;         /* there is no next page */
+    bool end;          /* there is no next page */
 
     struct slice *slice;     /* NULL: none is out */
+    size_t slice_size;       /* of the next */
+    int64_t out_ms;          /* when it went, monotonic */
     void (*wake)(void *ctx); /* a slice ended; on any thread */
     void *ctx;
 };
@@ -80,11 +82,19 @@ bool fan_out_run_needs_page(const struct fan_out_run *r);
 bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_links *l,
                            size_t limit, struct err *err) MUST_CHECK;
 
-/* Hand over the next roots, at most max.  May wait for delivery; ERR_STOP. */
+/*
+ * Hand over the next roots, at most max: as many as are acknowledged in about SLICE_MS, so that
+ * a change of the stream that must wait for them waits no longer.  May wait for delivery;
+ * ERR_STOP.
+ */
+#define SLICE_MS 40
 bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery *d,
                         const struct stop *stop, size_t max, struct err *err) MUST_CHECK;
 enum slice_state fan_out_run_slice(const struct fan_out_run *r);
 /* SLICE_DONE was seen: the cursor (borrowed) moves. */
-struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t);
+struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t,
+                                   int64_t now_ms);
+/* How many documents go next, when so many took so long. */
+size_t fan_out_slice_size(size_t n, int64_t took_ms);
 
 #endif

@@ -516,6 +516,16 @@ bool pipeline_cascades_wait_for(struct pipeline *p, struct str index)
     return cascades_wait_for(p->cascades, index);
 }
 
+struct fan_out_progress pipeline_fan_out(struct pipeline *p, struct str alias, uint64_t number)
+{
+    return fan_out_progress(p->fan_out, alias, number);
+}
+
+int64_t pipeline_fan_out_oldest_ms(struct pipeline *p, struct str index)
+{
+    return fan_out_oldest_ms(p->fan_out, index);
+}
+
 struct target *pipeline_target(struct pipeline *p, struct str index)
 {
     struct routing *r = assignment_routing(p->assignment);

@@ -86,6 +86,9 @@ struct target *pipeline_target(struct pipeline *p, struct str index);
 struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index) RETURNS_NONNULL;
 /* As cascades_wait_for(). */
 bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
+struct fan_out_progress pipeline_fan_out(struct pipeline *p, struct str alias, uint64_t number);
+/* As fan_out_oldest_ms(). */
+int64_t pipeline_fan_out_oldest_ms(struct pipeline *p, struct str index);
 /* The builder has taken the versions that it was given last. */
 bool pipeline_is_settled(struct pipeline *p);
 

@@ -58,7 +58,7 @@ static const struct route table[] = {
      "of a table"},
     {METHOD_GET, "/api/v1/versions", ROLE_VIEWER, api_list, "version", 0, "the index versions"},
     {METHOD_GET, "/api/v1/versions/{name}", ROLE_VIEWER, api_list, "version", 0, "of an index"},
-    {METHOD_GET, "/api/v1/jobs", ROLE_VIEWER, api_list, "job", 0, "builds and their progress"},
+    {METHOD_GET, "/api/v1/jobs", ROLE_VIEWER, api_list, "job", 0, "builds and other long work, and how far it is"},
     {METHOD_GET, "/api/v1/jobs/{name}", ROLE_VIEWER, api_list, "job", 0, "one job"},
     {METHOD_GET, "/api/v1/log", ROLE_VIEWER, api_list, "log", 0, "what happened"},
     {METHOD_GET, "/api/v1/log/{name}", ROLE_VIEWER, api_list, "log", 0, "to one table"},

@@ -12,9 +12,9 @@ class Work:
     def __init__(self, rng, tables):
         self.rng, self.tables = rng, tables
         self.kinds = [(getattr(self, name), weight) for name, weight in (
-            ("insert", 8), ("insert_several", 6), ("insert_ignore", 3), ("replace", 8), ("upsert", 6), ("update", 20),
+            ("insert", 8), ("insert_several", 4), ("insert_ignore", 3), ("replace", 8), ("upsert", 6), ("update", 20),
             ("update_key", 7), ("update_several", 8), ("update_joined", 5), ("update_ordered", 3), ("swap_keys", 4),
-            ("swap_values", 4), ("delete", 7), ("delete_several", 4), ("delete_joined", 3), ("come_and_go", 3),
+            ("swap_values", 4), ("delete", 7), ("delete_several", 7), ("delete_joined", 3), ("come_and_go", 3),
             ("go_and_come", 4), ("hot_row", 2), ("everything", 2), ("select_into", 3), ("part_rolled_back", 3),
             ("nothing", 1))]
 
@@ -67,7 +67,7 @@ class Work:
         return [self.insert_into(self.table(), "INSERT", 1)]
 
     def insert_several(self):
-        return [self.insert_into(self.table(), "INSERT IGNORE", self.rng.randint(2, 8))]
+        return [self.insert_into(self.table(), "INSERT IGNORE", self.rng.randint(2, 6))]
 
     def insert_ignore(self):
         return [self.insert_into(self.table(), "INSERT IGNORE", 1)]
@@ -153,7 +153,8 @@ class Work:
 
     def delete_several(self):
         table = self.table()
-        return [f"DELETE FROM {table.sql_name()} WHERE {self.several(table)} LIMIT {self.rng.randint(1, 4)}"]
+        limit = self.rng.choice(["", " LIMIT 1", " LIMIT 4"])
+        return [f"DELETE FROM {table.sql_name()} WHERE {self.several(table)}{limit}"]
 
     def come_and_go(self):
         table = self.table()

@@ -118,6 +118,18 @@ static void a_relation_of_single_values_is_a_field(void **state)
         "\"type\":\"scaled_float\",\"scaling_factor\":100},\"texts\":{\"type\":\"keyword\"}}}");
 }
 
+static void documents_with_areas_have_a_field_for_what_they_are_made_of(void **state)
+{
+    (void)state;
+    assert_mappings(
+        "{table: d.customer, columns: [id], relations: [{from: id, table: d.item, to: "
+        "order_id, as: items, many: true, columns: [id], refresh: none, relations: "
+        "[{from: order_id, table: d.orders, to: id, as: o, columns: [id], refresh: area}]}]}",
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},\"items\":{"
+        "\"properties\":{\"id\":{\"type\":\"integer\"},\"o\":{\"properties\":{\"id\":{\"type\":"
+        "\"integer\"}}}}},\"_millrace\":{\"type\":\"object\",\"enabled\":false}}}");
+}
+
 static void a_constant_has_the_field_of_its_value(void **state)
 {
     (void)state;
@@ -384,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_visible_columns_are_mapped_strictly),
         TEST(relations_are_objects_within),
+        TEST(documents_with_areas_have_a_field_for_what_they_are_made_of),
         TEST(a_relation_of_single_values_is_a_field),
         TEST(a_constant_has_the_field_of_its_value),
         TEST(a_transformed_column_has_the_field_of_what_comes_out),

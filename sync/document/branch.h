@@ -51,6 +51,7 @@ struct branch {
     bool refresh;     /* a change of its rows rebuilds documents */
     bool alone;       /* or, if it can be, only the area that it is in */
     uint8_t area;     /* that one, from 1; 0: the whole document */
+    bool by_key_alone; /* of an area's root: its key says all that is wanted of a row */
     struct str where; /* SQL condition of rows that count; empty: all */
 
     /*

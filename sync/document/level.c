@@ -7,6 +7,7 @@
 #include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
+#include "sync/document/key.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
 
@@ -226,13 +227,38 @@ static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
     return n;
 }
 
-bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, struct err *err)
+/* Rows of which nothing is wanted but what their keys say. */
+static void take_keys(struct level *l)
+{
+    const struct branch *b = l->branch;
+
+    for (uint32_t i = 0; i < l->keys.n; i++) {
+        struct str key = key_set_get(&l->keys, i), part;
+
+        for (size_t k = 0; k < b->n_read; k++)
+            l->values[k] = (struct value){.kind = VALUE_NULL};
+        for (size_t k = 0; k < b->n_joins && key_next(&key, &part); k++)
+            l->values[b->joins[k].inner_at] = cell_value(b->joins[k].inner, part);
+        take_row(l, i);
+    }
+}
+
+static bool read_rows(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
 {
     for (uint32_t from = 0, n; from < l->keys.n; from += n) {
         n = chunk_size(&l->keys, from);
-        if (!read_chunk(l, of[l->branch->topic], sql, from, n, err))
+        if (!read_chunk(l, c, sql, from, n, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
     }
+    return true;
+}
+
+bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, struct err *err)
+{
+    if (l->branch->by_key_alone)
+        take_keys(l);
+    else if (!read_rows(l, of[l->branch->topic], sql, err))
+        return false;
     group_rows(l);
     return read_children(l, of, sql, err);
 }

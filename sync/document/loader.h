@@ -33,7 +33,8 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
 
 /*
  * The same of one area, from 1: a body is the JSON of that member, and nothing else of the
- * document is read; id and key are not set.
+ * document is read; id and key are not set.  Where the document's key alone leads to the area,
+ * not even its row is: it has a body then also where the row is gone.
  */
 bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_t area,
                       const struct str *keys, size_t n, struct arena *a, struct loaded *out,

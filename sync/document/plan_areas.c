@@ -11,6 +11,7 @@
 #include "src/base/buf.h"
 #include "src/json.h"
 #include "sync/binlog/schema.h"
+#include "sync/document/key.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
 
@@ -34,6 +35,23 @@ static bool is_below(const struct branch *b, const struct branch *top)
     return b->parent != NULL && top_of(b) == top;
 }
 
+/* Integers have one text: the key that is asked for is what c is joined by, without reading. */
+static bool is_joined_by_key(const struct branch *root, const struct branch *entry)
+{
+    for (size_t i = 0; i < root->n_joins; i++)
+        if (!key_is_integer(root->joins[i].inner))
+            return false;
+    for (size_t i = 0; i < entry->n_joins; i++) {
+        bool is_key = false;
+
+        for (size_t k = 0; k < root->n_joins; k++)
+            is_key = is_key || root->joins[k].inner == entry->joins[i].outer;
+        if (!is_key)
+            return false;
+    }
+    return true;
+}
+
 /* A branch of no fields that reads what c is joined by, and c below it. */
 static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
 {
@@ -46,6 +64,7 @@ static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
     alone->children = arena_alloc(co->plan->arena, 1, sizeof(struct branch *));
     alone->children[0] = c;
     alone->n_children = 1;
+    alone->by_key_alone = is_joined_by_key(root, branch_entry(c));
     query_prepare_joins(alone, branch_entry(c), co->plan->arena);
     return alone;
 }
@@ -55,22 +74,11 @@ static struct str name_of(const struct branch *c)
     return (struct str){c->member.ptr + 1, c->member.len - 3}; /* without quotes and colon */
 }
 
-static const struct topic_definition *topic_of(const struct plan_compiler *co,
-                                               const struct branch *b)
+/* The root's source reads and stamps all of it. */
+static bool is_of_one_source(const struct plan *p, const struct branch *top)
 {
-    const struct database_definition *d = definitions_database(co->defs, b->database);
-
-    return definitions_topic(co->defs, d->topic);
-}
-
-/* One source reads and stamps all of it. */
-static bool is_of_one_source(const struct plan_compiler *co, const struct branch *top)
-{
-    const struct plan *p = co->plan;
-    const struct topic_definition *mine = topic_of(co, p->branches[0]);
-
     for (size_t i = 1; i < p->n_branches; i++)
-        if (is_below(p->branches[i], top) && topic_of(co, p->branches[i]) != mine)
+        if (is_below(p->branches[i], top) && p->branches[i]->topic != p->branches[0]->topic)
             return false;
     return true;
 }
@@ -197,7 +205,7 @@ void plan_add_areas(struct plan_compiler *co, const struct table_definition *t)
     for (size_t i = 0; i < root->n_children && p->n_areas < UINT8_MAX; i++) {
         const struct branch *top = branch_entry(root->children[i]);
 
-        if (wants_area(p, top) && is_of_one_source(co, top))
+        if (wants_area(p, top) && is_of_one_source(p, top))
             add_area(co, root->children[i]);
     }
     if (p->n_areas > 0)

@@ -320,10 +320,9 @@ static void emit_refresh(struct unit *u, struct str id, struct str key, struct s
 }
 
 /* Rows of a doubtful shape say only which rows are to be read again. */
-static void refresh_root(struct unit *u)
+static void refresh_root(struct unit *u, bool had, bool has)
 {
     struct change_writer *w = u->w;
-    const bool had = u->change->before != NULL, has = u->change->after != NULL;
     const bool same = had && has && str_equal(buf_str(&w->id), buf_str(&w->old_id));
 
     if (had && !same) {
@@ -335,33 +334,31 @@ static void refresh_root(struct unit *u)
         emit_refresh(u, buf_str(&w->id), buf_str(&w->key), buf_str(&w->routing));
 }
 
-/* The images of a root row, with their ids. */
-static void believe_root(struct unit *u, const struct use *use, const struct binding *b)
+/* The images of a root row, with the ids that they had and have. */
+static void believe_root(struct unit *u, const struct use *use, const struct binding *b,
+                         bool had, bool has)
 {
     struct change_writer *w = u->w;
-    const struct row_change *c = u->change;
     const struct str id = buf_str(&w->old_id), key = buf_str(&w->old_key),
                      routing = buf_str(&w->old_routing);
 
-    if (c->after == NULL) {
+    if (had &&
+        (!has || !str_equal(buf_str(&w->id), id) || !str_equal(buf_str(&w->routing), routing)))
         emit_delete(u, id, key, routing);
+    else if (had && !update_matters(u, use, b))
         return;
-    }
-    if (c->before != NULL &&
-        (!str_equal(buf_str(&w->id), id) || !str_equal(buf_str(&w->routing), routing)))
-        emit_delete(u, id, key, routing);
-    else if (c->before != NULL && !update_matters(u, use, b))
-        return;
-    write_root(u, use, b);
+    if (has)
+        write_root(u, use, b);
 }
 
+/* A key may make no id, before the change or after it; the other one counts all the same. */
 static void root_change(struct unit *u, const struct use *use, const struct binding *b)
 {
     struct change_writer *w = u->w;
     const struct row_change *c = u->change;
     struct buf *id[] = {&w->id, &w->key, &w->routing},
                *old[] = {&w->old_id, &w->old_key, &w->old_routing};
-    struct err err = {0};
+    struct err err = {0}, none = {0};
 
     for (size_t i = 0; i < 3; i++) {
         buf_clear(id[i]);
@@ -373,15 +370,17 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         stop_unknown(u, use, lacks);
         return;
     }
-    if ((c->before != NULL &&
-         !plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &err)) ||
-        (c->after != NULL &&
-         !plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)))
+    const bool had = c->before != NULL &&
+                     plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &none);
+    const bool has =
+        c->after != NULL && plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err);
+
+    if (c->after != NULL && !has)
         bury(u, &err);
-    else if (u->at->doubtful)
-        refresh_root(u);
+    if (u->at->doubtful)
+        refresh_root(u, had, has);
     else
-        believe_root(u, use, b);
+        believe_root(u, use, b, had, has);
 }
 
 /*

@@ -91,3 +91,16 @@ def test_a_dead_letter_whose_row_stands_in_other_documents_as_well_builds_these_
     w.equal(daemon)
     if w.engine.get(w.index("node"), "x")["over"] != {"a": 2}:
         raise Failed("the other document has the old row")
+
+
+def test_a_row_leaves_its_document_when_its_new_key_makes_no_id_and_gets_one_when_it_does_again(w):
+    w.sql("CREATE TABLE part (id VARCHAR(10) PRIMARY KEY, a INT)", "INSERT INTO part VALUES ('x', 1), ('y', 1)")
+    daemon = w.follow(w.definitions({"table": "part"}))
+    for statement, found in (("UPDATE part SET id = '' WHERE id = 'x'", ["y"]),
+                             ("UPDATE part SET a = 2", ["y"]),
+                             ("UPDATE part SET id = 'z' WHERE id = ''", ["y", "z"]),
+                             ("UPDATE part SET id = '' WHERE id = 'z'", ["y"]), ("DELETE FROM part WHERE id = ''", ["y"])):
+        w.sql(statement)
+        w.equal(daemon)
+        if sorted(key for key, _, _ in w.engine.documents(w.index("part"))) != found:
+            raise Failed(f"after {statement} there are other documents than {found}")

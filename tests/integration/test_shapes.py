@@ -21,7 +21,7 @@ SHARED = 30  # seeds
 PHASES = 3  # of work, each judged
 CLIENTS = 3
 SECONDS = 120  # for what others wait for
-STILL = 15  # seconds without a request to the engine, after which nothing more is hoped for
+STILL = 30  # seconds without a request to the engine, after which nothing more is hoped for
 
 
 class Shape:
@@ -246,7 +246,15 @@ class Round:
             time.sleep(0.2 if wrong else 0)
         self.documents += sum(len(documents) for found in expected.values() for documents in found.values())
         if wrong:
-            raise Failed("".join(self.report(shape, number, expected[shape], actual) for shape in wrong))
+            raise Failed(self.standing() + "".join(self.report(s, number, expected[s], actual) for s in wrong))
+
+    def standing(self):
+        """What the daemon is at: where it does not come to its end, documents are stale rather than wrong."""
+        status = self.daemon.json("status")
+        asked = self.w.db.sql("SELECT time, LEFT(info, 3000) FROM information_schema.processlist WHERE user = 'millrace'"
+                              " AND info IS NOT NULL AND time > 3")
+        return (f"delivery {status['delivery']}, changes {status['changes']}, {status['topics'][0]['lag_bytes']} bytes behind; "
+                f"long statements {asked}\n").replace("Decimal", "")
 
     @staticmethod
     def reports(expected, actual):

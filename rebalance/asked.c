@@ -61,9 +61,9 @@ void asked_put(struct asked *a, struct str topic, struct mysql_conn *conn)
     a->conns[i] = conn;
 }
 
-struct schema *asked_find(void *ctx, struct str topic, struct str database, struct str table)
+/* NULL: its server cannot be reached. */
+static struct schemas *schemas_of(struct asked *a, struct str topic)
 {
-    struct asked *a = ctx;
     struct err ignored = {0};
     struct mysql_conn *conn = asked_open(a, topic, &ignored);
 
@@ -75,5 +75,20 @@ struct schema *asked_find(void *ctx, struct str topic, struct str database, stru
     if (*s == NULL)
         *s = schemas_new(topic);
     schemas_use(*s, conn);
-    return schemas_find(*s, topic, database, table);
+    return *s;
+}
+
+struct schema *asked_find(void *ctx, struct str topic, struct str database, struct str table)
+{
+    struct schemas *s = schemas_of(ctx, topic);
+
+    return s == NULL ? NULL : schemas_find(s, topic, database, table);
+}
+
+bool asked_list(void *ctx, struct str topic, struct str schema, struct arena *a, struct str **out,
+                size_t *n)
+{
+    struct schemas *s = schemas_of(ctx, topic);
+
+    return s != NULL && schemas_list(s, topic, schema, a, out, n);
 }

@@ -13,8 +13,10 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
 struct definitions;
 struct mysql_conn;
 struct schema;
@@ -37,5 +39,8 @@ void asked_put(struct asked *a, struct str topic, struct mysql_conn *conn);
 
 /* As plan_schema_fn, ctx: a struct asked. */
 struct schema *asked_find(void *ctx, struct str topic, struct str database, struct str table);
+/* As list_tables_fn, ctx as above */
+bool asked_list(void *ctx, struct str topic, struct str schema, struct arena *a, struct str **out,
+                size_t *n);
 
 #endif

@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/search.h"
+#include "sync/document/loader.h"
 #include "sync/pipeline.h"
 #include "sync/read_position.h"
 #include "sync/read_view.h"
@@ -40,7 +41,6 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->job.parameters = arena_copy(b->arena, job->parameters);
     b->job.error = STR("");
     buf_append(&b->cursor, job->cursor);
-    buf_append(&b->after, job->cursor);
     b->phase = "waiting";
     return b;
 }
@@ -50,6 +50,9 @@ void index_build_free(struct index_build *b)
     if (b == NULL)
         return;
     build_forget_chunks(b);
+    for (size_t i = 0; i < b->n_tables; i++)
+        free(b->tables[i]);
+    free(b->tables);
     mysql_conn_close(b->conn);
     read_links_fini(&b->links);
     arena_free(b->arena);
@@ -114,10 +117,10 @@ bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint6
 
 /* Until the builder has taken the version, after a start or while the server is away, it waits.
  */
-struct target *build_target(struct index_build *b, struct err *err)
+struct target *build_target(struct index_build *b, struct str table, struct err *err)
 {
     const bool settled = pipeline_is_settled(b->opt.pipeline);
-    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index));
+    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index), table);
 
     if (t == NULL && !settled) {
         err_set(err, ERR_RETRY, "its topic is not followed yet");
@@ -129,6 +132,46 @@ struct target *build_target(struct index_build *b, struct err *err)
         return NULL;
     }
     return t;
+}
+
+void build_targets_free(struct target **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        target_unref(list[i]);
+    free(list);
+}
+
+struct target **build_targets(struct index_build *b, size_t *n, struct err *err)
+{
+    struct target *any = build_target(b, STR(""), err);
+    struct target **list = pipeline_targets(b->opt.pipeline, str_from(b->index), n);
+
+    if (any == NULL) {
+        build_targets_free(list, *n);
+        list = mem_alloc(1, sizeof(struct target *));
+        *n = 0;
+    } else if (*n == 0) {
+        err_set(err, ERR_RETRY, "its topic has just looked at its tables again");
+    }
+    target_unref(any);
+    return list;
+}
+
+bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
+{
+    size_t n;
+    struct target **list = build_targets(b, &n, err);
+    bool ok = n > 0;
+
+    *rows = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        uint64_t of_table = 0;
+
+        ok = loader_count(b->conn, ((struct reading *)list[i]->plan)->plan, &of_table, err);
+        *rows += of_table;
+    }
+    build_targets_free(list, n);
+    return ok && read_view_close(b->conn, err);
 }
 
 bool build_is_stopping(struct index_build *b, struct err *err)

@@ -43,8 +43,10 @@ struct index_build {
 
     /* The thread's own. */
     struct mysql_conn *conn; /* to the server that is followed: rows are counted there */
-    struct read_links links;   /* by which they are read */
-    struct buf after; /* key of the last row that was read */
+    struct read_links links; /* by which they are read */
+    char **tables;    /* of the index, in the order in which they are read */
+    size_t n_tables, at_table;
+    struct buf after; /* key of the last row that was read of the table */
     size_t chunk, asked; /* rows of a statement: what suits it, what the limit allows */
     struct chunk_note *open_first, **open_last;
     size_t n_open;
@@ -72,8 +74,16 @@ bool build_is_stopping(struct index_build *b, struct err *err); /* ERR_STOP */
 bool build_survive(struct index_build *b, struct err *err);
 /* The job with its cursor, into the store; unless always, only where the last time is long ago. */
 bool build_save(struct index_build *b, bool always, struct err *err);
-/* The version's target, one more reference; NULL: err says whether that passes. */
-struct target *build_target(struct index_build *b, struct err *err) MUST_CHECK;
+/* The version's target of a table (empty: any), one more reference; NULL: err says whether that
+ * passes. */
+struct target *build_target(struct index_build *b, struct str table,
+                            struct err *err) MUST_CHECK;
+/* Those of all its tables, as pipeline_targets(); n 0: err says whether that passes. */
+struct target **build_targets(struct index_build *b, size_t *n,
+                              struct err *err) RETURNS_NONNULL MUST_CHECK;
+void build_targets_free(struct target **list, size_t n);
+/* The rows of all its tables that count, as the open read shows them; closes it. */
+bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err) MUST_CHECK;
 /* A snapshot on the build's connection; see read_view.h. */
 bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
                      struct err *err);

@@ -5,7 +5,6 @@
 #include "rebalance/tally.h"
 #include "src/search.h"
 #include "sync/binlog/position.h"
-#include "sync/document/loader.h"
 #include "sync/pipeline.h"
 #include "sync/read_position.h"
 #include "sync/read_view.h"
@@ -91,17 +90,6 @@ static bool count_documents(struct index_build *b, struct tally *out, struct err
            count_dead(b, &out->dead, err);
 }
 
-static bool count_table(struct index_build *b, uint64_t *rows, struct err *err)
-{
-    struct target *t = build_target(b, err);
-    const bool ok = t != NULL &&
-                    loader_count(b->conn, ((struct reading *)t->plan)->plan, rows, err) &&
-                    read_view_close(b->conn, err);
-
-    target_unref(t);
-    return ok;
-}
-
 static bool wait_for(struct index_build *b, bool (*is_so)(struct pipeline *p),
                        struct err *err)
 {
@@ -121,13 +109,17 @@ static bool add_seen(struct index_build *b, uint64_t changes, struct tally *out,
                      struct err *err)
 {
     struct read_position *reader = pipeline_read_position(b->opt.pipeline);
-    struct target *t = build_target(b, err);
-    const bool is_flat = t != NULL && plan_is_flat(((struct reading *)t->plan)->plan);
+    size_t n;
+    struct target **list = build_targets(b, &n, err);
+    const bool known = n > 0;
+    bool is_flat = true;
     uint64_t end;
 
-    target_unref(t);
-    if (t == NULL || is_flat)
-        return t != NULL;
+    for (size_t i = 0; i < n; i++)
+        is_flat = is_flat && plan_is_flat(((struct reading *)list[i]->plan)->plan);
+    build_targets_free(list, n);
+    if (!known || is_flat)
+        return known;
     if (!log_end(b, &end, err))
         return false;
     while (read_position_version(reader) < end) {
@@ -159,7 +151,7 @@ static bool tally_standing(struct index_build *b, struct tally *out, struct err 
 
     if (ok)
         pipeline_stand_at(p, low, high);
-    ok = ok && count_table(b, &out->rows, err) && wait_for(b, pipeline_stands_there, err) &&
+    ok = ok && build_count_tables(b, &out->rows, err) && wait_for(b, pipeline_stands_there, err) &&
          count_documents(b, out, err);
 
     const uint64_t changes = pipeline_changes(p);
@@ -174,7 +166,7 @@ static bool tally_running(struct index_build *b, struct tally *out, struct err *
     const uint64_t before = pipeline_changes(b->opt.pipeline);
     uint64_t low, high;
     const bool ok = open_count(b, false, &low, &high, err) &&
-                    count_table(b, &out->rows, err) && build_catch_up(b, high, err) &&
+                    build_count_tables(b, &out->rows, err) && build_catch_up(b, high, err) &&
                     count_documents(b, out, err);
 
     out->moved = pipeline_changes(b->opt.pipeline) - before;

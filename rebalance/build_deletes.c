@@ -34,7 +34,7 @@ static void on_graves_done(void *ctx, enum outcome worst)
 static bool bury_again(struct index_build *b, struct ticket *ticket,
                        const struct stored_tombstone *graves, size_t n, struct err *err)
 {
-    struct target *t = build_target(b, err);
+    struct target *t = build_target(b, STR(""), err);
     struct doc_write *writes;
     size_t n_writes = 0;
 

@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/turnstile.h"
+#include "sync/document/key.h"
 #include "sync/document/loader.h"
 #include "sync/pipeline.h"
 #include "sync/read_view.h"
@@ -20,7 +21,7 @@
 /* Documents of one statement on their way; shared with the ticket that waits for them. */
 struct chunk_note {
     struct chunk_note *next;
-    struct buf cursor; /* key of its last row */
+    struct buf cursor; /* table and key of its last row */
     uint64_t rows, dead;
     bool done;     /* atomic */
     unsigned refs; /* atomic */
@@ -72,6 +73,7 @@ static struct chunk_note *note_chunk(struct index_build *b, const struct loaded 
 
     note->refs = 2;
     note->rows = n;
+    key_append_part(&note->cursor, str_from(b->tables[b->at_table]));
     buf_append(&note->cursor, docs[n - 1].key);
     buf_clear(&b->after);
     buf_append(&b->after, docs[n - 1].key);
@@ -179,7 +181,7 @@ static bool read_chunk(struct index_build *b, const struct target *t, const stru
 
 static bool fill_chunk(struct index_build *b, struct err *err)
 {
-    struct target *t = build_target(b, err);
+    struct target *t = build_target(b, str_from(b->tables[b->at_table]), err);
     struct pass pass = {pipeline_turnstile(b->opt.pipeline, str_from(b->index)), 0};
     struct arena *a = arena_new();
     struct loaded *docs = NULL;
@@ -235,13 +237,10 @@ static bool wait_chunks(struct index_build *b, size_t at_most, struct err *err)
 
 static bool count_total(struct index_build *b, struct err *err)
 {
-    struct target *t = build_target(b, err);
     uint64_t stamp, total = 0;
-    const bool ok = t != NULL && build_open_read(b, b->opt.start, false, &stamp, err) &&
-                    loader_count(b->conn, ((struct reading *)t->plan)->plan, &total, err) &&
-                    read_view_close(b->conn, err);
+    const bool ok = build_open_read(b, b->opt.start, false, &stamp, err) &&
+                    build_count_tables(b, &total, err);
 
-    target_unref(t);
     pthread_mutex_lock(&b->lock);
     if (ok)
         b->job.rows_total = total;
@@ -249,12 +248,36 @@ static bool count_total(struct index_build *b, struct err *err)
     return ok;
 }
 
-bool build_fill(struct index_build *b, struct err *err)
+/* The tables that are to be read, and the place in them where the cursor stands. */
+static bool find_tables(struct index_build *b, struct err *err)
 {
-    b->chunk = CHUNK_FIRST;
-    while (!count_total(b, err))
-        if (!build_survive(b, err))
-            return false;
+    struct str key = buf_str(&b->cursor), table = {0};
+    const bool begun = key_next(&key, &table);
+    size_t n;
+    struct target **list = build_targets(b, &n, err);
+
+    b->tables = mem_alloc(n + 1, sizeof(char *));
+    for (size_t i = 0; i < n; i++) {
+        b->tables[b->n_tables++] = mem_copy(list[i]->table);
+        if (begun && str_equal(table, str_from(list[i]->table))) {
+            b->at_table = i;
+            buf_append(&b->after, key);
+        }
+    }
+    build_targets_free(list, n);
+    if (n > 0 && (!begun || b->after.len > 0))
+        return true;
+    for (size_t i = 0; i < b->n_tables; i++)
+        free(b->tables[i]);
+    free(b->tables);
+    b->tables = NULL;
+    b->n_tables = 0;
+    return n > 0 ? err_set(err, ERR_REJECT, "table %" STR_FMT " is gone", STR_ARG(table)) : false;
+}
+
+static bool fill_table(struct index_build *b, struct err *err)
+{
+    b->end = false;
     while (!b->end) {
         build_set_phase(b, "filling", NULL);
         if (build_is_stopping(b, err) || !wait_chunks(b, CHUNKS_OPEN_MAX, err) ||
@@ -262,6 +285,20 @@ bool build_fill(struct index_build *b, struct err *err)
             return false;
         if (!fill_chunk(b, err) && !build_survive(b, err))
             return false;
+    }
+    return true;
+}
+
+bool build_fill(struct index_build *b, struct err *err)
+{
+    b->chunk = CHUNK_FIRST;
+    while (!count_total(b, err) || !find_tables(b, err))
+        if (!build_survive(b, err))
+            return false;
+    for (; b->at_table < b->n_tables; b->at_table++) {
+        if (!fill_table(b, err))
+            return false;
+        buf_clear(&b->after);
     }
     return wait_chunks(b, 0, err);
 }

@@ -39,13 +39,9 @@ struct gathering {
     const struct definitions *d;
 };
 
-static void add_topic(void *ctx, struct str table)
+static void add_topic(struct look *l, const struct topic_definition *topic,
+                      const struct database_definition *database)
 {
-    struct gathering *g = ctx;
-    struct look *l = g->look;
-    struct str database, name;
-    const struct topic_definition *topic = definitions_topic_of(g->d, table);
-
     if (topic == NULL || number_of(l, topic->name) < l->n)
         return;
     l->topics = mem_resize(l->topics, l->n + 1, sizeof(*l->topics));
@@ -54,12 +50,38 @@ static void add_topic(void *ctx, struct str table)
     l->schemas = mem_resize(l->schemas, l->n + 1, sizeof(struct schemas *));
     l->databases = mem_resize(l->databases, l->n + 1, sizeof(struct database_definition *));
     l->topics[l->n] = topic->name;
-    l->databases[l->n] = definition_split_table(table, &database, &name)
-                             ? definitions_database(g->d, database)
-                             : NULL;
+    l->databases[l->n] = database;
     l->servers[l->n] = NULL;
     l->conns[l->n] = NULL;
     l->schemas[l->n++] = schemas_new(topic->name);
+}
+
+static void add_topic_of(void *ctx, struct str table)
+{
+    struct gathering *g = ctx;
+    struct str database, name;
+
+    add_topic(g->look, definitions_topic_of(g->d, table),
+              definition_split_table(table, &database, &name)
+                  ? definitions_database(g->d, database)
+                  : NULL);
+}
+
+/* Of all tables that share the index, as far as they are defined by name. */
+static void add_topics(struct gathering *g, const struct table_definition *t)
+{
+    const struct table_definition *lead = definition_lead(g->d, t), **members;
+    struct arena *a = arena_new();
+    size_t n;
+
+    if (t->pattern.len > 0)
+        add_topic(g->look, definition_topic(g->d, t), NULL);
+    if (t->pattern.len > 0 || !definition_members(g->d, lead, NULL, NULL, a, &members, &n))
+        table_visit(t, add_topic_of, g);
+    else
+        for (size_t i = 0; i < n; i++)
+            table_visit(members[i], add_topic_of, g);
+    arena_free(a);
 }
 
 static bool open_one(struct look *l, size_t i, struct coordinator *co,
@@ -87,9 +109,9 @@ bool look_open(struct coordinator *co, const struct definitions *d,
     struct gathering g = {l, d};
 
     *l = (struct look){0};
-    if (definitions_topic_of(d, t->table) == NULL)
-        return refuse(err, 422, "table %" STR_FMT " has no topic", STR_ARG(t->table));
-    table_visit(t, add_topic, &g);
+    if (definition_topic(d, t) == NULL)
+        return refuse(err, 422, "table %" STR_FMT " has no topic", STR_ARG(table_name(t)));
+    add_topics(&g, t);
     for (size_t i = 0; i < l->n; i++)
         if (!open_one(l, i, co, d, err))
             return false;
@@ -102,6 +124,15 @@ struct schema *look_find(void *ctx, struct str topic, struct str database, struc
     const size_t i = number_of(l, topic);
 
     return i == l->n ? NULL : schemas_find(l->schemas[i], topic, database, table);
+}
+
+bool look_list(void *ctx, struct str topic, struct str schema, struct arena *a, struct str **out,
+               size_t *n)
+{
+    const struct look *l = ctx;
+    const size_t i = number_of(l, topic);
+
+    return i < l->n && schemas_list(l->schemas[i], topic, schema, a, out, n);
 }
 
 const struct err *look_failed(const struct look *l)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
 struct coordinator;
 struct database_definition;
 struct definitions;
@@ -41,6 +42,9 @@ void look_close(struct look *l);
 
 /* As plan_schema_fn, with a struct look as ctx; look_failed() as schemas_failed(). */
 struct schema *look_find(void *ctx, struct str topic, struct str database, struct str table);
+/* As list_tables_fn. */
+bool look_list(void *ctx, struct str topic, struct str schema, struct arena *a, struct str **out,
+               size_t *n);
 const struct err *look_failed(const struct look *l);
 
 /* A connection for each topic of a plan of the table, as the loader wants them; free() it. */

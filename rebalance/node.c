@@ -116,14 +116,15 @@ static void stop_held(struct coordinator *co, const char *index, const struct er
 
     for (struct topic *topic = co->topics; topic != NULL && t == NULL; topic = topic->next)
         if (topic->pipeline != NULL)
-            t = pipeline_target(topic->pipeline, str_from(index));
+            t = pipeline_target(topic->pipeline, str_from(index), STR(""));
     if (t == NULL)
         return;
     /* Durable first: what is deferred lets the checkpoint pass. */
     if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
         struct buf fix = {0};
 
-        buf_printf(&fix, "millrace index create %s", t->table);
+        buf_append(&fix, STR("millrace index create "));
+        node_lead_name(co, t, &fix);
         if (node_stop_target(co, t, why->msg, fix.ptr, &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, str_from(index));

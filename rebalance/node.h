@@ -22,6 +22,7 @@
 #include "src/store.h"
 #include "sync/document/plan.h"
 #include "sync/model/definition.h"
+#include "sync/model/definition_members.h"
 #include "sync/pipeline.h"
 
 #include <pthread.h>
@@ -167,7 +168,8 @@ void node_write_alias(struct buf *b, struct str alias, uint64_t number);
 /* "orders_v2" -> "orders", 2; alias is borrowed from it. */
 bool node_split_index_name(const char *index, struct str *alias, uint64_t *number) MUST_CHECK;
 
-/* The table of an argument: DATABASE.TABLE, or an index alias; 404 with the nearest name. */
+/* The table of an argument: DATABASE.TABLE, a pattern, or an index alias, whose lead it is; 404
+ * with the nearest name. */
 const struct table_definition *node_find_table(const struct definitions *d, struct str name,
                                                struct err *err) MUST_CHECK;
 
@@ -238,25 +240,30 @@ bool node_prepared_long(const struct pipeline_status *s, char *text, size_t cap)
 /* ---- node_definition.c ---- */
 /* The version's definitions, as it was built. */
 bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
-                              struct definitions **out, const struct table_definition **table,
+                              struct definitions **out, const struct table_definition **lead,
                               struct err *err) MUST_CHECK;
-/* The definitions of now, with the table as a version was built with it (its canonical JSON).
- */
-struct definitions *node_with_table(const struct definitions *now, struct str table_json,
-                                    struct str *table, struct err *err) MUST_CHECK;
-/* The table's canonical JSON with every column named, so that later columns of the database do
- * not come in. */
-bool node_expand_table(const struct definitions *d, const struct table_definition *t,
-                       plan_schema_fn find, void *ctx, struct buf *json,
-                       struct err *err) MUST_CHECK;
+/* What a version of the lead's index keeps: the canonical JSON of its table, or of all tables that
+ * are joined in it as a list; `instead`, if not NULL, stands for the one of its name. */
+void node_append_version_json(const struct definitions *d, const struct table_definition *lead,
+                              const struct table_definition *instead, struct buf *json);
+/* The definitions of now, but of tables only those of such a text. */
+struct definitions *node_with_tables(const struct definitions *now, struct str json,
+                                     const struct table_definition **lead,
+                                     struct err *err) MUST_CHECK;
+/* What a version keeps, with every column named, so that later columns of the database do not
+ * come in. */
+bool node_expand_tables(const struct definitions *d, const struct table_definition *lead,
+                        plan_schema_fn find, list_tables_fn list, void *ctx, struct buf *json,
+                        struct err *err) MUST_CHECK;
 
 /* ---- node_shape.c ---- */
 /* Changes of its tables' shapes are followed; a table that is not defined is not. */
 bool node_follows(struct coordinator *co, struct str table);
 /* What its tables look like is kept with a version that is made of them now. */
 bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
-                      const struct definitions *d, const struct table_definition *t,
-                      plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
+                      const struct definitions *d, const struct table_definition *lead,
+                      plan_schema_fn find, list_tables_fn list, void *ctx,
+                      struct err *err) MUST_CHECK;
 /* As node_version_definitions(), but where changes of shape are not followed, only with the
  * columns that its tables had. */
 bool node_version_in_effect(struct coordinator *co, const struct stored_version *v,
@@ -343,6 +350,8 @@ bool node_stop_table(struct coordinator *co, struct str table, const char *reaso
 /* It is to be built again by itself, where its definition lets it. */
 bool node_wish_rebuild(struct coordinator *co, struct str table, const char *reason,
                        struct err *err) MUST_CHECK;
+/* The name under which what belongs to the target's index is kept, appended. */
+void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name);
 /* What is written to cannot go on: the table stops, or the build whose version it is fails. */
 bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
                       const char *way_out, struct err *err) MUST_CHECK;

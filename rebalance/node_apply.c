@@ -3,6 +3,7 @@
 #include "rebalance/asked.h"
 #include "rebalance/node.h"
 
+#include "src/base/arena.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
@@ -12,6 +13,7 @@
 #include "sync/model/definition_diff.h"
 #include "sync/model/definition_export.h"
 #include "sync/model/definition_parse.h"
+#include "sync/model/mapping.h"
 #include "sync/server_access.h"
 #include "sync/server_info.h"
 
@@ -51,10 +53,21 @@ static void note_touched(void *ctx, struct str table)
 static bool table_touched(const struct definitions *d, const struct definition_diff *diff,
                           const struct table_definition *t)
 {
-    struct touch touch = {d, diff, touches(diff, "table", t->table)};
+    struct touch touch = {d, diff, touches(diff, "table", table_name(t))};
 
     table_visit(t, note_touched, &touch);
     return touch.found;
+}
+
+/* One of the tables of the index changed. */
+static bool index_touched(const struct definitions *d, const struct definition_diff *diff,
+                          const struct table_definition *lead)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (str_equal(table_index(&d->tables[i]), table_index(lead)) &&
+            touches(diff, "table", table_name(&d->tables[i])))
+            return true;
+    return false;
 }
 
 static bool topic_touched(const struct definitions *d, const struct definition_diff *diff,
@@ -63,7 +76,7 @@ static bool topic_touched(const struct definitions *d, const struct definition_d
     if (touches(diff, "topic", topic))
         return true;
     for (size_t i = 0; i < d->n_tables; i++) {
-        const struct topic_definition *t = definitions_topic_of(d, d->tables[i].table);
+        const struct topic_definition *t = definition_topic(d, &d->tables[i]);
 
         if (t != NULL && str_equal(t->name, topic) && table_touched(d, diff, &d->tables[i]))
             return true;
@@ -86,7 +99,7 @@ static bool has_relations(const struct definitions *d, const struct topic_defini
 {
     for (size_t i = 0; i < d->n_tables; i++)
         if (d->tables[i].n_relations > 0 &&
-            definitions_topic_of(d, d->tables[i].table) == topic)
+            definition_topic(d, &d->tables[i]) == topic)
             return true;
     return false;
 }
@@ -169,6 +182,89 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
     arena_free(a);
 }
 
+#define PATTERN_CHECKS_MAX 20 /* tables of a pattern that are looked at closely */
+
+struct databases {
+    const struct table_definition *t, **tables;
+    size_t n;
+    struct problems *problems;
+};
+
+/* Tables that may not be seen are not there: nothing else would tell. */
+static void check_database(void *ctx, const struct database_definition *db)
+{
+    const struct databases *of = ctx;
+    struct str database, name;
+
+    for (size_t i = 0; i < of->n; i++)
+        if (definition_split_table(of->tables[i]->table, &database, &name) &&
+            str_equal(database, db->name))
+            return;
+    problems_add(of->problems, SEVERITY_WARNING, of->t->place,
+                 "database %" STR_FMT " has no table like `%" STR_FMT
+                 "` that the user of the topic may see",
+                 STR_ARG(db->name), STR_ARG(of->t->pattern));
+    problems_fix(of->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO the user of the topic, if it "
+                               "should have",
+                 STR_ARG(database_schema(db)));
+}
+
+/* The table, or those that its pattern names. */
+static void check_tables(const struct check_servers *servers, struct asked *asked,
+                         const struct definitions *d, const struct table_definition *t,
+                         struct problems *problems)
+{
+    struct arena *a = arena_new();
+    const struct table_definition *single[] = {t}, **tables = single;
+    struct err err = {0};
+    size_t n = 1;
+
+    if (t->pattern.len > 0 && !definition_members(d, t, asked_list, asked, a, &tables, &n)) {
+        err_set(&err, ERR_RETRY, "the tables of `%" STR_FMT "` could not be listed",
+                STR_ARG(t->pattern));
+        n = 0;
+    } else if (n == 0) {
+        problems_add(problems, SEVERITY_ERROR, definitions_place(d, t->pattern, t->place),
+                     "no table has a name like `%" STR_FMT "`", STR_ARG(t->pattern));
+        problems_fix(problems, "create the first, or GRANT SELECT on it TO the user of the topic");
+    }
+    if (t->pattern.len > 0 && n > 0)
+        definition_pattern_databases(
+            d, t, check_database,
+            &(struct databases){.t = t, .tables = tables, .n = n, .problems = problems});
+    for (size_t i = 0; err.kind == ERR_NONE && i < n && i < PATTERN_CHECKS_MAX &&
+                       (i == 0 || problems_count(problems, SEVERITY_ERROR) == 0);
+         i++)
+        if (!definition_check_table(servers, d, tables[i], problems, &err))
+            break;
+    if (err.kind != ERR_NONE)
+        problems_add(problems, SEVERITY_ERROR, t->place, "%s", err.msg);
+    arena_free(a);
+}
+
+/* Fields of tables that share an index fit together. */
+static void check_shared(struct coordinator *co, const struct definitions *d,
+                         const struct definition_diff *diff,
+                         const struct topic_definition *topic, struct asked *asked,
+                         struct problems *problems)
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table_definition *t = &d->tables[i];
+
+        if ((t->join.given || t->pattern.len > 0) && definition_topic(d, t) == topic &&
+            definition_lead(d, t) == t && problems_count(problems, SEVERITY_ERROR) == 0 &&
+            index_touched(d, diff, t))
+            mapping_check(&(struct mapping_request){.definitions = d,
+                                                    .table = t,
+                                                    .find = asked_find,
+                                                    .list = asked_list,
+                                                    .ctx = asked,
+                                                    .flavor = search_flavor(co->opt.search),
+                                                    .major = search_major(co->opt.search)},
+                          problems);
+    }
+}
+
 /* The tables of one topic that changed, on one connection to each server that they are on. */
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct definition_diff *diff,
@@ -186,13 +282,14 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         report(problems, topic, &err, NULL);
     asked_put(asked, topic->name, conn);
     for (size_t i = 0; conn != NULL && i < d->n_tables; i++) {
-        if (definitions_topic_of(d, d->tables[i].table) != topic ||
+        if (definition_topic(d, &d->tables[i]) != topic ||
             !table_touched(d, diff, &d->tables[i]))
             continue;
-        if (!definition_check_table(&servers, d, &d->tables[i], problems, &err))
-            problems_add(problems, SEVERITY_ERROR, d->tables[i].place, "%s", err.msg);
+        check_tables(&servers, asked, d, &d->tables[i], problems);
         node_review_areas(co, d, &d->tables[i], asked, problems);
     }
+    if (conn != NULL)
+        check_shared(co, d, diff, topic, asked, problems);
     if (conn != NULL)
         warn_of_cascades(co, d, diff, topic, asked, problems);
     server_access_unref(server);
@@ -265,13 +362,13 @@ static bool store(struct coordinator *co, struct definitions *d, struct err *err
 static bool needs_build(const struct definitions *d, const struct definition_diff *diff,
                         const struct table_definition *t)
 {
-    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+    const struct topic_definition *topic = definition_topic(d, t);
 
     for (size_t i = 0; i < diff->n; i++) {
         const struct definition_change *c = &diff->changes[i];
 
         if (c->needs_build && c->change == CHANGE_CHANGE &&
-            (str_equal(c->name, t->table) ||
+            (str_equal(c->name, table_name(t)) ||
              (topic != NULL && strcmp(c->kind, "topic") == 0 &&
               str_equal(c->name, topic->name))))
             return true;
@@ -301,11 +398,11 @@ static void note_pending(struct coordinator *co, const struct definitions *d,
             if (str_equal(c->versions[k].index, table_index(&d->tables[i])) &&
                 c->versions[k].number > newest)
                 newest = c->versions[k].number;
-        pending_name(&name, d->tables[i].table);
+        pending_name(&name, table_name(&d->tables[i]));
         buf_printf(&value, "%" PRIu64, newest);
         if (!store_put_value(co->opt.store, buf_str(&name), buf_str(&value), &err))
             log_failure(LOG_WARN, &err, "that a build is pending is not shown",
-                        KV("table", d->tables[i].table));
+                        KV("table", table_name(&d->tables[i])));
         buf_free(&name);
         buf_free(&value);
     }
@@ -457,12 +554,12 @@ static bool forget_versions(struct coordinator *co, const struct table_definitio
              refuse(err, 409,
                     "index %" STR_FMT " is being built; fix: millrace index reset %" STR_FMT
                     " first",
-                    STR_ARG(v->index), STR_ARG(t->table));
+                    STR_ARG(v->index), STR_ARG(table_name(t)));
         ok = ok && store_delete_version(co->opt.store, v->index, v->number, err);
     }
     node_catalogue_free(c);
-    return ok && store_delete_stop(co->opt.store, t->table, err) &&
-           store_delete_rebuild(co->opt.store, t->table, err);
+    return ok && store_delete_stop(co->opt.store, table_name(t), err) &&
+           store_delete_rebuild(co->opt.store, table_name(t), err);
 }
 
 bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,

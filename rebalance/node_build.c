@@ -88,7 +88,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
     node_index_name(&index, v->index, v->number);
 
     const bool ok = node_version_definitions(co, v, &d, &t, err) &&
-                    mapping_final_settings(t, &settings, err) &&
+                    mapping_final_settings(definition_settings(d, t), &settings, err) &&
                     coordination_own(co->coordination, buf_str(&thing), &term, err);
 
     if (ok) {
@@ -156,7 +156,7 @@ static struct str table_of(struct coordinator *co, const struct stored_version *
     const struct table_definition *t;
     struct err err = {0};
 
-    return node_version_definitions(co, v, d, &t, &err) ? t->table : v->index;
+    return node_version_definitions(co, v, d, &t, &err) ? table_name(t) : v->index;
 }
 
 static void succeed(struct coordinator *co, const struct stored_version *v, struct str table)

@@ -68,7 +68,7 @@ static bool make_write(struct coordinator *co, const struct stored_dead_letter *
 {
     struct topic *t = node_topic(co, d->topic);
     struct target *target =
-        t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index);
+        t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index, d->table);
     uint64_t version;
 
     if (target == NULL)

@@ -10,46 +10,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct definitions *node_with_table(const struct definitions *now, struct str table_json,
-                                    struct str *table, struct err *err)
+/* ---- what a version keeps ---- */
+
+void node_append_version_json(const struct definitions *d, const struct table_definition *lead,
+                              const struct table_definition *instead, struct buf *json)
+{
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n = 1;
+    bool ok = lead->pattern.len == 0 && definition_members(d, lead, NULL, NULL, a, &members, &n);
+
+    if (!ok || n == 1) {
+        table_append_json(instead != NULL ? instead : lead, json);
+        arena_free(a);
+        return;
+    }
+    buf_append_char(json, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            buf_append_char(json, ',');
+        table_append_json(instead != NULL && str_equal(instead->table, members[i]->table)
+                              ? instead
+                              : members[i],
+                          json);
+    }
+    buf_append_char(json, ']');
+    arena_free(a);
+}
+
+/* The tables of what a version keeps: one, or a list whose first is the lead. */
+static bool read_tables(struct str json, struct arena *a, struct stored_definition *out,
+                        size_t max, size_t *n, struct err *err)
+{
+    struct json_reader r;
+    struct str one = json;
+    bool is_list;
+
+    json_reader_init(&r, json);
+    is_list = json_peek(&r) == JSON_ARRAY;
+    *n = 0;
+    if (is_list && !json_enter_array(&r))
+        return err_set(err, ERR_FATAL, "a stored table definition is damaged");
+    while (*n < max && (!is_list || (json_next_element(&r) && json_read_raw(&r, &one)))) {
+        struct buf name = {0};
+
+        if (!json_find_text(one, "/table", &name) && !json_find_text(one, "/pattern", &name)) {
+            buf_free(&name);
+            return err_set(err, ERR_FATAL, "a stored table definition names no table");
+        }
+        out[(*n)++] = (struct stored_definition){STR("table"), arena_copy(a, buf_str(&name)), one};
+        buf_free(&name);
+        if (!is_list)
+            break;
+    }
+    return *n > 0 || err_set(err, ERR_FATAL, "a stored table definition is empty");
+}
+
+#define MEMBERS_MAX 1000
+
+struct definitions *node_with_tables(const struct definitions *now, struct str json,
+                                     const struct table_definition **lead, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_definition *stored, *with;
-    struct buf name = {0};
     struct definitions *d = NULL;
-    size_t n, n_with = 0;
+    size_t n, n_tables, n_with = 0;
 
     definitions_to_store(now, a, &stored, &n);
-    with = arena_alloc(a, n + 1, sizeof(*with));
-    if (json_find_text(table_json, "/table", &name)) {
-        for (size_t i = 0; i < n; i++)
-            if (!str_equal(stored[i].kind, STR("table")))
-                with[n_with++] = stored[i];
-        with[n_with++] = (struct stored_definition){STR("table"), buf_str(&name), table_json};
-        d = node_parse_stored(with, n_with, err);
-    } else {
-        err_set(err, ERR_FATAL, "a stored table definition names no table");
-    }
+    with = arena_alloc(a, n + MEMBERS_MAX, sizeof(*with));
+    for (size_t i = 0; i < n; i++)
+        if (!str_equal(stored[i].kind, STR("table")))
+            with[n_with++] = stored[i];
+    if (read_tables(json, a, with + n_with, MEMBERS_MAX, &n_tables, err))
+        d = node_parse_stored(with, n_with + n_tables, err);
     if (d != NULL)
-        *table = d->tables[0].table;
-    buf_free(&name);
+        *lead = definition_lead(d, definitions_table(d, with[n_with].name));
     arena_free(a);
     return d;
 }
 
 bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
-                              struct definitions **out, const struct table_definition **table,
+                              struct definitions **out, const struct table_definition **lead,
                               struct err *err)
 {
     struct definitions *now = node_definitions(co);
-    struct str name;
 
-    *out = node_with_table(now, v->definition, &name, err);
+    *out = node_with_tables(now, v->definition, lead, err);
     definitions_unref(now);
-    if (*out == NULL)
-        return err_wrap(err, "index %" STR_FMT "_v%" PRIu64, STR_ARG(v->index), v->number);
-    *table = definitions_table(*out, name);
-    return true;
+    return *out != NULL ||
+           err_wrap(err, "index %" STR_FMT "_v%" PRIu64, STR_ARG(v->index), v->number);
 }
 
 /* ---- naming every column ---- */
@@ -129,17 +178,40 @@ static bool expand_relations(const struct expansion *e, struct relation_definiti
     return true;
 }
 
-bool node_expand_table(const struct definitions *d, const struct table_definition *t,
-                       plan_schema_fn find, void *ctx, struct buf *json, struct err *err)
+static bool expand_table(const struct expansion *e, const struct table_definition *t,
+                         struct table_definition *out, struct err *err)
+{
+    *out = *t;
+    return expand_columns(e, t->table, &out->all_columns, &out->columns, &out->n_columns,
+                          err) &&
+           expand_relations(e, &out->relations, out->n_relations, err);
+}
+
+bool node_expand_tables(const struct definitions *d, const struct table_definition *lead,
+                        plan_schema_fn find, list_tables_fn list, void *ctx, struct buf *json,
+                        struct err *err)
 {
     struct expansion e = {.d = d, .find = find, .ctx = ctx, .a = arena_new()};
-    struct table_definition copy = *t;
-    const bool ok = expand_columns(&e, copy.table, &copy.all_columns, &copy.columns,
-                                   &copy.n_columns, err) &&
-                    expand_relations(&e, &copy.relations, copy.n_relations, err);
+    const struct table_definition **members;
+    size_t n = 0;
+    bool ok = definition_members(d, lead, list, ctx, e.a, &members, &n) && n > 0;
+    const bool several = ok && n > 1 && lead->pattern.len == 0;
 
-    if (ok)
-        table_append_json(&copy, json);
+    if (several)
+        buf_append_char(json, '[');
+    for (size_t i = 0; ok && i < (several ? n : 1); i++) {
+        struct table_definition expanded;
+
+        ok = expand_table(&e, members[i], &expanded, err);
+        if (lead->pattern.len > 0)
+            expanded.table = STR(""); /* its columns are those of its first table */
+        if (i > 0)
+            buf_append_char(json, ',');
+        if (ok)
+            table_append_json(&expanded, json);
+    }
+    if (several)
+        buf_append_char(json, ']');
     arena_free(e.a);
     return ok;
 }

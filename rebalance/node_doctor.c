@@ -111,7 +111,7 @@ static void check_aliases(struct coordinator *co, const struct definitions *d,
             continue;
         snprintf(text, sizeof(text),
                  "%" STR_FMT " is an index, and table %" STR_FMT " wants it as its alias",
-                 STR_ARG(alias), STR_ARG(d->tables[i].table));
+                 STR_ARG(alias), STR_ARG(table_name(&d->tables[i])));
         doctor_add(
             l,
             &(struct doctor_check){
@@ -278,9 +278,9 @@ static void check_marks(struct coordinator *co, const struct definitions *d,
 
         node_mark_of(co, c, table_index(&d->tables[i]), &reason);
         buf_printf(&message, "documents of %" STR_FMT " may be stale",
-                   STR_ARG(d->tables[i].table));
+                   STR_ARG(table_name(&d->tables[i])));
         buf_printf(&fix, "put right what is named there, then millrace index create %" STR_FMT,
-                   STR_ARG(d->tables[i].table));
+                   STR_ARG(table_name(&d->tables[i])));
         if (reason.len > 0)
             doctor_add(l, &(struct doctor_check){.id = STR("table.verify"),
                                                  .group = STR("tables"),
@@ -385,8 +385,8 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
 static void check_table(struct coordinator *co, const struct catalogue *c,
                         const struct table_definition *t, struct doctor_list *l)
 {
-    const struct stored_stop *stop = catalogue_stop(c, t->table);
-    const struct stored_rebuild *rebuild = catalogue_rebuild(c, t->table);
+    const struct stored_stop *stop = catalogue_stop(c, table_name(t));
+    const struct stored_rebuild *rebuild = catalogue_rebuild(c, table_name(t));
     struct buf group = {0}, fix = {0};
 
     if (stop == NULL && rebuild == NULL)
@@ -397,7 +397,7 @@ static void check_table(struct coordinator *co, const struct catalogue *c,
     else
         buf_append(&fix, stop->way_out);
     pthread_mutex_unlock(&co->lock);
-    buf_printf(&group, "table %" STR_FMT, STR_ARG(t->table));
+    buf_printf(&group, "table %" STR_FMT, STR_ARG(table_name(t)));
     doctor_add(l, &(struct doctor_check){
                       .id = stop != NULL ? STR("table.runs") : STR("table.current"),
                       .group = buf_str(&group),

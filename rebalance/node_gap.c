@@ -44,12 +44,12 @@ static bool wish_all(struct coordinator *co, const struct definitions *d, struct
 
     for (size_t i = 0; ok && i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
-        const struct topic_definition *of = definitions_topic_of(d, t->table);
+        const struct topic_definition *of = definition_topic(d, t);
 
-        if (of != NULL && str_equal(of->name, topic) &&
+        if (of != NULL && str_equal(of->name, topic) && definition_lead(d, t) == t &&
             (catalogue_version(c, table_index(t), STR("available")) != NULL ||
              catalogue_version(c, table_index(t), STR("changing")) != NULL))
-            ok = wish(co, t->table, err);
+            ok = wish(co, table_name(t), err);
     }
     node_catalogue_free(c);
     return ok;

@@ -41,6 +41,8 @@ static bool begin(struct coordinator *co, struct str table, struct change *ch, s
         return false;
     *ch = (struct change){.definitions = node_definitions(co)};
     ch->table = node_find_table(ch->definitions, table, err);
+    if (ch->table != NULL)
+        ch->table = definition_lead(ch->definitions, ch->table);
     if (ch->table == NULL || !node_refresh(co, err)) {
         end(co, ch);
         return false;
@@ -57,7 +59,7 @@ static bool is_not_being_built(const struct change *ch, struct err *err)
     return v == NULL || refuse(err, 409,
                                "index %" STR_FMT " is already being built (version %" PRIu64
                                "); fix: wait for it, or millrace index reset %" STR_FMT,
-                               STR_ARG(v->index), v->number, STR_ARG(ch->table->table));
+                               STR_ARG(v->index), v->number, STR_ARG(table_name(ch->table)));
 }
 
 bool coordinator_index_create(struct coordinator *co, struct str table,
@@ -82,7 +84,7 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
         const struct stored_version *v =
             catalogue_version(c, table_index(ch.table), STR("changing"));
 
-        node_log(co, ch.table->table, v->index, v->number, "building", "");
+        node_log(co, table_name(ch.table), v->index, v->number, "building", "");
         node_resume_builds(co);
         answer_job(json, v, job);
         node_catalogue_free(c);
@@ -164,9 +166,9 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
             !str_equal(v->state, STR("changing")))
             continue;
         ok = node_drop_build(co, v, err);
-        node_log(co, ch.table->table, v->index, v->number, "reset", "");
-        if (catalogue_rebuild(ch.catalogue, ch.table->table) != NULL)
-            node_delay_rebuild(co, ch.table->table);
+        node_log(co, table_name(ch.table), v->index, v->number, "reset", "");
+        if (catalogue_rebuild(ch.catalogue, table_name(ch.table)) != NULL)
+            node_delay_rebuild(co, table_name(ch.table));
         n++;
     }
     if (ok)

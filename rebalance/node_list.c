@@ -77,7 +77,7 @@ static bool list_tables(struct lister *l, struct err *err)
 {
     (void)err;
     for (size_t i = 0; i < l->d->n_tables; i++)
-        if (wanted(l, l->d->tables[i].table)) {
+        if (wanted(l, table_name(&l->d->tables[i]))) {
             struct buf json = {0};
 
             table_append_json(&l->d->tables[i], &json);
@@ -106,8 +106,8 @@ static bool list_relations(struct lister *l, struct err *err)
 {
     (void)err;
     for (size_t i = 0; i < l->d->n_tables; i++)
-        if (wanted(l, l->d->tables[i].table))
-            list_relations_of(l, l->d->tables[i].table, l->d->tables[i].relations,
+        if (wanted(l, table_name(&l->d->tables[i])))
+            list_relations_of(l, table_name(&l->d->tables[i]), l->d->tables[i].relations,
                               l->d->tables[i].n_relations);
     return true;
 }

@@ -28,6 +28,7 @@ static void put_changes(struct buf *out, struct str topic, const struct pipeline
         done += s->changes_done[i];
     }
     metric_put_u64(out, METRIC_CHANGES_IN_FLIGHT, s->changes_read - done, topic);
+    metric_put_u64(out, METRIC_ROWS_UNROOTED, s->rows_unrooted, topic);
 }
 
 static void put_dead(struct buf *out, const struct topic *t)

@@ -103,7 +103,7 @@ void node_on_tables_changed(void *ctx)
 /* After DDL as its definition says, after a gap of the log as its topic's. */
 static bool is_wanted(const struct coordinator *co, const struct table_definition *t)
 {
-    const struct topic_definition *topic = definitions_topic_of(co->definitions, t->table);
+    const struct topic_definition *topic = definition_topic(co->definitions, t);
 
     return t->schema_changes == SCHEMA_CHANGES_FOLLOW ||
            (topic != NULL && topic->on_gap == ON_GAP_REBUILD);
@@ -124,7 +124,7 @@ static void begin(struct coordinator *co, const struct definitions *d,
                   const struct table_definition *t, const struct stored_rebuild *wish)
 {
     const struct index_create_options opt = {0};
-    struct rebuild_try *r = get_try(co, t->table);
+    struct rebuild_try *r = get_try(co, table_name(t));
     struct err err = {0};
     uint64_t job;
     const bool again = r->waits;
@@ -132,7 +132,7 @@ static void begin(struct coordinator *co, const struct definitions *d,
     if (node_create_version(co, d, t, &opt, &job, &err) && node_refresh(co, &err)) {
         log_info("the index is built again by itself", KV("index", table_index(t)),
                  KV("reason", wish->reason));
-        node_log_text(co, t->table, table_index(t), "rebuilding", wish->reason);
+        node_log_text(co, table_name(t), table_index(t), "rebuilding", wish->reason);
         node_resume_builds(co);
     } else if (!again) {
         log_failure(LOG_WARN, &err, "the index cannot be built again yet",
@@ -185,10 +185,10 @@ void node_rebuild_tables(struct coordinator *co)
 void node_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
                              const struct table_definition *t, struct buf *b)
 {
-    const struct rebuild_try *r = find_try(co, t->table);
+    const struct rebuild_try *r = find_try(co, table_name(t));
 
     if (!is_wanted(co, t)) {
-        buf_printf(b, "millrace index create %" STR_FMT, STR_ARG(t->table));
+        buf_printf(b, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
         return;
     }
     if (catalogue_version(c, table_index(t), STR("changing")) != NULL) {
@@ -201,5 +201,5 @@ void node_append_rebuild_fix(const struct coordinator *co, const struct catalogu
     if (r != NULL && r->why.kind != ERR_NONE)
         buf_printf(b, " (%s: %s)", r->waits ? "now it cannot" : "the last build failed",
                    r->why.msg);
-    buf_printf(b, ", or by millrace index create %" STR_FMT, STR_ARG(t->table));
+    buf_printf(b, ", or by millrace index create %" STR_FMT, STR_ARG(table_name(t)));
 }

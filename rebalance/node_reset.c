@@ -29,14 +29,15 @@ static bool stop_tables(struct coordinator *co, const struct definitions *d, str
     bool ok = true;
 
     for (size_t i = 0; ok && i < d->n_tables; i++) {
-        const struct topic_definition *of = definitions_topic_of(d, d->tables[i].table);
+        const struct table_definition *t = &d->tables[i];
+        const struct topic_definition *of = definition_topic(d, t);
         struct buf fix = {0};
 
-        if (of == NULL || !str_equal(of->name, topic) ||
-            catalogue_version(c, table_index(&d->tables[i]), STR("available")) == NULL)
+        if (of == NULL || !str_equal(of->name, topic) || definition_lead(d, t) != t ||
+            catalogue_version(c, table_index(t), STR("available")) == NULL)
             continue;
-        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(d->tables[i].table));
-        ok = node_stop_table(co, d->tables[i].table, reason, fix.ptr, err);
+        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+        ok = node_stop_table(co, table_name(t), reason, fix.ptr, err);
         (*n)++;
         buf_free(&fix);
     }

@@ -9,14 +9,15 @@
 
 /* The version is known by the settings that it has now, so that nothing is put twice. */
 static bool remember(struct coordinator *co, const struct stored_version *v,
-                     const struct table_definition *t, struct str settings, struct err *err)
+                     const struct definitions *d, const struct table_definition *t,
+                     struct str settings, struct err *err)
 {
     struct table_definition now = *t;
     struct stored_version changed = *v;
     struct buf json = {0};
 
     now.settings_json = settings;
-    table_append_json(&now, &json);
+    node_append_version_json(d, definition_lead(d, t), &now, &json);
     changed.definition = buf_str(&json);
 
     const bool ok =
@@ -28,8 +29,8 @@ static bool remember(struct coordinator *co, const struct stored_version *v,
 
 /* To the index of v, which was made by t, what `now` says. */
 static bool bring(struct coordinator *co, const struct stored_version *v,
-                  const struct table_definition *t, const struct table_definition *now,
-                  struct err *err)
+                  const struct definitions *d, const struct table_definition *t,
+                  const struct table_definition *now, struct err *err)
 {
     struct buf name = {0}, json = {0}, then = {0};
     bool ok = true;
@@ -37,10 +38,10 @@ static bool bring(struct coordinator *co, const struct stored_version *v,
     node_index_name(&name, v->index, v->number);
     if (mapping_changed_settings(t, now, &json, &then)) {
         ok = search_put_settings(co->opt.search, buf_str(&name), buf_str(&json), err) &&
-             remember(co, v, t, buf_str(&then), err);
+             remember(co, v, d, t, buf_str(&then), err);
         if (ok) {
             log_info("index settings changed", KV("index", buf_str(&name)));
-            node_log(co, now->table, v->index, v->number, "settings", json.ptr);
+            node_log(co, table_name(now), v->index, v->number, "settings", json.ptr);
         } else {
             err_wrap(err, "index %s does not have its new settings yet", name.ptr);
         }
@@ -51,26 +52,18 @@ static bool bring(struct coordinator *co, const struct stored_version *v,
     return ok;
 }
 
-static const struct table_definition *table_of_index(const struct definitions *d,
-                                                     struct str index)
-{
-    for (size_t i = 0; i < d->n_tables; i++)
-        if (str_equal(table_index(&d->tables[i]), index))
-            return &d->tables[i];
-    return NULL;
-}
-
 static bool settle(struct coordinator *co, const struct definitions *now,
                    const struct stored_version *v, struct err *err)
 {
-    const struct table_definition *then = table_of_index(now, v->index), *t;
+    const struct table_definition *then = definition_lead_of(now, v->index), *t;
     struct definitions *d = NULL;
     bool ok = true;
 
     if (then == NULL || !str_equal(v->state, STR("available")))
         return true;
     ok = node_version_definitions(co, v, &d, &t, err) &&
-         (!str_equal(t->table, then->table) || bring(co, v, t, then, err));
+         (!str_equal(table_name(t), table_name(then)) ||
+          bring(co, v, d, definition_settings(d, t), definition_settings(now, then), err));
     definitions_unref(d);
     return ok;
 }

@@ -4,12 +4,14 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "sync/binlog/ddl.h"
 #include "sync/binlog/schema.h"
 #include "sync/binlog/schema_json.h"
 #include "sync/model/mapping.h"
 #include "sync/model/mapping_added.h"
 #include "sync/model/shape_diff.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FORMAT 1
@@ -101,21 +103,29 @@ static void gather_one(void *ctx, struct str table)
 }
 
 /* False: one of them is not there. */
-static bool gather(const struct definitions *d, const struct table_definition *t,
-                   plan_schema_fn find, void *ctx, struct schema_list *out)
+static bool gather(const struct definitions *d, const struct table_definition *lead,
+                   plan_schema_fn find, list_tables_fn list, void *ctx, struct schema_list *out)
 {
     struct gathering g = {.d = d, .find = find, .ctx = ctx, .out = out};
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
 
-    table_visit(t, gather_one, &g);
+    if (!definition_members(d, lead, list, ctx, a, &members, &n) || n == 0)
+        g.missing = true;
+    else
+        for (size_t i = 0; i < n; i++)
+            table_visit(members[i], gather_one, &g);
+    arena_free(a);
     return !g.missing;
 }
 
 bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
-                      const struct definitions *d, const struct table_definition *t,
-                      plan_schema_fn find, void *ctx, struct err *err)
+                      const struct definitions *d, const struct table_definition *lead,
+                      plan_schema_fn find, list_tables_fn list, void *ctx, struct err *err)
 {
     struct kept k = {0};
-    const bool ok = gather(d, t, find, ctx, &k.tables)
+    const bool ok = gather(d, lead, find, list, ctx, &k.tables)
                         ? save(co, v->index, v->number, &k, NULL, err)
                         : err_set(err, ERR_RETRY, "a table of %" STR_FMT " has just gone",
                                   STR_ARG(v->index));
@@ -130,18 +140,19 @@ static bool freeze(struct coordinator *co, const struct kept *k, struct definiti
                    const struct table_definition **t, struct err *err)
 {
     struct definitions *now = node_definitions(co), *frozen = NULL;
+    const struct table_definition *lead = NULL;
     struct buf json = {0};
-    struct str table;
 
-    if (node_expand_table(*d, *t, schema_list_find, (void *)(uintptr_t)&k->tables, &json, err))
-        frozen = node_with_table(now, buf_str(&json), &table, err);
+    if (node_expand_tables(*d, *t, schema_list_find, schema_list_tables,
+                           (void *)(uintptr_t)&k->tables, &json, err))
+        frozen = node_with_tables(now, buf_str(&json), &lead, err);
     definitions_unref(now);
     buf_free(&json);
     if (frozen == NULL)
         return false;
     definitions_unref(*d);
     *d = frozen;
-    *t = definitions_table(frozen, table);
+    *t = lead;
     return true;
 }
 
@@ -153,7 +164,7 @@ bool node_version_in_effect(struct coordinator *co, const struct stored_version 
 
     if (!node_version_definitions(co, v, d, t, err))
         return false;
-    if (node_follows(co, (*t)->table))
+    if (node_follows(co, table_name(*t)))
         return true;
 
     const bool ok = load(co, v->index, v->number, &k, err) &&
@@ -185,6 +196,7 @@ static bool append_mapping(struct fitting *f, struct schema_list *tables, struct
     return mapping_body(&(struct mapping_request){.definitions = f->spec->definitions,
                                                   .table = f->spec->table,
                                                   .find = schema_list_find,
+                                                  .list = schema_list_tables,
                                                   .ctx = tables,
                                                   .flavor = search_flavor(f->co->opt.search),
                                                   .major = search_major(f->co->opt.search)},
@@ -213,7 +225,7 @@ static bool put_new_fields(struct fitting *f, struct err *err)
 
 static bool go_along(struct fitting *f, const struct shape_diff *diff, struct err *err)
 {
-    const struct str table = f->spec->table->table;
+    const struct str table = table_name(f->spec->table);
     const bool rebuild = diff->change == SHAPE_CHANGED || f->kept.behind;
     const struct stored_rebuild wish = {.table = table,
                                         .reason = str_from(diff->reason),
@@ -264,19 +276,61 @@ static struct schema *without_new(const struct schema *was, const struct schema 
     return s;
 }
 
+/* A table that a statement gave a name of the pattern has rows that no event told of. */
+static void note_renamed(const struct fitting *f, const struct table_definition *t,
+                         struct shape_diff *diff)
+{
+    const struct ddl *ddl = f->event.ddl;
+
+    for (size_t i = 0; ddl != NULL && i < ddl->n_tables; i++) {
+        const struct ddl_table *named = &ddl->tables[i];
+
+        if (named->new_table.ptr == NULL || diff->change >= SHAPE_CHANGED ||
+            !definition_pattern_has(f->spec->definitions, t, named->new_database,
+                                    named->new_table))
+            continue;
+        diff->change = SHAPE_CHANGED;
+        snprintf(diff->reason, sizeof(diff->reason),
+                 "%" STR_FMT ".%" STR_FMT " came into the index by a new name",
+                 STR_ARG(named->new_database), STR_ARG(named->new_table));
+    }
+}
+
+/* What asks for most, of all tables of the index. */
+static struct shape_diff diff_all(const struct fitting *f, const struct definitions *d,
+                                  const struct table_definition *lead,
+                                  const struct shape_event *event)
+{
+    const struct shape_find was = {schema_list_find, (void *)(uintptr_t)&f->kept.tables},
+                            is = {schema_list_find, (void *)(uintptr_t)&f->now.tables};
+    struct shape_diff most = {0};
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
+
+    if (definition_members(d, lead, schema_list_tables, is.ctx, a, &members, &n))
+        for (size_t i = 0; i < n; i++) {
+            const struct shape_diff diff = shape_diff_make(d, members[i], &was, &is, event);
+
+            if (diff.change > most.change)
+                most = diff;
+        }
+    arena_free(a);
+    note_renamed(f, lead, &most);
+    return most;
+}
+
 /* What the index would have to show, were it followed. */
 static bool is_behind(struct fitting *f, bool *behind, struct err *err)
 {
     struct catalogue *c = node_catalogue(f->co);
     const struct stored_version *v = catalogue_number(c, f->alias, f->number);
-    const struct shape_find was = {schema_list_find, &f->kept.tables},
-                            is = {schema_list_find, &f->now.tables};
     struct definitions *d = NULL;
     const struct table_definition *t;
     const bool ok = v == NULL || node_version_definitions(f->co, v, &d, &t, err);
 
     *behind = f->kept.behind ||
-              (ok && d != NULL && shape_diff_make(d, t, &was, &is, NULL).change != SHAPE_SAME);
+              (ok && d != NULL && diff_all(f, d, t, NULL).change != SHAPE_SAME);
     definitions_unref(d);
     node_catalogue_free(c);
     return ok;
@@ -305,11 +359,9 @@ static bool stay(struct fitting *f, struct err *err)
 
 static bool fit(struct fitting *f, struct err *err)
 {
-    const struct shape_find was = {schema_list_find, &f->kept.tables},
-                            is = {schema_list_find, &f->now.tables};
     const struct shape_diff diff =
-        shape_diff_make(f->spec->definitions, f->spec->table, &was, &is, &f->event);
-    const bool follows = node_follows(f->co, f->spec->table->table);
+        diff_all(f, f->spec->definitions, f->spec->table, &f->event);
+    const bool follows = node_follows(f->co, table_name(f->spec->table));
 
     if (follows && f->kept.known && diff.change != SHAPE_SAME)
         return go_along(f, &diff, err);
@@ -337,6 +389,16 @@ static struct schema *find_partly(void *ctx, struct str topic, struct str databa
                                            : schema_list_find(p->kept, topic, database, table);
 }
 
+static bool list_partly(void *ctx, struct str topic, struct str database, struct arena *a,
+                        struct str **out, size_t *n)
+{
+    const struct partly *p = ctx;
+
+    return str_equal(topic, p->now->topic)
+               ? p->now->list(p->now->ctx, topic, database, a, out, n)
+               : schema_list_tables(p->kept, topic, database, a, out, n);
+}
+
 bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
                       struct err *err)
 {
@@ -350,7 +412,7 @@ bool node_fit_version(void *ctx, const struct version_spec *spec, const struct t
     pthread_mutex_lock(&co->fitting);
     ok = load(co, f.alias, f.number, &f.kept, err);
     /* A table that is not there has no plan either: whoever compiles it says so. */
-    if (ok && gather(spec->definitions, spec->table, find_partly, &partly, &f.now.tables))
+    if (ok && gather(spec->definitions, spec->table, find_partly, list_partly, &partly, &f.now.tables))
         ok = fit(&f, err);
     pthread_mutex_unlock(&co->fitting);
     schema_list_fini(&f.kept.tables);

@@ -370,9 +370,12 @@ void node_put_time(struct json_writer *w, struct str key, int64_t ms)
 const struct table_definition *node_find_table(const struct definitions *d, struct str name,
                                                struct err *err)
 {
-    for (size_t i = 0; i < d->n_tables; i++)
-        if (str_equal(d->tables[i].table, name) || str_equal(table_index(&d->tables[i]), name))
-            return &d->tables[i];
+    const struct table_definition *t = definitions_table(d, name);
+
+    if (t == NULL)
+        t = definition_lead_of(d, name);
+    if (t != NULL)
+        return t;
     refuse(err, 404,
            "no table or index %" STR_FMT " is defined; fix: millrace table list shows what is",
            STR_ARG(name));

@@ -167,14 +167,15 @@ const struct held_index *node_find_held(const struct coordinator *co, struct str
 }
 
 static void look_at_table(const struct coordinator *co, const struct catalogue *c,
-                          const struct table_definition *t, struct table_view *v)
+                          const struct definitions *d, const struct table_definition *t,
+                          struct table_view *v)
 {
-    const struct str alias = table_index(t);
+    const struct str alias = table_index(t), lead = table_name(definition_lead(d, t));
 
     v->available = catalogue_version(c, alias, STR("available"));
     v->changing = catalogue_version(c, alias, STR("changing"));
-    v->stop = catalogue_stop(c, t->table);
-    v->rebuild = catalogue_rebuild(c, t->table);
+    v->stop = catalogue_stop(c, lead);
+    v->rebuild = catalogue_rebuild(c, lead);
     if (v->available != NULL) {
         node_index_name(&v->index, alias, v->available->number);
         v->held = node_find_held(co, buf_str(&v->index));
@@ -260,11 +261,11 @@ static void append_table(struct coordinator *co, struct json_writer *w,
                          const struct catalogue *c, const struct counted_table *counted)
 {
     struct table_view v = {0};
-    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+    const struct topic_definition *topic = definition_topic(d, t);
 
-    look_at_table(co, c, t, &v);
+    look_at_table(co, c, d, t, &v);
     json_open_object(w);
-    json_put_string(w, STR("table"), t->table);
+    json_put_string(w, STR("table"), table_name(t));
     json_put_string(w, STR("index"), table_index(t));
     json_put_string(w, STR("topic"), topic != NULL ? topic->name : STR(""));
     json_put_cstr(w, STR("state"), table_state(&v));
@@ -356,12 +357,14 @@ static void append_changes(struct coordinator *co, struct json_writer *w)
     json_close_object(w);
 }
 
-static uint64_t count_of(const struct dead_letter_count *counts, size_t n, struct str table)
+static uint64_t count_of(const struct dead_letter_count *counts, size_t n,
+                         const struct table_definition *t)
 {
+    uint64_t sum = 0;
+
     for (size_t i = 0; i < n; i++)
-        if (str_equal(counts[i].table, table))
-            return counts[i].count;
-    return 0;
+        sum += definition_names(t, counts[i].table) ? counts[i].count : 0;
+    return sum;
 }
 
 /* Documents that searches find; nested ones do not count.  UINT64_MAX: not known. */
@@ -390,7 +393,7 @@ static bool is_pending(struct coordinator *co, const struct catalogue *c,
     struct err ignored = {0};
     uint64_t built;
 
-    return v != NULL && node_pending_since(co, t->table, &built, &ignored) &&
+    return v != NULL && node_pending_since(co, table_name(t), &built, &ignored) &&
            v->number <= built;
 }
 
@@ -420,7 +423,7 @@ static bool count_all(struct coordinator *co, struct arena *a, const struct defi
     for (size_t i = 0; i < d->n_tables; i++)
         (*out)[i] = (struct counted_table){
             .documents = count_documents(co, c, &d->tables[i]),
-            .dead = count_of(dead, n_dead, d->tables[i].table),
+            .dead = count_of(dead, n_dead, &d->tables[i]),
             .pending = is_pending(co, c, &d->tables[i]),
             .verify = mark_of(co, a, c, &d->tables[i]),
         };

@@ -49,6 +49,19 @@ bool node_split_index_name(const char *index, struct str *alias, uint64_t *numbe
     return true;
 }
 
+void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name)
+{
+    struct definitions *d = node_definitions(co);
+    struct str alias;
+    uint64_t number;
+    const struct table_definition *lead =
+        node_split_index_name(target->index, &alias, &number) ? definition_lead_of(d, alias)
+                                                              : NULL;
+
+    buf_append(name, lead != NULL ? table_name(lead) : str_from(target->table));
+    definitions_unref(d);
+}
+
 bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
                       const char *way_out, struct err *err)
 {
@@ -59,8 +72,16 @@ bool node_stop_target(struct coordinator *co, const struct target *target, const
     if (node_split_index_name(target->index, &alias, &number) &&
         !store_fail_version(co->opt.store, alias, number, str_from(reason), &changing, err))
         return false;
-    if (!changing)
-        return node_stop_table(co, str_from(target->table), reason, way_out, err);
+    if (!changing) {
+        struct buf lead = {0};
+
+        node_lead_name(co, target, &lead);
+
+        const bool ok = node_stop_table(co, buf_str(&lead), reason, way_out, err);
+
+        buf_free(&lead);
+        return ok;
+    }
     /* Its build ends, the version that searches use goes on. */
     log_error("a version that is being built cannot go on",
               KV("index", (const char *)target->index), KV("reason", reason));

@@ -241,14 +241,13 @@ static void on_stop_table(void *ctx, struct target *target, const char *reason,
                           const char *way_out)
 {
     struct coordinator *co = ctx;
-    struct buf fix = {0};
+    struct buf fix = {0}, lead = {0};
     struct err err = {0};
 
-    buf_printf(&fix, "%s %s", way_out != NULL ? way_out : "millrace index create",
-               target->table);
+    node_lead_name(co, target, &lead);
+    buf_printf(&fix, "%s %s", way_out != NULL ? way_out : "millrace index create", lead.ptr);
     while (!node_stop_target(co, target, reason, fix.ptr, &err) ||
-           (way_out == NULL &&
-            !node_wish_rebuild(co, str_from(target->table), reason, &err))) {
+           (way_out == NULL && !node_wish_rebuild(co, buf_str(&lead), reason, &err))) {
         log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             freeze(co, target->topic);
@@ -256,6 +255,7 @@ static void on_stop_table(void *ctx, struct target *target, const char *reason,
         }
     }
     buf_free(&fix);
+    buf_free(&lead);
 }
 
 static void on_mark(void *ctx, const struct target *target, const char *reason)
@@ -317,7 +317,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     struct definitions *now = node_definitions(co);
     struct buf name = {0}, write_alias = {0}, alias = {0};
     struct err err = {0};
-    struct str database, table;
+    struct str database = {0}, table;
 
     node_index_name(&name, v->index, v->number);
     node_write_alias(&write_alias, v->index, v->number);
@@ -331,7 +331,8 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     const struct topic_definition *topic = definitions_topic(now, v->topic);
     const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
                     topic != NULL &&
-                    definition_split_table(spec->table->table, &database, &table) &&
+                    (spec->table->table.len == 0 ||
+                     definition_split_table(spec->table->table, &database, &table)) &&
                     server_access_new(&spec->server, topic, definitions_database(now, database),
                                       co->opt.data_dir, &err);
 
@@ -344,7 +345,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     }
     spec->filling = str_equal(v->state, STR("changing"));
     spec->stopped =
-        str_equal(v->state, STR("available")) && catalogue_stop(c, spec->table->table) != NULL;
+        str_equal(v->state, STR("available")) && catalogue_stop(c, table_name(spec->table)) != NULL;
     s->list = mem_resize(s->list, s->n + 1, sizeof(struct version_spec *));
     s->list[s->n++] = spec;
 }

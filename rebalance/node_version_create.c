@@ -89,6 +89,7 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
     const struct mapping_request request = {.definitions = d,
                                             .table = t,
                                             .find = look_find,
+                                            .list = look_list,
                                             .ctx = l,
                                             .flavor = search_flavor(co->opt.search),
                                             .major = search_major(co->opt.search),
@@ -181,11 +182,35 @@ static bool not_running(struct coordinator *co, struct str table, const struct t
                    why.kind != ERR_NONE ? why.msg : "it is starting; see millrace status");
 }
 
+/* Documents of every table of the index can be made. */
+static bool can_compile(const struct definitions *d, const struct table_definition *lead,
+                        struct look *l, struct err *err)
+{
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n = 0;
+    bool ok = definition_members(d, lead, look_list, l, a, &members, &n);
+
+    if (ok && n == 0)
+        ok = refuse(err, 422, "there is no table with a name like `%" STR_FMT "`",
+                    STR_ARG(table_name(lead)));
+    for (size_t i = 0; ok && i < n; i++) {
+        struct plan *plan = plan_compile(d, members[i], look_find, l, err);
+
+        ok = plan != NULL;
+        plan_unref(plan);
+    }
+    if (look_failed(l)->kind != ERR_NONE)
+        *err = *look_failed(l);
+    arena_free(a);
+    return ok;
+}
+
 bool node_create_version(struct coordinator *co, const struct definitions *d,
                          const struct table_definition *t,
                          const struct index_create_options *opt, uint64_t *job, struct err *err)
 {
-    const struct topic_definition *topic = definitions_topic_of(d, t->table);
+    const struct topic_definition *topic = definition_topic(d, t);
     struct topic *running = topic == NULL ? NULL : node_topic(co, topic->name);
     struct buf definition = {0};
     struct look l;
@@ -193,18 +218,16 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
                                .state = STR("changing"),
                                .error = STR(""),
                                .created_ms = clock_wall_ms()};
-    struct plan *plan = NULL;
     bool ok = look_open(co, d, t, &l, err);
 
     if (running == NULL || running->pipeline == NULL) {
-        ok = ok && not_running(co, t->table, running, err);
+        ok = ok && not_running(co, table_name(t), running, err);
     } else if (ok) {
         v.topic = topic->name;
         v.epoch = pipeline_epoch(running->pipeline);
-        plan = plan_compile(d, t, look_find, &l, err);
-        ok = plan != NULL && search_detect(co->opt.search, err) &&
+        ok = can_compile(d, t, &l, err) && search_detect(co->opt.search, err) &&
              check_alias(co, v.index, err);
-        table_append_json(t, &definition);
+        node_append_version_json(d, t, NULL, &definition);
         v.definition = buf_str(&definition);
     }
     if (ok && look_failed(&l)->kind != ERR_NONE) {
@@ -215,12 +238,11 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     if (ok) {
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
-        ok = created && node_keep_shapes(co, &v, d, t, look_find, &l, err) &&
-             new_job(co, &v, t->table, opt, job, err);
+        ok = created && node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
+             new_job(co, &v, table_name(t), opt, job, err);
         if (!ok)
             undo_version(co, &v, created);
     }
-    plan_unref(plan);
     look_close(&l);
     buf_free(&definition);
     return ok;

@@ -324,6 +324,7 @@ static void on_rows(void *ctx, const struct step *step, const struct rows_when *
                                .commit_ms = when->commit_ms,
                                .doubtful = in_doubt(w, step->map, when->version) ||
                                            when->doubtful || step->map->keeps_history,
+                               .packed = step->packed,
                                .witness = b->witnesses && !b->witnessed ? &b->witness : NULL,
                                .begin = begin_rows,
                                .ctx = &begun};

@@ -235,9 +235,11 @@ static void bury(struct unit *u, const struct err *why)
     u->any = true;
 }
 
-static void emit_delete(struct unit *u, struct str id, struct str key, struct str routing)
+static void emit_delete(struct unit *u, struct str id, struct str key, struct str routing,
+                        bool strict)
 {
-    emit(u, &(struct doc_write){.op = DOC_DELETE, .id = id, .key = key, .routing = routing});
+    emit(u, &(struct doc_write){
+                .op = DOC_DELETE, .strict = strict, .id = id, .key = key, .routing = routing});
     if (id.len <= WRITE_ID_MAX) /* else it was never there */
         progress_tombstone(u->w->opt.progress, str_from(u->target->index), id, routing,
                            u->at->version);
@@ -307,7 +309,7 @@ static void write_root(struct unit *u, const struct use *use, const struct bindi
             bury(u, &err);
             return;
         } else {
-            emit_delete(u, write.id, write.key, write.routing);
+            emit_delete(u, write.id, write.key, write.routing, false);
             return;
         }
     }
@@ -319,36 +321,61 @@ static void emit_refresh(struct unit *u, struct str id, struct str key, struct s
     emit(u, &(struct doc_write){.op = DOC_REFRESH, .id = id, .key = key, .routing = routing});
 }
 
+/* Which images of a root row have, as far as they tell, a document. */
+struct images {
+    bool had, has;
+};
+
+static bool is_same_document(const struct change_writer *w, struct images is)
+{
+    return is.had && is.has && str_equal(buf_str(&w->id), buf_str(&w->old_id)) &&
+           str_equal(buf_str(&w->routing), buf_str(&w->old_routing));
+}
+
 /* Rows of a doubtful shape say only which rows are to be read again. */
-static void refresh_root(struct unit *u, bool had, bool has)
+static void refresh_root(struct unit *u, struct images is)
 {
     struct change_writer *w = u->w;
-    const bool same = had && has && str_equal(buf_str(&w->id), buf_str(&w->old_id));
 
-    if (had && !same) {
+    if (is.had && !is_same_document(w, is)) {
         emit_refresh(u, buf_str(&w->old_id), buf_str(&w->old_key), buf_str(&w->old_routing));
         progress_tombstone(w->opt.progress, str_from(u->target->index), buf_str(&w->old_id),
                            buf_str(&w->old_routing), u->at->version);
     }
-    if (has)
+    if (is.has)
         emit_refresh(u, buf_str(&w->id), buf_str(&w->key), buf_str(&w->routing));
 }
 
-/* The images of a root row, with the ids that they had and have. */
+/*
+ * The images of a root row, with their ids.  Under another routing the engine takes an `_id` for
+ * the same document if its shard is the same: what an update leaves is deleted strictly, so that
+ * it does not take along what the same event writes.
+ */
 static void believe_root(struct unit *u, const struct use *use, const struct binding *b,
-                         bool had, bool has)
+                         struct images is)
 {
     struct change_writer *w = u->w;
-    const struct str id = buf_str(&w->old_id), key = buf_str(&w->old_key),
-                     routing = buf_str(&w->old_routing);
 
-    if (had &&
-        (!has || !str_equal(buf_str(&w->id), id) || !str_equal(buf_str(&w->routing), routing)))
-        emit_delete(u, id, key, routing);
-    else if (had && !update_matters(u, use, b))
+    if (is.had && !is_same_document(w, is))
+        emit_delete(u, buf_str(&w->old_id), buf_str(&w->old_key), buf_str(&w->old_routing),
+                    plan_is_routed(use->plan) && u->change->after != NULL);
+    else if (is.had && !update_matters(u, use, b))
         return;
-    if (has)
+    if (is.has)
         write_root(u, use, b);
+}
+
+/* Counted: it has no document until its parent and root are known. */
+static bool has_document(struct unit *u, const struct use *use, const struct binding *b,
+                         const struct value *row)
+{
+    if (row == NULL)
+        return false;
+    if (plan_is_rooted(use->plan, b, row))
+        return true;
+    if (row == u->change->after)
+        progress_count_unrooted(u->w->opt.progress);
+    return false;
 }
 
 /* A key may make no id, before the change or after it; the other one counts all the same. */
@@ -370,17 +397,18 @@ static void root_change(struct unit *u, const struct use *use, const struct bind
         stop_unknown(u, use, lacks);
         return;
     }
-    const bool had = c->before != NULL &&
-                     plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &none);
-    const bool has =
-        c->after != NULL && plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err);
+    const bool had = has_document(u, use, b, c->before),
+               has = has_document(u, use, b, c->after);
+    const struct images is = {
+        had && plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &none),
+        has && plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)};
 
-    if (c->after != NULL && !has)
+    if (has && !is.has)
         bury(u, &err);
-    if (u->at->doubtful)
-        refresh_root(u, had, has);
+    if (u->at->doubtful || (u->at->packed && plan_is_routed(use->plan)))
+        refresh_root(u, is);
     else
-        believe_root(u, use, b, had, has);
+        believe_root(u, use, b, is);
 }
 
 /*

@@ -64,6 +64,18 @@ struct pipeline {
 
 /* ---- what the builder says, on its thread ---- */
 
+/* What shares an index stops with it, until the next routing leaves it out. */
+static void stop_others(struct pipeline *p, const char *index)
+{
+    struct routing *r = assignment_routing(p->assignment);
+
+    for (size_t i = 0; r != NULL && i < r->n_targets; i++)
+        if (strcmp(r->targets[i]->index, index) == 0)
+            __atomic_store_n(&((struct reading *)r->targets[i]->plan)->stopped, true,
+                             __ATOMIC_RELAXED);
+    routing_unref(r);
+}
+
 /* A stopped version stays out when schemas are read again. */
 static void on_stop(void *ctx, struct target *target, const char *reason, const char *way_out)
 {
@@ -71,6 +83,7 @@ static void on_stop(void *ctx, struct target *target, const char *reason, const 
 
     assignment_stop(p->assignment, target->index);
     p->opt.stop_table(p->opt.ctx, target, reason, way_out);
+    stop_others(p, target->index);
 }
 
 static void on_dead(void *ctx, const struct dead_letter_note *note)
@@ -526,16 +539,30 @@ int64_t pipeline_fan_out_oldest_ms(struct pipeline *p, struct str index)
     return fan_out_oldest_ms(p->fan_out, index);
 }
 
-struct target *pipeline_target(struct pipeline *p, struct str index)
+struct target *pipeline_target(struct pipeline *p, struct str index, struct str table)
 {
     struct routing *r = assignment_routing(p->assignment);
     struct target *found = NULL;
 
     for (size_t i = 0; r != NULL && i < r->n_targets && found == NULL; i++)
-        if (str_equal(str_from(r->targets[i]->index), index))
+        if (str_equal(str_from(r->targets[i]->index), index) &&
+            (table.len == 0 || str_equal(str_from(r->targets[i]->table), table)))
             found = target_ref(r->targets[i]);
     routing_unref(r);
     return found;
+}
+
+struct target **pipeline_targets(struct pipeline *p, struct str index, size_t *n)
+{
+    struct routing *r = assignment_routing(p->assignment);
+    struct target **list = mem_alloc(r == NULL ? 1 : r->n_targets + 1, sizeof(struct target *));
+
+    *n = 0;
+    for (size_t i = 0; r != NULL && i < r->n_targets; i++)
+        if (str_equal(str_from(r->targets[i]->index), index))
+            list[(*n)++] = target_ref(r->targets[i]);
+    routing_unref(r);
+    return list;
 }
 
 struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index)
@@ -685,6 +712,7 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
         .queue_bytes = handoff_level(p->handoff),
         .resolving = reread_pending(p->reread),
         .changes_read = __atomic_load_n(&c->read, __ATOMIC_RELAXED),
+        .rows_unrooted = progress_unrooted(p->progress),
         .save_error = saved.error,
     };
     memcpy(out->file, saved.file, sizeof(out->file));

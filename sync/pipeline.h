@@ -80,8 +80,13 @@ void pipeline_load(struct pipeline *p, struct load_batch *batch);
 /* A document of one stays, as its row is gone. */
 void pipeline_gone(struct pipeline *p, const struct gone_row *row);
 
-/* The builder's target for a concrete index with a reference, NULL when it has none (yet). */
-struct target *pipeline_target(struct pipeline *p, struct str index);
+/* The builder's target for a table (empty: any) of a concrete index with a reference, NULL when
+ * it has none (yet). */
+struct target *pipeline_target(struct pipeline *p, struct str index, struct str table);
+/* Those of all tables of the index, parents first, each with a reference; the list is the
+ * caller's. */
+struct target **pipeline_targets(struct pipeline *p, struct str index,
+                                 size_t *n) RETURNS_NONNULL MUST_CHECK;
 /* That what is read for an index passes until it is written; borrowed. */
 struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index) RETURNS_NONNULL;
 /* As cascades_wait_for(). */
@@ -172,6 +177,7 @@ struct pipeline_status {
     uint64_t queue_bytes;
     size_t resolving;
     uint64_t changes_read, changes_done[N_OUTCOMES];
+    uint64_t rows_unrooted; /* left out of a join: no parent or root is known */
     struct err save_error; /* ERR_NONE: the last save worked */
 };
 void pipeline_status(struct pipeline *p, struct pipeline_status *out);

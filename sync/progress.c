@@ -33,6 +33,7 @@ struct grave {
 struct progress {
     struct checkpoint *cp;
     struct ticket_counters counters;
+    uint64_t unrooted; /* atomic */
     uint64_t running; /* builder only: the open transaction, 0 none */
     uint64_t opened;  /* builder only: the last one that was, 0 none */
     struct mark last; /* builder only: the last commit */
@@ -320,6 +321,16 @@ void progress_return_tombstones(struct progress *p, const struct stored_tombston
     for (size_t i = 0; i < n; i++)
         add_grave(p, &t[i]);
     pthread_mutex_unlock(&p->lock);
+}
+
+void progress_count_unrooted(struct progress *p)
+{
+    __atomic_add_fetch(&p->unrooted, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t progress_unrooted(struct progress *p)
+{
+    return __atomic_load_n(&p->unrooted, __ATOMIC_RELAXED);
 }
 
 struct ticket_counters *progress_counters(struct progress *p)

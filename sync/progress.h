@@ -71,6 +71,10 @@ size_t progress_tombstones(struct progress *p);
 
 struct ticket_counters *progress_counters(struct progress *p) RETURNS_NONNULL;
 
+/* A row change left a row that has no document until its parent or root is known (join). */
+void progress_count_unrooted(struct progress *p);
+uint64_t progress_unrooted(struct progress *p); /* so far */
+
 /* The end of what is done, whatever holds the safe mark back. */
 struct mark progress_done(struct progress *p);
 

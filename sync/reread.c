@@ -79,8 +79,9 @@ static struct read_links make_links(struct reread *r, uint64_t *statements)
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
 {
     item->stamp = stamp;
-    item->found = from->body.ptr != NULL;
-    item->body = from->body;
+    item->elsewhere = from->body.ptr != NULL && !str_equal(from->routing, item->routing);
+    item->found = from->body.ptr != NULL && !item->elsewhere;
+    item->body = item->found ? from->body : (struct str){0};
     if (from->err != NULL) {
         item->failed = true;
         item->err = *from->err;
@@ -127,7 +128,7 @@ static bool keep_gone(struct reread *r, struct read_links *l, struct load_batch 
     for (size_t i = 0; i < b->n_items; i++) {
         struct load_item *item = &b->items[i];
 
-        item->stays = !item->found && !item->failed && item->depth < CASCADE_DEPTH_MAX;
+        item->stays = !item->found && !item->elsewhere && !item->failed && item->depth < CASCADE_DEPTH_MAX;
         any = any || item->stays;
     }
     return !any || log_end_after(r, &l->own, &b->log_end, err);

@@ -212,7 +212,7 @@ static struct routing *make_routing(struct router *r, const struct ddl *ddl,
 
     if (open_schemas(r, err)) {
         struct version_spec **specs = assignment_specs(r->opt.assignment, &n, generation);
-        const struct tables_now now = {str_from(r->opt.topic), schemas_find, r->schemas, ddl,
+        const struct tables_now now = {str_from(r->opt.topic), schemas_find, schemas_list, r->schemas, ddl,
                                        is_hidden(r, ddl)};
 
         routing =

@@ -2,6 +2,7 @@
 
 #include "sync/routing_compile.h"
 
+#include "src/base/arena.h"
 #include "src/base/mem.h"
 #include "sync/model/definition.h"
 #include "sync/schemas.h"
@@ -50,10 +51,10 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
 }
 
 static struct target *new_target(const char *topic, const struct version_spec *v,
-                                 struct plan *plan)
+                                 const struct table_definition *t, struct plan *plan)
 {
-    struct target *t = target_new(str_from(v->index), str_from(v->write_alias), v->table->table,
-                                  str_from(topic));
+    struct target *target = target_new(str_from(v->index), str_from(v->write_alias),
+                                       table_name(t), str_from(topic));
     struct reading *reading = mem_alloc(1, sizeof(*reading));
 
     reading->plan = plan;
@@ -62,13 +63,33 @@ static struct target *new_target(const char *topic, const struct version_spec *v
     reading->server = server_access_ref(v->server);
     reading->stopped = plan == NULL;
     reading->filling = v->filling;
-    t->plan = reading;
-    t->plan_unref = reading_free;
-    t->version_min = v->version_min;
+    target->plan = reading;
+    target->plan_unref = reading_free;
+    target->version_min = v->version_min;
     /* What a replica shows may be behind what the followed server showed before. */
     if (plan != NULL && !v->server->replica)
-        t->areas = plan_areas(plan, &t->n_areas, NULL);
-    return t;
+        target->areas = plan_areas(plan, &target->n_areas, NULL);
+    return target;
+}
+
+struct targets {
+    struct target **list;
+    size_t n, cap;
+};
+
+static void add_target(struct targets *to, struct target *t)
+{
+    if (to->n == to->cap) {
+        to->cap = to->cap * 2 + 16;
+        to->list = mem_resize(to->list, to->cap, sizeof(struct target *));
+    }
+    to->list[to->n++] = t;
+}
+
+static void drop_targets(struct targets *t, size_t from)
+{
+    while (t->n > from)
+        target_unref(t->list[--t->n]);
 }
 
 /* Tables of one topic of those that a version shows. */
@@ -86,59 +107,82 @@ static void note_elsewhere(void *ctx, struct str table)
     e->found = e->found || (t != NULL && !str_equal(t->name, e->topic));
 }
 
-static bool is_elsewhere(const struct version_spec *v, struct str topic)
+static bool is_elsewhere(const struct version_spec *v, const struct table_definition *t,
+                         struct str topic)
 {
     struct elsewhere e = {v->definitions, topic, false};
 
-    table_visit(v->table, note_elsewhere, &e);
+    table_visit(t, note_elsewhere, &e);
     return e.found;
 }
 
-static struct plan *compile_plan(const struct version_spec *v, const struct tables_now *now,
-                                 const struct routing_hooks *hooks, struct err *why)
+static struct plan *compile_plan(const struct version_spec *v, const struct table_definition *t,
+                                 const struct tables_now *now, const struct routing_hooks *hooks,
+                                 struct err *why)
 {
     struct schemas *schemas = now->ctx;
     struct schema_list kept = {0};
     struct plan *plan = NULL;
 
-    if (!hooks->fit(hooks->ctx, v, now, why))
-        return NULL;
-    if (!is_elsewhere(v, now->topic))
-        return plan_compile(v->definitions, v->table, now->find, now->ctx, why);
+    if (!is_elsewhere(v, t, now->topic))
+        return plan_compile(v->definitions, t, now->find, now->ctx, why);
     schemas_set_others(schemas, schema_list_find, &kept);
     if (hooks->kept(hooks->ctx, v, &kept, why))
-        plan = plan_compile(v->definitions, v->table, now->find, now->ctx, why);
+        plan = plan_compile(v->definitions, t, now->find, now->ctx, why);
     schemas_set_others(schemas, NULL, NULL);
     schema_list_fini(&kept);
     return plan;
 }
 
-/* The version's target; NULL: it does not take part (stopped now or before), or err. */
-static struct target *compile(const char *topic, const struct version_spec *v,
-                              const struct tables_now *now, const struct routing_hooks *hooks,
-                              struct err *err)
+/* A target for each table of the index; none where one of them has no plan. */
+static bool add_members(const char *topic, const struct version_spec *v,
+                        const struct tables_now *now, const struct routing_hooks *hooks,
+                        struct targets *to, struct err *err)
+{
+    const size_t before = to->n;
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
+    bool fine = definition_members(v->definitions, v->table, now->list, now->ctx, a, &members,
+                                   &n);
+
+    for (size_t i = 0; fine && i < n; i++) {
+        struct plan *plan = compile_plan(v, members[i], now, hooks, err);
+
+        fine = plan != NULL;
+        if (fine)
+            add_target(to, new_target(topic, v, members[i], plan));
+    }
+    if (!fine)
+        drop_targets(to, before);
+    arena_free(a);
+    return fine;
+}
+
+/* The version's targets; none: it does not take part (stopped now or before).  False: err. */
+static bool compile(const char *topic, const struct version_spec *v,
+                    const struct tables_now *now, const struct routing_hooks *hooks,
+                    struct targets *to, struct err *err)
 {
     const struct schemas *schemas = now->ctx;
     struct err why = {0};
-    struct plan *plan = compile_plan(v, now, hooks, &why);
 
-    if (plan != NULL)
-        return new_target(topic, v, plan);
+    if (hooks->fit(hooks->ctx, v, now, &why) && add_members(topic, v, now, hooks, to, &why))
+        return true;
     if (schemas_failed(schemas)->kind != ERR_NONE) {
         *err = *schemas_failed(schemas);
-        err_wrap(err, "reading the schemas of topic %s", topic);
-        return NULL;
+        return err_wrap(err, "reading the schemas of topic %s", topic);
     }
     if (why.kind != ERR_REJECT) {
         *err = why;
-        return NULL;
+        return false;
     }
 
-    struct target *t = new_target(topic, v, NULL);
+    struct target *t = new_target(topic, v, v->table, NULL);
 
     hooks->stop(hooks->ctx, t, why.msg, NULL);
     target_unref(t);
-    return NULL;
+    return true;
 }
 
 /* False: the foreign keys could not be read. */
@@ -166,28 +210,19 @@ struct routing *routing_compile(const char *topic, struct version_spec *const *s
                                 struct schemas *schemas, const struct tables_now *now,
                                 const struct routing_hooks *hooks, struct err *err)
 {
-    struct target **targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
+    struct targets targets = {0};
     struct routing *routing = NULL;
-    struct err failed = {0};
-    size_t n_targets = 0;
+    bool fine = true;
 
-    for (size_t i = 0; i < n && failed.kind == ERR_NONE; i++) {
-        if (specs[i]->stopped)
-            continue;
-        targets[n_targets] = compile(topic, specs[i], now, hooks, &failed);
-        if (targets[n_targets] != NULL)
-            n_targets++;
-    }
-    if (failed.kind == ERR_NONE)
-        routing = routing_new(str_from(topic), targets, n_targets, schemas_find, schemas);
-    else
-        *err = failed;
+    for (size_t i = 0; fine && i < n; i++)
+        fine = specs[i]->stopped || compile(topic, specs[i], now, hooks, &targets, err);
+    if (fine)
+        routing = routing_new(str_from(topic), targets.list, targets.n, schemas_find, schemas);
     if (routing != NULL && !add_cascades(routing, schemas, err)) {
         routing_unref(routing);
         routing = NULL;
     }
-    for (size_t i = 0; i < n_targets; i++)
-        target_unref(targets[i]);
-    free(targets);
+    drop_targets(&targets, 0);
+    free(targets.list);
     return routing;
 }

@@ -9,6 +9,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "sync/binlog/schema_json.h"
+#include "sync/model/definition_members.h"
 #include "sync/routing.h"
 
 #include <stddef.h>
@@ -21,7 +22,7 @@ struct table_definition;
 /* One index version that a source writes to. */
 struct version_spec {
     struct definitions *definitions; /* as the version was built */
-    const struct table_definition *table;
+    const struct table_definition *table; /* the lead of its index */
     struct server_access *server; /* where its documents are read again */
     char *index;                  /* "orders_v2" */
     char *alias;                  /* "orders" */
@@ -46,7 +47,8 @@ typedef void (*table_stop_fn)(void *ctx, struct target *target, const char *reas
 struct tables_now {
     struct str topic;
     plan_schema_fn find; /* of the topic's */
-    void *ctx;
+    list_tables_fn list;
+    void *ctx; /* of both */
     const struct ddl *ddl;
     bool hidden; /* it may undo what another one did before the tables were looked at */
 };

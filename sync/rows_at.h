@@ -23,6 +23,7 @@ struct rows_at { /* all borrowed */
     uint64_t version; /* the event's end */
     int64_t commit_ms;
     bool doubtful; /* of the images only the keys are believed */
+    bool packed;   /* other events have the same version: all of their transaction's */
     struct buf *witness; /* gets the statement that waits for the first row (sync/witness.h);
                             NULL: not wanted */
     void (*begin)(void *ctx); /* called when it has, before the first row is followed */

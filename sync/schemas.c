@@ -90,6 +90,19 @@ struct schema *schemas_find(void *ctx, struct str topic, struct str database, st
     return found;
 }
 
+bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *a,
+                  struct str **out, size_t *n)
+{
+    struct schemas *s = ctx;
+
+    (void)topic; /* its own: tables of one index are on one */
+
+    if (s->failed.kind == ERR_NONE && s->conn == NULL)
+        err_set(&s->failed, ERR_RETRY, "the server is not connected");
+    return s->failed.kind == ERR_NONE &&
+           catalog_list_base_tables(s->conn, schema, a, out, n, &s->failed);
+}
+
 bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
                           struct foreign_key **keys, size_t *n, struct err *err)
 {

@@ -38,6 +38,11 @@ void schemas_set_others(struct schemas *s, plan_schema_fn find, void *ctx);
  */
 struct schema *schemas_find(void *ctx, struct str topic, struct str database, struct str table);
 
+/* As list_tables_fn (sync/model/definition_members.h), with a struct schemas as ctx; where it is
+ * false, schemas_failed() says why. */
+bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *a,
+                  struct str **out, size_t *n);
+
 /* As cascade_keys_fn, with a struct schemas as ctx. */
 bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
                           struct foreign_key **keys, size_t *n,

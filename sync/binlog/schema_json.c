@@ -236,6 +236,20 @@ struct schema *schema_list_find(void *ctx, struct str topic, struct str database
     return NULL;
 }
 
+bool schema_list_tables(void *ctx, struct str topic, struct str database, struct arena *a,
+                        struct str **out, size_t *n)
+{
+    const struct schema_list *l = ctx;
+
+    *out = arena_alloc(a, l->n + 1, sizeof(**out));
+    *n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (str_equal(l->list[i]->database, database) &&
+            (l->topics[i].len == 0 || str_equal(l->topics[i], topic)))
+            (*out)[(*n)++] = l->list[i]->table;
+    return true;
+}
+
 void schema_list_format(const struct schema_list *l, struct buf *json)
 {
     struct json_writer w = {.out = json};

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
 struct buf;
 struct json_writer;
 struct schema;
@@ -33,6 +34,9 @@ void schema_list_fini(struct schema_list *l);
 /* ctx: a struct schema_list.  Borrowed; NULL: not among them. */
 struct schema *schema_list_find(void *ctx, struct str topic, struct str database,
                                 struct str table);
+/* The names of a database's tables among them, in the arena; ctx as above.  True. */
+bool schema_list_tables(void *ctx, struct str topic, struct str database, struct arena *a,
+                        struct str **out, size_t *n);
 void schema_list_format(const struct schema_list *l, struct buf *json);
 /* False: damaged; what was read before is in it. */
 bool schema_list_parse(struct schema_list *l, struct str json) MUST_CHECK;

@@ -513,6 +513,7 @@ int log_reader_next(struct log_reader *r, struct step *out, struct err *err)
     }
     memset(out, 0, offsetof(struct step, query)); /* the rest is of Query events */
     out->event = e;
+    out->packed = r->in_payload;
     if (r->running || r->has_gtid) {
         out->gtid = r->gtid;
         out->begin = r->begin;

@@ -56,6 +56,7 @@ struct step {
     bool begins; /* the first step of a transaction (STEP_BEGIN, or a statement by itself) */
     bool prepares; /* of an XA transaction that ends with STEP_XA_PREPARE, or in one phase with
                       STEP_COMMIT */
+    bool packed; /* in a compressed transaction, whose events all end where it does */
     bool ends;   /* event.end is a safe place to start again from: outside every transaction */
     struct event event;
     struct gtid gtid;         /* of the transaction it belongs to */

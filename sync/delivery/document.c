@@ -138,6 +138,16 @@ void document_loaded(struct document *doc, uint64_t stamp, struct str body,
     settle(doc, ends);
 }
 
+void document_is_elsewhere(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_LOADING && !doc->forgotten);
+    doc->now = write_of_read(doc->now, doc->now->version, (struct str){0}, ends);
+    doc->now->strict = true;
+    doc->state = DOCUMENT_READY;
+    doc->attempts = 0;
+    settle(doc, ends);
+}
+
 void document_not_applied(struct document *doc, struct write_ends *ends)
 {
     assert(doc->state == DOCUMENT_IN_FLIGHT);

@@ -82,6 +82,8 @@ void document_not_loaded(struct document *doc, struct write_ends *ends);
 
 /* It was sent and certainly not applied: READY, or UNKNOWN where an earlier copy may yet be. */
 void document_not_applied(struct document *doc, struct write_ends *ends);
+/* LOADING: a read that includes its version shows that the row's document has another routing. */
+void document_is_elsewhere(struct document *doc, struct write_ends *ends);
 /* It was sent and may have been applied: UNKNOWN. */
 void document_lost_answer(struct document *doc);
 /* It was refused by a version in the gap above it: LOAD_WAIT, to be stamped at_least. */

@@ -170,6 +170,8 @@ static void take_item(struct sender *s, struct load *load, size_t i, struct park
     assert(item->failed || !item->found || item->body.ptr != NULL);
     if (item->failed)
         document_not_loaded(doc, &s->ends);
+    else if (item->elsewhere && item->stamp >= doc->now->version)
+        document_is_elsewhere(doc, &s->ends);
     else
         document_loaded(doc, item->stamp, item->found ? item->body : (struct str){0}, &s->ends);
     if (doc->state == DOCUMENT_READY)

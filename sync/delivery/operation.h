@@ -60,6 +60,9 @@ struct doc_write {
  * err (ERR_RETRY: asked for again after a backoff; ERR_REJECT: that document becomes a dead
  * letter; ERR_STOP: given back undone at shutdown).
  *
+ * A document that is elsewhere is deleted, but only at the version that was asked for, and
+ * strictly: in one shard the engine takes both for the same document.
+ *
  * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
  * 18 above a position, in the gap that rule 3 leaves for further bodies (a re-read was refused
  * by a version in that gap): then a read at that position will do, and its stamp is at_least.
@@ -70,6 +73,7 @@ struct load_item {
     uint8_t depth;
     bool found;
     bool stays; /* not found, and others may go with it */
+    bool elsewhere; /* not found under this routing: the row's document has another */
     bool failed;
     struct err err;
     uint64_t stamp;  /* version of the result */

@@ -18,6 +18,7 @@
 
 struct arena;
 struct column;
+struct membership;
 struct schema;
 
 /* A field and where its value is found. */
@@ -53,6 +54,7 @@ struct branch {
     uint8_t area;     /* that one, from 1; 0: the whole document */
     bool by_key_alone; /* of an area's root: its key says all that is wanted of a row */
     struct str where; /* SQL condition of rows that count; empty: all */
+    const struct membership *membership; /* of the root; NULL: its index is its own */
 
     /*
      * The link table between this branch and the one above, which is its parent then and does

@@ -40,6 +40,7 @@ void level_fini(struct level *l)
         level_fini(&l->children[i]);
     key_set_fini(&l->keys);
     buf_free(&l->json);
+    buf_free(&l->routings);
     buf_free(&l->scratch);
     free(l->rows);
     free(l->order);
@@ -93,6 +94,23 @@ static bool link_row(struct level *l, uint32_t *links, struct err *err)
     return true;
 }
 
+/* Where the root's row has its document, whose key is in keys. */
+static bool route_row(struct level *l, struct level_row *row, struct err *err)
+{
+    const struct branch *b = l->branch;
+    bool fine;
+
+    row->rooted = row_document_is_rooted(b, NULL, l->values);
+    row->routing_at = l->routings.len;
+    if (b->membership == NULL || !row->rooted)
+        return true;
+    buf_clear(&l->scratch);
+    fine = row_document_id(b, key_set_get(&l->keys, row->key), &l->scratch, err) &&
+           row_document_routing(b, NULL, l->values, buf_str(&l->scratch), &l->routings, err);
+    row->routing_len = l->routings.len - row->routing_at;
+    return fine;
+}
+
 /* The row in l->values, found by the key of that number. */
 static void take_row(struct level *l, uint32_t key)
 {
@@ -103,7 +121,8 @@ static void take_row(struct level *l, uint32_t key)
     uint32_t *links = &l->links[l->n_rows * l->branch->n_children];
 
     *row = (struct level_row){.at = l->json.len, .key = key, .fail = KEY_SET_NONE};
-    if (!row_document_members(l->branch, NULL, l->values, &l->json, &err) ||
+    if (!route_row(l, row, &err) ||
+        (row->rooted && !row_document_members(l->branch, NULL, l->values, &l->json, &err)) ||
         !link_row(l, links, &err)) {
         row->fail = add_fail(l, &err);
         l->json.len = row->at;
@@ -282,6 +301,14 @@ bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *
     }
     mysql_result_close(r);
     return got == 0 && read_children(l, of, sql, err);
+}
+
+struct str level_routing(const struct level *l, uint32_t row)
+{
+    const struct level_row *r = &l->rows[row];
+
+    return r->routing_len == 0 ? STR("")
+                               : (struct str){l->routings.ptr + r->routing_at, r->routing_len};
 }
 
 /* One element behind those that out has from `start` on; an equal one may be left out. */

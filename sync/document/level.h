@@ -28,6 +28,8 @@ struct level_row {
     size_t len;
     uint32_t key;  /* the number in keys that it was found by */
     uint32_t fail; /* what is wrong with it: number in fails, or KEY_SET_NONE */
+    size_t routing_at, routing_len; /* of the root: in routings */
+    bool rooted;                    /* of the root: it has a document */
 };
 
 struct level {
@@ -39,6 +41,7 @@ struct level {
     uint32_t *first;   /* of each key in order, and the end: keys.n + 1 numbers */
     uint32_t *links;   /* for each row and child: the number in the child's keys */
     struct buf json;   /* members of all rows */
+    struct buf routings; /* of the root's rows */
     struct err *fails; /* rows that no document can be made of */
     uint32_t n_fails;
     struct value *values;   /* of one row */
@@ -60,6 +63,9 @@ bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
  */
 bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                      struct err *err) MUST_CHECK;
+
+/* The routing of the root's row, which is rooted; borrowed. */
+struct str level_routing(const struct level *l, uint32_t row);
 
 /* Append the object of a row.  False: what is wrong with it, or with a row below. */
 bool level_append_object(const struct level *l, uint32_t row, struct buf *out,

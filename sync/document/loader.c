@@ -47,6 +47,7 @@ static bool name_document(struct load *l, struct str key, struct loaded *out)
 
     out->key = arena_copy(l->arena, key);
     out->routing = STR("");
+    out->rooted = true;
     buf_clear(&l->scratch);
     bool fits = row_document_id(l->plan->branches[0], key, &l->scratch, &err);
 
@@ -60,6 +61,10 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
 {
     struct err err = {0};
 
+    out->rooted = l->root.rows[row].rooted;
+    if (!out->rooted)
+        return;
+    out->routing = arena_copy(l->arena, level_routing(&l->root, row));
     buf_clear(&l->scratch);
     if (level_append_object(&l->root, row, &l->scratch, &err))
         out->body = arena_copy(l->arena, buf_str(&l->scratch));

@@ -23,7 +23,8 @@ struct mysql_conn;
 
 struct loaded {
     struct str id, routing, key; /* in the arena */
-    struct str body;             /* in the arena; ptr NULL: the row is gone or filtered */
+    struct str body; /* in the arena; ptr NULL: the row is gone, filtered, or not rooted */
+    bool rooted;     /* it is known where its document lies, or the row is gone */
     struct err *err; /* this document alone cannot be built (ERR_REJECT); else NULL */
 };
 

@@ -9,8 +9,10 @@ libdocument_a_SOURCES = \
 	%D%/level.c %D%/level.h \
 	%D%/loader.c %D%/loader.h \
 	%D%/origins.c %D%/origins.h \
+	%D%/membership.c %D%/membership.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/plan_compile.c %D%/plan_compiler.h %D%/plan_fields.c %D%/plan_areas.c \
+	%D%/plan_membership.c \
 	%D%/query.c %D%/query.h \
 	%D%/lookup.c %D%/lookup.h \
 	%D%/resolver.c %D%/resolver.h \

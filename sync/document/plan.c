@@ -8,6 +8,7 @@
 #include "sync/binlog/schema.h"
 #include "sync/binlog/value.h"
 #include "sync/document/branch.h"
+#include "sync/document/membership.h"
 #include "sync/document/row_document.h"
 
 #include <assert.h>
@@ -41,6 +42,11 @@ bool plan_is_flat(const struct plan *p)
 bool plan_is_filtered(const struct plan *p)
 {
     return p->branches[0]->where.len > 0;
+}
+
+bool plan_is_routed(const struct plan *p)
+{
+    return p->branches[0]->membership != NULL && p->branches[0]->membership->routed;
 }
 
 size_t plan_n_places(const struct plan *p)
@@ -131,12 +137,23 @@ static bool has_same_form(const struct column *in_row, const struct column *now)
            (now->type != COLUMN_DECIMAL || in_row->scale == now->scale);
 }
 
-static bool is_joined_by(const struct branch *b, size_t at)
+static bool links_by(const struct membership_link *l, size_t at)
 {
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i] == at)
+            return true;
+    return false;
+}
+
+/* The column tells which documents the row is in, and where they lie. */
+static bool is_found_by(const struct branch *b, size_t at)
+{
+    const struct membership *m = b->membership;
+
     for (size_t i = 0; i < b->n_joins; i++)
         if (b->joins[i].inner_at == at)
             return true;
-    return false;
+    return m != NULL && (links_by(&m->parent, at) || links_by(&m->root, at));
 }
 
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
@@ -155,7 +172,7 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
         if (b->map[i] == SIZE_MAX ||
             !has_same_form(&row_schema->columns[b->map[i]], branch->read[i]))
             b->lacks = b->lacks == NULL ? branch->read[i] : b->lacks;
-        if (b->map[i] != SIZE_MAX || !is_joined_by(branch, i))
+        if (b->map[i] != SIZE_MAX || !is_found_by(branch, i))
             continue;
         err_set(err, ERR_REJECT, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
                 STR_ARG(row_schema->database), STR_ARG(row_schema->table), STR_ARG(name));
@@ -185,11 +202,22 @@ void binding_mark_generated(const struct binding *b, struct str *generated)
     }
 }
 
+static const struct column *find_absent_of(const struct binding *b,
+                                           const struct membership_link *l,
+                                           const struct value *row)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (row[b->map[l->at[i]]].kind == VALUE_ABSENT)
+            return l->columns[i];
+    return NULL;
+}
+
 const struct column *plan_find_absent(const struct plan *p, size_t place,
                                       const struct binding *b, const struct value *row,
                                       enum plan_part part)
 {
     const struct branch *branch = branch_at(p, place);
+    const struct membership *m = branch->membership;
     const size_t n = part == PLAN_KEY ? branch->n_joins : branch->n_read;
 
     if (part == PLAN_ROW && b->lacks != NULL)
@@ -200,19 +228,29 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
         if (row[b->map[at]].kind == VALUE_ABSENT)
             return branch->read[at];
     }
-    return NULL;
+    if (part == PLAN_ROW || m == NULL)
+        return NULL;
+
+    const struct column *lacks = find_absent_of(b, &m->parent, row);
+
+    return lacks != NULL ? lacks : find_absent_of(b, &m->root, row);
 }
 
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing, struct err *err)
 {
     const struct branch *root = branch_at(p, 0);
-    size_t start = key->len;
+    const size_t key_at = key->len, id_at = id->len;
 
-    (void)routing; /* a table of its own index needs none */
-    if (!row_document_key(root, b->map, row, key, err))
-        return false;
-    return row_document_id(root, (struct str){key->ptr + start, key->len - start}, id, err);
+    return row_document_key(root, b->map, row, key, err) &&
+           row_document_id(root, (struct str){key->ptr + key_at, key->len - key_at}, id, err) &&
+           row_document_routing(root, b->map, row,
+                                (struct str){id->ptr + id_at, id->len - id_at}, routing, err);
+}
+
+bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row)
+{
+    return row_document_is_rooted(branch_at(p, 0), b->map, row);
 }
 
 bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key, struct err *err)

@@ -40,6 +40,9 @@ bool plan_is_flat(const struct plan *p);
 /* True when rows of the root's table may have no document: there is a filter. */
 bool plan_is_filtered(const struct plan *p);
 
+/* True when documents lie where their root does (join). */
+bool plan_is_routed(const struct plan *p);
+
 /*
  * The tables that a plan looks at: number 0 is the root, the others are related ones, one for
  * each place in the tree (a table may stand in several places).  database and table are the
@@ -80,7 +83,7 @@ void binding_free(struct binding *b);
 void binding_mark_generated(const struct binding *b, struct str *generated);
 
 enum plan_part {
-    PLAN_KEY, /* the root's key, or the columns that a related row is joined by */
+    PLAN_KEY, /* the root's key and what it is routed by, or what a related row is joined by */
     PLAN_ROW  /* every column that is read */
 };
 /* The first column of that part which the image of a row lacks; NULL: it has them all. */
@@ -88,7 +91,10 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
                                       const struct binding *b, const struct value *row,
                                       enum plan_part part);
 
-/* The root row's _id, key (opaque, for the loader) and routing, appended.  ERR_REJECT: too
+/* Whether the root row has a document as far as its parent and root are known (join). */
+bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row);
+
+/* The rooted row's _id, key (opaque, for the loader) and routing, appended.  ERR_REJECT: too
  * long, NULL key. */
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing,

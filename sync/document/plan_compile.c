@@ -344,7 +344,8 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
     if (b == NULL)
         return false;
     b->refresh = true;
-    if (!add_root_condition(co, b, t) || !plan_add_fields(co, b, &src) || !add_key(co, b, t))
+    if (!add_root_condition(co, b, t) || !plan_add_fields(co, b, &src) || !add_key(co, b, t) ||
+        !plan_add_membership(co, b, t))
         return false;
     b->children = arena_alloc(co->plan->arena, t->n_relations, sizeof(struct branch *));
     for (size_t i = 0; i < t->n_relations; i++)

@@ -4,6 +4,7 @@
  * plan_compile  the tree of tables, and what they are joined by
  * plan_fields   what each of them shows
  * plan_areas    which parts of a document are written alone
+ * plan_membership  what documents of one index share
  */
 #ifndef SYNC_DOCUMENT_PLAN_COMPILER_H
 #define SYNC_DOCUMENT_PLAN_COMPILER_H
@@ -59,5 +60,8 @@ bool plan_add_fields(struct plan_compiler *co, struct branch *b,
 
 /* Fill what the plan says of areas, when its branches are complete. */
 void plan_add_areas(struct plan_compiler *co, const struct table_definition *t);
+/* What the root's documents have because they share an index; nothing where they do not. */
+bool plan_add_membership(struct plan_compiler *co, struct branch *root,
+                         const struct table_definition *t) MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
+#include "sync/document/membership.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -431,17 +432,28 @@ static const char *conjunction(bool *first)
     return word;
 }
 
-/* The rows of the root that have a key. */
+static void append_has_value(struct buf *sql, struct str alias, const struct column *c,
+                             bool *first)
+{
+    if (!c->nullable)
+        return;
+    buf_append(sql, str_from(conjunction(first)));
+    append_name(sql, alias, c->name);
+    buf_append(sql, STR(" IS NOT NULL"));
+}
+
+/* The rows of the root that have a key, and in a join a parent and a root. */
 static void append_has_key(struct buf *sql, struct str alias, const struct branch *root,
                            bool *first)
 {
-    for (size_t i = 0; i < root->n_joins; i++) {
-        if (!root->joins[i].inner->nullable)
-            continue;
-        buf_append(sql, str_from(conjunction(first)));
-        append_name(sql, alias, root->joins[i].inner->name);
-        buf_append(sql, STR(" IS NOT NULL"));
-    }
+    const struct membership *m = root->membership;
+
+    for (size_t i = 0; i < root->n_joins; i++)
+        append_has_value(sql, alias, root->joins[i].inner, first);
+    for (size_t i = 0; m != NULL && i < m->parent.n; i++)
+        append_has_value(sql, alias, m->parent.columns[i], first);
+    for (size_t i = 0; m != NULL && m->root.columns != m->parent.columns && i < m->root.n; i++)
+        append_has_value(sql, alias, m->root.columns[i], first);
 }
 
 /* The rows of the root that count: those that have a key, and that the filter lets through. */
@@ -529,6 +541,15 @@ const struct branch *query_top(const struct branch *b)
     return top;
 }
 
+/* The columns that say where the root's document lies. */
+static void append_routing(struct buf *sql, struct str alias, const struct membership *m)
+{
+    for (size_t i = 0; m != NULL && i < m->root.n; i++) {
+        buf_append_char(sql, ',');
+        cell_append_select(sql, alias, m->root.columns[i]);
+    }
+}
+
 void query_roots(struct buf *sql, const struct query_roots *q)
 {
     const struct branch *root = query_top(q->branch);
@@ -542,6 +563,7 @@ void query_roots(struct buf *sql, const struct query_roots *q)
         buf_append_char(sql, ',');
         cell_append_select(sql, alias, root->joins[i].inner);
     }
+    append_routing(sql, alias, root->membership);
     buf_append(sql, STR(" FROM "));
     append_list(sql, q, true);
     for (const struct branch *b = q->branch; b != root; b = b->parent)

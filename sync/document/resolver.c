@@ -10,6 +10,7 @@
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/key_set.h"
+#include "sync/document/membership.h"
 #include "sync/document/plan.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
@@ -60,15 +61,20 @@ static bool find_part(const struct branch *b, const struct column *column, struc
     return false;
 }
 
+/* Its documents are routed by another one, which only the row tells. */
+static bool lies_elsewhere(const struct branch *root)
+{
+    return root->membership != NULL && root->membership->root.n > 0;
+}
+
 bool resolver_direct(const struct plan *p, size_t place, struct str join_key, struct buf *id,
                      struct buf *key, struct buf *routing)
 {
     const struct branch *b = p->branches[place], *root = p->branches[0];
-    const size_t start = key->len;
+    const size_t start = key->len, id_at = id->len;
     struct err err = {0};
 
-    (void)routing; /* a table of its own index needs none */
-    if (b->parent != root || b->n_joins != root->n_joins)
+    if (b->parent != root || b->n_joins != root->n_joins || lies_elsewhere(root))
         return false;
     for (size_t i = 0; i < root->n_joins; i++) {
         struct str part;
@@ -79,7 +85,11 @@ bool resolver_direct(const struct plan *p, size_t place, struct str join_key, st
         }
         key_append_part(key, part);
     }
-    return row_document_id(root, (struct str){key->ptr + start, key->len - start}, id, &err);
+    if (!row_document_id(root, (struct str){key->ptr + start, key->len - start}, id, &err))
+        return false;
+    if (root->membership != NULL && root->membership->routed)
+        buf_append(routing, (struct str){id->ptr + id_at, id->len - id_at});
+    return true;
 }
 
 size_t resolver_keys_max(const struct str *keys, size_t n)
@@ -98,6 +108,7 @@ size_t resolver_keys_max(const struct str *keys, size_t n)
 struct pair {
     size_t row;     /* the number of its key in the statement */
     size_t at, len; /* the root's key, or the top's join key, in the answer's bytes */
+    size_t routing_len; /* behind it: the columns that the root is routed by, as a key */
 };
 
 /* One statement and its answer. */
@@ -106,7 +117,7 @@ struct find {
     const struct branch *top; /* query_top() of the statement's branch */
     struct query_roots query;
     const struct resolver_sink *sink;
-    struct buf sql, id;
+    struct buf sql, id, routing;
     struct buf bytes; /* keys of the pairs, one behind the other */
     struct pair *pairs;
     size_t n_pairs, n_rows; /* a row without a whole key is no pair */
@@ -133,6 +144,7 @@ static void find_fini(struct find *f)
 {
     buf_free(&f->sql);
     buf_free(&f->id);
+    buf_free(&f->routing);
     buf_free(&f->bytes);
     free(f->pairs);
 }
@@ -145,6 +157,37 @@ static bool leads_on(const struct find *f)
 static struct str key_of(const struct find *f, size_t i)
 {
     return (struct str){f->bytes.ptr + f->pairs[i].at, f->pairs[i].len};
+}
+
+/* False: the document is known to lie nowhere. */
+static bool take_routing(struct find *f, const struct str *cells)
+{
+    const struct membership *m = f->top->membership;
+    struct err err = {0};
+
+    for (size_t i = 0; m != NULL && i < m->root.n; i++) {
+        struct value v = cell_value(m->root.columns[i], cells[i]);
+
+        if (!key_append(&f->bytes, m->root.columns[i], &v, &err))
+            return false;
+    }
+    return true;
+}
+
+/* The routing of a pair's document, whose _id is in f->id. */
+static bool append_routing(struct find *f, const struct pair *p, struct err *err)
+{
+    const struct membership *m = f->top->membership;
+
+    if (m == NULL || !m->routed)
+        return true;
+    if (m->root.n > 0) {
+        buf_append(&f->routing, m->root.prefix);
+        return key_append_id(&f->routing, m->root.columns, m->root.n,
+                             (struct str){f->bytes.ptr + p->at + p->len, p->routing_len}, err);
+    }
+    buf_append(&f->routing, buf_str(&f->id));
+    return true;
 }
 
 static void take_pair(struct find *f, const struct str *cells)
@@ -164,6 +207,11 @@ static void take_pair(struct find *f, const struct str *cells)
         }
     }
     pair->len = f->bytes.len - pair->at;
+    if (!take_routing(f, cells + 1 + f->top->n_joins)) {
+        f->bytes.len = pair->at;
+        return;
+    }
+    pair->routing_len = f->bytes.len - pair->at - pair->len;
     f->n_pairs++;
 }
 
@@ -204,11 +252,13 @@ static bool tell_found(struct find *f, size_t i, const size_t *numbers, struct e
     struct err unfit = {0};
 
     buf_clear(&f->id);
+    buf_clear(&f->routing);
     /* A key that makes no _id has no document either. */
-    if (!row_document_id(f->top, key_of(f, i), &f->id, &unfit))
+    if (!row_document_id(f->top, key_of(f, i), &f->id, &unfit) ||
+        !append_routing(f, &f->pairs[i], &unfit))
         return true;
     return f->sink->found(f->sink->ctx, numbers == NULL ? 0 : numbers[f->pairs[i].row],
-                          buf_str(&f->id), key_of(f, i), STR("")) ||
+                          buf_str(&f->id), key_of(f, i), buf_str(&f->routing)) ||
            stopped(err);
 }
 

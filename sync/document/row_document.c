@@ -7,7 +7,10 @@
 #include "sync/binlog/value.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
+#include "sync/document/membership.h"
 #include "sync/document/transform_apply.h"
+
+#include <string.h>
 
 static const struct value *value_at(const size_t *map, const struct value *row, size_t at)
 {
@@ -84,7 +87,26 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
                      : !field_append(&f->field, value_at(map, row, f->at), out, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
     }
-    return true;
+    if (b->membership == NULL || b->membership->members.len == 0)
+        return true;
+    if (b->n_fields > 0)
+        buf_append_char(out, ',');
+    return membership_append_members(b->membership, map, row, out, err) ||
+           err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
+}
+
+bool row_document_is_rooted(const struct branch *root, const size_t *map,
+                            const struct value *row)
+{
+    return root->membership == NULL || membership_is_rooted(root->membership, map, row);
+}
+
+bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
+                          struct str id, struct buf *routing, struct err *err)
+{
+    return root->membership == NULL ||
+           membership_append_routing(root->membership, map, row, id, routing, err) ||
+           err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }
 
 bool row_document_key(const struct branch *b, const size_t *map, const struct value *row,
@@ -113,13 +135,28 @@ bool row_document_outer_key(const struct branch *b, const struct value *row, str
 
 bool row_document_id(const struct branch *root, struct str key, struct buf *id, struct err *err)
 {
-    return key_append_id(id, root->order, root->n_order, key, err) ||
+    const size_t start = id->len;
+
+    if (root->membership != NULL)
+        buf_append(id, root->membership->prefix);
+    return (key_append_id(id, root->order, root->n_order, key, err) &&
+            (id->len - start <= KEY_ID_MAX ||
+             err_set(err, ERR_REJECT,
+                     "the key makes an _id of %zu bytes, the search engine takes %d",
+                     id->len - start, KEY_ID_MAX))) ||
            err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }
 
 bool row_document_parse_id(const struct branch *root, struct str id, struct buf *key,
                            struct err *err)
 {
+    const struct str prefix =
+        root->membership == NULL ? STR("") : root->membership->prefix;
+
+    if (id.len < prefix.len || memcmp(id.ptr, prefix.ptr, prefix.len) != 0)
+        return err_set(err, ERR_REJECT, "`%" STR_FMT "` is not the _id of a row of %" STR_FMT,
+                       STR_ARG(id), STR_ARG(root->schema->table));
+    id = (struct str){id.ptr + prefix.len, id.len - prefix.len};
     return key_parse_id(key, root->order, root->n_order, id, err) ||
            err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }

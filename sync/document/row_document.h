@@ -32,6 +32,14 @@ bool row_document_key(const struct branch *b, const size_t *map, const struct va
 bool row_document_outer_key(const struct branch *b, const struct value *row, struct buf *key,
                             struct err *err) MUST_CHECK;
 
+/* Whether the root's row has a document, as far as it is known where that lies. */
+bool row_document_is_rooted(const struct branch *root, const size_t *map,
+                            const struct value *row);
+
+/* The routing of the root's row, whose _id is id; nothing where there is none. */
+bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
+                          struct str id, struct buf *routing, struct err *err) MUST_CHECK;
+
 /* The _id of a key of the root. */
 bool row_document_id(const struct branch *root, struct str key, struct buf *id,
                      struct err *err) MUST_CHECK;

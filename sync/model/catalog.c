@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define BASE_TABLES_MAX 100000 /* of one schema */
 #define TABLES_A_STATEMENT 50
 
 struct loader {
@@ -444,29 +445,53 @@ void table_facts_fini(struct table_facts *facts, size_t n)
 
 /* ---- single questions ---- */
 
-bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
-                         struct str **out, size_t *n, struct err *err)
+static bool list_names(struct mysql_conn *c, struct str sql, size_t max, struct arena *a,
+                       struct str **out, size_t *n, struct err *err)
 {
-    struct buf sql = {0};
     struct mysql_result *result;
     struct mysql_row row;
     int more;
 
     *n = 0;
     *out = arena_alloc(a, max + 1, sizeof(**out));
+    if (!mysql_conn_query(c, sql, &result, err))
+        return err_wrap(err, "listing the tables");
+    while ((more = mysql_result_next(result, &row, err)) > 0 && *n < max)
+        (*out)[(*n)++] = arena_copy(a, row.cells[0]);
+    mysql_result_close(result);
+    return more >= 0 || err_wrap(err, "listing the tables");
+}
+
+bool catalog_list_tables(struct mysql_conn *c, struct str schema, size_t max, struct arena *a,
+                         struct str **out, size_t *n, struct err *err)
+{
+    struct buf sql = {0};
+
     buf_append(&sql,
                STR("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = "));
     mysql_quote_text(&sql, schema);
     buf_printf(&sql, " ORDER BY 1 LIMIT %zu", max);
-    if (!mysql_conn_query(c, buf_str(&sql), &result, err)) {
-        buf_free(&sql);
-        return err_wrap(err, "listing the tables");
-    }
-    while ((more = mysql_result_next(result, &row, err)) > 0 && *n < max)
-        (*out)[(*n)++] = arena_copy(a, row.cells[0]);
-    mysql_result_close(result);
+
+    const bool fine = list_names(c, buf_str(&sql), max, a, out, n, err);
+
     buf_free(&sql);
-    return more >= 0 || err_wrap(err, "listing the tables");
+    return fine;
+}
+
+bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct arena *a,
+                              struct str **out, size_t *n, struct err *err)
+{
+    struct buf sql = {0};
+
+    buf_append(&sql, STR("SELECT TABLE_NAME FROM information_schema.TABLES WHERE "
+                         "TABLE_TYPE IN ('BASE TABLE','SYSTEM VERSIONED') AND TABLE_SCHEMA = "));
+    mysql_quote_text(&sql, schema);
+    buf_append(&sql, STR(" ORDER BY 1"));
+
+    const bool fine = list_names(c, buf_str(&sql), BASE_TABLES_MAX, a, out, n, err);
+
+    buf_free(&sql);
+    return fine;
 }
 
 bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,

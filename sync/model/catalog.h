@@ -77,6 +77,10 @@ struct catalog_shares {
 bool catalog_count_shares(struct mysql_conn *c, const struct shares_wanted *w,
                           struct catalog_shares *out, struct err *err) MUST_CHECK;
 
+/* Names of the base tables of a schema, by name. */
+bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct arena *a,
+                              struct str **out, size_t *n, struct err *err) MUST_CHECK;
+
 /* Whether a condition, or what rows are ordered by, makes sense to the server: ERR_REJECT with
  * its words. */
 enum catalog_clause { CLAUSE_WHERE = 0, CLAUSE_ORDER_BY };

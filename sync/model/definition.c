@@ -50,7 +50,7 @@ const struct database_definition *definitions_database(const struct definitions 
 const struct table_definition *definitions_table(const struct definitions *d, struct str table)
 {
     for (size_t i = 0; i < d->n_tables; i++)
-        if (str_equal(d->tables[i].table, table))
+        if (str_equal(table_name(&d->tables[i]), table))
             return &d->tables[i];
     return NULL;
 }
@@ -104,6 +104,11 @@ static struct str name_of(struct str table)
     return definition_split_table(table, &database, &name) ? name : table;
 }
 
+struct str table_name(const struct table_definition *t)
+{
+    return t->table.len > 0 ? t->table : t->pattern;
+}
+
 struct str table_index(const struct table_definition *t)
 {
     return t->index.len > 0 ? t->index : name_of(t->table);
@@ -151,7 +156,8 @@ static void visit_relations(const struct relation_definition *relations, size_t 
 
 void table_visit(const struct table_definition *t, definition_table_fn visit, void *ctx)
 {
-    visit(ctx, t->table);
+    if (t->table.len > 0)
+        visit(ctx, t->table);
     visit_relations(t->relations, t->n_relations, visit, ctx);
 }
 

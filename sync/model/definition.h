@@ -177,6 +177,7 @@ void definitions_unref(struct definitions *d); /* NULL is fine */
 const struct topic_definition *definitions_topic(const struct definitions *d, struct str name);
 const struct database_definition *definitions_database(const struct definitions *d,
                                                        struct str name);
+/* table: as table_name(). */
 const struct table_definition *definitions_table(const struct definitions *d, struct str table);
 /* The topic that the table DATABASE.TABLE is on, or NULL. */
 const struct topic_definition *definitions_topic_of(const struct definitions *d,
@@ -196,7 +197,9 @@ struct table_location {
 /* False: no such database is defined. */
 bool definitions_locate(const struct definitions *d, struct str table,
                         struct table_location *out);
-/* The index alias of a table, with its default applied. */
+/* What the definition of a table is called: DATABASE.TABLE, or its pattern. */
+struct str table_name(const struct table_definition *t);
+/* The index alias of a table, with its default applied; empty: a pattern without one. */
 struct str table_index(const struct table_definition *t);
 /* The names in the document, with their defaults applied. */
 struct str column_as(const struct column_definition *c);

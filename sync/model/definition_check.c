@@ -660,7 +660,7 @@ void definition_check_facts(const struct definitions *d, const struct table_defi
     size_t before = problems_count(problems, SEVERITY_ERROR);
     struct subject root = find_subject(&c, t->table, t->place);
     const struct mapping_request request = {
-        .definitions = d, .table = t, .find = find_for_mapping, .ctx = &c};
+        .definitions = d, .table = t, .alone = true, .find = find_for_mapping, .ctx = &c};
 
     root.reach = reach_root();
     if (root.facts != NULL)

@@ -243,7 +243,7 @@ static void list_section(struct arena *a, const struct definitions *d, const str
         else if (form == &form_database)
             out->objects[i] = (struct object){d->databases[i].name, &d->databases[i]};
         else
-            out->objects[i] = (struct object){d->tables[i].table, &d->tables[i]};
+            out->objects[i] = (struct object){table_name(&d->tables[i]), &d->tables[i]};
 }
 
 static const void *find_object(const struct section *s, struct str name)

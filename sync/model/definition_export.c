@@ -216,7 +216,7 @@ void definitions_to_store(const struct definitions *d, struct arena *a,
     for (size_t i = 0; i < d->n_databases; i++)
         all[k++] = to_store(a, &form_database, d->databases[i].name, &d->databases[i]);
     for (size_t i = 0; i < d->n_tables; i++)
-        all[k++] = to_store(a, &form_table, d->tables[i].table, &d->tables[i]);
+        all[k++] = to_store(a, &form_table, table_name(&d->tables[i]), &d->tables[i]);
     *out = all;
     *n = k;
 }

@@ -248,7 +248,7 @@ static const struct form_field relation_fields[] = {
      .object = &form_relation, .help = "Relations of the related table."},
 };
 
-static struct str table_name(struct str table)
+static struct str last_name(struct str table)
 {
     struct str database, name;
 
@@ -259,7 +259,7 @@ static void settle_relation(void *object)
 {
     struct relation_definition *r = object;
 
-    if (str_equal(r->as, table_name(r->table)))
+    if (str_equal(r->as, last_name(r->table)))
         r->as = (struct str){NULL, 0};
 }
 
@@ -329,9 +329,9 @@ static const char *const schema_changes[] = {"follow", "stop", NULL};
 static const struct form_field table_fields[] = {
     {"table", FORM_TEXT, FORM_REBUILD, AT(table_definition, table), .rule = rule_table,
      .help = "DATABASE.TABLE; this or `pattern` must be given."},
-    {"pattern", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(table_definition, pattern),
+    {"pattern", FORM_TEXT, FORM_REBUILD, AT(table_definition, pattern),
      .help = "Regular expression of DATABASE.TABLE: many tables, one index."},
-    {"source_field", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(table_definition, source_field),
+    {"source_field", FORM_TEXT, FORM_REBUILD, AT(table_definition, source_field),
      .rule = rule_field, .help = "Field that names the table a document came from."},
     {"index", FORM_TEXT, FORM_REBUILD, AT(table_definition, index), .rule = rule_index,
      .help = "The alias that searches use; default: the table's name."},
@@ -364,7 +364,7 @@ static const struct form_field table_fields[] = {
      .help = "Rows that are marked as deleted, and have no document."},
     {"sync_every", FORM_DURATION, FORM_LATER, AT(table_definition, sync_every_s),
      .help = "Interval of a sync by `daily_check_column` where there is no binlog."},
-    {"root_column", FORM_TEXT, FORM_LATER | FORM_REBUILD, AT(table_definition, root_column),
+    {"root_column", FORM_TEXT, FORM_REBUILD, AT(table_definition, root_column),
      .help = "Column that holds the key of a grandchild's root."},
     {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),
      .object = &form_top_relation, .help = "Where a delayed table's changes lead."},
@@ -373,7 +373,7 @@ static const struct form_field table_fields[] = {
      .help = "What is shown of the row; default: all columns."},
     {"relations", FORM_OBJECTS, FORM_REBUILD, LIST(table_definition, relations),
      .object = &form_relation, .help = "Rows of other tables inside the document."},
-    {"join", FORM_OBJECT, FORM_LATER | FORM_REBUILD, AT(table_definition, join),
+    {"join", FORM_OBJECT, FORM_REBUILD, AT(table_definition, join),
      .given_at = offsetof(struct table_definition, join.given), .object = &form_join,
      .help = "Parent-child: several tables in one index."},
 };
@@ -382,7 +382,7 @@ static void settle_table(void *object)
 {
     struct table_definition *t = object;
 
-    if (str_equal(t->index, table_name(t->table)))
+    if (str_equal(t->index, last_name(t->table)))
         t->index = (struct str){NULL, 0};
 }
 

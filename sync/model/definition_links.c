@@ -4,7 +4,9 @@
 
 #include "src/base/map.h"
 #include "src/base/nearest.h"
+#include "sync/model/definition_members.h"
 #include "sync/model/definition_rule.h"
+#include "sync/model/definition_sharing.h"
 #include "sync/model/transform.h"
 
 struct checker {
@@ -290,19 +292,6 @@ static void check_relations(struct checker *c, struct str outer,
 
 /* ---- tables ---- */
 
-/* The one that somebody has just written is at fault, not the one that is stored. */
-static void report_shared_index(struct checker *c, const struct table_definition *t,
-                                const struct table_definition *other)
-{
-    const bool new_is_other = t->place.line == 0 && other->place.line > 0;
-    const struct table_definition *wrong = new_is_other ? other : t;
-
-    REPORT(c, wrong->index, wrong->place,
-           "index `%" STR_FMT "` belongs to table `%" STR_FMT
-           "`: several tables in one index are not available yet",
-           STR_ARG(table_index(t)), STR_ARG((new_is_other ? t : other)->table));
-}
-
 static void check_index(struct checker *c, const struct table_definition *t)
 {
     struct str index = table_index(t);
@@ -312,10 +301,6 @@ static void check_index(struct checker *c, const struct table_definition *t)
         REPORT(c, t->table, t->place, "`%" STR_FMT "` %s", STR_ARG(index), wrong);
         problems_fix(c->problems, "give the index a name with `index`");
     }
-    for (const struct table_definition *other = c->d->tables; other < t; other++)
-        if (index.len > 0 && str_equal(table_index(other), index) &&
-            !str_equal(other->table, t->table))
-            report_shared_index(c, t, other);
 }
 
 static void check_soft_delete(struct checker *c, const struct table_definition *t)
@@ -328,11 +313,15 @@ static void check_soft_delete(struct checker *c, const struct table_definition *
 
 static void check_table(struct checker *c, const struct table_definition *t)
 {
-    const struct database_definition *db = check_table_name(c, t->table, t->place);
+    const struct database_definition *db =
+        t->table.len == 0 ? NULL : check_table_name(c, t->table, t->place);
+    const struct topic_definition *topic =
+        t->pattern.len > 0 ? definition_topic(c->d, t) : NULL;
 
-    c->topic = db == NULL ? STR("") : db->topic;
+    c->topic = db != NULL ? db->topic : topic != NULL ? topic->name : STR("");
     if (t->table.len == 0 && t->pattern.len == 0)
-        problems_add(c->problems, SEVERITY_ERROR, t->place, "a `table` needs `table`");
+        problems_add(c->problems, SEVERITY_ERROR, t->place,
+                     "a table needs `table`, or `pattern` for many alike");
     check_index(c, t);
     check_soft_delete(c, t);
     check_fields(c, t->columns, t->n_columns, t->relations, t->n_relations);
@@ -348,6 +337,7 @@ void definition_check_links(const struct definitions *d, struct problems *proble
         check_database(&c, &d->databases[i]);
     for (size_t i = 0; i < d->n_tables; i++)
         check_table(&c, &d->tables[i]);
+    definition_check_sharing(d, problems);
 }
 
 struct use {
@@ -364,10 +354,21 @@ static void note_use(void *ctx, struct str table)
         use->found = true;
 }
 
-bool definition_uses_database(const struct table_definition *t, struct str database)
+static void note_database(void *ctx, const struct database_definition *db)
+{
+    struct use *use = ctx;
+
+    if (str_equal(db->name, use->database))
+        use->found = true;
+}
+
+bool definition_uses_database(const struct definitions *d, const struct table_definition *t,
+                              struct str database)
 {
     struct use use = {database, false};
 
     table_visit(t, note_use, &use);
+    if (t->pattern.len > 0)
+        definition_pattern_databases(d, t, note_database, &use);
     return use.found;
 }

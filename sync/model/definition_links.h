@@ -1,7 +1,7 @@
 /*
  * What must hold between the objects of definitions, as far as no database is needed for it:
  * names that are referred to exist, join columns come in pairs, fields of one document differ,
- * an index belongs to one table.
+ * tables of one index fit together (definition_sharing).
  *
  * @thread any (pure)
  */
@@ -18,6 +18,7 @@
 void definition_check_links(const struct definitions *d, struct problems *problems);
 
 /* Whether the table, or a relation of it at any depth, is in the database. */
-bool definition_uses_database(const struct table_definition *t, struct str database);
+bool definition_uses_database(const struct definitions *d, const struct table_definition *t,
+                              struct str database);
 
 #endif

@@ -22,7 +22,7 @@ static const struct {
     const char *name;
     const struct form *form;
     size_t list_at, count_at;
-    size_t name_at; /* of the object's name */
+    size_t name_at; /* of the object's name; a table may have a pattern instead */
 } sections[N_SECTIONS] = {
     {"topics", &form_topic, offsetof(struct definitions, topics),
      offsetof(struct definitions, n_topics), offsetof(struct topic_definition, name)},
@@ -46,6 +46,8 @@ static void *object_of(const struct definitions *d, enum section s, size_t i)
 
 static struct str name_of(enum section s, const void *object)
 {
+    if (s == SECTION_TABLES)
+        return table_name(object);
     return *(const struct str *)((const char *)object + sections[s].name_at);
 }
 
@@ -100,8 +102,7 @@ static int compare_databases(const void *a, const void *b)
 
 static int compare_tables(const void *a, const void *b)
 {
-    return compare_texts(((const struct table_definition *)a)->table,
-                         ((const struct table_definition *)b)->table);
+    return compare_texts(table_name(a), table_name(b));
 }
 
 static void sort(struct definitions *d)
@@ -374,8 +375,8 @@ static bool find_user(const struct definitions *d, enum section s, struct str na
             return true;
         }
     for (size_t i = 0; s == SECTION_DATABASES && i < d->n_tables; i++)
-        if (definition_uses_database(&d->tables[i], name)) {
-            buf_printf(user, "table `%" STR_FMT "`", STR_ARG(d->tables[i].table));
+        if (definition_uses_database(d, &d->tables[i], name)) {
+            buf_printf(user, "table `%" STR_FMT "`", STR_ARG(table_name(&d->tables[i])));
             return true;
         }
     return false;

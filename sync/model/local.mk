@@ -9,10 +9,12 @@ libmodel_a_SOURCES = \
 	%D%/definition_export.c %D%/definition_export.h \
 	%D%/definition_form.c %D%/definition_form.h \
 	%D%/definition_links.c %D%/definition_links.h \
+	%D%/definition_members.c %D%/definition_members.h \
 	%D%/definition_parse.c %D%/definition_parse.h \
 	%D%/definition_read.c %D%/definition_read.h \
 	%D%/definition_rule.c %D%/definition_rule.h \
 	%D%/columns_generate.c %D%/columns_generate.h \
+	%D%/definition_sharing.c %D%/definition_sharing.h \
 	%D%/constant.c %D%/constant.h %D%/field_type.c %D%/field_type.h \
 	%D%/foreign_keys.c %D%/foreign_keys.h \
 	%D%/index_settings.c %D%/index_settings.h \

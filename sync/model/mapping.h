@@ -10,7 +10,9 @@
  * is what to put when it is full.  Deletes stay known for an hour (gc_deletes), so that a late
  * write of a lower version cannot bring a document back.
  *
- * @thread any (pure but for find)
+ * Where tables share an index, its body is made of all of them, whichever is asked for.
+ *
+ * @thread any (pure but for find and list)
  */
 #ifndef SYNC_MODEL_MAPPING_H
 #define SYNC_MODEL_MAPPING_H
@@ -21,6 +23,7 @@
 #include "src/problem.h"
 #include "src/search.h"
 #include "sync/model/definition.h"
+#include "sync/model/definition_members.h"
 
 #include <stdbool.h>
 
@@ -35,8 +38,10 @@ typedef struct schema *(*mapping_schema_fn)(void *ctx, struct str topic, struct 
 struct mapping_request {
     const struct definitions *definitions;
     const struct table_definition *table;
+    bool alone; /* only what this table makes of it, though it shares its index */
     mapping_schema_fn find;
-    void *ctx;
+    list_tables_fn list; /* may be NULL where the table has no pattern, or is alone */
+    void *ctx;           /* of both */
     enum search_flavor flavor;
     unsigned major;
     const char *version; /* "2.19.5"; NULL: the newest of that major version */
@@ -58,6 +63,7 @@ bool mapping_body(const struct mapping_request *r, struct buf *json,
 void mapping_check(const struct mapping_request *r, struct problems *problems);
 
 /* Settings to put once a version is full: what `filling` changed, as the definition has it. */
+/* t: definition_settings(). */
 bool mapping_final_settings(const struct table_definition *t, struct buf *json,
                             struct err *err) MUST_CHECK;
 

@@ -7,6 +7,7 @@ import io
 import time
 
 import oracle
+import sharing
 from servers import Failed
 
 
@@ -42,9 +43,12 @@ def without_nulls(names, value):
 
 def verdict(seer, engine, table, index, absent=()):
     # A row that cannot be a document is in the dead letters, not in the index.
-    expected = {key: without_nulls(absent, document) for key, document in seer.documents(table)
+    shared = sharing.is_shared(seer.definitions.tables[table])
+    wanted = sharing.documents(seer, index_of, index).items() if shared else seer.documents(table)
+    expected = {key: without_nulls(absent, document) for key, document in wanted
                 if not isinstance(document, oracle.DeadLetter)}
-    actual = {key: without_nulls(absent, oracle.without_ours(source)) for key, source, _ in engine.documents(index)}
+    actual = {key: without_nulls(absent, oracle.without_ours(source))
+              for key, source, _ in engine.documents(index, routing=shared)}
     report = io.StringIO()
     equal = oracle.compare(expected, actual, show=3, out=report)
     return table, equal, f"{table} in {index}: {report.getvalue()}"

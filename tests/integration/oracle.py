@@ -233,7 +233,7 @@ class Definitions:
                 content = yaml.safe_load(file)
             self.topics.update({t['name']: t for t in content.get('topics') or []})
             self.databases.update({d['name']: d for d in content.get('databases') or []})
-            self.tables.update({t['table']: t for t in content.get('tables') or []})
+            self.tables.update({t.get('table') or t['pattern']: t for t in content.get('tables') or []})
         self.folder = os.path.dirname(os.path.abspath(paths[0]))
 
     def topics_used(self, table):
@@ -298,7 +298,12 @@ class Oracle:
 
     def documents(self, name, keys=None):
         """Yields (_id, document or DeadLetter) of every row, or of those whose _id is in keys."""
-        definition = self.definitions.tables[name]
+        for _, _id, document in self.rows_and_documents(name, self.definitions.tables[name]):
+            if keys is None or _id in keys:
+                yield _id, document
+
+    def rows_and_documents(self, name, definition):
+        """Yields (row, _id, document or DeadLetter) of every row of the table that has one."""
         table = self.table(name)
         contract = Contract(self.definitions.topic_of(name))
         key = [table.column(c) for c in listed(definition.get('key') or [])] or table.key
@@ -308,13 +313,12 @@ class Oracle:
             condition += self.not_deleted(**definition['soft_delete'])
         for row in self.rows(table, condition):
             _id = self.id_of(contract, key, row)
-            if keys is None or _id in keys:
-                try:
-                    if not 1 <= len(_id.encode()) <= 512:
-                        raise DeadLetter('the engine takes an _id of 1 to 512 bytes')
-                    yield _id, self.object(contract, table, definition, row)
-                except (DeadLetter, transform.Unfit) as e:
-                    yield _id, DeadLetter(str(e))
+            try:
+                if not 1 <= len(_id.encode()) <= 512:
+                    raise DeadLetter('the engine takes an _id of 1 to 512 bytes')
+                yield row, _id, self.object(contract, table, definition, row)
+            except (DeadLetter, transform.Unfit) as e:
+                yield row, _id, DeadLetter(str(e))
 
     def not_deleted(self, column, deleted):
         if isinstance(deleted, str):

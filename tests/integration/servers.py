@@ -207,10 +207,13 @@ class Engine(Server):
         answer = self.ask("GET", f"/{index}/_doc/{urllib.parse.quote(str(key), safe='')}", ok=(200, 404))
         return answer.get("_source") if answer.get("found") else None
 
-    def documents(self, index, page=5000):
-        """Yields (id, _source, _version) of every document; the last write is visible."""
+    def documents(self, index, page=5000, routing=False):
+        """Yields (id, _source, _version) of every document; the last write is visible.
+
+        routing: it stands in the source as `_routing`, where there is one."""
         for hit in self.hits(index, page):
-            yield hit["_id"], hit["_source"], int(hit["_version"])
+            placed = {"_routing": hit["_routing"]} if routing and "_routing" in hit else {}
+            yield hit["_id"], hit["_source"] | placed, int(hit["_version"])
 
     def hits(self, pattern, page=5000):
         """Yields every document of the indexes as a search shows it."""

@@ -105,9 +105,18 @@ class World:
     def definitions(self, *tables, **topic):
         """Definitions of tables given as dictionaries; table and index get this test's names."""
         for table in tables:
+            if "pattern" in table:
+                table["pattern"] = rf"{self.schema}\.{table['pattern']}"
+                table["index"] = self.index(table["index"])
             for thing in self.walk(table):
-                thing["table"] = f"{self.schema}.{thing['table']}"
-            table.setdefault("index", self.index(table["table"].split(".")[1]))
+                if "table" in thing:
+                    thing["table"] = f"{self.schema}.{thing['table']}"
+            if "join" in table:
+                table["index"] = self.index(table["index"])
+                if "parent" in table["join"]:
+                    table["join"]["parent"] = f"{self.schema}.{table['join']['parent']}"
+            if "index" not in table:
+                table["index"] = self.index(table["table"].split(".")[1])
             table.setdefault("settings", {"number_of_shards": 1, "number_of_replicas": 0})
         source = {"name": self.schema, "address": f"127.0.0.1:{self.db.port}", "user": "millrace",
                   "password_file": "source.password"} | topic
@@ -145,7 +154,7 @@ class World:
         daemon = self.millrace(**config)
         daemon.apply(definitions)
         for index in dict.fromkeys(t["index"] for t in definitions["tables"]):
-            daemon.build(next(t["table"] for t in definitions["tables"] if t["index"] == index))
+            daemon.build(next(t.get("table") or index for t in definitions["tables"] if t["index"] == index))
         return daemon
 
     def follow_good_and_bad(self, **bad):

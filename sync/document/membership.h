@@ -1,0 +1,63 @@
+/*
+ * struct membership: what a document has besides its row where several tables share an index:
+ * a prefix of its `_id`, the join field or the name of its source, and a routing.
+ *
+ * Documents of one join lie where their root does: routing is the root's `_id`.  Both the
+ * parent's and the root's `_id` are made of columns of the row itself, so that its images say
+ * where the document is, and was.  A row where one of these columns is NULL has no document.
+ *
+ * Immutable; lives in its plan's arena.
+ *
+ * @thread any (pure)
+ */
+#ifndef SYNC_DOCUMENT_MEMBERSHIP_H
+#define SYNC_DOCUMENT_MEMBERSHIP_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct buf;
+struct column;
+struct value;
+
+/* Another document, by columns of this row that hold its key. */
+struct membership_link {
+    struct str prefix;             /* of its `_id` */
+    const struct column **columns; /* none: there is no such document */
+    size_t *at;                    /* where they lie among the columns that are read */
+    size_t n;
+};
+
+struct membership {
+    struct str prefix;  /* "answer:" */
+    struct str members; /* behind the row's own: "join":{"name":"answer","parent": */
+    struct str ends;    /* behind the parent's `_id`, as JSON */
+    struct membership_link parent;
+    struct membership_link root; /* none: the document itself */
+    bool routed;
+};
+
+/* "NAME:", so that no other name and key give the same text. */
+struct str membership_prefix(struct arena *a, struct str name);
+
+/* Whether the row has a document, as far as its parent and root are known.  map: as for
+ * row_document_members(). */
+bool membership_is_rooted(const struct membership *m, const size_t *map,
+                          const struct value *row);
+
+/* The members that every document of it has; the row is rooted. */
+bool membership_append_members(const struct membership *m, const size_t *map,
+                               const struct value *row, struct buf *json,
+                               struct err *err) MUST_CHECK;
+
+/* The routing of the row's document, whose `_id` is id; nothing where there is none. */
+bool membership_append_routing(const struct membership *m, const size_t *map,
+                               const struct value *row, struct str id, struct buf *routing,
+                               struct err *err) MUST_CHECK;
+
+#endif

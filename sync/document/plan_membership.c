@@ -1,0 +1,163 @@
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "sync/binlog/schema.h"
+#include "sync/document/key.h"
+#include "sync/document/membership.h"
+#include "sync/document/plan_compiler.h"
+#include "sync/model/definition_members.h"
+
+#include <stdint.h>
+
+/* The columns that make the `_id` of another table's documents. */
+struct key_columns {
+    const struct schema *schema;
+    const struct column **columns;
+    size_t n;
+};
+
+static bool find_key(struct plan_compiler *co, const struct table_definition *t,
+                     struct key_columns *out)
+{
+    struct str database, name;
+    const struct database_definition *db = definition_split_table(t->table, &database, &name)
+                                               ? definitions_database(co->defs, database)
+                                               : NULL;
+    const struct schema *s = db == NULL ? NULL : co->find(co->ctx, db->topic, database_schema(db), name);
+
+    if (s == NULL)
+        return plan_refuse(co, t->place, "there is no table %" STR_FMT, STR_ARG(t->table));
+
+    const size_t n = t->n_key > 0 ? t->n_key : s->n_key;
+
+    *out = (struct key_columns){s, arena_alloc(co->plan->arena, n + 1, sizeof(*out->columns)), n};
+    for (size_t i = 0; i < n; i++) {
+        out->columns[i] = t->n_key == 0 ? &s->columns[s->key[i]]
+                                        : plan_find_column(co, s, t->key[i], t->place);
+        if (out->columns[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Equal values make the same text of an `_id`. */
+static bool spell_alike(const struct column *a, const struct column *b)
+{
+    const enum key_class class = key_class_of(a);
+
+    if (class != key_class_of(b) || class == KEY_NONE)
+        return false;
+    if (class == KEY_NUMBER)
+        return (key_is_integer(a) && key_is_integer(b)) ||
+               (a->type == b->type && a->scale == b->scale);
+    if (class == KEY_DATETIME || class == KEY_TIME)
+        return a->type == b->type && a->fsp == b->fsp;
+    if (class == KEY_REAL || class == KEY_BYTES)
+        return a->type == b->type && (a->type != COLUMN_BINARY || a->length == b->length);
+    return true;
+}
+
+static bool add_link(struct plan_compiler *co, struct branch *root,
+                     const struct table_definition *t, const struct str *columns, size_t n,
+                     const struct table_definition *to, const char *what,
+                     struct membership_link *out)
+{
+    struct arena *a = co->plan->arena;
+    struct key_columns key = {0};
+
+    if (!find_key(co, to, &key))
+        return false;
+    if (key.n != n)
+        return plan_refuse(co, t->place,
+                           "`%s` has %zu column%s and the key of %" STR_FMT " %zu", what, n,
+                           n == 1 ? "" : "s", STR_ARG(to->table), key.n);
+    *out = (struct membership_link){.prefix = membership_prefix(a, to->join.name),
+                                    .columns = arena_alloc(a, n, sizeof(*out->columns)),
+                                    .at = arena_alloc(a, n, sizeof(*out->at))};
+    for (size_t i = 0; i < n; i++) {
+        const struct column *c = plan_find_column(co, root->schema, columns[i], t->place);
+
+        if (c == NULL)
+            return false;
+        if (!spell_alike(c, key.columns[i]))
+            return plan_refuse(co, t->place,
+                               "`%" STR_FMT "` (%" STR_FMT ") cannot hold `%" STR_FMT
+                               "` (%" STR_FMT ") of %" STR_FMT ": they make different ids",
+                               STR_ARG(c->name), STR_ARG(c->type_text),
+                               STR_ARG(key.columns[i]->name),
+                               STR_ARG(key.columns[i]->type_text), STR_ARG(to->table));
+        out->columns[out->n] = c;
+        out->at[out->n++] = plan_read_column(root, c);
+    }
+    return true;
+}
+
+static void append_member(struct buf *json, struct str name)
+{
+    buf_append_json(json, name);
+    buf_append_char(json, ':');
+}
+
+static bool add_join(struct plan_compiler *co, struct branch *root,
+                     const struct table_definition *t, struct membership *m)
+{
+    const struct table_definition *parent, *top = definition_join_root(co->defs, t);
+    struct buf json = {0};
+
+    if (top == NULL)
+        return plan_refuse(co, t->place, "the parents of %" STR_FMT " are not all defined",
+                           STR_ARG(t->table));
+    m->routed = true;
+    m->prefix = membership_prefix(co->plan->arena, t->join.name);
+    append_member(&json, join_field(&t->join));
+    if (t != top) {
+        buf_append(&json, STR("{\"name\":"));
+        buf_append_json(&json, t->join.name);
+        buf_append(&json, STR(",\"parent\":"));
+        m->ends = STR("}");
+    } else {
+        buf_append_json(&json, t->join.name);
+    }
+    m->members = arena_copy(co->plan->arena, buf_str(&json));
+    buf_free(&json);
+    if (t == top)
+        return true;
+    parent = definitions_table(co->defs, t->join.parent);
+    if (!add_link(co, root, t, t->join.parent_columns, t->join.n_parent_columns, parent,
+                  "parent_column", &m->parent))
+        return false;
+    if (parent != top)
+        return add_link(co, root, t, &t->root_column, 1, top, "root_column", &m->root);
+    m->root = m->parent;
+    return true;
+}
+
+static void add_source(struct plan_compiler *co, const struct table_definition *t,
+                       struct membership *m)
+{
+    struct buf json = {0};
+
+    m->prefix = membership_prefix(co->plan->arena, t->table);
+    if (t->source_field.len > 0) {
+        append_member(&json, t->source_field);
+        buf_append_json(&json, t->table);
+    }
+    m->members = arena_copy(co->plan->arena, buf_str(&json));
+    buf_free(&json);
+}
+
+bool plan_add_membership(struct plan_compiler *co, struct branch *root,
+                         const struct table_definition *t)
+{
+    struct membership *m;
+
+    if (!t->join.given && t->pattern.len == 0)
+        return true;
+    m = arena_alloc(co->plan->arena, 1, sizeof(*m));
+    root->membership = m;
+    if (t->join.given)
+        return add_join(co, root, t, m);
+    add_source(co, t, m);
+    return true;
+}

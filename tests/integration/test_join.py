@@ -1,0 +1,81 @@
+"""Parents and children in one index: the join field, routing, builds, moves, kills."""
+from servers import Failed
+from workload import text
+
+FORUM = ("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(40)) CHARSET utf8mb4",
+         "CREATE TABLE answer (id BIGINT PRIMARY KEY, question_id INT, body VARCHAR(40), KEY (question_id)) CHARSET utf8mb4",
+         "CREATE TABLE remark (n INT, part SMALLINT, answer_id BIGINT, question_id INT, words VARCHAR(40), "
+         "PRIMARY KEY (n, part), KEY (answer_id), KEY (question_id)) CHARSET utf8mb4")
+
+
+def forum(w, shards=3):
+    settings = {"number_of_shards": shards, "number_of_replicas": 0}
+    return w.definitions(
+        {"table": "question", "index": "forum", "settings": dict(settings), "join": {"name": "question"}},
+        {"table": "answer", "index": "forum", "settings": dict(settings),
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}},
+        {"table": "remark", "index": "forum", "settings": dict(settings), "root_column": "question_id",
+         "join": {"name": "remark", "parent": "answer", "parent_column": "answer_id"}})
+
+
+def found(w):
+    return {key: source.get("_routing") for key, source, _ in w.engine.documents(w.index("forum"), routing=True)}
+
+
+def test_children_lie_where_their_root_does_and_move_with_it(w):
+    w.sql(*FORUM,
+          "INSERT INTO question VALUES (1, 'a'), (2, 'b')",
+          "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y'), (12, NULL, 'nobody asked'), (13, 99, 'too early')",
+          "INSERT INTO remark VALUES (5, 1, 10, 1, 'why'), (5, 2, 11, 2, 'how'), (6, 1, 10, NULL, 'lost'), (7, 1, NULL, 1, 'lost')")
+    daemon = w.follow(forum(w))
+    w.equal(daemon)
+    expected = {"question:1": "question:1", "question:2": "question:2", "answer:10": "question:1",
+                "answer:11": "question:2", "answer:13": "question:99", "remark:5,1": "question:1", "remark:5,2": "question:2"}
+    if found(w) != expected:
+        raise Failed(f"built {found(w)}")
+    for statements in (
+            ["INSERT INTO question VALUES (99, 'late')"],
+            ["UPDATE answer SET question_id = 2 WHERE id = 10", "UPDATE remark SET question_id = 2 WHERE answer_id = 10"],
+            ["UPDATE answer SET question_id = 1 WHERE id = 12"],
+            ["UPDATE answer SET question_id = NULL WHERE id = 11"],
+            ["UPDATE remark SET answer_id = 11, question_id = 1 WHERE n = 7"],
+            ["UPDATE answer SET id = 20, question_id = 1 WHERE id = 10"],
+            ["UPDATE question SET id = 3 WHERE id = 1"],
+            ["DELETE FROM answer WHERE id = 13", "DELETE FROM remark WHERE part = 2"]):
+        w.sql(*statements)
+        w.equal(daemon)
+    has = w.engine.ask("POST", f"/{w.index('forum')}/_search", {"query": {"has_child": {
+        "type": "answer", "query": {"match_all": {}}}}})
+    if [hit["_id"] for hit in has["hits"]["hits"]]:
+        raise Failed(f"no question has the key of an answer any more, but {has}")
+    left_out = daemon.metric("millrace_rows_without_root_total")
+    if left_out != 1:
+        raise Failed(f"one change left a row without a root, but {left_out} are counted")
+
+
+def test_random_work_on_parents_and_children_is_right_over_builds_and_kills(w):
+    w.sql(*FORUM)
+    # In one shard an _id is one document, whatever its routing.
+    daemon, connection, rng = w.follow(forum(w, shards=w.rng.choice([1, 3]))), w.db.connect(w.schema), w.rng
+    with connection.cursor() as cursor:
+        for round_ in range(4):
+            for _ in range(300):
+                q, a, n = rng.randrange(12), rng.randrange(30), rng.randrange(30)
+                some = rng.choice([str(rng.randrange(12)), str(rng.randrange(12)), "NULL"])
+                words = text("ü" * rng.randrange(9))
+                cursor.execute(rng.choice([
+                    f"REPLACE INTO question VALUES ({q}, {words})",
+                    f"DELETE FROM question WHERE id = {q}",
+                    f"REPLACE INTO answer VALUES ({a}, {some}, {words})",
+                    f"UPDATE answer SET question_id = {some} WHERE id BETWEEN {a} AND {a + 3}",
+                    f"UPDATE IGNORE answer SET id = {rng.randrange(30)} WHERE id = {a}",
+                    f"DELETE FROM answer WHERE id = {a}",
+                    f"REPLACE INTO remark VALUES ({n}, 1, {a}, {some}, {words})",
+                    f"UPDATE remark SET question_id = {some} WHERE answer_id = {a}",
+                    f"UPDATE IGNORE remark SET n = n + 1, question_id = {some} WHERE n = {n}",
+                    f"DELETE FROM remark WHERE n = {n}"]))
+            daemon.command("index", "create", f"{w.schema}.{rng.choice(['question', 'answer', 'remark'])}", "--no-wait", ok=None)
+            if round_ == 1:
+                daemon.kill()
+                daemon.start()
+    w.equal(daemon, seconds=60)

@@ -21,7 +21,7 @@ import servers  # noqa: E402
 from servers import Database, Engine, Millrace, wait_until  # noqa: E402
 
 SCHEMA, PASSWORD, TICKS = "areas", "areas", os.sysconf("SC_CLK_TCK")
-SHAPES = {"small": (1, 3), "middle": (4, 5), "large": (8, 20)}  # relations, rows of each in a document
+SHAPES = {"small": (1, 3), "middle": (4, 5), "large": (8, 20), "heavy": (12, 60)}  # relations, rows of each in a document
 
 
 def cpu(pid):

@@ -2,7 +2,7 @@
 noinst_PROGRAMS += %D%/bulk_raw
 tests_bench_bulk_raw_SOURCES = %D%/bulk_raw.c
 tests_bench_bulk_raw_LDADD   = $(CURL_LIBS)
-EXTRA_DIST += %D%/run.py %D%/data.sql
+EXTRA_DIST += %D%/run.py %D%/data.sql %D%/areas.py
 
 # Delivery alone, for comparison with bulk_raw.
 noinst_PROGRAMS += %D%/bench_delivery

@@ -24,6 +24,7 @@ struct doctor_table {
     struct str schema; /* the database's name in the server */
     struct str table;
     bool has_key; /* the definition names the key, so the table needs no primary key */
+    bool synced;  /* by time: it may be a view */
 };
 
 /* Everything is borrowed for the call. */

@@ -42,6 +42,7 @@ struct index_build_options {
     uint64_t start;             /* version (position) that the fills carry */
     uint64_t term;
     size_t chunk; /* rows a statement at most, 0: 5000 */
+    bool synced; /* by time: rows and documents are not counted, as rows change unseen */
     void *ctx;
     /* A document cannot be made from its row; durable when it returns. */
     /* Keep it durably; may wait for that.  False: stopping, it is not kept. */

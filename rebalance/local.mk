@@ -33,9 +33,11 @@ librebalance_a_SOURCES = \
 	%D%/node_shape.c \
 	%D%/node_state.c \
 	%D%/node_status.c \
+	%D%/node_sync.c \
 	%D%/node_table_stop.c \
 	%D%/node_topics.c \
 	%D%/node_version_create.c \
 	%D%/node_version_drop.c \
+	%D%/table_sync.c      %D%/table_sync.h \
 	%D%/tally.c           %D%/tally.h
 rebalance_libs = librebalance.a $(sync_libs)

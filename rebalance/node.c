@@ -53,6 +53,7 @@ void coordinator_close(struct coordinator *co)
     node_free_topics(co);
     peers_free(co->peers);
     node_free_rebuilds(co);
+    node_free_timed(co);
     definitions_unref(co->definitions);
     node_catalogue_free(co->catalogue);
     coordination_close(co->coordination);
@@ -287,6 +288,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     node_sync_topics(co);
     pthread_mutex_unlock(&co->doing);
     co->thread = thread_start("coordinator", coordinator_main, co);
+    node_start_syncs(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -335,8 +337,10 @@ void coordinator_stop(struct coordinator *co)
     if (co->delivery == NULL)
         return;
     stop_set(&co->stop);
-    if (co->started)
+    if (co->started) {
         pthread_join(co->thread, NULL);
+        node_join_syncs(co);
+    }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     pthread_mutex_lock(&co->doing);
     node_hush_builds(co); /* one that waits for delivery ends when delivery does */

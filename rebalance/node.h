@@ -84,7 +84,7 @@ struct coordinator {
     struct coordination *coordination;
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
-    pthread_t thread;
+    pthread_t thread, sync_thread;
     bool started;        /* atomic */
     bool tables_changed; /* atomic: DDL was met since rebuilds were tried last */
     int64_t started_ms;
@@ -115,6 +115,7 @@ struct coordinator {
     struct finished_build *finished;
     struct held_index *held;
     struct rebuild_try *rebuild_tries; /* changed only under doing, too */
+    struct timed_index *timed;         /* read by time */
 };
 
 /* Take `doing` for a change; refused once stopping.  Unlock `doing` after it. */
@@ -293,6 +294,16 @@ void node_on_tables_changed(void *ctx);
 void node_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
                              const struct table_definition *t, struct buf *b);
 void node_free_rebuilds(struct coordinator *co);
+
+/* ---- node_sync.c ---- */
+/* The thread that reads tables by time; it ends by the node's stop. */
+void node_start_syncs(struct coordinator *co);
+void node_join_syncs(struct coordinator *co);
+void node_free_timed(struct coordinator *co);
+/* The member "sync" of a table in the status: null where the version is not read by time.  Under
+ * lock. */
+void node_append_sync(const struct coordinator *co, struct json_writer *w,
+                      const struct table_definition *t, struct str index);
 
 /* ---- node_version_create.c ---- */
 /* A new version of the table's index: its number, the index in the engine, and the job that

@@ -166,7 +166,10 @@ static void add_table(void *ctx, struct str table)
             return;
     list->tables = mem_resize(list->tables, list->n + 1, sizeof(*list->tables));
     list->tables[list->n++] = (struct doctor_table){
-        .schema = at.schema, .table = at.name, .has_key = t == NULL || t->n_key + t->n_unique_keys > 0};
+        .schema = at.schema,
+        .table = at.name,
+        .has_key = t == NULL || t->n_key + t->n_unique_keys > 0,
+        .synced = t != NULL && t->sync_every_s > 0};
 }
 
 static bool status_of(struct coordinator *co, struct str name, struct pipeline_status *s)

@@ -283,6 +283,7 @@ static void append_table(struct coordinator *co, struct json_writer *w,
     append_reason(co, w, t, c, &v);
     append_build(co, w, &v);
     node_append_fan_out(co, w, v.available);
+    node_append_sync(co, w, t, buf_str(&v.index));
     json_close_object(w);
     buf_free(&v.index);
 }

@@ -2,6 +2,7 @@
 
 #include "rebalance/look.h"
 #include "rebalance/node.h"
+#include "rebalance/table_sync.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -206,6 +207,27 @@ static bool can_compile(const struct definitions *d, const struct table_definiti
     return ok;
 }
 
+/* What comes from now on is read by time, once the version is filled or before. */
+static bool begin_sync(struct coordinator *co, const struct stored_version *v,
+                       const struct definitions *d, const struct table_definition *t,
+                       struct look *l, struct err *err)
+{
+    struct buf index = {0};
+
+    if (t->sync_every_s == 0)
+        return true;
+    node_index_name(&index, v->index, v->number);
+
+    struct plan *plan = plan_compile(d, t, look_find, l, err);
+    const bool ok = plan != NULL &&
+                    table_sync_begin(co->opt.store, l->conns[0], plan, t->daily_check_column,
+                                     buf_str(&index), err);
+
+    plan_unref(plan);
+    buf_free(&index);
+    return ok;
+}
+
 bool node_create_version(struct coordinator *co, const struct definitions *d,
                          const struct table_definition *t,
                          const struct index_create_options *opt, uint64_t *job, struct err *err)
@@ -238,7 +260,8 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     if (ok) {
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
-        ok = created && node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
+        ok = created && begin_sync(co, &v, d, t, &l, err) &&
+             node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
              new_job(co, &v, table_name(t), opt, job, err);
         if (!ok)
             undo_version(co, &v, created);

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libdocument.a
 libdocument_a_SOURCES = \
 	%D%/branch.h \
+	%D%/changed.c %D%/changed.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/field.c %D%/field.h \
 	%D%/key.c %D%/key.h \

@@ -11,6 +11,7 @@
 #include "sync/document/membership.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 /* The list of keys as a table: its name, the keys' numbers, the keys' parts. */
@@ -487,6 +488,63 @@ void query_range(struct buf *sql, const struct branch *root, struct str after, s
     }
     append_root_order(sql, root->schema->table, root);
     buf_printf(sql, " LIMIT %zu", limit);
+}
+
+/* check > at, or the same with a key behind `after`. */
+static void append_behind(struct buf *sql, const struct query_changed *q)
+{
+    const struct str table = q->root->schema->table;
+
+    buf_append_char(sql, '(');
+    append_name(sql, table, q->check->name);
+    buf_append(sql, STR(" > "));
+    mysql_quote_text(sql, q->at);
+    buf_append(sql, STR(" OR ("));
+    append_name(sql, table, q->check->name);
+    buf_append(sql, STR(" = "));
+    mysql_quote_text(sql, q->at);
+    buf_append(sql, STR(" AND "));
+    append_after(sql, table, q->root, q->after);
+    buf_append(sql, STR("))"));
+}
+
+void query_changed(struct buf *sql, const struct query_changed *q)
+{
+    const struct str table = q->root->schema->table;
+    bool first = true;
+
+    buf_append(sql, STR("SELECT "));
+    for (size_t i = 0; i < q->root->n_joins; i++) {
+        cell_append_select(sql, table, q->root->joins[i].inner);
+        buf_append_char(sql, ',');
+    }
+    buf_append(sql, STR("CAST("));
+    append_name(sql, table, q->check->name);
+    buf_printf(sql, " AS CHAR) FROM %" STR_FMT, STR_ARG(q->root->from));
+    append_has_key(sql, table, q->root, &first);
+    buf_append(sql, str_from(conjunction(&first)));
+    append_name(sql, table, q->check->name);
+    if (q->since.len == 0) {
+        buf_append(sql, STR(" IS NOT NULL"));
+    } else if (q->overlap_s == 0) {
+        buf_append(sql, STR(" > "));
+        mysql_quote_text(sql, q->since);
+    } else {
+        buf_append(sql, STR(" >= CAST("));
+        mysql_quote_text(sql, q->since);
+        buf_printf(sql, " AS DATETIME(6)) - INTERVAL %" PRIu32 " SECOND", q->overlap_s);
+    }
+    if (q->at.len > 0) {
+        buf_append(sql, str_from(conjunction(&first)));
+        append_behind(sql, q);
+    }
+    buf_append(sql, STR(" ORDER BY "));
+    append_name(sql, table, q->check->name);
+    for (size_t i = 0; i < q->root->n_joins; i++) {
+        buf_append_char(sql, ',');
+        append_name(sql, table, q->root->joins[i].inner->name);
+    }
+    buf_printf(sql, " LIMIT %zu", q->limit);
 }
 
 void query_count(struct buf *sql, const struct branch *root)

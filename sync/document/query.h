@@ -47,6 +47,21 @@ void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branc
 /* The next rows of the root in key order behind the key `after` (empty: the first). */
 void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit);
 
+/*
+ * The next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since, whatever
+ * the root's condition says of them; in the order of that column, then of the key.  cells: the
+ * key's columns, then the check column's value.
+ */
+struct query_changed {
+    const struct branch *root;
+    const struct column *check;
+    struct str since;   /* a value of check; empty: all but NULLs */
+    uint32_t overlap_s; /* from so long before `since` on; 0: only what came behind it */
+    struct str at, after; /* value and key of the last row of the page before; empty: none */
+    size_t limit;
+};
+void query_changed(struct buf *sql, const struct query_changed *q);
+
 /* How many root rows count. */
 void query_count(struct buf *sql, const struct branch *root);
 

@@ -622,26 +622,69 @@ static void check_relations(struct checker *c, const struct subject *outer,
 
 /* ---- the whole ---- */
 
+/* The server does not tell what is unique in a view, so that its definition must.  False after a
+ * report. */
+static bool check_view(struct checker *c, const struct subject *s,
+                       const struct table_definition *t)
+{
+    bool complete = true;
+
+    if (t->sync_every_s == 0) {
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "`%" STR_FMT "` is a view: the binlog does not tell when it changes",
+                     STR_ARG(s->table));
+        problems_fix(c->problems, "name the table, with relations for the others; or give the "
+                                  "view `key`, `sync_every` and `daily_check_column`");
+        return false;
+    }
+    if (t->n_key == 0) {
+        problems_add(c->problems, SEVERITY_ERROR, s->place,
+                     "the view `%" STR_FMT "` has no key: name columns that are unique with `key`",
+                     STR_ARG(s->table));
+        return false;
+    }
+    for (size_t i = 0; i < t->n_key; i++)
+        complete = find_column(c, s, t->key[i], t->place) != NULL && complete;
+    return complete;
+}
+
+/* Of a sync by time it must have a time of day, and wants an index. */
+static void check_time_column(struct checker *c, const struct subject *s,
+                              const struct table_definition *t)
+{
+    const struct place place = place_of(c, t->daily_check_column, t->place);
+    const struct column *col = t->daily_check_column.len == 0
+                                   ? NULL
+                                   : find_column(c, s, t->daily_check_column, t->place);
+
+    if (col == NULL || t->sync_every_s == 0)
+        return;
+    if (col->type != COLUMN_DATETIME && col->type != COLUMN_TIMESTAMP)
+        problems_add(c->problems, SEVERITY_ERROR, place,
+                     "`sync_every` needs a `daily_check_column` of type DATETIME or TIMESTAMP, "
+                     "and `%" STR_FMT "` is %" STR_FMT,
+                     STR_ARG(col->name), STR_ARG(col->type_text));
+    else
+        check_index(c, s, &t->daily_check_column, 1, place, "changed rows are found");
+}
+
 static void check_root(struct checker *c, const struct subject *s,
                        const struct table_definition *t)
 {
     if (s->facts->schema->is_view) {
-        problems_add(c->problems, SEVERITY_ERROR, s->place,
-                     "`%" STR_FMT "` is a view: the binlog does not tell when it changes",
-                     STR_ARG(s->table));
-        problems_fix(c->problems, "name the table, with relations for the others");
-        return;
+        if (!check_view(c, s, t))
+            return;
+    } else {
+        check_key(c, s, t);
+        check_unique_keys(c, s, t);
     }
-    check_key(c, s, t);
-    check_unique_keys(c, s, t);
     check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
     check_clause(c, s, CLAUSE_WHERE, t->filter, t->place);
     if (t->soft_delete_given)
         (void)find_column(c, s, t->soft_delete_column, t->place);
     if (t->bucket_column.len > 0)
         (void)find_column(c, s, t->bucket_column, t->place);
-    if (t->daily_check_column.len > 0)
-        (void)find_column(c, s, t->daily_check_column, t->place);
+    check_time_column(c, s, t);
 }
 
 static struct schema *find_for_mapping(void *ctx, struct str topic, struct str schema,

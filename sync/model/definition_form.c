@@ -362,8 +362,9 @@ static const struct form_field table_fields[] = {
      .given_at = offsetof(struct table_definition, soft_delete_given),
      .object = &form_soft_delete,
      .help = "Rows that are marked as deleted, and have no document."},
-    {"sync_every", FORM_DURATION, FORM_LATER, AT(table_definition, sync_every_s),
-     .help = "Interval of a sync by `daily_check_column` where there is no binlog."},
+    {"sync_every", FORM_DURATION, 0, AT(table_definition, sync_every_s),
+     .help = "How often rows whose `daily_check_column` came later are read again: for views and "
+             "tables whose changes are not in the binlog."},
     {"root_column", FORM_TEXT, FORM_REBUILD, AT(table_definition, root_column),
      .help = "Column that holds the key of a grandchild's root."},
     {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),

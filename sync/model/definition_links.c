@@ -324,6 +324,14 @@ static void check_table(struct checker *c, const struct table_definition *t)
                      "a table needs `table`, or `pattern` for many alike");
     check_index(c, t);
     check_soft_delete(c, t);
+    if (t->sync_every_s > 0 && (t->pattern.len > 0 || t->join.given))
+        problems_add(c->problems, SEVERITY_ERROR, t->place,
+                     "`sync_every` is for a table with an index of its own: not with `pattern` or "
+                     "`join`");
+    if (t->sync_every_s > 0 && t->daily_check_column.len == 0)
+        problems_add(c->problems, SEVERITY_ERROR, t->place,
+                     "`sync_every` needs `daily_check_column`: a column with the time of a row's "
+                     "last change");
     check_fields(c, t->columns, t->n_columns, t->relations, t->n_relations);
     check_relations(c, t->table, t->relations, t->n_relations);
 }

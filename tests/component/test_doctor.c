@@ -15,7 +15,7 @@ static struct mysql_conn *root;
 static struct arena *a;
 static struct doctor_list list;
 
-static const struct doctor_table orders[] = {{STR("doc"), STR("orders"), false}};
+static const struct doctor_table orders[] = {{STR("doc"), STR("orders"), false, false}};
 
 static int set_up(void **state)
 {
@@ -271,7 +271,7 @@ static void tables_that_cannot_be_followed_come_with_a_way_out(void **state)
         " UNIQUE (a, b), UNIQUE (c, d)) ENGINE=InnoDB",
         "mysql.table_key", DOCTOR_FAIL);
     assert_non_null(strstr(find("mysql.table_key")->fix.ptr, "key: [c, d]"));
-    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("orders"), true}}, 1);
+    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("orders"), true, false}}, 1);
     expect("mysql.table_key", DOCTOR_OK);
     a_bad_table("CREATE TABLE doc.orders (id INT PRIMARY KEY) ENGINE=MyISAM",
                 "mysql.table_engine", DOCTOR_WARN);
@@ -282,9 +282,11 @@ static void a_view_and_a_table_that_is_not_there_are_told_apart(void **state)
 {
     (void)state;
     server_exec(root, "CREATE VIEW doc.seen AS SELECT * FROM doc.orders");
-    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("seen"), false}}, 1);
+    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("seen"), false, false}}, 1);
     expect("mysql.table_engine", DOCTOR_FAIL);
-    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("missing"), false}}, 1);
+    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("seen"), true, true}}, 1);
+    expect("mysql.table_engine", DOCTOR_OK);
+    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("missing"), false, false}}, 1);
     expect("mysql.table_read", DOCTOR_FAIL);
     assert_non_null(strstr(find("mysql.table_read")->message.ptr, "does not exist"));
 }

@@ -143,8 +143,8 @@ def test_a_field_whose_work_comes_later_is_refused_with_its_place(w):
     w.load_shop(orders=1)
     daemon = w.millrace()
     definitions = w.shop_definitions("product")
-    definitions["tables"][0]["sync_every"] = "60s"
-    expect(daemon.apply(definitions, ok=None), 1, r"definitions\.yaml:\d+", "sync_every")
+    definitions["tables"][0]["delayed"] = True
+    expect(daemon.apply(definitions, ok=None), 1, r"definitions\.yaml:\d+", "delayed")
     nothing_stored(daemon)
 
 

@@ -192,7 +192,6 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
         const char *field; /* of a table */
         const char *message;
     } fields[] = {
-        {"sync_every: 60s", "`sync_every` is not"},
         {"delayed: true", "`delayed: true` is not"},
         {"top_relations: [{table: shop.b, column: c, level_sql: select 1, business_id: a, "
          "target_key: b}]",
@@ -219,7 +218,7 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
     problems = problems_new();
     assert_null(apply(NULL, HEAD
                       "  - {table: shop.a, sync_every: often, top_relations: [{tabel: x}]}"));
-    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 9);
+    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 8);
 }
 
 #define TWO_TOPICS                                             \

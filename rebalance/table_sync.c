@@ -1,0 +1,288 @@
+#include "config.h"
+
+#include "rebalance/table_sync.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "src/json.h"
+#include "src/mysql.h"
+#include "src/store.h"
+#include "sync/binlog/position.h"
+#include "sync/delivery/delivery.h"
+#include "sync/document/changed.h"
+#include "sync/pipeline.h"
+#include "sync/read_position.h"
+#include "sync/server_info.h"
+
+#include <stdlib.h>
+
+#define PAGE_ROWS 500
+#define POLL_MS   20
+#define BEHIND_MS 10000 /* how long a run waits for the stream before it is put off */
+
+/* ---- the cursor ---- */
+
+struct cursor {
+    struct buf seen;     /* the latest value of the check column; empty: none yet */
+    int64_t advanced_ms; /* wall time at which it came */
+    int64_t overlapped_ms; /* wall time of the last run that began before it */
+    bool settled;          /* nothing that was written before it can still come */
+};
+
+static void name_cursor(struct buf *name, struct str index)
+{
+    buf_printf(name, "sync/%" STR_FMT, STR_ARG(index));
+}
+
+static bool save_cursor(struct store *store, struct str index, const struct cursor *c,
+                        struct err *err)
+{
+    struct buf name = {0}, value = {0};
+    struct json_writer w = {.out = &value};
+
+    name_cursor(&name, index);
+    json_open_object(&w);
+    json_put_string(&w, STR("seen"), buf_str(&c->seen));
+    json_put_i64(&w, STR("advanced_ms"), c->advanced_ms);
+    json_put_i64(&w, STR("overlapped_ms"), c->overlapped_ms);
+    json_put_bool(&w, STR("settled"), c->settled);
+    json_close_object(&w);
+
+    const bool ok = store_put_value(store, buf_str(&name), buf_str(&value), err);
+
+    buf_free(&name);
+    buf_free(&value);
+    return ok;
+}
+
+/* None is stored where a version was built without: then all rows are read again. */
+static bool load_cursor(struct store *store, struct str index, struct cursor *c,
+                        struct err *err)
+{
+    struct buf name = {0}, value = {0};
+    uint64_t advanced_ms = 0, overlapped_ms = 0;
+    bool found;
+
+    name_cursor(&name, index);
+
+    const bool ok = store_get_value(store, buf_str(&name), &value, &found, err);
+
+    if (ok && found) {
+        (void)json_find_text(buf_str(&value), "/seen", &c->seen);
+        (void)json_find_u64(buf_str(&value), "/advanced_ms", &advanced_ms);
+        (void)json_find_u64(buf_str(&value), "/overlapped_ms", &overlapped_ms);
+        (void)json_find_bool(buf_str(&value), "/settled", &c->settled);
+        c->advanced_ms = (int64_t)advanced_ms;
+        c->overlapped_ms = (int64_t)overlapped_ms;
+    }
+    buf_free(&name);
+    buf_free(&value);
+    return ok;
+}
+
+bool table_sync_begin(struct store *store, struct mysql_conn *conn, const struct plan *plan,
+                      struct str check, struct str index, struct err *err)
+{
+    struct cursor c = {.advanced_ms = clock_wall_ms()};
+    const bool ok = changed_latest(conn, plan, check, &c.seen, err) &&
+                    save_cursor(store, index, &c, err);
+
+    buf_free(&c.seen);
+    return ok;
+}
+
+/* ---- a page on its way ---- */
+
+/* Shared with the ticket that waits for it. */
+struct page_note {
+    bool done, lost; /* atomic */
+    unsigned refs;   /* atomic */
+};
+
+static void unref_note(struct page_note *n)
+{
+    if (__atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free(n);
+}
+
+static void on_page_done(void *ctx, enum outcome worst)
+{
+    struct page_note *n = ctx;
+
+    (void)worst; /* a refused document is a dead letter */
+    __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
+    unref_note(n);
+}
+
+static void on_page_lost(void *ctx)
+{
+    struct page_note *n = ctx;
+
+    __atomic_store_n(&n->lost, true, __ATOMIC_RELEASE);
+    unref_note(n);
+}
+
+static bool wait_page(const struct table_sync *s, struct page_note *n, struct err *err)
+{
+    bool ok = true;
+
+    while (ok && !__atomic_load_n(&n->done, __ATOMIC_ACQUIRE)) {
+        if (__atomic_load_n(&n->lost, __ATOMIC_ACQUIRE))
+            ok = err_set(err, ERR_RETRY, "its index was taken away meanwhile");
+        else if (stop_wait(s->stop, POLL_MS))
+            ok = err_set(err, ERR_STOP, "stopping");
+    }
+    unref_note(n);
+    return ok;
+}
+
+static bool hand_over(const struct table_sync *s, const struct changed_row *rows, size_t n,
+                      uint64_t version, struct err *err)
+{
+    struct page_note *note = mem_alloc(1, sizeof(*note));
+    struct doc_write *writes = mem_alloc(n, sizeof(*writes));
+    size_t n_writes = 0;
+
+    note->refs = 2;
+
+    struct ticket *ticket = ticket_new_cb(on_page_done, note);
+
+    ticket_on_abandon(ticket, on_page_lost);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].id.len > 0)
+            writes[n_writes++] = (struct doc_write){.target = target_ref(s->target),
+                                                    .ticket = ticket_ref(ticket),
+                                                    .op = DOC_REFRESH,
+                                                    .version = version,
+                                                    .id = rows[i].id,
+                                                    .key = rows[i].key};
+
+    const bool taken = n_writes == 0 ||
+                       delivery_submit_until(s->delivery, s->stop, writes, n_writes, err);
+
+    for (size_t i = 0; !taken && i < n_writes; i++) {
+        ticket_abandon(writes[i].ticket);
+        target_unref(writes[i].target);
+    }
+    free(writes);
+    ticket_done(ticket, OUTCOME_DELIVERED);
+    if (taken)
+        return wait_page(s, note, err);
+    unref_note(note);
+    return false;
+}
+
+/* ---- a run ---- */
+
+/* Whatever was stamped before, also before a restart, lies before the log's present end. */
+static bool wait_for_stream(const struct table_sync *s, struct mysql_conn *conn,
+                            struct err *err)
+{
+    struct read_position *reader = pipeline_read_position(s->pipeline);
+    const int64_t until = clock_mono_ms() + BEHIND_MS;
+    struct log_end end = {0};
+    uint64_t version;
+
+    if (!server_log_end(conn, &end, err))
+        return false;
+    free(end.gtids);
+    if (!position_version((struct position){str_from(end.file), end.offset},
+                          pipeline_epoch(s->pipeline), &version, err))
+        return false;
+    while (read_position_version(reader) < version) {
+        if (clock_mono_ms() > until)
+            return err_set(err, ERR_RETRY, "the stream has not read yet what the log holds");
+        if (stop_wait(s->stop, POLL_MS))
+            return err_set(err, ERR_STOP, "stopping");
+    }
+    return true;
+}
+
+/*
+ * Above every version given out; one for a run, as few fit between two events.  A read of a
+ * document that was on its way before may stand for it: what that did not show yet is read again
+ * when late commits are over.
+ */
+static bool take_version(const struct table_sync *s, uint64_t *version, struct err *err)
+{
+    if (*version == 0)
+        *version = read_position_repair_version(pipeline_read_position(s->pipeline));
+    return *version != 0 ||
+           err_set(err, ERR_RETRY,
+                   "rows were read so often while the log stood still that no version is left: "
+                   "it goes on when anything is written on the server");
+}
+
+static void advance(struct cursor *c, struct str value)
+{
+    const struct str seen = buf_str(&c->seen);
+
+    /* Values of one column have one length, and sort as texts. */
+    if (seen.len > 0 && (value.len < seen.len || memcmp(value.ptr, seen.ptr, seen.len) <= 0))
+        return;
+    buf_clear(&c->seen);
+    buf_append(&c->seen, value);
+    c->advanced_ms = clock_wall_ms();
+    c->settled = false;
+}
+
+/* All pages from the cursor on. */
+static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, struct cursor *c,
+                       bool overlap, uint64_t *rows, struct err *err)
+{
+    struct arena *a = arena_new(), *before = NULL;
+    struct changed_page page = {.plan = s->plan,
+                                .check = s->check,
+                                .since = arena_copy(a, buf_str(&c->seen)),
+                                .overlap_s = overlap ? s->overlap_s : 0,
+                                .limit = PAGE_ROWS};
+    uint64_t version = 0;
+    size_t n = PAGE_ROWS;
+    bool ok = true;
+
+    while (ok && n == PAGE_ROWS) {
+        struct arena *mine = arena_new();
+        struct changed_row *found;
+
+        ok = changed_load(conn, &page, mine, &found, &n, err) &&
+             (n == 0 || (take_version(s, &version, err) && hand_over(s, found, n, version, err)));
+        if (ok && n > 0) {
+            *rows += n;
+            advance(c, found[n - 1].value);
+            page.last = &found[n - 1];
+            ok = save_cursor(s->store, str_from(s->target->index), c, err);
+        }
+        arena_free(before);
+        before = mine;
+    }
+    arena_free(before);
+    arena_free(a);
+    return ok;
+}
+
+bool table_sync_run(const struct table_sync *s, uint64_t *rows, struct err *err)
+{
+    const int64_t began_ms = clock_wall_ms(), overlap_ms = (int64_t)s->overlap_s * 1000;
+    const struct str index = str_from(s->target->index);
+    struct mysql_conn *conn = NULL;
+    struct cursor c = {0};
+
+    *rows = 0;
+
+    bool ok = load_cursor(s->store, index, &c, err);
+    const bool overlap = !c.settled && began_ms - c.overlapped_ms >= overlap_ms / 2;
+
+    ok = ok && pipeline_connect(s->pipeline, &conn, err) && wait_for_stream(s, conn, err) &&
+         read_pages(s, conn, &c, overlap, rows, err);
+    if (ok && overlap) {
+        c.overlapped_ms = began_ms;
+        c.settled = began_ms >= c.advanced_ms + overlap_ms;
+        ok = save_cursor(s->store, index, &c, err);
+    }
+    mysql_conn_close(conn);
+    buf_free(&c.seen);
+    return ok;
+}

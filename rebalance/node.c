@@ -266,6 +266,7 @@ static void *coordinator_main(void *arg)
         }
         node_follow_moved(co);
         node_close_gaps(co);
+        node_route_again(co);
         node_rebuild_tables(co);
         node_forget_gone(co);
         relieve(co);

@@ -86,6 +86,7 @@ struct coordinator {
     struct stop stop;
     pthread_t thread, sync_thread;
     bool started;        /* atomic */
+    bool routes_due; /* atomic: what one topic met concerns documents of another */
     bool tables_changed; /* atomic: DDL was met since rebuilds were tried last */
     int64_t started_ms;
     char uuid[37]; /* the node's */
@@ -183,6 +184,12 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
                 struct err *err) MUST_CHECK;
 /* ... in which a topic takes it that a version is gone. */
 #define ROUTE_AWAY_MS 20000
+/* Those of the other topics that the version shows tables of: before its first row is read (design
+ * part 7, rule 8). */
+bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                       struct err *err) MUST_CHECK;
+/* Where routes_due: all topics, soon.  Under doing. */
+void node_route_again(struct coordinator *co);
 struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
 void node_stop_topic(struct coordinator *co, struct topic *t);
 void node_free_topics(struct coordinator *co);

@@ -140,7 +140,8 @@ static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t 
 
     if (v->start != 0)
         return true;
-    if (!node_route(co, v->topic, timeout_ms, &from, err))
+    if (!node_route_guests(co, v, timeout_ms, err) ||
+        !node_route(co, v->topic, timeout_ms, &from, err))
         return false;
     if ((from & ((UINT64_C(1) << 53) - 1)) == 0)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " has no position yet",
@@ -166,7 +167,8 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
 
     if (!node_refresh(co, &err) ||
         !store_delete_jobs(co->opt.store, v->index, v->number, &err) ||
-        !node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &err))
+        !node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &err) ||
+        !node_route_guests(co, v, ROUTE_AWAY_MS, &err))
         log_failure(LOG_WARN, &err, "the version before is still written to",
                     KV("index", v->index));
     node_forget_older_letters(co, v);

@@ -186,7 +186,7 @@ struct fitting {
     const struct version_spec *spec;
     struct str alias;
     uint64_t number;
-    struct shape_event event;
+    struct shape_event event; /* its topic is the one that looks at its tables */
     struct kept kept, now;
 };
 
@@ -399,6 +399,15 @@ static bool list_partly(void *ctx, struct str topic, struct str database, struct
                : schema_list_tables(p->kept, topic, database, a, out, n);
 }
 
+/* The topic of the documents reads its tables as they are kept. */
+static bool note_moved(struct fitting *f)
+{
+    if (!str_equal(str_from(f->spec->topic), f->event.topic) &&
+        !same_shapes(&f->kept.tables, &f->now.tables))
+        __atomic_store_n(&f->co->routes_due, true, __ATOMIC_RELEASE);
+    return true;
+}
+
 bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
                       struct err *err)
 {
@@ -413,7 +422,7 @@ bool node_fit_version(void *ctx, const struct version_spec *spec, const struct t
     ok = load(co, f.alias, f.number, &f.kept, err);
     /* A table that is not there has no plan either: whoever compiles it says so. */
     if (ok && gather(spec->definitions, spec->table, find_partly, list_partly, &partly, &f.now.tables))
-        ok = fit(&f, err);
+        ok = fit(&f, err) && note_moved(&f);
     pthread_mutex_unlock(&co->fitting);
     schema_list_fini(&f.kept.tables);
     schema_list_fini(&f.now.tables);

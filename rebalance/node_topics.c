@@ -254,6 +254,8 @@ static void on_stop_table(void *ctx, struct target *target, const char *reason,
             break;
         }
     }
+    /* Another topic than that of its documents may have met what stops it. */
+    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
     buf_free(&fix);
     buf_free(&lead);
 }
@@ -310,8 +312,12 @@ void node_forget_gone(struct coordinator *co)
     pthread_mutex_unlock(&co->lock);
 }
 
+static bool leads_to(const struct definitions *d, const struct table_definition *t,
+                     struct str topic);
+
+/* One of another topic only where it shows tables of this one. */
 static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
-                     const struct catalogue *c)
+                     const struct catalogue *c, struct str for_topic)
 {
     struct version_spec *spec = mem_alloc(1, sizeof(*spec));
     struct definitions *now = node_definitions(co);
@@ -326,6 +332,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     spec->write_alias = write_alias.ptr;
     spec->alias = alias.ptr;
     spec->number = v->number;
+    spec->topic = strndup(v->topic.ptr, v->topic.len);
     spec->version_min = v->epoch << 53;
 
     const struct topic_definition *topic = definitions_topic(now, v->topic);
@@ -343,6 +350,12 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
         version_spec_free(spec);
         return;
     }
+    if (!str_equal(v->topic, for_topic) &&
+        (spec->table->join.given || spec->table->pattern.len > 0 ||
+         !leads_to(spec->definitions, spec->table, for_topic))) {
+        version_spec_free(spec);
+        return;
+    }
     spec->filling = str_equal(v->state, STR("changing"));
     spec->stopped =
         str_equal(v->state, STR("available")) && catalogue_stop(c, table_name(spec->table)) != NULL;
@@ -355,8 +368,8 @@ static void make_specs(struct coordinator *co, struct str topic, struct specs *s
     struct catalogue *c = node_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
-        if (catalogue_is_live(&c->versions[i]) && str_equal(c->versions[i].topic, topic))
-            add_spec(co, s, &c->versions[i], c);
+        if (catalogue_is_live(&c->versions[i]))
+            add_spec(co, s, &c->versions[i], c, topic);
     node_catalogue_free(c);
 }
 
@@ -378,6 +391,62 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
     if (from != NULL)
         *from = at;
     return ok;
+}
+
+/* ---- versions that show tables of several topics ---- */
+
+struct leading {
+    const struct definitions *d;
+    struct str topic;
+    bool found;
+};
+
+static void note_topic(void *ctx, struct str table)
+{
+    struct leading *l = ctx;
+    const struct topic_definition *t = definitions_topic_of(l->d, table);
+
+    l->found = l->found || (t != NULL && str_equal(t->name, l->topic));
+}
+
+static bool leads_to(const struct definitions *d, const struct table_definition *t,
+                     struct str topic)
+{
+    struct leading l = {d, topic, false};
+
+    table_visit(t, note_topic, &l);
+    return l.found;
+}
+
+bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                       struct err *err)
+{
+    struct definitions *d;
+    const struct table_definition *table;
+    bool ok = node_version_definitions(co, v, &d, &table, err);
+
+    for (struct topic *t = co->topics; ok && t != NULL; t = t->next) {
+        const struct str name = str_from(t->name);
+
+        if (str_equal(name, v->topic) || !leads_to(d, table, name))
+            continue;
+        ok = node_route(co, name, timeout_ms, NULL, err) ||
+             err_wrap(err, "topic %s, which has tables of the documents", t->name);
+    }
+    if (d != NULL)
+        definitions_unref(d);
+    return ok;
+}
+
+void node_route_again(struct coordinator *co)
+{
+    struct err ignored = {0};
+
+    if (!__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
+        return;
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL && !node_route(co, str_from(t->name), 0, NULL, &ignored))
+            log_debug("a topic takes its index versions soon");
 }
 
 /* ---- epochs ---- */

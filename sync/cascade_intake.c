@@ -43,6 +43,9 @@ void cascades_set_routing(struct cascades *c, struct routing *routing)
     for (size_t i = 0; i < routing->n_targets; i++)
         ((struct reading *)routing->targets[i]->plan)->turnstile =
             cascades_turnstile(c, str_from(routing->targets[i]->index));
+    for (size_t i = 0; i < routing->n_guests; i++)
+        ((struct reading *)routing->guests[i]->plan)->turnstile =
+            cascades_turnstile(c, str_from(routing->guests[i]->index));
     pthread_mutex_lock(&c->lock);
 
     struct routing *old = c->routing;

@@ -473,7 +473,8 @@ static void reach(struct unit *u, const struct use *use, struct str join)
     buf_clear(&w->id);
     buf_clear(&w->key);
     buf_clear(&w->routing);
-    if (resolver_direct(use->plan, use->place, join, &w->id, &w->key, &w->routing))
+    if (!use->guest &&
+        resolver_direct(use->plan, use->place, join, &w->id, &w->key, &w->routing))
         emit(u, &(struct doc_write){.op = DOC_REFRESH,
                                     .area = area_of(u, use->place),
                                     .id = buf_str(&w->id),

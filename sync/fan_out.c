@@ -11,9 +11,11 @@
 #include "sync/delivery/turnstile.h"
 #include "sync/document/resolver.h"
 #include "sync/fan_out_run.h"
+#include "sync/peers.h"
 #include "sync/read_links.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
+#include "sync/server_access.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #define VIEW_TIMEOUT_MS 10000
 #define RETRY_MS        500
 #define LOOK_MS         1000 /* for jobs that others have put */
+#define FOREIGN_MS      2000
 #define POLL_MS         50   /* something is waited for that tells nobody */
 #define LOAD_MAX        500  /* jobs looked at: one run's at least */
 
@@ -45,6 +48,7 @@ struct version {
     struct target *target; /* of this turn; borrowed */
     int64_t look_ms;       /* when the store is asked next */
     int64_t retry_ms;
+    int64_t foreign_ms; /* until then only the topic's own changes: another source failed */
 
     /* All guarded by lock. */
     struct token waiting, running;
@@ -206,6 +210,17 @@ static struct str place_name(struct arena *a, const struct plan *p, size_t place
     return copy;
 }
 
+/* It looks by itself after a while, where it runs elsewhere. */
+static void wake_owner(struct fan_out *f, const struct target *t)
+{
+    struct peer owner;
+
+    if (!peers_find(f->opt.peers, str_from(t->topic), &owner))
+        return;
+    fan_out_wake(owner.fan_out);
+    server_access_unref(owner.server);
+}
+
 bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err *err)
 {
     const struct reading *reading = rows->target->plan;
@@ -215,7 +230,7 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err 
     const struct str table = place_name(a, reading->plan, rows->place);
 
     for (size_t i = 0; i < rows->n; i++)
-        jobs[i] = (struct stored_fan_out){.topic = f->owner.topic,
+        jobs[i] = (struct stored_fan_out){.topic = str_from(rows->target->topic),
                                           .index = str_from(reading->alias),
                                           .version = reading->number,
                                           .place = (uint32_t)rows->place,
@@ -232,7 +247,10 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err 
     if (!ok)
         return err_wrap(err, "storing what is to be read again of %s", rows->target->table);
     count(&f->status.put, rows->n);
-    note_put(f, rows->target, now_ms);
+    if (str_equal(str_from(rows->target->topic), f->owner.topic))
+        note_put(f, rows->target, now_ms);
+    else
+        wake_owner(f, rows->target);
     return true;
 }
 
@@ -266,26 +284,45 @@ static size_t gather(struct stored_fan_out *jobs, size_t n, struct stored_fan_ou
     return n_out;
 }
 
-/* What comes of another topic is not worked off yet. */
-static size_t leave_others(const struct fan_out *f, struct stored_fan_out *jobs, size_t n)
+static bool is_foreign(const struct fan_out *f, const struct stored_fan_out *job)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(jobs[i].source, f->owner.topic))
-            jobs[kept++] = jobs[i];
-    return kept;
+    return !str_equal(job->source, f->owner.topic);
 }
 
-/* The stream has come to what the jobs ask for. */
+/* How far the stream of a source has come; 0: it does not run here. */
+static uint64_t read_of(struct fan_out *f, struct str source)
+{
+    struct peer peer;
+
+    if (str_equal(source, f->owner.topic))
+        return read_position_version(f->opt.reader);
+    if (!peers_find(f->opt.peers, source, &peer))
+        return 0;
+    server_access_unref(peer.server);
+    return read_position_version(peer.reader);
+}
+
+/* The stream has come to what the jobs, of one source, ask for. */
 static bool is_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t n)
 {
-    const uint64_t read = read_position_version(f->opt.reader) + READ_POSITION_GAP;
+    const uint64_t read = read_of(f, jobs[0].source) + READ_POSITION_GAP;
 
     for (size_t i = 0; i < n; i++)
         if (jobs[i].at_least > read)
             return false;
     return true;
+}
+
+/* Another source that is away does not keep the topic's own changes waiting. */
+static size_t leave_away(struct version *v, struct stored_fan_out *jobs, size_t n)
+{
+    const bool rests = clock_mono_ms() < v->foreign_ms;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!is_foreign(v->f, &jobs[i]) || (!rests && is_read(v->f, &jobs[i], 1)))
+            jobs[kept++] = jobs[i];
+    return kept;
 }
 
 static int64_t oldest_of(const struct stored_fan_out *jobs, size_t n)
@@ -356,7 +393,7 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
     if (*waits) {
         note_wait(v);
     } else if (ok) {
-        fan_out_run_begin(&v->run, run, together, n_together);
+        fan_out_run_begin(&v->run, run, is_foreign(f, &together[0]), together, n_together);
         note_begin(v);
     }
     free(together);
@@ -381,10 +418,12 @@ static bool look(struct version *v, bool *waits, struct err *err)
                                   &jobs, &n, err);
 
     if (ok) {
-        n = leave_others(f, jobs, n);
         note_look(v, jobs, n, puts);
+        n = leave_away(v, jobs, n);
         v->look_ms = clock_mono_ms() + LOOK_MS;
     }
+    if (ok && n == 0)
+        note_wait(v);
     ok = ok && (n == 0 || begin(v, jobs, n, waits, err));
     arena_free(a);
     return ok;
@@ -454,7 +493,13 @@ static bool step(struct version *v, bool *again, struct err *err)
         return end_run(v, err);
     if (fan_out_run_needs_page(r))
         return fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
-    return fan_out_run_submit(r, v->target, f->opt.delivery, &f->stop, f->opt.slice, err);
+
+    const struct fan_out_way way = {.delivery = f->opt.delivery,
+                                    .stop = &f->stop,
+                                    .max = f->opt.slice,
+                                    .read = read_position_version(f->opt.reader)};
+
+    return fan_out_run_submit(r, v->target, &way, err);
 }
 
 static bool advance(struct version *v, bool *again, bool *waits, struct err *err)
@@ -488,6 +533,8 @@ static void give_up(struct version *v, const struct err *why)
     log_failure(LOG_WARN, why,
                 "documents of a related row could not be read again, trying again",
                 KV("topic", f->opt.topic), KV("index", (const char *)v->index));
+    if (v->run.number != 0 && v->run.foreign)
+        v->foreign_ms = clock_mono_ms() + FOREIGN_MS;
     fan_out_run_forget(&v->run);
     tell_progress(v);
     v->retry_ms = clock_mono_ms() + RETRY_MS;

@@ -81,13 +81,14 @@ void fan_out_run_forget(struct fan_out_run *r)
     r->number = 0;
 }
 
-void fan_out_run_begin(struct fan_out_run *r, uint64_t number,
+void fan_out_run_begin(struct fan_out_run *r, uint64_t number, bool foreign,
                        const struct stored_fan_out *jobs, size_t n)
 {
     fan_out_run_forget(r);
     r->number = number;
     r->place = jobs[0].place;
     r->by_row = jobs[0].by_row;
+    r->foreign = foreign;
     r->keys = arena_alloc(r->arena, n, sizeof(*r->keys));
     r->n_keys = n;
     r->at_least = 0;
@@ -97,7 +98,7 @@ void fan_out_run_begin(struct fan_out_run *r, uint64_t number,
     buf_append(&r->after, jobs[0].cursor);
     for (size_t i = 0; i < n; i++) {
         r->keys[i] = arena_copy(r->arena, jobs[i].key);
-        if (jobs[i].at_least > r->at_least)
+        if (!foreign && jobs[i].at_least > r->at_least)
             r->at_least = jobs[i].at_least;
     }
 }
@@ -210,11 +211,12 @@ static struct ticket *open_slice(struct fan_out_run *r, size_t n)
     return ticket;
 }
 
-bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery *d,
-                        const struct stop *stop, size_t max, struct err *err)
+/* One above the position, where what its own events ask for stands as well. */
+bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fan_out_way *way,
+                        struct err *err)
 {
     const size_t left = r->n_roots - r->n_done,
-                 most = r->slice_size < max ? r->slice_size : max;
+                 most = r->slice_size < way->max ? r->slice_size : way->max;
     const size_t n = left < most ? left : most;
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     struct ticket *ticket = open_slice(r, n);
@@ -227,12 +229,13 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery
         writes[i] = (struct doc_write){.target = target_ref(t),
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_REFRESH,
-                                       .version = r->at_least,
+                                       .version = r->foreign ? way->read + 1 : r->at_least,
+                                       .fresh = r->foreign,
                                        .id = root->id,
                                        .key = root->key,
                                        .routing = root->routing};
     }
-    ok = delivery_submit_until(d, stop, writes, n, err);
+    ok = delivery_submit_until(way->delivery, way->stop, writes, n, err);
     for (size_t i = 0; !ok && i < n; i++) {
         ticket_abandon(writes[i].ticket);
         target_unref(writes[i].target);

@@ -43,9 +43,10 @@ struct fan_out_run {
     struct arena *arena;
     size_t place;
     bool by_row;
+    bool foreign; /* changes of another topic's log */
     struct str *keys;
     size_t n_keys;
-    uint64_t at_least;
+    uint64_t at_least; /* of the topic's own log; 0: foreign */
     uint64_t documents; /* acknowledged */
 
     /* The page: roots that were found. */
@@ -70,7 +71,7 @@ void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx)
 void fan_out_run_fini(struct fan_out_run *r);
 
 /* n > 0 jobs of one run, or that begin one; copied.  At the store's cursor. */
-void fan_out_run_begin(struct fan_out_run *r, uint64_t number,
+void fan_out_run_begin(struct fan_out_run *r, uint64_t number, bool foreign,
                        const struct stored_fan_out *jobs, size_t n);
 /* Whatever is out counts for nothing any more. */
 void fan_out_run_forget(struct fan_out_run *r);
@@ -82,14 +83,21 @@ bool fan_out_run_needs_page(const struct fan_out_run *r);
 bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct read_links *l,
                            size_t limit, struct err *err) MUST_CHECK;
 
+#define SLICE_MS 40
+/* Where slices go. */
+struct fan_out_way {
+    struct delivery *delivery;
+    const struct stop *stop;
+    size_t max;    /* documents of a slice */
+    uint64_t read; /* what the topic's reader has read: a foreign change has no position there */
+};
 /*
  * Hand over the next roots, at most max: as many as are acknowledged in about SLICE_MS, so that
  * a change of the stream that must wait for them waits no longer.  May wait for delivery;
  * ERR_STOP.
  */
-#define SLICE_MS 40
-bool fan_out_run_submit(struct fan_out_run *r, struct target *t, struct delivery *d,
-                        const struct stop *stop, size_t max, struct err *err) MUST_CHECK;
+bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fan_out_way *way,
+                        struct err *err) MUST_CHECK;
 enum slice_state fan_out_run_slice(const struct fan_out_run *r);
 /* SLICE_DONE was seen: the cursor (borrowed) moves. */
 struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t,

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+struct fan_out;
 struct known_server;
 struct peers;
 struct read_position;
@@ -21,8 +22,9 @@ struct server_access;
 
 struct peer {
     struct server_access *server; /* the one that is followed */
-    struct known_server *known;   /* these two live as long as the node's pipelines, */
+    struct known_server *known;   /* these live as long as the node's pipelines, */
     struct read_position *reader; /* also retired ones */
+    struct fan_out *fan_out;
 };
 
 struct peers *peers_new(void) RETURNS_NONNULL MUST_CHECK;

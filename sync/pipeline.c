@@ -371,7 +371,7 @@ void pipeline_start(struct pipeline *p)
 {
     p->started = true;
     peers_put(p->opt.peers, str_from(p->topic),
-              &(struct peer){p->opt.server, p->known, p->reader});
+              &(struct peer){p->opt.server, p->known, p->reader, p->fan_out});
     reread_start(p->reread);
     cascades_start(p->cascades);
     fan_out_start(p->fan_out);

@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOADERS_MAX     8
 #define VIEW_TIMEOUT_MS 10000
@@ -324,6 +325,27 @@ static bool resolve(struct reread *r, struct read_links *l, struct resolve_task 
     return ok;
 }
 
+/* Documents of another topic are its owner's: what leads to them is handed over, durably. */
+static bool is_guest(const struct reread *r, const struct resolve_task *t)
+{
+    return strcmp(t->target->topic, r->opt.topic) != 0;
+}
+
+static bool hand_over(struct reread *r, const struct resolve_task *t, enum lead *leads,
+                      struct err *err)
+{
+    for (size_t i = 0; i < t->n; i++)
+        leads[i] = LEADS_TO_MANY;
+    return fan_out_put(r->opt.fan_out,
+                       &(struct fan_out_rows){.target = t->target,
+                                              .place = t->place,
+                                              .by_row = t->by_row,
+                                              .keys = t->join_keys,
+                                              .n = t->n,
+                                              .at_least = t->at_least},
+                       err);
+}
+
 static void abandon_task(struct resolve_task *t)
 {
     for (size_t i = 0; i < t->n; i++)
@@ -348,7 +370,7 @@ static void run_task(struct reread *r, struct read_links *l, struct resolve_task
     enum lead *leads = arena_alloc(t->arena, t->n, sizeof(*leads));
     struct err err = {0};
 
-    while (!resolve(r, l, t, leads, &err)) {
+    while (!(is_guest(r, t) ? hand_over(r, t, leads, &err) : resolve(r, l, t, leads, &err))) {
         read_links_close(l);
         if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
             abandon_task(t);

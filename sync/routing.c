@@ -90,12 +90,20 @@ static void add_use(struct watched *w, const struct use *use)
     w->uses[w->n_uses++] = *use;
 }
 
+static bool is_own(const struct routing *r, const struct target *t)
+{
+    return strcmp(t->topic, r->topic) == 0;
+}
+
 static void add_target(struct routing *r, struct target *t, plan_schema_fn find, void *ctx)
 {
     struct plan *plan = ((struct reading *)t->plan)->plan;
 
     for (size_t place = 0; place < plan_n_places(plan); place++) {
-        const struct use use = {.target = t, .plan = plan, .place = place};
+        const struct use use = {.target = t,
+                                .plan = plan,
+                                .place = place,
+                                .guest = !is_own(r, t)};
         struct str database, table;
         bool refresh;
 
@@ -116,8 +124,12 @@ struct routing *routing_new(struct str topic, struct target *const *targets, siz
     r->refs = 1;
     r->by_name = map_new();
     r->targets = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
+    r->guests = mem_alloc(n == 0 ? 1 : n, sizeof(struct target *));
     for (size_t i = 0; i < n; i++) {
-        r->targets[r->n_targets++] = target_ref(targets[i]);
+        if (is_own(r, targets[i]))
+            r->targets[r->n_targets++] = target_ref(targets[i]);
+        else
+            r->guests[r->n_guests++] = target_ref(targets[i]);
         add_target(r, targets[i], find, ctx);
     }
     return r;
@@ -160,7 +172,10 @@ void routing_unref(struct routing *r)
     map_free(r->by_name, drop_watched);
     for (size_t i = 0; i < r->n_targets; i++)
         target_unref(r->targets[i]);
+    for (size_t i = 0; i < r->n_guests; i++)
+        target_unref(r->guests[i]);
     free(r->targets);
+    free(r->guests);
     cascade_plan_free(r->cascades);
     free(r->topic);
     free(r);

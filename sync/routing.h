@@ -41,6 +41,7 @@ struct use {
     struct target *target;
     struct plan *plan; /* target's */
     size_t place;      /* 0: the root */
+    bool guest;        /* its documents belong to another topic, to which changes are handed over */
 };
 
 /* One table of the source. */
@@ -56,6 +57,8 @@ struct watched {
 struct routing {
     struct target **targets;
     size_t n_targets;
+    struct target **guests; /* of other topics: their documents show tables of this one */
+    size_t n_guests;
     struct map *by_name; /* "database\0table" -> struct watched */
     bool any_case;       /* as struct schema: the log may have the names in another case */
     char *topic;
@@ -63,7 +66,8 @@ struct routing {
     unsigned refs;
 };
 
-/* Takes a reference to each target, whose plans say which tables of the topic they look at. */
+/* Takes a reference to each target, the topic's own and guests, whose plans say which tables of the
+ * topic they look at. */
 struct routing *routing_new(struct str topic, struct target *const *targets, size_t n,
                             plan_schema_fn find, void *ctx) RETURNS_NONNULL MUST_CHECK;
 /* Takes the plan over; watches the tables from which it leads. */

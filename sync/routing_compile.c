@@ -16,6 +16,7 @@ void version_spec_free(struct version_spec *v)
     definitions_unref(v->definitions);
     server_access_unref(v->server);
     free(v->index);
+    free(v->topic);
     free(v->alias);
     free(v->write_alias);
     free(v);
@@ -29,6 +30,7 @@ struct version_spec *version_spec_copy(const struct version_spec *v)
     definitions_ref(copy->definitions);
     server_access_ref(copy->server);
     copy->index = mem_copy(v->index);
+    copy->topic = mem_copy(v->topic);
     copy->alias = mem_copy(v->alias);
     copy->write_alias = mem_copy(v->write_alias);
     return copy;
@@ -50,11 +52,11 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
     return copy;
 }
 
-static struct target *new_target(const char *topic, const struct version_spec *v,
+static struct target *new_target(const struct version_spec *v,
                                  const struct table_definition *t, struct plan *plan)
 {
     struct target *target = target_new(str_from(v->index), str_from(v->write_alias),
-                                       table_name(t), str_from(topic));
+                                       table_name(t), str_from(v->topic));
     struct reading *reading = mem_alloc(1, sizeof(*reading));
 
     reading->plan = plan;
@@ -135,8 +137,7 @@ static struct plan *compile_plan(const struct version_spec *v, const struct tabl
 }
 
 /* A target for each table of the index; none where one of them has no plan. */
-static bool add_members(const char *topic, const struct version_spec *v,
-                        const struct tables_now *now, const struct routing_hooks *hooks,
+static bool add_members(const struct version_spec *v, const struct tables_now *now, const struct routing_hooks *hooks,
                         struct targets *to, struct err *err)
 {
     const size_t before = to->n;
@@ -151,7 +152,7 @@ static bool add_members(const char *topic, const struct version_spec *v,
 
         fine = plan != NULL;
         if (fine)
-            add_target(to, new_target(topic, v, members[i], plan));
+            add_target(to, new_target(v, members[i], plan));
     }
     if (!fine)
         drop_targets(to, before);
@@ -167,7 +168,7 @@ static bool compile(const char *topic, const struct version_spec *v,
     const struct schemas *schemas = now->ctx;
     struct err why = {0};
 
-    if (hooks->fit(hooks->ctx, v, now, &why) && add_members(topic, v, now, hooks, to, &why))
+    if (hooks->fit(hooks->ctx, v, now, &why) && add_members(v, now, hooks, to, &why))
         return true;
     if (schemas_failed(schemas)->kind != ERR_NONE) {
         *err = *schemas_failed(schemas);
@@ -178,7 +179,7 @@ static bool compile(const char *topic, const struct version_spec *v,
         return false;
     }
 
-    struct target *t = new_target(topic, v, v->table, NULL);
+    struct target *t = new_target(v, v->table, NULL);
 
     hooks->stop(hooks->ctx, t, why.msg, NULL);
     target_unref(t);

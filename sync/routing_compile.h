@@ -23,6 +23,7 @@ struct table_definition;
 struct version_spec {
     struct definitions *definitions; /* as the version was built */
     const struct table_definition *table; /* the lead of its index */
+    char *topic; /* of the table: whose owner writes the documents */
     struct server_access *server; /* where its documents are read again */
     char *index;                  /* "orders_v2" */
     char *alias;                  /* "orders" */

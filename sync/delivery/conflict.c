@@ -72,6 +72,10 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
         ask_again(s, doc); /* it was not refused for that */
     } else if (stored < t->version_min || stored > highest) {
         stop_for_lineage(s, doc, stored, highest);
+    } else if (w->fresh && w->reread) {
+        /* Nobody knows whether what is there shows it. */
+        document_read_again(doc, stored, &s->ends);
+        outlet_place(doc->outlet, doc, s->now_ms);
     } else if ((w->reread || (t->n_areas > 0 && w->key_len > 0)) &&
                stored - w->version <= VERSION_GAP) {
         document_read_again(doc, stored + 1, &s->ends);

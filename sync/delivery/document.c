@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#define FRESH_RISE_MAX 8 /* of the 18 that are left above a position */
+
 static bool is_same_area(const struct write *a, const struct write *b)
 {
     return a->area == b->area && a->target == b->target && b->op == DOC_REFRESH;
@@ -13,11 +15,14 @@ static bool is_same_area(const struct write *a, const struct write *b)
  * Does what a says make b needless, which came after it?  A read stands for everything older
  * than what it must include, a write for everything older than itself, and both for reads up to
  * their own version.  Of two writes at one version the later one stands, unless only it is
- * strict (a fill).  What is said of an area stands for reads of that area alone.
+ * strict (a fill).  What is said of an area stands for reads of that area alone.  For what is
+ * fresh only a read stands that is still to begin.
  */
-static bool stands_for(const struct write *a, const struct write *b)
+static bool stands_for(const struct write *a, bool begun, const struct write *b)
 {
     if (a->area > 0 && !is_same_area(a, b))
+        return false;
+    if (b->op == DOC_REFRESH && b->fresh && (begun || a->op != DOC_REFRESH))
         return false;
     if (b->op == DOC_REFRESH)
         return b->version <= a->version;
@@ -62,6 +67,11 @@ static void widen_unlike(struct write *a, struct write *b)
         write_widen(b);
 }
 
+static bool has_begun(const struct document *doc)
+{
+    return doc->state != DOCUMENT_LOAD_WAIT;
+}
+
 /* `now` or its state has changed: what does that mean for `later`? */
 static void settle(struct document *doc, struct write_ends *ends)
 {
@@ -69,7 +79,7 @@ static void settle(struct document *doc, struct write_ends *ends)
         return;
     if (doc->state == DOCUMENT_LOAD_WAIT)
         widen_unlike(doc->now, doc->later);
-    if (stands_for(doc->now, doc->later)) {
+    if (stands_for(doc->now, has_begun(doc), doc->later)) {
         write_join(doc->now, doc->later, ends);
         doc->later = NULL;
     } else if (can_replace(doc)) {
@@ -82,13 +92,13 @@ bool document_arrive(struct document *doc, struct write *w, struct write_ends *e
 {
     const uint8_t before = doc->state;
 
-    if (!doc->forgotten && stands_for(doc->now, w)) {
+    if (!doc->forgotten && stands_for(doc->now, has_begun(doc), w)) {
         write_join(doc->now, w, ends);
         return false;
     }
     if (doc->later != NULL)
         widen_unlike(doc->later, w);
-    if (doc->later != NULL && stands_for(doc->later, w)) {
+    if (doc->later != NULL && stands_for(doc->later, false, w)) {
         write_join(doc->later, w, ends);
         return false;
     }
@@ -220,11 +230,23 @@ static void read_after(struct write *later, const struct write *now)
         later->version = now->version;
 }
 
+/*
+ * A copy of what had no answer may come after what another source asks for, at the same version:
+ * so that is written above it, as far as there is room for others to come.
+ */
+static void read_above(struct write *later, const struct write *now)
+{
+    if (!now->ambiguous || !later->fresh || later->version > now->version)
+        return;
+    later->version = now->version + (now->version - later->version < FRESH_RISE_MAX);
+}
+
 bool document_end(struct document *doc, enum outcome how, struct write_ends *ends)
 {
     if (doc->later != NULL) {
         rise_above(doc->later, doc->now);
         read_after(doc->later, doc->now);
+        read_above(doc->later, doc->now);
     }
     write_end(doc->now, how, ends);
     return go_on(doc);

@@ -31,7 +31,10 @@ enum doc_op {
  *
  * What a write says holds up to its version: DOC_REFRESH is covered by any write or read of the
  * same document at a version >= its own.  So a change that has no position in the stream of the
- * root's topic (of another source, a repair) asks for a version above every stamp given out.
+ * root's topic asks for a version above every stamp given out (a repair), or is fresh: of another
+ * source, of which versions say nothing.  What is fresh is covered only by a read that begins
+ * after it came; two such reads at an unmoved position have one version, the later one wins
+ * (docs/adr/0021), and one that is refused by a newer version is read again.
  *
  * A DOC_REFRESH of an area becomes a DOC_UPDATE, which the engine takes only where the area is
  * older (sync/delivery/area.h); where it does not fit, the whole document is read.
@@ -42,6 +45,7 @@ struct doc_write {
     enum doc_op op;
     bool strict;    /* version_type external instead of external_gte (fills) */
     bool reread;    /* what a read gave, at its stamp */
+    bool fresh;     /* a DOC_REFRESH that another source asks for */
     uint8_t area;   /* of a DOC_REFRESH: only this one of the target's areas, from 1; 0: all */
     uint8_t depth;  /* of a DOC_REFRESH: so many foreign keys led to it (sync/cascades.h) */
     uint64_t version;

@@ -75,6 +75,7 @@ struct write *write_new(const struct doc_write *in)
     w->op = (uint8_t)in->op;
     w->strict = in->strict;
     w->reread = in->reread;
+    w->fresh = in->fresh;
     w->area = in->area;
     w->depth = in->depth;
     return w;
@@ -92,6 +93,7 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
     w->op = refresh->area > 0 ? DOC_UPDATE : body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
     w->area = refresh->area;
     w->reread = true;
+    w->fresh = refresh->fresh;
     w->depth = refresh->depth;
     ends->taken += w->cost;
     write_join(w, refresh, ends);
@@ -124,6 +126,11 @@ void write_join(struct write *winner, struct write *loser, struct write_ends *en
 
     if (loser->depth < winner->depth)
         winner->depth = loser->depth;
+    if (winner->op == DOC_REFRESH) {
+        winner->fresh = winner->fresh || loser->fresh;
+        if (loser->version > winner->version)
+            winner->version = loser->version;
+    }
     if (loser->waiter.next != NULL) {
         winner->last_waiter->next = loser->waiter.next;
         winner->last_waiter = loser->last_waiter;

@@ -41,6 +41,7 @@ struct write {
     uint8_t depth;  /* of a DOC_REFRESH */
     bool strict;    /* version_type external */
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
+    bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
     bool unfit;     /* no engine takes it: its id or its body is too long */
     char bytes[];   /* id, routing, key, body */

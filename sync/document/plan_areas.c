@@ -186,6 +186,11 @@ static void note_obstacle(struct plan_compiler *co, const struct table_definitio
     struct plan *p = co->plan;
     struct str raw;
 
+    /* Their versions stand still while another source writes (docs/adr/0021). */
+    if (p->n_topics > 1) {
+        p->no_areas = STR("the documents show tables of another topic");
+        return;
+    }
     if (json_find(t->mapping_json, "/_source", &raw)) {
         p->no_areas = STR("its `mapping` says what engines keep of documents (`_source`)");
         return;

@@ -339,6 +339,12 @@ void rig_refresh(struct rig *r, int id, uint64_t at_least)
     submit(r, id, &(struct doc_write){.op = DOC_REFRESH, .version = at_least}, NULL);
 }
 
+void rig_refresh_fresh(struct rig *r, int id, uint64_t at_least)
+{
+    submit(r, id, &(struct doc_write){.op = DOC_REFRESH, .version = at_least, .fresh = true},
+           NULL);
+}
+
 void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text)
 {
     struct doc_write *writes = mem_alloc((size_t)n, sizeof(*writes));

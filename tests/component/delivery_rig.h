@@ -62,6 +62,8 @@ void rig_index(struct rig *r, int id, uint64_t version, const char *text);
 void rig_fill(struct rig *r, int id, uint64_t version, const char *text);
 void rig_delete(struct rig *r, int id, uint64_t version);
 void rig_refresh(struct rig *r, int id, uint64_t at_least);
+/* As another source asks for it. */
+void rig_refresh_fresh(struct rig *r, int id, uint64_t at_least);
 /* n documents from id on, versions from version on, in one call. */
 void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
 void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */

@@ -133,6 +133,61 @@ static void a_read_refused_by_the_gap_is_read_again_and_written_above(void **sta
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
 }
 
+/* The log of the documents' own topic stands still at 100. */
+static void a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still(
+    void **state)
+{
+    struct rig *r = *state;
+    char text[16];
+
+    rig_start(r, NULL);
+    for (int i = 1; i <= 1000; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        rig_set_row(r, 1, text);
+        rig_refresh_fresh(r, 1, 101);
+        if (i % 10 == 0) {
+            rig_wait_done(r);
+            rig_check(r, 1, 101, text);
+        }
+    }
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 0);
+    rig_index(r, 1, 119, "the next event");
+    rig_wait_done(r);
+    rig_check(r, 1, 119, "the next event");
+}
+
+static void what_another_source_changed_is_read_again_beyond_a_newer_version(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 500, "{\"written\":\"before the restart\"}");
+    rig_start(r, NULL);
+    rig_set_row(r, 1, "row");
+    rig_refresh_fresh(r, 1, 100); /* the reader has not come to 500 again */
+    rig_wait_done(r);
+    rig_check(r, 1, 500, "row");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+}
+
+/* The bulk is applied once its answer is given up, when newer ones were written. */
+static void a_late_copy_does_not_undo_what_another_source_changed_meanwhile(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 600});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 200});
+    rig_set_row(r, 1, "old");
+    rig_refresh_fresh(r, 1, 101);
+    rig_wait_requests(r, 1);
+    rig_set_row(r, 1, "new");
+    rig_refresh_fresh(r, 1, 101);
+    rig_wait_done(r);
+    rig_check(r, 1, 102, "new");
+    rig_sleep(1000);
+    rig_check(r, 1, 102, "new");
+}
+
 static void submitting_waits_while_too_much_is_held(void **state)
 {
     struct rig *r = *state;
@@ -348,6 +403,9 @@ int main(void)
         RIG_TEST(a_hot_document_is_written_while_it_changes_and_ends_right),
         RIG_TEST(a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead),
         RIG_TEST(a_read_refused_by_the_gap_is_read_again_and_written_above),
+        RIG_TEST(a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still),
+        RIG_TEST(what_another_source_changed_is_read_again_beyond_a_newer_version),
+        RIG_TEST(a_late_copy_does_not_undo_what_another_source_changed_meanwhile),
         RIG_TEST(submitting_waits_while_too_much_is_held),
         RIG_TEST(bodies_of_requests_count_as_held_and_wait_for_room),
         RIG_TEST(reads_never_wait_for_room_that_only_they_can_make),

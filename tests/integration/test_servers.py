@@ -51,3 +51,37 @@ def test_documents_show_rows_of_another_server(w):
     abroad.sql("UPDATE customer SET name = 'Eve' WHERE id = 1", "DELETE FROM tag WHERE id = 2")
     w.sql("UPDATE orders SET code = 'b'", "INSERT INTO orders VALUES (5, 3, 'A')")
     abroad.equal(daemon)
+
+
+def test_changes_on_both_servers_lead_to_the_documents(w):
+    abroad = two_servers(w)
+    daemon = w.follow(abroad.definitions(orders("parent")))
+    abroad.equal(daemon)
+    for change in ("UPDATE customer SET name = 'Eve' WHERE id = 1", "UPDATE customer SET country_id = 1",
+                   "UPDATE tag SET code = 'x' WHERE id = 1", "UPDATE label SET word = 'old' WHERE id = 1",
+                   "DELETE FROM customer_label WHERE customer_id = 1 AND label_id = 2",
+                   "INSERT INTO customer_label VALUES (2, 1)", "DELETE FROM customer WHERE id = 2",
+                   "INSERT INTO customer VALUES (2, 'Ben', 2)", "UPDATE customer SET id = 7 WHERE id = 1",
+                   "INSERT INTO tag VALUES (9, 'b', 'ninth')", "DELETE FROM tag WHERE id = 2"):
+        abroad.sql(change)  # the log of the documents' own server stands still
+        abroad.equal(daemon)
+    # Over the border and back: a row at home, to which only rows abroad lead.
+    w.sql("UPDATE country SET name = 'nowhere' WHERE id = 2")
+    abroad.equal(daemon)
+    w.sql("UPDATE orders SET customer_id = 7", "DELETE FROM orders WHERE id = 2")
+    abroad.equal(daemon)
+
+
+def test_a_thousand_changes_while_the_documents_log_stands_still_are_all_in_search_at_once(w):
+    abroad = two_servers(w)
+    daemon = w.follow(abroad.definitions(orders("parent")))
+    abroad.equal(daemon)
+    connection = abroad.server.connect(w.schema)
+    with connection.cursor() as cursor:
+        for i in range(1000):
+            cursor.execute(f"UPDATE customer SET name = 'n{i}' WHERE id = {1 + i % 2}")
+    connection.close()
+    # A slow machine, and not a poll now and then: what is last is there soon.
+    wait_until("the last name is shown", lambda: (
+        w.engine.get(w.index("orders"), 2)["customer"]["name"] == "n999"), 10)
+    abroad.equal(daemon)

@@ -408,6 +408,53 @@ static void a_read_refused_by_its_gap_is_read_again_above_it(void **state)
     assert_int_equal(done(f, OUTCOME_DELIVERED), 2);
 }
 
+static void arrive_fresh(struct fixture *f, uint64_t version)
+{
+    struct write *w = counted(a_write(f->target, DOC_REFRESH, "1", version, ""), &f->tickets);
+    bool to_place;
+
+    w->fresh = true;
+    f->doc = document_table_arrive(f->table, NULL, w, &f->ends, &to_place);
+}
+
+static void what_another_source_asks_for_is_read_after_it_came(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_REFRESH, 30, "");
+    arrive_fresh(f, 20); /* the read is still to begin */
+    assert_null(f->doc->later);
+    document_take(f->doc);
+    arrive_fresh(f, 20); /* it has begun */
+    assert_non_null(f->doc->later);
+    loaded(f, 30, "a");
+    CHECK_NOW(f, DOCUMENT_READY, 30, "a");
+    document_take(f->doc);
+    arrive_fresh(f, 21);
+    end(f, OUTCOME_DELIVERED);
+    assert_int_equal(f->doc->state, DOCUMENT_LOAD_WAIT);
+    assert_int_equal(open_tickets(f), 2);
+    document_take(f->doc);
+    loaded(f, 30, "b");
+    CHECK_NOW(f, DOCUMENT_READY, 30, "b");
+    document_take(f->doc);
+    end(f, OUTCOME_DELIVERED);
+    assert_null(f->doc);
+}
+
+static void what_another_source_asks_for_includes_a_delete_that_it_stands_for(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_INDEX, 10, "a");
+    document_take(f->doc);
+    arrive(f, DOC_DELETE, 20, "");
+    arrive_fresh(f, 15);
+    end(f, OUTCOME_DELIVERED);
+    assert_int_equal(f->doc->state, DOCUMENT_LOAD_WAIT);
+    assert_true(f->doc->now->version == 20);
+}
+
 static void a_refused_document_is_dead_and_its_newer_write_goes_on(void **state)
 {
     struct fixture *f = *state;
@@ -578,6 +625,8 @@ int main(void)
         CASE(a_write_at_the_version_of_one_whose_answer_was_lost_is_read_again_above_it),
         CASE(a_write_that_was_not_applied_can_be_replaced),
         CASE(a_read_refused_by_its_gap_is_read_again_above_it),
+        CASE(what_another_source_asks_for_is_read_after_it_came),
+        CASE(what_another_source_asks_for_includes_a_delete_that_it_stands_for),
         CASE(a_refused_document_is_dead_and_its_newer_write_goes_on),
         CASE(a_failed_read_is_tried_again),
         CASE(forgetting_keeps_only_what_is_in_flight),

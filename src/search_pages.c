@@ -32,41 +32,45 @@ static size_t count_hits(struct str hits)
     return n;
 }
 
-static bool read_hits(struct str answer, struct arena *a, struct str **ids, size_t *n)
+static bool read_hits(struct str answer, struct arena *a, struct search_hit **out, size_t *n)
 {
     struct json_reader r;
-    struct buf id = {0};
+    struct buf id = {0}, routing = {0};
     struct str hits, hit;
 
     *n = 0;
     if (!json_find(answer, "/hits/hits", &hits))
         return false;
-    *ids = arena_alloc(a, count_hits(hits) + 1, sizeof(**ids));
+    *out = arena_alloc(a, count_hits(hits) + 1, sizeof(**out));
     json_reader_init(&r, hits);
     if (json_enter_array(&r))
         while (json_next_element(&r) && json_read_raw(&r, &hit)) {
             buf_clear(&id);
+            buf_clear(&routing);
+            (void)json_find_text(hit, "/_routing", &routing);
             if (json_find_text(hit, "/_id", &id))
-                (*ids)[(*n)++] = arena_copy(a, buf_str(&id));
+                (*out)[(*n)++] = (struct search_hit){arena_copy(a, buf_str(&id)),
+                                                     arena_copy(a, buf_str(&routing))};
         }
     buf_free(&id);
+    buf_free(&routing);
     return json_reader_ok(&r);
 }
 
 static bool take_page(struct search_pages *p, struct str answer, struct arena *a,
-                      struct str **ids, size_t *n, struct err *err)
+                      struct search_hit **hits, size_t *n, struct err *err)
 {
     if (!is_whole(answer, err))
         return false;
     buf_clear(&p->scroll);
-    if (!json_find_text(answer, "/_scroll_id", &p->scroll) || !read_hits(answer, a, ids, n))
+    if (!json_find_text(answer, "/_scroll_id", &p->scroll) || !read_hits(answer, a, hits, n))
         return err_set(err, ERR_RETRY, "the search engine's answer to _search cannot be read");
     p->end = *n == 0;
     return true;
 }
 
 bool search_pages_open(struct search_pages *p, struct search *s, struct str index,
-                       struct str query, size_t size, struct arena *a, struct str **ids,
+                       struct str query, size_t size, struct arena *a, struct search_hit **hits,
                        size_t *n, struct err *err)
 {
     struct buf path = {0}, body = {0}, answer = {0};
@@ -80,7 +84,7 @@ bool search_pages_open(struct search_pages *p, struct search *s, struct str inde
                size, STR_ARG(query));
 
     bool ok = search_call(s, "POST", buf_str(&path), buf_str(&body), &answer, err) &&
-              take_page(p, buf_str(&answer), a, ids, n, err);
+              take_page(p, buf_str(&answer), a, hits, n, err);
 
     if (ok && *n < size)
         p->end = true;
@@ -90,7 +94,7 @@ bool search_pages_open(struct search_pages *p, struct search *s, struct str inde
     return ok;
 }
 
-bool search_pages_next(struct search_pages *p, struct arena *a, struct str **ids, size_t *n,
+bool search_pages_next(struct search_pages *p, struct arena *a, struct search_hit **hits, size_t *n,
                        struct err *err)
 {
     struct buf body = {0}, answer = {0};
@@ -106,7 +110,7 @@ bool search_pages_next(struct search_pages *p, struct arena *a, struct str **ids
 
     const bool ok = search_call(p->search, "POST", STR("/_search/scroll"), buf_str(&body),
                                 &answer, err) &&
-                    take_page(p, buf_str(&answer), a, ids, n, err);
+                    take_page(p, buf_str(&answer), a, hits, n, err);
 
     buf_free(&body);
     buf_free(&answer);

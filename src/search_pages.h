@@ -1,5 +1,5 @@
 /*
- * All documents of an index that match a query, by their ids, a page at a time.
+ * All documents of an index that match a query, by ids and routings, a page at a time.
  *
  * What is found is what the index showed when the search began (a scroll); it is kept by the
  * engine for two minutes after each page.
@@ -20,6 +20,11 @@
 
 struct arena;
 
+/* A document: its `_id`, and its routing, empty where it has none. */
+struct search_hit {
+    struct str id, routing;
+};
+
 /* Zero to begin with; end with search_pages_close(). */
 struct search_pages {
     struct search *search;
@@ -27,13 +32,13 @@ struct search_pages {
     bool end;
 };
 
-/* query: JSON.  Pages have at most size ids. */
+/* query: JSON.  Pages have at most size hits. */
 bool search_pages_open(struct search_pages *p, struct search *s, struct str index,
-                       struct str query, size_t size, struct arena *a, struct str **ids,
-                       size_t *n, struct err *err) MUST_CHECK;
+                       struct str query, size_t size, struct arena *a,
+                       struct search_hit **hits, size_t *n, struct err *err) MUST_CHECK;
 /* The next page, in the arena; *n is 0 behind the last one. */
-bool search_pages_next(struct search_pages *p, struct arena *a, struct str **ids, size_t *n,
-                       struct err *err) MUST_CHECK;
+bool search_pages_next(struct search_pages *p, struct arena *a, struct search_hit **hits,
+                       size_t *n, struct err *err) MUST_CHECK;
 void search_pages_close(struct search_pages *p);
 
 #endif

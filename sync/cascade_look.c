@@ -24,7 +24,8 @@ struct look {
 /* Documents of one answer, by their keys. */
 struct page {
     struct arena *arena;
-    struct str *ids, *keys;
+    struct search_hit *hits;
+    struct str *keys;
     size_t n;
 };
 
@@ -60,7 +61,8 @@ static bool submit_slice(struct look *l, const struct page *page, size_t from, s
                                        .op = DOC_REFRESH,
                                        .depth = (uint8_t)(l->rows->from.depth + 1),
                                        .version = l->rows->from.at_least,
-                                       .id = page->ids[from + i],
+                                       .id = page->hits[from + i].id,
+                                       .routing = page->hits[from + i].routing,
                                        .key = page->keys[from + i],
                                        .commit_ms = l->rows->from.commit_ms};
     if (delivery_submit_until(l->c->opt.delivery, &l->c->stop, writes, n, err))
@@ -87,31 +89,32 @@ static bool submit_page(struct look *l, const struct page *page, struct err *err
     return ok;
 }
 
-/* An _id that is no key was not made by us. */
-static void read_keys(const struct look *l, struct page *page, const struct str *ids, size_t n)
+/* An _id that is no key is of another table of the index, or was not made by us. */
+static void read_keys(const struct look *l, struct page *page, const struct search_hit *hits,
+                      size_t n)
 {
     struct buf key = {0};
 
-    page->ids = arena_alloc(page->arena, n, sizeof(*page->ids));
+    page->hits = arena_alloc(page->arena, n, sizeof(*page->hits));
     page->keys = arena_alloc(page->arena, n, sizeof(*page->keys));
     for (size_t i = 0; i < n; i++) {
         struct err ignored = {0};
 
         buf_clear(&key);
-        if (!plan_key_of_id(l->plan, ids[i], &key, &ignored))
+        if (!plan_key_of_id(l->plan, hits[i].id, &key, &ignored))
             continue;
-        page->ids[page->n] = ids[i];
+        page->hits[page->n] = hits[i];
         page->keys[page->n++] = arena_copy(page->arena, buf_str(&key));
     }
     buf_free(&key);
 }
 
-static bool take_page(struct look *l, const struct str *ids, size_t n, struct err *err)
+static bool take_page(struct look *l, const struct search_hit *hits, size_t n, struct err *err)
 {
     struct page page = {.arena = arena_new()};
     bool ok = true;
 
-    read_keys(l, &page, ids, n);
+    read_keys(l, &page, hits, n);
     if (page.n > 0)
         ok = submit_page(l, &page, err);
     arena_free(page.arena);
@@ -122,15 +125,15 @@ static bool search_all(struct look *l, struct str query, struct err *err)
 {
     struct search_pages pages = {0};
     struct arena *a = arena_new();
-    struct str *ids;
+    struct search_hit *hits;
     size_t n;
     bool ok = search_pages_open(&pages, l->c->opt.search, str_from(l->f->index), query, PAGE, a,
-                                &ids, &n, err);
+                                &hits, &n, err);
 
     while (ok && n > 0) {
-        ok = take_page(l, ids, n, err);
+        ok = take_page(l, hits, n, err);
         arena_reset(a);
-        ok = ok && search_pages_next(&pages, a, &ids, &n, err);
+        ok = ok && search_pages_next(&pages, a, &hits, &n, err);
     }
     search_pages_close(&pages);
     arena_free(a);

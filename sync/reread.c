@@ -81,6 +81,7 @@ static void fill_item(struct load_item *item, const struct loaded *from, uint64_
 {
     item->stamp = stamp;
     item->elsewhere = from->body.ptr != NULL && !str_equal(from->routing, item->routing);
+    item->other = from->routing;
     item->found = from->body.ptr != NULL && !item->elsewhere;
     item->body = item->found ? from->body : (struct str){0};
     if (from->err != NULL) {

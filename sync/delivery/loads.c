@@ -146,6 +146,55 @@ static bool stays(const struct sender *s, const struct load_item *item,
            item->stamp >= doc->now->version;
 }
 
+/* Who waits for a document that turned out to lie elsewhere. */
+struct followers {
+    size_t n;
+    struct ticket *tickets[];
+};
+
+static void release_followers(void *ctx, enum outcome worst)
+{
+    struct followers *f = ctx;
+
+    for (size_t i = 0; i < f->n; i++)
+        ticket_release(f->tickets[i], worst);
+    free(f);
+}
+
+static void abandon_followers(void *ctx)
+{
+    struct followers *f = ctx;
+
+    for (size_t i = 0; i < f->n; i++)
+        ticket_release_abandoned(f->tickets[i]);
+    free(f);
+}
+
+/* The same is asked for where the row's document lies; nobody else may do it. */
+static void follow(struct sender *s, const struct document *doc, struct str routing)
+{
+    const struct write *w = doc->now;
+    const size_t n = write_count_tickets(w);
+    struct followers *f = mem_alloc(1, sizeof(*f) + n * sizeof(struct ticket *));
+    struct ticket *ticket = ticket_new_cb(release_followers, f);
+
+    ticket_on_abandon(ticket, abandon_followers);
+    f->n = n;
+    write_share_tickets(w, f->tickets);
+
+    struct write *there = write_new(&(struct doc_write){.target = target_ref(w->target),
+                                                        .ticket = ticket,
+                                                        .op = DOC_REFRESH,
+                                                        .depth = w->depth,
+                                                        .version = w->version,
+                                                        .id = write_id(w),
+                                                        .routing = routing,
+                                                        .key = write_key(w)});
+
+    s->ends.taken += there->cost;
+    sender_accept(s, there);
+}
+
 static void take_item(struct sender *s, struct load *load, size_t i, struct parking **parking)
 {
     const struct load_item *item = &load->batch.items[i];
@@ -170,10 +219,12 @@ static void take_item(struct sender *s, struct load *load, size_t i, struct park
     assert(item->failed || !item->found || item->body.ptr != NULL);
     if (item->failed)
         document_not_loaded(doc, &s->ends);
-    else if (item->elsewhere && item->stamp >= doc->now->version)
+    else if (item->elsewhere && item->stamp >= doc->now->version) {
+        follow(s, doc, item->other);
         document_is_elsewhere(doc, &s->ends);
-    else
+    } else {
         document_loaded(doc, item->stamp, item->found ? item->body : (struct str){0}, &s->ends);
+    }
     if (doc->state == DOCUMENT_READY)
         outlet_place(load->outlet, doc, s->now_ms);
     else

@@ -64,7 +64,7 @@ struct doc_write {
  * err (ERR_RETRY: asked for again after a backoff; ERR_REJECT: that document becomes a dead
  * letter; ERR_STOP: given back undone at shutdown).
  *
- * A document that is elsewhere is deleted, but only at the version that was asked for, and
+ * A document that is elsewhere is asked for there, and here it is deleted, but only at the version that was asked for, and
  * strictly: in one shard the engine takes both for the same document.
  *
  * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
@@ -78,6 +78,7 @@ struct load_item {
     bool found;
     bool stays; /* not found, and others may go with it */
     bool elsewhere; /* not found under this routing: the row's document has another */
+    struct str other; /* that routing, inside load_batch.arena */
     bool failed;
     struct err err;
     uint64_t stamp;  /* version of the result */

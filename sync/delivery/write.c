@@ -203,6 +203,15 @@ void write_hold_tickets(struct write *w, struct ticket **out, struct write_ends 
     write_release_waiters(w, OUTCOME_DELIVERED, ends);
 }
 
+void write_share_tickets(const struct write *w, struct ticket **out)
+{
+    size_t n = 0;
+
+    for (const struct waiter *x = &w->waiter; x != NULL; x = x->next)
+        if (x->ticket != NULL)
+            out[n++] = ticket_hold(x->ticket);
+}
+
 void write_end(struct write *w, enum outcome how, struct write_ends *ends)
 {
     write_release_waiters(w, how, ends);

@@ -83,6 +83,8 @@ void write_abandon(struct write *w, struct write_ends *ends);
 /* Hold the waiters' tickets, of which there are that many, and let them go on without the write. */
 size_t write_count_tickets(const struct write *w);
 void write_hold_tickets(struct write *w, struct ticket **out, struct write_ends *ends);
+/* Hold them as well, and let them wait on. */
+void write_share_tickets(const struct write *w, struct ticket **out);
 /* Tell the waiters, keep the write without them. */
 void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends);
 

@@ -8,6 +8,7 @@
 #include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
+#include "sync/document/membership.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -160,11 +161,16 @@ static bool folds_case(const struct column *c)
            !str_equal(s, STR("binary"));
 }
 
+/* Equal values of it have one text, that of a key. */
+static bool is_spelled(const struct column *c)
+{
+    return key_is_integer(c) || key_class_of(c) == KEY_UUID ||
+           (key_class_of(c) == KEY_TEXT && !folds_case(c));
+}
+
 static bool is_bare_id(const struct branch *b, const struct column *c)
 {
-    return b->parent == NULL && b->n_order == 1 && b->order[0] == c &&
-           (key_is_integer(c) || key_class_of(c) == KEY_UUID ||
-            (key_class_of(c) == KEY_TEXT && !folds_case(c)));
+    return b->parent == NULL && b->n_order == 1 && b->order[0] == c && is_spelled(c);
 }
 
 /* The row of a relation shows what it is joined by, as long as it is there. */
@@ -181,13 +187,33 @@ static bool try_children(const struct finder *f, const struct branch *b, const s
     return false;
 }
 
+static struct str own_prefix(const struct branch *root)
+{
+    return root->membership == NULL ? STR("") : root->membership->prefix;
+}
+
+/* A child shows its parent's `_id` in the join field. */
+static bool try_parent(const struct finder *f, const struct branch *b, const struct column *c)
+{
+    const struct membership *m = b->membership;
+    struct buf field = {0};
+
+    if (m == NULL || m->parent.n != 1 || m->parent.columns[0] != c || !is_spelled(c))
+        return false;
+    buf_printf(&field, "%" STR_FMT "#%" STR_FMT, STR_ARG(m->field), STR_ARG(m->parent_name));
+    *f->out = (struct lookup_term){.field = arena_copy(f->arena, buf_str(&field)),
+                                   .prefix = m->parent.prefix};
+    buf_free(&field);
+    return true;
+}
+
 static bool try_column(const struct finder *f, const struct branch *b, const struct column *c)
 {
     if (is_bare_id(b, c)) {
-        *f->out = (struct lookup_term){.field = STR("_id")};
+        *f->out = (struct lookup_term){.field = STR("_id"), .prefix = own_prefix(b)};
         return true;
     }
-    if (try_own_fields(f, b, c))
+    if (try_own_fields(f, b, c) || try_parent(f, b, c))
         return true;
     for (size_t i = 0; b->parent != NULL && i < b->n_joins; i++)
         if (b->joins[i].inner == c && try_column(f, b->parent, b->joins[i].outer))
@@ -230,6 +256,16 @@ bool lookup_root_column(const struct plan *p, struct str column, size_t *part)
 
 /* ---- queries ---- */
 
+static void write_prefixed(struct json_writer *w, struct str prefix, struct str text)
+{
+    struct buf whole = {0};
+
+    buf_append(&whole, prefix);
+    buf_append(&whole, text);
+    json_write_string(w, buf_str(&whole));
+    buf_free(&whole);
+}
+
 static void write_values(struct json_writer *w, const struct lookup_term *t,
                          const struct lookup_values *v)
 {
@@ -239,7 +275,7 @@ static void write_values(struct json_writer *w, const struct lookup_term *t,
     json_write_key(w, t->field);
     json_open_array(w);
     for (size_t i = 0; i < v->n; i++)
-        json_write_string(w, v->texts[i]);
+        write_prefixed(w, t->prefix, v->texts[i]);
     json_close_array(w);
     json_close_object(w);
     json_close_object(w);

@@ -28,6 +28,7 @@ struct plan;
 struct lookup_term {
     struct str field;  /* "items.product_id", "_id" */
     struct str nested; /* the innermost nested object that it lies in; empty: none */
+    struct str prefix; /* in front of each value's text */
     bool fold_case;    /* the column's texts are equal whatever their case */
 };
 

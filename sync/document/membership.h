@@ -40,6 +40,7 @@ struct membership {
     struct membership_link parent;
     struct membership_link root; /* none: the document itself */
     bool routed;
+    struct str field, parent_name; /* of the join: its field, what the parent is called in it */
 };
 
 /* "NAME:", so that no other name and key give the same text. */

@@ -124,6 +124,8 @@ static bool add_join(struct plan_compiler *co, struct branch *root,
     if (t == top)
         return true;
     parent = definitions_table(co->defs, t->join.parent);
+    m->field = arena_copy(co->plan->arena, join_field(&t->join));
+    m->parent_name = arena_copy(co->plan->arena, parent->join.name);
     if (!add_link(co, root, t, t->join.parent_columns, t->join.n_parent_columns, parent,
                   "parent_column", &m->parent))
         return false;

@@ -79,3 +79,59 @@ def test_random_work_on_parents_and_children_is_right_over_builds_and_kills(w):
                 daemon.kill()
                 daemon.start()
     w.equal(daemon, seconds=60)
+
+
+def test_relations_of_parents_and_children_are_followed_where_they_lie(w):
+    w.sql("CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(20)) CHARSET utf8mb4",
+          "CREATE TABLE tag (answer_id BIGINT, word VARCHAR(20), PRIMARY KEY (answer_id, word)) CHARSET utf8mb4", *FORUM,
+          "ALTER TABLE answer ADD person_id INT, ADD KEY (person_id)", "ALTER TABLE question ADD person_id INT, ADD KEY (person_id)",
+          "INSERT INTO person VALUES (1, 'Ada'), (2, 'Bob')",
+          "INSERT INTO question VALUES (1, 'a', 1), (2, 'b', 2)",
+          "INSERT INTO answer VALUES (10, 1, 'x', 1), (11, 2, 'y', 1), (12, NULL, 'z', 1)",
+          "INSERT INTO tag VALUES (10, 'red'), (11, 'blue')")
+    definitions = forum(w)
+    person = {"from": "person_id", "table": f"{w.schema}.person", "to": "id", "as": "by"}
+    definitions["tables"][0]["relations"] = [dict(person)]
+    definitions["tables"][1]["relations"] = [dict(person), {"from": "id", "table": f"{w.schema}.tag", "to": "answer_id",
+                                                           "as": "tags", "many": True, "values": "word"}]
+    daemon = w.follow(definitions)
+    w.equal(daemon)
+    for statements in (["UPDATE person SET name = 'Eve' WHERE id = 1"], ["DELETE FROM tag WHERE answer_id = 10"],
+                       ["UPDATE answer SET question_id = 2 WHERE id = 10", "INSERT INTO tag VALUES (10, 'green')"],
+                       ["UPDATE answer SET question_id = 1 WHERE id = 12", "UPDATE person SET name = 'Zoe' WHERE id = 1",
+                        "UPDATE answer SET question_id = 1 WHERE id = 11"]):
+        w.sql(*statements)
+        w.equal(daemon)
+    connection, rng = w.db.connect(w.schema), w.rng
+    with connection.cursor() as cursor:
+        for round_ in range(2):
+            for _ in range(150):
+                some, a = rng.choice([str(rng.randrange(6)), str(rng.randrange(6)), "NULL"]), rng.randrange(20)
+                cursor.execute(rng.choice([
+                    f"REPLACE INTO person VALUES ({rng.randrange(4)}, 'n{rng.randrange(99)}')",
+                    f"REPLACE INTO question VALUES ({rng.randrange(6)}, 'q', {rng.randrange(4)})",
+                    f"REPLACE INTO answer VALUES ({a}, {some}, 'b', {rng.randrange(4)})",
+                    f"UPDATE answer SET question_id = {some} WHERE person_id = {rng.randrange(4)}",
+                    f"REPLACE INTO tag VALUES ({a}, 'w{rng.randrange(3)}')",
+                    f"UPDATE IGNORE tag SET answer_id = {rng.randrange(20)} WHERE answer_id = {a}",
+                    f"DELETE FROM answer WHERE id = {a}"]))
+            if round_ == 0:
+                daemon.kill()
+                daemon.start()
+    w.equal(daemon, seconds=60)
+
+
+def test_children_that_foreign_keys_delete_or_move_leave_no_document_behind(w):
+    w.sql(*FORUM, "ALTER TABLE answer ADD FOREIGN KEY (question_id) REFERENCES question (id) ON DELETE CASCADE ON UPDATE CASCADE",
+          "ALTER TABLE remark ADD FOREIGN KEY (answer_id) REFERENCES answer (id) ON DELETE CASCADE ON UPDATE CASCADE, "
+          "ADD FOREIGN KEY (question_id) REFERENCES question (id) ON DELETE SET NULL ON UPDATE CASCADE",
+          "INSERT INTO question VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+          "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y'), (12, 1, 'z'), (13, 3, 'w')",
+          "INSERT INTO remark VALUES (5, 1, 10, 1, 'a'), (5, 2, 11, 2, 'b'), (6, 1, 13, 3, 'c'), (7, 1, 12, 3, 'elsewhere')")
+    daemon = w.follow(forum(w))
+    w.equal(daemon)
+    for statement in ("UPDATE question SET id = 4 WHERE id = 2", "DELETE FROM answer WHERE id = 12",
+                      "DELETE FROM question WHERE id = 3", "UPDATE answer SET id = 20 WHERE id = 10",
+                      "DELETE FROM question WHERE id = 1"):
+        w.sql(statement)
+        w.equal(daemon)

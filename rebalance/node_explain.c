@@ -8,6 +8,7 @@
 #include "sync/delivery/bulk.h"
 #include "sync/delivery/write.h"
 #include "sync/document/loader.h"
+#include "sync/document/membership.h"
 #include "sync/document/origins.h"
 #include "sync/document/plan.h"
 
@@ -46,6 +47,8 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
 
     e->d = node_definitions(co);
     e->table = node_find_table(e->d, table, err);
+    if (e->table != NULL)
+        e->table = definition_lead(e->d, e->table);
 
     const struct stored_version *v =
         e->table == NULL ? NULL
@@ -60,6 +63,52 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
     }
     node_catalogue_free(c);
     return ok;
+}
+
+/* ---- of tables that share an index ---- */
+
+static bool has_prefix(struct str id, struct str prefix)
+{
+    return id.len >= prefix.len && memcmp(id.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+static struct str id_prefix(struct arena *a, const struct table_definition *t)
+{
+    if (t->join.given)
+        return membership_prefix(a, t->join.name);
+    return t->pattern.len > 0 ? membership_prefix(a, t->table) : STR("");
+}
+
+/* The table that was asked for, by its name or by the `_id`; e->table is the lead. */
+static bool choose_member(struct explained *e, struct str asked, struct str *id,
+                          struct err *err)
+{
+    const struct table_definition **members, *found = NULL;
+    struct buf whole = {0};
+    size_t n = 0;
+
+    if (!definition_members(e->d, e->table, look_list, &e->look, e->arena, &members, &n))
+        return err_set(err, ERR_RETRY, "the tables of %" STR_FMT " could not be listed",
+                       STR_ARG(table_name(e->table)));
+    for (size_t i = 0; i < n && found == NULL; i++)
+        if (n == 1 || str_equal(members[i]->table, asked))
+            found = members[i];
+    for (size_t i = 0; i < n && found == NULL; i++)
+        if (has_prefix(*id, id_prefix(e->arena, members[i])))
+            found = members[i];
+    if (found == NULL)
+        return refuse(err, 422,
+                      "several tables share index %" STR_FMT "; fix: name the table, or give the "
+                      "whole _id",
+                      STR_ARG(table_index(e->table)));
+    e->table = found;
+    if (has_prefix(*id, id_prefix(e->arena, found)))
+        return true;
+    buf_append(&whole, id_prefix(e->arena, found));
+    buf_append(&whole, *id);
+    *id = arena_copy(e->arena, buf_str(&whole));
+    buf_free(&whole);
+    return true;
 }
 
 /* ---- the document ---- */
@@ -159,8 +208,8 @@ static bool explain_row(struct explained *e, struct str id, struct err *err)
     trace_all(e, NULL);
     if (!loaded)
         return false;
-    e->row = "shown";
-    return (e->doc.body.ptr != NULL || e->doc.err != NULL || find_reason(e, id, err)) &&
+    e->row = e->doc.rooted ? "shown" : "unrooted";
+    return (e->doc.body.ptr != NULL || e->doc.err != NULL || !e->doc.rooted || find_reason(e, id, err)) &&
            find_origins(e, id, err);
 }
 
@@ -263,7 +312,8 @@ bool coordinator_explain(struct coordinator *co, struct str table, struct str ke
 {
     struct explained e = {.arena = arena_new()};
     const bool ok = definitions_in_use(co, table, &e, err) &&
-                    look_open(co, e.d, e.table, &e.look, err) && explain_row(&e, key, err);
+                    look_open(co, e.d, e.table, &e.look, err) &&
+                    choose_member(&e, table, &key, err) && explain_row(&e, key, err);
 
     if (ok)
         append_explanation(json, key, &e);

@@ -26,6 +26,7 @@ bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *j
                             .definitions = d,
                             .table = t,
                             .find = look_find,
+                            .list = look_list,
                             .ctx = &l,
                             .flavor = known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH,
                             .major = known ? search_major(co->opt.search) : 2},
@@ -36,7 +37,7 @@ bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *j
 
         json_open_object(&w);
         json_put_cstr(&w, STR("schema"), "millrace/mapping/1");
-        json_put_string(&w, STR("table"), t->table);
+        json_put_string(&w, STR("table"), table_name(t));
         json_put_string(&w, STR("index"), table_index(t));
         json_put_raw(&w, STR("body"), buf_str(&body));
         json_close_object(&w);

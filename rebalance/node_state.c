@@ -374,6 +374,9 @@ const struct table_definition *node_find_table(const struct definitions *d, stru
 
     if (t == NULL)
         t = definition_lead_of(d, name);
+    for (size_t i = 0; t == NULL && i < d->n_tables; i++)
+        if (definition_names(&d->tables[i], name))
+            t = &d->tables[i];
     if (t != NULL)
         return t;
     refuse(err, 404,

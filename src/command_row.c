@@ -131,6 +131,7 @@ static const struct {
 } missing_rows[] = {
     {"absent", "There is no such row: its document is deleted"},
     {"filtered", "The row is there, and `filter` leaves it out: its document is deleted"},
+    {"unrooted", "The row is there, and its parent or root is NULL: it has no document"},
     {"soft_deleted", "The row is there, marked as deleted: its document is deleted"},
 };
 

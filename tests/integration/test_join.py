@@ -135,3 +135,25 @@ def test_children_that_foreign_keys_delete_or_move_leave_no_document_behind(w):
                       "DELETE FROM question WHERE id = 1"):
         w.sql(statement)
         w.equal(daemon)
+
+
+def test_commands_take_any_table_of_a_join_and_explain_takes_its_ids(w):
+    w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a')", "INSERT INTO answer VALUES (10, 1, 'x'), (11, NULL, 'y')")
+    daemon = w.follow(forum(w))
+    for table, key in (("answer", "10"), ("answer", "answer:10"), (w.index("forum"), "answer:10")):
+        table = table if table.startswith("t_") else f"{w.schema}.{table}"
+        told = daemon.json("explain", table, key)
+        if told["document"] != {"id": 10, "question_id": 1, "body": "x", "join": {"name": "answer", "parent": "question:1"}} or \
+                '"routing":"question:1"' not in told["bulk"][0] or told["row"] != "shown":
+            raise Failed(f"explain {table} {key}: {told}")
+    if daemon.json("explain", f"{w.schema}.answer", "11")["row"] != "unrooted":
+        raise Failed("a row without a parent has a document")
+    mapping = daemon.json("mapping", f"{w.schema}.remark")["body"]["mappings"]["properties"]
+    if mapping["join"] != {"type": "join", "relations": {"question": ["answer"], "answer": ["remark"]}}:
+        raise Failed(f"mapping: {mapping}")
+    daemon.command("index", "create", f"{w.schema}.remark", "--wait")
+    for name in ("question", "answer", "remark"):
+        if (w.table(daemon, name)["version"], w.table(daemon, name)["state"]) != (2, "available"):
+            raise Failed(f"after a build of remark: {w.table(daemon, name)}")
+    w.sql("TRUNCATE answer")
+    w.equal(daemon, seconds=60)

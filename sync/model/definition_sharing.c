@@ -183,7 +183,7 @@ static void check_pair(struct checker *c, const struct table_definition *t,
         str_equal(table_name(t), table_name(other)))
         return;
     if (t->join.given && other->join.given)
-        check_members(c, other, t);
+        check_members(c, t, other);
     else
         report_shared(c, t, other);
 }

@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/test_definition_export \
 	%D%/test_definition_parse \
 	%D%/test_definition_refused \
+	%D%/test_definition_sharing \
 	%D%/test_definition_rule \
 	%D%/test_field_type \
 	%D%/test_mapping \
@@ -16,6 +17,7 @@ tests_unit_test_definition_diff_LDADD  = $(model_test_ldadd)
 tests_unit_test_definition_export_LDADD = $(model_test_ldadd)
 tests_unit_test_definition_parse_LDADD = $(model_test_ldadd)
 tests_unit_test_definition_refused_LDADD = $(model_test_ldadd)
+tests_unit_test_definition_sharing_LDADD = $(model_test_ldadd)
 tests_unit_test_definition_rule_LDADD  = $(model_test_ldadd)
 tests_unit_test_field_type_LDADD       = $(model_test_ldadd)
 tests_unit_test_mapping_LDADD          = $(model_test_ldadd)

@@ -112,9 +112,14 @@ static bool create_in_engine(struct coordinator *co, const struct stored_version
 
     node_index_name(&name, v->index, v->number);
 
-    const bool ok = index_body(co, v, d, t, l, &body, err) &&
-                    search_create_index(co->opt.search, buf_str(&name), buf_str(&body), err);
+    bool ok = index_body(co, v, d, t, l, &body, err) &&
+              search_create_index(co->opt.search, buf_str(&name), buf_str(&body), err);
 
+    if (!ok && err->kind == ERR_REJECT) { /* whatever status the engine gave it */
+        const struct err why = *err;
+
+        ok = refuse(err, 422, "the search engine does not take the index: %s", why.msg);
+    }
     buf_free(&name);
     buf_free(&body);
     return ok;

@@ -24,6 +24,14 @@ SECONDS = 120  # for what others wait for
 STILL = 30  # seconds without a request to the engine, after which nothing more is hoped for
 
 
+def some_areas(rng, table):
+    """Some relations are written alone; documents are the same."""
+    for relation in table.get("relations", []):
+        if rng.random() < 0.4:
+            relation["refresh"] = "area"
+        some_areas(rng, relation)
+
+
 class Shape:
     """One seed: what stands in the server, what is done to it, and what its documents must be."""
 
@@ -34,6 +42,7 @@ class Shape:
         for number, table in enumerate(self.tables):
             table["index"] = w.index(f"{seed}-{number}")
             table["settings"] = {"number_of_shards": 1, "number_of_replicas": 0}
+            some_areas(random.Random(f"areas of {seed}"), table)
         self.schema = [t.create() for t in case.tables]
         self.rows = list(case.first_rows())
         work = Work(case.rng, case.tables)

@@ -127,7 +127,7 @@ class Round:
         self.kills = [sorted(self.rng.random() for _ in range(self.rng.choice([1, 2, 3]))) for _ in range(PHASES)]
         self.away = [self.rng.random() * 0.2 for _ in range(12)]  # for which share of a phase it stays killed
         self.done, self.changed = 0, threading.Condition()
-        self.killed = self.documents = 0
+        self.killed = self.documents = self.in_parts = 0
 
     def some_limits(self):
         """Settings of delivery, small enough to be reached."""
@@ -240,14 +240,17 @@ class Round:
         for hit in self.w.engine.hits(f"{self.w.schema}-*"):
             if aliases.get(hit["_index"]) in found:
                 found[aliases[hit["_index"]]][hit["_id"]] = oracle.without_ours(hit["_source"])
+                self.in_parts += "areas" in hit["_source"].get("_millrace", {})
         return found
 
     def judge(self, number):
         path = os.path.join(self.daemon.folder, "definitions.yaml")
         expected = {shape: shape.expected(self.w, path) for shape in self.shapes}
         wrong, requests, since = self.shapes, None, time.monotonic()
+        before = self.in_parts
         while wrong and time.monotonic() < since + STILL:
             self.daemon.check_alive()
+            self.in_parts = before
             actual = self.actual()
             wrong = [shape for shape in wrong if self.reports(expected[shape], actual)]
             if wrong and requests != (now := self.daemon.json("status")["delivery"]["requests"]):
@@ -294,7 +297,8 @@ def make_test(seeds):
     def test(w):
         whole = Round(w, seeds)
         whole.run()
-        print(f"# {len(seeds)} seeds, {whole.killed} kills, {whole.documents} documents judged", flush=True)
+        print(f"# {len(seeds)} seeds, {whole.killed} kills, {whole.documents} documents judged, {whole.in_parts} of them "
+              "written in parts", flush=True)
         if whole.documents < len(seeds):
             raise Failed(f"{whole.documents} documents of {len(seeds)} seeds: too few to tell anything")
     return test

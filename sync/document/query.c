@@ -608,6 +608,70 @@ static void append_routing(struct buf *sql, struct str alias, const struct membe
     }
 }
 
+/* The branch of the way up that stands right below b. */
+static const struct branch *below(const struct query_roots *q, const struct branch *b)
+{
+    const struct branch *at = q->branch;
+
+    while (at->parent != b)
+        at = at->parent;
+    return at;
+}
+
+static bool names_again(const struct branch *b, size_t join)
+{
+    for (size_t i = 0; i < join; i++)
+        if (b->joins[i].inner == b->joins[join].inner)
+            return true;
+    return false;
+}
+
+/* Each text as it is, as others that it is equal to may lead elsewhere. */
+static void append_met_columns(struct buf *sql, const struct branch *b, struct str alias)
+{
+    buf_append(sql, STR("SELECT DISTINCT " NUMBER));
+    for (size_t i = 0; i < b->n_joins; i++) {
+        const struct column *c = b->joins[i].inner;
+
+        if (names_again(b, i))
+            continue;
+        buf_append_char(sql, ',');
+        append_link_to(sql, alias, c);
+        buf_append(sql, STR(" AS "));
+        mysql_quote_name(sql, c->name);
+        if (key_class_of(c) != KEY_TEXT)
+            continue;
+        buf_append(sql, STR(",HEX("));
+        append_name(sql, alias, c->name);
+        buf_printf(sql, ") AS _millrace_h%zu", i);
+    }
+}
+
+/*
+ * The tables from the list up to b's.  Rows that lead on by the same values are one from the
+ * second table on: the ways to a row may be more than the rows of all tables, by far.
+ */
+static void append_way_up(struct buf *sql, const struct query_roots *q, const struct branch *b)
+{
+    char alias_text[ALIAS_SIZE];
+    const struct branch *from = below(q, b);
+    const struct str alias = path_alias(alias_text, from);
+    const bool meet = from != q->branch && from != q->branch->parent;
+
+    if (meet) {
+        buf_append_char(sql, '(');
+        append_met_columns(sql, from, alias);
+        buf_append(sql, STR(" FROM "));
+    }
+    if (from == q->branch)
+        append_list(sql, q, true);
+    else
+        append_way_up(sql, q, from);
+    if (meet)
+        buf_printf(sql, ") AS %" STR_FMT, STR_ARG(alias));
+    append_step_up(sql, from, from == q->branch);
+}
+
 void query_roots(struct buf *sql, const struct query_roots *q)
 {
     const struct branch *root = query_top(q->branch);
@@ -623,9 +687,7 @@ void query_roots(struct buf *sql, const struct query_roots *q)
     }
     append_routing(sql, alias, root->membership);
     buf_append(sql, STR(" FROM "));
-    append_list(sql, q, true);
-    for (const struct branch *b = q->branch; b != root; b = b->parent)
-        append_step_up(sql, b, b == q->branch);
+    append_way_up(sql, q, root);
     append_has_key(sql, alias, root, &first);
     if (q->after.len > 0) {
         buf_append(sql, str_from(conjunction(&first)));

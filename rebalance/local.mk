@@ -20,6 +20,7 @@ librebalance_a_SOURCES = \
 	%D%/node_doctor.c \
 	%D%/node_explain.c %D%/node_mapping.c \
 	%D%/node_failover.c \
+	%D%/node_fields.c \
 	%D%/node_gap.c \
 	%D%/node_index.c \
 	%D%/node_fan_out.c \

@@ -222,6 +222,15 @@ void node_follow_moved(struct coordinator *co);
  */
 void node_sync_settings(struct coordinator *co, struct problems *problems);
 
+/* ---- node_fields.c ---- */
+/*
+ * Where a definition of now differs from that of the version, `then`, by what adds to its mapping
+ * alone, the index gets it.  ERR_RETRY: later.  What the engine refuses waits for a build.
+ */
+bool node_bring_fields(struct coordinator *co, const struct stored_version *v,
+                       const struct definitions *then, const struct definitions *now,
+                       const struct table_definition *t, struct err *err) MUST_CHECK;
+
 /* ---- node_replica.c ---- */
 /* A server that a database has of its own, for reads: it can be asked, and has GTIDs.  Blocks. */
 void node_check_replica(struct coordinator *co, const struct topic_definition *topic,

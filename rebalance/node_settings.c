@@ -63,7 +63,8 @@ static bool settle(struct coordinator *co, const struct definitions *now,
         return true;
     ok = node_version_definitions(co, v, &d, &t, err) &&
          (!str_equal(table_name(t), table_name(then)) ||
-          bring(co, v, d, definition_settings(d, t), definition_settings(now, then), err));
+          (bring(co, v, d, definition_settings(d, t), definition_settings(now, then), err) &&
+           node_bring_fields(co, v, d, now, then, err)));
     definitions_unref(d);
     return ok;
 }

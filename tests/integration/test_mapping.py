@@ -106,3 +106,35 @@ def test_a_mapping_that_the_engine_refuses_is_told_before_anything_is_built(w):
     w.sql("UPDATE thing SET title = 'Green' WHERE id = 1")
     daemon.apply(definition(w))
     w.equal(daemon)
+
+
+def test_what_only_adds_to_the_mapping_comes_to_the_running_index_and_the_rest_asks_for_a_build(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, title VARCHAR(40), note VARCHAR(40))",
+          "INSERT INTO thing VALUES (1, 'one', 'old'), (2, 'two', 'old')")
+
+    def define(title=None, **more):
+        columns = ["id", {"name": "title", "type": "text"} | (title or {}), "note"]
+        return w.definitions({"table": "thing", "columns": columns} | more)
+
+    def fields():
+        return w.engine.ask("GET", f"/{w.index('thing')}/_mapping")[f"{w.index('thing')}_v1"]["mappings"]["properties"]
+    daemon = w.follow(define())
+    length = {"properties": {"title": {"fields": {"length": {"type": "token_count", "analyzer": "standard"}}}}}
+    daemon.apply(define({"keyword": True}, mapping=length))
+    if set(fields()["title"].get("fields", {})) != {"keyword", "length"} or not w.table(daemon, "thing")["pending"]:
+        raise Failed(f"{fields()}, {w.table(daemon, 'thing')}")
+    w.sql("UPDATE thing SET title = 'one more' WHERE id = 1")
+    w.equal(daemon)
+    if (found(w, {"term": {"title.keyword": "one more"}}), found(w, {"term": {"title.length": 2}})) != ("1", "1"):
+        raise Failed("the row that changed is not found by the new fields")
+    before = fields()
+    daemon.apply(define({"keyword": True, "analyzer": "whitespace"}, mapping=length))  # the engine cannot change that
+    daemon.apply(define({"keyword": True, "as": "name"}, mapping=length))  # documents become others
+    if fields() != before or not w.table(daemon, "thing")["pending"]:
+        raise Failed(f"{fields()}, {w.table(daemon, 'thing')}")
+    w.sql("UPDATE thing SET title = 'two more' WHERE id = 2")
+    daemon.apply(define({"keyword": True}, mapping=length))
+    daemon.build(f"{w.schema}.thing")
+    w.equal(daemon)
+    if found(w, {"term": {"title.length": 2}}) != "1 2" or w.table(daemon, "thing")["pending"]:
+        raise Failed(f"after the build {w.table(daemon, 'thing')}")

@@ -185,6 +185,7 @@ static void follow(struct sender *s, const struct document *doc, struct str rout
     struct write *there = write_new(&(struct doc_write){.target = target_ref(w->target),
                                                         .ticket = ticket,
                                                         .op = DOC_REFRESH,
+                                                        .fresh = w->fresh,
                                                         .depth = w->depth,
                                                         .version = w->version,
                                                         .id = write_id(w),

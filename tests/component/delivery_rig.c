@@ -181,7 +181,15 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
         err_set(&item->err, ERR_REJECT, "no document can be made of this row");
         return;
     }
+    const char *place = map_find(r->places, item->key);
+
     append_document(r, batch, item->key, text, &body);
+    item->elsewhere = place != NULL && !str_equal(str_from(place), item->routing);
+    if (item->elsewhere) {
+        item->other = arena_copy(batch->arena, str_from(place));
+        buf_free(&body);
+        return;
+    }
     item->found = true;
     item->body = arena_copy(batch->arena, buf_str(&body));
     buf_free(&body);
@@ -217,6 +225,7 @@ struct rig *rig_new(void)
         target_new(STR("orders_v2"), STR("orders_v2_write"), STR("shop.orders"), STR("shop"));
     r->rows = map_new();
     r->parts = map_new();
+    r->places = map_new();
     r->loads = queue_new(1000, 1000);
     return r;
 }
@@ -272,6 +281,7 @@ void rig_free(struct rig *r)
     queue_free(r->loads, NULL);
     map_free(r->rows, free);
     map_free(r->parts, free);
+    map_free(r->places, free);
     target_unref(r->target);
     fake_search_stop(r->fake);
     pthread_mutex_destroy(&r->lock);
@@ -380,6 +390,34 @@ void rig_set_row(struct rig *r, int id, const char *text)
     free(text == NULL ? map_remove(r->rows, str_from(name))
                       : map_put(r->rows, str_from(name), mem_copy(text)));
     pthread_mutex_unlock(&r->lock);
+}
+
+void rig_set_place(struct rig *r, int id, const char *routing)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    pthread_mutex_lock(&r->lock);
+    free(map_put(r->places, str_from(name), mem_copy(routing)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rig_refresh_at(struct rig *r, int id, uint64_t at_least, const char *routing)
+{
+    submit(r, id,
+           &(struct doc_write){
+               .op = DOC_REFRESH, .version = at_least, .routing = str_from(routing)},
+           NULL);
+}
+
+void rig_leave(struct rig *r, int id, uint64_t version, const char *routing)
+{
+    submit(r, id,
+           &(struct doc_write){.op = DOC_DELETE,
+                               .strict = true,
+                               .version = version,
+                               .routing = str_from(routing)},
+           NULL);
 }
 
 void rig_use_area(struct rig *r)

@@ -30,6 +30,7 @@ struct rig {
     /* All guarded by lock; tests may look while nothing goes on. */
     struct map *rows;  /* id to text; "reject": cannot be read */
     struct map *parts; /* id to the text of area 1, "part" */
+    struct map *places; /* id to the routing of its document */
     unsigned load_fails, dead_fails, clear_fails;
     bool stays; /* what a read does not find */
     struct ticket *gone_tickets[8];
@@ -70,6 +71,12 @@ void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
 
 /* Documents have an area from now on, "part", beside "text".  Before anything is submitted. */
 void rig_use_area(struct rig *r);
+/* The row's document has this routing from now on. */
+void rig_set_place(struct rig *r, int id, const char *routing);
+/* A refresh, or a strict delete, under a routing. */
+void rig_refresh_at(struct rig *r, int id, uint64_t at_least, const char *routing);
+void rig_leave(struct rig *r, int id, uint64_t version, const char *routing);
+
 void rig_set_part(struct rig *r, int id, const char *text);
 void rig_refresh_area(struct rig *r, int id, uint64_t at_least);
 /* The document without what is ours is {"text":text,"part":part}; version 0: any. */

@@ -52,6 +52,7 @@ delivery_tests = \
 	%D%/test_delivery \
 	%D%/test_delivery_answers \
 	%D%/test_delivery_areas \
+	%D%/test_delivery_routed \
 	%D%/test_delivery_bad_day \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_held
@@ -59,6 +60,7 @@ check_PROGRAMS += $(delivery_tests)
 TESTS          += $(delivery_tests)
 tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
 tests_component_test_delivery_answers_LDADD       = $(delivery_rig_ldadd)
+tests_component_test_delivery_routed_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)

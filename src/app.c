@@ -205,6 +205,7 @@ static bool delivery_options_of(const struct configuration *c, struct delivery_o
         .bytes_max = (size_t)configuration_number(c, "delivery.bytes"),
         .load_batch_max = (size_t)configuration_number(c, "delivery.load_batch"),
         .loads_max = (unsigned)configuration_number(c, "delivery.loads"),
+        .read_window_ms = (unsigned)configuration_number(c, "delivery.read_window"),
         .compress = configuration_bool(c, "search.compress"),
     };
     return batch_max(c, &out->batch_max, err);

@@ -161,6 +161,13 @@ const struct setting settings[] = {
      .min = 1,
      .max = 8,
      .help = "Such sets at a time."},
+    {.name = "delivery.read_window",
+     .type = SETTING_DURATION,
+     .preset = "200ms",
+     .min = 0,
+     .max = 10000,
+     .help = "Where many documents are read again, one such set begins this long after the other, so "
+             "that more come together; a single change waits for nothing."},
     {.name = "delivery.high_water_mark",
      .type = SETTING_COUNT,
      .preset = "10000",

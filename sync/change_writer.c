@@ -14,6 +14,7 @@
 #include "sync/document/resolver.h"
 #include "sync/progress.h"
 #include "sync/reread.h"
+#include "sync/resolve_task.h"
 #include "sync/routing.h"
 #include "sync/set_off.h"
 #include "sync/witness.h"
@@ -24,7 +25,6 @@
 #define WRITES_MAX  256
 #define TEXT_MAX    (1 << 20) /* bytes of bodies that gather before they are handed over */
 #define BOUND_MAX   64        /* table maps whose bindings are kept */
-#define RESOLVE_MAX 1000      /* changed rows in one resolve task */
 #define TASKS_MAX   64
 #define REBUILD "millrace index create"
 
@@ -423,20 +423,6 @@ static uint8_t area_of(const struct unit *u, size_t place)
     return u->target->n_areas == 0 || reading->filling ? 0 : plan_area_of(reading->plan, place);
 }
 
-static struct resolve_task *new_task(const struct unit *u, size_t place, bool by_row)
-{
-    struct resolve_task *t = mem_alloc(1, sizeof(*t));
-
-    t->target = target_ref(u->target);
-    t->place = place;
-    t->area = area_of(u, place);
-    t->by_row = by_row;
-    t->arena = arena_new();
-    t->join_keys = arena_alloc(t->arena, RESOLVE_MAX, sizeof(*t->join_keys));
-    t->tickets = arena_alloc(t->arena, RESOLVE_MAX, sizeof(struct ticket *));
-    return t;
-}
-
 static struct resolve_task *task_for(const struct unit *u, size_t place, bool by_row)
 {
     struct change_writer *w = u->w;
@@ -451,7 +437,8 @@ static struct resolve_task *task_for(const struct unit *u, size_t place, bool by
         }
     if (w->n_tasks == TASKS_MAX)
         start_task(w, 0);
-    return w->tasks[w->n_tasks++] = new_task(u, place, by_row);
+    return w->tasks[w->n_tasks++] =
+               resolve_task_new(target_ref(u->target), place, area_of(u, place), by_row);
 }
 
 static void resolve_later(struct unit *u, size_t place, bool by_row, struct str join)
@@ -460,8 +447,7 @@ static void resolve_later(struct unit *u, size_t place, bool by_row, struct str 
 
     t->at_least = version_of(u, DOC_REFRESH);
     t->commit_ms = u->at->commit_ms;
-    t->join_keys[t->n] = arena_copy(t->arena, join);
-    t->tickets[t->n++] = ticket_ref(u->ticket);
+    resolve_task_add(t, join, ticket_ref(u->ticket));
     u->any = true;
 }
 

@@ -229,6 +229,7 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fa
         writes[i] = (struct doc_write){.target = target_ref(t),
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_REFRESH,
+                                       .gathered = true,
                                        .version = r->foreign ? way->read + 1 : r->at_least,
                                        .fresh = r->foreign,
                                        .id = root->id,

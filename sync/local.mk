@@ -34,6 +34,7 @@ libsync_a_SOURCES = \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/replay.c          %D%/replay.h \
 	%D%/reread.c          %D%/reread.h \
+	%D%/resolve_task.c    %D%/resolve_task.h \
 	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \
 	%D%/routing_compile.c %D%/routing_compile.h \

@@ -261,6 +261,7 @@ static void make_builder(struct pipeline *p)
                                                     .reader = p->reader,
                                                     .cascades = p->cascades,
                                                     .fan_out = p->fan_out,
+                                                    .window_ms = o->read_window_ms,
                                                     .server = o->server,
                                                     .known = p->known,
                                                     .peers = o->peers});

@@ -44,6 +44,7 @@ struct pipeline_options {
     uint64_t term;
     size_t event_max;
     const char *spill_folder; /* as in struct builder_options */
+    int64_t read_window_ms; /* as of struct delivery_options */
     struct store *store;
     struct delivery *delivery;
     struct search *search;

@@ -3,6 +3,7 @@
 #include "sync/reread.h"
 
 #include "src/base/arena.h"
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/queue.h"
@@ -10,12 +11,14 @@
 #include "src/mysql.h"
 #include "sync/binlog/position.h"
 #include "sync/cascades.h"
+#include "sync/delivery/pace.h"
 #include "sync/document/loader.h"
 #include "sync/document/resolver.h"
 #include "sync/fan_out.h"
 #include "sync/known_server.h"
 #include "sync/read_links.h"
 #include "sync/read_position.h"
+#include "sync/resolve_task.h"
 #include "sync/routing.h"
 #include "sync/server_info.h"
 
@@ -30,6 +33,9 @@
 #define LOADS_WAITING_MAX \
     256 /* far more than delivery ever has outstanding, so it never waits */
 #define RESOLVES_WAITING_MAX 1024
+#define GATHER_MAX           200 /* resolve tasks that are taken together */
+#define GATHER_FLOW          4   /* tasks in a window that are worth waiting for more */
+#define GATHER_LOOK_MS       10
 
 struct reread {
     struct reread_options opt;
@@ -223,11 +229,12 @@ enum lead {
 /* Found documents on their way to delivery. */
 struct found {
     struct reread *r;
-    struct resolve_task *task;
+    const struct resolve_task *task;
+    const struct resolve_keys *keys; /* the task's */
     struct arena *arena;
     struct doc_write writes[SUBMIT_MAX];
     size_t n;
-    enum lead *leads;    /* of the task's keys */
+    enum lead *leads;    /* of the keys */
     struct str *crowded; /* keys of this try */
     size_t n_crowded;
     bool closed;
@@ -252,25 +259,33 @@ static bool flush(struct found *f)
     return !f->closed && !stop_is_set(&f->r->stop);
 }
 
+/* For each row that changed: whoever is found twice is read once by delivery. */
 static bool on_found(void *ctx, size_t key, struct str id, struct str root_key,
                      struct str routing)
 {
     struct found *f = ctx;
+    size_t row = f->keys->first[key];
 
     if (f->leads[key] == LEADS_NOWHERE)
         f->leads[key] = LEADS_ON;
-    f->writes[f->n++] = (struct doc_write){
-        .target = target_ref(f->task->target),
-        .ticket = ticket_ref(f->task->tickets[key]),
-        .op = DOC_REFRESH,
-        .area = f->task->area,
-        .version = f->task->at_least,
-        .id = arena_copy(f->arena, id),
-        .key = arena_copy(f->arena, root_key),
-        .routing = arena_copy(f->arena, routing),
-        .commit_ms = f->task->commit_ms,
-    };
-    return f->n < SUBMIT_MAX || flush(f);
+    for (;;) {
+        f->writes[f->n++] = (struct doc_write){
+            .target = target_ref(f->task->target),
+            .ticket = ticket_ref(f->task->tickets[row]),
+            .op = DOC_REFRESH,
+            .area = f->task->area,
+            .version = f->task->at_least,
+            .id = arena_copy(f->arena, id),
+            .key = arena_copy(f->arena, root_key),
+            .routing = arena_copy(f->arena, routing),
+            .commit_ms = f->task->commit_ms,
+        };
+        if (f->n == SUBMIT_MAX && !flush(f))
+            return false;
+        if (f->keys->next[row] == row)
+            return true;
+        row = f->keys->next[row];
+    }
 }
 
 static bool on_crowded(void *ctx, size_t key)
@@ -278,7 +293,7 @@ static bool on_crowded(void *ctx, size_t key)
     struct found *f = ctx;
 
     f->leads[key] = LEADS_TO_MANY;
-    f->crowded[f->n_crowded++] = f->task->join_keys[key];
+    f->crowded[f->n_crowded++] = f->keys->keys[key];
     return true;
 }
 
@@ -297,26 +312,33 @@ static bool put_crowded(struct found *f, struct err *err)
                                             err);
 }
 
-static bool resolve(struct reread *r, struct read_links *l, struct resolve_task *t,
-                    enum lead *leads, struct err *err)
+/* A task that is worked at. */
+struct resolving {
+    struct resolve_task *task;
+    struct resolve_keys keys;
+    enum lead *leads; /* of the keys */
+};
+
+/* In an open read. */
+static bool find_documents(struct reread *r, struct read_links *l, const struct resolving *g,
+                           struct err *err)
 {
-    struct reading *from = t->target->plan;
-    struct found f = {.r = r, .task = t, .arena = arena_new(), .leads = leads};
-    const struct resolver_rows rows = {.plan = from->plan,
+    const struct resolve_task *t = g->task;
+    struct found f = {
+        .r = r, .task = t, .keys = &g->keys, .arena = arena_new(), .leads = g->leads};
+    const struct resolver_rows rows = {.plan = ((const struct reading *)t->target->plan)->plan,
                                        .place = t->place,
                                        .by_row = t->by_row,
-                                       .keys = t->join_keys,
-                                       .n = t->n};
+                                       .keys = g->keys.keys,
+                                       .n = g->keys.n};
     const struct resolver_sink sink = {on_found, on_crowded, &f};
-    uint64_t stamp;
 
-    f.crowded = mem_alloc(t->n, sizeof(*f.crowded));
-    for (size_t i = 0; i < t->n; i++)
-        if (leads[i] == LEADS_TO_MANY) /* in a try that failed */
-            leads[i] = LEADS_NOWHERE;
+    f.crowded = mem_alloc(rows.n, sizeof(*f.crowded));
+    for (size_t i = 0; i < rows.n; i++)
+        if (g->leads[i] == LEADS_TO_MANY) /* in a try that failed */
+            g->leads[i] = LEADS_NOWHERE;
 
-    bool ok = read_links_open(l, from, t->at_least, &stamp, err) &&
-              resolver_find(l->conns, &rows, &sink, err) && read_links_end(l, err);
+    bool ok = resolver_find(l->conns, &rows, &sink, err);
 
     if (!flush(&f) && ok)
         ok = err_set(err, ERR_STOP, "stopping");
@@ -327,80 +349,177 @@ static bool resolve(struct reread *r, struct read_links *l, struct resolve_task 
 }
 
 /* Documents of another topic are its owner's: what leads to them is handed over, durably. */
-static bool is_guest(const struct reread *r, const struct resolve_task *t)
+static bool is_guest(const struct reread *r, const struct target *t)
 {
-    return strcmp(t->target->topic, r->opt.topic) != 0;
+    return strcmp(t->topic, r->opt.topic) != 0;
 }
 
-static bool hand_over(struct reread *r, const struct resolve_task *t, enum lead *leads,
-                      struct err *err)
+static bool hand_over(struct reread *r, const struct resolving *g, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < t->n; i++)
-        leads[i] = LEADS_TO_MANY;
-    return fan_out_put(r->opt.fan_out,
-                       &(struct fan_out_rows){.target = t->target,
-                                              .place = t->place,
-                                              .by_row = t->by_row,
-                                              .keys = t->join_keys,
-                                              .n = t->n,
-                                              .at_least = t->at_least},
-                       err);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct resolve_task *t = g[i].task;
+
+        for (size_t k = 0; k < g[i].keys.n; k++)
+            g[i].leads[k] = LEADS_TO_MANY;
+        ok = fan_out_put(r->opt.fan_out,
+                         &(struct fan_out_rows){.target = t->target,
+                                                .place = t->place,
+                                                .by_row = t->by_row,
+                                                .keys = g[i].keys.keys,
+                                                .n = g[i].keys.n,
+                                                .at_least = t->at_least},
+                         err);
+    }
+    return ok;
 }
 
-static void abandon_task(struct resolve_task *t)
+/* Tasks of one target, in one read that includes what any of them needs. */
+static bool resolve(struct reread *r, struct read_links *l, const struct resolving *g, size_t n,
+                    struct err *err)
 {
-    for (size_t i = 0; i < t->n; i++)
-        ticket_abandon(t->tickets[i]);
+    uint64_t at_least = 0, stamp;
+    bool ok;
+
+    for (size_t i = 0; i < n; i++)
+        if (g[i].task->at_least > at_least)
+            at_least = g[i].task->at_least;
+    ok = read_links_open(l, g[0].task->target->plan, at_least, &stamp, err);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = find_documents(r, l, &g[i], err);
+    return ok && read_links_end(l, err);
 }
 
-static void free_task(struct resolve_task *t)
-{
-    target_unref(t->target);
-    arena_free(t->arena);
-    free(t);
-}
-
-/* A task is repeated until it works: what it found so far was only asked for early. */
-static void run_task(struct reread *r, struct read_links *l, struct resolve_task *t)
+static void end_task(const struct resolving *g)
 {
     static const enum outcome outcomes[] = {
         [LEADS_NOWHERE] = OUTCOME_FILTERED,
         [LEADS_ON] = OUTCOME_DELIVERED,
         [LEADS_TO_MANY] = OUTCOME_DEFERRED,
     };
-    enum lead *leads = arena_alloc(t->arena, t->n, sizeof(*leads));
+
+    for (size_t i = 0; i < g->keys.n; i++)
+        for (size_t row = g->keys.first[i], end = SIZE_MAX; row != end;) {
+            end = row;
+            row = g->keys.next[row];
+            ticket_done(g->task->tickets[end], outcomes[g->leads[i]]);
+        }
+}
+
+/* They are repeated until they work: what was found so far was only asked for early. */
+static void run_tasks(struct reread *r, struct read_links *l, struct resolving *g, size_t n)
+{
     struct err err = {0};
 
-    while (!(is_guest(r, t) ? hand_over(r, t, leads, &err) : resolve(r, l, t, leads, &err))) {
+    const bool guest = is_guest(r, g[0].task->target);
+
+    for (size_t i = 0; i < n; i++) {
+        g[i].keys = resolve_task_keys(g[i].task);
+        g[i].leads = arena_alloc(g[i].task->arena, g[i].keys.n, sizeof(*g[i].leads));
+    }
+    while (!(guest ? hand_over(r, g, n, &err) : resolve(r, l, g, n, &err))) {
         read_links_close(l);
         if (err.kind == ERR_STOP || stop_wait(&r->stop, RETRY_MS)) {
-            abandon_task(t);
+            for (size_t i = 0; i < n; i++)
+                resolve_task_abandon(g[i].task);
             return;
         }
         count(&r->status.failures, 1);
         log_failure(LOG_WARN, &err,
                     "documents of a related row could not be found, trying again",
-                    KV("topic", r->opt.topic), KV("table", t->target->table));
+                    KV("topic", r->opt.topic), KV("table", g[0].task->target->table));
     }
-    for (size_t i = 0; i < t->n; i++)
-        ticket_done(t->tickets[i], outcomes[leads[i]]);
+    for (size_t i = 0; i < n; i++)
+        end_task(&g[i]);
+}
+
+/* Takes them over; of one target. */
+static void do_tasks(struct reread *r, struct read_links *l, struct resolving *g, size_t n)
+{
+    if (!stop_is_set(&r->stop))
+        run_tasks(r, l, g, n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t n_tasks = g[i].task->n_tasks;
+
+        if (g[i].leads == NULL) /* nothing was done */
+            resolve_task_abandon(g[i].task);
+        resolve_task_free(g[i].task);
+        __atomic_sub_fetch(&r->resolving, n_tasks, __ATOMIC_RELAXED);
+    }
+    count(&r->status.resolves, n);
+}
+
+/* Where many rows change, their documents are looked for together. */
+static void gather(struct reread *r, struct pace *pace)
+{
+    for (;;) {
+        const size_t n = queue_level(r->resolves).items;
+        const int64_t now_ms = clock_mono_ms(), at_ms = pace_reads_at(pace, n, now_ms);
+
+        if (at_ms <= now_ms || n >= GATHER_MAX)
+            return;
+        if (stop_wait(&r->stop, at_ms - now_ms < GATHER_LOOK_MS ? at_ms - now_ms : GATHER_LOOK_MS))
+            return;
+    }
+}
+
+/* Those that wait, of one kind together; the number of them. */
+static size_t take_tasks(struct reread *r, struct pace *pace, struct resolve_task **out)
+{
+    struct resolve_task *t = queue_pop(r->resolves);
+    size_t n = 0, n_taken = 0;
+
+    if (t == NULL)
+        return 0;
+    pace_ask(pace, clock_mono_ms(), false);
+    gather(r, pace);
+    pace_read(pace, clock_mono_ms());
+    for (;;) {
+        bool joined = false;
+
+        for (size_t i = n; i > 0 && !joined; i--)
+            joined = resolve_task_take(out[i - 1], t);
+        if (!joined)
+            out[n++] = t;
+        if (++n_taken == GATHER_MAX || queue_level(r->resolves).items == 0)
+            return n;
+        t = queue_pop(r->resolves); /* nobody else takes one, so it does not wait */
+        pace_ask(pace, clock_mono_ms(), false);
+    }
+}
+
+/* Those of the first's target, from tasks to out; the number of them. */
+static size_t split_off(struct resolve_task **tasks, size_t *n, struct resolving *out)
+{
+    const struct target *target = tasks[0]->target;
+    size_t n_out = 0, n_left = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (tasks[i]->target == target)
+            out[n_out++] = (struct resolving){.task = tasks[i]};
+        else
+            tasks[n_left++] = tasks[i];
+    *n = n_left;
+    return n_out;
 }
 
 static void *resolver_main(void *arg)
 {
     struct reread *r = arg;
     struct read_links l = make_links(r, &r->status.resolve_statements);
-    struct resolve_task *t;
+    struct resolve_task *tasks[GATHER_MAX];
+    struct resolving alike[GATHER_MAX];
+    struct pace pace;
+    size_t n;
 
-    while ((t = queue_pop(r->resolves)) != NULL) {
-        if (!stop_is_set(&r->stop))
-            run_task(r, &l, t);
-        else
-            abandon_task(t);
-        count(&r->status.resolves, 1);
-        free_task(t);
-        __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
-    }
+    pace_init(&pace, r->opt.window_ms, GATHER_FLOW, GATHER_MAX);
+    while ((n = take_tasks(r, &pace, tasks)) > 0)
+        while (n > 0) {
+            const size_t n_alike = split_off(tasks, &n, alike);
+
+            do_tasks(r, &l, alike, n_alike);
+        }
     read_links_fini(&l);
     return NULL;
 }
@@ -411,8 +530,8 @@ bool reread_resolve(struct reread *r, struct resolve_task *task)
     if (queue_push(r->resolves, task, arena_size(task->arena)))
         return true;
     __atomic_sub_fetch(&r->resolving, 1, __ATOMIC_RELAXED);
-    abandon_task(task);
-    free_task(task);
+    resolve_task_abandon(task);
+    resolve_task_free(task);
     return false;
 }
 

@@ -25,6 +25,7 @@ struct known_server;
 struct peers;
 struct read_position;
 struct reread;
+struct resolve_task;
 struct server_access;
 
 struct reread_options {
@@ -33,6 +34,7 @@ struct reread_options {
     struct read_position *reader;
     struct cascades *cascades; /* knows whether others go with rows that are gone */
     struct fan_out *fan_out;   /* takes what leads to very many documents */
+    int64_t window_ms; /* between searches for documents of related rows, where many change */
     unsigned loaders;     /* 0: 2 */
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
     struct server_access *server; /* the one that is followed; borrowed, as all */
@@ -46,19 +48,6 @@ void reread_start(struct reread *r);
 /* A batch from delivery; never blocks. */
 void reread_load(struct reread *r, struct load_batch *batch);
 
-/* Changed rows of one place of one target's documents, whose roots SQL must find. */
-struct resolve_task {
-    struct target *target; /* one reference */
-    size_t place;
-    uint8_t area; /* only this one of the target's areas, from 1; 0: all of its documents */
-    bool by_row; /* the keys are of resolver_row_key(), not of resolver_join_key() */
-    uint64_t at_least;
-    int64_t commit_ms;
-    struct arena *arena; /* owns the arrays */
-    struct str *join_keys;
-    struct ticket **tickets; /* one reference each */
-    size_t n;
-};
 /* Takes the task over, waiting while too many wait; false once stopping (the task is freed). */
 bool reread_resolve(struct reread *r, struct resolve_task *task) MUST_CHECK;
 

@@ -215,7 +215,7 @@ static int64_t time_to_sleep(struct delivery *d)
         d->first != NULL || d->stopping || d->sender->draining != (d->n_draining > 0);
 
     pthread_mutex_unlock(&d->lock);
-    return has_work ? 0 : sender_wait_ms(d->sender, IDLE_WAIT_MS);
+    return has_work ? 0 : loads_wait_ms(d->sender, sender_wait_ms(d->sender, IDLE_WAIT_MS));
 }
 
 static void turn(struct delivery *d)

@@ -26,6 +26,7 @@ struct delivery_options {
     size_t bytes_max;            /* 64 MiB held in all */
     size_t load_batch_max;       /* 500 keys a re-read */
     unsigned loads_max;          /* 2 re-reads at a time */
+    unsigned read_window_ms;     /* 0: none (sync/delivery/pace.h) */
     unsigned failing_ms;         /* 30000: when an index that takes nothing is told of */
     bool compress;               /* gzip request bodies */
     void *ctx;

@@ -76,18 +76,29 @@ static bool may_load(const struct sender *s)
            (s->n_loads == 0 && s->n_requests == 0);
 }
 
+/* When what waits for a read of the index is to be read. */
+static int64_t reads_at(const struct sender *s, struct outlet *o)
+{
+    const size_t n = outlet_level(o).load_wait;
+
+    if (n == 0 || outlet_held(o) != HOLD_NONE)
+        return GATE_NEVER_MS;
+    return s->draining ? s->now_ms : pace_reads_at(outlet_pace(o), n, s->now_ms);
+}
+
 static bool load_one(struct sender *s)
 {
     for (size_t i = 0; i < s->n_outlets; i++) {
         struct outlet *o = sender_outlet(s, i);
 
-        if (outlet_level(o).load_wait == 0)
+        if (reads_at(s, o) > s->now_ms)
             continue;
 
         struct document **docs = mem_alloc(s->opt.load_batch_max, sizeof(struct document *));
         size_t n = outlet_next_load(o, s->opt.load_batch_max, docs);
 
         if (n > 0) {
+            pace_read(outlet_pace(o), s->now_ms);
             hand_out(s, o, docs, n);
             s->turn++;
             return true;
@@ -101,6 +112,19 @@ void loads_turn(struct sender *s)
 {
     while (may_load(s) && load_one(s))
         ;
+}
+
+int64_t loads_wait_ms(const struct sender *s, int64_t max_ms)
+{
+    int64_t wait_ms = max_ms;
+
+    for (size_t i = 0; may_load(s) && i < s->n_outlets; i++) {
+        const int64_t at = reads_at(s, s->outlets[i]);
+
+        if (at - s->now_ms < wait_ms)
+            wait_ms = at - s->now_ms;
+    }
+    return wait_ms;
 }
 
 /* Not read: again after a while, unless what came meanwhile needs no read. */

@@ -16,6 +16,9 @@
 /* Hand out what may be read now. */
 void loads_turn(struct sender *s);
 
+/* Until loads_turn() has something to do that it has not now. */
+int64_t loads_wait_ms(const struct sender *s, int64_t max_ms);
+
 /* A batch came back.  Takes it over. */
 void loads_take(struct sender *s, struct load_batch *batch);
 

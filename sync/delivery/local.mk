@@ -18,6 +18,7 @@ libdelivery_a_SOURCES = \
 	%D%/gate.c           %D%/gate.h \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \
+	%D%/pace.c           %D%/pace.h \
 	%D%/loads.c          %D%/loads.h \
 	%D%/operation.h \
 	%D%/outlet.c         %D%/outlet.h \

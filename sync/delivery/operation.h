@@ -47,6 +47,7 @@ struct doc_write {
     bool reread;    /* what a read gave, at its stamp */
     bool fresh;     /* a DOC_REFRESH that another source asks for */
     uint8_t area;   /* of a DOC_REFRESH: only this one of the target's areas, from 1; 0: all */
+    bool gathered;  /* a DOC_REFRESH: it comes with many others, which are read together */
     uint8_t depth;  /* of a DOC_REFRESH: so many foreign keys led to it (sync/cascades.h) */
     uint64_t version;
     struct str id;      /* _id */

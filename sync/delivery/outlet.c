@@ -59,6 +59,7 @@ struct outlet {
     struct link parkings;
     struct outlet_level level;
     struct gate gate;
+    struct pace pace;
     bool is_gone, is_told;
     int64_t no_areas_until_ms;
 };
@@ -133,6 +134,11 @@ struct str outlet_path(const struct outlet *o)
 struct gate *outlet_gate(struct outlet *o)
 {
     return &o->gate;
+}
+
+struct pace *outlet_pace(struct outlet *o)
+{
+    return &o->pace;
 }
 
 struct outlet_level outlet_level(const struct outlet *o)

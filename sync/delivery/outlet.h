@@ -23,6 +23,7 @@
 #include "sync/delivery/bisect.h"
 #include "sync/delivery/document.h"
 #include "sync/delivery/gate.h"
+#include "sync/delivery/pace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +60,7 @@ void outlet_set_target(struct outlet *o, struct target *t);
 struct target *outlet_target(const struct outlet *o);
 struct str outlet_path(const struct outlet *o);
 struct gate *outlet_gate(struct outlet *o);
+struct pace *outlet_pace(struct outlet *o);
 /* Whoever owns the outlet may keep its counters here. */
 void outlet_set_metric(struct outlet *o, struct index_metric *metric);
 struct index_metric *outlet_metric(const struct outlet *o);

@@ -11,6 +11,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Documents asked for in a window that are worth waiting for more. */
+#define READS_FLOW 32
+
 #define AREAS_OFF_MS     600000
 #define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
 
@@ -35,6 +38,7 @@ static struct outlet *add_outlet(struct sender *s, const struct target *t)
     const struct str index = str_from(t->index);
     struct outlet *o = outlet_new(index, &opt, random_seed());
 
+    pace_init(outlet_pace(o), s->opt.read_window_ms, READS_FLOW, s->opt.load_batch_max);
     outlet_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
     map_put(s->outlets_by_index, index, o);
     s->outlets = mem_resize(s->outlets, s->n_outlets + 1, sizeof(*s->outlets));
@@ -120,6 +124,9 @@ void sender_accept(struct sender *s, struct write *w)
     outlet_set_target(o, w->target);
     if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
         write_widen(w);
+
+    if (w->op == DOC_REFRESH)
+        pace_ask(outlet_pace(o), s->now_ms, w->gathered);
 
     struct document *doc = document_table_arrive(s->table, o, w, &s->ends, &to_place);
 

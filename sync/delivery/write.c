@@ -74,6 +74,7 @@ struct write *write_new(const struct doc_write *in)
     w->version = in->version;
     w->op = (uint8_t)in->op;
     w->strict = in->strict;
+    w->gathered = in->gathered;
     w->reread = in->reread;
     w->fresh = in->fresh;
     w->area = in->area;

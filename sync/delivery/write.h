@@ -40,6 +40,7 @@ struct write {
     uint8_t area;   /* of a DOC_REFRESH or DOC_UPDATE: only this one, from 1; 0: all */
     uint8_t depth;  /* of a DOC_REFRESH */
     bool strict;    /* version_type external */
+    bool gathered;  /* of a DOC_REFRESH */
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
     bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */

@@ -8,7 +8,7 @@ unit_tests += \
 	%D%/test_document \
 	%D%/test_document_areas \
 	%D%/test_letters \
-	%D%/test_outlet \
+	%D%/test_outlet %D%/test_pace \
 	%D%/test_ticket \
 	%D%/test_turnstile
 tests_unit_test_budget_LDADD        = $(delivery_test_ldadd)
@@ -19,6 +19,7 @@ tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_turnstile_LDADD     = $(delivery_test_ldadd)
 

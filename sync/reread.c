@@ -410,9 +410,8 @@ static void end_task(const struct resolving *g)
 /* They are repeated until they work: what was found so far was only asked for early. */
 static void run_tasks(struct reread *r, struct read_links *l, struct resolving *g, size_t n)
 {
-    struct err err = {0};
-
     const bool guest = is_guest(r, g[0].task->target);
+    struct err err = {0};
 
     for (size_t i = 0; i < n; i++) {
         g[i].keys = resolve_task_keys(g[i].task);

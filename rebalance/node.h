@@ -316,6 +316,8 @@ void node_free_rebuilds(struct coordinator *co);
 void node_start_syncs(struct coordinator *co);
 void node_join_syncs(struct coordinator *co);
 void node_free_timed(struct coordinator *co);
+/* Why the sync of the index waits, empty where it does not; under lock, borrowed. */
+struct str node_sync_reason(const struct coordinator *co, struct str index);
 /* The member "sync" of a table in the status: null where the version is not read by time.  Under
  * lock. */
 void node_append_sync(const struct coordinator *co, struct json_writer *w,

@@ -245,12 +245,16 @@ static void append_reason(const struct coordinator *co, struct json_writer *w,
         reason = str_from(v->held->why.msg);
     else if (v->rebuild != NULL)
         reason = v->rebuild->reason;
+    else if (v->available != NULL)
+        reason = node_sync_reason(co, buf_str(&v->index));
     if (v->rebuild != NULL)
         node_append_rebuild_fix(co, c, t, &fix);
     else if (v->stop != NULL)
         buf_append(&fix, v->stop->way_out);
     else if (v->held != NULL)
         buf_append(&fix, str_from(held_fix));
+    else if (reason.len > 0)
+        buf_append(&fix, STR("the sync by time is tried again by itself"));
     json_put_string(w, STR("reason"), reason);
     json_put_string(w, STR("fix"), buf_str(&fix));
     buf_free(&fix);

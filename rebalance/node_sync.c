@@ -208,6 +208,13 @@ void node_join_syncs(struct coordinator *co)
 
 /* ---- status ---- */
 
+struct str node_sync_reason(const struct coordinator *co, struct str index)
+{
+    const struct timed_index *timed = find(co, index);
+
+    return timed == NULL ? STR("") : str_from(timed->why.msg);
+}
+
 void node_append_sync(const struct coordinator *co, struct json_writer *w,
                       const struct table_definition *t, struct str index)
 {

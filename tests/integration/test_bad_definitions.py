@@ -39,6 +39,11 @@ CASES = (
     ("- {table: D.orders, index: §orders_v2}", "mark the versions"),
     ("- {table: D.orders, index: §Orders}", "lower case"),
     ("- {table: D.orders, index: §D-taken}", "is an index of the engine"),
+    ("- {table: D.customer, index: x}\n- {table: D.orders, index: §x}", "belongs to table"),
+    ("- {table: D.orders, index: x, join: {name: o, parent: §D.custmer, parent_column: id}}", "is not defined"),
+    ("- {table: D.customer, index: x, join: {name: c}}\n- {table: D.orders, index: x, join: {name: o, parent: §D.customer}}",
+     "needs `parent_column`"),
+    ("- {pattern: §'D.[', index: x}", "no regular expression"),
     # -- keys
     ("- table: §D.bare", "no primary key"),
     ("- {table: D.orders, key: [§customer_id]}", "may be NULL"),
@@ -98,3 +103,20 @@ def test_each_bad_definition_is_refused_at_its_place_and_nothing_is_stored(w):
         w.db.sql(f"DROP DATABASE {secret}")
     if wrong:
         raise Failed("\n".join(wrong))
+
+
+def test_a_relation_to_a_table_of_a_server_that_lets_nobody_in_is_refused_where_it_is_named(w):
+    w.sql(*TABLES)
+    daemon = w.millrace()
+    d = w.definitions({"table": "orders", "columns": ["id"], "relations": [
+        {"from": "customer_id", "table": "customer", "to": "id", "columns": ["name"]}]})
+    d["topics"].append(d["topics"][0] | {"name": "far", "user": "nobody", "password_file": None, "password": "wrong"})
+    d["topics"][1].pop("password_file")
+    d["databases"].append({"name": "far", "topic": "far", "schema": w.schema})
+    d["tables"][0]["relations"][0]["table"] = "far.customer"
+    done = daemon.apply(d, ok=None)
+    said = done.stdout + done.stderr
+    if done.returncode != 1 or not re.search(r"definitions\.yaml:\d+:\d+: error: .*(access denied|Access denied).*nobody", said, re.S):
+        raise Failed(f"exit {done.returncode}: {said}")
+    if re.search(r"^\s*- ", daemon.command("export").stdout, re.M):
+        raise Failed("something was stored")

@@ -92,6 +92,8 @@ def test_status_tells_of_the_last_run_and_of_the_next(w):
         raise Failed(f"{sync}")
     w.sql("RENAME TABLE sale TO sale_away")
     wait_until("what is wrong is told", lambda: w.table(daemon, "sold")["sync"]["reason"])
+    if not w.table(daemon, "sold")["reason"]:
+        raise Failed(f"{w.table(daemon, 'sold')}")
     w.sql("RENAME TABLE sale_away TO sale", "UPDATE sale SET qty = 31 WHERE id = 31")
     equal(w, daemon)
     wait_until("nothing is wrong any more", lambda: (w.table(daemon, "sold")["sync"] or {}).get("reason") == "")

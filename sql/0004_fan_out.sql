@@ -5,6 +5,7 @@ CREATE TABLE IF NOT EXISTS fan_out (
     topic {key} NOT NULL,
     index_name {key} NOT NULL,
     version {number} NOT NULL,
+    member {key} NOT NULL,
     place {number} NOT NULL,
     by_row {number} NOT NULL,
     table_name {key} NOT NULL,

@@ -64,12 +64,14 @@ static void fill_job(struct arena *a, const struct str *cells, void *element)
         .documents = row_number(cells[14]),
         .created_ms = (int64_t)row_number(cells[15]),
         .updated_ms = (int64_t)row_number(cells[16]),
+        .member = arena_copy(a, cells[17]),
     };
 }
 
 #define SELECT_JOB                                                                         \
     "SELECT id, topic, index_name, version, place, by_row, table_name, key_bytes, source," \
-    " at_least, again, run, mark, cursor_bytes, documents, created_ms, updated_ms FROM "   \
+    " at_least, again, run, mark, cursor_bytes, documents, created_ms, updated_ms," \
+    " member FROM "                                                                        \
     "fan_out"
 
 /* The job of the same key; *n is 0 or 1. */
@@ -78,12 +80,12 @@ static bool find_equal(struct store *s, struct arena *a, const struct stored_fan
 {
     static const char sql[] =
         SELECT_JOB " WHERE index_name = ? AND version = ? AND key_hash = ? AND key_bytes = ?"
-                   " AND place = ? AND by_row = ? AND source = ? LIMIT 1{lock}";
+                   " AND place = ? AND by_row = ? AND source = ? AND member = ? LIMIT 1{lock}";
     struct row_list list = ROW_LIST(a, struct stored_fan_out, fill_job);
     const bool ok = store_select(
         s, sql,
         BINDS(TEXT(job->index), NUMBER(job->version), NUMBER(hash_of(job->key)), TEXT(job->key),
-              NUMBER(job->place), NUMBER(job->by_row), TEXT(job->source)),
+              NUMBER(job->place), NUMBER(job->by_row), TEXT(job->source), TEXT(job->member)),
         &list.sink, err);
 
     *found = row_list_finish(&list, n);
@@ -95,14 +97,14 @@ static bool insert(struct store *s, const struct stored_fan_out *job, struct err
     static const char sql[] =
         "INSERT INTO fan_out (topic, index_name, version, place, by_row, table_name, key_hash,"
         " key_bytes, source, at_least, again, run, mark, cursor_bytes, documents, created_ms,"
-        " updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '', 0, ?, ?)";
+        " updated_ms, member) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, '', 0, ?, ?, ?)";
 
     return store_run(s, sql,
                      BINDS(TEXT(job->topic), TEXT(job->index), NUMBER(job->version),
                            NUMBER(job->place), NUMBER(job->by_row), TEXT(job->table),
                            NUMBER(hash_of(job->key)), TEXT(job->key), TEXT(job->source),
                            NUMBER(job->at_least), NUMBER(job->created_ms),
-                           NUMBER(job->created_ms)),
+                           NUMBER(job->created_ms), TEXT(job->member)),
                      err);
 }
 
@@ -152,13 +154,13 @@ bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_
 }
 
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,
-                         size_t limit, struct stored_fan_out **out, size_t *n, struct err *err)
+                         struct str member, size_t limit, struct stored_fan_out **out, size_t *n, struct err *err)
 {
-    static const char sql[] = SELECT_JOB " WHERE index_name = ? AND version = ?"
+    static const char sql[] = SELECT_JOB " WHERE index_name = ? AND version = ? AND member = ?"
                                          " ORDER BY run = 0, id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_fan_out, fill_job);
 
-    if (!store_load(s, sql, BINDS(TEXT(index), NUMBER(version), NUMBER(limit)), &list, err))
+    if (!store_load(s, sql, BINDS(TEXT(index), NUMBER(version), TEXT(member), NUMBER(limit)), &list, err))
         return false;
     *out = row_list_finish(&list, n);
     return true;
@@ -171,7 +173,7 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
     static const char sql[] =
         "UPDATE fan_out SET run = ?, mark = ?, cursor_bytes = '', documents = 0, updated_ms = ?"
         " WHERE index_name = ? AND version = ? AND topic = ? AND place = ? AND by_row = ?"
-        " AND source = ? AND run = 0 AND id <= ?";
+        " AND source = ? AND member = ? AND run = 0 AND id <= ?";
 
     if (!begin_as(s, owner->topic, owner->term, err))
         return false;
@@ -180,7 +182,8 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
         store_run(s, sql,
                   BINDS(NUMBER(first->id), NUMBER(mark), NUMBER(now_ms), TEXT(first->index),
                         NUMBER(first->version), TEXT(owner->topic), NUMBER(first->place),
-                        NUMBER(first->by_row), TEXT(first->source), NUMBER(last)),
+                        NUMBER(first->by_row), TEXT(first->source), TEXT(first->member),
+                        NUMBER(last)),
                   err);
 
     return store_end(s, ok, err);

@@ -34,6 +34,7 @@ struct stored_fan_out {
     struct str topic;  /* whose owner works it off */
     struct str index;  /* alias */
     uint64_t version;  /* number of the index version */
+    struct str member; /* the table of the index whose documents they are: "shop.orders" */
     uint32_t place;    /* in its plan */
     bool by_row;       /* key is of resolver_row_key(), not of resolver_join_key() */
     struct str table;  /* of that place, "shop.product": for people */
@@ -58,9 +59,9 @@ struct stored_fan_out {
 bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
                         size_t n, struct err *err) MUST_CHECK;
 
-/* The first `limit` of a version: those of runs, then those that wait, each by id. */
+/* The first `limit` of a version's member: those of runs, then those that wait, each by id. */
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,
-                         size_t limit, struct stored_fan_out **out, size_t *n,
+                         struct str member, size_t limit, struct stored_fan_out **out, size_t *n,
                          struct err *err) MUST_CHECK;
 
 /* Of the topic's owner: term as above. */
@@ -70,7 +71,7 @@ struct fan_out_owner {
 };
 
 /*
- * All jobs that wait of the version, place and source of `first`, up to the id `last`, become
+ * All jobs that wait of the version, member, place and source of `first`, up to the id `last`, become
  * the run first->id, at its start.  mark: the version in the topic's own log that its writes
  * carry at least (where the source is another one: above every stamp given out before); after a
  * restart the run waits until the reader has passed it.

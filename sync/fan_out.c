@@ -39,7 +39,8 @@ struct token {
 struct version {
     struct version *next;
     struct fan_out *f;
-    char *index; /* "orders_v2" */
+    char *index;  /* "orders_v2" */
+    char *member; /* the table of it whose documents they are */
     char *alias;
     uint64_t number;
 
@@ -115,19 +116,26 @@ static void leave(struct token *token)
     token->turnstile = NULL;
 }
 
+/* Tables of one index have jobs and runs of their own. */
+static bool is_of(const struct version *v, const struct target *t)
+{
+    return strcmp(v->index, t->index) == 0 && strcmp(v->member, t->table) == 0;
+}
+
 /* Locked.  One that comes may have jobs from before the start. */
 static struct version *find_version(struct fan_out *f, const struct target *t)
 {
     const struct reading *reading = t->plan;
     struct version *v = f->versions;
 
-    while (v != NULL && strcmp(v->index, t->index) != 0)
+    while (v != NULL && !is_of(v, t))
         v = v->next;
     if (v != NULL)
         return v;
     v = mem_alloc(1, sizeof(*v));
     v->f = f;
     v->index = mem_copy(t->index);
+    v->member = mem_copy(t->table);
     v->alias = mem_copy(reading->alias);
     v->number = reading->number;
     v->puts = 1;
@@ -153,7 +161,7 @@ static bool is_stopped(const struct target *t)
 static const struct target *target_of(const struct version *v, const struct routing *r)
 {
     for (size_t i = 0; i < r->n_targets; i++)
-        if (strcmp(r->targets[i]->index, v->index) == 0)
+        if (is_of(v, r->targets[i]))
             return r->targets[i];
     return NULL;
 }
@@ -233,6 +241,7 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err 
         jobs[i] = (struct stored_fan_out){.topic = str_from(rows->target->topic),
                                           .index = str_from(reading->alias),
                                           .version = reading->number,
+                                          .member = str_from(rows->target->table),
                                           .place = (uint32_t)rows->place,
                                           .by_row = rows->by_row,
                                           .table = table,
@@ -414,7 +423,8 @@ static bool look(struct version *v, bool *waits, struct err *err)
 
     pthread_mutex_unlock(&f->lock);
 
-    bool ok = store_load_fan_outs(f->opt.store, a, str_from(v->alias), v->number, LOAD_MAX,
+    bool ok = store_load_fan_outs(f->opt.store, a, str_from(v->alias), v->number,
+                                  str_from(v->member), LOAD_MAX,
                                   &jobs, &n, err);
 
     if (ok) {
@@ -693,6 +703,7 @@ void fan_out_free(struct fan_out *f)
         next = v->next;
         fan_out_run_fini(&v->run);
         free(v->index);
+        free(v->member);
         free(v->alias);
         free(v);
     }
@@ -707,14 +718,20 @@ void fan_out_free(struct fan_out *f)
 
 int64_t fan_out_oldest_ms(struct fan_out *f, struct str index)
 {
-    int64_t oldest_ms = 0;
+    int64_t oldest_ms = INT64_MAX;
+    bool any = false, all = true;
 
     pthread_mutex_lock(&f->lock);
-    for (const struct version *v = f->versions; v != NULL; v = v->next)
-        if (str_equal(str_from(v->index), index) && v->looked)
+    for (const struct version *v = f->versions; v != NULL; v = v->next) {
+        if (!str_equal(str_from(v->index), index))
+            continue;
+        any = true;
+        all = all && v->looked;
+        if (v->oldest_ms < oldest_ms)
             oldest_ms = v->oldest_ms;
+    }
     pthread_mutex_unlock(&f->lock);
-    return oldest_ms;
+    return any && all ? oldest_ms : 0;
 }
 
 struct fan_out_status fan_out_status(struct fan_out *f)
@@ -741,8 +758,11 @@ struct fan_out_progress fan_out_progress(struct fan_out *f, struct str alias, ui
     pthread_mutex_lock(&f->lock);
     for (const struct version *v = f->versions; v != NULL; v = v->next)
         if (str_equal(str_from(v->alias), alias) && v->number == number) {
-            p = v->progress;
-            p.rows = v->n_waiting;
+            const uint64_t waiting = p.rows + v->n_waiting;
+
+            if (p.run == 0)
+                p = v->progress;
+            p.rows = waiting;
         }
     pthread_mutex_unlock(&f->lock);
     return p;

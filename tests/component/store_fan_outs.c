@@ -23,6 +23,7 @@ static struct stored_fan_out a_job(struct str key, uint64_t at_least)
     return (struct stored_fan_out){.topic = STR("shop"),
                                    .index = STR("orders"),
                                    .version = 1,
+                                   .member = STR("shop.orders"),
                                    .place = 3,
                                    .table = STR("shop.product"),
                                    .key = key,
@@ -41,7 +42,7 @@ static struct stored_fan_out *load(size_t n_expected)
     struct stored_fan_out *out;
     size_t n;
 
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.orders"), 100, &out, &n, &f.err));
     assert_int_equal(n, n_expected);
     return out;
 }
@@ -49,6 +50,23 @@ static struct stored_fan_out *load(size_t n_expected)
 static void begin(const struct stored_fan_out *first, uint64_t last)
 {
     ok(store_begin_fan_outs(f.s, &shop, first, last, 0, 10, &f.err));
+}
+
+static void jobs_of_tables_that_share_an_index_are_kept_apart(void **state)
+{
+    struct stored_fan_out mine = a_job(STR("a"), 10), other = a_job(STR("a"), 10), *out;
+    size_t n;
+
+    (void)state;
+    make_version();
+    other.member = STR("shop.returns");
+    put(mine);
+    put(other);
+    out = load(1);
+    begin(&out[0], 100);
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.returns"), 100, &out, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_int_equal(out[0].run, 0);
 }
 
 static void a_fan_out_job_comes_back_whole(void **state)
@@ -210,24 +228,25 @@ static void fan_outs_go_with_their_version_and_their_topic(void **state)
     (void)load(0); /* nothing is written to it any more */
     put(a_job(STR("a"), 11));
     (void)load(0);
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n, &f.err));
     assert_int_equal(n, 1);
     ok(store_delete_version(f.s, v.index, 2, &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n, &f.err));
     assert_int_equal(n, 0);
     ok(store_new_version(f.s, &v, &f.err));
     job.version = v.number;
     put(job);
     ok(store_delete_fan_outs(f.s, STR("crm"), &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n, &f.err));
     assert_int_equal(n, 1);
     ok(store_delete_fan_outs(f.s, STR("shop"), &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n, &f.err));
     assert_int_equal(n, 0);
 }
 
 static const struct CMUnitTest tests[] = {
     STORE_TEST(a_fan_out_job_comes_back_whole),
+    STORE_TEST(jobs_of_tables_that_share_an_index_are_kept_apart),
     STORE_TEST(equal_jobs_that_wait_are_one_of_the_newest_position),
     STORE_TEST(what_is_asked_for_while_it_runs_runs_once_more),
     STORE_TEST(jobs_of_one_place_begin_together_and_later_ones_wait),

@@ -157,3 +157,19 @@ def test_commands_take_any_table_of_a_join_and_explain_takes_its_ids(w):
             raise Failed(f"after a build of remark: {w.table(daemon, name)}")
     w.sql("TRUNCATE answer")
     w.equal(daemon, seconds=60)
+
+
+def test_a_row_that_very_many_children_hold_leads_to_each_of_them(w):
+    w.sql("CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(20)) CHARSET utf8mb4", *FORUM,
+          *(f"ALTER TABLE {t} ADD person_id INT, ADD KEY (person_id)" for t in ("question", "answer")),
+          "INSERT INTO person VALUES (1, 'Ada'), (2, 'Bob')",
+          *(f"INSERT INTO question VALUES {', '.join(f'({i}, {i}, 1)' for i in range(n, n + 500))}" for n in (1, 501, 1001)),
+          "INSERT INTO answer SELECT id, 1 + id % 50, 'a', 1 FROM question")
+    definitions = forum(w)
+    for table in definitions["tables"][:2]:
+        table["relations"] = [{"from": "person_id", "table": f"{w.schema}.person", "to": "id", "as": "by"}]
+    daemon = w.follow(definitions)
+    w.sql("UPDATE person SET name = 'Eve' WHERE id = 1", "UPDATE answer SET question_id = 7 WHERE id < 20")
+    daemon.kill()
+    daemon.start()
+    w.equal(daemon, seconds=60)

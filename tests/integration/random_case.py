@@ -31,6 +31,8 @@ class Tree:
         self.n += 1
         relation |= {'table': inner.name, 'as': f'r{self.n}', 'many': self.chance(0.6)}
         if self.chance(0.25):
+            relation['refresh'] = 'area'
+        if self.chance(0.35):
             relation['where'] = self.condition(inner)
         if self.chance(0.25):
             relation['order_by'] = f"{quote(self.rng.choice(inner.compared())[0])}{self.rng.choice(['', ' DESC'])}"
@@ -43,7 +45,7 @@ class Tree:
         form = self.rng.choice(['nested', 'flattened', None, None, None])
         if form:
             relation[form] = True
-        if self.chance(0.5):
+        if self.chance(0.6):
             relation['columns'] = self.columns(inner)
         if inner is outer:
             relation['max_depth'] = self.rng.randint(1, 3)
@@ -62,7 +64,7 @@ class Tree:
         rng = self.rng
         if self.chance(0.2):
             return ['*', {'name': rng.choice(table.columns)[0], 'skip': True}]
-        chosen = [self.column(c) for c in table.columns if self.chance(0.5)]
+        chosen = [self.column(c) for c in table.columns if self.chance(0.4)]
         if self.chance(0.15):
             chosen.append({'name': 'constant', 'value': rng.choice(['k', 7, True, ['a', 'b']])})
         names = [name for name, kind in table.columns if kind in ('ref', 'int', 'ci', 'bin', 'enum')]

@@ -7,7 +7,7 @@
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the module test_kill runs only so, or
-where --kills says how often.
+where --kills says how often.  --seeds makes tests of so many random schemas, from --seed on (test_shapes).
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
 with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
 set, the shared servers stay up after the run.
@@ -31,7 +31,7 @@ import world
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "kill", "memory", "held", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = "kill", "shapes", "memory", "held", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):

@@ -95,6 +95,7 @@ class Client(threading.Thread):
             self.error = e
         finally:
             self.connection.close()
+            self.tell(0)
 
     def transaction(self, cursor, statements):
         for statement in statements:
@@ -179,9 +180,9 @@ class Round:
 
     # -- work
 
-    def tell(self):
+    def tell(self, transactions=1):
         with self.changed:
-            self.done += 1
+            self.done += transactions
             self.changed.notify_all()
 
     def clients(self, number):
@@ -203,7 +204,7 @@ class Round:
             self.reach(share * total, clients)
             self.daemon.kill()
             self.killed += 1
-            self.reach((share + self.away.pop()) * total, clients)
+            self.reach(min(share + self.away.pop(), 1) * total, clients)
             self.daemon.configure(**self.limits.pop())
             self.daemon.start(wait=self.rng.random() < 0.5)
         for client in clients:
@@ -215,7 +216,7 @@ class Round:
     def reach(self, count, clients):
         """Waits until so many transactions of the phase are done, or all."""
         with self.changed:
-            self.changed.wait_for(lambda: self.done >= count or not any(c.is_alive() for c in clients), SECONDS)
+            self.changed.wait_for(lambda: self.done >= count or any(c.error for c in clients), SECONDS)
 
     # -- judgement
 

@@ -399,12 +399,22 @@ static bool list_partly(void *ctx, struct str topic, struct str database, struct
                : schema_list_tables(p->kept, topic, database, a, out, n);
 }
 
-/* The topic of the documents reads its tables as they are kept. */
+/* The topic of the documents reads the other's tables as they are kept: before changes of these come
+ * that were made later. */
 static bool note_moved(struct fitting *f)
 {
-    if (!str_equal(str_from(f->spec->topic), f->event.topic) &&
-        !same_shapes(&f->kept.tables, &f->now.tables))
-        __atomic_store_n(&f->co->routes_due, true, __ATOMIC_RELEASE);
+    struct coordinator *co = f->co;
+
+    if (str_equal(str_from(f->spec->topic), f->event.topic) ||
+        same_shapes(&f->kept.tables, &f->now.tables))
+        return true;
+    pthread_mutex_lock(&co->lock);
+
+    const struct topic *t = node_topic(co, str_from(f->spec->topic));
+
+    if (t != NULL && t->pipeline != NULL)
+        pipeline_renew(t->pipeline);
+    pthread_mutex_unlock(&co->lock);
     return true;
 }
 

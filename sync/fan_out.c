@@ -69,6 +69,7 @@ struct fan_out {
     pthread_t thread;
     bool started;
     bool resting; /* atomic */
+    bool settled; /* the thread's: the routing of this turn is the one that is wanted */
     bool fenced;  /* the thread's: another node owns the topic */
 
     pthread_mutex_t lock;
@@ -325,7 +326,7 @@ static bool is_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t
 /* Another source that is away does not keep the topic's own changes waiting. */
 static size_t leave_away(struct version *v, struct stored_fan_out *jobs, size_t n)
 {
-    const bool rests = clock_mono_ms() < v->foreign_ms;
+    const bool rests = clock_mono_ms() < v->foreign_ms || !v->f->settled;
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -430,7 +431,8 @@ static bool look(struct version *v, bool *waits, struct err *err)
     if (ok) {
         note_look(v, jobs, n, puts);
         n = leave_away(v, jobs, n);
-        v->look_ms = clock_mono_ms() + LOOK_MS;
+        v->look_ms = clock_mono_ms() + (f->settled ? LOOK_MS : POLL_MS);
+        *waits = !f->settled;
     }
     if (ok && n == 0)
         note_wait(v);
@@ -501,6 +503,10 @@ static bool step(struct version *v, bool *again, struct err *err)
     }
     if (fan_out_run_is_over(r))
         return end_run(v, err);
+    if (r->foreign && !f->settled) {
+        *again = false;
+        return true;
+    }
     if (fan_out_run_needs_page(r))
         return fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
 
@@ -517,7 +523,7 @@ static bool advance(struct version *v, bool *again, bool *waits, struct err *err
     bool ok = true;
 
     *again = v->run.number != 0;
-    *waits = fan_out_run_slice(&v->run) == SLICE_OUT;
+    *waits = fan_out_run_slice(&v->run) == SLICE_OUT || (v->run.foreign && !v->f->settled);
     if (v->run.number != 0) {
         ok = step(v, again, err);
     } else if (!__atomic_load_n(&v->f->resting, __ATOMIC_RELAXED)) {
@@ -603,8 +609,11 @@ static struct routing *present_routing(struct fan_out *f)
     return r;
 }
 
+/* Whether it is settled is asked first: the routing is that one then, or a later one. */
 static int64_t turn_all(struct fan_out *f)
 {
+    f->settled = f->opt.is_settled == NULL || f->opt.is_settled(f->opt.ctx);
+
     struct routing *r = present_routing(f);
     int64_t pause_ms = LOOK_MS;
 

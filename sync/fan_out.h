@@ -43,6 +43,10 @@ struct fan_out_options { /* all borrowed */
     struct server_access *server; /* the one that is followed */
     struct known_server *known;
     struct peers *peers; /* of the node */
+    /* The versions are taken as they are wanted.  What another topic told of its tables is in the
+     * plans then; what it changed later waits until it is. */
+    bool (*is_settled)(void *ctx);
+    void *ctx;
     size_t page;         /* root keys of a statement; 0: 10000 */
     size_t slice;        /* documents in flight of one version at most; 0: 1000 */
 };

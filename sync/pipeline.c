@@ -101,6 +101,13 @@ static void on_mark(void *ctx, const struct target *target, const char *reason)
     p->opt.mark(p->opt.ctx, target, reason);
 }
 
+static bool is_settled(void *ctx)
+{
+    struct pipeline *p = ctx;
+
+    return assignment_is_taken(p->assignment);
+}
+
 static bool is_at_rest(void *ctx)
 {
     struct pipeline *p = ctx;
@@ -255,7 +262,9 @@ static void make_builder(struct pipeline *p)
                                                        .reader = p->reader,
                                                        .server = o->server,
                                                        .known = p->known,
-                                                       .peers = o->peers});
+                                                       .peers = o->peers,
+                                                       .is_settled = is_settled,
+                                                       .ctx = p});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
                                                     .delivery = o->delivery,
                                                     .reader = p->reader,
@@ -513,6 +522,13 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
            err_set(err, ERR_RETRY,
                    "topic %s is not connected, or busy: the change takes effect when it is",
                    p->topic);
+}
+
+void pipeline_renew(struct pipeline *p)
+{
+    assignment_renew(p->assignment);
+    if (!handoff_put_command(p->handoff, take_versions, p))
+        log_debug("the topic ends");
 }
 
 void pipeline_load(struct pipeline *p, struct load_batch *batch)

@@ -76,6 +76,9 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
                            size_t n, int64_t timeout_ms, uint64_t *from,
                            struct err *err) MUST_CHECK;
 
+/* What another topic told of its tables changes plans: the versions are taken anew.  @thread any */
+void pipeline_renew(struct pipeline *p);
+
 /* Take a re-read batch of one of its targets. */
 void pipeline_load(struct pipeline *p, struct load_batch *batch);
 /* A document of one stays, as its row is gone. */

@@ -22,7 +22,8 @@ static bool stands_for(const struct write *a, bool begun, const struct write *b)
 {
     if (a->area > 0 && !is_same_area(a, b))
         return false;
-    if (b->op == DOC_REFRESH && b->fresh && (begun || a->op != DOC_REFRESH))
+    if (b->op == DOC_REFRESH && b->fresh &&
+        (begun || a->op != DOC_REFRESH || a->target != b->target))
         return false;
     if (b->op == DOC_REFRESH)
         return b->version <= a->version;

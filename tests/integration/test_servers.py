@@ -85,3 +85,120 @@ def test_a_thousand_changes_while_the_documents_log_stands_still_are_all_in_sear
     wait_until("the last name is shown", lambda: (
         w.engine.get(w.index("orders"), 2)["customer"]["name"] == "n999"), 10)
     abroad.equal(daemon)
+
+
+class Both:
+    """Random changes of all tables on both servers, keys and links included."""
+
+    def __init__(self, w, abroad):
+        self.w, self.abroad, self.rng = w, abroad, w.rng
+
+    def key(self):
+        return self.rng.randrange(1, 9)
+
+    def maybe(self):
+        return self.rng.choice(["NULL", str(self.key()), str(self.key())])
+
+    def code(self):
+        return self.rng.choice(["NULL", "'a'", "'A'", "'b'", "'x'", "''"])
+
+    def at_home(self):
+        return self.rng.choice([
+            f"REPLACE INTO orders VALUES ({self.key()}, {self.maybe()}, {self.code()})",
+            f"UPDATE orders SET customer_id = {self.maybe()} WHERE id = {self.key()}",
+            f"UPDATE orders SET code = {self.code()} WHERE id = {self.key()}",
+            f"DELETE FROM orders WHERE id = {self.key()}",
+            f"UPDATE IGNORE orders SET id = {self.key()} WHERE id = {self.key()}",
+            f"REPLACE INTO country VALUES ({self.key()}, 'c{self.rng.randrange(10 ** 6)}')",
+            f"DELETE FROM country WHERE id = {self.key()}"])
+
+    def away(self):
+        return self.rng.choice([
+            f"REPLACE INTO customer VALUES ({self.key()}, 'n{self.rng.randrange(10 ** 6)}', {self.maybe()})",
+            f"UPDATE customer SET name = 'm{self.rng.randrange(10 ** 6)}' WHERE id <= {self.key()}",
+            f"UPDATE customer SET country_id = {self.maybe()} WHERE id = {self.key()}",
+            f"UPDATE IGNORE customer SET id = {self.key()} WHERE id = {self.key()}",
+            f"DELETE FROM customer WHERE id = {self.key()}",
+            f"REPLACE INTO tag VALUES ({self.key()}, {self.code()}, 'w{self.rng.randrange(5)}')",
+            f"UPDATE tag SET code = {self.code()} WHERE id = {self.key()}",
+            f"DELETE FROM tag WHERE id = {self.key()}",
+            f"REPLACE INTO label VALUES ({self.key()}, 'l{self.rng.randrange(10 ** 6)}')",
+            f"DELETE FROM label WHERE id = {self.key()}",
+            f"INSERT IGNORE INTO customer_label VALUES ({self.key()}, {self.key()})",
+            f"DELETE FROM customer_label WHERE customer_id = {self.key()}"])
+
+    def run(self, transactions):
+        home, away = self.w.db.connect(self.w.schema), self.abroad.server.connect(self.w.schema)
+        for connection in (home, away):
+            with connection.cursor() as cursor:
+                cursor.execute("SET autocommit = 0")
+        for _ in range(transactions):
+            connection, change = self.rng.choice([(home, self.at_home), (away, self.away)])
+            with connection.cursor() as cursor:
+                for _ in range(self.rng.choice([1, 1, 2, 5])):
+                    cursor.execute(change())
+            self.rng.choice([connection.commit, connection.commit, connection.commit, connection.rollback])()
+        for connection in (home, away):
+            connection.commit()
+            connection.close()
+
+
+def test_documents_of_two_servers_are_right_under_random_work_builds_and_kills(w):
+    abroad = two_servers(w)
+    daemon = w.follow(abroad.definitions(orders("parent")))
+    work = Both(w, abroad)
+    for turn in range(10):
+        work.run(60)
+        if turn % 3 == 1:
+            daemon.command("index", "create", f"{w.schema}.orders", ok=(0, 1, 75))
+            work.run(20)
+        if turn % 2 == 0:
+            daemon.kill()
+            work.run(20)
+            daemon.start()
+        if turn % 4 == 3:
+            abroad.equal(daemon)
+    abroad.equal(daemon, seconds=60)
+
+
+def test_a_related_server_that_is_away_holds_up_only_what_shows_its_tables(w):
+    abroad = two_servers(w)
+    w.sql("CREATE TABLE plain (id INT PRIMARY KEY, a INT)", "INSERT INTO plain VALUES (1, 1)")
+    daemon = w.follow(abroad.definitions(orders("parent"), {"table": "plain"}))
+    abroad.equal(daemon)
+    abroad.server.kill()
+    w.sql("UPDATE orders SET code = 'x' WHERE id = 1", "UPDATE country SET name = 'where' WHERE id = 1")
+    for a in range(2, 6):
+        w.sql(f"UPDATE plain SET a = {a}")
+        wait_until("the other index goes on", lambda: w.engine.get(w.index("plain"), 1)["a"] == a, 20)
+    said = daemon.command("doctor", ok=(0, 1)).stdout
+    if "topic abroad" not in said:
+        raise Failed(f"doctor does not name the server that is away: {said}")
+    abroad.server.start(*abroad.server.options)
+    abroad.sql("UPDATE customer SET name = 'back' WHERE id = 1")
+    abroad.equal(daemon, seconds=60)
+
+
+def test_a_documents_server_that_is_away_loses_no_change_of_the_related_one(w):
+    abroad = two_servers(w)
+    abroad.sql("CREATE TABLE plain (id INT PRIMARY KEY, a INT)", "INSERT INTO plain VALUES (1, 1)")
+    daemon = w.follow(abroad.definitions(orders("parent"), {"table": "abroad.plain"}))
+    abroad.equal(daemon)
+    w.db.kill()
+    abroad.sql("UPDATE customer SET name = 'meanwhile'", "UPDATE plain SET a = 2")
+    wait_until("the related server's own index goes on", lambda: w.engine.get(w.index("plain"), 1)["a"] == 2, 20)
+    daemon.kill()
+    daemon.start()
+    w.db.start(*w.db.options)
+    abroad.equal(daemon, seconds=60)
+
+
+def test_a_changed_table_of_another_server_is_followed(w):
+    abroad = two_servers(w)
+    daemon = w.follow(abroad.definitions(orders("parent")))
+    abroad.equal(daemon)
+    abroad.sql("ALTER TABLE customer ADD COLUMN mail VARCHAR(40)", "UPDATE customer SET mail = 'a@b' WHERE id = 1")
+    wait_until("the new column is shown", lambda: (
+        w.engine.get(w.index("orders"), 1)["customer"].get("mail") == "a@b"), 30)
+    abroad.sql("TRUNCATE TABLE tag", "INSERT INTO tag VALUES (5, 'x', 'anew')")
+    abroad.equal(daemon, seconds=60)

@@ -242,6 +242,30 @@ static void check_tables(const struct check_servers *servers, struct asked *aske
     arena_free(a);
 }
 
+/* Columns that hold a parent's or a root's key can be that key. */
+static void check_plans(const struct definitions *d, const struct table_definition *lead,
+                        struct asked *asked, struct problems *problems)
+{
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
+
+    if (definition_members(d, lead, asked_list, asked, a, &members, &n))
+        for (size_t i = 0; i < n && i < PATTERN_CHECKS_MAX; i++) {
+            struct table_definition t = *members[i];
+            struct err err = {0};
+
+            t.place = (struct place){0}; /* it is told beside the message */
+
+            struct plan *plan = plan_compile(d, &t, asked_find, asked, &err);
+
+            if (plan == NULL)
+                problems_add(problems, SEVERITY_ERROR, members[i]->place, "%s", err.msg);
+            plan_unref(plan);
+        }
+    arena_free(a);
+}
+
 /* Fields of tables that share an index fit together. */
 static void check_shared(struct coordinator *co, const struct definitions *d,
                          const struct definition_diff *diff,
@@ -251,9 +275,12 @@ static void check_shared(struct coordinator *co, const struct definitions *d,
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
 
-        if ((t->join.given || t->pattern.len > 0) && definition_topic(d, t) == topic &&
-            definition_lead(d, t) == t && problems_count(problems, SEVERITY_ERROR) == 0 &&
-            index_touched(d, diff, t))
+        if ((!t->join.given && t->pattern.len == 0) || definition_topic(d, t) != topic ||
+            definition_lead(d, t) != t || problems_count(problems, SEVERITY_ERROR) > 0 ||
+            !index_touched(d, diff, t))
+            continue;
+        check_plans(d, t, asked, problems);
+        if (problems_count(problems, SEVERITY_ERROR) == 0)
             mapping_check(&(struct mapping_request){.definitions = d,
                                                     .table = t,
                                                     .find = asked_find,
@@ -367,7 +394,9 @@ static bool needs_build(const struct definitions *d, const struct definition_dif
     for (size_t i = 0; i < diff->n; i++) {
         const struct definition_change *c = &diff->changes[i];
 
-        if (c->needs_build && c->change == CHANGE_CHANGE &&
+        const bool joins = c->change == CHANGE_ADD && t->join.given; /* an index that is there */
+
+        if (c->needs_build && (c->change == CHANGE_CHANGE || joins) &&
             (str_equal(c->name, table_name(t)) ||
              (topic != NULL && strcmp(c->kind, "topic") == 0 &&
               str_equal(c->name, topic->name))))
@@ -574,7 +603,9 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
     const struct table_definition *t =
         str_equal(noun, STR("table")) ? definitions_table(now, name) : NULL;
     struct definitions *then = definition_remove(now, noun, name, err);
-    bool ok = then != NULL && (t == NULL || forget_versions(co, t, err));
+    /* The versions of an index that others share stay as they were built. */
+    bool ok = then != NULL && (t == NULL || definition_lead(now, t) != t ||
+                               forget_versions(co, t, err));
 
     if (then == NULL && err->code == 0) {
         const struct err why = *err;

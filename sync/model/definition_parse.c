@@ -374,6 +374,11 @@ static bool find_user(const struct definitions *d, enum section s, struct str na
             buf_printf(user, "database `%" STR_FMT "`", STR_ARG(d->databases[i].name));
             return true;
         }
+    for (size_t i = 0; s == SECTION_TABLES && i < d->n_tables; i++)
+        if (str_equal(d->tables[i].join.parent, name)) {
+            buf_printf(user, "its child `%" STR_FMT "`", STR_ARG(d->tables[i].table));
+            return true;
+        }
     for (size_t i = 0; s == SECTION_DATABASES && i < d->n_tables; i++)
         if (definition_uses_database(d, &d->tables[i], name)) {
             buf_printf(user, "table `%" STR_FMT "`", STR_ARG(table_name(&d->tables[i])));

@@ -140,8 +140,9 @@ static bool wait_page(const struct table_sync *s, struct page_note *n, struct er
 }
 
 static bool hand_over(const struct table_sync *s, const struct changed_row *rows, size_t n,
-                      uint64_t version, struct err *err)
+                      struct err *err)
 {
+    const uint64_t read = read_position_version(pipeline_read_position(s->pipeline));
     struct page_note *note = mem_alloc(1, sizeof(*note));
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     size_t n_writes = 0;
@@ -156,7 +157,8 @@ static bool hand_over(const struct table_sync *s, const struct changed_row *rows
             writes[n_writes++] = (struct doc_write){.target = target_ref(s->target),
                                                     .ticket = ticket_ref(ticket),
                                                     .op = DOC_REFRESH,
-                                                    .version = version,
+                                                    .fresh = true,
+                                                    .version = read + 1,
                                                     .id = rows[i].id,
                                                     .key = rows[i].key};
 
@@ -201,21 +203,6 @@ static bool wait_for_stream(const struct table_sync *s, struct mysql_conn *conn,
     return true;
 }
 
-/*
- * Above every version given out; one for a run, as few fit between two events.  A read of a
- * document that was on its way before may stand for it: what that did not show yet is read again
- * when late commits are over.
- */
-static bool take_version(const struct table_sync *s, uint64_t *version, struct err *err)
-{
-    if (*version == 0)
-        *version = read_position_repair_version(pipeline_read_position(s->pipeline));
-    return *version != 0 ||
-           err_set(err, ERR_RETRY,
-                   "rows were read so often while the log stood still that no version is left: "
-                   "it goes on when anything is written on the server");
-}
-
 static void advance(struct cursor *c, struct str value)
 {
     const struct str seen = buf_str(&c->seen);
@@ -239,7 +226,6 @@ static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, stru
                                 .since = arena_copy(a, buf_str(&c->seen)),
                                 .overlap_s = overlap ? s->overlap_s : 0,
                                 .limit = PAGE_ROWS};
-    uint64_t version = 0;
     size_t n = PAGE_ROWS;
     bool ok = true;
 
@@ -248,7 +234,7 @@ static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, stru
         struct changed_row *found;
 
         ok = changed_load(conn, &page, mine, &found, &n, err) &&
-             (n == 0 || (take_version(s, &version, err) && hand_over(s, found, n, version, err)));
+             (n == 0 || hand_over(s, found, n, err));
         if (ok && n > 0) {
             *rows += n;
             advance(c, found[n - 1].value);

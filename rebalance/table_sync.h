@@ -3,7 +3,8 @@
  *
  * For what no log tells: views, tables of other engines.  A run waits until the stream has read
  * what the log held when it began, so that it writes above whatever was written before, also
- * before a restart; then it hands over the keys of changed rows, page by page, to be read again.
+ * before a restart; then it hands over the keys of changed rows, page by page, to be read by reads
+ * that begin then (fresh, in struct doc_write).
  * The cursor is stored when a page is written.
  *
  * A transaction may commit later than the time that it wrote: until nothing newer came for the

@@ -129,3 +129,16 @@ def test_a_view_without_what_a_sync_needs_is_refused(w):
     done = daemon.command("doctor", ok=(0, 1))
     if "is a view that is read by time" not in done.stdout:
         raise Failed(f"doctor says: {done.stdout}")
+
+
+def test_changes_are_followed_for_as_long_as_the_log_stands_still(w):
+    """More of them than versions fit above one position."""
+    make(w)
+    daemon = w.follow(definition(w))
+    with w.db.connect(w.schema) as connection, connection.cursor() as cursor:
+        cursor.execute("SET sql_log_bin = 0")
+        for i in range(22):
+            cursor.execute(f"UPDATE sale SET qty = {3000 + i} WHERE id = 77")
+            connection.commit()
+            wait_until("the change is there", lambda: shown(w)["77"][0] == 2 * (3000 + i))
+    equal(w, daemon)

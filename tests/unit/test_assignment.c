@@ -17,6 +17,7 @@ static struct version_spec spec(struct definitions *d, const char *index)
 {
     return (struct version_spec){.definitions = d,
                                  .server = &server,
+                                 .topic = (char *)(uintptr_t) "shop",
                                  .index = (char *)(uintptr_t)index,
                                  .alias = (char *)(uintptr_t) "a",
                                  .write_alias = (char *)(uintptr_t) "w"};

@@ -13,6 +13,7 @@ librebalance_a_SOURCES = \
 	%D%/look.c            %D%/look.h \
 	%D%/node.c            %D%/node.h \
 	%D%/node_apply.c \
+	%D%/node_abroad.c \
 	%D%/node_areas.c \
 	%D%/node_build.c \
 	%D%/node_dead.c \

@@ -270,6 +270,7 @@ static void *coordinator_main(void *arg)
         node_rebuild_tables(co);
         node_forget_gone(co);
         relieve(co);
+        node_relieve_away(co);
         prune(co);
         pthread_mutex_unlock(&co->doing);
     }

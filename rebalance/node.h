@@ -96,6 +96,7 @@ struct coordinator {
     /* All guarded by doing. */
     uint64_t revision;
     int64_t pruned_ms;
+    int64_t full_ms; /* since when half of the queue is full; 0: it is not */
     bool settings_due;        /* indexes may lack settings of their definitions */
     struct err settings_why;  /* the last that was told of them */
     struct peers *peers;
@@ -296,6 +297,15 @@ bool node_fit_version(void *ctx, const struct version_spec *spec, const struct t
 /* A version_kept_fn, ctx: the coordinator. */
 bool node_kept_tables(void *ctx, const struct version_spec *spec, struct schema_list *tables,
                       struct err *err) MUST_CHECK;
+
+/* ---- node_abroad.c ---- */
+/* Why changed documents of the table wait, where another topic that has tables of them is away;
+ * appended.  Under lock or doing. */
+void node_append_away(const struct coordinator *co, const struct definitions *d,
+                      const struct table_definition *t, struct buf *reason);
+/* Tables whose documents wait so, and fill the queue, stop, so that the others go on; they are built
+ * again by themselves.  Under doing. */
+void node_relieve_away(struct coordinator *co);
 
 /* ---- node_rebuild.c ---- */
 /* Tables that are to be built again, and may be by themselves, begin.  Under doing. */

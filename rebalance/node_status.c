@@ -237,7 +237,7 @@ static void append_reason(const struct coordinator *co, struct json_writer *w,
                           const struct table_view *v)
 {
     struct str reason = STR("");
-    struct buf fix = {0};
+    struct buf fix = {0}, away = {0};
 
     if (v->stop != NULL)
         reason = v->stop->reason;
@@ -247,17 +247,24 @@ static void append_reason(const struct coordinator *co, struct json_writer *w,
         reason = v->rebuild->reason;
     else if (v->available != NULL)
         reason = node_sync_reason(co, buf_str(&v->index));
+    if (reason.len == 0 && v->available != NULL) {
+        node_append_away(co, co->definitions, t, &away);
+        reason = buf_str(&away);
+    }
     if (v->rebuild != NULL)
         node_append_rebuild_fix(co, c, t, &fix);
     else if (v->stop != NULL)
         buf_append(&fix, v->stop->way_out);
     else if (v->held != NULL)
         buf_append(&fix, str_from(held_fix));
+    else if (away.len > 0)
+        buf_append(&fix, STR("they go on by themselves when it is; see its reason"));
     else if (reason.len > 0)
         buf_append(&fix, STR("the sync by time is tried again by itself"));
     json_put_string(w, STR("reason"), reason);
     json_put_string(w, STR("fix"), buf_str(&fix));
     buf_free(&fix);
+    buf_free(&away);
 }
 
 static void append_table(struct coordinator *co, struct json_writer *w,

@@ -174,6 +174,8 @@ def test_a_related_server_that_is_away_holds_up_only_what_shows_its_tables(w):
     said = daemon.command("doctor", ok=(0, 1)).stdout
     if "topic abroad" not in said:
         raise Failed(f"doctor does not name the server that is away: {said}")
+    wait_until("status says what the documents wait for", lambda: (
+        "wait for topic abroad" in w.table(daemon, "orders")["reason"]), 20)
     abroad.server.start(*abroad.server.options)
     abroad.sql("UPDATE customer SET name = 'back' WHERE id = 1")
     abroad.equal(daemon, seconds=60)
@@ -202,3 +204,19 @@ def test_a_changed_table_of_another_server_is_followed(w):
         w.engine.get(w.index("orders"), 1)["customer"].get("mail") == "a@b"), 30)
     abroad.sql("TRUNCATE TABLE tag", "INSERT INTO tag VALUES (5, 'x', 'anew')")
     abroad.equal(daemon, seconds=60)
+
+
+def test_changes_that_wait_for_a_server_that_stays_away_do_not_stop_other_tables(w):
+    """They fill the queue; then their table stops, and is built again when the server is back."""
+    abroad = two_servers(w)
+    w.sql("CREATE TABLE plain (id INT PRIMARY KEY, a INT)", "INSERT INTO plain VALUES (1, 1)",
+          "INSERT INTO orders VALUES " + ", ".join(f"({n}, 1, 'a')" for n in range(1000, 7000)))
+    daemon = w.follow(abroad.definitions(orders("parent"), {"table": "plain"}), delivery={"bytes": "1MiB"})
+    abroad.equal(daemon)
+    abroad.server.kill()
+    w.sql("UPDATE orders SET code = 'b'", "UPDATE plain SET a = 2")
+    wait_until("the other table goes on", lambda: w.engine.get(w.index("plain"), 1)["a"] == 2, 120)
+    if w.table(daemon, "orders")["state"] not in ("stopped", "building"):
+        raise Failed(f"not stopped: {w.table(daemon, 'orders')}")
+    abroad.server.start(*abroad.server.options)
+    abroad.equal(daemon, seconds=90)

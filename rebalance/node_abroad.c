@@ -1,0 +1,138 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "sync/routing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AWAY_MS 30000 /* documents that cannot be read may fill half of the queue this long */
+
+/* A topic that has tables of documents of another one, and that cannot be read from now. */
+struct search_away {
+    const struct coordinator *co;
+    const struct definitions *d;
+    struct str own;
+    struct topic *found; /* NULL: none */
+};
+
+static bool is_up(const struct topic *t)
+{
+    struct pipeline_status s;
+
+    if (t->pipeline == NULL)
+        return false;
+    pipeline_status(t->pipeline, &s);
+    free(s.gtids);
+    return s.source.state == SOURCE_RUNNING;
+}
+
+static void look(void *ctx, struct str table)
+{
+    struct search_away *s = ctx;
+    const struct topic_definition *topic = definitions_topic_of(s->d, table);
+    struct topic *t;
+
+    if (s->found != NULL || topic == NULL || str_equal(topic->name, s->own))
+        return;
+    t = node_topic((struct coordinator *)(uintptr_t)s->co, topic->name);
+    if (t != NULL && !is_up(t))
+        s->found = t;
+}
+
+static struct topic *find_away(const struct coordinator *co, const struct definitions *d,
+                               const struct table_definition *t)
+{
+    const struct topic_definition *own = definition_topic(d, t);
+    struct search_away s = {co, d, own == NULL ? STR("") : own->name, NULL};
+
+    table_visit(t, look, &s);
+    return s.found;
+}
+
+void node_append_away(const struct coordinator *co, const struct definitions *d,
+                      const struct table_definition *t, struct buf *reason)
+{
+    const struct topic *away = find_away(co, d, t);
+
+    if (away != NULL)
+        buf_printf(reason, "documents that change wait for topic %s, which has tables of them "
+                           "and is not followed now",
+                   away->name);
+}
+
+/* ---- in the way ---- */
+
+static void stop(struct coordinator *co, const struct stored_version *v,
+                 const struct table_definition *t, struct str reason)
+{
+    struct topic *topic = node_topic(co, v->topic);
+    struct buf index = {0}, fix = {0};
+    struct err err = {0};
+
+    node_index_name(&index, v->index, v->number);
+
+    struct target *target = topic == NULL || topic->pipeline == NULL
+                                ? NULL
+                                : pipeline_target(topic->pipeline, buf_str(&index), STR(""));
+
+    if (target != NULL &&
+        !__atomic_load_n(&((struct reading *)target->plan)->stopped, __ATOMIC_RELAXED)) {
+        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+        /* Durable first: what is deferred lets the checkpoint pass. */
+        if (node_stop_target(co, target, reason.ptr, fix.ptr, &err) &&
+            node_wish_rebuild(co, table_name(t), reason.ptr, &err)) {
+            __atomic_store_n(&((struct reading *)target->plan)->stopped, true, __ATOMIC_RELAXED);
+            delivery_drop(co->delivery, buf_str(&index));
+            __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+        } else {
+            log_failure(LOG_ERROR, &err, "a table that is in the way could not be stopped");
+        }
+    }
+    target_unref(target);
+    buf_free(&index);
+    buf_free(&fix);
+}
+
+static void stop_all(struct coordinator *co)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+        struct definitions *d = NULL;
+        const struct table_definition *t;
+        struct err ignored = {0};
+        struct buf reason = {0};
+
+        if (!catalogue_is_live(v) || !node_version_definitions(co, v, &d, &t, &ignored))
+            continue;
+        node_append_away(co, d, t, &reason);
+        if (reason.len > 0)
+            stop(co, v, t, buf_str(&reason));
+        buf_free(&reason);
+        definitions_unref(d);
+    }
+    node_catalogue_free(c);
+}
+
+void node_relieve_away(struct coordinator *co)
+{
+    const size_t max =
+        co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
+    const int64_t now_ms = clock_mono_ms();
+
+    if (delivery_status(co->delivery).bytes_held < max / 2) {
+        co->full_ms = 0;
+        return;
+    }
+    if (co->full_ms == 0)
+        co->full_ms = now_ms;
+    if (now_ms - co->full_ms < AWAY_MS)
+        return;
+    co->full_ms = now_ms;
+    stop_all(co);
+}

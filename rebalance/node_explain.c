@@ -269,7 +269,7 @@ static void append_bulk(struct json_writer *w, const struct explained *e)
                                       .body = doc->body});
     struct write_ends ends = {0};
 
-    bulk_append(&lines, write);
+    bulk_append(&lines, write, 0);
     append_lines(w, buf_str(&lines));
     write_abandon(write, &ends);
     buf_free(&lines);

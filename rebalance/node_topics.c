@@ -155,6 +155,21 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     return max;
 }
 
+static uint64_t on_area_floor(void *ctx, const struct target *target)
+{
+    struct coordinator *co = ctx;
+    uint64_t floor = UINT64_MAX;
+
+    pthread_mutex_lock(&co->lock);
+
+    const struct topic *t = node_topic(co, str_from(target->topic));
+
+    if (t != NULL && t->pipeline != NULL)
+        floor = pipeline_area_floor(t->pipeline);
+    pthread_mutex_unlock(&co->lock);
+    return floor;
+}
+
 static void drop_held(struct coordinator *co, const char *index)
 {
     for (struct held_index **at = &co->held; *at != NULL; at = &(*at)->next)
@@ -202,6 +217,7 @@ struct delivery_options node_delivery_options(struct coordinator *co)
     o.dead = on_dead;
     o.cleared = on_cleared;
     o.stamp_max = on_stamp_max;
+    o.area_floor = on_area_floor;
     o.held = on_held;
     return o;
 }

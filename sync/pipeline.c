@@ -31,6 +31,8 @@
 
 #define HANDOFF_BYTES (4 << 20)
 #define STAND_MS      10000
+#define LATE_WRITES_MS 600000 /* far longer than an engine has a write that nobody waits for \
+                               */
 
 struct pipeline {
     struct pipeline *next; /* in a list of retired ones */
@@ -54,6 +56,7 @@ struct pipeline {
     bool builder_done; /* atomic */
     struct takeover takeover;
     bool quiesced, started;
+    int64_t started_ms;
     struct stop stop;
 
     pthread_mutex_t lock;
@@ -380,6 +383,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
 void pipeline_start(struct pipeline *p)
 {
     p->started = true;
+    p->started_ms = clock_mono_ms();
     peers_put(p->opt.peers, str_from(p->topic),
               &(struct peer){p->opt.server, p->known, p->reader, p->fan_out});
     reread_start(p->reread);
@@ -608,6 +612,15 @@ uint64_t pipeline_stamp_max(struct pipeline *p)
     const uint64_t read = read_position_version(p->reader);
 
     return end == 0 ? UINT64_MAX : (read > end ? read : end) + READ_POSITION_GAP;
+}
+
+uint64_t pipeline_area_floor(struct pipeline *p)
+{
+    const uint64_t end = dump_start_log_end(p->dump_start);
+
+    if (clock_mono_ms() - p->started_ms > LATE_WRITES_MS)
+        return 0;
+    return end == 0 ? UINT64_MAX : end + READ_POSITION_GAP;
 }
 
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version)

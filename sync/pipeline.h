@@ -109,6 +109,9 @@ uint64_t pipeline_epoch(const struct pipeline *p);
  * connect.  UINT64_MAX before the first connect.
  */
 uint64_t pipeline_stamp_max(struct pipeline *p);
+/* As delivery_options.area_floor: for ten minutes the highest version that an earlier daemon
+ * can have given out. */
+uint64_t pipeline_area_floor(struct pipeline *p);
 /* After pipeline_quiesce(): all that was read is with delivery. */
 bool pipeline_is_handed_over(struct pipeline *p);
 /* Everything that was read up to version is done. */

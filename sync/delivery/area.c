@@ -11,23 +11,24 @@
 #define TEXT(x)  TEXT_(x)
 #define TEXT_(x) #x
 
-/* One text for all areas and documents, so that an engine compiles it once. */
-#define SCRIPT                                                                     \
-    "def m = ctx._source." AREA_FIELD ";"                                          \
-    "if (m == null) { throw new IllegalArgumentException(params.whole); }"         \
-    "long whole = m.version;"                                                      \
-    "def part = m.areas == null ? null : m.areas[params.area];"                    \
-    "long known = part == null ? whole : part;"                                    \
-    "if (known >= params.version) { ctx.op = 'none'; return; }"                    \
-    "if (ctx._version - whole >= " TEXT(                                           \
-        AREA_UPDATES_MAX) " ||"                                                    \
-                          " ctx._version >= params.version)"                       \
-                          " { throw new IllegalArgumentException(params.whole); }" \
-                          "if (m.areas == null) { m.areas = [:]; }"                \
-                          "m.areas[params.area] = params.version;"                 \
-                          "ctx._source[params.area] = params.value;"
+#define UPDATES_MAX TEXT(AREA_UPDATES_MAX)
 
-void area_append_update(struct buf *out, const struct write *w)
+/* One text for all areas and documents, so that an engine compiles it once. */
+#define SCRIPT                                                             \
+    "def m = ctx._source." AREA_FIELD ";"                                  \
+    "if (m == null) { throw new IllegalArgumentException(params.whole); }" \
+    "long whole = m.version;"                                              \
+    "def part = m.areas == null ? null : m.areas[params.area];"            \
+    "long known = part == null ? whole : part;"                            \
+    "if (known >= params.version) { ctx.op = 'none'; return; }"            \
+    "if (ctx._version - whole >= " UPDATES_MAX                             \
+    " || ctx._version >= params.version || ctx._version < params.floor)"   \
+    " { throw new IllegalArgumentException(params.whole); }"               \
+    "if (m.areas == null) { m.areas = [:]; }"                              \
+    "m.areas[params.area] = params.version;"                               \
+    "ctx._source[params.area] = params.value;"
+
+void area_append_update(struct buf *out, const struct write *w, uint64_t floor)
 {
     assert(w->op == DOC_UPDATE && w->area > 0 && w->area <= w->target->n_areas);
     buf_append(out, STR("{\"script\":{\"lang\":\"painless\",\"source\":\"" SCRIPT
@@ -35,6 +36,8 @@ void area_append_update(struct buf *out, const struct write *w)
     buf_append_json(out, w->target->areas[w->area - 1]);
     buf_append(out, STR(",\"version\":"));
     buf_append_u64(out, w->version);
+    buf_append(out, STR(",\"floor\":"));
+    buf_append_u64(out, floor < INT64_MAX ? floor : INT64_MAX);
     buf_append(out, STR(",\"value\":"));
     buf_append(out, write_body(w));
     buf_append(out, STR("}}}"));

@@ -82,12 +82,12 @@ static void append_action(struct buf *out, const struct write *w)
     append_version(out, w);
 }
 
-static void append_body(struct buf *out, const struct write *w)
+static void append_body(struct buf *out, const struct write *w, uint64_t floor)
 {
     const size_t start = out->len;
 
     if (w->op == DOC_UPDATE)
-        area_append_update(out, w);
+        area_append_update(out, w, floor);
     else if (w->target->n_areas > 0)
         area_append_whole(out, w, write_body(w));
     else
@@ -98,12 +98,12 @@ static void append_body(struct buf *out, const struct write *w)
     buf_append_char(out, '\n');
 }
 
-void bulk_append(struct buf *out, const struct write *w)
+void bulk_append(struct buf *out, const struct write *w, uint64_t floor)
 {
     assert(w->op != DOC_REFRESH && w->version <= INT64_MAX);
     append_action(out, w);
     if (w->op != DOC_DELETE)
-        append_body(out, w);
+        append_body(out, w, floor);
 }
 
 /* Where there is a document of this id, an empty update of it is no change either. */
@@ -114,7 +114,7 @@ void bulk_append_guard(struct buf *out)
 
 size_t bulk_size(const struct write *w)
 {
-    const size_t ours = w->op == DOC_UPDATE ? 800 : w->target->n_areas > 0 ? 50 : 0;
+    const size_t ours = w->op == DOC_UPDATE ? 900 : w->target->n_areas > 0 ? 50 : 0;
 
     return 90 + ours + w->id_len + w->routing_len + w->body_len;
 }

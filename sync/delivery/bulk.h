@@ -20,6 +20,7 @@
 #include "sync/delivery/write.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 
@@ -31,8 +32,11 @@ void bulk_path(struct buf *out, struct str write_alias);
 /* "index", "delete" or "update" of w, no DOC_REFRESH. */
 struct str bulk_action(const struct write *w);
 
-/* Append the lines of w, no DOC_REFRESH, with a version below 2^63. */
-void bulk_append(struct buf *out, const struct write *w);
+/*
+ * Append the lines of w, no DOC_REFRESH, with a version below 2^63.  floor: of areas, 0: none
+ * (sync/delivery/area.h).
+ */
+void bulk_append(struct buf *out, const struct write *w, uint64_t floor);
 
 /* Append the lines of the guard, and its _id in the answer. */
 void bulk_append_guard(struct buf *out);

@@ -50,6 +50,11 @@ struct delivery_options {
      */
     uint64_t (*stamp_max)(void *ctx, const struct target *target);
     /*
+     * Earlier daemons may still have writes of target's documents below this version under way:
+     * no area of a document below it is updated.  NULL, 0: they have not.
+     */
+    uint64_t (*area_floor)(void *ctx, const struct target *target);
+    /*
      * An index is held (rights, blocks, missing alias, broken lineage), or has taken nothing for
      * failing_ms, since since_ms (monotonic); or it goes on again.  The code of why is the
      * status of its origin "http" (the request) or "item" (a document), 0: there is none.

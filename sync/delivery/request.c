@@ -507,11 +507,21 @@ static void put_aside_unfit(struct request *r)
     outlet_shrink_batch(r->outlet, b, n);
 }
 
+/* Below which no area is updated. */
+static uint64_t floor_of(const struct request *r)
+{
+    const struct delivery_options *opt = &r->sender->opt;
+    const struct target *t = outlet_target(r->outlet);
+
+    return t->n_areas == 0 || opt->area_floor == NULL ? 0 : opt->area_floor(opt->ctx, t);
+}
+
 /* False: nothing of it can be sent. */
 static bool make_body(struct request *r)
 {
     const struct batch *b = &r->batch;
     bool any_unfit = false, any_write = false;
+    const uint64_t floor = floor_of(r);
 
     buf_reserve(&r->body, b->bytes);
     for (size_t i = 0; i < b->n; i++) {
@@ -521,7 +531,7 @@ static bool make_body(struct request *r)
         any_unfit = any_unfit || w->unfit;
         any_write = any_write || (!w->unfit && w->op != DOC_DELETE);
         if (!w->unfit)
-            bulk_append(&r->body, w);
+            bulk_append(&r->body, w, floor);
     }
     if (any_unfit)
         put_aside_unfit(r);

@@ -85,6 +85,19 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
     return ok;
 }
 
+static uint64_t on_area_floor(void *ctx, const struct target *target)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    pthread_mutex_lock(&r->lock);
+
+    const uint64_t floor = r->area_floor;
+
+    pthread_mutex_unlock(&r->lock);
+    return floor;
+}
+
 static uint64_t on_stamp_max(void *ctx, const struct target *target)
 {
     struct rig *r = ctx;
@@ -244,6 +257,7 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
     o.dead = on_dead;
     o.cleared = on_cleared;
     o.stamp_max = on_stamp_max;
+    o.area_floor = on_area_floor;
     o.held = on_held;
     r->search = search_new(&search);
     r->delivery = delivery_new(r->search, &o);

@@ -37,6 +37,7 @@ struct rig {
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
+    uint64_t area_floor;
     size_t n_loads, n_area_loads, n_dead, n_cleared;
     bool is_held;
     char last_why[512], last_dead_id[64], last_dead_reason[512];

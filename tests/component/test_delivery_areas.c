@@ -272,6 +272,35 @@ static void the_version_never_rises_above_what_was_read(void **state)
     rig_check_parts(r, 2, 1001, "b", "y");
 }
 
+/* It was in the engine's queue when its daemon was killed. */
+static void a_late_whole_write_of_an_earlier_daemon_undoes_no_area(void **state)
+{
+    struct rig *r = *state;
+    const struct doc_write late = {.op = DOC_INDEX,
+                                   .target = r->target,
+                                   .id = STR("1"),
+                                   .version = 1000,
+                                   .body = STR("{\"text\":\"a\",\"part\":\"of 1000\"}")};
+
+    r->area_floor = 1018; /* the log ended at 1000 when this one started */
+    fake_search_put(r->fake, "orders_v2", "1", 900,
+                    "{\"_millrace\":{\"version\":900},\"text\":\"a\",\"part\":\"x\"}");
+    rig_start(r, NULL);
+    set(r, 1, "a", "of 1050");
+    write_area(r, 1, 1050);
+
+    struct doc_write again = late;
+
+    again.target = target_ref(r->target);
+    again.ticket = ticket_new(NULL, 0, &r->tickets);
+    rig_submit(r, &again);
+    rig_wait_done(r);
+    rig_check_parts(r, 1, 1050, "a", "of 1050");
+    rig_set_part(r, 1, "of 1100");
+    write_area(r, 1, 1100);
+    rig_check_parts(r, 1, 1051, "a", "of 1100"); /* nothing late is newer than that */
+}
+
 static void a_document_from_before_there_were_areas_is_written_whole(void **state)
 {
     struct rig *r = *state;
@@ -478,6 +507,7 @@ int main(void)
         AREA_TEST(a_whole_write_between_updates_is_not_lost),
         AREA_TEST(a_delete_between_updates_is_not_lost),
         AREA_TEST(the_version_never_rises_above_what_was_read),
+        AREA_TEST(a_late_whole_write_of_an_earlier_daemon_undoes_no_area),
         AREA_TEST(a_document_from_before_there_were_areas_is_written_whole),
         AREA_TEST(a_conflict_of_two_updates_becomes_a_whole_read),
         AREA_TEST(an_update_that_the_engine_cannot_do_becomes_a_whole_read),

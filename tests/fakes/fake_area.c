@@ -12,7 +12,7 @@
 
 struct params {
     struct buf area, whole;
-    uint64_t version;
+    uint64_t version, floor;
     struct str value;
 };
 
@@ -75,7 +75,7 @@ static enum fake_area judge(struct str source, uint64_t version, const struct pa
         return FAKE_AREA_REFUSED;
     if (known_version(ours, buf_str(&p->area), whole) >= p->version)
         return FAKE_AREA_NONE;
-    if (version - whole >= UPDATES_MAX || version >= p->version)
+    if (version - whole >= UPDATES_MAX || version >= p->version || version < p->floor)
         return FAKE_AREA_REFUSED;
     write_area(source, ours, p, out);
     return FAKE_AREA_WRITTEN;
@@ -90,6 +90,7 @@ enum fake_area fake_area_update(struct str source, uint64_t version, struct str 
     if (json_find_text(line, "/script/params/area", &p.area) &&
         json_find_text(line, "/script/params/whole", &p.whole) &&
         json_find_u64(line, "/script/params/version", &p.version) &&
+        json_find_u64(line, "/script/params/floor", &p.floor) &&
         json_find(line, "/script/params/value", &p.value))
         what = judge(source, version, &p, out);
     if (what == FAKE_AREA_REFUSED)

@@ -19,7 +19,7 @@ static void check_lines(const struct doc_write *in, const char *lines)
 
     struct write *w = write_new(&copy);
 
-    bulk_append(&b, w);
+    bulk_append(&b, w, 33);
     assert_string_equal(b.ptr, lines);
     assert_true(bulk_size(w) + 40 > b.len);
     buf_free(&b);
@@ -60,7 +60,7 @@ static void check_area_line(enum doc_op op, const char *body, const char *part)
     struct write_ends ends = {0};
     struct buf b = {0};
 
-    bulk_append(&b, w);
+    bulk_append(&b, w, 33);
     assert_non_null(strstr(b.ptr, part));
     assert_true(bulk_size(w) + 40 > b.len);
     assert_int_equal(b.ptr[b.len - 1], '\n');
@@ -83,8 +83,9 @@ static void an_area_is_a_scripted_update_without_a_version(void **state)
         DOC_UPDATE, "[{\"x\":1}]",
         "{\"update\":{\"_id\":\"7\",\"routing\":\"r\",\"retry_on_conflict\":3}}\n"
         "{\"script\":{\"lang\":\"painless\",\"source\":\"def m = ctx._source._millrace;");
-    check_area_line(DOC_UPDATE, "[{\"x\":\n1}]",
-                    "\"area\":\"a \\\"b\\\"\",\"version\":900,\"value\":[{\"x\": 1}]}}}\n");
+    check_area_line(
+        DOC_UPDATE, "[{\"x\":\n1}]",
+        "\"area\":\"a \\\"b\\\"\",\"version\":900,\"floor\":33,\"value\":[{\"x\": 1}]}}}\n");
 }
 
 static void a_fill_is_strict(void **state)

@@ -3,7 +3,7 @@
  *
  * Documents that lie where another one does, and move.  The engine here has one shard, so that
  * an `_id` is one document under every routing: what leaves one must not take along what came
- * under another (docs/adr/0021).
+ * under another (docs/adr/0022).
  */
 #include "config.h"
 

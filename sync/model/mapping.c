@@ -11,6 +11,7 @@
 #include "sync/model/definition_members.h"
 #include "sync/model/field_type.h"
 #include "sync/model/index_settings.h"
+#include "sync/model/mapping_shared.h"
 #include "sync/model/transform.h"
 
 #include <string.h>
@@ -338,122 +339,6 @@ static struct yaml_node *make_properties(struct maker *m, const struct table_def
 
 /* ---- tables that share an index ---- */
 
-static bool equal(const struct yaml_node *a, const struct yaml_node *b)
-{
-    struct buf x = {0}, y = {0};
-
-    yaml_append_json(&x, a, true);
-    yaml_append_json(&y, b, true);
-
-    const bool same = str_equal(buf_str(&x), buf_str(&y));
-
-    buf_free(&x);
-    buf_free(&y);
-    return same;
-}
-
-static void report_clash(struct maker *m, const struct table_definition *t, struct str name,
-                         const struct yaml_node *has, const struct yaml_node *other)
-{
-    struct buf x = {0}, y = {0};
-
-    yaml_append_json(&x, has, false);
-    yaml_append_json(&y, other, false);
-    problems_add(m->problems, SEVERITY_ERROR, t->place,
-                 "field `%" STR_FMT "` of %" STR_FMT " is %" STR_FMT
-                 ", and another table of index `%" STR_FMT "` makes it %" STR_FMT,
-                 STR_ARG(name), STR_ARG(t->table), STR_ARG(buf_str(&y)),
-                 STR_ARG(table_index(t)), STR_ARG(buf_str(&x)));
-    problems_fix(m->problems, "give it the same `type` in both, or another name with `as`");
-    buf_free(&x);
-    buf_free(&y);
-}
-
-/* Types that take every value of the ones before them. */
-static size_t width_of(const struct yaml_node *field)
-{
-    static const char *const widths[] = {"byte", "short", "integer", "long"};
-
-    for (size_t i = 0; field->kind == YAML_MAP && field->n == 1 && i < ARRAY_LEN(widths); i++)
-        if (has_type(field, str_from(widths[i])))
-            return i + 1;
-    return 0;
-}
-
-/* A field has one mapping, whichever table's documents show it; of whole numbers the wider. */
-static void add_properties(struct maker *m, struct yaml_node *all,
-                           const struct table_definition *t, const struct yaml_node *properties)
-{
-    for (size_t i = 0; i < properties->n; i++) {
-        const struct str name = properties->names[i]->text;
-        const struct yaml_node *has = yaml_find(all, name);
-
-        const size_t width = width_of(properties->items[i]);
-
-        if (has == NULL || (width_of(has) > 0 && width > width_of(has)))
-            yaml_put(m->a, all, name, properties->items[i]);
-        else if (width > 0 && width_of(has) > 0)
-            continue;
-        else if (!equal(has, properties->items[i]))
-            report_clash(m, t, name, has, properties->items[i]);
-    }
-}
-
-static void add_own_field(struct maker *m, struct yaml_node *all,
-                          const struct table_definition *t, struct str name,
-                          struct yaml_node *field, const char *what)
-{
-    if (yaml_find(all, name) != NULL) {
-        problems_add(m->problems, SEVERITY_ERROR, t->place,
-                     "`%" STR_FMT "` is the name of %s, and of a field of the documents",
-                     STR_ARG(name), what);
-        problems_fix(m->problems, "give one of them another name");
-        return;
-    }
-    yaml_put(m->a, all, name, field);
-}
-
-/* {"question": "answer"}, or a list where it has several children. */
-static struct yaml_node *join_relations(struct maker *m, const struct table_definition *lead)
-{
-    const struct definitions *d = m->r->definitions;
-    struct yaml_node *relations = yaml_new(m->a, YAML_MAP);
-
-    for (size_t i = 0; i < d->n_tables; i++) {
-        const struct table_definition *child = &d->tables[i];
-        const struct table_definition *parent =
-            !child->join.given || definition_lead(d, child) != lead || child == lead
-                ? NULL
-                : definitions_table(d, child->join.parent);
-        struct yaml_node *children;
-
-        if (parent == NULL)
-            continue;
-        children = yaml_find(relations, parent->join.name);
-        if (children == NULL) {
-            children = yaml_new(m->a, YAML_LIST);
-            yaml_put(m->a, relations, parent->join.name, children);
-        }
-        yaml_push(m->a, children, yaml_new_text(m->a, child->join.name));
-    }
-    return relations;
-}
-
-static void add_sharing(struct maker *m, struct yaml_node *all,
-                        const struct table_definition *lead)
-{
-    struct yaml_node *field = yaml_new(m->a, YAML_MAP);
-
-    if (lead->join.given) {
-        put(m, field, "type", text(m, "join"));
-        put(m, field, "relations", join_relations(m, lead));
-        add_own_field(m, all, lead, join_field(&lead->join), field, "the join field");
-    } else if (lead->source_field.len > 0) {
-        put(m, field, "type", text(m, "keyword"));
-        add_own_field(m, all, lead, lead->source_field, field, "`source_field`");
-    }
-}
-
 static void list_tables(struct maker *m, const struct table_definition *lead,
                         const struct table_definition ***list, size_t *n)
 {
@@ -477,16 +362,16 @@ static struct yaml_node *make_mappings(struct maker *m)
 {
     const struct table_definition *lead = definition_lead(m->r->definitions, m->r->table);
     struct yaml_node *mappings = yaml_new(m->a, YAML_MAP), *meta = yaml_new(m->a, YAML_MAP);
-    struct yaml_node *all = yaml_new(m->a, YAML_MAP);
+    const struct mapping_shared shared = {m->a, m->problems, yaml_new(m->a, YAML_MAP)};
     const struct table_definition **tables;
     size_t n;
 
     list_tables(m, lead, &tables, &n);
     for (size_t i = 0; i < n; i++)
-        add_properties(m, all, tables[i], make_properties(m, tables[i]));
-    add_sharing(m, all, lead);
+        mapping_shared_add(&shared, tables[i], make_properties(m, tables[i]));
+    mapping_shared_mark(&shared, m->r->definitions, lead);
     put(m, mappings, "dynamic", text(m, "strict"));
-    put(m, mappings, "properties", all);
+    put(m, mappings, "properties", shared.all);
     for (size_t i = 0; i < n; i++)
         merge_over(m->a, mappings, read_json(m->a, tables[i]->mapping_json, m->problems));
     if (m->r->meta.len > 0) {
@@ -577,6 +462,20 @@ bool mapping_final_settings(const struct table_definition *t, struct buf *json, 
     yaml_append_json(json, settings, false);
     arena_free(a);
     return true;
+}
+
+static bool equal(const struct yaml_node *a, const struct yaml_node *b)
+{
+    struct buf x = {0}, y = {0};
+
+    yaml_append_json(&x, a, true);
+    yaml_append_json(&y, b, true);
+
+    const bool same = str_equal(buf_str(&x), buf_str(&y));
+
+    buf_free(&x);
+    buf_free(&y);
+    return same;
 }
 
 bool mapping_changed_settings(const struct table_definition *from,

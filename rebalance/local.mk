@@ -32,6 +32,7 @@ librebalance_a_SOURCES = \
 	%D%/node_replica.c \
 	%D%/node_reset.c \
 	%D%/node_settings.c \
+	%D%/node_sharing.c \
 	%D%/node_shape.c \
 	%D%/node_state.c \
 	%D%/node_status.c \

@@ -237,8 +237,20 @@ bool node_bring_fields(struct coordinator *co, const struct stored_version *v,
 void node_check_replica(struct coordinator *co, const struct topic_definition *topic,
                         const struct database_definition *db, struct problems *problems);
 
-/* ---- node_areas.c ---- */
+/* ---- node_sharing.c ---- */
 struct asked;
+struct check_servers;
+/* Check the table, or those that its pattern names, against the server.  Blocks. */
+void node_check_tables(const struct check_servers *servers, struct asked *asked,
+                       const struct definitions *d, const struct table_definition *t,
+                       struct problems *problems);
+/* Whether documents of the tables that share the lead's index can be made, and their fields fit
+ * together.  Blocks. */
+void node_check_sharing(struct coordinator *co, const struct definitions *d,
+                        const struct table_definition *lead, struct asked *asked,
+                        struct problems *problems);
+
+/* ---- node_areas.c ---- */
 struct doctor_list;
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */
 void node_review_areas(struct coordinator *co, const struct definitions *d,

@@ -13,7 +13,6 @@
 #include "sync/model/definition_diff.h"
 #include "sync/model/definition_export.h"
 #include "sync/model/definition_parse.h"
-#include "sync/model/mapping.h"
 #include "sync/server_access.h"
 #include "sync/server_info.h"
 
@@ -182,91 +181,7 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
     arena_free(a);
 }
 
-#define PATTERN_CHECKS_MAX 20 /* tables of a pattern that are looked at closely */
-
-struct databases {
-    const struct table_definition *t, **tables;
-    size_t n;
-    struct problems *problems;
-};
-
-/* Tables that may not be seen are not there: nothing else would tell. */
-static void check_database(void *ctx, const struct database_definition *db)
-{
-    const struct databases *of = ctx;
-    struct str database, name;
-
-    for (size_t i = 0; i < of->n; i++)
-        if (definition_split_table(of->tables[i]->table, &database, &name) &&
-            str_equal(database, db->name))
-            return;
-    problems_add(of->problems, SEVERITY_WARNING, of->t->place,
-                 "database %" STR_FMT " has no table like `%" STR_FMT
-                 "` that the user of the topic may see",
-                 STR_ARG(db->name), STR_ARG(of->t->pattern));
-    problems_fix(of->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO the user of the topic, if it "
-                               "should have",
-                 STR_ARG(database_schema(db)));
-}
-
-/* The table, or those that its pattern names. */
-static void check_tables(const struct check_servers *servers, struct asked *asked,
-                         const struct definitions *d, const struct table_definition *t,
-                         struct problems *problems)
-{
-    struct arena *a = arena_new();
-    const struct table_definition *single[] = {t}, **tables = single;
-    struct err err = {0};
-    size_t n = 1;
-
-    if (t->pattern.len > 0 && !definition_members(d, t, asked_list, asked, a, &tables, &n)) {
-        err_set(&err, ERR_RETRY, "the tables of `%" STR_FMT "` could not be listed",
-                STR_ARG(t->pattern));
-        n = 0;
-    } else if (n == 0) {
-        problems_add(problems, SEVERITY_ERROR, definitions_place(d, t->pattern, t->place),
-                     "no table has a name like `%" STR_FMT "`", STR_ARG(t->pattern));
-        problems_fix(problems, "create the first, or GRANT SELECT on it TO the user of the topic");
-    }
-    if (t->pattern.len > 0 && n > 0)
-        definition_pattern_databases(
-            d, t, check_database,
-            &(struct databases){.t = t, .tables = tables, .n = n, .problems = problems});
-    for (size_t i = 0; err.kind == ERR_NONE && i < n && i < PATTERN_CHECKS_MAX &&
-                       (i == 0 || problems_count(problems, SEVERITY_ERROR) == 0);
-         i++)
-        if (!definition_check_table(servers, d, tables[i], problems, &err))
-            break;
-    if (err.kind != ERR_NONE)
-        problems_add(problems, SEVERITY_ERROR, t->place, "%s", err.msg);
-    arena_free(a);
-}
-
-/* Columns that hold a parent's or a root's key can be that key. */
-static void check_plans(const struct definitions *d, const struct table_definition *lead,
-                        struct asked *asked, struct problems *problems)
-{
-    const struct table_definition **members;
-    struct arena *a = arena_new();
-    size_t n;
-
-    if (definition_members(d, lead, asked_list, asked, a, &members, &n))
-        for (size_t i = 0; i < n && i < PATTERN_CHECKS_MAX; i++) {
-            struct table_definition t = *members[i];
-            struct err err = {0};
-
-            t.place = (struct place){0}; /* it is told beside the message */
-
-            struct plan *plan = plan_compile(d, &t, asked_find, asked, &err);
-
-            if (plan == NULL)
-                problems_add(problems, SEVERITY_ERROR, members[i]->place, "%s", err.msg);
-            plan_unref(plan);
-        }
-    arena_free(a);
-}
-
-/* Fields of tables that share an index fit together. */
+/* Tables that share an index fit together. */
 static void check_shared(struct coordinator *co, const struct definitions *d,
                          const struct definition_diff *diff,
                          const struct topic_definition *topic, struct asked *asked,
@@ -275,20 +190,10 @@ static void check_shared(struct coordinator *co, const struct definitions *d,
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
 
-        if ((!t->join.given && t->pattern.len == 0) || definition_topic(d, t) != topic ||
-            definition_lead(d, t) != t || problems_count(problems, SEVERITY_ERROR) > 0 ||
-            !index_touched(d, diff, t))
-            continue;
-        check_plans(d, t, asked, problems);
-        if (problems_count(problems, SEVERITY_ERROR) == 0)
-            mapping_check(&(struct mapping_request){.definitions = d,
-                                                    .table = t,
-                                                    .find = asked_find,
-                                                    .list = asked_list,
-                                                    .ctx = asked,
-                                                    .flavor = search_flavor(co->opt.search),
-                                                    .major = search_major(co->opt.search)},
-                          problems);
+        if ((t->join.given || t->pattern.len > 0) && definition_topic(d, t) == topic &&
+            definition_lead(d, t) == t && problems_count(problems, SEVERITY_ERROR) == 0 &&
+            index_touched(d, diff, t))
+            node_check_sharing(co, d, t, asked, problems);
     }
 }
 
@@ -312,7 +217,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         if (definition_topic(d, &d->tables[i]) != topic ||
             !table_touched(d, diff, &d->tables[i]))
             continue;
-        check_tables(&servers, asked, d, &d->tables[i], problems);
+        node_check_tables(&servers, asked, d, &d->tables[i], problems);
         node_review_areas(co, d, &d->tables[i], asked, problems);
     }
     if (conn != NULL)

@@ -48,11 +48,11 @@ def change_orders(w, seed, until):
     rng, connection = random.Random(seed), w.db.connect(w.schema)
     with connection.cursor() as cursor:
         while time.monotonic() < until:
-            first = rng.randrange(1, ORDERS - 50)
-            cursor.execute(f"UPDATE order_item SET qty = 1 + qty % 9 WHERE order_id BETWEEN {first} AND {first + 49}")
-            if rng.random() < 0.1:
+            first = rng.randrange(1, ORDERS - 150)
+            cursor.execute(f"UPDATE order_item SET qty = 1 + qty % 9 WHERE order_id BETWEEN {first} AND {first + 149}")
+            if rng.random() < 0.05:
                 cursor.execute(f"UPDATE customer SET city = 'city {rng.random()}' WHERE id = {rng.randrange(1, CUSTOMERS)}")
-            if rng.random() < 0.02:
+            if rng.random() < 0.01:
                 cursor.execute(f"UPDATE product SET name = 'name {rng.random()}' WHERE id = {rng.randrange(1, PRODUCTS)}")
             connection.commit()
             time.sleep(0.02)

@@ -31,8 +31,7 @@
 
 #define HANDOFF_BYTES (4 << 20)
 #define STAND_MS      10000
-#define LATE_WRITES_MS 600000 /* far longer than an engine has a write that nobody waits for \
-                               */
+#define LATE_WRITES_MS 600000 /* far beyond the life of a write that nobody waits for */
 
 struct pipeline {
     struct pipeline *next; /* in a list of retired ones */

@@ -93,6 +93,7 @@ static struct yaml_node *join_relations(struct arena *a, const struct definition
 {
     struct yaml_node *relations = yaml_new(a, YAML_MAP);
 
+    yaml_put(a, relations, lead->join.name, yaml_new(a, YAML_LIST)); /* also without children */
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table_definition *child = &d->tables[i];
         const struct table_definition *parent =

@@ -210,3 +210,11 @@ def test_what_cannot_be_parent_and_child_is_refused_and_a_table_that_joins_later
     w.sql("INSERT INTO question VALUES (3, 'c')")
     if w.table(daemon, "question")["state"] != "available":
         raise Failed("the index went with one of its tables")
+
+
+def test_a_root_without_children_yet_is_an_index(w):
+    w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a')")
+    definitions = forum(w)
+    daemon = w.follow(definitions | {"tables": definitions["tables"][:1]})
+    w.sql("INSERT INTO question VALUES (2, 'b')")
+    w.equal(daemon)

@@ -328,8 +328,8 @@ void node_forget_gone(struct coordinator *co)
     pthread_mutex_unlock(&co->lock);
 }
 
-static bool leads_to(const struct definitions *d, const struct table_definition *t,
-                     struct str topic);
+static bool index_leads_to(const struct definitions *d, const struct table_definition *lead,
+                           struct str topic);
 
 /* One of another topic only where it shows tables of this one. */
 static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
@@ -367,8 +367,8 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
         return;
     }
     if (!str_equal(v->topic, for_topic) &&
-        (spec->table->join.given || spec->table->pattern.len > 0 ||
-         !leads_to(spec->definitions, spec->table, for_topic))) {
+        (spec->table->pattern.len > 0 ||
+         !index_leads_to(spec->definitions, spec->table, for_topic))) {
         version_spec_free(spec);
         return;
     }
@@ -425,12 +425,21 @@ static void note_topic(void *ctx, struct str table)
     l->found = l->found || (t != NULL && str_equal(t->name, l->topic));
 }
 
-static bool leads_to(const struct definitions *d, const struct table_definition *t,
-                     struct str topic)
+/* A table of the index does. */
+static bool index_leads_to(const struct definitions *d, const struct table_definition *lead,
+                           struct str topic)
 {
     struct leading l = {d, topic, false};
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
 
-    table_visit(t, note_topic, &l);
+    if (lead->pattern.len > 0 || !definition_members(d, lead, NULL, NULL, a, &members, &n))
+        table_visit(lead, note_topic, &l);
+    else
+        for (size_t i = 0; i < n; i++)
+            table_visit(members[i], note_topic, &l);
+    arena_free(a);
     return l.found;
 }
 
@@ -444,7 +453,7 @@ bool node_route_guests(struct coordinator *co, const struct stored_version *v, i
     for (struct topic *t = co->topics; ok && t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
 
-        if (str_equal(name, v->topic) || !leads_to(d, table, name))
+        if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
             continue;
         ok = node_route(co, name, timeout_ms, NULL, err) ||
              err_wrap(err, "topic %s, which has tables of the documents", t->name);

@@ -13,7 +13,7 @@ struct checker {
     const struct definitions *d;
     struct problems *problems;
     struct str topic; /* of the table that is looked at; empty: unknown */
-    bool shares_index; /* it is one of several tables of an index */
+    bool is_pattern; /* it stands for several tables */
 };
 
 #define REPORT(c, text, otherwise, ...)         \
@@ -263,12 +263,12 @@ static void check_through(struct checker *c, const struct relation_definition *r
 static void check_followed(struct checker *c, const struct relation_definition *r,
                            const struct database_definition *db)
 {
-    if (!c->shares_index || db == NULL || str_equal(db->topic, c->topic) ||
+    if (!c->is_pattern || db == NULL || str_equal(db->topic, c->topic) ||
         r->refresh == REFRESH_NONE)
         return;
     REPORT(c, r->table, r->place,
            "changes of a table of another topic (`%" STR_FMT
-           "`) are not followed yet in an index of several tables",
+           "`) are not followed yet by a `pattern`",
            STR_ARG(db->topic));
     problems_fix(c->problems, "refresh: none");
 }
@@ -319,7 +319,7 @@ static void check_table(struct checker *c, const struct table_definition *t)
         t->pattern.len > 0 ? definition_topic(c->d, t) : NULL;
 
     c->topic = db != NULL ? db->topic : topic != NULL ? topic->name : STR("");
-    c->shares_index = t->join.given || t->pattern.len > 0;
+    c->is_pattern = t->pattern.len > 0;
     if (t->table.len == 0 && t->pattern.len == 0)
         problems_add(c->problems, SEVERITY_ERROR, t->place,
                      "a table needs `table`, or `pattern` for many alike");

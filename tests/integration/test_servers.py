@@ -220,3 +220,24 @@ def test_changes_that_wait_for_a_server_that_stays_away_do_not_stop_other_tables
         raise Failed(f"not stopped: {w.table(daemon, 'orders')}")
     abroad.server.start(*abroad.server.options)
     abroad.equal(daemon, seconds=90)
+
+
+def test_children_in_an_index_of_parents_show_rows_of_another_server(w):
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))",
+          "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, by_id INT, KEY (by_id))",
+          "INSERT INTO question VALUES (1, 'a'), (2, 'b')", "INSERT INTO answer VALUES (10, 1, 1), (11, 2, 1), (12, NULL, 2)")
+    abroad = Abroad(w)
+    abroad.sql("CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO person VALUES (1, 'Ada'), (2, 'Bob')")
+    daemon = w.follow(abroad.definitions(
+        {"table": "question", "index": "forum", "join": {"name": "question"}},
+        {"table": "answer", "index": "forum", "join": {"name": "answer", "parent": "question", "parent_column": "question_id"},
+         "relations": [{"from": "by_id", "table": "abroad.person", "to": "id", "as": "by"}]}))
+    abroad.equal(daemon)
+    abroad.sql("UPDATE person SET name = 'Eve' WHERE id = 1")
+    abroad.equal(daemon)
+    w.sql("UPDATE answer SET question_id = 1 WHERE id = 11", "UPDATE answer SET question_id = 2 WHERE id = 12")
+    abroad.sql("UPDATE person SET name = 'Zoe'")
+    abroad.equal(daemon)
+    abroad.sql("DELETE FROM person WHERE id = 1")
+    w.sql("UPDATE answer SET question_id = 2")
+    abroad.equal(daemon)

@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/test_key \
 	%D%/test_key_set \
 	%D%/test_lookup \
+	%D%/test_membership \
 	%D%/test_plan \
 	%D%/test_plan_areas \
 	%D%/test_transform
@@ -11,6 +12,7 @@ tests_unit_test_field_LDADD   = $(document_test_ldadd)
 tests_unit_test_key_LDADD     = $(document_test_ldadd)
 tests_unit_test_key_set_LDADD = $(document_test_ldadd)
 tests_unit_test_lookup_LDADD  = $(document_test_ldadd)
+tests_unit_test_membership_LDADD = $(document_test_ldadd)
 tests_unit_test_plan_LDADD    = $(document_test_ldadd)
 tests_unit_test_plan_areas_LDADD = $(document_test_ldadd)
 tests_unit_test_transform_LDADD = $(document_test_ldadd)

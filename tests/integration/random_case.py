@@ -22,8 +22,8 @@ class Tree:
     def chance(self, share):
         return self.rng.random() < share
 
-    def relation(self, outer, depth):
-        """A relation from the outer table, or None where nothing can be joined."""
+    def relation(self, outer, depth, arrays):
+        """A relation from the outer table, or None where nothing can be joined; arrays: how many are around it."""
         inner = self.rng.choice(self.tables)
         relation = self.through(outer, inner) if self.chance(0.25) else self.direct(outer, inner)
         if relation is None:
@@ -38,7 +38,7 @@ class Tree:
             relation['order_by'] = f"{quote(self.rng.choice(inner.compared())[0])}{self.rng.choice(['', ' DESC'])}"
         if relation['many']:
             relation |= {'distinct': self.chance(0.25)}
-            if self.chance(0.25):
+            if self.chance(0.25) or arrays > 1:  # what arrays in arrays hold multiplies
                 relation['limit'] = self.rng.randint(1, 4)
         if self.chance(0.2):
             return relation | {'values': self.rng.choice(inner.columns)[0]}
@@ -49,7 +49,9 @@ class Tree:
             relation['columns'] = self.columns(inner)
         if inner is outer:
             relation['max_depth'] = self.rng.randint(1, 3)
-        relation['relations'] = self.relations(inner, depth - 1)
+            if relation['many'] and relation['max_depth'] > 1:
+                relation['limit'] = self.rng.randint(1, 3)
+        relation['relations'] = self.relations(inner, depth - 1, arrays + relation['many'])
         return relation
 
     def condition(self, table):
@@ -114,13 +116,13 @@ class Tree:
             'from': first[0], 'to': second[1],
             'through': {'table': link.name, 'from': first[1], 'to': second[0]}}
 
-    def relations(self, outer, depth):
+    def relations(self, outer, depth, arrays=0):
         wanted = self.rng.randint(0, 2) if depth > 0 else 0
-        return [r for r in (self.some_relation(outer, depth) for _ in range(wanted)) if r]
+        return [r for r in (self.some_relation(outer, depth, arrays) for _ in range(wanted)) if r]
 
-    def some_relation(self, outer, depth):
+    def some_relation(self, outer, depth, arrays=0):
         """A few tries, as not every two tables can be joined."""
-        return next((r for r in (self.relation(outer, depth) for _ in range(20)) if r), None)
+        return next((r for r in (self.relation(outer, depth, arrays) for _ in range(20)) if r), None)
 
     def table(self, table, depth):
         relations = self.relations(table, depth) or [self.some_relation(table, 1)]
@@ -168,6 +170,16 @@ class Case:
             found = Tree(self.rng, self.tables, self.classes).table(table, depth)
             if places(found) <= PLACES:
                 break
+        return found
+
+    def named(self, definitions):
+        """(table, column) of all that only conditions and orders may name."""
+        tables, found, left = {t.name: t for t in self.tables}, [], list(definitions)
+        for thing in left:
+            left += thing.get('relations', [])
+            said = ' '.join(thing.get(field, '') for field in ('where', 'order_by', 'filter'))
+            table = tables[thing['table']]
+            found += [(table, c) for c in table.columns if c not in table.key and quote(c[0]) in said]
         return found
 
     def first_rows(self):

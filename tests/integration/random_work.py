@@ -24,6 +24,15 @@ class Work:
         statements = [s for kind in self.rng.choices(kinds, weights, k=n) for s in kind()]
         return ["BEGIN", *statements, "ROLLBACK" if self.rng.random() < 0.05 else "COMMIT"]
 
+    def small_transaction(self, named):
+        """One column of some rows, which nothing else makes good; mostly one of those named: [(table, column)]."""
+        table = self.table()
+        column = self.rng.choice(self.others(table))
+        if named and self.rng.random() < 0.7:
+            table, column = self.rng.choice(named)
+        where = self.rng.choice([self.one(table), self.several(table), self.several(table)])
+        return ["BEGIN", f"UPDATE IGNORE {table.sql_name()} SET {self.set(table, [column])} WHERE {where}", "COMMIT"]
+
     # -- pieces
 
     def table(self):

@@ -162,3 +162,13 @@ def test_rows_that_lead_to_one_another_many_times_over_are_followed_once(w):
         {"from": "team", "table": "member", "to": "team", "as": "first", "order_by": "v DESC", "max_depth": 5}]}))
     w.sql("UPDATE member SET v = 1 WHERE id = 30")
     w.equal(daemon, seconds=60)
+
+
+def test_a_column_that_only_a_condition_names_counts_when_it_changes(w):
+    w.sql("CREATE TABLE parent (id INT PRIMARY KEY)", "CREATE TABLE child (id INT PRIMARY KEY, up INT, hidden INT, KEY (up))",
+          "INSERT INTO parent VALUES (1)", "INSERT INTO child VALUES (1, 1, 0), (2, 1, 1)")
+    daemon = w.follow(w.definitions({"table": "parent", "relations": [
+        {"from": "id", "table": "child", "to": "up", "as": "children", "many": True, "where": "hidden = 0", "columns": ["id"]}]}))
+    for statement in ("UPDATE child SET hidden = 1 WHERE id = 1", "UPDATE child SET hidden = 0"):
+        w.sql(statement)
+        w.equal(daemon)

@@ -18,7 +18,8 @@ from random_work import Work
 from servers import Failed, wait_until
 
 SHARED = 30  # seeds
-PHASES = 3  # of work, each judged
+PHASES = 3  # of work and kills, each judged
+QUIET = 2  # after these: of a few changes, which nothing that is under way makes good
 CLIENTS = 3
 SECONDS = 120  # for what others wait for
 STILL = 30  # seconds without a request to the engine, after which nothing more is hoped for
@@ -46,7 +47,9 @@ class Shape:
         self.schema = [t.create() for t in case.tables]
         self.rows = list(case.first_rows())
         work = Work(case.rng, case.tables)
-        self.phases = [[work.transaction() for _ in range(case.rng.randint(4, 24))] for _ in range(PHASES)]
+        self.phases = [[work.transaction() for _ in range(case.rng.randint(4, 20))] for _ in range(PHASES)]
+        named = case.named(self.tables)
+        self.phases += [[work.small_transaction(named) for _ in range(4)] for _ in range(QUIET)]
         self.clients = case.rng.choice([1, 1, 2])
 
     def create(self, w):
@@ -126,6 +129,7 @@ class Round:
         self.shapes = [Shape(w, seed) for seed in seeds]
         self.limits = [self.some_limits() for _ in range(12)]
         self.kills = [sorted(self.rng.random() for _ in range(self.rng.choice([1, 2, 3]))) for _ in range(PHASES)]
+        self.kills += [[]] * QUIET
         self.away = [self.rng.random() * 0.2 for _ in range(12)]  # for which share of a phase it stays killed
         self.done, self.changed = 0, threading.Condition()
         self.killed = self.documents = self.in_parts = 0
@@ -165,7 +169,7 @@ class Round:
                       for n in range(CLIENTS)]
             for thread in builds:
                 thread.start()
-            for number in range(PHASES):
+            for number in range(PHASES + QUIET):
                 self.work(number)
                 for thread in builds:
                     thread.join()

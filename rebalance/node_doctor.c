@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/look.h"
 #include "rebalance/node.h"
 
 #include "rebalance/doctor.h"
@@ -344,6 +345,22 @@ static void check_definitions(struct coordinator *co, const struct definitions *
     asked_fini(&asked);
 }
 
+/* The tables that it names now; that these cannot be listed is told where the server is asked. */
+static void add_pattern(struct coordinator *co, const struct table_definition *t,
+                        struct arena *a, struct table_list *list)
+{
+    const struct table_definition **members;
+    struct err ignored = {0};
+    struct look look;
+    size_t n;
+
+    if (look_open(co, list->d, t, &look, &ignored) &&
+        definition_members(list->d, t, look_list, &look, a, &members, &n))
+        for (size_t i = 0; i < n; i++)
+            add_table(list, members[i]->table);
+    look_close(&look);
+}
+
 static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct doctor_list *l)
 {
@@ -354,8 +371,11 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     struct err err = {0};
 
     buf_printf(&group, "topic %" STR_FMT, STR_ARG(topic->name));
-    for (size_t i = 0; i < d->n_tables; i++)
+    for (size_t i = 0; i < d->n_tables; i++) {
         table_visit(&d->tables[i], add_table, &list);
+        if (d->tables[i].pattern.len > 0 && definition_topic(d, &d->tables[i]) == topic)
+            add_pattern(co, &d->tables[i], l->arena, &list);
+    }
     if (node_replica_identity(co, topic, &replica, &err) &&
         server_access_new(&server, topic, NULL, co->opt.data_dir, &err))
         doctor_mysql(l, &(struct doctor_mysql_options){.group = buf_str(&group),

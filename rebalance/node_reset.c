@@ -2,6 +2,8 @@
 
 #include "rebalance/node.h"
 
+#include "src/store_fan_out.h"
+
 #include "src/base/clock.h"
 #include "src/base/log.h"
 
@@ -66,7 +68,7 @@ bool node_reset_topic(struct coordinator *co, const struct definitions *d, struc
     if (t != NULL)
         node_stop_topic(co, t);
     return stop_tables(co, d, topic, reason, n, err) && node_drop_builds(co, topic, err) &&
-           drop_position(co, topic, err);
+           store_delete_fan_outs(co->opt.store, topic, err) && drop_position(co, topic, err);
 }
 
 bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,

@@ -100,7 +100,7 @@ struct fan_out_sum {
 bool store_sum_fan_outs(struct store *s, struct arena *a, struct fan_out_sum **out, size_t *n,
                         struct err *err) MUST_CHECK;
 
-/* The topic is no more. */
+/* All of the topic's: its versions stop, and are built again. */
 bool store_delete_fan_outs(struct store *s, struct str topic, struct err *err) MUST_CHECK;
 
 #endif

@@ -35,6 +35,9 @@ def test_tables_of_a_pattern_are_one_index_and_new_ones_come_in_by_themselves(w)
     w.equal(daemon)
     if sources(w) != {"part_1", "part_2", "part_10", "part_5"}:
         raise Failed(f"documents are of {sources(w)}")
+    told = daemon.command("doctor", ok=None).stdout
+    if "part_10" not in told:
+        raise Failed(f"doctor does not look at the tables of the pattern: {told}")
     daemon.kill()
     w.sql("CREATE TABLE part_11 LIKE part_1", "INSERT INTO part_11 VALUES (4, 'while away')", "DELETE FROM part_1 WHERE id = 3")
     daemon.start()

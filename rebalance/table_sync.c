@@ -112,8 +112,11 @@ static void on_page_done(void *ctx, enum outcome worst)
 {
     struct page_note *n = ctx;
 
-    (void)worst; /* a refused document is a dead letter */
-    __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
+    /* A refused document is a dead letter; one that was given up is read again. */
+    if (worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED)
+        __atomic_store_n(&n->lost, true, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
     unref_note(n);
 }
 

@@ -157,7 +157,7 @@ bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uin
                          struct str member, size_t limit, struct stored_fan_out **out, size_t *n, struct err *err)
 {
     static const char sql[] = SELECT_JOB " WHERE index_name = ? AND version = ? AND member = ?"
-                                         " ORDER BY run = 0, id LIMIT ?";
+                                         " ORDER BY run = 0, run, id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_fan_out, fill_job);
 
     if (!store_load(s, sql, BINDS(TEXT(index), NUMBER(version), TEXT(member), NUMBER(limit)), &list, err))
@@ -167,13 +167,14 @@ bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uin
 }
 
 bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
-                          const struct stored_fan_out *first, uint64_t last, uint64_t mark,
+                          const struct stored_fan_out *first, uint64_t last,
+                          uint64_t at_least, uint64_t mark,
                           int64_t now_ms, struct err *err)
 {
     static const char sql[] =
         "UPDATE fan_out SET run = ?, mark = ?, cursor_bytes = '', documents = 0, updated_ms = ?"
         " WHERE index_name = ? AND version = ? AND topic = ? AND place = ? AND by_row = ?"
-        " AND source = ? AND member = ? AND run = 0 AND id <= ?";
+        " AND source = ? AND member = ? AND run = 0 AND id <= ? AND at_least <= ?";
 
     if (!begin_as(s, owner->topic, owner->term, err))
         return false;
@@ -183,7 +184,7 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
                   BINDS(NUMBER(first->id), NUMBER(mark), NUMBER(now_ms), TEXT(first->index),
                         NUMBER(first->version), TEXT(owner->topic), NUMBER(first->place),
                         NUMBER(first->by_row), TEXT(first->source), TEXT(first->member),
-                        NUMBER(last)),
+                        NUMBER(last), NUMBER(at_least)),
                   err);
 
     return store_end(s, ok, err);

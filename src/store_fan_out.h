@@ -59,7 +59,8 @@ struct stored_fan_out {
 bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_out *jobs,
                         size_t n, struct err *err) MUST_CHECK;
 
-/* The first `limit` of a version's member: those of runs, then those that wait, each by id. */
+/* The first `limit` of a version's member: those of runs, run by run, then those that wait, each
+ * by id. */
 bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uint64_t version,
                          struct str member, size_t limit, struct stored_fan_out **out, size_t *n,
                          struct err *err) MUST_CHECK;
@@ -71,13 +72,15 @@ struct fan_out_owner {
 };
 
 /*
- * All jobs that wait of the version, member, place and source of `first`, up to the id `last`, become
+ * All jobs that wait of the version, member, place and source of `first`, up to the id `last`,
+ * and ask for at_least or less, become
  * the run first->id, at its start.  mark: the version in the topic's own log that its writes
  * carry at least (where the source is another one: above every stamp given out before); after a
  * restart the run waits until the reader has passed it.
  */
 bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
-                          const struct stored_fan_out *first, uint64_t last, uint64_t mark,
+                          const struct stored_fan_out *first, uint64_t last,
+                          uint64_t at_least, uint64_t mark,
                           int64_t now_ms, struct err *err) MUST_CHECK;
 /* Everything of the run up to the cursor is acknowledged: so many documents. */
 bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,

@@ -27,7 +27,7 @@
 #define LOOK_MS         1000 /* for jobs that others have put */
 #define FOREIGN_MS      2000
 #define POLL_MS         50   /* something is waited for that tells nobody */
-#define LOAD_MAX        500  /* jobs looked at: one run's at least */
+#define LOAD_MAX        5000 /* jobs looked at: the runs of several sources, each of some hundred */
 
 /* Its jobs are in the index's turnstile, from when they count until they are done. */
 struct token {
@@ -323,16 +323,41 @@ static bool is_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t
     return true;
 }
 
+/* A run goes on as a whole: what is done of it counts for all of its jobs. */
+static bool is_run_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t n,
+                        size_t at)
+{
+    if (jobs[at].run == 0)
+        return is_read(f, &jobs[at], 1);
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].run == jobs[at].run && !is_read(f, &jobs[i], 1))
+            return false;
+    return true;
+}
+
 /* Another source that is away does not keep the topic's own changes waiting. */
 static size_t leave_away(struct version *v, struct stored_fan_out *jobs, size_t n)
 {
     const bool rests = clock_mono_ms() < v->foreign_ms || !v->f->settled;
+    struct stored_fan_out *kept_of = mem_alloc(n + 1, sizeof(*kept_of));
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!is_foreign(v->f, &jobs[i]) || (!rests && is_read(v->f, &jobs[i], 1)))
-            jobs[kept++] = jobs[i];
+        if (!is_foreign(v->f, &jobs[i]) || (!rests && is_run_read(v->f, jobs, n, i)))
+            kept_of[kept++] = jobs[i];
+    memcpy(jobs, kept_of, kept * sizeof(*jobs));
+    free(kept_of);
     return kept;
+}
+
+static uint64_t highest_of(const struct stored_fan_out *jobs, size_t n)
+{
+    uint64_t highest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].at_least > highest)
+            highest = jobs[i].at_least;
+    return highest;
 }
 
 static int64_t oldest_of(const struct stored_fan_out *jobs, size_t n)
@@ -398,7 +423,8 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
     if (!*waits && run == 0) {
         run = together[0].id;
         ok = store_begin_fan_outs(f->opt.store, &f->owner, &together[0],
-                                  together[n_together - 1].id, 0, clock_wall_ms(), err);
+                                  together[n_together - 1].id,
+                                  highest_of(together, n_together), 0, clock_wall_ms(), err);
     }
     if (*waits) {
         note_wait(v);
@@ -735,7 +761,7 @@ int64_t fan_out_oldest_ms(struct fan_out *f, struct str index)
         if (!str_equal(str_from(v->index), index))
             continue;
         any = true;
-        all = all && v->looked;
+        all = all && v->looked && v->puts == v->seen;
         if (v->oldest_ms < oldest_ms)
             oldest_ms = v->oldest_ms;
     }

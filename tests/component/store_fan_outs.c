@@ -49,7 +49,28 @@ static struct stored_fan_out *load(size_t n_expected)
 
 static void begin(const struct stored_fan_out *first, uint64_t last)
 {
-    ok(store_begin_fan_outs(f.s, &shop, first, last, 0, 10, &f.err));
+    ok(store_begin_fan_outs(f.s, &shop, first, last, UINT64_MAX >> 1, 0, 10, &f.err));
+}
+
+static void a_job_that_asks_for_more_than_the_run_does_waits_for_the_next(void **state)
+{
+    struct stored_fan_out *out;
+
+    (void)state;
+    make_version();
+    put(a_job(STR("a"), 100));
+    put(a_job(STR("b"), 300));
+    put(a_job(STR("c"), 200));
+    out = load(3);
+    ok(store_begin_fan_outs(f.s, &shop, &out[0], out[2].id, 200, 0, 10, &f.err));
+    out = load(3);
+    assert_int_equal(out[0].run, out[0].id);
+    assert_int_equal(out[1].run, out[0].id);
+    assert_int_equal(out[1].at_least, 200);
+    assert_int_equal(out[2].run, 0);
+    ok(store_end_fan_outs(f.s, &shop, out[0].run, 20, &f.err));
+    out = load(1);
+    assert_int_equal(out[0].at_least, 300);
 }
 
 static void jobs_of_tables_that_share_an_index_are_kept_apart(void **state)
@@ -89,7 +110,7 @@ static void a_fan_out_job_comes_back_whole(void **state)
     assert_int_equal(out->at_least, UINT64_C(1) << 62);
     assert_int_equal(out->run, 0);
     assert_int_equal(out->created_ms, 5);
-    ok(store_begin_fan_outs(f.s, &shop, out, out->id, 77, 10, &f.err));
+    ok(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 77, 10, &f.err));
     ok(store_save_fan_outs(f.s, &shop, out->id, ODD, 1000, 11, &f.err));
     reopen();
     out = load(1);
@@ -201,7 +222,7 @@ static void an_older_owner_stores_no_fan_out(void **state)
     ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
     job.at_least = 20;
     refused(store_put_fan_outs(f.s, 1, &job, 1, &f.err), ERR_STOP);
-    refused(store_begin_fan_outs(f.s, &shop, out, out->id, 0, 10, &f.err), ERR_STOP);
+    refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 0, 10, &f.err), ERR_STOP);
     refused(store_save_fan_outs(f.s, &shop, out->id, STR("x"), 1, 10, &f.err), ERR_STOP);
     refused(store_end_fan_outs(f.s, &shop, out->id, 10, &f.err), ERR_STOP);
     assert_int_equal(load(1)->at_least, 10);
@@ -247,6 +268,7 @@ static void fan_outs_go_with_their_version_and_their_topic(void **state)
 static const struct CMUnitTest tests[] = {
     STORE_TEST(a_fan_out_job_comes_back_whole),
     STORE_TEST(jobs_of_tables_that_share_an_index_are_kept_apart),
+    STORE_TEST(a_job_that_asks_for_more_than_the_run_does_waits_for_the_next),
     STORE_TEST(equal_jobs_that_wait_are_one_of_the_newest_position),
     STORE_TEST(what_is_asked_for_while_it_runs_runs_once_more),
     STORE_TEST(jobs_of_one_place_begin_together_and_later_ones_wait),

@@ -189,6 +189,9 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
  * part 7, rule 8). */
 bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
                        struct err *err) MUST_CHECK;
+/* Documents of the lead's index are of tables of the topic, or show some. */
+bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
+                      struct str topic);
 /* Where routes_due: all topics, soon.  Under doing. */
 void node_route_again(struct coordinator *co);
 struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */

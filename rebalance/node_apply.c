@@ -264,7 +264,7 @@ static void check_aliases(struct coordinator *co, const struct definitions *d,
         struct err ignored = {0};
         bool exists, is_alias;
 
-        if (!touches(diff, "table", t->table) ||
+        if (!touches(diff, "table", table_name(t)) ||
             !search_index_exists(co->opt.search, alias, &exists, &is_alias, &ignored) ||
             !exists || is_alias)
             continue;

@@ -276,16 +276,20 @@ bool node_drop_build(struct coordinator *co, const struct stored_version *v, str
 
 bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err)
 {
+    struct definitions *d = node_definitions(co);
     struct catalogue *c = node_catalogue(co);
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
+        const struct table_definition *lead = definition_lead_of(d, v->index);
 
-        if (str_equal(v->state, STR("changing")) && str_equal(v->topic, topic))
+        if (str_equal(v->state, STR("changing")) &&
+            (str_equal(v->topic, topic) || (lead != NULL && node_shows_topic(d, lead, topic))))
             ok = node_drop_build(co, v, err);
     }
     node_catalogue_free(c);
+    definitions_unref(d);
     return ok;
 }
 

@@ -44,9 +44,8 @@ static bool wish_all(struct coordinator *co, const struct definitions *d, struct
 
     for (size_t i = 0; ok && i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
-        const struct topic_definition *of = definition_topic(d, t);
 
-        if (of != NULL && str_equal(of->name, topic) && definition_lead(d, t) == t &&
+        if (definition_lead(d, t) == t && node_shows_topic(d, t, topic) &&
             (catalogue_version(c, table_index(t), STR("available")) != NULL ||
              catalogue_version(c, table_index(t), STR("changing")) != NULL))
             ok = wish(co, table_name(t), err);

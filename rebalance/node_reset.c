@@ -32,10 +32,9 @@ static bool stop_tables(struct coordinator *co, const struct definitions *d, str
 
     for (size_t i = 0; ok && i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
-        const struct topic_definition *of = definition_topic(d, t);
         struct buf fix = {0};
 
-        if (of == NULL || !str_equal(of->name, topic) || definition_lead(d, t) != t ||
+        if (definition_lead(d, t) != t || !node_shows_topic(d, t, topic) ||
             catalogue_version(c, table_index(t), STR("available")) == NULL)
             continue;
         buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
@@ -43,6 +42,7 @@ static bool stop_tables(struct coordinator *co, const struct definitions *d, str
         (*n)++;
         buf_free(&fix);
     }
+    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE); /* also of other topics' tables */
     node_catalogue_free(c);
     return ok;
 }

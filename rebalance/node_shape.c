@@ -276,24 +276,47 @@ static struct schema *without_new(const struct schema *was, const struct schema 
     return s;
 }
 
-/* A table that a statement gave a name of the pattern has rows that no event told of. */
-static void note_renamed(const struct fitting *f, const struct table_definition *t,
-                         struct shape_diff *diff)
+static bool is_created(const struct ddl *ddl, const struct schema *s)
 {
-    const struct ddl *ddl = f->event.ddl;
+    return ddl != NULL && ddl->kind == DDL_CREATE_TABLE && !ddl->changes_rows &&
+           ddl_concerns(ddl, s->database, s->table);
+}
 
-    for (size_t i = 0; ddl != NULL && i < ddl->n_tables; i++) {
-        const struct ddl_table *named = &ddl->tables[i];
+static void raise_diff(struct shape_diff *diff, enum shape_change change, const struct schema *s,
+                       const char *what)
+{
+    if (diff->change >= change)
+        return;
+    diff->change = change;
+    snprintf(diff->reason, sizeof(diff->reason), "table %" STR_FMT ".%" STR_FMT " %s",
+             STR_ARG(s->database), STR_ARG(s->table), what);
+}
 
-        if (named->new_table.ptr == NULL || diff->change >= SHAPE_CHANGED ||
-            !definition_pattern_has(f->spec->definitions, t, named->new_database,
-                                    named->new_table))
-            continue;
-        diff->change = SHAPE_CHANGED;
-        snprintf(diff->reason, sizeof(diff->reason),
-                 "%" STR_FMT ".%" STR_FMT " came into the index by a new name",
-                 STR_ARG(named->new_database), STR_ARG(named->new_table));
-    }
+/*
+ * Tables of a pattern come and go.  The log has all rows only of one that it has just seen being
+ * created; any other may have rows from before that no event told of.
+ */
+static void compare_members(const struct fitting *f, const struct table_definition *lead,
+                            struct shape_diff *diff)
+{
+    const struct schema_list *was = &f->kept.tables, *is = &f->now.tables;
+
+    for (size_t i = 0; i < was->n; i++)
+        if (definition_pattern_has(f->spec->definitions, lead, was->list[i]->database,
+                                   was->list[i]->table) &&
+            schema_list_find((void *)(uintptr_t)is, was->topics[i], was->list[i]->database,
+                             was->list[i]->table) == NULL)
+            raise_diff(diff, SHAPE_CHANGED, was->list[i], "is gone");
+    for (size_t i = 0; i < is->n; i++)
+        if (definition_pattern_has(f->spec->definitions, lead, is->list[i]->database,
+                                   is->list[i]->table) &&
+            schema_list_find((void *)(uintptr_t)was, is->topics[i], is->list[i]->database,
+                             is->list[i]->table) == NULL) {
+            if (is_created(f->event.ddl, is->list[i]))
+                raise_diff(diff, SHAPE_ADDED, is->list[i], "is new");
+            else
+                raise_diff(diff, SHAPE_CHANGED, is->list[i], "came into the index");
+        }
 }
 
 /* What asks for most, of all tables of the index. */
@@ -316,7 +339,8 @@ static struct shape_diff diff_all(const struct fitting *f, const struct definiti
                 most = diff;
         }
     arena_free(a);
-    note_renamed(f, lead, &most);
+    if (lead->pattern.len > 0 && f->kept.known)
+        compare_members(f, lead, &most);
     return most;
 }
 

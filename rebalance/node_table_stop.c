@@ -49,17 +49,24 @@ bool node_split_index_name(const char *index, struct str *alias, uint64_t *numbe
     return true;
 }
 
+/* As the version was built: the definitions of now may have another lead for its index. */
 void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name)
 {
-    struct definitions *d = node_definitions(co);
+    struct catalogue *c = node_catalogue(co);
+    struct definitions *d = NULL;
+    const struct table_definition *lead = NULL;
+    const struct stored_version *v = NULL;
+    struct err ignored = {0};
     struct str alias;
     uint64_t number;
-    const struct table_definition *lead =
-        node_split_index_name(target->index, &alias, &number) ? definition_lead_of(d, alias)
-                                                              : NULL;
 
+    if (node_split_index_name(target->index, &alias, &number))
+        v = catalogue_number(c, alias, number);
+    if (v != NULL && !node_version_definitions(co, v, &d, &lead, &ignored))
+        lead = NULL;
     buf_append(name, lead != NULL ? table_name(lead) : str_from(target->table));
     definitions_unref(d);
+    node_catalogue_free(c);
 }
 
 bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,

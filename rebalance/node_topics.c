@@ -443,6 +443,14 @@ static bool index_leads_to(const struct definitions *d, const struct table_defin
     return l.found;
 }
 
+bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
+                      struct str topic)
+{
+    const struct topic_definition *of = definition_topic(d, lead);
+
+    return (of != NULL && str_equal(of->name, topic)) || index_leads_to(d, lead, topic);
+}
+
 bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
                        struct err *err)
 {

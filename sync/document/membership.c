@@ -48,6 +48,7 @@ bool membership_is_rooted(const struct membership *m, const size_t *map, const s
 static bool append_id(const struct membership_link *l, const size_t *map,
                       const struct value *row, struct buf *id, struct err *err)
 {
+    const size_t start = id->len;
     struct buf key = {0};
     bool fine = true;
 
@@ -55,6 +56,11 @@ static bool append_id(const struct membership_link *l, const size_t *map,
         fine = key_append(&key, l->columns[i], value_at(map, row, l->at[i]), err);
     buf_append(id, l->prefix);
     fine = fine && key_append_id(id, l->columns, l->n, buf_str(&key), err);
+    if (fine && id->len - start > KEY_ID_MAX)
+        fine = err_set(err, ERR_REJECT,
+                       "the key of its parent or root makes an _id of %zu bytes, the search "
+                       "engine takes %d",
+                       id->len - start, KEY_ID_MAX);
     buf_free(&key);
     return fine;
 }

@@ -39,6 +39,9 @@ static void check_pattern(struct checker *c, const struct table_definition *t)
     }
     if (t->index.len == 0)
         REPORT(c, t->pattern, t->place, "a `pattern` has no name for its index: give it `index`");
+    if (t->schema_changes == SCHEMA_CHANGES_STOP)
+        REPORT(c, t->pattern, t->place,
+               "tables of a `pattern` come and go: leave out `schema_changes: stop`");
     if (t->join.given)
         REPORT(c, t->pattern, t->place, "`join` is for single tables: leave out it or `pattern`");
     definition_pattern_databases(c->d, t, count_database, &n_databases);

@@ -352,6 +352,9 @@ struct shape_diff shape_diff_make(const struct definitions *d, const struct tabl
         compare_column(&f, &o, o.was->columns[o.was->key[i]].name, false, NULL);
     compare_listed(&f, &o);
     compare_conditions(&f, &o);
+    compare_texts(&f, &o, t->join.parent_columns, t->join.n_parent_columns);
+    if (t->root_column.len > 0)
+        compare_texts(&f, &o, &t->root_column, 1);
     if (t->soft_delete_given)
         compare_texts(&f, &o, &t->soft_delete_column, 1);
     compare_event(&f, &o);

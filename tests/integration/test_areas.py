@@ -112,6 +112,8 @@ def test_what_an_earlier_daemon_has_under_way_undoes_no_area(w):
     w.sql("INSERT INTO maker VALUES (7, 'read and told nobody')")
     daemon.kill()
     daemon.start()
+    w.sql("INSERT INTO product VALUES (3, 2, 'new')")
+    w.equal(daemon)  # what came before the kill was read again, and is not one with what follows
     w.sql("UPDATE offer SET price = 4 WHERE id = 1")
     w.equal(daemon)
     w.engine.ask("PUT", f"/{w.index('product')}/_doc/1?version={version + 50}&version_type=external_gte", old, ok=(409,))

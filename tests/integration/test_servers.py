@@ -241,3 +241,18 @@ def test_children_in_an_index_of_parents_show_rows_of_another_server(w):
     abroad.sql("DELETE FROM person WHERE id = 1")
     w.sql("UPDATE answer SET question_id = 2")
     abroad.equal(daemon)
+
+
+def test_a_reset_of_a_related_server_stops_the_documents_that_show_it(w):
+    abroad = two_servers(w)
+    w.sql("CREATE TABLE plain (id INT PRIMARY KEY)", "INSERT INTO plain VALUES (1)")
+    daemon = w.follow(abroad.definitions(orders("parent"), {"table": "plain"}))
+    daemon.kill()
+    abroad.sql("UPDATE customer SET name = 'missed'")
+    daemon.start()
+    daemon.command("topic", "reset", "abroad", "--yes")
+    wait_until("the table that shows it is stopped", lambda: w.table(daemon, "orders")["state"] == "stopped", 20)
+    if w.table(daemon, "plain")["state"] != "available":
+        raise Failed(f"a table that does not is stopped as well: {w.table(daemon, 'plain')}")
+    daemon.command("index", "create", f"{w.schema}.orders", "--wait")
+    abroad.equal(daemon)

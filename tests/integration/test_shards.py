@@ -39,9 +39,15 @@ def test_tables_of_a_pattern_are_one_index_and_new_ones_come_in_by_themselves(w)
     if "part_10" not in told:
         raise Failed(f"doctor does not look at the tables of the pattern: {told}")
     daemon.kill()
-    w.sql("CREATE TABLE part_11 LIKE part_1", "INSERT INTO part_11 VALUES (4, 'while away')", "DELETE FROM part_1 WHERE id = 3")
+    w.sql("CREATE TABLE part_11 LIKE part_1", "INSERT INTO part_11 VALUES (4, 'while away')", "DELETE FROM part_1 WHERE id = 3",
+          "DROP TABLE part_2", "RENAME TABLE partly_3 TO part_3")
     daemon.start()
-    w.equal(daemon)
+    w.equal(daemon, seconds=60)
+    w.sql("CREATE TABLE part_12 (id INT PRIMARY KEY, name VARCHAR(40), extra INT)", "INSERT INTO part_12 VALUES (1, 'a', 2)",
+          "ALTER TABLE part_1 ADD extra INT", "UPDATE part_1 SET name = 'wider'")
+    w.equal(daemon, seconds=60, absent=("extra",))
+    if daemon.metric("millrace_dead_letters"):
+        raise Failed("documents of a table with a column of its own are refused")
 
 
 def test_a_table_that_gets_a_name_of_the_pattern_or_loses_it_is_followed_by_a_build(w):

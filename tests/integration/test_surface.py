@@ -233,5 +233,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"dead-letter list": {"body"}, "status": {"column", "every_seconds", "last", "next", "rows"}, "doctor": {"why", "fix"},
+OPTIONAL = {"dead-letter list": {"body"}, "status": {"column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -111,6 +111,8 @@ static void a_pattern_that_cannot_name_tables_is_refused_at_its_place(void **sta
     assert_refused(SHOPS "pattern: '.*\\.a', index: x}]", 3, 20, "several topics");
     assert_refused(SHOPS "pattern: 'shop_1\\.a', index: x, join: {name: a}}]", 3, 20,
                    "for single tables");
+    assert_refused(SHOPS "pattern: 'shop_1\\.a', index: x, schema_changes: stop}]", 3, 20,
+                   "come and go");
     assert_refused(SHOPS "table: shop_1.a, source_field: f}]", 3, 42, "of a `pattern`");
 }
 

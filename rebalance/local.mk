@@ -18,6 +18,7 @@ librebalance_a_SOURCES = \
 	%D%/node_build.c \
 	%D%/node_dead.c \
 	%D%/node_definition.c \
+	%D%/node_delivery.c \
 	%D%/node_doctor.c \
 	%D%/node_explain.c %D%/node_mapping.c \
 	%D%/node_failover.c \
@@ -31,6 +32,7 @@ librebalance_a_SOURCES = \
 	%D%/node_rebuild.c \
 	%D%/node_replica.c \
 	%D%/node_reset.c \
+	%D%/node_routes.c \
 	%D%/node_settings.c \
 	%D%/node_sharing.c \
 	%D%/node_shape.c \
@@ -38,6 +40,7 @@ librebalance_a_SOURCES = \
 	%D%/node_status.c \
 	%D%/node_sync.c \
 	%D%/node_table_stop.c \
+	%D%/node_told.c \
 	%D%/node_topics.c \
 	%D%/node_version_create.c \
 	%D%/node_version_drop.c \

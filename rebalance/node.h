@@ -179,6 +179,14 @@ const struct table_definition *node_find_table(const struct definitions *d, stru
 /* ---- node_topics.c ---- */
 /* Topics as the definitions want them: start, restart, stop. */
 void node_sync_topics(struct coordinator *co);
+struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
+void node_stop_topic(struct coordinator *co, struct topic *t);
+void node_free_topics(struct coordinator *co);
+/* An epoch of the topic above all that it, or any index of it, ever had; stored as taken. */
+bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
+                    struct err *err) MUST_CHECK;
+
+/* ---- node_routes.c ---- */
 /* Tell each pipeline the versions it writes to; from, if not NULL, is the position of topic
  * `name`. */
 bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
@@ -194,15 +202,23 @@ bool node_shows_topic(const struct definitions *d, const struct table_definition
                       struct str topic);
 /* Where routes_due: all topics, soon.  Under doing. */
 void node_route_again(struct coordinator *co);
-struct topic *node_topic(struct coordinator *co, struct str name); /* under lock or doing */
-void node_stop_topic(struct coordinator *co, struct topic *t);
-void node_free_topics(struct coordinator *co);
 /* Held indexes of versions that nothing is written to any more let go of their changes. */
 void node_forget_gone(struct coordinator *co);
+
+/* ---- node_delivery.c: what delivery asks, on its thread ---- */
 struct delivery_options node_delivery_options(struct coordinator *co);
-/* An epoch of the topic above all that it, or any index of it, ever had; stored as taken. */
-bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
-                    struct err *err) MUST_CHECK;
+/* All of them, or none.  @thread any */
+bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
+                           struct err *err) MUST_CHECK;
+/* Under lock, or alone. */
+void node_drop_held(struct coordinator *co, const char *index);
+
+/* ---- node_told.c: what the pipelines tell, on their threads ---- */
+/* They block until it is stored; at shutdown the topic's position stays before it instead. */
+void node_on_dead_row(void *ctx, const struct dead_letter_note *note);
+void node_on_stop_table(void *ctx, struct target *target, const char *reason,
+                        const char *way_out);
+void node_on_mark(void *ctx, const struct target *target, const char *reason);
 
 /* ---- node_reset.c ---- */
 /* The topic begins anew at the server's present position when it is started next; its n tables

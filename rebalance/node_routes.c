@@ -1,0 +1,195 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/routing.h"
+#include "sync/server_access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct leading {
+    const struct definitions *d;
+    struct str topic;
+    bool found;
+};
+
+static void note_topic(void *ctx, struct str table)
+{
+    struct leading *l = ctx;
+    const struct topic_definition *t = definitions_topic_of(l->d, table);
+
+    l->found = l->found || (t != NULL && str_equal(t->name, l->topic));
+}
+
+/* A table of the index does. */
+static bool index_leads_to(const struct definitions *d, const struct table_definition *lead,
+                           struct str topic)
+{
+    struct leading l = {d, topic, false};
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    size_t n;
+
+    if (lead->pattern.len > 0 || !definition_members(d, lead, NULL, NULL, a, &members, &n))
+        table_visit(lead, note_topic, &l);
+    else
+        for (size_t i = 0; i < n; i++)
+            table_visit(members[i], note_topic, &l);
+    arena_free(a);
+    return l.found;
+}
+
+bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
+                      struct str topic)
+{
+    const struct topic_definition *of = definition_topic(d, lead);
+
+    return (of != NULL && str_equal(of->name, topic)) || index_leads_to(d, lead, topic);
+}
+
+struct specs {
+    struct version_spec **list;
+    size_t n;
+};
+
+static void free_specs(struct specs *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        version_spec_free(s->list[i]);
+    free(s->list);
+}
+
+static bool is_live(const struct catalogue *c, const char *index)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < c->n_versions && !found; i++) {
+        struct buf name = {0};
+
+        node_index_name(&name, c->versions[i].index, c->versions[i].number);
+        found = catalogue_is_live(&c->versions[i]) && str_equal(buf_str(&name), str_from(index));
+        buf_free(&name);
+    }
+    return found;
+}
+
+void node_forget_gone(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->lock);
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        if (!is_live(co->catalogue, h->index))
+            delivery_drop(co->delivery, str_from(h->index));
+    pthread_mutex_unlock(&co->lock);
+}
+
+/* One of another topic only where it shows tables of this one. */
+static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
+                     const struct catalogue *c, struct str for_topic)
+{
+    struct version_spec *spec = mem_alloc(1, sizeof(*spec));
+    struct definitions *now = node_definitions(co);
+    struct buf name = {0}, write_alias = {0}, alias = {0};
+    struct err err = {0};
+    struct str database = {0}, table;
+
+    node_index_name(&name, v->index, v->number);
+    node_write_alias(&write_alias, v->index, v->number);
+    buf_append(&alias, v->index);
+    spec->index = name.ptr;
+    spec->write_alias = write_alias.ptr;
+    spec->alias = alias.ptr;
+    spec->number = v->number;
+    spec->topic = strndup(v->topic.ptr, v->topic.len);
+    spec->version_min = v->epoch << 53;
+
+    const struct topic_definition *topic = definitions_topic(now, v->topic);
+    const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
+                    topic != NULL &&
+                    (spec->table->table.len == 0 ||
+                     definition_split_table(spec->table->table, &database, &table)) &&
+                    server_access_new(&spec->server, topic, definitions_database(now, database),
+                                      co->opt.data_dir, &err);
+
+    definitions_unref(now);
+    if (!ok) {
+        log_failure(LOG_ERROR, &err, "an index version cannot be followed",
+                    KV("index", (const char *)name.ptr));
+        version_spec_free(spec);
+        return;
+    }
+    if (!str_equal(v->topic, for_topic) &&
+        (spec->table->pattern.len > 0 ||
+         !index_leads_to(spec->definitions, spec->table, for_topic))) {
+        version_spec_free(spec);
+        return;
+    }
+    spec->filling = str_equal(v->state, STR("changing"));
+    spec->stopped =
+        str_equal(v->state, STR("available")) && catalogue_stop(c, table_name(spec->table)) != NULL;
+    s->list = mem_resize(s->list, s->n + 1, sizeof(struct version_spec *));
+    s->list[s->n++] = spec;
+}
+
+static void make_specs(struct coordinator *co, struct str topic, struct specs *s)
+{
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (catalogue_is_live(&c->versions[i]))
+            add_spec(co, s, &c->versions[i], c, topic);
+    node_catalogue_free(c);
+}
+
+bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
+                struct err *err)
+{
+    struct topic *t = node_topic(co, name);
+    struct specs s = {0};
+    uint64_t at;
+
+    if (t == NULL || t->pipeline == NULL)
+        return err_set(err, ERR_RETRY, "topic %" STR_FMT " does not run", STR_ARG(name));
+    make_specs(co, name, &s);
+
+    const bool ok = pipeline_set_versions(
+        t->pipeline, (const struct version_spec *const *)s.list, s.n, timeout_ms, &at, err);
+
+    free_specs(&s);
+    if (from != NULL)
+        *from = at;
+    return ok;
+}
+
+bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                       struct err *err)
+{
+    struct definitions *d;
+    const struct table_definition *table;
+    bool ok = node_version_definitions(co, v, &d, &table, err);
+
+    for (struct topic *t = co->topics; ok && t != NULL; t = t->next) {
+        const struct str name = str_from(t->name);
+
+        if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
+            continue;
+        ok = node_route(co, name, timeout_ms, NULL, err) ||
+             err_wrap(err, "topic %s, which has tables of the documents", t->name);
+    }
+    if (d != NULL)
+        definitions_unref(d);
+    return ok;
+}
+
+void node_route_again(struct coordinator *co)
+{
+    struct err ignored = {0};
+
+    if (!__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
+        return;
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL && !node_route(co, str_from(t->name), 0, NULL, &ignored))
+            log_debug("a topic takes its index versions soon");
+}

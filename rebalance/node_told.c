@@ -1,0 +1,75 @@
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/log.h"
+
+#define RETRY_STORE_MS 500
+
+/* Something could not be made durable before a stop: then the position stays before it. */
+static void freeze(struct coordinator *co, const char *name)
+{
+    pthread_mutex_lock(&co->lock);
+
+    struct topic *t = node_topic(co, str_from(name));
+
+    if (t != NULL && t->pipeline != NULL)
+        pipeline_discard(t->pipeline);
+    pthread_mutex_unlock(&co->lock);
+}
+
+/* Until it is durable: the checkpoint must not pass what only we know. */
+void node_on_dead_row(void *ctx, const struct dead_letter_note *note)
+{
+    struct coordinator *co = ctx;
+    struct err err = {0};
+
+    while (!node_put_dead_letters(co, note, 1, &err)) {
+        log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
+        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
+            freeze(co, note->target->topic);
+            return;
+        }
+    }
+    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
+                       note->version);
+}
+
+void node_on_stop_table(void *ctx, struct target *target, const char *reason,
+                        const char *way_out)
+{
+    struct coordinator *co = ctx;
+    struct buf fix = {0}, lead = {0};
+    struct err err = {0};
+
+    node_lead_name(co, target, &lead);
+    buf_printf(&fix, "%s %s", way_out != NULL ? way_out : "millrace index create", lead.ptr);
+    while (!node_stop_target(co, target, reason, fix.ptr, &err) ||
+           (way_out == NULL && !node_wish_rebuild(co, buf_str(&lead), reason, &err))) {
+        log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");
+        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
+            freeze(co, target->topic);
+            break;
+        }
+    }
+    /* Another topic than that of its documents may have met what stops it. */
+    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+    buf_free(&fix);
+    buf_free(&lead);
+}
+
+void node_on_mark(void *ctx, const struct target *target, const char *reason)
+{
+    struct coordinator *co = ctx;
+    struct err err = {0};
+
+    while (!node_mark_index(co, target, reason, &err)) {
+        log_failure(LOG_ERROR, &err,
+                    "that a table is to be verified could not be stored, "
+                    "trying again");
+        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
+            freeze(co, target->topic);
+            return;
+        }
+    }
+}

@@ -9,7 +9,6 @@
 #include "sync/binlog/transport.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 /* A log that is kept for less is gone after a long night. */
 #define RETENTION_MIN_S 86400
@@ -55,7 +54,7 @@ static bool find_variable(const struct visit *v, const char *name, struct str *v
 
 static bool is(struct str value, const char *wanted)
 {
-    return value.len == strlen(wanted) && strncasecmp(value.ptr, wanted, value.len) == 0;
+    return str_equal_any_case(value, str_from(wanted));
 }
 
 /* The number of a variable, 0 without it. */

@@ -123,15 +123,6 @@ static const struct schema *schema_of(const struct expansion *e, struct str tabl
     return s;
 }
 
-static bool listed(const struct column_definition *columns, size_t n, struct str name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!column_is_rest(&columns[i]) && columns[i].name.len == name.len &&
-            strncasecmp(columns[i].name.ptr, name.ptr, name.len) == 0)
-            return true;
-    return false;
-}
-
 /* "All" and "the rest" become the names that the table has now. */
 static bool expand_columns(const struct expansion *e, struct str table, bool *all,
                            struct column_definition **columns, size_t *n, struct err *err)
@@ -152,7 +143,7 @@ static bool expand_columns(const struct expansion *e, struct str table, bool *al
             out[n_out++] = (*columns)[i];
     }
     for (size_t i = 0; rest && i < s->n_columns; i++)
-        if (!s->columns[i].invisible && !listed(out, n_out, s->columns[i].name))
+        if (!s->columns[i].invisible && !columns_mention(out, n_out, s->columns[i].name))
             out[n_out++] = (struct column_definition){.name = s->columns[i].name};
     *all = false;
     *columns = out;

@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define GAP 2 /* columns between two cells */
@@ -302,7 +301,7 @@ static bool is_plain(struct str s)
         if (!is_plain_char(s.ptr[i]))
             return false;
     for (size_t i = 0; i < ARRAY_LEN(taken); i++)
-        if (s.len == strlen(taken[i]) && strncasecmp(s.ptr, taken[i], s.len) == 0)
+        if (str_equal_any_case(s, str_from(taken[i])))
             return false;
     return true;
 }

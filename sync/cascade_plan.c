@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define KEYS_MAX 1000 /* ways from one table, lest composed ones go on for ever */
 
@@ -42,15 +41,10 @@ static void *grow(struct arena *a, void *list, size_t n, size_t size)
     return more;
 }
 
-static bool is_name(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 static size_t find_name(const struct str *names, size_t n, struct str name)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_name(names[i], name))
+        if (str_equal_any_case(names[i], name))
             return i;
     return n;
 }
@@ -146,8 +140,8 @@ static bool has_key(const struct cascade_effect *f, const struct cascade_key *k)
                     x->n_columns == k->n_columns;
 
         for (size_t c = 0; same && c < k->n_columns; c++)
-            same = is_name(x->columns[c], k->columns[c]) &&
-                   is_name(x->parent_columns[c], k->parent_columns[c]);
+            same = str_equal_any_case(x->columns[c], k->columns[c]) &&
+                   str_equal_any_case(x->parent_columns[c], k->parent_columns[c]);
         if (same)
             return true;
     }

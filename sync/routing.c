@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define NAME_BYTES_MAX 255 /* as the log has it; servers allow 64 characters */
 
@@ -43,8 +42,7 @@ static char *copy(struct str s)
 
 bool routing_same_name(const struct routing *r, struct str a, struct str b)
 {
-    return r->any_case ? a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0
-                       : str_equal(a, b);
+    return r->any_case ? str_equal_any_case(a, b) : str_equal(a, b);
 }
 
 static struct watched *find_any_case(const struct routing *r, struct str database,

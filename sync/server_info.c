@@ -61,8 +61,7 @@ static bool load_variables(struct mysql_conn *c, struct variable *v, size_t n, s
         return false;
     while ((more = mysql_result_next(r, &row, err)) > 0)
         for (size_t i = 0; i < n; i++)
-            if (strlen(v[i].name) == row.cells[0].len &&
-                strncasecmp(v[i].name, row.cells[0].ptr, row.cells[0].len) == 0)
+            if (str_equal_any_case(str_from(v[i].name), row.cells[0]))
                 copy_text(v[i].value, sizeof(v[i].value), row.cells[1]);
     mysql_result_close(r);
     return more == 0;

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define FORMAT       1
 #define A_TABLE_MAX  8 /* shapes of one table; older ones are of use to no restart */
@@ -49,7 +48,7 @@ void shape_unref(struct shape *s)
 
 static bool is_altered(const struct altered *a, struct str name)
 {
-    return strlen(a->name) == name.len && strncasecmp(a->name, name.ptr, name.len) == 0;
+    return str_equal_any_case(str_from(a->name), name);
 }
 
 static void note_column(struct shape *s, struct str name, bool is_new)

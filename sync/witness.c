@@ -9,7 +9,6 @@
 #include "sync/document/key.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define TABLE_MS "10000"
 
@@ -63,8 +62,7 @@ void witness_format(struct buf *sql, const struct schema *known, const struct ta
 {
     const size_t start = sql->len;
 
-    if (known == NULL || known->n_key == 0 || known->engine.len != strlen("InnoDB") ||
-        strncasecmp(known->engine.ptr, "InnoDB", known->engine.len) != 0)
+    if (known == NULL || known->n_key == 0 || !str_equal_any_case(known->engine, STR("InnoDB")))
         return;
 
     buf_append(sql, STR("SELECT 1 FROM "));

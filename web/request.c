@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *const method_name[N_METHODS] = {
     [METHOD_GET] = "GET",
@@ -168,11 +167,6 @@ struct str request_param(const struct request_target *t, const char *name)
 
 /* ---- the host ---- */
 
-static bool equal_any_case(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 /* "name:7700" and "[::1]:7700" without the port. */
 static struct str host_name(struct str host)
 {
@@ -190,9 +184,9 @@ bool request_host_allowed(struct str host, struct str listen_host)
     struct str name = host_name(host);
 
     for (size_t i = 0; i < ARRAY_LEN(local); i++)
-        if (equal_any_case(name, str_from(local[i])))
+        if (str_equal_any_case(name, str_from(local[i])))
             return true;
-    return listen_host.len > 0 && equal_any_case(name, listen_host);
+    return listen_host.len > 0 && str_equal_any_case(name, listen_host);
 }
 
 /* ---- problems ---- */

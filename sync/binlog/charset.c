@@ -12,7 +12,6 @@
 #include <iconv.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* How characters are told apart. */
 enum form {
@@ -224,10 +223,9 @@ const struct charset *charset_of_collation(uint32_t id)
 const struct charset *charset_find(struct str name)
 {
     for (size_t i = NONE + 1; i < N_CHARSETS; i++)
-        if (charsets[i].name.len == name.len &&
-            strncasecmp(charsets[i].name.ptr, name.ptr, name.len) == 0)
+        if (str_equal_any_case(charsets[i].name, name))
             return &charsets[i];
-    if (name.len == 4 && strncasecmp(name.ptr, "utf8", 4) == 0)
+    if (str_equal_any_case(name, STR("utf8")))
         return &charsets[UTF8MB3];
     return NULL;
 }

@@ -2,7 +2,6 @@
 
 #include "sync/binlog/ddl.h"
 
-#include <strings.h>
 
 const char *ddl_kind_name(enum ddl_kind kind)
 {
@@ -33,15 +32,10 @@ const char *ddl_kind_name(enum ddl_kind kind)
     return names[kind];
 }
 
-static bool same_name(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
-}
-
 static bool names_table(const struct ddl_table *t, struct str database, struct str table)
 {
-    return same_name(t->database, database) &&
-           (t->table.len == 0 || same_name(t->table, table));
+    return str_equal_any_case(t->database, database) &&
+           (t->table.len == 0 || str_equal_any_case(t->table, table));
 }
 
 /* Indexes, comments and the like leave the columns as they are. */
@@ -61,8 +55,8 @@ bool ddl_concerns(const struct ddl *ddl, struct str database, struct str table)
         const struct ddl_table *t = &ddl->tables[i];
 
         named = named || (!keeps_columns(ddl) && names_table(t, database, table)) ||
-                (t->new_table.ptr != NULL && same_name(t->new_database, database) &&
-                 same_name(t->new_table, table));
+                (t->new_table.ptr != NULL && str_equal_any_case(t->new_database, database) &&
+                 str_equal_any_case(t->new_table, table));
     }
     return named || ddl->n_tables == 0;
 }

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <strings.h>
 
 struct schema *schema_new(struct str database, struct str table)
 {
@@ -38,12 +37,9 @@ void schema_unref(struct schema *s)
 
 size_t schema_find(const struct schema *s, struct str name)
 {
-    for (size_t i = 0; i < s->n_columns; i++) {
-        const struct str other = s->columns[i].name;
-
-        if (other.len == name.len && strncasecmp(other.ptr, name.ptr, name.len) == 0)
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (str_equal_any_case(s->columns[i].name, name))
             return i;
-    }
     return SIZE_MAX;
 }
 

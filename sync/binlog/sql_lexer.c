@@ -117,8 +117,7 @@ void sql_lexer_init(struct sql_lexer *l, struct str sql, struct sql_dialect dial
 
 bool sql_lexer_is(const struct sql_lexer *l, const char *word)
 {
-    return l->token.kind == SQL_WORD && l->token.text.len == strlen(word) &&
-           strncasecmp(l->token.text.ptr, word, l->token.text.len) == 0;
+    return l->token.kind == SQL_WORD && str_equal_any_case(l->token.text, str_from(word));
 }
 
 bool sql_lexer_is_char(const struct sql_lexer *l, char c)

@@ -12,18 +12,12 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
 struct finder {
     struct str mapping;
     struct arena *arena;
     struct lookup_term *out;
 };
-
-static bool is_name(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
 
 /* "name": without the quotes and the colon. */
 static struct str plain_member(struct str member)
@@ -247,7 +241,7 @@ bool lookup_root_column(const struct plan *p, struct str column, size_t *part)
     const struct branch *root = p->branches[0];
 
     for (size_t i = 0; i < root->n_order; i++)
-        if (is_name(root->order[i]->name, column)) {
+        if (str_equal_any_case(root->order[i]->name, column)) {
             *part = i;
             return true;
         }

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <strings.h>
 
 bool plan_refuse(struct plan_compiler *co, struct place at, const char *fmt, ...)
 {
@@ -154,17 +153,6 @@ static bool add_constant(struct plan_compiler *co, struct branch *b,
     return true;
 }
 
-static bool is_listed(const struct plan_source *src, struct str name)
-{
-    for (size_t i = 0; i < src->n_columns; i++) {
-        struct str listed = src->columns[i].name;
-
-        if (listed.len == name.len && strncasecmp(listed.ptr, name.ptr, name.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Every visible column that is not listed. */
 static bool add_rest(struct plan_compiler *co, struct branch *b, const struct plan_source *src,
                      struct place at)
@@ -172,7 +160,8 @@ static bool add_rest(struct plan_compiler *co, struct branch *b, const struct pl
     for (size_t i = 0; i < b->schema->n_columns; i++) {
         const struct column *c = &b->schema->columns[i];
 
-        if (!c->invisible && !is_listed(src, c->name) && !add_field(co, b, c, NULL, at))
+        if (!c->invisible && !columns_mention(src->columns, src->n_columns, c->name) &&
+            !add_field(co, b, c, NULL, at))
             return false;
     }
     return true;

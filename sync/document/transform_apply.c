@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #define SHOWN_MAX 64 /* bytes of a text in an error */
@@ -234,7 +233,7 @@ static bool boolean(const struct transform *step, struct str text, struct texts 
     (void)step;
     out->is_json = true;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (s.len == strlen(words[i].word) && strncasecmp(s.ptr, words[i].word, s.len) == 0) {
+        if (str_equal_any_case(s, str_from(words[i].word))) {
             add(out, words[i].is ? STR("true") : STR("false"));
             return true;
         }

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define BASE_TABLES_MAX 100000 /* of one schema */
 #define TABLES_A_STATEMENT 50
@@ -42,9 +41,8 @@ static size_t find_name(const struct loader *l, struct str schema, struct str ta
         if (str_equal(l->names[i].schema, schema) && str_equal(l->names[i].table, table))
             return i;
     for (size_t i = 0; i < l->n && l->any_case; i++)
-        if (l->names[i].schema.len == schema.len && l->names[i].table.len == table.len &&
-            strncasecmp(l->names[i].schema.ptr, schema.ptr, schema.len) == 0 &&
-            strncasecmp(l->names[i].table.ptr, table.ptr, table.len) == 0)
+        if (str_equal_any_case(l->names[i].schema, schema) &&
+            str_equal_any_case(l->names[i].table, table))
             return i;
     return l->n;
 }

@@ -5,7 +5,6 @@
 #include "src/base/arena.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const struct {
     const char *name; /* DATA_TYPE */
@@ -58,8 +57,7 @@ static const struct {
 static enum column_type type_of(struct str data_type)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (data_type.len == strlen(types[i].name) &&
-            strncasecmp(data_type.ptr, types[i].name, data_type.len) == 0)
+        if (str_equal_any_case(data_type, str_from(types[i].name)))
             return types[i].type;
     return COLUMN_UNKNOWN;
 }

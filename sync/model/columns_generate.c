@@ -10,7 +10,6 @@
 #include "sync/model/foreign_keys.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* ---- what searches do not see ---- */
 
@@ -129,8 +128,7 @@ static void append_name(struct buf *yaml, struct str name)
         plain = plain && (name.ptr[i] == '_' || (name.ptr[i] >= '0' && name.ptr[i] <= '9') ||
                           ((name.ptr[i] | 32) >= 'a' && (name.ptr[i] | 32) <= 'z'));
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        plain = plain && !(name.len == strlen(words[i]) &&
-                          strncasecmp(name.ptr, words[i], name.len) == 0);
+        plain = plain && !str_equal_any_case(name, str_from(words[i]));
     if (plain)
         buf_append(yaml, name);
     else

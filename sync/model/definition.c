@@ -143,6 +143,14 @@ bool column_is_rest(const struct column_definition *c)
     return str_equal(c->name, STR("*"));
 }
 
+bool columns_mention(const struct column_definition *columns, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!column_is_rest(&columns[i]) && str_equal_any_case(columns[i].name, name))
+            return true;
+    return false;
+}
+
 static void visit_relations(const struct relation_definition *relations, size_t n,
                             definition_table_fn visit, void *ctx)
 {

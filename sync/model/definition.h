@@ -221,6 +221,8 @@ struct relation_columns relation_columns(const struct relation_definition *r,
 bool relations_want_areas(const struct relation_definition *relations, size_t n);
 /* True for `*`: every column that is not listed. */
 bool column_is_rest(const struct column_definition *c);
+/* Whether the column is listed by its name, in whatever case. */
+bool columns_mention(const struct column_definition *columns, size_t n, struct str name);
 
 /* Where this very text of d was written; `otherwise` when it was not (a default). */
 struct place definitions_place(const struct definitions *d, struct str text,

@@ -13,7 +13,6 @@
 #include "sync/model/transform.h"
 
 #include <inttypes.h>
-#include <strings.h>
 
 struct checker {
     const struct definitions *d;
@@ -34,11 +33,6 @@ struct subject {
 static struct place place_of(const struct checker *c, struct str text, struct place otherwise)
 {
     return definitions_place(c->d, text, otherwise);
-}
-
-static bool same_name(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
 }
 
 /* ---- tables ---- */
@@ -123,11 +117,8 @@ static void check_unlisted(struct checker *c, const struct subject *s,
     for (size_t i = 0; i < schema->n_columns; i++) {
         const struct column *col = &schema->columns[i];
         const char *wrong = rule_field(col->name);
-        bool named = false;
 
-        for (size_t k = 0; k < n_columns; k++)
-            named = named || same_name(columns[k].name, col->name);
-        if (named || col->invisible)
+        if (col->invisible || columns_mention(columns, n_columns, col->name))
             continue;
         if (wrong == NULL && takes_name(relations, n_relations, col->name))
             wrong = "is also the name of a relation";
@@ -177,7 +168,7 @@ static void check_shown(struct checker *c, const struct subject *s, bool all,
 static bool lists(const struct str *columns, size_t n, struct str name)
 {
     for (size_t i = 0; i < n; i++)
-        if (same_name(columns[i], name))
+        if (str_equal_any_case(columns[i], name))
             return true;
     return false;
 }

@@ -15,7 +15,6 @@
 #include "sync/model/transform.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define GC_DELETES "1h"
 
@@ -157,23 +156,12 @@ static void add_transformed(struct maker *m, const struct object *o,
     check_default(m, d, properties);
 }
 
-static bool is_listed(const struct object *o, struct str name)
-{
-    for (size_t i = 0; i < o->n_columns; i++) {
-        struct str listed = o->columns[i].name;
-
-        if (listed.len == name.len && strncasecmp(listed.ptr, name.ptr, name.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Every visible column that is not listed. */
 static void add_rest(struct maker *m, const struct object *o, const struct schema *s,
                      struct yaml_node *properties)
 {
     for (size_t i = 0; i < s->n_columns; i++)
-        if (!s->columns[i].invisible && !is_listed(o, s->columns[i].name))
+        if (!s->columns[i].invisible && !columns_mention(o->columns, o->n_columns, s->columns[i].name))
             add_column(m, o, &s->columns[i], NULL, properties);
 }
 

@@ -43,11 +43,6 @@ static void note(struct differ *f, enum shape_change change, const struct object
              o->table.len < 130 ? (int)o->table.len : 130, o->table.ptr, what);
 }
 
-static bool same_name(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 static const struct column *find_column(const struct schema *s, struct str name)
 {
     const size_t i = schema_find(s, name);
@@ -99,14 +94,14 @@ static void compare_column(struct differ *f, const struct object *o, struct str 
     else if (is_shown && (d == NULL || d->type.len == 0) &&
              strcmp(field_default_type(was, &any), field_default_type(is, &any)) != 0)
         note(f, SHAPE_CHANGED, o, name, "changed its type, which is another field type");
-    else if (!is_shown && !same_name(collation_of(was), collation_of(is)))
+    else if (!is_shown && !str_equal_any_case(collation_of(was), collation_of(is)))
         note(f, SHAPE_CHANGED, o, name, "is compared otherwise, by which rows are chosen");
 }
 
 static bool is_listed(const struct object *o, struct str name)
 {
     for (size_t i = 0; i < o->n_columns; i++)
-        if (same_name(o->columns[i].name, name))
+        if (str_equal_any_case(o->columns[i].name, name))
             return true;
     return false;
 }
@@ -195,7 +190,7 @@ static struct str other_key(const struct schema *was, const struct schema *is)
     for (size_t i = 0; i < was->n_key && i < is->n_key; i++) {
         const struct str name = is->columns[is->key[i]].name;
 
-        if (!same_name(was->columns[was->key[i]].name, name))
+        if (!str_equal_any_case(was->columns[was->key[i]].name, name))
             return name;
     }
     if (is->n_key > was->n_key)
@@ -209,13 +204,13 @@ static struct str other_key(const struct schema *was, const struct schema *is)
 static bool is_given_away(const struct ddl *ddl, const struct ddl_column *c)
 {
     if (c->op != DDL_COLUMN_DROP &&
-        (c->new_name.ptr == NULL || same_name(c->new_name, c->name)))
+        (c->new_name.ptr == NULL || str_equal_any_case(c->new_name, c->name)))
         return false;
     for (size_t i = 0; i < ddl->n_columns; i++) {
         const struct ddl_column *other = &ddl->columns[i];
         const struct str taken = other->op == DDL_COLUMN_ADD ? other->name : other->new_name;
 
-        if (other != c && taken.ptr != NULL && same_name(taken, c->name))
+        if (other != c && taken.ptr != NULL && str_equal_any_case(taken, c->name))
             return true;
     }
     return false;

@@ -4,7 +4,6 @@
 
 #include "sync/binlog/schema.h"
 
-#include <strings.h>
 
 #define UTF8_BYTES_MAX 4
 
@@ -55,21 +54,16 @@ static bool integer_holds(const struct column *is, const struct column *was)
     return was->is_unsigned && is->type > was->type;
 }
 
-static bool same_name(struct str a, struct str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 /* Servers began to say utf8mb3 for utf8. */
 static struct str charset_of(const struct column *c)
 {
-    return same_name(c->charset, STR("utf8")) ? STR("utf8mb3") : c->charset;
+    return str_equal_any_case(c->charset, STR("utf8")) ? STR("utf8mb3") : c->charset;
 }
 
 static bool charset_holds(const struct column *is, const struct column *was)
 {
-    return same_name(charset_of(is), charset_of(was)) ||
-           same_name(is->charset, STR("utf8mb4")) || same_name(was->charset, STR("ascii"));
+    return str_equal_any_case(charset_of(is), charset_of(was)) ||
+           str_equal_any_case(is->charset, STR("utf8mb4")) || str_equal_any_case(was->charset, STR("ascii"));
 }
 
 /* TEXT has its length in bytes, CHAR and VARCHAR in characters; CHAR loses blanks at the end. */
@@ -137,7 +131,7 @@ static bool other_holds(const struct column *is, const struct column *was)
     case COLUMN_UUID:
     case COLUMN_INET4:
     case COLUMN_INET6:
-    case COLUMN_VECTOR: return same_name(is->type_text, was->type_text);
+    case COLUMN_VECTOR: return str_equal_any_case(is->type_text, was->type_text);
     }
     return false;
 }

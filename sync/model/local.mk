@@ -5,6 +5,8 @@ libmodel_a_SOURCES = \
 	%D%/catalog_column.c %D%/catalog_column.h %D%/catalog_shares.c \
 	%D%/definition.c %D%/definition.h \
 	%D%/definition_check.c %D%/definition_check.h %D%/definition_check_live.c \
+	%D%/definition_check_join.c %D%/definition_check_join.h \
+	%D%/definition_check_key.c %D%/definition_check_key.h \
 	%D%/definition_diff.c %D%/definition_diff.h \
 	%D%/definition_export.c %D%/definition_export.h \
 	%D%/definition_form.c %D%/definition_form.h \
@@ -23,6 +25,8 @@ libmodel_a_SOURCES = \
 	%D%/mapping_added.c %D%/mapping_added.h \
 	%D%/reach.c %D%/reach.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
+	%D%/subject.c %D%/subject.h \
+	%D%/table_indexes.c %D%/table_indexes.h \
 	%D%/table_key.c %D%/table_key.h \
 	%D%/transform.c %D%/transform.h \
 	%D%/value_change.c %D%/value_change.h

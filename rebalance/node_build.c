@@ -4,7 +4,7 @@
 
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "sync/model/mapping.h"
+#include "sync/model/mapping_settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,10 +88,10 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
     node_index_name(&index, v->index, v->number);
 
     const bool ok = node_version_definitions(co, v, &d, &t, err) &&
-                    mapping_final_settings(definition_settings(d, t), &settings, err) &&
                     coordination_own(co->coordination, buf_str(&thing), &term, err);
 
     if (ok) {
+        mapping_settings_final(definition_settings(d, t), &settings);
         (void)json_find_u64(job->parameters, "/rate", &rate);
         (void)json_find_u64(job->parameters, "/chunk", &chunk);
 

@@ -5,7 +5,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/model/definition_export.h"
-#include "sync/model/mapping.h"
+#include "sync/model/mapping_settings.h"
 
 /* The version is known by the settings that it has now, so that nothing is put twice. */
 static bool remember(struct coordinator *co, const struct stored_version *v,
@@ -36,7 +36,7 @@ static bool bring(struct coordinator *co, const struct stored_version *v,
     bool ok = true;
 
     node_index_name(&name, v->index, v->number);
-    if (mapping_changed_settings(t, now, &json, &then)) {
+    if (mapping_settings_changed(t, now, &json, &then)) {
         ok = search_put_settings(co->opt.search, buf_str(&name), buf_str(&json), err) &&
              remember(co, v, d, t, buf_str(&then), err);
         if (ok) {

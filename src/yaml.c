@@ -238,6 +238,22 @@ void yaml_append_json(struct buf *b, const struct yaml_node *n, bool sorted)
     buf_append_char(b, ']');
 }
 
+bool yaml_equal(const struct yaml_node *a, const struct yaml_node *b)
+{
+    struct buf x = {0}, y = {0};
+
+    if (a == NULL || b == NULL)
+        return a == b;
+    yaml_append_json(&x, a, true);
+    yaml_append_json(&y, b, true);
+
+    const bool same = str_equal(buf_str(&x), buf_str(&y));
+
+    buf_free(&x);
+    buf_free(&y);
+    return same;
+}
+
 /* ---- YAML out ---- */
 
 #define LINE_MAX_LEN 92 /* a map or list in braces is no longer than this */

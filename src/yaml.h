@@ -62,6 +62,8 @@ void yaml_put(struct arena *a, struct yaml_node *map, struct str name, struct ya
 
 /* As JSON on one line; sorted: names in byte order, so that equal trees give equal bytes. */
 void yaml_append_json(struct buf *b, const struct yaml_node *n, bool sorted);
+/* Whether they say the same, names in any order; NULL is like NULL only. */
+bool yaml_equal(const struct yaml_node *a, const struct yaml_node *b);
 /* As block YAML; reading it back gives the same tree. */
 void yaml_append_yaml(struct buf *b, const struct yaml_node *n);
 

@@ -41,27 +41,12 @@ static struct str json_of(struct arena *a, const struct yaml_node *n, bool secre
     return json;
 }
 
-static bool same(const struct yaml_node *x, const struct yaml_node *y)
-{
-    struct buf p = {0}, q = {0};
-    bool equal = x == NULL && y == NULL;
-
-    if (x != NULL && y != NULL) {
-        yaml_append_json(&p, x, true);
-        yaml_append_json(&q, y, true);
-        equal = str_equal(buf_str(&p), buf_str(&q));
-    }
-    buf_free(&p);
-    buf_free(&q);
-    return equal;
-}
-
 static void note(struct differ *d, struct str path, const struct yaml_node *before,
                  const struct yaml_node *after, unsigned flags)
 {
     bool secret = (flags & FORM_SECRET) != 0;
 
-    if (same(before, after))
+    if (yaml_equal(before, after))
         return;
     if (d->n_fields == d->cap) {
         d->cap = d->cap == 0 ? 16 : d->cap * 2;

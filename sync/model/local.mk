@@ -21,8 +21,9 @@ libmodel_a_SOURCES = \
 	%D%/foreign_keys.c %D%/foreign_keys.h \
 	%D%/index_settings.c %D%/index_settings.h \
 	%D%/mapping.c %D%/mapping.h \
-	%D%/mapping_shared.c %D%/mapping_shared.h \
 	%D%/mapping_added.c %D%/mapping_added.h \
+	%D%/mapping_settings.c %D%/mapping_settings.h \
+	%D%/mapping_shared.c %D%/mapping_shared.h \
 	%D%/reach.c %D%/reach.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
 	%D%/subject.c %D%/subject.h \

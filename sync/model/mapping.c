@@ -10,13 +10,10 @@
 #include "sync/model/constant.h"
 #include "sync/model/definition_members.h"
 #include "sync/model/field_type.h"
-#include "sync/model/index_settings.h"
+#include "sync/model/mapping_settings.h"
 #include "sync/model/mapping_shared.h"
 #include "sync/model/transform.h"
 
-#include <string.h>
-
-#define GC_DELETES "1h"
 
 struct maker {
     struct arena *a;
@@ -370,137 +367,6 @@ static struct yaml_node *make_mappings(struct maker *m)
     return mappings;
 }
 
-/* ---- settings ---- */
-
-static struct yaml_node *settings_of(struct arena *a, const struct table_definition *t)
-{
-    struct problems *problems = problems_new();
-    struct yaml_node *flat =
-        index_settings_flatten(a, read_json(a, t->settings_json, problems));
-
-    problems_free(problems);
-    return flat;
-}
-
-static void put_setting(struct arena *a, struct yaml_node *into, const char *name,
-                        struct yaml_node *value)
-{
-    struct buf full = {0};
-
-    buf_printf(&full, "index.%s", name);
-    yaml_put(a, into, buf_str(&full), value);
-    buf_free(&full);
-}
-
-/* All of from under its full name. */
-static void put_settings(struct arena *a, struct yaml_node *into, const struct yaml_node *from)
-{
-    for (size_t i = 0; i < from->n; i++)
-        put_setting(a, into, from->names[i]->text.ptr, from->items[i]);
-}
-
-/*
- * What a version has while it is filled, and what comes back when it is full.  A refresh a
- * second, also where nobody searches: without any the engine keeps every new id in memory and
- * writes everything out on one core at the end, which took a fifth longer
- * (docs/performance.md).
- */
-static const struct {
-    const char *name;
-    const char *filling;
-    bool if_given; /* nothing to do where the definition does not have it */
-} filling_settings[] = {
-    {"refresh_interval", "1s", false},
-    {"number_of_replicas", "0", false},
-    {"auto_expand_replicas", "false", true},
-};
-
-static struct yaml_node *make_settings(struct maker *m)
-{
-    struct yaml_node *settings = yaml_new(m->a, YAML_MAP);
-    struct yaml_node *given =
-        settings_of(m->a, definition_settings(m->r->definitions, m->r->table));
-
-    if (m->has_knn)
-        put_setting(m->a, settings, "knn", yaml_new_plain(m->a, STR("true")));
-    put_settings(m->a, settings, given);
-    put_setting(m->a, settings, "gc_deletes", text(m, GC_DELETES));
-    for (size_t i = 0; m->r->filling && i < ARRAY_LEN(filling_settings); i++)
-        if (!filling_settings[i].if_given ||
-            yaml_find(given, str_from(filling_settings[i].name)) != NULL)
-            put_setting(m->a, settings, filling_settings[i].name,
-                        text(m, filling_settings[i].filling));
-    return settings;
-}
-
-bool mapping_final_settings(const struct table_definition *t, struct buf *json, struct err *err)
-{
-    struct arena *a = arena_new();
-    struct yaml_node *settings = yaml_new(a, YAML_MAP), *given = settings_of(a, t);
-
-    (void)err;
-    for (size_t i = 0; i < ARRAY_LEN(filling_settings); i++) {
-        struct yaml_node *value = yaml_find(given, str_from(filling_settings[i].name));
-
-        /* null: the engine's own default. */
-        if (value != NULL || !filling_settings[i].if_given)
-            put_setting(a, settings, filling_settings[i].name,
-                        value != NULL ? value : yaml_new_plain(a, STR("null")));
-    }
-    yaml_append_json(json, settings, false);
-    arena_free(a);
-    return true;
-}
-
-static bool equal(const struct yaml_node *a, const struct yaml_node *b)
-{
-    struct buf x = {0}, y = {0};
-
-    yaml_append_json(&x, a, true);
-    yaml_append_json(&y, b, true);
-
-    const bool same = str_equal(buf_str(&x), buf_str(&y));
-
-    buf_free(&x);
-    buf_free(&y);
-    return same;
-}
-
-bool mapping_changed_settings(const struct table_definition *from,
-                              const struct table_definition *to, struct buf *json,
-                              struct buf *then)
-{
-    struct arena *a = arena_new();
-    struct yaml_node *before = settings_of(a, from), *after = settings_of(a, to);
-    struct yaml_node *put = yaml_new(a, YAML_MAP), *kept = yaml_new(a, YAML_MAP);
-
-    for (size_t i = 0; i < before->n; i++) {
-        const struct str name = before->names[i]->text;
-
-        if (!index_setting_is_live(name))
-            yaml_put(a, kept, name, before->items[i]);
-        else if (yaml_find(after, name) == NULL)
-            put_setting(a, put, name.ptr, yaml_new_plain(a, STR("null")));
-    }
-    for (size_t i = 0; i < after->n; i++) {
-        const struct str name = after->names[i]->text;
-        const struct yaml_node *was = yaml_find(before, name);
-
-        if (!index_setting_is_live(name))
-            continue;
-        yaml_put(a, kept, name, after->items[i]);
-        if (was == NULL || !equal(was, after->items[i]))
-            put_setting(a, put, name.ptr, after->items[i]);
-    }
-
-    const bool any = put->n > 0;
-
-    yaml_append_json(json, put, false);
-    yaml_append_json(then, kept, false);
-    arena_free(a);
-    return any;
-}
-
 /* ---- bodies ---- */
 
 static struct maker make(const struct mapping_request *r, struct problems *problems)
@@ -545,7 +411,9 @@ bool mapping_index_body(const struct mapping_request *r, struct buf *json, struc
     bool fine;
 
     mappings = make_mappings(&m);
-    put(&m, body, "settings", make_settings(&m));
+    put(&m, body, "settings",
+        mapping_settings_new(m.a, definition_settings(r->definitions, r->table), m.has_knn,
+                             r->filling));
     put(&m, body, "mappings", mappings);
     if (r->alias.len > 0) {
         struct yaml_node *aliases = yaml_new(m.a, YAML_MAP);
@@ -561,28 +429,11 @@ bool mapping_index_body(const struct mapping_request *r, struct buf *json, struc
     return fine;
 }
 
-static void check_settings(const struct mapping_request *r, struct arena *a,
-                           struct problems *problems)
-{
-    const struct table_definition *t = r->table;
-    const struct yaml_node *flat = settings_of(a, t);
-
-    for (size_t i = 0; i < flat->n; i++) {
-        const char *why = index_setting_is_ours(flat->names[i]->text);
-
-        if (why != NULL)
-            problems_add(problems, SEVERITY_ERROR,
-                         definitions_place(r->definitions, t->settings_json, t->place),
-                         "`%" STR_FMT "` cannot be set: %s", STR_ARG(flat->names[i]->text),
-                         why);
-    }
-}
-
 void mapping_check(const struct mapping_request *r, struct problems *problems)
 {
     struct maker m = make(r, problems);
 
     (void)make_mappings(&m);
-    check_settings(r, m.a, problems);
+    mapping_settings_check(r->definitions, r->table, problems);
     arena_free(m.a);
 }

@@ -6,10 +6,6 @@
  * it would be a mistake of ours; `dynamic` in the definition's own `mapping` says otherwise.
  * `mapping` of the definition is merged over what is made here, and wins.
  *
- * While a version is filled it has no replicas and does not refresh; mapping_final_settings()
- * is what to put when it is full.  Deletes stay known for an hour (gc_deletes), so that a late
- * write of a lower version cannot bring a document back.
- *
  * Where tables share an index, its body is made of all of them, whichever is asked for.
  *
  * @thread any (pure but for find and list)
@@ -61,19 +57,5 @@ bool mapping_body(const struct mapping_request *r, struct buf *json,
 
 /* Every mistake of what the definition says about fields, with its place. */
 void mapping_check(const struct mapping_request *r, struct problems *problems);
-
-/* Settings to put once a version is full: what `filling` changed, as the definition has it. */
-/* t: definition_settings(). */
-bool mapping_final_settings(const struct table_definition *t, struct buf *json,
-                            struct err *err) MUST_CHECK;
-
-/*
- * What an index that was made by `from` needs to have the settings of `to`, as far as the
- * engine takes them while it is open; null: its own default again.  After it has been put, the
- * index has the settings `then`, as they stand in a definition.  False: there is nothing to do.
- */
-bool mapping_changed_settings(const struct table_definition *from,
-                              const struct table_definition *to, struct buf *json,
-                              struct buf *then);
 
 #endif

@@ -6,20 +6,6 @@
 #include "src/base/buf.h"
 #include "sync/model/definition_members.h"
 
-static bool equal(const struct yaml_node *a, const struct yaml_node *b)
-{
-    struct buf x = {0}, y = {0};
-
-    yaml_append_json(&x, a, true);
-    yaml_append_json(&y, b, true);
-
-    const bool same = str_equal(buf_str(&x), buf_str(&y));
-
-    buf_free(&x);
-    buf_free(&y);
-    return same;
-}
-
 static void report_clash(const struct mapping_shared *s, const struct table_definition *t, struct str name,
                          const struct yaml_node *has, const struct yaml_node *other)
 {
@@ -68,7 +54,7 @@ void mapping_shared_add(const struct mapping_shared *s, const struct table_defin
             yaml_put(s->arena, s->all, name, properties->items[i]);
         else if (width > 0 && width_of(has) > 0)
             continue;
-        else if (!equal(has, properties->items[i]))
+        else if (!yaml_equal(has, properties->items[i]))
             report_clash(s, t, name, has, properties->items[i]);
     }
 }

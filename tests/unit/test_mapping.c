@@ -6,6 +6,7 @@
 #include "sync/model/definition_parse.h"
 #include "sync/model/index_settings.h"
 #include "sync/model/mapping.h"
+#include "sync/model/mapping_settings.h"
 
 #define HEAD                                           \
     "topics: [{name: t, address: 'db:3306'}]\n"        \
@@ -302,7 +303,6 @@ static void a_version_being_filled_has_no_replicas_and_a_refresh_a_second(void *
              "refresh_interval: 5s}}");
     struct made plain = make("{table: d.customer, columns: [id]}");
     struct buf b = {0};
-    struct err err = {0};
 
     (void)state;
     m.request.filling = true;
@@ -310,12 +310,12 @@ static void a_version_being_filled_has_no_replicas_and_a_refresh_a_second(void *
                     "\"index.refresh_interval\":\"1s\",\"index.gc_deletes\":\"1h\","
                     "\"index.number_of_replicas\":\"0\"},\"mappings\":{\"dynamic\":\"strict\","
                     "\"properties\":{\"id\":{\"type\":\"integer\"}}}}");
-    assert_true(mapping_final_settings(m.request.table, &b, &err));
+    mapping_settings_final(m.request.table, &b);
     assert_string_equal(b.ptr,
                         "{\"index.refresh_interval\":\"5s\",\"index.number_of_replicas\":"
                         "null,\"index.auto_expand_replicas\":\"0-1\"}");
     buf_clear(&b);
-    assert_true(mapping_final_settings(plain.request.table, &b, &err));
+    mapping_settings_final(plain.request.table, &b);
     assert_string_equal(b.ptr,
                         "{\"index.refresh_interval\":null,\"index.number_of_replicas\":null}");
     buf_free(&b);
@@ -336,7 +336,7 @@ static void an_open_index_gets_those_of_its_changed_settings_that_it_can_take(vo
     struct table_definition has = *was.request.table;
 
     (void)state;
-    assert_true(mapping_changed_settings(&has, is.request.table, &json, &then));
+    assert_true(mapping_settings_changed(&has, is.request.table, &json, &then));
     assert_string_equal(json.ptr, "{\"index.max_result_window\":null,"
                                   "\"index.number_of_replicas\":1,"
                                   "\"index.refresh_interval\":\"6s\"}");
@@ -344,7 +344,7 @@ static void an_open_index_gets_those_of_its_changed_settings_that_it_can_take(vo
     assert_non_null(strstr(then.ptr, "\"number_of_shards\":2"));
     assert_null(strstr(then.ptr, "analysis"));
     buf_clear(&json);
-    assert_false(mapping_changed_settings(&has, is.request.table, &json, &again));
+    assert_false(mapping_settings_changed(&has, is.request.table, &json, &again));
     assert_string_equal(json.ptr, "{}");
     assert_string_equal(again.ptr, then.ptr);
     assert_false(index_setting_is_live(STR("number_of_shards")));

@@ -4,6 +4,7 @@ libdocument_a_SOURCES = \
 	%D%/branch.h \
 	%D%/changed.c %D%/changed.h \
 	%D%/cell.c %D%/cell.h \
+	%D%/comparison.c %D%/comparison.h \
 	%D%/field.c %D%/field.h \
 	%D%/key.c %D%/key.h \
 	%D%/key_set.c %D%/key_set.h \
@@ -15,6 +16,8 @@ libdocument_a_SOURCES = \
 	%D%/plan_compile.c %D%/plan_compiler.h %D%/plan_fields.c %D%/plan_areas.c \
 	%D%/plan_membership.c \
 	%D%/query.c %D%/query.h \
+	%D%/query_part.c %D%/query_part.h \
+	%D%/query_roots.c %D%/query_roots.h \
 	%D%/lookup.c %D%/lookup.h \
 	%D%/resolver.c %D%/resolver.h \
 	%D%/row_document.c %D%/row_document.h \

@@ -13,6 +13,7 @@
 #include "sync/document/key.h"
 #include "sync/document/level.h"
 #include "sync/document/query.h"
+#include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
 
 /* Keys of one statement. */

@@ -6,6 +6,7 @@
 #include "src/json.h"
 #include "src/mysql.h"
 #include "sync/binlog/schema.h"
+#include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
@@ -76,8 +77,8 @@ static bool add_joins(struct plan_compiler *co, struct branch *b, struct branch 
 
         if (inner == NULL)
             return false;
-        if (!query_can_join(outer, inner) ||
-            (parent->topic != b->topic && !query_can_join_across(outer, inner)))
+        if (!comparison_can_join(outer, inner) ||
+            (parent->topic != b->topic && !comparison_can_join_across(outer, inner)))
             return plan_refuse(co, pairs->place,
                                "`%" STR_FMT "` (%" STR_FMT ") and `%" STR_FMT "` (%" STR_FMT
                                ") cannot be compared exactly%s",
@@ -109,7 +110,7 @@ static void add_by_row(struct plan_compiler *co, struct branch *b)
     for (size_t i = 0; i < s->n_key; i++) {
         const struct column *c = &s->columns[s->key[i]];
 
-        if (!query_can_join(c, c))
+        if (!comparison_can_join(c, c))
             return;
         row->joins[row->n_joins++] = (struct branch_join){.outer = c, .inner = c};
     }

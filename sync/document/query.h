@@ -1,10 +1,10 @@
 /*
- * The statements of the loader and the resolver, as text.
+ * The statements that read rows of documents from the root down, as text; query_roots.h has the
+ * way up.
  *
  * Keys are given encoded (key.h), as values of the joins' outer columns.  Two columns are equal
  * when they are as the inner one compares and as the outer one does: so an index serves in both
- * directions, and what is found downward is found upward as well.  Names that begin with
- * _millrace cannot be a user's.
+ * directions, and what is found downward is found upward as well.
  *
  * @thread any (pure)
  */
@@ -24,12 +24,6 @@ struct branch;
 struct buf;
 struct column;
 
-/* Whether two columns can be joined exactly. */
-bool query_can_join(const struct column *outer, const struct column *inner);
-/* Whether they are equal to each of their two servers, which compares by its own column alone,
- * when they are to the other one: of one class, texts by one collation. */
-bool query_can_join_across(const struct column *outer, const struct column *inner);
-
 /* Fill select and from of a branch. */
 void query_prepare(struct branch *b, struct arena *a);
 
@@ -48,15 +42,15 @@ void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branc
 void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit);
 
 /*
- * The next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since, whatever
- * the root's condition says of them; in the order of that column, then of the key.  cells: the
- * key's columns, then the check column's value.
+ * The next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since,
+ * whatever the root's condition says of them; in the order of that column, then of the key.
+ * cells: the key's columns, then the check column's value.
  */
 struct query_changed {
     const struct branch *root;
     const struct column *check;
-    struct str since;   /* a value of check; empty: all but NULLs */
-    uint32_t overlap_s; /* from so long before `since` on; 0: only what came behind it */
+    struct str since;     /* a value of check; empty: all but NULLs */
+    uint32_t overlap_s;   /* from so long before `since` on; 0: only what came behind it */
     struct str at, after; /* value and key of the last row of the page before; empty: none */
     size_t limit;
 };
@@ -64,30 +58,5 @@ void query_changed(struct buf *sql, const struct query_changed *q);
 
 /* How many root rows count. */
 void query_count(struct buf *sql, const struct branch *root);
-
-/*
- * How far up one statement comes from a branch, whose joins' inner values it is given: the root,
- * or the last one before a table on another server, which stands below that by its own joins.
- */
-const struct branch *query_top(const struct branch *b);
-
-/*
- * The root keys behind n join keys of a related branch (values of the joins' inner columns);
- * cells: the join key's index, then the root's key columns and those
- * of membership's root.  The first pairs of these that are
- * found, which is little work however many there are; or in_order: each root once, in key order
- * behind `after`, with NULL for the join key.  Where query_top() is not the root: the values of
- * its joins' inner columns instead of the root's key.
- */
-struct query_roots {
-    enum mysql_flavor flavor; /* of the server of branch->parent */
-    const struct branch *branch;
-    const struct str *keys;
-    size_t n;
-    bool in_order;
-    struct str after; /* empty: from the start */
-    size_t limit;
-};
-void query_roots(struct buf *sql, const struct query_roots *q);
 
 #endif

@@ -12,7 +12,7 @@
 #include "sync/document/key_set.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan.h"
-#include "sync/document/query.h"
+#include "sync/document/query_roots.h"
 #include "sync/document/row_document.h"
 
 #include <assert.h>
@@ -114,7 +114,7 @@ struct pair {
 /* One statement and its answer. */
 struct find {
     struct mysql_conn *const *of;
-    const struct branch *top; /* query_top() of the statement's branch */
+    const struct branch *top; /* query_roots_top() of the statement's branch */
     struct query_roots query;
     const struct resolver_sink *sink;
     struct buf sql, id, routing;
@@ -134,7 +134,7 @@ static const struct branch *branch_of(const struct resolver_rows *rows)
 static void find_init(struct find *f, struct mysql_conn *const *of, const struct branch *branch,
                       const struct resolver_sink *sink, size_t limit)
 {
-    *f = (struct find){.of = of, .top = query_top(branch), .sink = sink};
+    *f = (struct find){.of = of, .top = query_roots_top(branch), .sink = sink};
     f->query = (struct query_roots){
         .flavor = mysql_conn_flavor(of[f->top->topic]), .branch = branch, .limit = limit};
     f->pairs = mem_alloc(limit, sizeof(*f->pairs));
@@ -525,7 +525,7 @@ static bool page_from(struct mysql_conn *const *of, const struct branch *branch,
                       const struct str *keys, size_t n, struct find *last, struct str after,
                       struct buf *next, bool *end, struct err *err)
 {
-    const bool over = query_top(branch)->parent != NULL;
+    const bool over = query_roots_top(branch)->parent != NULL;
     const struct str own = over ? take_cursor(&after) : after;
     struct find f;
 
@@ -565,9 +565,9 @@ bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *row
 void resolver_after(const struct resolver_rows *rows, struct str before, struct str root_key,
                     struct buf *after)
 {
-    const struct branch *top = query_top(branch_of(rows));
+    const struct branch *top = query_roots_top(branch_of(rows));
 
-    for (; top->parent != NULL; top = query_top(top))
+    for (; top->parent != NULL; top = query_roots_top(top))
         key_append_part(after, take_cursor(&before));
     buf_append(after, root_key);
 }

@@ -6,6 +6,7 @@
 #include "sync/document/branch.h"
 #include "sync/document/plan.h"
 #include "sync/document/query.h"
+#include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
 #include "tests/unit/shop_fixture.h"
 

@@ -1,0 +1,56 @@
+/*
+ * Parts that the statements of the loader and the resolver are made of: a list of keys as a
+ * table, conditions on keys, an order.
+ *
+ * Names that begin with _millrace cannot be a user's.  Everything is appended.
+ *
+ * @thread any (pure)
+ */
+#ifndef SYNC_DOCUMENT_QUERY_PART_H
+#define SYNC_DOCUMENT_QUERY_PART_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "src/mysql.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct branch;
+struct buf;
+
+/* The column of a key's number in the list; those of its parts: query_part_of_key(). */
+#define QUERY_NUMBER "_millrace_n"
+
+/* `alias`.`column` */
+void query_part_column(struct buf *sql, struct str alias, struct str column);
+
+/* Keys of one branch's joins, encoded (key.h). */
+struct query_keys {
+    enum mysql_flavor flavor; /* of the server that is asked */
+    const struct branch *branch;
+    const struct str *keys;
+    size_t n;
+};
+void query_part_of_key(struct buf *sql, size_t part);
+/* WITH the list, where the server wants it in front.  inner: the keys are values of the joins'
+ * inner columns, else of their outer ones. */
+void query_part_with(struct buf *sql, const struct query_keys *k, bool inner);
+/* The list where a table stands in FROM. */
+void query_part_list(struct buf *sql, const struct query_keys *k, bool inner);
+
+/* " WHERE " once, then " AND "; static. */
+const char *query_part_and(bool *first);
+/* The rows of the root that have a key, and in a join a parent and a root. */
+void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
+                        bool *first);
+/*
+ * Behind the key `after`: (a > x OR (a = x AND (b > y OR …))), which the optimizers make ranges
+ * of the key; of a row comparison they do not.
+ */
+void query_part_after(struct buf *sql, struct str alias, const struct branch *root,
+                      struct str after);
+/* ORDER BY the root's key. */
+void query_part_order(struct buf *sql, struct str alias, const struct branch *root);
+
+#endif

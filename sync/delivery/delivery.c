@@ -81,6 +81,13 @@ static struct delivery_options with_defaults(const struct delivery_options *opt)
     DEFAULT(load_batch_max, 500);
     DEFAULT(loads_max, 2);
     DEFAULT(failing_ms, 30000);
+    DEFAULT(high_water_mark, 10000);
+    DEFAULT(failures, 3);
+    DEFAULT(failure_window_ms, 5000);
+    DEFAULT(reset_after_ms, 30000);
+    DEFAULT(drain_timeout_ms, 60000);
+    DEFAULT(drain_cancel_timeout_ms, 5000);
+    DEFAULT(connections, 100);
 #undef DEFAULT
     assert(o.batch_max == 0 || o.batch_min <= o.batch_max);
     return o;

@@ -23,6 +23,8 @@ struct topic_metric {
 
 struct delivery_metric {
     struct histogram seconds, bytes, documents;
+    struct histogram times[N_DELIVERY_TIMES]; /* microseconds */
+    uint64_t counts[N_DELIVERY_COUNTS];       /* atomics */
     uint64_t rejections[STATUS_MAX]; /* atomics, by status */
 
     pthread_mutex_t lock;
@@ -121,6 +123,16 @@ void delivery_metric_refusal(struct delivery_metric *m, int status)
     if (status < 0 || status >= STATUS_MAX)
         status = 0;
     __atomic_fetch_add(&m->rejections[status], 1, __ATOMIC_RELAXED);
+}
+
+void delivery_metric_count(struct delivery_metric *m, enum delivery_count what, uint64_t n)
+{
+    __atomic_fetch_add(&m->counts[what], n, __ATOMIC_RELAXED);
+}
+
+void delivery_metric_time(struct delivery_metric *m, enum delivery_time what, int64_t took_us)
+{
+    histogram_add(&m->times[what], took_us < 0 ? 0 : (uint64_t)took_us);
 }
 
 static void put_histogram(struct buf *out, enum metric metric, const struct histogram *h,

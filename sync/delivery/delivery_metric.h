@@ -36,6 +36,35 @@ enum metric_op {
     N_METRIC_OPS,
 };
 
+/* What happens, counted over all indexes. */
+enum delivery_count {
+    COUNT_FAILED_REQUESTS = 0,
+    COUNT_FAILED_DOCUMENTS,
+    COUNT_BATCHES,
+    COUNT_PURGED,
+    COUNT_REPAIRED,
+    COUNT_BLOCKED_CALLERS,
+    COUNT_DRAINS,
+    COUNT_DRAIN_FAILURES,
+    COUNT_DRAIN_TIMEOUTS,
+    COUNT_DRAIN_CANCEL_TIMEOUTS,
+    COUNT_MELTS,
+    COUNT_BLOWN,
+    COUNT_HEALED,
+    COUNT_QUERIES,
+    COUNT_FAILED_QUERIES,
+    N_DELIVERY_COUNTS,
+};
+
+/* How long it took. */
+enum delivery_time {
+    TIME_DOCUMENT = 0, /* a batch, shared by its documents */
+    TIME_BATCH,
+    TIME_DRAIN,
+    TIME_QUERY,
+    N_DELIVERY_TIMES,
+};
+
 /* Of one index. */
 struct index_metric {
     struct index_metric *next;
@@ -62,6 +91,9 @@ void delivery_metric_request(struct delivery_metric *m, size_t bytes, size_t doc
                              int64_t took_us);
 /* It was refused, wholly or in part, with this status; 0: there was no answer. */
 void delivery_metric_refusal(struct delivery_metric *m, int status);
+
+void delivery_metric_count(struct delivery_metric *m, enum delivery_count what, uint64_t n);
+void delivery_metric_time(struct delivery_metric *m, enum delivery_time what, int64_t took_us);
 
 /* Append the samples (src/metric.h). */
 void delivery_metric_put(struct delivery_metric *m, struct buf *out);

@@ -8,11 +8,28 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "sync/delivery/operation.h"
+#include "sync/delivery/purge.h"
 #include "sync/delivery/target.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct purged_note;
+
+/* What is to be seen of an index. */
+enum delivery_event {
+    DELIVERY_BLOWN = 0, /* its fuse: too many requests failed, nothing is sent for a while */
+    DELIVERY_HEALED,
+    DELIVERY_PURGED,
+    DELIVERY_DRAINED,
+    DELIVERY_HELD, /* it says no (rights, blocks, a missing alias ...) */
+    DELIVERY_RELEASED,
+    N_DELIVERY_EVENTS,
+};
+
+/* A high-water mark of 0 changes: each caller waits for its own. */
+#define DELIVERY_MARK_ZERO SIZE_MAX
 
 /* Every field may be 0 for its default (spec/batched-delivery.md). */
 struct delivery_options {
@@ -29,6 +46,15 @@ struct delivery_options {
     unsigned read_window_ms;     /* 0: none (sync/delivery/pace.h) */
     unsigned failing_ms;         /* 30000: when an index that takes nothing is told of */
     bool compress;               /* gzip request bodies */
+    size_t high_water_mark;      /* 10000 changes a worker; or DELIVERY_MARK_ZERO */
+    unsigned failures;           /* 3: that blow the fuse of an index (sync/delivery/fuse.h) */
+    unsigned failure_window_ms;  /* 5000 */
+    unsigned reset_after_ms;     /* 30000 */
+    enum purge_strategy purge;   /* PURGE_ONE */
+    bool no_drain;               /* stopping does not drain */
+    unsigned drain_timeout_ms;   /* 60000 */
+    unsigned drain_cancel_timeout_ms; /* 5000 */
+    unsigned connections;             /* 100, at most */
     void *ctx;
     void (*load)(void *ctx, struct load_batch *batch);
     /* The callbacks below run on the delivery thread and may not call delivery_submit(). */
@@ -61,6 +87,14 @@ struct delivery_options {
      */
     void (*held)(void *ctx, const struct target *target, bool held, int64_t since_ms,
                  const struct err *why);
+    /*
+     * Something is to be seen of an index; target NULL: of all (drained).  n: changes that were
+     * purged, or milliseconds that a drain took.  why: NULL where all is well.
+     */
+    void (*event)(void *ctx, enum delivery_event what, const struct target *target, uint64_t n,
+                  const struct err *why);
+    /* All n > 0 become durable, or none.  False: asked again.  NULL: nothing is purged. */
+    bool (*purged)(void *ctx, const struct purged_note *notes, size_t n, struct err *err);
 };
 
 #endif

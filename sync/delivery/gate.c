@@ -35,6 +35,11 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
     return g->paused_until_ms;
 }
 
+bool gate_is_blown(const struct gate *g)
+{
+    return g->hold != HOLD_NONE;
+}
+
 void gate_good(struct gate *g)
 {
     g->failing = false;

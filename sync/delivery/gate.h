@@ -53,6 +53,9 @@ void gate_init(struct gate *g, const struct limiter *limiter, uint64_t seed);
  */
 int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 
+/* Nothing goes but now and then a probe: it is held. */
+bool gate_is_blown(const struct gate *g);
+
 /* An answer was good: requests go on as before. */
 void gate_good(struct gate *g);
 /* A request failed: nothing goes for a while, nor before retry_after_ms (-1: not said). */

@@ -19,6 +19,7 @@ libdelivery_a_SOURCES = \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \
 	%D%/pace.c           %D%/pace.h \
+	%D%/purge.h \
 	%D%/loads.c          %D%/loads.h \
 	%D%/operation.h \
 	%D%/outlet.c         %D%/outlet.h \

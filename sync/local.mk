@@ -12,7 +12,10 @@ libsync_a_SOURCES = \
 	%D%/cascade_review.c  %D%/cascade_review.h \
 	%D%/cascade_rows.c    %D%/cascade_rows.h \
 	%D%/cascade_thread.c  %D%/cascades.h \
-	%D%/change_writer.c   %D%/change_writer.h \
+	%D%/change_related.c \
+	%D%/change_root.c \
+	%D%/change_rows.c     %D%/change_writer.h \
+	%D%/change_unit.c     %D%/change_parts.h \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/failover.c        %D%/failover.h \
 	%D%/fan_out.c         %D%/fan_out.h \
@@ -53,5 +56,6 @@ libsync_a_SOURCES = \
 	%D%/start_point.c     %D%/start_point.h \
 	%D%/table_stops.c     %D%/table_stops.h \
 	%D%/takeover.c        %D%/takeover.h \
-	%D%/witness.c         %D%/witness.h
+	%D%/witness.c         %D%/witness.h \
+	%D%/write_gather.c    %D%/write_gather.h
 sync_libs = libsync.a $(delivery_libs)

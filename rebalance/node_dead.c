@@ -62,6 +62,14 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     return ok;
 }
 
+/* Of what another source than the log asks for (docs/adr/0021), and not below what was refused. */
+static uint64_t version_for(const struct topic *t, const struct stored_dead_letter *d)
+{
+    const uint64_t read = read_position_version(pipeline_read_position(t->pipeline));
+
+    return d->version > read && d->version <= read + READ_POSITION_GAP ? d->version : read + 1;
+}
+
 /* The row as it is now, written at the present position; a success takes the letter away. */
 static bool make_write(struct coordinator *co, const struct stored_dead_letter *d,
                        struct doc_write *out, struct err *err)
@@ -69,7 +77,6 @@ static bool make_write(struct coordinator *co, const struct stored_dead_letter *
     struct topic *t = node_topic(co, d->topic);
     struct target *target =
         t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index, d->table);
-    uint64_t version;
 
     if (target == NULL)
         return refuse(err, 409,
@@ -85,16 +92,10 @@ static bool make_write(struct coordinator *co, const struct stored_dead_letter *
             " has no key that its row could be read by; fix: change the row, or discard it",
             d->id);
     }
-    version = read_position_repair_version(pipeline_read_position(t->pipeline));
-    if (version == 0) {
-        target_unref(target);
-        return err_set(
-            err, ERR_RETRY,
-            "too many replays at one position of the log; try again after the next change");
-    }
     *out = (struct doc_write){.target = target,
                               .op = DOC_REFRESH,
-                              .version = version,
+                              .fresh = true,
+                              .version = version_for(t, d),
                               .id = d->doc_id,
                               .routing = d->routing,
                               .key = d->key};

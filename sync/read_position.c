@@ -20,8 +20,6 @@ struct read_position {
     struct gtid_set *gtids;
     bool anonymous; /* the last transaction has no GTID */
     struct buf witness;
-    uint64_t repaired_at; /* the version that repairs were stamped above last */
-    unsigned repairs;
 };
 
 struct read_position *read_position_new(uint64_t version)
@@ -129,21 +127,6 @@ uint64_t read_position_get(struct read_position *p, struct buf *gtids, bool *com
 
     gtid_set_format(gtids, p->gtids);
     *complete = !p->anonymous;
-    pthread_mutex_unlock(&p->lock);
-    return version;
-}
-
-uint64_t read_position_repair_version(struct read_position *p)
-{
-    uint64_t version = 0;
-
-    pthread_mutex_lock(&p->lock);
-    if (p->repaired_at != p->version) {
-        p->repaired_at = p->version;
-        p->repairs = 0;
-    }
-    if (p->repairs < READ_POSITION_GAP)
-        version = p->version + ++p->repairs;
     pthread_mutex_unlock(&p->lock);
     return version;
 }

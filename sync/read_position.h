@@ -54,10 +54,4 @@ uint64_t read_position_get(struct read_position *p, struct buf *gtids, bool *com
 /* Position and witness (appended) of one moment. */
 uint64_t read_position_get_witness(struct read_position *p, struct buf *sql);
 
-/*
- * A version for a write that no event caused (replay of a dead letter): further ones at an
- * unmoved position take +1 to +18; 0 when those are used up and the next event must come first.
- */
-uint64_t read_position_repair_version(struct read_position *p);
-
 #endif

@@ -226,14 +226,23 @@ static bool clear(struct letters *l, const struct known *k)
     return false;
 }
 
+static struct known *find_known(struct letters *l, const struct write *w)
+{
+    if (map_count(l->known) == 0)
+        return NULL;
+    return map_find(l->known,
+                    key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
+}
+
+bool letters_know(struct letters *l, const struct write *w)
+{
+    return find_known(l, w) != NULL;
+}
+
 void letters_written(struct letters *l, const struct write *w, int64_t now_ms)
 {
-    struct known *known;
+    struct known *known = find_known(l, w);
 
-    if (map_count(l->known) == 0)
-        return;
-    known = map_find(l->known,
-                     key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
     if (known == NULL || w->version < known->version)
         return;
     known->written = w->version;

@@ -15,6 +15,7 @@
 #include "sync/delivery/delivery_options.h"
 #include "sync/delivery/document.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ struct document *letters_next(struct letters *l, int64_t now_ms);
 /* There is a dead letter of this document, of a write at version. */
 void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
                   uint64_t version);
+/* The document of w has a dead letter. */
+bool letters_know(struct letters *l, const struct write *w);
 /* The document of w was written: take its dead letter back, if there is one. */
 void letters_written(struct letters *l, const struct write *w, int64_t now_ms);
 /* Try again to take back what could not be. */

@@ -87,7 +87,8 @@ static void split_in_two(struct request *r)
     split(r, n / 2, n);
 }
 
-/* Are so many refused documents of n the index's fault? */
+/* Are so many refused documents of n the index's fault?  Those that were refused before, and are
+ * again, are not counted in either number. */
 static bool is_guarded(const struct request *r, size_t n_refused, size_t n)
 {
     const bool is_suspect = outlet_held(r->outlet) == HOLD_GUARD;
@@ -372,6 +373,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
 static void count_items(const struct request *r, struct tally *t)
 {
     const size_t n = r->batch.n;
+    size_t n_again = 0;
 
     if (r->sender->response.n_errors == 0) {
         for (size_t i = 0; i < n; i++)
@@ -382,11 +384,12 @@ static void count_items(const struct request *r, struct tally *t)
         const enum item_verdict v = verdict_of(r, i);
 
         t->of[v]++;
+        n_again += v == ITEM_REFUSED && letters_know(r->sender->letters, r->batch.docs[i]->now);
         if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0) ||
             t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
             t->worst = i;
     }
-    t->guarded = is_guarded(r, t->of[ITEM_REFUSED], n);
+    t->guarded = is_guarded(r, t->of[ITEM_REFUSED] - n_again, n - n_again);
 }
 
 /* What the items together say about the index. */

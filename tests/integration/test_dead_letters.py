@@ -54,6 +54,18 @@ def test_replay_reads_the_row_again(w):
     wait_until("it fails again and is kept", lambda: letters(daemon) and letters(daemon)[0]["attempts"] >= 2, 10)
 
 
+def test_very_many_letters_are_replayed_while_nothing_happens_in_the_log(w):
+    daemon = followed(w)
+    w.sql("DELETE FROM part", *(f"INSERT INTO part VALUES ({i}, '1', 1)" for i in range(200)))
+    w.equal(daemon)
+    w.sql("UPDATE part SET a = 2, code = IF(id % 5 = 0, 'abc', code)")
+    wait_until("forty dead letters", lambda: len(letters(daemon)) == 40)
+    for attempts in (2, 3):
+        if daemon.json("dead-letter", "replay", "--all")["count"] != 40:
+            raise Failed("not all of them are replayed")
+        wait_until("each fails again and is kept", lambda: [x["attempts"] >= attempts for x in letters(daemon)] == [True] * 40, 20)
+
+
 def test_discard_forgets_the_letter(w):
     daemon = followed(w)
     letter = broken(w, daemon)

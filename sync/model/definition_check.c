@@ -2,6 +2,7 @@
 
 #include "sync/model/definition_check.h"
 
+#include "sync/model/constant.h"
 #include "sync/model/definition_check_join.h"
 #include "sync/model/definition_check_key.h"
 #include "sync/model/definition_rule.h"
@@ -200,6 +201,22 @@ static void check_time_column(struct checker *c, const struct subject *s,
                                "changed rows are found");
 }
 
+/* A server compares a number with any text: one that is none with 0. */
+static void check_soft_delete(struct checker *c, const struct subject *s,
+                              const struct table_definition *t)
+{
+    const struct column *col = subject_column(c, s, t->soft_delete_column, t->place);
+    const struct str json = t->soft_delete_json;
+
+    if (col != NULL && col->type >= COLUMN_TINYINT && col->type <= COLUMN_YEAR &&
+        json.len > 2 && json.ptr[0] == '"' &&
+        !constant_is_readable(json, STR("double"), false))
+        problems_add(c->problems, SEVERITY_ERROR,
+                     definitions_place(c->d, json, t->place),
+                     "column `%" STR_FMT "` (%" STR_FMT ") is never %" STR_FMT,
+                     STR_ARG(col->name), STR_ARG(col->type_text), STR_ARG(json));
+}
+
 static void check_root(struct checker *c, const struct subject *s,
                        const struct table_definition *t)
 {
@@ -213,7 +230,7 @@ static void check_root(struct checker *c, const struct subject *s,
     check_shown(c, s, t->all_columns, t->columns, t->n_columns, t->relations, t->n_relations);
     check_clause(c, s, CLAUSE_WHERE, t->filter, t->place);
     if (t->soft_delete_given)
-        (void)subject_column(c, s, t->soft_delete_column, t->place);
+        check_soft_delete(c, s, t);
     if (t->bucket_column.len > 0)
         (void)subject_column(c, s, t->bucket_column, t->place);
     check_time_column(c, s, t);

@@ -3,6 +3,7 @@
 #include "sync/model/definition_form.h"
 
 #include "sync/model/definition.h"
+#include "sync/model/expression.h"
 
 #include <stddef.h>
 
@@ -225,11 +226,11 @@ static const struct form_field relation_fields[] = {
     RELATION_BOOL(many, .help = "One-to-many: an array."),
     RELATION_BOOL(nested, .help = "Field type `nested` instead of an object."),
     RELATION_BOOL(flattened, .help = "One field for the whole object, whatever is in it."),
-    {"where", FORM_TEXT, FORM_REBUILD, AT(relation_definition, where), .rule = rule_expression,
+    {"where", FORM_TEXT, FORM_REBUILD, AT(relation_definition, where), .rule = expression_find_fault,
      .help = "SQL condition on the related table's rows."},
     RELATION_BOOL(distinct, .help = "Equal elements only once."),
     {"order_by", FORM_TEXT, FORM_REBUILD, AT(relation_definition, order_by),
-     .rule = rule_expression,
+     .rule = expression_find_fault,
      .help = "SQL order of the rows, before that of the key; `price DESC`."},
     {"limit", FORM_COUNT, FORM_REBUILD, AT(relation_definition, limit),
      .help = "At most so many elements, after `distinct`."},
@@ -356,7 +357,7 @@ static const struct form_field table_fields[] = {
          "again where rows changed, by itself; `stop` stops it until somebody builds it."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
      .help = "A change leaves a snapshot for a later run."},
-    {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter), .rule = rule_expression,
+    {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter), .rule = expression_find_fault,
      .help = "SQL condition of the rows that have a document."},
     {"soft_delete", FORM_OBJECT, FORM_REBUILD, .at = 0,
      .given_at = offsetof(struct table_definition, soft_delete_given),

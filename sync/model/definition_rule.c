@@ -249,60 +249,6 @@ const char *rule_time_zone(struct str text)
     return NULL;
 }
 
-/* The byte after the quoted run that starts at i, or 0 when it does not end. */
-static size_t end_of_quote(struct str s, size_t i)
-{
-    char quote = s.ptr[i++];
-
-    while (i < s.len) {
-        if (s.ptr[i] == '\\' && quote != '`')
-            i++;
-        else if (s.ptr[i] == quote && i + 1 < s.len && s.ptr[i + 1] == quote)
-            i++;
-        else if (s.ptr[i] == quote)
-            return i + 1;
-        i++;
-    }
-    return 0;
-}
-
-static bool starts_comment(struct str s, size_t i)
-{
-    char next = i + 1 < s.len ? s.ptr[i + 1] : '\0';
-
-    return s.ptr[i] == '#' || (s.ptr[i] == '/' && next == '*') ||
-           (s.ptr[i] == '-' && next == '-' &&
-            (i + 2 == s.len || (unsigned char)s.ptr[i + 2] <= ' '));
-}
-
-const char *rule_expression(struct str text)
-{
-    size_t open = 0, i = 0;
-    bool blank = true;
-
-    while (i < text.len) {
-        char c = text.ptr[i];
-
-        if (c == '\0')
-            return "is no SQL expression: a NUL character";
-        if (c == ';')
-            return "is no single SQL expression: `;` ends a statement";
-        if (starts_comment(text, i))
-            return "is no SQL expression: comments are not read here";
-        if (c == ')' && open-- == 0)
-            return "is no SQL expression: `)` without `(`";
-        if (c == '(')
-            open++;
-        blank = blank && isspace((unsigned char)c);
-        i = c == '\'' || c == '"' || c == '`' ? end_of_quote(text, i) : i + 1;
-        if (i == 0)
-            return "is no SQL expression: a quote is not closed";
-    }
-    if (open > 0)
-        return "is no SQL expression: `(` without `)`";
-    return blank ? "is no SQL expression: it is empty" : NULL;
-}
-
 const char *rule_environment(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)

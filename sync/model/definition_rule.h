@@ -1,5 +1,5 @@
 /*
- * What single texts of a definition must look like: names, addresses, conditions.
+ * What single texts of a definition must look like: names, addresses.
  *
  * Each rule returns NULL when the text is fine, else a static phrase that goes on from "`TEXT`
  * ":
@@ -32,8 +32,6 @@ const char *rule_address(struct str text);
 const char *rule_start(struct str text);
 /* UTC or an offset, +08:00 */
 const char *rule_time_zone(struct str text);
-/* One SQL expression: no statement end, no comment, quotes and brackets balanced. */
-const char *rule_expression(struct str text);
 /* A name of an environment variable. */
 const char *rule_environment(struct str text);
 

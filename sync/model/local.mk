@@ -15,6 +15,7 @@ libmodel_a_SOURCES = \
 	%D%/definition_parse.c %D%/definition_parse.h \
 	%D%/definition_read.c %D%/definition_read.h \
 	%D%/definition_rule.c %D%/definition_rule.h \
+	%D%/expression.c %D%/expression.h \
 	%D%/columns_generate.c %D%/columns_generate.h \
 	%D%/definition_sharing.c %D%/definition_sharing.h \
 	%D%/constant.c %D%/constant.h %D%/field_type.c %D%/field_type.h \

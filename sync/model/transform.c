@@ -89,17 +89,30 @@ static bool read_field(struct arena *a, const char *name, unsigned bit,
                            bit == COLUMNS ? "a list of columns" : "a text that is not empty");
 }
 
-/* What strptime(3) reads by the daemon's own zone, or does not read. */
+/* That strptime(3) reads a date by it, and not by the daemon's own zone. */
 static bool check_format(struct str format, struct err *err)
 {
-    for (size_t i = 0; i + 1 < format.len; i++) {
+    static const char known[] = "aAbBcCdDeFgGhHIjklmMnpPrRStTuUVwWxXyYz%";
+    size_t n = 0;
+
+    if (format.len == 0 || str_equal(format, STR("epoch_second")) ||
+        str_equal(format, STR("epoch_millis")))
+        return true;
+    for (size_t i = 0; i < format.len; i++) {
         if (format.ptr[i] != '%')
             continue;
-        if (format.ptr[++i] == 's' || format.ptr[i] == 'Z')
+        i += i + 1 < format.len && strchr("EO", format.ptr[i + 1]) != NULL ? 2 : 1;
+        n++;
+        if (i < format.len && (format.ptr[i] == 's' || format.ptr[i] == 'Z'))
             return err_set(err, ERR_REJECT, "`%%%c` cannot be read: use %s", format.ptr[i],
                            format.ptr[i] == 's' ? "`epoch_second`" : "`%z`, an offset");
+        if (i >= format.len || memchr(known, format.ptr[i], sizeof(known) - 1) == NULL)
+            return err_set(err, ERR_REJECT, "`%" STR_FMT "` is no form of strptime(3): `%%%.*s`",
+                           STR_ARG(format), i < format.len, format.ptr + i);
     }
-    return true;
+    return n > 0 || err_set(err, ERR_REJECT,
+                            "`%" STR_FMT "` is no form of strptime(3), such as `%%d.%%m.%%Y`",
+                            STR_ARG(format));
 }
 
 static bool read_fields(struct arena *a, const struct yaml_node *node, struct transform *out,

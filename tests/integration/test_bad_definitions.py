@@ -72,7 +72,14 @@ CASES = (
     ("- {table: D.orders, columns: [{name: id, transform: §[{kind: spilt}]}]}", "did you mean `split`"),
     ("- {table: D.orders, columns: [{name: id, transform: §[{kind: split}]}]}", "needs `by`"),
     ("- {table: D.orders, columns: [{name: id, vaule: 1}]}", "did you mean `value`"),
+    ("- {table: D.orders, columns: [{name: made, transform: §[{kind: date, format: dd.MM.yyyy}]}]}", "no form of strptime"),
     ("- {table: D.orders, settings: §{gc_deletes: 1s}}", "cannot be set"),
+    # -- what depends on more than the row
+    ("- {table: D.orders, filter: §made > NOW() - INTERVAL 7 DAY}", "changes while its row stays"),
+    ("- {table: D.orders, filter: '§id IN (SELECT id FROM D.customer)'}", "by a subquery"),
+    ("- {table: D.orders, columns: [id], relations: [{from: customer_id, table: D.customer, to: id, where: §RAND() > 0.5}]}",
+     "changes while its row stays"),
+    ("- {table: D.orders, soft_delete: {column: total, deleted: §gone}}", "is never"),
     ("- {table: D.orders, mapping: §[x]}", "must be a map"),
 )
 

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "sync/model/definition_rule.h"
+#include "sync/model/expression.h"
 
 struct rule_case {
     const char *text;
@@ -112,8 +113,35 @@ static void a_condition_is_one_expression(void **state)
     };
 
     (void)state;
-    check(rule_expression, cases, ARRAY_LEN(cases));
-    assert_non_null(rule_expression(STR("a = 1\0")));
+    check(expression_find_fault, cases, ARRAY_LEN(cases));
+    assert_non_null(expression_find_fault(STR("a = 1\0")));
+}
+
+static void an_expression_says_the_same_as_long_as_its_row_does(void **state)
+{
+    static const struct rule_case cases[] = {
+        {"n = (SELECT MAX(n) FROM line)", false},
+        {"EXISTS(select 1)", false},
+        {"ends > NOW()", false},
+        {"ends > now ( )", false},
+        {"day < CURRENT_DATE", false},
+        {"day < curdate() - interval 7 day", false},
+        {"made > UNIX_TIMESTAMP( )", false},
+        {"RAND() < 0.5", false},
+        {"owner = USER()", false},
+        {"a = @x", false},
+        {"SLEEP(1) = 0", false},
+        {"now = 1", true},
+        {"selected = 1 AND user <> 'x' AND now_or_later", true},
+        {"t.`now` = 1", true},
+        {"note = 'select now()' AND `select` = \"@\"", true},
+        {"UNIX_TIMESTAMP(made) > 5", true},
+        {"line.current_date > '2020-01-01'", true},
+        {"größenow(1)", true},
+    };
+
+    (void)state;
+    check(expression_find_fault, cases, ARRAY_LEN(cases));
 }
 
 static void names_fields_and_zones_keep_their_forms(void **state)
@@ -149,6 +177,7 @@ int main(void)
         cmocka_unit_test(an_address_is_host_and_port_or_a_socket),
         cmocka_unit_test(a_start_is_now_a_position_or_gtids),
         cmocka_unit_test(a_condition_is_one_expression),
+        cmocka_unit_test(an_expression_says_the_same_as_long_as_its_row_does),
         cmocka_unit_test(names_fields_and_zones_keep_their_forms),
     };
     return cmocka_run_group_tests_name("definition_rule", tests, NULL, NULL);

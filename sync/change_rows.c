@@ -68,9 +68,13 @@ static bool is_stopped(const struct target *t)
 void change_writer_stop(struct change_writer *w, struct target *target, const char *reason,
                         const char *way_out)
 {
-    if (__atomic_exchange_n(&((struct reading *)target->plan)->stopped, true, __ATOMIC_RELAXED))
+    struct reading *reading = target->plan;
+
+    if (__atomic_load_n(&reading->stopped, __ATOMIC_RELAXED))
         return;
     w->opt.stop_table(w->opt.ctx, target, reason, way_out);
+    /* Durable first: what other threads defer lets the checkpoint pass. */
+    __atomic_store_n(&reading->stopped, true, __ATOMIC_RELAXED);
 }
 
 void change_writer_flush(struct change_writer *w)

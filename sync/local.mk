@@ -1,6 +1,7 @@
 # The moving parts of one source.  libsync.a
 noinst_LIBRARIES += libsync.a
 libsync_a_SOURCES = \
+	%D%/absence.c         %D%/absence.h \
 	%D%/assignment.c      %D%/assignment.h \
 	%D%/builder.c         %D%/builder.h \
 	%D%/cascade_going.c   %D%/cascade_going.h \
@@ -25,6 +26,7 @@ libsync_a_SOURCES = \
 	%D%/held.c            %D%/held.h \
 	%D%/known_server.c    %D%/known_server.h \
 	%D%/late_rows.c       %D%/late_rows.h \
+	%D%/load_run.c        %D%/load_run.h \
 	%D%/pipeline.c        %D%/pipeline.h \
 	%D%/prepared.c        %D%/prepared.h \
 	%D%/progress.c        %D%/progress.h \
@@ -37,6 +39,7 @@ libsync_a_SOURCES = \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/replay.c          %D%/replay.h \
 	%D%/reread.c          %D%/reread.h \
+	%D%/resolve_run.c     %D%/resolve_run.h \
 	%D%/resolve_task.c    %D%/resolve_task.h \
 	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \

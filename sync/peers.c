@@ -2,7 +2,9 @@
 
 #include "sync/peers.h"
 
+#include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "sync/absence.h"
 #include "sync/server_access.h"
 
 #include <pthread.h>
@@ -13,6 +15,7 @@ struct entry {
     struct entry *next;
     char *topic;
     struct peer peer;
+    struct absence absence;
 };
 
 struct peers {
@@ -112,4 +115,30 @@ bool peers_find(struct peers *p, struct str topic, struct peer *out)
     }
     pthread_mutex_unlock(&p->lock);
     return found;
+}
+
+bool peers_may_try(struct peers *p, struct str topic)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    pthread_mutex_lock(&p->lock);
+
+    struct entry *e = *place_of(p, topic);
+    const bool may = e == NULL || absence_may_try(&e->absence, now_ms);
+
+    pthread_mutex_unlock(&p->lock);
+    return may;
+}
+
+void peers_tell(struct peers *p, struct str topic, bool there)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    pthread_mutex_lock(&p->lock);
+
+    struct entry *e = *place_of(p, topic);
+
+    if (e != NULL)
+        absence_tell(&e->absence, there, now_ms);
+    pthread_mutex_unlock(&p->lock);
 }

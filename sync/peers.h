@@ -38,4 +38,11 @@ void peers_remove(struct peers *p, struct str topic, const struct read_position 
 /* False: it does not run here.  server has a reference for the caller. */
 bool peers_find(struct peers *p, struct str topic, struct peer *out) MUST_CHECK;
 
+/*
+ * Whether the topic's server may be tried now (sync/absence.h), and how that went.  Its own
+ * reader tells as well, when it has come to it.
+ */
+bool peers_may_try(struct peers *p, struct str topic) MUST_CHECK;
+void peers_tell(struct peers *p, struct str topic, bool there);
+
 #endif

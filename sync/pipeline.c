@@ -195,6 +195,7 @@ static bool begins(void *ctx, const struct source_start *start)
 {
     struct pipeline *p = ctx;
 
+    peers_tell(p->opt.peers, str_from(p->topic), true);
     return dump_start_begins(p->dump_start, start);
 }
 

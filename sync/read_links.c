@@ -39,8 +39,8 @@ static bool take_peer(struct read_links *l, struct foreign_link *f, struct err *
     struct peer now;
 
     if (l->peers == NULL || !peers_find(l->peers, str_from(f->topic), &now))
-        return err_set(err, ERR_RETRY, "topic %s, which has tables of the documents, does not run",
-                       f->topic);
+        return err_set(err, ERR_RETRY,
+                       "topic %s, which has tables of the documents, does not run", f->topic);
     if (now.reader == f->peer.reader) {
         server_access_unref(now.server);
         return true;
@@ -66,8 +66,18 @@ static bool open_foreign(struct read_links *l, struct str topic, struct mysql_co
 
     if (!take_peer(l, f, err))
         return false;
-    if (!read_link_open(&f->link, f->peer.server, read_position_version(f->peer.reader),
-                        &ignored, err))
+    if (!peers_may_try(l->peers, topic))
+        return err_set(
+            err, ERR_RETRY,
+            "topic %s, which has tables of the documents: its server did not answer, "
+            "and is tried again in a while",
+            f->topic);
+
+    const bool there = read_link_open(&f->link, f->peer.server,
+                                      read_position_version(f->peer.reader), &ignored, err);
+
+    peers_tell(l->peers, topic, there);
+    if (!there)
         return err_wrap(err, "topic %s, which has tables of the documents", f->topic);
     *out = f->link.conn;
     return true;

@@ -3,7 +3,8 @@
  *
  * Loaders build documents by key for delivery (they never wait for delivery, so that what is
  * queued can always be finished); resolvers find the documents that hold a changed related row
- * and hand them to delivery, where they may wait.  Each thread has its own connections.
+ * and hand them to delivery, where they may wait.  Documents that show tables of other topics have
+ * threads of their own, as those wait for other servers.  Each thread has its own connections.
  *
  * @thread any
  */
@@ -35,8 +36,8 @@ struct reread_options {
     struct cascades *cascades; /* knows whether others go with rows that are gone */
     struct fan_out *fan_out;   /* takes what leads to very many documents */
     int64_t window_ms; /* between searches for documents of related rows, where many change */
-    unsigned loaders;     /* 0: 2 */
-    size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks */
+    unsigned loaders;     /* 0: 2; and as many again, as above */
+    size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks, twice */
     struct server_access *server; /* the one that is followed; borrowed, as all */
     struct known_server *known;
     struct peers *peers; /* of the node: tables of documents may be on their servers */

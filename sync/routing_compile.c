@@ -68,6 +68,7 @@ static struct target *new_target(const struct version_spec *v,
     target->plan = reading;
     target->plan_unref = reading_free;
     target->version_min = v->version_min;
+    target->abroad = plan != NULL && plan_n_topics(plan) > 1;
     /* What a replica shows may be behind what the followed server showed before. */
     if (plan != NULL && !v->server->replica)
         target->areas = plan_areas(plan, &target->n_areas, NULL);

@@ -42,7 +42,7 @@ struct delivery_options {
     unsigned request_timeout_ms; /* 60000 */
     size_t bytes_max;            /* 64 MiB held in all */
     size_t load_batch_max;       /* 500 keys a re-read */
-    unsigned loads_max;          /* 2 re-reads at a time */
+    unsigned loads_max;          /* 2 re-reads at a time, as sync/delivery/loads.h counts them */
     unsigned read_window_ms;     /* 0: none (sync/delivery/pace.h) */
     unsigned failing_ms;         /* 30000: when an index that takes nothing is told of */
     bool compress;               /* gzip request bodies */

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct load {
     struct load_batch batch; /* the loader's view */
@@ -68,12 +69,31 @@ static void hand_out(struct sender *s, struct outlet *o, struct document **docs,
     s->opt.load(s->opt.ctx, batch);
 }
 
-static bool may_load(const struct sender *s)
+/* Reads of one topic that go to its own server alone, or to others as well. */
+static unsigned count_alike(const struct sender *s, const struct target *t)
 {
-    if (s->opt.load == NULL || s->stopping || s->n_loads >= s->opt.loads_max)
+    unsigned n = 0;
+
+    LIST_EACH(l, &s->loads)
+    {
+        const struct target *other = LIST_ITEM(l, struct load, link)->batch.target;
+
+        n += other->abroad == t->abroad && strcmp(other->topic, t->topic) == 0;
+    }
+    return n;
+}
+
+static bool may_load(const struct sender *s, const struct outlet *o)
+{
+    const struct target *t = outlet_load_target(o);
+
+    if (s->opt.load == NULL || s->stopping || t == NULL)
         return false;
-    return budget_held(s->budget) <= s->opt.bytes_max ||
-           (s->n_loads == 0 && s->n_requests == 0);
+
+    const unsigned n = count_alike(s, t);
+
+    return n < s->opt.loads_max &&
+           (budget_held(s->budget) <= s->opt.bytes_max || (n == 0 && s->n_requests == 0));
 }
 
 /* When what waits for a read of the index is to be read. */
@@ -91,7 +111,7 @@ static bool load_one(struct sender *s)
     for (size_t i = 0; i < s->n_outlets; i++) {
         struct outlet *o = sender_outlet(s, i);
 
-        if (reads_at(s, o) > s->now_ms)
+        if (!may_load(s, o) || reads_at(s, o) > s->now_ms)
             continue;
 
         struct document **docs = mem_alloc(s->opt.load_batch_max, sizeof(struct document *));
@@ -110,7 +130,7 @@ static bool load_one(struct sender *s)
 
 void loads_turn(struct sender *s)
 {
-    while (may_load(s) && load_one(s))
+    while (load_one(s))
         ;
 }
 
@@ -118,8 +138,9 @@ int64_t loads_wait_ms(const struct sender *s, int64_t max_ms)
 {
     int64_t wait_ms = max_ms;
 
-    for (size_t i = 0; may_load(s) && i < s->n_outlets; i++) {
-        const int64_t at = reads_at(s, s->outlets[i]);
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const int64_t at =
+            may_load(s, s->outlets[i]) ? reads_at(s, s->outlets[i]) : GATE_NEVER_MS;
 
         if (at - s->now_ms < wait_ms)
             wait_ms = at - s->now_ms;

@@ -2,6 +2,8 @@
  * Reads of documents that must be read again: batches out to options.load and back.
  *
  * The first one goes at once; what comes while as many are out as may be gathers for the next.
+ * So many may be for each topic, and again so many that go to servers of others as well: nobody
+ * waits behind a server that does not answer but who needs it.
  * Nothing is read while more bytes are held than may be, unless nothing else goes on: what was
  * read always finds room, so it must not be asked for without need.
  *

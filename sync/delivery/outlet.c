@@ -598,6 +598,13 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
     return n;
 }
 
+const struct target *outlet_load_target(const struct outlet *o)
+{
+    return list_is_empty(&o->loads)
+               ? NULL
+               : LIST_ITEM(o->loads.next, struct document, link)->now->target;
+}
+
 /* When may the next request go? */
 static int64_t sends_at(const struct outlet *o)
 {

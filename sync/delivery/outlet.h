@@ -124,6 +124,8 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms);
  * are taken; returns how many.
  */
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs);
+/* Whose document comes first there; borrowed; NULL: nothing is to be read. */
+const struct target *outlet_load_target(const struct outlet *o);
 
 /*
  * Milliseconds, at most max_ms, until something that is parked is due or, if can_send, a

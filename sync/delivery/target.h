@@ -25,6 +25,7 @@ struct target {
     char *write_alias; /* what bulks name, with require_alias */
     char *table;       /* "shop.orders", for dead letters and metrics */
     char *topic;
+    bool abroad; /* reads of its documents go to servers of other topics as well */
     uint64_t version_min; /* lineage: a stored version below it is not ours */
     void *plan;           /* the document plan for re-reads, owned by plan_unref */
     void (*plan_unref)(void *plan);
@@ -34,8 +35,8 @@ struct target {
     unsigned refs;
 };
 
-/* With one reference; the strings are copied, version_min, plan and areas are the caller's to
- * set. */
+/* With one reference; the strings are copied, abroad, version_min, plan and areas are the
+ * caller's to set. */
 struct target *target_new(struct str index, struct str write_alias, struct str table,
                           struct str topic) RETURNS_NONNULL MUST_CHECK;
 struct target *target_ref(struct target *t) RETURNS_NONNULL;

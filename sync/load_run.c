@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "sync/load_run.h"
+
+#include "src/base/arena.h"
+#include "src/mysql.h"
+#include "sync/binlog/position.h"
+#include "sync/cascades.h"
+#include "sync/document/loader.h"
+#include "sync/known_server.h"
+#include "sync/read_links.h"
+#include "sync/read_position.h"
+#include "sync/routing.h"
+#include "sync/server_info.h"
+
+#include <stdlib.h>
+
+static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
+{
+    item->stamp = stamp;
+    item->elsewhere = from->body.ptr != NULL && !str_equal(from->routing, item->routing);
+    item->other = from->routing;
+    item->found = from->body.ptr != NULL && !item->elsewhere;
+    item->body = item->found ? from->body : (struct str){0};
+    if (from->err != NULL) {
+        item->failed = true;
+        item->err = *from->err;
+    }
+}
+
+static bool log_end_at(const struct load_run_options *opt, struct mysql_conn *conn,
+                       uint64_t *version, struct err *err)
+{
+    const uint64_t epoch = read_position_version(opt->reader) >> 53;
+    struct log_end end;
+
+    if (!server_log_end(conn, &end, err))
+        return false;
+    free(end.gtids);
+    return position_version((struct position){str_from(end.file), end.offset}, epoch, version,
+                            err);
+}
+
+/* Where the followed log ended after a read: a replica shows nothing that is beyond it. */
+static bool log_end_after(const struct load_run_options *opt, const struct read_link *l,
+                          uint64_t *version, struct err *err)
+{
+    struct mysql_conn *conn = NULL;
+
+    if (!l->replica)
+        return log_end_at(opt, l->conn, version, err);
+
+    const bool ok = known_server_open(opt->known, &opt->server->options, &conn, err) &&
+                    log_end_at(opt, conn, version, err);
+
+    mysql_conn_close(conn);
+    return ok;
+}
+
+/* The log may not tell what else is gone with a row (sync/cascades.h). */
+static bool keep_gone(const struct load_run_options *opt, struct read_links *l,
+                      struct load_batch *b, struct err *err)
+{
+    bool any = false;
+
+    if (b->area > 0 || !cascades_lead_on(opt->cascades, b->target))
+        return true;
+    for (size_t i = 0; i < b->n_items; i++) {
+        struct load_item *item = &b->items[i];
+
+        item->stays = !item->found && !item->elsewhere && !item->failed &&
+                      item->depth < CASCADE_DEPTH_MAX;
+        any = any || item->stays;
+    }
+    return !any || log_end_after(opt, &l->own, &b->log_end, err);
+}
+
+static bool load_keys(struct mysql_conn *const *of, struct load_batch *b,
+                      const struct str *keys, struct loaded *out, struct err *err)
+{
+    const struct plan *p = ((struct reading *)b->target->plan)->plan;
+
+    return b->area > 0 ? loader_load_area(of, p, b->area, keys, b->n_items, b->arena, out, err)
+                       : loader_load(of, p, keys, b->n_items, b->arena, out, err);
+}
+
+bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
+              struct err *err)
+{
+    struct reading *from = b->target->plan;
+    struct str *keys = arena_alloc(b->arena, b->n_items, sizeof(*keys));
+    struct loaded *out = arena_alloc(b->arena, b->n_items, sizeof(*out));
+    uint64_t stamp;
+
+    for (size_t i = 0; i < b->n_items; i++)
+        keys[i] = b->items[i].key;
+    if (!read_links_open(l, from, b->at_least, &stamp, err) ||
+        !load_keys(l->conns, b, keys, out, err) || !read_links_end(l, err))
+        return false;
+    for (size_t i = 0; i < b->n_items; i++)
+        fill_item(&b->items[i], &out[i], stamp);
+    return keep_gone(opt, l, b, err);
+}
+
+void load_run_fail(struct load_batch *b, const struct err *why)
+{
+    for (size_t i = 0; i < b->n_items; i++) {
+        b->items[i].failed = true;
+        b->items[i].err = *why;
+    }
+}

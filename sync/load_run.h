@@ -1,0 +1,34 @@
+/*
+ * A batch of documents that delivery wants, read by key.
+ *
+ * @thread a loader's; blocks
+ */
+#ifndef SYNC_LOAD_RUN_H
+#define SYNC_LOAD_RUN_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "sync/delivery/delivery.h"
+
+#include <stdbool.h>
+
+struct cascades;
+struct known_server;
+struct read_links;
+struct read_position;
+struct server_access;
+
+struct load_run_options { /* all borrowed */
+    struct read_position *reader;
+    struct server_access *server; /* the one that is followed */
+    struct known_server *known;
+    struct cascades *cascades; /* knows whether others go with rows that are gone */
+};
+
+/* Fill the batch's items, all from one read. */
+bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
+              struct err *err) MUST_CHECK;
+/* None of them could be read. */
+void load_run_fail(struct load_batch *b, const struct err *why);
+
+#endif

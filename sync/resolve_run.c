@@ -1,0 +1,334 @@
+#include "config.h"
+
+#include "sync/resolve_run.h"
+
+#include "src/base/arena.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "sync/delivery/delivery.h"
+#include "sync/document/resolver.h"
+#include "sync/fan_out.h"
+#include "sync/read_links.h"
+#include "sync/resolve_task.h"
+#include "sync/routing.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY_MS   500
+#define SUBMIT_MAX 256
+
+static void count(uint64_t *counter, uint64_t n)
+{
+    __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);
+}
+
+/* How a task ends for each of its keys; what it leads to at all is known when it has worked. */
+enum lead {
+    LEADS_NOWHERE = 0,
+    LEADS_ON,      /* documents were handed over */
+    LEADS_TO_MANY, /* they are worked off later */
+};
+
+/* Found documents on their way to delivery. */
+struct found {
+    const struct resolve_run_options *opt;
+    const struct resolve_task *task;
+    const struct resolve_keys *keys; /* the task's */
+    struct arena *arena;
+    struct doc_write writes[SUBMIT_MAX];
+    size_t n;
+    enum lead *leads;    /* of the keys */
+    struct str *crowded; /* keys of this try */
+    size_t n_crowded;
+    bool closed;
+};
+
+static bool flush(struct found *f)
+{
+    struct err err = {0};
+
+    if (f->n > 0 &&
+        !delivery_submit_until(f->opt->delivery, f->opt->stop, f->writes, f->n, &err)) {
+        f->closed = true;
+        for (size_t i = 0; i < f->n; i++) {
+            ticket_abandon(f->writes[i].ticket);
+            target_unref(f->writes[i].target);
+        }
+    }
+    count(f->opt->resolved, f->n);
+    f->n = 0;
+    arena_free(f->arena);
+    f->arena = arena_new();
+    return !f->closed && !stop_is_set(f->opt->stop);
+}
+
+/* For each row that changed: whoever is found twice is read once by delivery. */
+static bool on_found(void *ctx, size_t key, struct str id, struct str root_key,
+                     struct str routing)
+{
+    struct found *f = ctx;
+    size_t row = f->keys->first[key];
+
+    if (f->leads[key] == LEADS_NOWHERE)
+        f->leads[key] = LEADS_ON;
+    for (;;) {
+        f->writes[f->n++] = (struct doc_write){
+            .target = target_ref(f->task->target),
+            .ticket = ticket_ref(f->task->tickets[row]),
+            .op = DOC_REFRESH,
+            .area = f->task->area,
+            .version = f->task->at_least,
+            .id = arena_copy(f->arena, id),
+            .key = arena_copy(f->arena, root_key),
+            .routing = arena_copy(f->arena, routing),
+            .commit_ms = f->task->commit_ms,
+        };
+        if (f->n == SUBMIT_MAX && !flush(f))
+            return false;
+        if (f->keys->next[row] == row)
+            return true;
+        row = f->keys->next[row];
+    }
+}
+
+static bool on_crowded(void *ctx, size_t key)
+{
+    struct found *f = ctx;
+
+    f->leads[key] = LEADS_TO_MANY;
+    f->crowded[f->n_crowded++] = f->keys->keys[key];
+    return true;
+}
+
+/* Durable with that, so the change is done. */
+static bool put_crowded(struct found *f, struct err *err)
+{
+    const struct resolve_task *t = f->task;
+
+    return f->n_crowded == 0 || fan_out_put(f->opt->fan_out,
+                                            &(struct fan_out_rows){.target = t->target,
+                                                                   .place = t->place,
+                                                                   .by_row = t->by_row,
+                                                                   .keys = f->crowded,
+                                                                   .n = f->n_crowded,
+                                                                   .at_least = t->at_least},
+                                            err);
+}
+
+/* A task that is worked at. */
+struct resolving {
+    struct resolve_task *task;
+    struct resolve_keys keys;
+    enum lead *leads; /* of the keys */
+};
+
+/* In an open read. */
+static bool find_documents(const struct resolve_run_options *opt, struct read_links *l,
+                           const struct resolving *g, struct err *err)
+{
+    const struct resolve_task *t = g->task;
+    struct found f = {
+        .opt = opt, .task = t, .keys = &g->keys, .arena = arena_new(), .leads = g->leads};
+    const struct resolver_rows rows = {.plan = ((const struct reading *)t->target->plan)->plan,
+                                       .place = t->place,
+                                       .by_row = t->by_row,
+                                       .keys = g->keys.keys,
+                                       .n = g->keys.n};
+    const struct resolver_sink sink = {on_found, on_crowded, &f};
+
+    f.crowded = mem_alloc(rows.n, sizeof(*f.crowded));
+    for (size_t i = 0; i < rows.n; i++)
+        if (g->leads[i] == LEADS_TO_MANY) /* in a try that failed */
+            g->leads[i] = LEADS_NOWHERE;
+
+    bool ok = resolver_find(l->conns, &rows, &sink, err);
+
+    if (!flush(&f) && ok)
+        ok = err_set(err, ERR_STOP, "stopping");
+    ok = ok && put_crowded(&f, err);
+    arena_free(f.arena);
+    free(f.crowded);
+    return ok;
+}
+
+static bool hand_over(const struct resolve_run_options *opt, const struct resolving *g,
+                      size_t n, struct err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct resolve_task *t = g[i].task;
+
+        for (size_t k = 0; k < g[i].keys.n; k++)
+            g[i].leads[k] = LEADS_TO_MANY;
+        ok = fan_out_put(opt->fan_out,
+                         &(struct fan_out_rows){.target = t->target,
+                                                .place = t->place,
+                                                .by_row = t->by_row,
+                                                .keys = g[i].keys.keys,
+                                                .n = g[i].keys.n,
+                                                .at_least = t->at_least},
+                         err);
+    }
+    return ok;
+}
+
+/* Tasks of one target, in one read that includes what any of them needs. */
+static bool resolve(const struct resolve_run_options *opt, struct read_links *l,
+                    const struct resolving *g, size_t n, struct err *err)
+{
+    uint64_t at_least = 0, stamp;
+    bool ok;
+
+    for (size_t i = 0; i < n; i++)
+        if (g[i].task->at_least > at_least)
+            at_least = g[i].task->at_least;
+    ok = read_links_open(l, g[0].task->target->plan, at_least, &stamp, err);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = find_documents(opt, l, &g[i], err);
+    return ok && read_links_end(l, err);
+}
+
+/* ---- how tasks end ---- */
+
+enum end {
+    END_FOUND,
+    END_DEFERRED, /* their index is built again */
+    END_UNDONE,
+};
+
+static void end_found(const struct resolving *g)
+{
+    static const enum outcome outcomes[] = {
+        [LEADS_NOWHERE] = OUTCOME_FILTERED,
+        [LEADS_ON] = OUTCOME_DELIVERED,
+        [LEADS_TO_MANY] = OUTCOME_DEFERRED,
+    };
+
+    for (size_t i = 0; i < g->keys.n; i++)
+        for (size_t row = g->keys.first[i], end = SIZE_MAX; row != end;) {
+            end = row;
+            row = g->keys.next[row];
+            ticket_done(g->task->tickets[end], outcomes[g->leads[i]]);
+        }
+}
+
+static void end_deferred(const struct resolve_task *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        ticket_done(t->tickets[i], OUTCOME_DEFERRED);
+}
+
+static void end_task(const struct resolve_run_options *opt, const struct resolving *g,
+                     enum end how)
+{
+    const size_t n_tasks = g->task->n_tasks;
+
+    switch (how) {
+    case END_FOUND: end_found(g); break;
+    case END_DEFERRED: end_deferred(g->task); break;
+    case END_UNDONE: resolve_task_abandon(g->task); break;
+    }
+    resolve_task_free(g->task);
+    __atomic_sub_fetch(opt->pending, n_tasks, __ATOMIC_RELAXED);
+}
+
+/* ---- until they end ---- */
+
+static bool is_stopped(const struct target *t)
+{
+    return __atomic_load_n(&((const struct reading *)t->plan)->stopped, __ATOMIC_RELAXED);
+}
+
+/* Documents of another topic are its owner's: what leads to them is handed over, durably. */
+static bool is_guest(const struct resolve_run_options *opt, const struct target *t)
+{
+    return strcmp(t->topic, opt->topic) != 0;
+}
+
+static void begin(struct resolving *g, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        g[i].keys = resolve_task_keys(g[i].task);
+        g[i].leads = arena_alloc(g[i].task->arena, g[i].keys.n, sizeof(*g[i].leads));
+    }
+}
+
+static void tell(const struct resolve_run_options *opt, const struct target *t,
+                 const struct err *why)
+{
+    count(opt->failures, 1);
+    log_failure(LOG_WARN, why, "documents of a related row could not be found, trying again",
+                KV("topic", opt->topic), KV("table", t->table));
+}
+
+/*
+ * They are repeated until they work: what was found so far was only asked for early.
+ * What leads over servers is tried once: its next tries are the job's.
+ */
+static enum end work(const struct resolve_run_options *opt, struct read_links *l,
+                     struct resolving *g, size_t n)
+{
+    const struct target *t = g[0].task->target;
+    bool as_job = is_guest(opt, t);
+    struct err err = {0};
+
+    while (!(as_job ? hand_over(opt, g, n, &err) : resolve(opt, l, g, n, &err))) {
+        read_links_close(l);
+        if (err.kind == ERR_STOP)
+            return END_UNDONE;
+        tell(opt, t, &err);
+        if (is_stopped(t))
+            return END_DEFERRED;
+        if ((as_job || !t->abroad) && stop_wait(opt->stop, RETRY_MS))
+            return END_UNDONE;
+        as_job = as_job || t->abroad;
+    }
+    return END_FOUND;
+}
+
+/* Takes them over; of one target. */
+static void do_tasks(const struct resolve_run_options *opt, struct read_links *l,
+                     struct resolving *g, size_t n)
+{
+    enum end how = END_UNDONE;
+
+    if (!stop_is_set(opt->stop)) {
+        begin(g, n);
+        how = work(opt, l, g, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        end_task(opt, &g[i], how);
+    count(opt->resolves, n);
+}
+
+/* Those of the first's target, from tasks to out; the number of them. */
+static size_t split_off(struct resolve_task **tasks, size_t *n, struct resolving *out)
+{
+    const struct target *target = tasks[0]->target;
+    size_t n_out = 0, n_left = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (tasks[i]->target == target)
+            out[n_out++] = (struct resolving){.task = tasks[i]};
+        else
+            tasks[n_left++] = tasks[i];
+    *n = n_left;
+    return n_out;
+}
+
+void resolve_run(const struct resolve_run_options *opt, struct read_links *l,
+                 struct resolve_task **tasks, size_t n)
+{
+    struct resolving alike[RESOLVE_TASKS_MAX];
+
+    assert(n <= RESOLVE_TASKS_MAX);
+    while (n > 0) {
+        const size_t n_alike = split_off(tasks, &n, alike);
+
+        do_tasks(opt, l, alike, n_alike);
+    }
+}

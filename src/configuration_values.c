@@ -59,25 +59,17 @@ void configuration_put(struct configuration *c, size_t i, const struct str *text
     struct value v = {.texts = arena_alloc(c->arena, n + 1, sizeof(char *)), .n = n};
 
     for (size_t k = 0; k < n; k++) {
-        const char *expected = setting_parse(s, texts[k], &v.number);
+        struct err err;
 
         if (holds_password(texts[k])) {
             refuse_password(s, from, problems);
             return;
         }
-        if (expected != NULL) {
-            problems_add(problems, SEVERITY_ERROR, from->place,
-                         "%s: expected %s, got `%" STR_FMT "`", s->name, expected,
-                         STR_ARG(texts[k]));
+        if (!setting_check(s, texts[k], &v.number, &err)) {
+            problems_add(problems, SEVERITY_ERROR, from->place, "%s", err.msg);
             return;
         }
         v.texts[k] = absolute(c, s, texts[k]).ptr;
-    }
-    if (s->max != 0 && (v.number < s->min || v.number > s->max)) {
-        problems_add(problems, SEVERITY_ERROR, from->place,
-                     "%s: %s is out of range, %lld to %lld", s->name, v.texts[0],
-                     (long long)s->min, (long long)s->max);
-        return;
     }
     if (s->later != NULL &&
         (s->preset == NULL || n != 1 || !str_equal(texts[0], str_from(s->preset)))) {

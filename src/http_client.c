@@ -99,6 +99,12 @@ struct http_client *http_client_new(const struct http_options *opt)
     return c;
 }
 
+void http_client_set_connections(struct http_client *c, unsigned max)
+{
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)max);
+    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)max);
+}
+
 static void free_list(struct http_exchange *x)
 {
     while (x != NULL) {

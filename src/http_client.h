@@ -47,6 +47,9 @@ size_t http_client_poll(struct http_client *c, int64_t max_wait_ms);
 /* Make the running or the next http_client_poll() return early.  @thread any */
 void http_client_wakeup(struct http_client *c);
 
+/* So many connections at most from now on; what needs another waits for one.  @thread poll's */
+void http_client_set_connections(struct http_client *c, unsigned max);
+
 /* Submitted, and not ended yet.  @thread poll's */
 size_t http_client_pending(const struct http_client *c);
 

@@ -11,6 +11,7 @@ libservice_a_SOURCES = \
 	%D%/problem.c %D%/problem.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
 	%D%/search_pages.c %D%/search_pages.h \
+	%D%/setting.c %D%/setting.h %D%/setting_table.c \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_read.c %D%/yaml_read.h
 libservice_a_SOURCES += \

@@ -30,8 +30,6 @@ libprogram_a_SOURCES = \
 	%D%/render_line.c     %D%/render_line.h \
 	%D%/service.c         %D%/service.h \
 	%D%/session.c         %D%/session.h \
-	%D%/setting.c         %D%/setting.h \
-	%D%/setting_table.c \
 	%D%/store_address.c   %D%/store_address.h
 
 bin_PROGRAMS += millrace

@@ -101,6 +101,13 @@ const char *setting_parse(const struct setting *s, struct str text, int64_t *num
         *number = str_equal(text, STR("true"));
         return *number || str_equal(text, STR("false")) ? NULL : "true or false";
     case SETTING_COUNT: return setting_parse_count(text, number) ? NULL : "a whole number";
+    case SETTING_COUNT_OR_AUTO:
+        *number = 0;
+        if (str_equal(text, STR("auto")))
+            return NULL;
+        return setting_parse_count(text, number) && *number > 0
+                   ? NULL
+                   : "auto or a whole number from 1";
     case SETTING_SIZE:
         return parse_number(text, sizes, ARRAY_LEN(sizes), number)
                    ? NULL
@@ -112,4 +119,17 @@ const char *setting_parse(const struct setting *s, struct str text, int64_t *num
     case SETTING_CHOICE: return is_choice(s->choices, text) ? NULL : s->choices;
     }
     return NULL;
+}
+
+bool setting_check(const struct setting *s, struct str text, int64_t *number, struct err *err)
+{
+    const char *expected = setting_parse(s, text, number);
+
+    if (expected != NULL)
+        return err_set(err, ERR_REJECT, "%s: expected %s, got `%" STR_FMT "`", s->name,
+                       expected, STR_ARG(text));
+    if (s->max != 0 && (*number < s->min || *number > s->max))
+        return err_set(err, ERR_REJECT, "%s: %" STR_FMT " is out of range, %lld to %lld",
+                       s->name, STR_ARG(text), (long long)s->min, (long long)s->max);
+    return true;
 }

@@ -7,6 +7,7 @@
 #define SRC_SETTING_H
 
 #include "src/base/base.h"
+#include "src/base/err.h"
 #include "src/base/str.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ enum setting_type {
     SETTING_LIST, /* one text or a list of texts */
     SETTING_BOOL,
     SETTING_COUNT,    /* a whole number */
+    SETTING_COUNT_OR_AUTO, /* a whole number; auto: 0 */
     SETTING_SIZE,     /* bytes: 65536, 64KiB, 8MiB, 1GiB */
     SETTING_DURATION, /* milliseconds: 500ms, 5s, 2m, 1h */
     SETTING_CHOICE,   /* one of `choices` */
@@ -50,6 +52,9 @@ struct str setting_nearest(struct str name);
 /* NULL: text is a value of s, *number for those types that are one (bool: 0, 1); else what was
  * expected. */
 const char *setting_parse(const struct setting *s, struct str text, int64_t *number);
+/* The same, and within the range; false: ERR_REJECT that names s and what it takes. */
+bool setting_check(const struct setting *s, struct str text, int64_t *number,
+                   struct err *err) MUST_CHECK;
 /* A whole number without a unit. */
 bool setting_parse_count(struct str text, int64_t *out) MUST_CHECK;
 

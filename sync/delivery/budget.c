@@ -16,9 +16,9 @@
 struct budget {
     pthread_mutex_t lock;
     pthread_cond_t has_room;
-    size_t max;
 
     /* All guarded by lock. */
+    size_t max;
     size_t held;
     size_t n_waiting;
     bool closed;
@@ -96,6 +96,14 @@ void budget_give_back(struct budget *b, size_t n)
     b->held -= n;
     if (b->n_waiting > 0 && b->held <= b->max)
         pthread_cond_broadcast(&b->has_room);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void budget_set_max(struct budget *b, size_t max)
+{
+    pthread_mutex_lock(&b->lock);
+    b->max = max;
+    pthread_cond_broadcast(&b->has_room);
     pthread_mutex_unlock(&b->lock);
 }
 

@@ -29,6 +29,9 @@ bool budget_take(struct budget *b, size_t n, const struct stop *stop) MUST_CHECK
 void budget_force(struct budget *b, size_t n);
 void budget_give_back(struct budget *b, size_t n);
 
+/* Another limit; what is held above it stays. */
+void budget_set_max(struct budget *b, size_t max);
+
 size_t budget_held(struct budget *b);
 size_t budget_waiting(struct budget *b); /* callers */
 

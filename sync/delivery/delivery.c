@@ -10,16 +10,16 @@
 #include "src/search.h"
 #include "sync/delivery/budget.h"
 #include "sync/delivery/conflict.h"
+#include "sync/delivery/delivery_settings.h"
+#include "sync/delivery/draining.h"
 #include "sync/delivery/loads.h"
 #include "sync/delivery/request.h"
 #include "sync/delivery/sender.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define IDLE_WAIT_MS 1000
 
@@ -31,6 +31,7 @@ enum message_kind {
     MESSAGE_DROP,
     MESSAGE_PROBE,
     MESSAGE_NOTE_DEAD,
+    MESSAGE_SETTINGS,
 };
 
 struct message {
@@ -40,8 +41,20 @@ struct message {
     struct write *writes;     /* WRITES: linked by next */
     struct load_batch *batch; /* LOADED */
     uint64_t version;         /* NOTE_DEAD */
+    struct delivery_settings settings;
     size_t index_len, routing_len, id_len;
     char names[]; /* FORGET, DROP, NOTE_DEAD: index, routing, id */
+};
+
+/* A drain that somebody waits for. */
+enum order { ORDER_NONE = 0, ORDER_ASKED, ORDER_GOING, ORDER_OVER };
+
+struct drain_order {
+    enum order state;
+    unsigned partition;
+    int64_t timeout_ms;
+    bool cancel;
+    enum drain_end end; /* OVER */
 };
 
 struct delivery {
@@ -52,16 +65,18 @@ struct delivery {
     bool is_running; /* of whoever starts and stops */
     bool is_asleep;  /* atomic: the thread polls and must be woken */
 
-    struct sender *sender; /* the delivery thread's while it runs */
+    /* The delivery thread's while it runs. */
+    struct sender *sender;
+    struct draining draining;
 
     pthread_mutex_t lock;
-    pthread_cond_t turned; /* monotonic clock */
+    pthread_cond_t turned;
 
     /* All guarded by lock. */
     struct message *first;
     struct message **last;
-    unsigned n_draining; /* callers */
-    bool is_idle, is_stuck;
+    struct drain_order order;
+    struct delivery_settings settings; /* in force, or on their way */
     bool stopping;
     struct delivery_status status;
 };
@@ -97,35 +112,33 @@ static struct delivery_options with_defaults(const struct delivery_options *opt)
  * What is read, and the bodies of requests, must find room beside what was submitted, or there
  * would be none for the sending.
  */
-static size_t submit_max(const struct delivery_options *opt)
+static size_t submit_max(size_t bytes_max)
 {
-    return opt->bytes_max - opt->bytes_max / 4;
+    return bytes_max - bytes_max / 4;
 }
 
 struct delivery *delivery_new(struct search *search, const struct delivery_options *opt)
 {
     const struct delivery_options o = with_defaults(opt);
     struct delivery *d = mem_alloc(1, sizeof(*d));
-    pthread_condattr_t monotonic;
 
-    d->budget = budget_new(submit_max(&o));
+    d->budget = budget_new(submit_max(o.bytes_max));
     d->http = search_new_client(search);
     d->metric = delivery_metric_new();
     d->sender = sender_new(&o, d->http, d->budget, d->metric);
     pthread_mutex_init(&d->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&d->turned, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&d->turned, NULL);
     d->last = &d->first;
-    d->is_idle = true;
+    d->settings = delivery_settings_of(&o);
     return d;
 }
 
 /* --- the delivery thread --- */
 
-static void handle_writes(struct sender *s, struct write *w)
+static void handle_writes(struct delivery *d, struct write *w)
 {
+    struct sender *s = d->sender;
+
     while (w != NULL) {
         struct write *next = w->next;
 
@@ -134,29 +147,52 @@ static void handle_writes(struct sender *s, struct write *w)
             document_table_fetch(s->table, next->hash);
         }
         w->next = NULL;
-        sender_accept(s, w);
+        if (!draining_keeps(&d->draining, s, w))
+            sender_accept(s, w);
         w = next;
     }
 }
 
-static void handle(struct sender *s, const struct message *m)
+static void forget(struct delivery *d, struct str index, enum outcome how)
 {
+    draining_forget(&d->draining, d->sender, index, how);
+    sender_forget(d->sender, index, how);
+}
+
+static void drop_index(struct delivery *d, struct str index)
+{
+    draining_forget(&d->draining, d->sender, index, OUTCOME_DEFERRED);
+    sender_drop(d->sender, index);
+}
+
+static void change_settings(struct delivery *d, const struct delivery_settings *settings)
+{
+    if (settings->workers != d->sender->opt.workers)
+        draining_widen(&d->draining);
+    budget_set_max(d->budget, submit_max(settings->bytes_max));
+    sender_set(d->sender, settings);
+}
+
+static void handle(struct delivery *d, const struct message *m)
+{
+    struct sender *s = d->sender;
     const struct str index = {m->names, m->index_len};
     const struct str routing = {m->names + m->index_len, m->routing_len};
     const struct str id = {m->names + m->index_len + m->routing_len, m->id_len};
 
     switch (m->kind) {
-    case MESSAGE_WRITES: handle_writes(s, m->writes); break;
+    case MESSAGE_WRITES: handle_writes(d, m->writes); break;
     case MESSAGE_LOADED: loads_take(s, m->batch); break;
-    case MESSAGE_FORGET: sender_forget(s, index, m->how); break;
-    case MESSAGE_DROP: sender_drop(s, index); break;
+    case MESSAGE_FORGET: forget(d, index, m->how); break;
+    case MESSAGE_DROP: drop_index(d, index); break;
+    case MESSAGE_SETTINGS: change_settings(d, &m->settings); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;
     }
 }
 
-/* Everything that came, and the orders of those who wait. */
-static struct message *take_messages(struct delivery *d)
+/* Everything that came, and the order of who waits. */
+static struct message *take_messages(struct delivery *d, struct drain_order *order)
 {
     pthread_mutex_lock(&d->lock);
 
@@ -164,8 +200,11 @@ static struct message *take_messages(struct delivery *d)
 
     d->first = NULL;
     d->last = &d->first;
-    d->sender->draining = d->n_draining > 0;
     d->sender->stopping = d->stopping;
+    *order = d->order;
+    d->order.cancel = false;
+    if (d->order.state == ORDER_ASKED)
+        d->order.state = ORDER_GOING;
     pthread_mutex_unlock(&d->lock);
     return first;
 }
@@ -203,12 +242,31 @@ static void tell(struct delivery *d)
 
     count_documents(s, &now);
     pthread_mutex_lock(&d->lock);
+    now.stuck = d->first == NULL && sender_is_stuck(s);
     d->status = now;
-    d->is_idle = d->first == NULL && sender_is_idle(s);
-    d->is_stuck = d->first == NULL && sender_is_stuck(s);
-    d->status.stuck = d->is_stuck;
-    if (d->n_draining > 0)
-        pthread_cond_broadcast(&d->turned);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Somebody wants everything out that came before, or has waited long enough for that. */
+static void obey(struct delivery *d, const struct drain_order *order)
+{
+    if (order->state == ORDER_ASKED &&
+        !draining_begin(&d->draining, d->sender, order->partition, order->timeout_ms))
+        assert(false);
+    if (order->cancel)
+        draining_cancel(&d->draining, d->sender);
+}
+
+static void look_at_drain(struct delivery *d)
+{
+    const enum drain_end end = draining_turn(&d->draining, d->sender);
+
+    if (end == DRAIN_GOING)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->order.state = ORDER_OVER;
+    d->order.end = end;
+    pthread_cond_broadcast(&d->turned);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -218,25 +276,32 @@ static int64_t time_to_sleep(struct delivery *d)
     __atomic_store_n(&d->is_asleep, true, __ATOMIC_SEQ_CST);
     pthread_mutex_lock(&d->lock);
 
-    const bool has_work =
-        d->first != NULL || d->stopping || d->sender->draining != (d->n_draining > 0);
+    const bool has_work = d->first != NULL || d->stopping || d->order.cancel ||
+                          d->order.state == ORDER_ASKED;
 
     pthread_mutex_unlock(&d->lock);
-    return has_work ? 0 : loads_wait_ms(d->sender, sender_wait_ms(d->sender, IDLE_WAIT_MS));
+    if (has_work)
+        return 0;
+    return loads_wait_ms(
+        d->sender,
+        sender_wait_ms(d->sender, draining_wait_ms(&d->draining, d->sender, IDLE_WAIT_MS)));
 }
 
 static void turn(struct delivery *d)
 {
     struct sender *s = d->sender;
     struct message *next;
+    struct drain_order order;
 
     sender_look_at_clock(s);
-    for (struct message *m = take_messages(d); m != NULL; m = next) {
+    for (struct message *m = take_messages(d, &order); m != NULL; m = next) {
         next = m->next;
-        handle(s, m);
+        handle(d, m);
         free(m);
     }
+    obey(d, &order);
     sender_turn(s);
+    look_at_drain(d);
     loads_turn(s);
     request_turn(s);
     sender_settle(s);
@@ -398,32 +463,71 @@ void delivery_note_dead(struct delivery *d, struct str index, struct str routing
     post(d, m);
 }
 
-static struct timespec deadline_after(int64_t ms)
+enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
+                                        int64_t timeout_ms)
 {
-    const int64_t ns = clock_mono_ns() + ms * 1000000;
+    enum drain_end end = DRAIN_IN_PROGRESS;
 
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
-                             .tv_nsec = (long)(ns % 1000000000)};
+    pthread_mutex_lock(&d->lock);
+
+    const bool may = d->order.state == ORDER_NONE;
+
+    if (may)
+        d->order = (struct drain_order){
+            .state = ORDER_ASKED, .partition = partition, .timeout_ms = timeout_ms};
+    pthread_mutex_unlock(&d->lock);
+    if (!may)
+        return end;
+    wake(d);
+    pthread_mutex_lock(&d->lock);
+    while (d->order.state != ORDER_OVER && !d->stopping)
+        pthread_cond_wait(&d->turned, &d->lock);
+    end = d->order.state == ORDER_OVER ? d->order.end : DRAIN_STOPPED;
+    d->order.state = ORDER_NONE;
+    pthread_mutex_unlock(&d->lock);
+    return end;
 }
 
 bool delivery_drain(struct delivery *d, int64_t timeout_ms)
 {
-    const struct timespec deadline = deadline_after(timeout_ms);
-    int timed_out = 0;
-    bool idle;
+    return delivery_drain_partition(d, DRAIN_ALL, timeout_ms) == DRAIN_DONE;
+}
 
+void delivery_drain_cancel(struct delivery *d)
+{
     pthread_mutex_lock(&d->lock);
-    d->n_draining++;
-    d->is_idle = d->is_stuck = false; /* what was said before counts no more */
+    d->order.cancel = d->order.state == ORDER_ASKED || d->order.state == ORDER_GOING;
     pthread_mutex_unlock(&d->lock);
     wake(d);
+}
+
+bool delivery_set(struct delivery *d, const struct delivery_settings *settings,
+                  struct delivery_settings *before, struct err *err)
+{
+    struct message *m;
+
+    if (!delivery_settings_check(settings, err))
+        return false;
+    m = message_new(MESSAGE_SETTINGS);
+    m->settings = *settings;
     pthread_mutex_lock(&d->lock);
-    while (!d->is_idle && !d->is_stuck && !d->stopping && timed_out != ETIMEDOUT)
-        timed_out = pthread_cond_timedwait(&d->turned, &d->lock, &deadline);
-    idle = d->is_idle;
-    d->n_draining--;
+    *before = d->settings;
+    d->settings = *settings;
+    *d->last = m;
+    d->last = &m->next;
     pthread_mutex_unlock(&d->lock);
-    return idle;
+    wake(d);
+    return true;
+}
+
+struct delivery_settings delivery_get(struct delivery *d)
+{
+    pthread_mutex_lock(&d->lock);
+
+    const struct delivery_settings settings = d->settings;
+
+    pthread_mutex_unlock(&d->lock);
+    return settings;
 }
 
 void delivery_stop(struct delivery *d)
@@ -465,6 +569,7 @@ void delivery_free(struct delivery *d)
         next = m->next;
         drop(m, &d->sender->ends);
     }
+    draining_give_up(&d->draining, d->sender);
     request_give_up_all(d->sender);
     conflict_give_up_all(d->sender);
     sender_free(d->sender);

@@ -17,6 +17,8 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "sync/delivery/delivery_options.h"
+#include "sync/delivery/delivery_settings.h"
+#include "sync/delivery/drain.h"
 #include "sync/delivery/operation.h"
 #include "sync/delivery/target.h"
 #include "sync/delivery/ticket.h"
@@ -73,10 +75,27 @@ void delivery_drop(struct delivery *d, struct str index);
 void delivery_probe(struct delivery *d);
 
 /*
- * Send everything; true when nothing is queued or in flight before the deadline, false at once
- * when all that is left belongs to held indexes.  Blocks.  @thread any
+ * Send what is queued, of all workers (DRAIN_ALL) or of one, without waiting for batch_min.
+ * What is submitted for them meanwhile waits apart and follows.  Returns how it ended
+ * (sync/delivery/drain.h): at once where another drain goes, or where all that is left waits
+ * for indexes that take nothing; after timeout_ms and drain_cancel_timeout at the latest.
+ * Blocks.  Not before delivery_start().  @thread any
  */
+enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
+                                        int64_t timeout_ms);
+/* Of all; true: everything that was queued is out. */
 bool delivery_drain(struct delivery *d, int64_t timeout_ms);
+/* Whoever waits for a drain is let go as soon as what is in flight is answered.  @thread any */
+void delivery_drain_cancel(struct delivery *d);
+
+/*
+ * Other settings from now on, all or none; *before is what was in force.  ERR_REJECT: they make
+ * no sense.  They act on what is sent from then on; what is in flight ends as it began.
+ * @thread any
+ */
+bool delivery_set(struct delivery *d, const struct delivery_settings *settings,
+                  struct delivery_settings *before, struct err *err) MUST_CHECK;
+struct delivery_settings delivery_get(struct delivery *d);
 
 /*
  * Stop the thread and give up what is not acknowledged: its tickets are abandoned.  Then wait

@@ -26,6 +26,15 @@ static void set_bytes(struct limiter *l, size_t bytes)
     l->bytes = bytes < l->bytes_max ? bytes : l->bytes_max;
 }
 
+void limiter_set(struct limiter *l, size_t bytes_max, unsigned width_max)
+{
+    l->bytes_max = bytes_max;
+    set_bytes(l, l->bytes);
+    l->width_max = width_max;
+    if (l->width > width_max)
+        l->width = width_max;
+}
+
 void limiter_good(struct limiter *l, size_t bytes, int64_t took_ms)
 {
     /* A batch that was not full says nothing about a larger one. */

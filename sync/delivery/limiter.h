@@ -23,6 +23,9 @@ struct limiter {
 
 void limiter_init(struct limiter *l, size_t bytes_max, unsigned width_max);
 
+/* Other ceilings: what is above one comes down to it, the rest goes on from where it is. */
+void limiter_set(struct limiter *l, size_t bytes_max, unsigned width_max);
+
 /* A request of so many body bytes was answered well after took_ms. */
 void limiter_good(struct limiter *l, size_t bytes, int64_t took_ms);
 /* The engine has too much to do (429, 503, timeout). */

@@ -13,8 +13,11 @@ libdelivery_a_SOURCES = \
 	%D%/delivery.c       %D%/delivery.h \
 	%D%/delivery_metric.c %D%/delivery_metric.h \
 	%D%/delivery_options.h \
+	%D%/delivery_settings.c %D%/delivery_settings.h \
 	%D%/document.c       %D%/document.h \
 	%D%/document_table.c %D%/document_table.h \
+	%D%/drain.c          %D%/drain.h \
+	%D%/draining.c       %D%/draining.h \
 	%D%/gate.c           %D%/gate.h \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \

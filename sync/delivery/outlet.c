@@ -53,6 +53,7 @@ struct outlet {
     struct index_metric *metric;
     struct lane *lanes;
     unsigned next_lane;
+    unsigned withheld; /* a lane, or OUTLET_ALL or OUTLET_NONE */
     uint64_t last_serial;
     struct link loads;
     struct link parcels;
@@ -64,6 +65,15 @@ struct outlet {
     int64_t no_areas_until_ms;
 };
 
+static struct lane *new_lanes(unsigned n)
+{
+    struct lane *lanes = mem_alloc(n, sizeof(*lanes));
+
+    for (unsigned i = 0; i < n; i++)
+        list_init(&lanes[i].ready);
+    return lanes;
+}
+
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
 {
     struct outlet *o = mem_alloc(1, sizeof(*o));
@@ -73,9 +83,8 @@ struct outlet *outlet_new(struct str index, const struct outlet_options *opt, ui
     o->index = mem_alloc(index.len + 1, 1);
     memcpy(o->index, index.ptr, index.len);
     o->opt = *opt;
-    o->lanes = mem_alloc(opt->workers, sizeof(*o->lanes));
-    for (unsigned i = 0; i < opt->workers; i++)
-        list_init(&o->lanes[i].ready);
+    o->lanes = new_lanes(opt->workers);
+    o->withheld = OUTLET_NONE;
     list_init(&o->loads);
     list_init(&o->parcels);
     list_init(&o->parkings);
@@ -227,6 +236,42 @@ static void leave_lane(struct outlet *o, struct document *doc)
     lane->n--;
     lane->bytes -= doc->queued_bytes;
     o->level.ready--;
+}
+
+/* Each lane's order is kept, and so is that of each document, which waits once at most. */
+static void move_to_new_lanes(struct outlet *o, unsigned workers)
+{
+    struct lane *old = o->lanes;
+    const unsigned n_old = o->opt.workers;
+
+    o->lanes = new_lanes(workers);
+    o->opt.workers = workers;
+    o->next_lane = 0;
+    for (unsigned i = 0; i < n_old; i++)
+        LIST_EACH(l, &old[i].ready)
+        {
+            struct document *doc = LIST_ITEM(l, struct document, link);
+
+            list_remove(&doc->link);
+            o->level.ready--;
+            enter_lane(o, doc, old[i].since_ms, false);
+        }
+    free(old);
+}
+
+void outlet_set_options(struct outlet *o, const struct outlet_options *opt)
+{
+    assert(opt->workers > 0 && opt->width_max > 0 && opt->batch_min > 0);
+    if (opt->workers != o->opt.workers)
+        move_to_new_lanes(o, opt->workers);
+    if (opt->batch_bytes != o->opt.batch_bytes || opt->width_max != o->opt.width_max)
+        limiter_set(&o->gate.limiter, opt->batch_bytes, opt->width_max);
+    o->opt = *opt;
+}
+
+void outlet_withhold(struct outlet *o, unsigned lane)
+{
+    o->withheld = lane;
 }
 
 static void leave_parcel(struct outlet *o, struct document *doc)
@@ -405,6 +450,12 @@ static bool has_nothing(const struct outlet *o)
     return o->level.ready == 0 && list_is_empty(&o->parcels);
 }
 
+/* It has something, none of it is in flight, and it may go. */
+static bool lane_may_go(const struct outlet *o, unsigned i)
+{
+    return o->lanes[i].batch == 0 && o->lanes[i].n > 0 && o->withheld != i;
+}
+
 /* What the lanes that have no batch in flight hold. */
 struct pool {
     size_t n, bytes;
@@ -418,7 +469,7 @@ static struct pool free_pool(const struct outlet *o)
     for (unsigned i = 0; i < o->opt.workers; i++) {
         const struct lane *lane = &o->lanes[i];
 
-        if (lane->batch != 0 || lane->n == 0)
+        if (!lane_may_go(o, i))
             continue;
         pool.n += lane->n;
         pool.bytes += lane->bytes;
@@ -489,12 +540,13 @@ static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t 
     unsigned n_left = is_much ? (o->opt.workers + 1) / 2 : o->opt.workers;
 
     for (unsigned i = 0; i < o->opt.workers && n_left > 0; i++) {
-        struct lane *lane = &o->lanes[(first + i) % o->opt.workers];
+        const unsigned at = (first + i) % o->opt.workers;
+        struct lane *lane = &o->lanes[at];
 
-        if (lane->batch != 0 || lane->n == 0)
+        if (!lane_may_go(o, at))
             continue;
         n_left--;
-        o->next_lane = (first + i + 1) % o->opt.workers;
+        o->next_lane = (at + 1) % o->opt.workers;
         if (!take_lane(o, lane, max, b)) {
             lane->since_ms = now_ms;
             return;
@@ -533,7 +585,7 @@ static struct batch_limit limit_of(const struct outlet *o)
 
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
 {
-    if (has_nothing(o))
+    if (has_nothing(o) || o->withheld == OUTLET_ALL)
         return false;
 
     const struct pool pool = free_pool(o);
@@ -581,7 +633,7 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
 {
     size_t n = 0, n_seen = 0;
 
-    if (o->gate.hold != HOLD_NONE)
+    if (o->gate.hold != HOLD_NONE || o->withheld == OUTLET_ALL)
         return 0;
     LIST_EACH(l, &o->loads)
     {
@@ -608,7 +660,7 @@ const struct target *outlet_load_target(const struct outlet *o)
 /* When may the next request go? */
 static int64_t sends_at(const struct outlet *o)
 {
-    if (has_nothing(o))
+    if (has_nothing(o) || o->withheld == OUTLET_ALL)
         return NEVER_MS;
 
     const struct pool pool = free_pool(o);

@@ -25,6 +25,7 @@
 #include "sync/delivery/gate.h"
 #include "sync/delivery/pace.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,16 @@ struct batch {
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt,
                           uint64_t seed) RETURNS_NONNULL MUST_CHECK;
+/*
+ * Other options from now on.  With another number of workers what waits moves to the new lanes
+ * in its order; batches in flight end as they are.
+ */
+void outlet_set_options(struct outlet *o, const struct outlet_options *opt);
+/* Nothing goes that waits in this lane, of its hash modulo workers, until the next call;
+ * OUTLET_ALL: nothing at all, not even a read; OUTLET_NONE: everything goes. */
+#define OUTLET_ALL  UINT_MAX
+#define OUTLET_NONE (UINT_MAX - 1)
+void outlet_withhold(struct outlet *o, unsigned lane);
 void outlet_free(struct outlet *o); /* its documents are the table's; NULL is fine */
 struct str outlet_index(const struct outlet *o);
 /* Its latest target, of which it keeps a reference, and the path of requests to it. */

@@ -7,6 +7,12 @@ void pace_init(struct pace *p, int64_t window_ms, unsigned flow, size_t enough)
     *p = (struct pace){.window_ms = window_ms, .flow = flow, .enough = enough};
 }
 
+void pace_set(struct pace *p, int64_t window_ms, size_t enough)
+{
+    p->window_ms = window_ms;
+    p->enough = enough;
+}
+
 void pace_ask(struct pace *p, int64_t now_ms, bool gathered)
 {
     if (gathered) {

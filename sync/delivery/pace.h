@@ -30,6 +30,9 @@ struct pace {
 
 void pace_init(struct pace *p, int64_t window_ms, unsigned flow, size_t enough);
 
+/* The same for one that is in use. */
+void pace_set(struct pace *p, int64_t window_ms, size_t enough);
+
 /* A read of a document is asked for; gathered: with many others at a time. */
 void pace_ask(struct pace *p, int64_t now_ms, bool gathered);
 /* When the n > 0 that wait are to be read. */

@@ -25,16 +25,21 @@ static uint64_t random_seed(void)
     return seed;
 }
 
+static struct outlet_options outlet_options_of(const struct delivery_options *opt)
+{
+    return (struct outlet_options){
+        .workers = opt->workers,
+        .width_max = opt->helpers,
+        .batch_min = opt->batch_min,
+        .batch_max = opt->batch_max,
+        .batch_bytes = opt->batch_bytes,
+        .flush_ms = opt->flush_interval_ms,
+    };
+}
+
 static struct outlet *add_outlet(struct sender *s, const struct target *t)
 {
-    const struct outlet_options opt = {
-        .workers = s->opt.workers,
-        .width_max = s->opt.helpers,
-        .batch_min = s->opt.batch_min,
-        .batch_max = s->opt.batch_max,
-        .batch_bytes = s->opt.batch_bytes,
-        .flush_ms = s->opt.flush_interval_ms,
-    };
+    const struct outlet_options opt = outlet_options_of(&s->opt);
     const struct str index = str_from(t->index);
     struct outlet *o = outlet_new(index, &opt, random_seed());
 
@@ -91,8 +96,22 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     list_init(&s->requests);
     list_init(&s->lookups);
     list_init(&s->loads);
+    http_client_set_connections(s->http, s->opt.connections);
     sender_look_at_clock(s);
     return s;
+}
+
+void sender_set(struct sender *s, const struct delivery_settings *settings)
+{
+    delivery_settings_put(settings, &s->opt);
+
+    const struct outlet_options opt = outlet_options_of(&s->opt);
+
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        outlet_set_options(s->outlets[i], &opt);
+        pace_set(outlet_pace(s->outlets[i]), s->opt.read_window_ms, s->opt.load_batch_max);
+    }
+    http_client_set_connections(s->http, s->opt.connections);
 }
 
 void sender_look_at_clock(struct sender *s)
@@ -361,7 +380,7 @@ bool sender_may_send(const struct sender *s)
 {
     const size_t held = budget_held(s->budget) + s->ends.taken;
 
-    if (busy_helpers(s) >= s->opt.helpers)
+    if (busy_helpers(s) >= s->opt.helpers || s->n_requests >= s->opt.connections)
         return false;
     return s->n_requests == 0 || held <= s->opt.bytes_max + s->ends.freed;
 }

@@ -18,6 +18,7 @@
 #include "sync/delivery/bulk_response.h"
 #include "sync/delivery/delivery_metric.h"
 #include "sync/delivery/delivery_options.h"
+#include "sync/delivery/delivery_settings.h"
 #include "sync/delivery/document_table.h"
 #include "sync/delivery/letters.h"
 #include "sync/delivery/outlet.h"
@@ -69,6 +70,9 @@ void sender_look_at_clock(struct sender *s);
 /* Gives up requests and abandons documents.  Batches that loaders have are theirs until then.
  */
 void sender_free(struct sender *s);
+
+/* Other settings from now on. */
+void sender_set(struct sender *s, const struct delivery_settings *settings);
 
 /* Take over a write that was submitted. */
 void sender_accept(struct sender *s, struct write *w);

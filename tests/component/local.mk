@@ -55,6 +55,7 @@ delivery_tests = \
 	%D%/test_delivery_routed \
 	%D%/test_delivery_bad_day \
 	%D%/test_delivery_bad_documents \
+	%D%/test_delivery_drain \
 	%D%/test_delivery_held
 check_PROGRAMS += $(delivery_tests)
 TESTS          += $(delivery_tests)
@@ -64,6 +65,7 @@ tests_component_test_delivery_routed_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
+tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.

@@ -279,7 +279,7 @@ static void draining_gives_up_at_its_deadline(void **state)
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
-    rig_start(r, NULL);
+    rig_start(r, &(struct delivery_options){.drain_cancel_timeout_ms = 50});
     rig_index_many(r, 0, 100, 100, "body");
     assert_false(delivery_drain(r->delivery, 200));
 }

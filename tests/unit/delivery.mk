@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/test_bulk_verdict \
 	%D%/test_document \
 	%D%/test_document_areas \
+	%D%/test_drain \
 	%D%/test_letters \
 	%D%/test_outlet %D%/test_pace \
 	%D%/test_ticket \
@@ -17,6 +18,7 @@ tests_unit_test_bulk_response_LDADD = $(delivery_test_ldadd)
 tests_unit_test_bulk_verdict_LDADD  = $(delivery_test_ldadd)
 tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
+tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)

@@ -149,6 +149,76 @@ static void what_gathers_does_not_wait_for_ever_for_a_slow_request(void **state)
     deliver(f, &first);
 }
 
+static void set(struct fixture *f, unsigned workers, unsigned batch_max)
+{
+    struct outlet_options opt = usual;
+
+    opt.workers = workers;
+    opt.batch_max = batch_max;
+    outlet_set_options(f->outlet, &opt);
+}
+
+/* All that waits, until there is nothing; at most `max` documents a batch. */
+static void deliver_all(struct fixture *f, size_t max)
+{
+    struct batch b;
+
+    while (document_table_count(f->table) > 0) {
+        f->now_ms += 2000;
+        assert_true(next(f, &b));
+        assert_true(b.n <= max);
+        deliver(f, &b);
+    }
+}
+
+static void with_another_number_of_workers_nothing_is_lost_and_all_goes(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned workers = 1; workers < 20; workers += 3) {
+        struct batch b;
+
+        set(f, 4, 7);
+        arrive_many(f, 0, 50, "{}");
+        assert_true(next(f, &b));
+        set(f, workers, 0);
+        assert_int_equal(outlet_level(f->outlet).ready, 43);
+        assert_int_equal(outlet_level(f->outlet).in_flight, 7);
+        give_back(f, &b);
+        assert_int_equal(outlet_level(f->outlet).ready, 50);
+        deliver_all(f, 50);
+        assert_int_equal(outlet_level(f->outlet).ready, 0);
+    }
+}
+
+static void another_batch_limit_counts_from_the_next_batch_on(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive_many(f, 0, 50, "{}");
+    set(f, 4, 3);
+    deliver_all(f, 3);
+}
+
+static void what_a_withheld_worker_has_does_not_go(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b;
+
+    arrive_many(f, 0, 50, "{}");
+    outlet_withhold(f->outlet, OUTLET_ALL);
+    assert_false(next(f, &b));
+    outlet_withhold(f->outlet, 2);
+    for (f->now_ms += 2000; next(f, &b); f->now_ms += 2000) {
+        for (size_t i = 0; i < b.n; i++)
+            assert_int_not_equal(b.docs[i]->hash % 4, 2);
+        deliver(f, &b);
+    }
+    assert_true(outlet_level(f->outlet).ready > 0);
+    outlet_withhold(f->outlet, OUTLET_NONE);
+    deliver_all(f, 50);
+}
+
 static void a_worker_has_one_batch_in_flight(void **state)
 {
     struct fixture *f = *state;
@@ -570,6 +640,9 @@ int main(void)
         CASE(the_first_document_of_an_idle_index_goes_at_once),
         CASE(what_comes_while_a_small_request_is_in_flight_gathers),
         CASE(what_gathers_does_not_wait_for_ever_for_a_slow_request),
+        CASE(with_another_number_of_workers_nothing_is_lost_and_all_goes),
+        CASE(another_batch_limit_counts_from_the_next_batch_on),
+        CASE(what_a_withheld_worker_has_does_not_go),
         CASE(a_worker_has_one_batch_in_flight),
         CASE(a_lot_goes_in_several_requests_at_a_time),
         CASE(a_fixed_maximum_of_documents_is_kept),

@@ -127,6 +127,7 @@ static void append_setting(struct buf *b, const struct setting *s)
         [SETTING_LIST] = "text or list of texts",
         [SETTING_BOOL] = "true or false",
         [SETTING_COUNT] = "number",
+        [SETTING_COUNT_OR_AUTO] = "number or auto",
         [SETTING_SIZE] = "size",
         [SETTING_DURATION] = "time",
         [SETTING_CHOICE] = "one of",

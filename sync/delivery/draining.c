@@ -1,0 +1,200 @@
+#include "config.h"
+
+#include "sync/delivery/draining.h"
+
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/outlet.h"
+#include "sync/delivery/sender.h"
+#include "sync/delivery/write.h"
+
+/* The whole table is looked through for one partition: not more often than this. */
+#define LOOK_MS 10
+
+static unsigned worker_of(const struct sender *s, uint64_t hash)
+{
+    return (unsigned)(hash % s->opt.workers);
+}
+
+bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
+{
+    if (!drain_covers(&d->drain, worker_of(s, w->hash)))
+        return false;
+    *d->last = w;
+    d->last = &w->next;
+    return true;
+}
+
+static void say(const struct draining *d, struct sender *s)
+{
+    const bool withholds = d->drain.state == DRAIN_STATE_CANCELLING;
+    const unsigned lane = d->drain.partition == DRAIN_ALL ? OUTLET_ALL : d->drain.partition;
+
+    s->draining = d->drain.state == DRAIN_STATE_GOING;
+    for (size_t i = 0; i < s->n_outlets; i++)
+        outlet_withhold(s->outlets[i], withholds ? lane : OUTLET_NONE);
+}
+
+bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
+                    int64_t timeout_ms)
+{
+    if (!drain_begin(&d->drain, partition, s->now_ms, timeout_ms,
+                     s->opt.drain_cancel_timeout_ms))
+        return false;
+    d->first = NULL;
+    d->last = &d->first;
+    d->looked_ms = 0;
+    say(d, s);
+    return true;
+}
+
+void draining_cancel(struct draining *d, struct sender *s)
+{
+    drain_cancel(&d->drain, s->now_ms);
+    d->looked_ms = 0;
+    say(d, s);
+}
+
+void draining_widen(struct draining *d)
+{
+    d->drain.partition = DRAIN_ALL;
+}
+
+static bool takes_nothing(struct outlet *o)
+{
+    return gate_is_blown(outlet_gate(o)) || outlet_is_told(o);
+}
+
+static struct drain_left left_of_all(const struct sender *s)
+{
+    struct drain_left left = {.n = document_table_count(s->table)};
+
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const struct outlet_level level = outlet_level(s->outlets[i]);
+
+        left.n_in_flight += level.in_flight;
+        if (takes_nothing(s->outlets[i]))
+            left.n_blown += level.ready + level.load_wait + level.parked + level.in_flight;
+    }
+    return left;
+}
+
+static struct drain_left left_of_one(const struct sender *s, unsigned worker)
+{
+    struct document_cursor at = {0};
+    struct drain_left left = {0};
+    const struct document *doc;
+
+    while ((doc = document_table_next(s->table, &at)) != NULL) {
+        if (worker_of(s, doc->hash) != worker)
+            continue;
+        left.n++;
+        left.n_in_flight += doc->state == DOCUMENT_IN_FLIGHT;
+        left.n_blown += doc->state != DOCUMENT_LOADING && doc->state != DOCUMENT_REFUSED &&
+                        takes_nothing(doc->outlet);
+    }
+    return left;
+}
+
+static void follow(struct draining *d, struct sender *s)
+{
+    struct write *w = d->first;
+
+    d->first = NULL;
+    d->last = &d->first;
+    while (w != NULL) {
+        struct write *next = w->next;
+
+        w->next = NULL;
+        sender_accept(s, w);
+        w = next;
+    }
+}
+
+static void count(struct sender *s, enum drain_end end, int64_t took_ms)
+{
+    delivery_metric_count(s->metric, COUNT_DRAINS, 1);
+    delivery_metric_time(s->metric, TIME_DRAIN, took_ms * 1000);
+    if (end != DRAIN_DONE)
+        delivery_metric_count(s->metric, COUNT_DRAIN_FAILURES, 1);
+    if (end == DRAIN_TIMED_OUT || end == DRAIN_CANCEL_TIMED_OUT)
+        delivery_metric_count(s->metric, COUNT_DRAIN_TIMEOUTS, 1);
+    if (end == DRAIN_CANCEL_TIMED_OUT)
+        delivery_metric_count(s->metric, COUNT_DRAIN_CANCEL_TIMEOUTS, 1);
+}
+
+static void tell(const struct sender *s, enum drain_end end, int64_t took_ms)
+{
+    struct err why;
+
+    if (s->opt.event == NULL)
+        return;
+    err_set(&why, ERR_RETRY, "%s", drain_end_name(end));
+    s->opt.event(s->opt.ctx, DELIVERY_DRAINED, NULL, (uint64_t)took_ms,
+                 end == DRAIN_DONE ? NULL : &why);
+}
+
+enum drain_end draining_turn(struct draining *d, struct sender *s)
+{
+    const unsigned partition = d->drain.partition;
+    const int64_t took_ms = s->now_ms - d->drain.began_ms;
+
+    if (!drain_is_on(&d->drain) ||
+        (partition != DRAIN_ALL && s->now_ms - d->looked_ms < LOOK_MS))
+        return DRAIN_GOING;
+    d->looked_ms = s->now_ms;
+
+    const struct drain_left left =
+        partition == DRAIN_ALL ? left_of_all(s) : left_of_one(s, partition);
+    const enum drain_end end = drain_look(&d->drain, &left, s->now_ms);
+
+    say(d, s);
+    if (end == DRAIN_GOING)
+        return end;
+    follow(d, s);
+    count(s, end, took_ms);
+    tell(s, end, took_ms);
+    return end;
+}
+
+int64_t draining_wait_ms(const struct draining *d, const struct sender *s, int64_t max_ms)
+{
+    int64_t wait_ms;
+
+    if (!drain_is_on(&d->drain))
+        return max_ms;
+    wait_ms = drain_due_ms(&d->drain) - s->now_ms;
+    if (d->drain.partition != DRAIN_ALL && wait_ms > LOOK_MS)
+        wait_ms = LOOK_MS;
+    if (wait_ms < 0)
+        wait_ms = 0;
+    return wait_ms < max_ms ? wait_ms : max_ms;
+}
+
+void draining_forget(struct draining *d, struct sender *s, struct str index, enum outcome how)
+{
+    struct write **at = &d->first;
+
+    while (*at != NULL) {
+        struct write *w = *at;
+
+        if (!str_equal(str_from(w->target->index), index)) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->next = NULL;
+        write_end(w, how, &s->ends);
+    }
+    d->last = at;
+}
+
+void draining_give_up(struct draining *d, struct sender *s)
+{
+    while (d->first != NULL) {
+        struct write *w = d->first;
+
+        d->first = w->next;
+        w->next = NULL;
+        write_abandon(w, &s->ends);
+    }
+}

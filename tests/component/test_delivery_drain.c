@@ -1,0 +1,255 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * Drains: what goes, what waits apart, and how they end.  Names begin with the check or the
+ * fault scenario that they are (docs/reliability.md).
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/thread.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/write.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INDEX   "orders_v2"
+#define FOREVER 600000 /* ms: longer than a test may last */
+#define AT_ONCE 5000   /* ms: far less than what is not waited for */
+
+/* A drain that a thread waits for. */
+struct drainer {
+    struct rig *rig;
+    pthread_t thread;
+    int64_t timeout_ms;
+    enum drain_end end;
+};
+
+static void *drain_all(void *arg)
+{
+    struct drainer *x = arg;
+
+    x->end = delivery_drain_partition(x->rig->delivery, DRAIN_ALL, x->timeout_ms);
+    return NULL;
+}
+
+static void start(struct drainer *x, struct rig *r, int64_t timeout_ms)
+{
+    *x = (struct drainer){.rig = r, .timeout_ms = timeout_ms};
+    x->thread = thread_start("drainer", drain_all, x);
+}
+
+static enum drain_end join(struct drainer *x)
+{
+    pthread_join(x->thread, NULL);
+    return x->end;
+}
+
+/* Everything waits for a drain. */
+static const struct delivery_options reluctant = {
+    .batch_min = 1000, .flush_interval_ms = FOREVER, .drain_cancel_timeout_ms = FOREVER};
+
+static void t3_a_drain_sends_fewer_than_the_minimum(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, &reluctant);
+    rig_index_many(r, 0, 3, 100, "body");
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER), DRAIN_DONE);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 3);
+}
+
+static void what_arrives_while_a_drain_goes_waits_apart_and_follows(void **state)
+{
+    struct rig *r = *state;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 300});
+    rig_start(r, &reluctant);
+    rig_index(r, 1, 100, "old");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    rig_index(r, 1, 200, "new");
+    rig_index(r, 2, 200, "new");
+    assert_int_equal(join(&x), DRAIN_DONE);
+    rig_check(r, 1, 100, "old");
+    assert_int_equal(fake_search_count(r->fake, INDEX), 1);
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER), DRAIN_DONE);
+    rig_check(r, 1, 200, "new");
+    rig_check(r, 2, 200, "new");
+}
+
+static void what_is_thrown_away_does_not_follow_a_drain(void **state)
+{
+    struct rig *r = *state;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 300});
+    rig_start(r, &reluctant);
+    rig_index(r, 1, 100, "old");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    rig_index(r, 2, 200, "new");
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    rig_index(r, 3, 300, "newer");
+    assert_int_equal(join(&x), DRAIN_DONE);
+    assert_true(delivery_drain(r->delivery, FOREVER));
+    rig_check(r, 1, 100, "old");
+    rig_check(r, 3, 300, "newer");
+    assert_int_equal(fake_search_count(r->fake, INDEX), 2);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 1);
+}
+
+static void t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = reluctant;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 1000});
+    opt.batch_max = 10;
+    opt.batch_min = 10;
+    opt.helpers = 1;
+    rig_start(r, &opt);
+    rig_index_many(r, 0, 1000, 100, "body");
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, 250), DRAIN_TIMED_OUT);
+    assert_true(fake_search_count(r->fake, INDEX) > 0);
+    assert_true(fake_search_count(r->fake, INDEX) < 1000);
+    fake_search_clear_rules(r->fake);
+    assert_true(delivery_drain(r->delivery, FOREVER));
+    assert_int_equal(fake_search_count(r->fake, INDEX), 1000);
+}
+
+static void t6_a_request_that_is_stuck_is_given_up_after_the_cancel_timeout(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = reluctant;
+    const int64_t start_ms = clock_mono_ms();
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
+    opt.drain_cancel_timeout_ms = 100;
+    rig_start(r, &opt);
+    rig_index_many(r, 0, 3, 100, "body");
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, 100),
+                     DRAIN_CANCEL_TIMED_OUT);
+    assert_true(clock_mono_ms() - start_ms >= 200);
+}
+
+static void f63_while_one_drain_goes_a_second_is_told_so_g2(void **state)
+{
+    struct rig *r = *state;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 500});
+    rig_start(r, &reluctant);
+    rig_index_many(r, 0, 3, 100, "body");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER),
+                     DRAIN_IN_PROGRESS);
+    assert_int_equal(delivery_drain_partition(r->delivery, 3, FOREVER), DRAIN_IN_PROGRESS);
+    assert_int_equal(join(&x), DRAIN_DONE);
+    assert_int_equal(delivery_drain_partition(r->delivery, 3, FOREVER), DRAIN_DONE);
+}
+
+static void f63_a_drain_of_what_takes_nothing_is_blocked_at_once_g9(void **state)
+{
+    struct rig *r = *state;
+    const int64_t start_ms = clock_mono_ms();
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_held(r, true);
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER), DRAIN_BLOCKED);
+    assert_true(clock_mono_ms() - start_ms < AT_ONCE);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 100);
+}
+
+/* Of document id, with the default number of workers. */
+static unsigned worker_of(int id)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", id);
+    return (unsigned)(write_hash(STR(INDEX), (struct str){0}, str_from(text)) % 10);
+}
+
+static void a_drain_of_one_partition_minds_no_other(void **state)
+{
+    struct rig *r = *state;
+    const unsigned its = worker_of(1);
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_held(r, true);
+    for (unsigned worker = 0; worker < 10; worker++)
+        assert_int_equal(delivery_drain_partition(r->delivery, worker, FOREVER),
+                         worker == its ? DRAIN_BLOCKED : DRAIN_DONE);
+}
+
+static void a_cancelled_drain_is_over_when_what_is_in_flight_is_answered(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = reluctant;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 200});
+    opt.batch_max = opt.batch_min = 10;
+    opt.helpers = 1;
+    rig_start(r, &opt);
+    rig_index_many(r, 0, 1000, 100, "body");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    delivery_drain_cancel(r->delivery);
+    assert_int_equal(join(&x), DRAIN_STOPPED);
+    assert_true(fake_search_count(r->fake, INDEX) < 1000);
+    fake_search_clear_rules(r->fake);
+    assert_true(delivery_drain(r->delivery, FOREVER));
+    assert_int_equal(fake_search_count(r->fake, INDEX), 1000);
+}
+
+static void stopping_ends_a_drain_and_abandons_what_waits_apart(void **state)
+{
+    struct rig *r = *state;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
+    rig_start(r, &reluctant);
+    rig_index(r, 1, 100, "body");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    rig_index(r, 2, 100, "body");
+    delivery_stop(r->delivery);
+    assert_int_equal(join(&x), DRAIN_STOPPED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(t3_a_drain_sends_fewer_than_the_minimum),
+        RIG_TEST(what_arrives_while_a_drain_goes_waits_apart_and_follows),
+        RIG_TEST(what_is_thrown_away_does_not_follow_a_drain),
+        RIG_TEST(t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight),
+        RIG_TEST(t6_a_request_that_is_stuck_is_given_up_after_the_cancel_timeout),
+        RIG_TEST(f63_while_one_drain_goes_a_second_is_told_so_g2),
+        RIG_TEST(f63_a_drain_of_what_takes_nothing_is_blocked_at_once_g9),
+        RIG_TEST(a_drain_of_one_partition_minds_no_other),
+        RIG_TEST(a_cancelled_drain_is_over_when_what_is_in_flight_is_answered),
+        RIG_TEST(stopping_ends_a_drain_and_abandons_what_waits_apart),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_drain", tests, NULL, NULL);
+}

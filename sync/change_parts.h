@@ -12,7 +12,6 @@
 
 #include "src/base/base.h"
 #include "src/base/buf.h"
-#include "src/base/err.h"
 #include "sync/binlog/row.h"
 #include "sync/binlog/row_fill.h"
 #include "sync/change_writer.h"

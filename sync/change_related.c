@@ -2,7 +2,6 @@
 
 #include "src/base/log.h"
 #include "sync/change_parts.h"
-#include "sync/delivery/delivery.h"
 #include "sync/document/plan.h"
 #include "sync/document/resolver.h"
 #include "sync/reread.h"

@@ -3,7 +3,6 @@
 #include "src/base/mem.h"
 #include "sync/cascade_parent.h"
 #include "sync/change_parts.h"
-#include "sync/delivery/delivery.h"
 #include "sync/document/plan.h"
 #include "sync/set_off.h"
 #include "sync/witness.h"

@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include "sync/change_parts.h"
-#include "sync/delivery/delivery.h"
 #include "sync/document/plan.h"
 #include "sync/write_gather.h"
 

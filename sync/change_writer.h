@@ -12,17 +12,18 @@
 #define SYNC_CHANGE_WRITER_H
 
 #include "src/base/base.h"
-#include "src/base/err.h"
-#include "sync/delivery/delivery.h"
 #include "sync/rows_at.h"
 
 #include <stdint.h>
 
 struct cascades;
 struct change_writer;
+struct dead_letter_note;
+struct delivery;
 struct progress;
 struct reread;
 struct stop;
+struct target;
 
 struct change_writer_options {
     struct delivery *delivery;

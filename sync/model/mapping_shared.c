@@ -2,7 +2,6 @@
 
 #include "sync/model/mapping_shared.h"
 
-#include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "sync/model/definition_members.h"
 

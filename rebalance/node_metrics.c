@@ -158,4 +158,5 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
     put_dead_letters(co, samples);
     if (co->delivery != NULL)
         delivery_metrics(co->delivery, samples);
+    search_metrics(co->opt.search, samples);
 }

@@ -342,6 +342,12 @@ static void append_delivery(struct coordinator *co, struct json_writer *w)
     json_put_u64(w, STR("requests"), s.requests);
     json_put_u64(w, STR("requests_failed"), s.requests_failed);
     json_put_u64(w, STR("retries"), s.retries);
+    json_write_key(w, STR("statistics"));
+    json_open_object(w);
+    if (co->delivery != NULL)
+        delivery_put_statistics(co->delivery, w);
+    search_put_statistics(co->opt.search, w);
+    json_close_object(w);
     json_close_object(w);
 }
 

@@ -6,6 +6,7 @@ libservice_a_SOURCES = \
 	%D%/http_client.c %D%/http_client.h \
 	%D%/http_exchange.c %D%/http_exchange.h \
 	%D%/json.h %D%/json_reader.c %D%/json_text.c %D%/json_writer.c \
+	%D%/statistic.c %D%/statistic.h \
 	%D%/metric.c %D%/metric.def %D%/metric.h %D%/metric_process.c \
 	%D%/mysql.c %D%/mysql.h %D%/mysql_quote.c %D%/mysql_trace.c %D%/mysql_trace.h \
 	%D%/problem.c %D%/problem.h \

@@ -3,9 +3,13 @@
 #include "src/search.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/histogram.h"
 #include "src/base/mem.h"
 #include "src/http_client.h"
 #include "src/json.h"
+#include "src/metric.h"
+#include "src/statistic.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +20,8 @@
 struct search {
     struct search_options opt; /* our own copies */
     struct http_client *client;
+    struct statistic queries, failed_queries;
+    struct histogram query_us;
 
     pthread_mutex_t lock;
     /* All guarded by lock; set once. */
@@ -102,6 +108,36 @@ void search_free(struct search *s)
     free(s);
 }
 
+void search_count_query(struct search *s, bool failed, int64_t took_us)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    statistic_add(&s->queries, now_ms, 1);
+    if (failed)
+        statistic_add(&s->failed_queries, now_ms, 1);
+    histogram_add(&s->query_us, took_us < 0 ? 0 : (uint64_t)took_us);
+}
+
+void search_metrics(const struct search *s, struct buf *samples)
+{
+    struct histogram times;
+
+    histogram_snapshot(&s->query_us, &times);
+    metric_put_u64(samples, METRIC_QUERIES, statistic_total(&s->queries), STR("search"));
+    metric_put_u64(samples, METRIC_QUERIES_FAILED, statistic_total(&s->failed_queries),
+                   STR("search"));
+    metric_put_histogram(samples, METRIC_QUERY_SECONDS, &times, STR("search"));
+}
+
+void search_put_statistics(const struct search *s, struct json_writer *w)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    statistic_put(w, STR("queries"), &s->queries, now_ms);
+    statistic_put(w, STR("failed_queries"), &s->failed_queries, now_ms);
+    statistic_put_times(w, STR("query_seconds"), &s->query_us, 1e6);
+}
+
 const struct search_options *search_get_options(const struct search *s)
 {
     return &s->opt;
@@ -111,8 +147,12 @@ static bool request(struct search *s, const char *method, struct str path, struc
                     struct http_result *result, struct buf *out, struct err *err)
 {
     struct http_request req = {.method = method, .path = path, .body = body};
+    const int64_t began_ns = clock_mono_ns();
+    const bool answered = http_client_call(s->client, &req, result, out, err);
 
-    return http_client_call(s->client, &req, result, out, err);
+    search_count_query(s, !answered || result->status == 429 || result->status >= 500,
+                       (clock_mono_ns() - began_ns) / 1000);
+    return answered;
 }
 
 bool search_request(struct search *s, const char *method, struct str path, struct str body,

@@ -20,6 +20,7 @@
 
 struct buf;
 struct http_client;
+struct json_writer;
 struct search;
 
 /* Strings are copied. */
@@ -109,6 +110,16 @@ bool search_count(struct search *s, struct str index, uint64_t *count,
  * for it.
  */
 bool search_health(struct search *s, struct buf *out_json, struct err *err) MUST_CHECK;
+
+/*
+ * Queries: what is asked of the engine beside bulk requests.  One that got no answer, or one of
+ * status 429 or 5xx, has failed.  Those of search_request() and search_call() are counted here;
+ * took_us: microseconds.
+ */
+void search_count_query(struct search *s, bool failed, int64_t took_us);
+/* Append samples (src/metric.h), and members of a JSON object. */
+void search_metrics(const struct search *s, struct buf *samples);
+void search_put_statistics(const struct search *s, struct json_writer *w);
 
 /* Append one part of a path, percent-encoded. */
 void search_append_path(struct buf *b, struct str part);

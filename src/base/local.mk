@@ -13,6 +13,7 @@ libbase_a_SOURCES = \
 	%D%/list.h \
 	%D%/human.c   %D%/human.h \
 	%D%/histogram.c %D%/histogram.h \
+	%D%/minute.c %D%/minute.h \
 	%D%/log.c     %D%/log.h \
 	%D%/map.c     %D%/map.h \
 	%D%/mem.c     %D%/mem.h \

@@ -3,6 +3,7 @@
 #include "sync/delivery/conflict.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/http_client.h"
 #include "src/json.h"
@@ -22,6 +23,7 @@ struct lookup {
     struct sender *sender;
     struct document *doc;
     struct buf path;
+    int64_t sent_us;
 };
 
 /* Stop the index, with doc in front. */
@@ -116,6 +118,8 @@ static void on_stored_version(void *ctx, const struct http_result *result)
     uint64_t stored;
 
     sender_look_at_clock(s);
+    delivery_metric_query(s->metric, result->outcome != HTTP_ANSWERED || result->status >= 500,
+                          clock_mono_ns() / 1000 - q->sent_us);
     end_lookup(q);
     if (result->outcome == HTTP_ANSWERED && result->status == 200 &&
         json_find_u64(result->body, "/_version", &stored))
@@ -130,6 +134,7 @@ static void look_up(struct sender *s, struct document *doc)
 
     q->sender = s;
     q->doc = doc;
+    q->sent_us = clock_mono_ns() / 1000;
     bulk_get_path(&q->path, str_from(doc->now->target->write_alias), doc->now);
     list_push_back(&s->lookups, &q->link);
     http_client_submit(s->http, &(struct http_request){

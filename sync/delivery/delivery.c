@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/http_client.h"
+#include "src/metric.h"
 #include "src/search.h"
 #include "sync/delivery/budget.h"
 #include "sync/delivery/conflict.h"
@@ -124,7 +125,7 @@ struct delivery *delivery_new(struct search *search, const struct delivery_optio
 
     d->budget = budget_new(submit_max(o.bytes_max));
     d->http = search_new_client(search);
-    d->metric = delivery_metric_new();
+    d->metric = delivery_metric_new(search);
     d->sender = sender_new(&o, d->http, d->budget, d->metric);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->turned, NULL);
@@ -591,7 +592,16 @@ struct delivery_status delivery_status(struct delivery *d)
     return status;
 }
 
+void delivery_put_statistics(struct delivery *d, struct json_writer *w)
+{
+    delivery_metric_put_json(d->metric, w);
+}
+
 void delivery_metrics(struct delivery *d, struct buf *out)
 {
+    const struct delivery_status s = delivery_status(d);
+
+    metric_put_u64(out, METRIC_DELIVERY_QUEUED, s.queued, STR("search"));
+    metric_put_u64(out, METRIC_DELIVERY_BYTES, s.bytes_held, STR("search"));
     delivery_metric_put(d->metric, out);
 }

@@ -29,6 +29,7 @@
 
 struct buf;
 struct delivery;
+struct json_writer;
 struct stop;
 struct search; /* src/search.h: addresses, authentication, dialect */
 
@@ -116,5 +117,7 @@ struct delivery_status delivery_status(struct delivery *d);
  * acknowledgement, requests refused, documents by index and result.  @thread any
  */
 void delivery_metrics(struct delivery *d, struct buf *out);
+/* Members of a JSON object: all counts and times.  @thread any */
+void delivery_put_statistics(struct delivery *d, struct json_writer *w);
 
 #endif

@@ -3,8 +3,12 @@
 #include "sync/delivery/delivery_metric.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "src/json.h"
 #include "src/metric.h"
+#include "src/search.h"
+#include "src/statistic.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,9 +26,10 @@ struct topic_metric {
 };
 
 struct delivery_metric {
-    struct histogram seconds, bytes, documents;
+    struct histogram bytes, documents;
     struct histogram times[N_DELIVERY_TIMES]; /* microseconds */
-    uint64_t counts[N_DELIVERY_COUNTS];       /* atomics */
+    struct statistic counts[N_DELIVERY_COUNTS];
+    struct search *search; /* borrowed, or NULL */
     uint64_t rejections[STATUS_MAX]; /* atomics, by status */
 
     pthread_mutex_t lock;
@@ -34,9 +39,40 @@ struct delivery_metric {
     struct topic_metric *topics;
 };
 
-struct delivery_metric *delivery_metric_new(void)
+static const struct count_form {
+    const char *name;
+    enum metric metric;
+} count_forms[N_DELIVERY_COUNTS] = {
+    [COUNT_INDEXED] = {"indexed", METRIC_INDEXED},
+    [COUNT_BATCHES] = {"batches", METRIC_BATCHES},
+    [COUNT_FAILED_REQUESTS] = {"failed_requests", METRIC_REQUESTS_FAILED},
+    [COUNT_FAILED_DOCUMENTS] = {"failed_documents", METRIC_DOCUMENTS_FAILED},
+    [COUNT_PURGED] = {"purged", METRIC_PURGED},
+    [COUNT_REPAIRED] = {"repaired", METRIC_REPAIRED},
+    [COUNT_BLOCKED_CALLERS] = {"blocked_callers", METRIC_BLOCKED_CALLERS},
+    [COUNT_DRAINS] = {"drains", METRIC_DRAINS},
+    [COUNT_DRAIN_FAILURES] = {"drain_failures", METRIC_DRAIN_FAILURES},
+    [COUNT_DRAIN_TIMEOUTS] = {"drain_timeouts", METRIC_DRAIN_TIMEOUTS},
+    [COUNT_DRAIN_CANCEL_TIMEOUTS] = {"drain_cancel_timeouts", METRIC_DRAIN_CANCEL_TIMEOUTS},
+    [COUNT_MELTS] = {"melts", METRIC_MELTS},
+    [COUNT_BLOWN] = {"blown", METRIC_BLOWN},
+    [COUNT_HEALED] = {"healed", METRIC_HEALED},
+};
+
+static const struct time_form {
+    const char *name;
+    enum metric metric;
+} time_forms[N_DELIVERY_TIMES] = {
+    [TIME_DOCUMENT] = {"document_seconds", METRIC_DOCUMENT_SECONDS},
+    [TIME_BATCH] = {"batch_seconds", METRIC_BULK_SECONDS},
+    [TIME_DRAIN] = {"drain_seconds", METRIC_DRAIN_SECONDS},
+};
+
+struct delivery_metric *delivery_metric_new(struct search *search)
 {
     struct delivery_metric *m = mem_alloc(1, sizeof(*m));
+
+    m->search = search;
 
     pthread_mutex_init(&m->lock, NULL);
     return m;
@@ -113,7 +149,10 @@ struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str
 void delivery_metric_request(struct delivery_metric *m, size_t bytes, size_t documents,
                              int64_t took_us)
 {
-    histogram_add(&m->seconds, took_us < 0 ? 0 : (uint64_t)took_us);
+    delivery_metric_count(m, COUNT_BATCHES, 1);
+    delivery_metric_time(m, TIME_BATCH, took_us);
+    if (documents > 0)
+        delivery_metric_time(m, TIME_DOCUMENT, took_us / (int64_t)documents);
     histogram_add(&m->bytes, bytes);
     histogram_add(&m->documents, documents);
 }
@@ -127,12 +166,29 @@ void delivery_metric_refusal(struct delivery_metric *m, int status)
 
 void delivery_metric_count(struct delivery_metric *m, enum delivery_count what, uint64_t n)
 {
-    __atomic_fetch_add(&m->counts[what], n, __ATOMIC_RELAXED);
+    statistic_add(&m->counts[what], clock_mono_ms(), n);
 }
 
 void delivery_metric_time(struct delivery_metric *m, enum delivery_time what, int64_t took_us)
 {
     histogram_add(&m->times[what], took_us < 0 ? 0 : (uint64_t)took_us);
+}
+
+void delivery_metric_query(struct delivery_metric *m, bool failed, int64_t took_us)
+{
+    if (m->search != NULL)
+        search_count_query(m->search, failed, took_us);
+}
+
+void delivery_metric_put_json(const struct delivery_metric *m, struct json_writer *w)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    for (size_t i = 0; i < N_DELIVERY_COUNTS; i++)
+        statistic_put(w, str_from(count_forms[i].name), &m->counts[i], now_ms);
+    for (size_t i = 0; i < N_DELIVERY_TIMES; i++)
+        statistic_put_times(w, str_from(time_forms[i].name), &m->times[i], 1e6);
+    statistic_put_times(w, STR("batch_documents"), &m->documents, 1);
 }
 
 static void put_histogram(struct buf *out, enum metric metric, const struct histogram *h,
@@ -175,7 +231,10 @@ static void put_rejections(struct buf *out, const struct delivery_metric *m)
 
 void delivery_metric_put(struct delivery_metric *m, struct buf *out)
 {
-    put_histogram(out, METRIC_BULK_SECONDS, &m->seconds, cluster);
+    for (size_t i = 0; i < N_DELIVERY_COUNTS; i++)
+        metric_put_u64(out, count_forms[i].metric, statistic_total(&m->counts[i]), cluster);
+    for (size_t i = 0; i < N_DELIVERY_TIMES; i++)
+        put_histogram(out, time_forms[i].metric, &m->times[i], cluster);
     put_histogram(out, METRIC_BULK_BYTES, &m->bytes, cluster);
     put_histogram(out, METRIC_BULK_DOCUMENTS, &m->documents, cluster);
     put_rejections(out, m);

@@ -13,11 +13,14 @@
 #include "src/base/histogram.h"
 #include "src/base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
 struct delivery_metric;
+struct json_writer;
+struct search;
 
 /* How the engine answered for a document. */
 enum document_result {
@@ -38,21 +41,20 @@ enum metric_op {
 
 /* What happens, counted over all indexes. */
 enum delivery_count {
-    COUNT_FAILED_REQUESTS = 0,
-    COUNT_FAILED_DOCUMENTS,
+    COUNT_INDEXED = 0, /* documents written, or deleted */
     COUNT_BATCHES,
+    COUNT_FAILED_REQUESTS,
+    COUNT_FAILED_DOCUMENTS, /* that became dead letters */
     COUNT_PURGED,
     COUNT_REPAIRED,
     COUNT_BLOCKED_CALLERS,
-    COUNT_DRAINS,
-    COUNT_DRAIN_FAILURES,
+    COUNT_DRAINS,         /* all that began */
+    COUNT_DRAIN_FAILURES, /* of these, all that did not end well */
     COUNT_DRAIN_TIMEOUTS,
     COUNT_DRAIN_CANCEL_TIMEOUTS,
     COUNT_MELTS,
     COUNT_BLOWN,
     COUNT_HEALED,
-    COUNT_QUERIES,
-    COUNT_FAILED_QUERIES,
     N_DELIVERY_COUNTS,
 };
 
@@ -61,7 +63,6 @@ enum delivery_time {
     TIME_DOCUMENT = 0, /* a batch, shared by its documents */
     TIME_BATCH,
     TIME_DRAIN,
-    TIME_QUERY,
     N_DELIVERY_TIMES,
 };
 
@@ -73,7 +74,8 @@ struct index_metric {
     uint64_t n[N_METRIC_OPS][N_DOCUMENT_RESULTS]; /* atomics */
 };
 
-struct delivery_metric *delivery_metric_new(void) RETURNS_NONNULL MUST_CHECK;
+/* search: counts what delivery asks beside bulk requests; borrowed, or NULL. */
+struct delivery_metric *delivery_metric_new(struct search *search) RETURNS_NONNULL MUST_CHECK;
 void delivery_metric_free(struct delivery_metric *m); /* NULL is fine */
 
 /* The counters of an index, from the first call on; valid until the end. */
@@ -95,6 +97,11 @@ void delivery_metric_refusal(struct delivery_metric *m, int status);
 void delivery_metric_count(struct delivery_metric *m, enum delivery_count what, uint64_t n);
 void delivery_metric_time(struct delivery_metric *m, enum delivery_time what, int64_t took_us);
 
+/* A question beside bulk requests was answered, or was not. */
+void delivery_metric_query(struct delivery_metric *m, bool failed, int64_t took_us);
+
+/* Members of a JSON object: each count with its last minute, each time's distribution. */
+void delivery_metric_put_json(const struct delivery_metric *m, struct json_writer *w);
 /* Append the samples (src/metric.h). */
 void delivery_metric_put(struct delivery_metric *m, struct buf *out);
 

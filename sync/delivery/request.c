@@ -174,6 +174,7 @@ static void failed(struct request *r, bool maybe_applied, const struct err *why,
                    int64_t retry_after_ms)
 {
     r->sender->count.requests_failed++;
+    delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
     return_all(r, maybe_applied);
     fail_gate(r, why, retry_after_ms);
 }

@@ -195,6 +195,7 @@ void sender_deliver(struct sender *s, struct document *doc)
     struct target_counters *count = &doc->now->target->count;
 
     count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
+    delivery_metric_count(s->metric, COUNT_INDEXED, 1);
     count_result(doc, RESULT_OK);
     sender_end(s, doc, OUTCOME_DELIVERED);
 }
@@ -349,6 +350,7 @@ void sender_turn(struct sender *s)
     }
     while ((doc = letters_next(s->letters, s->now_ms)) != NULL) {
         count_one(&doc->now->target->count.dead);
+        delivery_metric_count(s->metric, COUNT_FAILED_DOCUMENTS, 1);
         count_result(doc, RESULT_DEAD);
         sender_end(s, doc, OUTCOME_DEAD);
     }

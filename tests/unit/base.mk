@@ -5,6 +5,7 @@ unit_tests += \
 	%D%/test_err \
 	%D%/test_human \
 	%D%/test_histogram \
+	%D%/test_minute \
 	%D%/test_log \
 	%D%/test_map \
 	%D%/test_number \
@@ -19,6 +20,7 @@ tests_unit_test_bytes_LDADD  = $(base_test_ldadd)
 tests_unit_test_err_LDADD    = $(base_test_ldadd)
 tests_unit_test_human_LDADD  = $(base_test_ldadd)
 tests_unit_test_histogram_LDADD = $(base_test_ldadd)
+tests_unit_test_minute_LDADD = $(base_test_ldadd)
 tests_unit_test_log_LDADD    = $(base_test_ldadd)
 tests_unit_test_map_LDADD    = $(base_test_ldadd)
 tests_unit_test_number_LDADD = $(base_test_ldadd) -lm

@@ -66,9 +66,11 @@ static bool read_columns(struct arena *a, const struct yaml_node *node, struct t
     return true;
 }
 
-static bool read_text(struct arena *a, const struct yaml_node *node, struct str *out)
+static bool read_text(struct arena *a, const struct yaml_node *node, bool may_be_empty,
+                      struct str *out)
 {
-    if (node->kind != YAML_SCALAR || node->text.len == 0)
+    if (node->kind != YAML_SCALAR || yaml_scalar_kind(node) == YAML_NULL ||
+        (node->text.len == 0 && !may_be_empty))
         return false;
     *out = arena_copy(a, node->text);
     return true;
@@ -80,13 +82,15 @@ static bool read_field(struct arena *a, const char *name, unsigned bit,
     bool fine = false;
 
     switch (bit) {
-    case BY: fine = read_text(a, node, &out->by); break;
-    case FORMAT: fine = read_text(a, node, &out->format); break;
-    case SALT: fine = read_text(a, node, &out->salt); break;
+    case BY: fine = read_text(a, node, out->kind == TRANSFORM_JOIN, &out->by); break;
+    case FORMAT: fine = read_text(a, node, false, &out->format); break;
+    case SALT: fine = read_text(a, node, false, &out->salt); break;
     case COLUMNS: fine = read_columns(a, node, out); break;
     }
     return fine || err_set(err, ERR_REJECT, "`%s` of a transform must be %s", name,
-                           bit == COLUMNS ? "a list of columns" : "a text that is not empty");
+                           bit == COLUMNS                              ? "a list of columns"
+                           : bit == BY && out->kind == TRANSFORM_JOIN ? "a text"
+                                                                      : "a text that is not empty");
 }
 
 /* That strptime(3) reads a date by it, and not by the daemon's own zone. */

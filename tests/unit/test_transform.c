@@ -92,6 +92,8 @@ static void a_wrong_step_is_refused_with_what_is_right(void **state)
         {"[{\"kind\":\"mask\"}]", "needs `salt`"},
         {"[{\"kind\":\"join\",\"columns\":\"a\"}]", "a list of columns"},
         {"[{\"kind\":\"join\",\"columns\":[]}]", "a list of columns"},
+        {"[{\"kind\":\"join\",\"columns\":[\"a\"],\"by\":null}]", "must be a text"},
+        {"[{\"kind\":\"mask\",\"salt\":null}]", "that is not empty"},
         {"[{\"kind\":\"trim\"},{\"kind\":\"join\",\"columns\":[\"a\"]}]", "must come first"},
         {"[{\"kind\":\"json\"},{\"kind\":\"trim\"}]", "nothing can follow"},
     };
@@ -106,6 +108,27 @@ static void a_wrong_step_is_refused_with_what_is_right(void **state)
         assert_int_equal(err.kind, ERR_REJECT);
         if (strstr(err.msg, cases[i].why) == NULL)
             fail_msg("%s: %s", cases[i].steps, err.msg);
+        arena_free(a);
+    }
+}
+
+static void columns_are_joined_by_nothing_whether_that_is_said_or_not(void **state)
+{
+    static const char *const cases[] = {
+        "[{\"kind\":\"join\",\"columns\":[\"a\",\"b\"]}]",
+        "[{\"kind\":\"join\",\"columns\":[\"a\",\"b\"],\"by\":\"\"}]",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena *a = arena_new();
+        struct transforms t;
+        struct err err = {0};
+
+        if (!transforms_parse(a, str_from(cases[i]), &t, &err))
+            fail_msg("%s: %s", cases[i], err.msg);
+        assert_int_equal(t.steps[0].n_columns, 2);
+        assert_int_equal(t.steps[0].by.len, 0);
         arena_free(a);
     }
 }
@@ -127,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_makes_what_it_says),
         cmocka_unit_test(a_wrong_step_is_refused_with_what_is_right),
+        cmocka_unit_test(columns_are_joined_by_nothing_whether_that_is_said_or_not),
         cmocka_unit_test(the_text_of_a_string_is_what_it_says),
     };
     return cmocka_run_group_tests_name("transform", tests, NULL, NULL);

@@ -44,24 +44,25 @@ _millrace()
             -*) continue ;;
         esac
         if [[ -z $name ]]; then name=$word
-        elif [[ -n $words && " $words " == *" $word "* ]]; then name="$name $word"; break
+        elif [[ -n $words && " $words " == *" $word "* ]]; then name="$name $word"
         else break; fi
+        words=""
         case $name in
-        topic) words="list get delete reset resume" ;;
-        database) words="list get delete" ;;
-        table) words="list get delete columns" ;;
-        relation) words="list" ;;
-        version) words="list" ;;
-        job) words="list get" ;;
-        log) words="list" ;;
-        index) words="create set reset delete" ;;
-        dead-letter) words="list show replay discard" ;;
-        binlog) words="decode inspect" ;;
-        config) words="show" ;;
+        "topic") words="list get delete reset resume" ;;
+        "database") words="list get delete" ;;
+        "table") words="list get delete columns" ;;
+        "table columns") words="generate" ;;
+        "relation") words="list" ;;
+        "version") words="list" ;;
+        "job") words="list get" ;;
+        "log") words="list" ;;
+        "index") words="create set reset delete" ;;
+        "dead-letter") words="list show replay discard" ;;
+        "binlog") words="decode inspect" ;;
+        "config") words="show" ;;
         esac
     done
-    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion"
-    elif [[ $name == *" "* ]]; then words=; fi
+    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion"; fi
     case $name in
         "run") options="" kind=none ;;
         "apply") options="--dry-run --prune --yes" kind=file ;;

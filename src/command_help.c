@@ -284,22 +284,33 @@ static void bash_words(struct buf *out, const char *group)
     }
 }
 
+/* Whether an earlier command begins with these words, too. */
+static bool is_known_group(size_t command, const char *group)
+{
+    for (size_t i = 0; i < command; i++)
+        if (is_in_group(&command_table[i], group))
+            return true;
+    return false;
+}
+
+/* What follows each beginning of a command's words. */
 static void bash_groups(struct buf *out)
 {
-    const char *last = "";
-
     for (size_t i = 0; i < n_commands; i++) {
         const char *name = command_table[i].name;
-        size_t len = strcspn(name, " ");
-        char group[40];
 
-        if (command_table[i].hidden || name[len] == '\0' || strncmp(name, last, len + 1) == 0)
+        if (command_table[i].hidden)
             continue;
-        last = name;
-        snprintf(group, sizeof(group), "%.*s", (int)len, name);
-        buf_printf(out, "        %s) words=\"", group);
-        bash_words(out, group);
-        buf_append(out, STR("\" ;;\n"));
+        for (const char *end = strchr(name, ' '); end != NULL; end = strchr(end + 1, ' ')) {
+            char group[40];
+
+            snprintf(group, sizeof(group), "%.*s", (int)(end - name), name);
+            if (is_known_group(i, group))
+                continue;
+            buf_printf(out, "        \"%s\") words=\"", group);
+            bash_words(out, group);
+            buf_append(out, STR("\" ;;\n"));
+        }
     }
 }
 
@@ -394,9 +405,9 @@ static const char bash_middle[] =
     "            -*) continue ;;\n"
     "        esac\n"
     "        if [[ -z $name ]]; then name=$word\n"
-    "        elif [[ -n $words && \" $words \" == *\" $word \"* ]]; then name=\"$name $word\"; "
-    "break\n"
+    "        elif [[ -n $words && \" $words \" == *\" $word \"* ]]; then name=\"$name $word\"\n"
     "        else break; fi\n"
+    "        words=\"\"\n"
     "        case $name in\n";
 
 void help_bash(struct buf *out)
@@ -413,8 +424,7 @@ void help_bash(struct buf *out)
     buf_append(out, STR("        esac\n    done\n"
                         "    if [[ -z $name ]]; then words=\""));
     bash_words(out, NULL);
-    buf_append(out, STR("\"\n    elif [[ $name == *\" \"* ]]; then words=; fi\n"
-                        "    case $name in\n"));
+    buf_append(out, STR("\"; fi\n    case $name in\n"));
     bash_commands(out);
     buf_append(out, STR("    esac\n"
                         "    if [[ $cur == -* ]]; then\n"

@@ -8,7 +8,8 @@ TAP_LOG_DRIVER   = $(LOG_DRIVER)
 TAP_LOG_COMPILER = $(LOG_COMPILER) $(SHELL)
 
 EXTRA_DIST += %D%/unit/unit.h
-lints = %D%/lint/banned.sh %D%/lint/docs.sh %D%/lint/headers.sh %D%/lint/layers.sh
+lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/docs.sh %D%/lint/headers.sh \
+	%D%/lint/layers.sh
 TESTS              += $(lints)
 dist_noinst_SCRIPTS += %D%/tap.sh $(lints) %D%/integration/oracle.py
 dist_noinst_SCRIPTS += %D%/integration/build_mysqlclient.sh %D%/integration/mysql_servers.sh

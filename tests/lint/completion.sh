@@ -1,0 +1,26 @@
+#!/bin/sh
+# In bash, each word of each command is offered after the words before it.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0"
+set -u
+program=${top_builddir:-.}/millrace
+bad=0
+count=0
+
+source <("$program" completion bash)
+
+# The commands as --help lists them: indented by two, up to the first argument or gap.
+mapfile -t commands < <("$program" --help |
+    sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)*\)\( [A-Z[].*\|  .*\)$/\1/p')
+for command in "${commands[@]}"; do
+    read -ra words <<<"$command"
+    for ((n = 0; n < ${#words[@]}; n++)); do
+        COMP_WORDS=("$program" "${words[@]:0:n}" "")
+        COMP_CWORD=$((n + 1))
+        _millrace
+        [[ " ${COMPREPLY[*]} " == *" ${words[n]} "* ]] ||
+            { echo "after \"${words[*]:0:n}\" not offered: ${words[n]}"; bad=1; }
+        count=$((count + 1))
+    done
+done
+[ "$count" -ge 50 ] || { echo "only $count words found"; bad=1; }
+exit $bad

@@ -477,7 +477,7 @@ static void tell_progress(struct version *v)
     v->progress = (struct fan_out_progress){.run = r->number,
                                             .documents = r->documents,
                                             .known = r->n_roots - r->n_done,
-                                            .all_known = r->end};
+                                            .all_known = r->pages.end};
     pthread_mutex_unlock(&v->f->lock);
 }
 
@@ -500,7 +500,7 @@ static bool acknowledge(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
     const size_t n = v->run.n_out;
-    const struct str cursor = fan_out_run_acknowledge(&v->run, v->target, clock_mono_ms());
+    const struct str cursor = fan_out_run_acknowledge(&v->run, clock_mono_ms());
 
     count(&f->status.documents, n);
     return store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor, v->run.documents,

@@ -60,8 +60,8 @@ void fan_out_run_fini(struct fan_out_run *r)
     arena_free(r->arena);
     arena_free(r->page);
     free(r->roots);
-    buf_free(&r->before);
-    buf_free(&r->after);
+    buf_free(&r->pages.after);
+    buf_free(&r->pages.behind);
     buf_free(&r->cursor);
 }
 
@@ -93,9 +93,9 @@ void fan_out_run_begin(struct fan_out_run *r, uint64_t number, bool foreign,
     r->n_keys = n;
     r->at_least = 0;
     r->documents = jobs[0].documents;
-    r->end = false;
-    buf_clear(&r->after);
-    buf_append(&r->after, jobs[0].cursor);
+    r->pages.end = false;
+    buf_clear(&r->pages.after);
+    buf_append(&r->pages.after, jobs[0].cursor);
     for (size_t i = 0; i < n; i++) {
         r->keys[i] = arena_copy(r->arena, jobs[i].key);
         if (!foreign && jobs[i].at_least > r->at_least)
@@ -105,12 +105,12 @@ void fan_out_run_begin(struct fan_out_run *r, uint64_t number, bool foreign,
 
 bool fan_out_run_needs_page(const struct fan_out_run *r)
 {
-    return !r->end && r->n_done == r->n_roots;
+    return !r->pages.end && r->n_done == r->n_roots;
 }
 
 bool fan_out_run_is_over(const struct fan_out_run *r)
 {
-    return r->end && r->n_done == r->n_roots;
+    return r->pages.end && r->n_done == r->n_roots;
 }
 
 static bool on_root(void *ctx, size_t key, struct str id, struct str root_key,
@@ -147,11 +147,9 @@ bool fan_out_run_read_page(struct fan_out_run *r, const struct target *t, struct
     uint64_t stamp;
 
     forget_page(r);
-    buf_clear(&r->before);
-    buf_append(&r->before, buf_str(&r->after));
 
     const bool ok = read_links_open(l, t->plan, r->at_least, &stamp, err) &&
-                    resolver_page(l->conns, &rows, limit, &r->after, &sink, &r->end, err) &&
+                    resolver_page(l->conns, &rows, limit, &r->pages, &sink, err) &&
                     read_links_end(l, err);
 
     if (!ok) {
@@ -254,11 +252,8 @@ size_t fan_out_slice_size(size_t n, int64_t took_ms)
     return near < SLICE_MIN ? SLICE_MIN : near > SLICE_MAX ? SLICE_MAX : near;
 }
 
-struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t,
-                                   int64_t now_ms)
+struct str fan_out_run_acknowledge(struct fan_out_run *r, int64_t now_ms)
 {
-    const struct resolver_rows rows = rows_of(r, t);
-
     assert(fan_out_run_slice(r) == SLICE_DONE);
     if (r->n_out >= r->slice_size) /* the last of a page says less */
         r->slice_size = fan_out_slice_size(r->n_out, now_ms - r->out_ms);
@@ -267,8 +262,8 @@ struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t
     drop_slice(r);
     buf_clear(&r->cursor);
     if (r->n_done == r->n_roots)
-        buf_append(&r->cursor, buf_str(&r->after));
+        buf_append(&r->cursor, buf_str(&r->pages.after));
     else
-        resolver_after(&rows, buf_str(&r->before), r->roots[r->n_done - 1].key, &r->cursor);
+        resolver_after(&r->pages, r->roots[r->n_done - 1].key, &r->cursor);
     return buf_str(&r->cursor);
 }

@@ -13,6 +13,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/document/resolver.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,10 +56,8 @@ struct fan_out_run {
     size_t n_roots, cap_roots;
     size_t n_done;     /* acknowledged of them */
     size_t n_out;      /* behind these: in flight */
-    struct buf before; /* the cursor that the page was asked for with */
-    struct buf after;  /* the one of the next page */
+    struct resolver_cursor pages;
     struct buf cursor; /* behind what is acknowledged */
-    bool end;          /* there is no next page */
 
     struct slice *slice;     /* NULL: none is out */
     size_t slice_size;       /* of the next */
@@ -100,8 +99,7 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fa
                         struct err *err) MUST_CHECK;
 enum slice_state fan_out_run_slice(const struct fan_out_run *r);
 /* SLICE_DONE was seen: the cursor (borrowed) moves. */
-struct str fan_out_run_acknowledge(struct fan_out_run *r, const struct target *t,
-                                   int64_t now_ms);
+struct str fan_out_run_acknowledge(struct fan_out_run *r, int64_t now_ms);
 /* How many documents go next, when so many took so long. */
 size_t fan_out_slice_size(size_t n, int64_t took_ms);
 

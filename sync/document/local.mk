@@ -6,6 +6,7 @@ libdocument_a_SOURCES = \
 	%D%/cell.c %D%/cell.h \
 	%D%/comparison.c %D%/comparison.h \
 	%D%/field.c %D%/field.h \
+	%D%/found_roots.c %D%/found_roots.h \
 	%D%/key.c %D%/key.h \
 	%D%/key_set.c %D%/key_set.h \
 	%D%/level.c %D%/level.h \
@@ -19,7 +20,7 @@ libdocument_a_SOURCES = \
 	%D%/query_part.c %D%/query_part.h \
 	%D%/query_roots.c %D%/query_roots.h \
 	%D%/lookup.c %D%/lookup.h \
-	%D%/resolver.c %D%/resolver.h \
+	%D%/resolver_key.c %D%/resolver_find.c %D%/resolver_page.c %D%/resolver.h \
 	%D%/row_document.c %D%/row_document.h \
 	%D%/transform_apply.c %D%/transform_apply.h
 document_libs = libdocument.a $(model_libs)

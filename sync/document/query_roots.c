@@ -153,6 +153,11 @@ void query_roots(struct buf *sql, const struct query_roots *q)
         buf_append(sql, str_from(query_part_and(&first)));
         query_part_after(sql, alias, root, q->after);
     }
+    if (q->until.len > 0) {
+        buf_append(sql, str_from(query_part_and(&first)));
+        buf_append(sql, STR("NOT "));
+        query_part_after(sql, alias, root, q->until);
+    }
     if (q->in_order)
         query_part_order(sql, alias, root);
     buf_printf(sql, " LIMIT %zu", q->limit);

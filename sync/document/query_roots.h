@@ -39,6 +39,7 @@ struct query_roots {
     size_t n;
     bool in_order;
     struct str after; /* empty: from the start */
+    struct str until; /* of in_order: up to this one; empty: to the end */
     size_t limit;
 };
 void query_roots(struct buf *sql, const struct query_roots *q);

@@ -9,6 +9,7 @@
 #define SYNC_DOCUMENT_RESOLVER_H
 
 #include "src/base/base.h"
+#include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "sync/document/plan.h"
@@ -17,7 +18,6 @@
 #include <stddef.h>
 
 struct arena;
-struct buf;
 struct mysql_conn;
 
 /*
@@ -68,22 +68,29 @@ struct resolver_sink {
 bool resolver_find(struct mysql_conn *const *of, const struct resolver_rows *rows,
                    const struct resolver_sink *sink, struct err *err) MUST_CHECK;
 
-/* How many of n keys one statement takes: at least one. */
+/* How many of n keys one statement takes: at least one, at most RESOLVER_KEYS_MAX. */
+#define RESOLVER_KEYS_MAX 500
 size_t resolver_keys_max(const struct str *keys, size_t n);
+
+/* How far pages have come; zero but for after: at the start of a page. */
+struct resolver_cursor {
+    struct buf after;  /* what the next page is asked for with; empty: it is the first */
+    struct buf behind; /* of the page that was read: for resolver_after() */
+    bool end;          /* there is no next page */
+};
 
 /*
  * The next documents of all rows together, whose keys one statement takes: at most limit, each
- * once, in the order of the root's key behind *after (empty: from the start), which is moved
- * on. *end: there are no more.  found as above, with key 0.
+ * once, in the order of the root's key behind cursor->after, which is moved on.  found as above,
+ * with key 0.
  *
  * Where the path leads over servers, a page has the documents of some of the rows on the next one;
  * documents may come more than once, and a page may have none before the end.
  */
 bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *rows, size_t limit,
-                   struct buf *after, const struct resolver_sink *sink, bool *end,
+                   struct resolver_cursor *cursor, const struct resolver_sink *sink,
                    struct err *err) MUST_CHECK;
-/* The `after` behind one root of the page that was asked for with `before`; appended. */
-void resolver_after(const struct resolver_rows *rows, struct str before, struct str root_key,
-                    struct buf *after);
+/* An `after` behind one root of the page that was read last; appended. */
+void resolver_after(const struct resolver_cursor *cursor, struct str root_key, struct buf *after);
 
 #endif

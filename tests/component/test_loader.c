@@ -14,12 +14,23 @@
 #include "sync/model/definition.h"
 #include "sync/model/definition_parse.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFINITION                                                                        \
-    "topics: [{name: t, address: 127.0.0.1, user: root, password_env: X}]\n"              \
-    "databases: [{name: doc, topic: t}]\n"                                                \
+    "topics:\n"                                                                           \
+    "  - {name: t, address: 127.0.0.1, user: root, password_env: X}\n"                    \
+    "  - {name: u, address: 127.0.0.1, user: root, password_env: X}\n"                    \
+    "databases: [{name: doc, topic: t}, {name: far, topic: u}]\n"                         \
     "tables:\n"                                                                           \
+    "  - table: doc.thing\n"                                                              \
+    "    relations:\n"                                                                    \
+    "      - from: grp\n"                                                                 \
+    "        to: id\n"                                                                    \
+    "        table: far.grp\n"                                                            \
+    "        as: shown\n"                                                                 \
+    "        relations: [{from: owner, to: id, table: far.owner, as: by}]\n"              \
     "  - table: doc.word\n"                                                               \
     "  - table: doc.orders\n"                                                             \
     "    relations:\n"                                                                    \
@@ -28,6 +39,10 @@
 
 /* Orders, of which all but the first ten belong to customer 1; more than a page of roots. */
 #define N_ORDERS 16384
+
+/* Groups of one owner, on another server as far as the plan knows; more than one statement
+ * takes. Each is of one thing, and the later the group, the lower that one's key. */
+#define N_GROUPS 700
 
 static struct mysql_conn *conn;
 static struct definitions *defs;
@@ -300,9 +315,10 @@ static size_t find_roots(struct found *f, const int *customers, size_t n, size_t
 {
     const struct resolver_sink sink = {note_root, note_crowded, f};
     struct plan *p = compile("doc.orders");
-    struct buf join[4] = {{0}}, after = {0};
+    struct resolver_cursor cursor = {0};
+    struct buf join[4] = {{0}};
     struct str keys[4];
-    bool done = true, end = false;
+    bool done = true;
     size_t pages = 0;
 
     customer_keys(p, customers, n, join);
@@ -313,12 +329,13 @@ static size_t find_roots(struct found *f, const int *customers, size_t n, size_t
 
     if (limit == 0)
         done = resolver_find(&conn, &rows, &sink, err);
-    for (; limit > 0 && done && !end; pages++)
-        done = resolver_page(&conn, &rows, limit, &after, &sink, &end, err);
+    for (; limit > 0 && done && !cursor.end; pages++)
+        done = resolver_page(&conn, &rows, limit, &cursor, &sink, err);
     assert_true(done == (err->kind == ERR_NONE));
     for (size_t i = 0; i < n; i++)
         buf_free(&join[i]);
-    buf_free(&after);
+    buf_free(&cursor.after);
+    buf_free(&cursor.behind);
     plan_unref(p);
     return pages;
 }
@@ -355,6 +372,166 @@ static void pages_give_every_root_once_in_the_order_of_its_key(void **state)
     free(f.times);
 }
 
+/* ---- over two servers ---- */
+
+static struct mysql_conn *both[2]; /* of the topics of doc.thing */
+
+/* Things of owner 1, page by page. */
+struct walk {
+    struct plan *plan;
+    struct buf join;
+    struct resolver_cursor cursor;
+    struct found found;
+};
+
+static void make_groups(void)
+{
+    both[0] = both[1] = conn;
+    server_database(conn, "far");
+    server_exec(conn, "DROP TABLE IF EXISTS doc.thing");
+    server_exec(conn, "CREATE TABLE doc.thing (id INT PRIMARY KEY, grp INT, KEY (grp))");
+    server_exec(conn,
+                "CREATE TABLE far.grp (id DECIMAL(9) PRIMARY KEY, owner INT, KEY (owner))");
+    server_exec(conn, "CREATE TABLE far.owner (id INT PRIMARY KEY)");
+    server_exec(conn,
+                "INSERT INTO far.grp SELECT seq, 1 FROM number WHERE seq BETWEEN 1 AND 700");
+    server_exec(conn, "INSERT INTO doc.thing SELECT 1000 - id, id FROM far.grp");
+    server_exec(conn, "INSERT INTO far.owner VALUES (1)");
+}
+
+static void begin_walk(struct walk *w)
+{
+    const struct value row[] = {{.kind = VALUE_INT, .i = 1}};
+    struct schemas schemas = {0};
+    struct err err = {0};
+
+    make_groups();
+    *w = (struct walk){.plan = compile("doc.thing"), .found.times = mem_alloc(N_ORDERS, 4)};
+
+    struct schema *s = find_schema(&schemas, STR(""), STR("far"), STR("owner"));
+    struct binding *b = plan_bind(w->plan, 2, s, &err);
+
+    assert_true(resolver_join_key(w->plan, 2, b, row, &w->join));
+    binding_free(b);
+    schema_unref(s);
+}
+
+static bool walk_page(struct walk *w, struct err *err)
+{
+    const struct str key = buf_str(&w->join);
+    const struct resolver_rows rows = {.plan = w->plan, .place = 2, .keys = &key, .n = 1};
+    const struct resolver_sink sink = {note_root, note_crowded, &w->found};
+
+    return resolver_page(both, &rows, 100, &w->cursor, &sink, err);
+}
+
+static void end_walk(struct walk *w)
+{
+    plan_unref(w->plan);
+    free(w->found.times);
+    buf_free(&w->join);
+    buf_free(&w->cursor.after);
+    buf_free(&w->cursor.behind);
+    server_exec(conn, "DROP DATABASE far");
+}
+
+/* As after a restart: all that is kept is the cursor behind one root. */
+static void go_on_behind(struct walk *w, int id)
+{
+    struct buf key = {0}, after = {0};
+    struct err err = {0};
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", id);
+    assert_true(plan_key_of_id(w->plan, str_from(text), &key, &err));
+    resolver_after(&w->cursor, buf_str(&key), &after);
+    buf_clear(&w->cursor.after);
+    buf_append(&w->cursor.after, buf_str(&after));
+    buf_free(&key);
+    buf_free(&after);
+}
+
+static void check_all_found(struct walk *w, int but_group)
+{
+    struct err err = {0};
+
+    while (!w->cursor.end)
+        assert_true(walk_page(w, &err));
+    for (int group = 1; group <= N_GROUPS; group++)
+        if (group != but_group && w->found.times[(size_t)(1000 - group) * 4] == 0)
+            fail_msg("the thing of group %d was passed by", group);
+}
+
+static void a_row_between_two_servers_that_goes_lets_no_document_be_passed_by(void **state)
+{
+    struct err err = {0};
+    struct walk w;
+
+    (void)state;
+    begin_walk(&w);
+    assert_true(walk_page(&w, &err));
+    server_exec(conn, "DELETE FROM far.grp WHERE id = 1");
+    check_all_found(&w, 1);
+    end_walk(&w);
+}
+
+static void nor_does_one_that_goes_before_work_goes_on_in_the_middle_of_a_page(void **state)
+{
+    struct err err = {0};
+    struct walk w;
+
+    (void)state;
+    begin_walk(&w);
+    assert_true(walk_page(&w, &err)); /* 500 to 599 */
+    go_on_behind(&w, 549);
+    server_exec(conn, "DELETE FROM far.grp WHERE id = 500");
+    check_all_found(&w, 500);
+    end_walk(&w);
+}
+
+static void rows_that_come_between_two_servers_let_no_document_be_passed_by(void **state)
+{
+    struct err err = {0};
+    struct walk w;
+
+    (void)state;
+    begin_walk(&w);
+    assert_true(walk_page(&w, &err));
+    server_exec(conn, "INSERT INTO far.grp SELECT -id, 1 FROM far.grp WHERE id <= 100");
+    check_all_found(&w, 0);
+    end_walk(&w);
+}
+
+static void rows_between_two_servers_that_all_go_end_the_walk(void **state)
+{
+    struct err err = {0};
+    struct walk w;
+
+    (void)state;
+    begin_walk(&w);
+    assert_true(walk_page(&w, &err));
+    server_exec(conn, "DELETE FROM far.grp");
+    for (int i = 0; i < 10 && !w.cursor.end; i++)
+        assert_true(walk_page(&w, &err));
+    assert_true(w.cursor.end);
+    end_walk(&w);
+}
+
+static void rows_between_two_servers_without_a_usable_key_are_an_error(void **state)
+{
+    struct err err = {0};
+    struct walk w;
+
+    (void)state;
+    begin_walk(&w);
+    /* Their table has another shape than the plan knows of. */
+    server_exec(conn, "ALTER TABLE far.grp MODIFY id VARCHAR(20)");
+    server_exec(conn, "UPDATE far.grp SET id = CONCAT('x', id)");
+    assert_false(walk_page(&w, &err));
+    assert_non_null(strstr(err.msg, "without a usable key"));
+    end_walk(&w);
+}
+
 static void a_search_for_roots_can_be_stopped(void **state)
 {
     const int customers[] = {2};
@@ -378,6 +555,11 @@ int main(void)
         cmocka_unit_test(a_failing_statement_names_its_table),
         cmocka_unit_test(rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named),
         cmocka_unit_test(pages_give_every_root_once_in_the_order_of_its_key),
+        cmocka_unit_test(a_row_between_two_servers_that_goes_lets_no_document_be_passed_by),
+        cmocka_unit_test(nor_does_one_that_goes_before_work_goes_on_in_the_middle_of_a_page),
+        cmocka_unit_test(rows_that_come_between_two_servers_let_no_document_be_passed_by),
+        cmocka_unit_test(rows_between_two_servers_that_all_go_end_the_walk),
+        cmocka_unit_test(rows_between_two_servers_without_a_usable_key_are_an_error),
         cmocka_unit_test(a_search_for_roots_can_be_stopped),
     };
 

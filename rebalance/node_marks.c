@@ -4,10 +4,10 @@
 
 #include "src/base/log.h"
 
-/* A mark is of an index version, whose number is not used again: a build leaves it behind. */
+/* A mark is of an index version: a build leaves it behind. */
 static void name_mark(struct buf *name, struct str index)
 {
-    buf_printf(name, "verify/%" STR_FMT, STR_ARG(index));
+    buf_printf(name, STORE_VERIFY "%" STR_FMT, STR_ARG(index));
 }
 
 /* The first reason stays: it is the one from which on documents may be stale. */

@@ -34,7 +34,7 @@ struct cursor {
 
 static void name_cursor(struct buf *name, struct str index)
 {
-    buf_printf(name, "sync/%" STR_FMT, STR_ARG(index));
+    buf_printf(name, STORE_SYNC "%" STR_FMT, STR_ARG(index));
 }
 
 static bool save_cursor(struct store *store, struct str index, const struct cursor *c,

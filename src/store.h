@@ -125,6 +125,10 @@ bool store_fail_version(struct store *s, struct str index, uint64_t number, stru
  */
 bool store_promote_version(struct store *s, struct str index, uint64_t number,
                            int64_t finished_ms, struct err *err) MUST_CHECK;
+/* Small values of one version, under these names with its index behind ("sync/orders_v3"). */
+#define STORE_SYNC   "sync/"   /* how far a sync by time is */
+#define STORE_VERIFY "verify/" /* why its documents are to be verified */
+/* With its shapes, fan-out jobs and small values. */
 bool store_delete_version(struct store *s, struct str index, uint64_t number,
                           struct err *err) MUST_CHECK;
 /* index empty: of all indexes, by index and number. */

@@ -5,6 +5,8 @@
 #include "src/store.h"
 #include "src/store_core.h"
 
+#include <inttypes.h>
+
 /* Index versions, stopped tables, jobs. */
 
 static void fill_version(struct arena *a, const struct str *cells, void *element)
@@ -200,6 +202,21 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
     return store_end(s, ok, err);
 }
 
+static bool delete_values(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    struct buf sync = {0}, verify = {0};
+
+    buf_printf(&sync, STORE_SYNC "%" STR_FMT "_v%" PRIu64, STR_ARG(index), number);
+    buf_printf(&verify, STORE_VERIFY "%" STR_FMT "_v%" PRIu64, STR_ARG(index), number);
+
+    const bool ok = store_run(s, "DELETE FROM setting WHERE name IN (?, ?)",
+                              BINDS(TEXT(buf_str(&sync)), TEXT(buf_str(&verify))), err);
+
+    buf_free(&sync);
+    buf_free(&verify);
+    return ok;
+}
+
 bool store_delete_version(struct store *s, struct str index, uint64_t number, struct err *err)
 {
     static const char shapes[] =
@@ -214,6 +231,7 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
 
     const bool ok = store_run(s, shapes, BINDS(TEXT(index), NUMBER(number)), err) &&
                     store_run(s, fan_outs, BINDS(TEXT(index), NUMBER(number)), err) &&
+                    delete_values(s, index, number, err) &&
                     store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
 
     return store_end(s, ok, err);

@@ -157,6 +157,36 @@ static void shapes_are_kept_with_the_wish_and_go_with_their_version(void **state
     buf_free(&shapes);
 }
 
+static bool has_value(const char *name)
+{
+    struct buf value = {0};
+    bool found;
+
+    ok(store_get_value(f.s, str_from(name), &value, &found, &f.err));
+    buf_free(&value);
+    return found;
+}
+
+static void small_values_of_a_version_go_with_it_and_no_others(void **state)
+{
+    static const char *const its[] = {"sync/orders_v1", "verify/orders_v1"};
+    static const char *const others[] = {"sync/orders_v11", "verify/orders_v2", "sync/order_v1",
+                                         "orders_v1"};
+    struct stored_version v = some_version();
+
+    (void)state;
+    ok(store_new_version(f.s, &v, &f.err));
+    for (size_t i = 0; i < ARRAY_LEN(its); i++)
+        ok(store_put_value(f.s, str_from(its[i]), ODD, &f.err));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        ok(store_put_value(f.s, str_from(others[i]), ODD, &f.err));
+    ok(store_delete_version(f.s, v.index, v.number, &f.err));
+    for (size_t i = 0; i < ARRAY_LEN(its); i++)
+        assert_false(has_value(its[i]));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_true(has_value(others[i]));
+}
+
 static struct stored_job some_job(uint32_t bucket)
 {
     return (struct stored_job){.kind = STR("index"),
@@ -241,6 +271,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_stopped_table_keeps_its_place_and_its_way_out),
     STORE_TEST(a_rebuild_is_wished_once_and_keeps_its_time),
     STORE_TEST(shapes_are_kept_with_the_wish_and_go_with_their_version),
+    STORE_TEST(small_values_of_a_version_go_with_it_and_no_others),
     STORE_TEST(a_version_that_is_promoted_was_the_rebuild),
     STORE_TEST(a_job_is_made_once_and_saved_by_its_owner),
 };

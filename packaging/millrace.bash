@@ -6,6 +6,7 @@ _millrace_offer()
         file) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2>/dev/null ;;
         topic|database|table|relation|job) mapfile -t COMPREPLY < <(compgen -W \
             "$("${COMP_WORDS[0]}" complete "$1" 2>/dev/null)" -- "$2") ;;
+        setting) mapfile -t COMPREPLY < <(compgen -W "workers helpers batch_min batch_max batch_bytes flush_interval request_timeout bytes load_batch loads read_window high_water_mark failures failure_window reset_after purge drain drain_timeout drain_cancel_timeout connections " -- "$2") ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2") ;;
     esac
 }
@@ -59,7 +60,8 @@ _millrace()
         "index") words="create set reset delete" ;;
         "dead-letter") words="list show replay discard" ;;
         "binlog") words="decode inspect" ;;
-        "config") words="show" ;;
+        "config") words="show delivery" ;;
+        "config delivery") words="get set" ;;
         esac
     done
     if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion"; fi
@@ -99,6 +101,8 @@ _millrace()
         "binlog decode") options="--format --count --events --table --topic --from --to --from-time --to-time --gtid" kind=file ;;
         "binlog inspect") options="--table --topic --from --to --from-time --to-time --gtid" kind=file ;;
         "config show") options="--origin" kind=none ;;
+        "config delivery get") options="" kind=setting ;;
+        "config delivery set") options="--reset" kind=setting ;;
         "version") options="" kind=none ;;
         "help") options="" kind=command ;;
         "completion") options="" kind=bash ;;

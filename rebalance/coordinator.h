@@ -27,6 +27,7 @@
 
 struct buf;
 struct coordinator;
+struct delivery_values;
 struct search;
 
 struct coordinator_options {
@@ -35,7 +36,9 @@ struct coordinator_options {
     const char *data_dir;             /* borrowed; spill, secrets given relative to it */
     struct delivery_options delivery; /* its callbacks are filled in by the coordinator */
     size_t event_max;                 /* source.event_max, bytes */
-    int64_t drain_ms;                 /* how long stop may take to deliver what is queued */
+    /* The settings of delivery as configured, which win over those in `delivery`; borrowed.
+     * NULL: the defaults. */
+    const struct delivery_values *values;
 };
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
@@ -106,6 +109,24 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
                                     struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      struct buf *json, struct err *err) MUST_CHECK;
+
+/* One of the settings of delivery ("workers"); value.ptr NULL: as configured; name empty: all
+ * are as configured. */
+struct setting_change {
+    struct str name, value;
+};
+/* What is in force, with where it comes from; name empty: all, of an unknown one 404. */
+bool coordinator_delivery_settings(struct coordinator *co, struct str name, struct buf *json,
+                                   struct err *err) MUST_CHECK;
+/* All n or none, kept in the store; the answer has what was there before. */
+bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
+                              struct buf *json, struct err *err) MUST_CHECK;
+/* The configuration was read again; what was set at run time stays. */
+bool coordinator_configure(struct coordinator *co, const struct delivery_values *values,
+                           struct err *err) MUST_CHECK;
+
+/* How long coordinator_stop() may deliver what is under way. */
+int64_t coordinator_stop_ms(struct coordinator *co);
 
 /* Append samples of everything, in any order (src/metric.h); the web renders them. */
 void coordinator_metrics(struct coordinator *co, struct buf *out);

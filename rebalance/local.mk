@@ -8,6 +8,7 @@ librebalance_a_SOURCES = \
 	%D%/coordinator.h \
 	%D%/build.c %D%/build.h %D%/build_count.c %D%/build_deletes.c %D%/build_fill.c \
 	%D%/index_build.h \
+	%D%/delivery_values.c %D%/delivery_values.h \
 	%D%/job.c             %D%/job.h \
 	%D%/asked.c           %D%/asked.h \
 	%D%/look.c            %D%/look.h \
@@ -19,6 +20,7 @@ librebalance_a_SOURCES = \
 	%D%/node_dead.c \
 	%D%/node_definition.c \
 	%D%/node_delivery.c \
+	%D%/node_delivery_set.c \
 	%D%/node_doctor.c \
 	%D%/node_explain.c %D%/node_mapping.c \
 	%D%/node_failover.c \

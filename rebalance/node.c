@@ -2,6 +2,7 @@
 
 #include "rebalance/node.h"
 
+#include "rebalance/delivery_values.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -18,7 +19,7 @@
 #define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
 #define HELD_MS        30000   /* a held index may fill half of the queue this long */
 #define REPLACED_MS    2000    /* and its next version waits for it this long */
-#define DRAIN_MS       60000
+#define STUCK_MS       1000 /* what is blocked may free itself, or others hand over more */
 #define POLL_MS        10
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
@@ -27,9 +28,8 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     struct coordinator *co = mem_alloc(1, sizeof(*co));
 
     co->opt = *opt;
-    if (co->opt.drain_ms == 0)
-        co->opt.drain_ms = DRAIN_MS;
     pthread_mutex_init(&co->doing, NULL);
+    pthread_mutex_init(&co->setting, NULL);
     pthread_mutex_init(&co->fitting, NULL);
     pthread_mutex_init(&co->refreshing, NULL);
     pthread_mutex_init(&co->lock, NULL);
@@ -37,7 +37,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->peers = peers_new();
     co->coordination = coordination_embedded(opt->store);
     co->started_ms = clock_wall_ms();
-    if (!node_load(co, err)) {
+    if (!node_load(co, err) || !node_load_delivery_values(co, err)) {
         coordinator_close(co);
         return false;
     }
@@ -54,6 +54,7 @@ void coordinator_close(struct coordinator *co)
     peers_free(co->peers);
     node_free_rebuilds(co);
     node_free_timed(co);
+    delivery_values_free(co->values);
     definitions_unref(co->definitions);
     node_catalogue_free(co->catalogue);
     coordination_close(co->coordination);
@@ -61,6 +62,7 @@ void coordinator_close(struct coordinator *co)
     pthread_mutex_destroy(&co->lock);
     pthread_mutex_destroy(&co->refreshing);
     pthread_mutex_destroy(&co->fitting);
+    pthread_mutex_destroy(&co->setting);
     pthread_mutex_destroy(&co->doing);
     free(co);
 }
@@ -194,8 +196,7 @@ static bool is_waited_for(const struct coordinator *co, const char *index)
 static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
                           const struct delivery_status *s, size_t n_live)
 {
-    const size_t max =
-        co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
+    const size_t max = delivery_get(co->delivery).bytes_max;
     const int64_t held_ms = clock_mono_ms() - h->since_ms;
 
     if (held_ms > REPLACED_MS && is_replaced(co, h->index))
@@ -279,10 +280,15 @@ static void *coordinator_main(void *arg)
 
 bool coordinator_start(struct coordinator *co, struct err *err)
 {
-    const struct delivery_options o = node_delivery_options(co);
+    struct delivery_options o = node_delivery_options(co);
+    struct delivery_settings settings, defaults;
 
+    if (!node_delivery_settings(co, &settings, err))
+        return false;
+    delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
-    if (!note_dead_letters(co, err))
+    /* Once more, for those whose 0 means something. */
+    if (!delivery_set(co->delivery, &settings, &defaults, err) || !note_dead_letters(co, err))
         return false;
     delivery_start(co->delivery);
     pthread_mutex_lock(&co->doing);
@@ -303,26 +309,68 @@ static bool all_idle(struct coordinator *co)
     return true;
 }
 
-/* What is left waits for indexes that take nothing, which would take the whole deadline. */
-static bool all_stuck(struct coordinator *co)
+static void nap(int64_t ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static bool all_handed_over(struct coordinator *co)
 {
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (t->pipeline != NULL && !pipeline_is_handed_over(t->pipeline))
             return false;
-    return delivery_status(co->delivery).stuck;
+    return true;
+}
+
+static uint64_t count_queued(struct coordinator *co)
+{
+    const struct delivery_status s = delivery_status(co->delivery);
+
+    return s.queued + s.loading + s.in_flight;
+}
+
+/*
+ * One drain after the other, for who was read for hands over more; a blocked one is the end when
+ * nobody will, or nobody can because the queue is full of what is blocked.
+ */
+static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms)
+{
+    const int64_t until = clock_mono_ms() + timeout_ms;
+    uint64_t blocked = UINT64_MAX; /* so many were left when a drain was blocked last */
+
+    while (!all_idle(co)) {
+        const int64_t left_ms = until - clock_mono_ms();
+        const uint64_t queued = count_queued(co);
+        enum drain_end end = DRAIN_DONE;
+
+        if (left_ms <= 0)
+            return DRAIN_TIMED_OUT;
+        if (queued > 0)
+            end = delivery_drain_partition(co->delivery, DRAIN_ALL, left_ms);
+        if (end == DRAIN_BLOCKED && (all_handed_over(co) || queued == blocked))
+            return end;
+        if (end != DRAIN_DONE && end != DRAIN_BLOCKED)
+            return end;
+        blocked = end == DRAIN_BLOCKED ? queued : UINT64_MAX;
+        nap(end == DRAIN_BLOCKED ? STUCK_MS : POLL_MS);
+    }
+    return DRAIN_DONE;
 }
 
 /* What was read goes out within the deadline; the rest is read again after the next start. */
 static void drain(struct coordinator *co)
 {
-    const int64_t until = clock_mono_ms() + co->opt.drain_ms;
+    const struct delivery_settings settings = delivery_get(co->delivery);
 
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_quiesce(t->pipeline);
-    while (!all_idle(co) && !all_stuck(co) && clock_mono_ms() < until)
-        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
-    log_info("drained", KV("complete", all_idle(co)));
+    if (!settings.drain)
+        log_info("not drained: delivery.drain is false");
+    else
+        log_info("drained",
+                 KV("end", drain_end_name(drain_pipelines(co, settings.drain_timeout_ms))),
+                 KV("complete", all_idle(co)));
     for (struct topic *t = co->topics; t != NULL; t = t->next) {
         struct err err = {0};
 

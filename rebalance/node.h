@@ -102,6 +102,11 @@ struct coordinator {
     struct peers *peers;
     struct pipeline *retired; /* stopped ones that deliveries in flight may still refer to */
 
+    pthread_mutex_t setting; /* one change at a time, across the store */
+
+    /* Guarded by setting. */
+    struct delivery_values *values; /* the settings of delivery, as people write them */
+
     pthread_mutex_t fitting; /* one version is brought in step at a time, by the builders */
 
     pthread_mutex_t refreshing; /* one node_refresh at a time; lock is taken inside */
@@ -207,6 +212,12 @@ void node_forget_gone(struct coordinator *co);
 
 /* ---- node_delivery.c: what delivery asks, on its thread ---- */
 struct delivery_options node_delivery_options(struct coordinator *co);
+
+/* ---- node_delivery_set.c ---- */
+/* What is configured, with what was set at run time before the start. */
+bool node_load_delivery_values(struct coordinator *co, struct err *err) MUST_CHECK;
+bool node_delivery_settings(struct coordinator *co, struct delivery_settings *out,
+                            struct err *err) MUST_CHECK;
 /* All of them, or none.  @thread any */
 bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                            struct err *err) MUST_CHECK;

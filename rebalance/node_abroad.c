@@ -121,8 +121,7 @@ static void stop_all(struct coordinator *co)
 
 void node_relieve_away(struct coordinator *co)
 {
-    const size_t max =
-        co->opt.delivery.bytes_max == 0 ? (size_t)64 << 20 : co->opt.delivery.bytes_max;
+    const size_t max = delivery_get(co->delivery).bytes_max;
     const int64_t now_ms = clock_mono_ms();
 
     if (delivery_status(co->delivery).bytes_held < max / 2) {

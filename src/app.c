@@ -3,6 +3,7 @@
 #include "src/app.h"
 
 #include "rebalance/coordinator.h"
+#include "rebalance/delivery_values.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -173,66 +174,51 @@ static bool open_search(struct app *app, struct err *err)
 
 /* ---- the coordinator ---- */
 
-/* "auto" is 0. */
-static bool batch_max(const struct configuration *c, unsigned *out, struct err *err)
+static struct delivery_values *configured_delivery(const struct configuration *c)
 {
-    const char *text = configuration_text(c, "delivery.batch_max");
-    char *end = NULL;
+    struct delivery_values *v = delivery_values_new();
 
-    *out = 0;
-    if (strcmp(text, "auto") == 0)
-        return true;
-
-    unsigned long n = strtoul(text, &end, 10);
-
-    *out = (unsigned)n;
-    return (text[0] >= '1' && text[0] <= '9' && *end == '\0' && n <= 1000000) ||
-           err_set(err, ERR_REJECT,
-                   "delivery.batch_max is auto or a whole number up to 1000000, not \"%.60s\"",
-                   text);
-}
-
-static bool delivery_options_of(const struct configuration *c, struct delivery_options *out,
-                                struct err *err)
-{
-    *out = (struct delivery_options){
-        .workers = (unsigned)configuration_number(c, "delivery.workers"),
-        .helpers = (unsigned)configuration_number(c, "delivery.helpers"),
-        .batch_min = (unsigned)configuration_number(c, "delivery.batch_min"),
-        .batch_bytes = (size_t)configuration_number(c, "delivery.batch_bytes"),
-        .flush_interval_ms = (unsigned)configuration_number(c, "delivery.flush_interval"),
-        .request_timeout_ms = (unsigned)configuration_number(c, "delivery.request_timeout"),
-        .bytes_max = (size_t)configuration_number(c, "delivery.bytes"),
-        .load_batch_max = (size_t)configuration_number(c, "delivery.load_batch"),
-        .loads_max = (unsigned)configuration_number(c, "delivery.loads"),
-        .read_window_ms = (unsigned)configuration_number(c, "delivery.read_window"),
-        .compress = configuration_bool(c, "search.compress"),
-    };
-    return batch_max(c, &out->batch_max, err);
+    for (size_t i = 0; i < n_settings; i++)
+        if (strncmp(settings[i].name, "delivery.", strlen("delivery.")) == 0)
+            delivery_values_configure(v, settings[i].name,
+                                      configuration_text(c, settings[i].name),
+                                      configuration_origin(c, settings[i].name));
+    return v;
 }
 
 static bool open_coordinator(struct app *app, struct err *err)
 {
+    struct delivery_values *values = configured_delivery(app->c);
     struct coordinator_options opt = {
         .store = app->store,
         .search = app->search,
         .data_dir = app->data,
         .event_max = (size_t)configuration_number(app->c, "source.event_max"),
-        .drain_ms = configuration_number(app->c, "delivery.drain_timeout"),
+        .delivery.compress = configuration_bool(app->c, "search.compress"),
+        .values = values,
     };
+    const bool ok = coordinator_open(&app->coordinator, &opt, err);
 
-    return delivery_options_of(app->c, &opt.delivery, err) &&
-           coordinator_open(&app->coordinator, &opt, err);
+    delivery_values_free(values);
+    return ok;
+}
+
+static bool check_delivery(const struct configuration *c, struct err *err)
+{
+    struct delivery_values *values = configured_delivery(c);
+    struct delivery_settings together;
+    const bool ok = delivery_values_settings(values, &together, err);
+
+    delivery_values_free(values);
+    return ok;
 }
 
 bool app_check(const struct configuration *c, struct err *err)
 {
     const char *store = configuration_text(c, "store");
-    struct delivery_options delivery;
     struct store_address a;
 
-    if (!listen_check(configuration_text(c, "listen"), err) ||
-        !delivery_options_of(c, &delivery, err))
+    if (!listen_check(configuration_text(c, "listen"), err) || !check_delivery(c, err))
         return false;
     if (strcmp(store, "sqlite") == 0)
         return true;
@@ -283,6 +269,20 @@ bool app_start(struct app *app, struct err *err)
         return false;
     app->started = true;
     return coordinator_start(app->coordinator, err);
+}
+
+bool app_configure(struct app *app, const struct configuration *c, struct err *err)
+{
+    struct delivery_values *values = configured_delivery(c);
+    const bool ok = coordinator_configure(app->coordinator, values, err);
+
+    delivery_values_free(values);
+    return ok;
+}
+
+int64_t app_stop_ms(const struct app *app)
+{
+    return coordinator_stop_ms(app->coordinator);
 }
 
 void app_stop(struct app *app)

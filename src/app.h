@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct api;
 struct app;
@@ -27,6 +28,10 @@ bool app_check(const struct configuration *c, struct err *err) MUST_CHECK;
 bool app_open(struct app **out, const struct configuration *c, struct err *err) MUST_CHECK;
 /* Listen, then start the coordinator.  After a failure only app_close() is left. */
 bool app_start(struct app *app, struct err *err) MUST_CHECK;
+/* The configuration was read again: what can change at run time does, all of it or nothing. */
+bool app_configure(struct app *app, const struct configuration *c, struct err *err) MUST_CHECK;
+/* How long app_stop() may deliver what is under way. */
+int64_t app_stop_ms(const struct app *app);
 /* Deliver what is under way, save, stop listening. */
 void app_stop(struct app *app);
 void app_close(struct app *app); /* NULL is fine */

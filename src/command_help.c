@@ -2,6 +2,8 @@
 
 #include "src/command_help.h"
 
+#include "src/setting.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -314,6 +316,18 @@ static void bash_groups(struct buf *out)
     }
 }
 
+/* The settings that "config delivery" knows. */
+static void bash_settings(struct buf *out)
+{
+    const size_t section = strlen("delivery.");
+
+    buf_append(out, STR("        setting) mapfile -t COMPREPLY < <(compgen -W \""));
+    for (size_t i = 0; i < n_settings; i++)
+        if (strncmp(settings[i].name, "delivery.", section) == 0)
+            buf_printf(out, "%s ", settings[i].name + section);
+    buf_append(out, STR("\" -- \"$2\") ;;\n"));
+}
+
 static void bash_option_names(struct buf *out, const struct command_option *options)
 {
     for (const struct command_option *o = options; o != NULL && o->name != NULL; o++)
@@ -381,7 +395,9 @@ static const char bash_start[] =
     "        file) mapfile -t COMPREPLY < <(compgen -f -- \"$2\"); compopt -o filenames "
     "2>/dev/null ;;\n"
     "        topic|database|table|relation|job) mapfile -t COMPREPLY < <(compgen -W \\\n"
-    "            \"$(\"${COMP_WORDS[0]}\" complete \"$1\" 2>/dev/null)\" -- \"$2\") ;;\n"
+    "            \"$(\"${COMP_WORDS[0]}\" complete \"$1\" 2>/dev/null)\" -- \"$2\") ;;\n";
+
+static const char bash_words_start[] =
     "        *) mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\") ;;\n"
     "    esac\n"
     "}\n"
@@ -413,6 +429,8 @@ static const char bash_middle[] =
 void help_bash(struct buf *out)
 {
     buf_append(out, str_from(bash_start));
+    bash_settings(out);
+    buf_append(out, str_from(bash_words_start));
     bash_values(out);
     buf_append(out, str_from(bash_middle));
 

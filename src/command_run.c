@@ -49,19 +49,27 @@ static bool same_texts(const struct configuration *a, const struct configuration
     return same;
 }
 
-/* The log level takes effect; of everything else it is said that it needs a restart. */
-static void reload(const struct invocation *inv, const struct configuration *old)
+static bool takes_effect(const char *setting)
+{
+    return strcmp(setting, "log.level") == 0 ||
+           strncmp(setting, "delivery.", strlen("delivery.")) == 0;
+}
+
+/* The log level and delivery take it up; of everything else it is said that it needs a restart. */
+static void reload(const struct invocation *inv, const struct configuration *old,
+                   struct app *app)
 {
     struct err err = {0};
     struct configuration *c = command_settings(inv, is_logged(), &err);
 
-    if (c == NULL) {
+    if (c == NULL || !app_configure(app, c, &err)) {
         log_failure(LOG_ERROR, &err, "configuration not reloaded, the old one stays");
+        configuration_free(c);
         return;
     }
     set_log_level(c);
     for (size_t i = 0; i < n_settings; i++)
-        if (strcmp(settings[i].name, "log.level") != 0 && !same_texts(old, c, settings[i].name))
+        if (!takes_effect(settings[i].name) && !same_texts(old, c, settings[i].name))
             log_warn("a changed setting takes effect with the next start",
                      KV("setting", settings[i].name));
     log_info("configuration reloaded");
@@ -79,14 +87,14 @@ static void serve(const struct invocation *inv, const struct configuration *c, s
     buf_free(&state);
     while (service_wait() == SERVICE_RELOAD) {
         service_notify("RELOADING=1");
-        reload(inv, c);
+        reload(inv, c, app);
         service_notify("READY=1");
     }
     log_info("stopping: what is under way is delivered first");
     buf_printf(&state,
                "STOPPING=1\nSTATUS=delivering what is under way\n"
                "EXTEND_TIMEOUT_USEC=%lld",
-               (long long)(configuration_number(c, "delivery.drain_timeout") + 30000) * 1000);
+               (long long)(app_stop_ms(app) + 30000) * 1000);
     service_notify(state.ptr);
     buf_free(&state);
     service_stop_at_once_on_signal();

@@ -92,6 +92,10 @@ static const struct command_option decode_options[] = {
 
 static const struct command_option inspect_options[] = {WHICH_PART, END};
 
+static const struct command_option delivery_options[] = {
+    {"reset", 0, NULL, "take the configured value again", NULL},
+    END,
+};
 static const struct command_option config_options[] = {
     {"origin", 0, NULL, "say where each value comes from", NULL},
     END,
@@ -251,6 +255,19 @@ const struct command command_table[] = {
      "Where a running daemon "
      "has another value, standard error says so.",
      NEED_NOTHING, command_config_show, NULL, 0, 0, config_options, NULL, false},
+    {"config delivery get", "[NAME]", "the settings of delivery that are in force",
+     "With what is configured and where the value comes from: a place in the configuration, or "
+     "\"set at run time\".",
+     NEED_STORE, command_delivery_get, NULL, 0, 1, NO_OPTIONS, "setting", false},
+    {"config delivery set", "NAME=VALUE...", "change settings of delivery at run time",
+     "They act at once on what is sent from then on, are kept in the store, and count more than "
+     "the configuration, also after a restart.  All of them are taken or none; what was in force "
+     "before is shown.\n\n"
+     "With --reset, NAME without a value takes the configured one again, and no NAME at all "
+     "resets every setting.\n\n"
+     "A changed configuration file is taken up with SIGHUP: for delivery.* at once, unless the "
+     "setting was set at run time.",
+     NEED_STORE, command_delivery_set, NULL, 0, 1000, delivery_options, "setting", false},
 
     {"version", "", "print the program's version", NULL, NEED_NOTHING, command_version, NULL, 0,
      0, NO_OPTIONS, NULL, false},

@@ -39,6 +39,8 @@ int command_dead_letter_discard(const struct invocation *inv);
 
 int command_binlog_decode(const struct invocation *inv);
 int command_binlog_inspect(const struct invocation *inv);
+int command_delivery_get(const struct invocation *inv);
+int command_delivery_set(const struct invocation *inv);
 int command_config_show(const struct invocation *inv);
 
 int command_version(const struct invocation *inv);

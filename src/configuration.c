@@ -128,6 +128,11 @@ const char *configuration_text(const struct configuration *c, const char *name)
     return v->n == 0 ? NULL : v->texts[0];
 }
 
+const char *configuration_origin(const struct configuration *c, const char *name)
+{
+    return get(c, name)->origin;
+}
+
 int64_t configuration_number(const struct configuration *c, const char *name)
 {
     return get(c, name)->number;

@@ -41,6 +41,8 @@ void configuration_free(struct configuration *c); /* NULL is fine */
 const char *configuration_file(const struct configuration *c);
 
 /* name is a literal of the table.  Texts live as long as c; NULL: not set and no default. */
+/* Where its value stands: "FILE:LINE", "--set", "default" ... */
+const char *configuration_origin(const struct configuration *c, const char *name);
 const char *configuration_text(const struct configuration *c, const char *name);
 int64_t configuration_number(const struct configuration *c, const char *name);
 bool configuration_bool(const struct configuration *c, const char *name);

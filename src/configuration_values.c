@@ -71,12 +71,6 @@ void configuration_put(struct configuration *c, size_t i, const struct str *text
         }
         v.texts[k] = absolute(c, s, texts[k]).ptr;
     }
-    if (s->later != NULL &&
-        (s->preset == NULL || n != 1 || !str_equal(texts[0], str_from(s->preset)))) {
-        problems_add(problems, SEVERITY_ERROR, from->place, "%s is not available yet: %s",
-                     s->name, s->later);
-        return;
-    }
     snprintf(v.origin, sizeof(v.origin), "%s", from->text);
     c->values[i] = v;
 }

@@ -7,6 +7,7 @@ libprogram_a_SOURCES = \
 	%D%/command_apply.c \
 	%D%/command_binlog.c \
 	%D%/command_config.c \
+	%D%/command_delivery.c \
 	%D%/command_dead_letter.c \
 	%D%/command_help.c    %D%/command_help.h \
 	%D%/command_index.c \

@@ -126,10 +126,12 @@ bool setting_check(const struct setting *s, struct str text, int64_t *number, st
     const char *expected = setting_parse(s, text, number);
 
     if (expected != NULL)
-        return err_set(err, ERR_REJECT, "%s: expected %s, got `%" STR_FMT "`", s->name,
-                       expected, STR_ARG(text));
+        return err_set(err, ERR_REJECT, "%s: expected %s%s, got `%" STR_FMT "`", s->name,
+                       s->type == SETTING_CHOICE ? "one of " : "", expected, STR_ARG(text));
     if (s->max != 0 && (*number < s->min || *number > s->max))
         return err_set(err, ERR_REJECT, "%s: %" STR_FMT " is out of range, %lld to %lld",
                        s->name, STR_ARG(text), (long long)s->min, (long long)s->max);
+    if (s->later != NULL && (s->preset == NULL || !str_equal(text, str_from(s->preset))))
+        return err_set(err, ERR_REJECT, "%s is not available yet: %s", s->name, s->later);
     return true;
 }

@@ -41,6 +41,11 @@ void api_config(struct api_call *c);
 void api_status(struct api_call *c);
 void api_doctor(struct api_call *c);
 
+/* The settings of delivery; args[0]: one of them. */
+void api_delivery(struct api_call *c);
+void api_delivery_set(struct api_call *c);
+void api_delivery_reset(struct api_call *c);
+
 /* Definitions. */
 void api_apply(struct api_call *c);
 void api_export(struct api_call *c);

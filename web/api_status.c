@@ -65,8 +65,3 @@ void api_version(struct api_call *c)
     buf_append_json(&c->res->body, c->api->version);
     buf_append(&c->res->body, STR("}\n"));
 }
-
-void api_config(struct api_call *c)
-{
-    buf_append(&c->res->body, c->api->config_json);
-}

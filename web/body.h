@@ -19,7 +19,7 @@ struct request;
 struct request_target;
 
 /*
- * The body as an object with no members but those named (a list ended by NULL); an absent body
+ * The body as an object with no members but those named (a list ended by NULL; NULL: any); an absent body
  * is an empty object.  Release with cJSON_Delete().
  */
 bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,

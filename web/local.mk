@@ -5,6 +5,7 @@ libweb_a_SOURCES = \
 	%D%/api.h \
 	%D%/api_dead_letter.c \
 	%D%/api_definitions.c \
+	%D%/api_delivery.c \
 	%D%/api_index.c \
 	%D%/api_status.c \
 	%D%/body.c            %D%/body.h \

@@ -15,6 +15,14 @@ static const struct route table[] = {
 
     {METHOD_GET, "/api/v1/version", ROLE_VIEWER, api_version, NULL, 0, "the program's version"},
     {METHOD_GET, "/api/v1/config", ROLE_ADMIN, api_config, NULL, 0, "the settings in force"},
+    {METHOD_GET, "/api/v1/config/delivery", ROLE_ADMIN, api_delivery, NULL, 0,
+     "the settings of delivery"},
+    {METHOD_PATCH, "/api/v1/config/delivery", ROLE_ADMIN, api_delivery_set, NULL, BODY,
+     "change some of them"},
+    {METHOD_POST, "/api/v1/config/delivery/reset", ROLE_ADMIN, api_delivery_reset, NULL, BODY,
+     "all as configured"},
+    {METHOD_GET, "/api/v1/config/delivery/{name}", ROLE_ADMIN, api_delivery, NULL, 0,
+     "one of them"},
     {METHOD_GET, "/api/v1/status", ROLE_VIEWER, api_status, NULL, 0, "how everything is"},
     {METHOD_GET, "/api/v1/doctor", ROLE_OPERATOR, api_doctor, NULL, 0, "check requirements"},
 
@@ -139,6 +147,7 @@ static const char *allow_header(unsigned methods)
         {1U << METHOD_GET | 1U << METHOD_DELETE, "GET, HEAD, DELETE"},
         {1U << METHOD_POST | 1U << METHOD_PATCH, "POST, PATCH"},
         {1U << METHOD_GET | 1U << METHOD_POST, "GET, HEAD, POST"},
+        {1U << METHOD_GET | 1U << METHOD_PATCH, "GET, HEAD, PATCH"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(sets); i++)

@@ -258,3 +258,20 @@ const char fake_status[] =
     "\"url\":\"http://127.0.0.1:9200\"},"
     "\"changes\":{\"read\":4821312,\"delivered\":4820100,\"superseded\":12,\"filtered\":700,"
     "\"deferred\":0,\"purged\":0,\"dead\":0,\"in_flight\":500}}";
+
+bool coordinator_delivery_settings(struct coordinator *co, struct str name, struct buf *json,
+                                   struct err *err)
+{
+    (void)co;
+    return called(json, err, "delivery settings %.*s", (int)name.len, name.ptr);
+}
+
+bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
+                              struct buf *json, struct err *err)
+{
+    const struct str value = c[0].value.ptr == NULL ? STR("(none)") : c[0].value;
+
+    (void)co;
+    return called(json, err, "delivery set %zu %.*s=%.*s", n, (int)c[0].name.len,
+                  c[0].name.ptr, (int)value.len, value.ptr);
+}

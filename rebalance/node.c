@@ -124,16 +124,18 @@ static void stop_held(struct coordinator *co, const char *index, const struct er
         return;
     /* Durable first: what is deferred lets the checkpoint pass. */
     if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
-        struct buf fix = {0};
+        struct buf fix = {0}, lead = {0};
 
+        node_lead_name(co, t, &lead);
         buf_append(&fix, STR("millrace index create "));
-        node_lead_name(co, t, &fix);
+        buf_append_word(&fix, buf_str(&lead));
         if (node_stop_target(co, t, why->msg, fix.ptr, &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, str_from(index));
             if (!node_route(co, str_from(t->topic), 0, NULL, &err))
                 log_debug("the stop reaches the builder soon");
         }
+        buf_free(&lead);
         buf_free(&fix);
     }
     target_unref(t);

@@ -81,7 +81,8 @@ static void stop(struct coordinator *co, const struct stored_version *v,
 
     if (target != NULL &&
         !__atomic_load_n(&((struct reading *)target->plan)->stopped, __ATOMIC_RELAXED)) {
-        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+        buf_append(&fix, STR("millrace index create "));
+        buf_append_word(&fix, table_name(t));
         /* Durable first: what is deferred lets the checkpoint pass. */
         if (node_stop_target(co, target, reason.ptr, fix.ptr, &err) &&
             node_wish_rebuild(co, table_name(t), reason.ptr, &err)) {

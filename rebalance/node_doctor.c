@@ -283,8 +283,8 @@ static void check_marks(struct coordinator *co, const struct definitions *d,
         node_mark_of(co, c, table_index(&d->tables[i]), &reason);
         buf_printf(&message, "documents of %" STR_FMT " may be stale",
                    STR_ARG(table_name(&d->tables[i])));
-        buf_printf(&fix, "put right what is named there, then millrace index create %" STR_FMT,
-                   STR_ARG(table_name(&d->tables[i])));
+        buf_append(&fix, STR("put right what is named there, then millrace index create "));
+        buf_append_word(&fix, table_name(&d->tables[i]));
         if (reason.len > 0)
             doctor_add(l, &(struct doctor_check){.id = STR("table.verify"),
                                                  .group = STR("tables"),

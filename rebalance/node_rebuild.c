@@ -188,7 +188,8 @@ void node_append_rebuild_fix(const struct coordinator *co, const struct catalogu
     const struct rebuild_try *r = find_try(co, table_name(t));
 
     if (!is_wanted(co, t)) {
-        buf_printf(b, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+        buf_append(b, STR("millrace index create "));
+        buf_append_word(b, table_name(t));
         return;
     }
     if (catalogue_version(c, table_index(t), STR("changing")) != NULL) {
@@ -201,5 +202,6 @@ void node_append_rebuild_fix(const struct coordinator *co, const struct catalogu
     if (r != NULL && r->why.kind != ERR_NONE)
         buf_printf(b, " (%s: %s)", r->waits ? "now it cannot" : "the last build failed",
                    r->why.msg);
-    buf_printf(b, ", or by millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+    buf_append(b, STR(", or by millrace index create "));
+    buf_append_word(b, table_name(t));
 }

@@ -37,7 +37,8 @@ static bool stop_tables(struct coordinator *co, const struct definitions *d, str
         if (definition_lead(d, t) != t || !node_shows_topic(d, t, topic) ||
             catalogue_version(c, table_index(t), STR("available")) == NULL)
             continue;
-        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(table_name(t)));
+        buf_append(&fix, STR("millrace index create "));
+        buf_append_word(&fix, table_name(t));
         ok = node_stop_table(co, table_name(t), reason, fix.ptr, err);
         (*n)++;
         buf_free(&fix);

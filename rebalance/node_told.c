@@ -43,7 +43,8 @@ void node_on_stop_table(void *ctx, struct target *target, const char *reason,
     struct err err = {0};
 
     node_lead_name(co, target, &lead);
-    buf_printf(&fix, "%s %s", way_out != NULL ? way_out : "millrace index create", lead.ptr);
+    buf_printf(&fix, "%s ", way_out != NULL ? way_out : "millrace index create");
+    buf_append_word(&fix, buf_str(&lead));
     while (!node_stop_target(co, target, reason, fix.ptr, &err) ||
            (way_out == NULL && !node_wish_rebuild(co, buf_str(&lead), reason, &err))) {
         log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");

@@ -136,12 +136,27 @@ static void view_apply(struct buf *out, struct render_style style, struct str js
             add_fields(out, item);
 }
 
-/* Which commands come next, for the tables that need a build. */
+/* The index's name ends a line of `said`; adds it where it does not. */
+static bool is_said(struct buf *said, struct str index)
+{
+    struct buf line = {0};
+    bool found;
+
+    buf_printf(&line, "\n%" STR_FMT "\n", STR_ARG(index));
+    found = said->len > 0 && memmem(said->ptr, said->len, line.ptr, line.len) != NULL;
+    if (!found)
+        buf_append(said, buf_str(&line));
+    buf_free(&line);
+    return found;
+}
+
+/* Which commands come next: one for each index that needs a build. */
 static void say_next(struct str json, bool has_daemon)
 {
     const struct render_style plain = {0};
     struct json_reader r;
     struct str items, item;
+    struct buf said = {0};
 
     if (!json_find(json, "/items", &items) || items.len <= 2)
         return;
@@ -151,17 +166,22 @@ static void say_next(struct str json, bool has_daemon)
     if (!json_enter_array(&r))
         return;
     while (json_next_element(&r) && json_read_raw(&r, &item)) {
-        struct buf kind = {0}, name = {0};
+        struct buf kind = {0}, name = {0}, index = {0}, word = {0};
         bool needs = false;
 
         json_find_bool(item, "/needs_build", &needs);
         render_value(&kind, plain, item, "/kind", RENDER_TEXT);
         render_value(&name, plain, item, "/name", RENDER_TEXT);
-        if (needs && str_equal(buf_str(&kind), STR("table")))
-            fprintf(stderr, "next: millrace index create %s\n", name.ptr);
+        render_value(&index, plain, item, "/index", RENDER_TEXT);
+        buf_append_word(&word, buf_str(&name));
+        if (needs && str_equal(buf_str(&kind), STR("table")) && !is_said(&said, buf_str(&index)))
+            fprintf(stderr, "next: millrace index create %s\n", word.ptr);
         buf_free(&kind);
         buf_free(&name);
+        buf_free(&index);
+        buf_free(&word);
     }
+    buf_free(&said);
 }
 
 static int send_apply(const struct invocation *inv, struct call *call)

@@ -15,7 +15,7 @@ COLUMNS(topic_columns, {"TOPIC", "/name", RENDER_TEXT}, {"ADDRESS", "/address", 
         {"USER", "/user", RENDER_TEXT}, {"DESCRIPTION", "/description", RENDER_TEXT});
 COLUMNS(database_columns, {"DATABASE", "/name", RENDER_TEXT}, {"TOPIC", "/topic", RENDER_TEXT},
         {"SCHEMA", "/schema", RENDER_TEXT});
-COLUMNS(table_columns, {"TABLE", "/table", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
+COLUMNS(table_columns, {"TABLE", "/table|/pattern", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
         {"KEY", "/key", RENDER_TEXT});
 COLUMNS(relation_columns, {"IN", "/in", RENDER_TEXT}, {"AS", "/as", RENDER_TEXT},
         {"TABLE", "/table", RENDER_TEXT}, {"MANY", "/many", RENDER_YES},

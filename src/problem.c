@@ -13,7 +13,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define SOURCE_LINE_MAX 200 /* bytes of a source line that are shown */
+#define SOURCE_LINE_MAX   200 /* bytes of a source line that are shown */
+#define SOURCE_BEHIND_MIN 60  /* of them from the place on, where the line goes on so far */
+#define LEFT_OUT          "... "
 #define MESSAGE_MAX     1024
 
 struct source {
@@ -195,34 +197,64 @@ static size_t length_before_secret(struct str line)
     return line.len;
 }
 
-/* The line as it may be shown: secrets and what is too long cut off. */
-static void append_visible(struct buf *b, struct str line)
+static bool is_inside_char(struct str line, size_t i)
 {
-    size_t len = length_before_secret((struct str){line.ptr, length_before_login(line)});
-    bool hidden = len < line.len;
+    return i < line.len && ((unsigned char)line.ptr[i] & 0xc0) == 0x80;
+}
 
-    if (len > SOURCE_LINE_MAX) {
-        len = SOURCE_LINE_MAX;
-        while (len > 0 && ((unsigned char)line.ptr[len] & 0xc0) == 0x80)
-            len--;
-        hidden = true;
+/* Where the column's character is. */
+static size_t byte_of_column(struct str line, unsigned column)
+{
+    size_t i = 0;
+
+    for (unsigned at = 1; i < line.len && at < column; at++)
+        do
+            i++;
+        while (is_inside_char(line, i));
+    return i;
+}
+
+/* The part of a line that is shown, in bytes. */
+struct window {
+    size_t from, end;
+};
+
+/* All but secrets; of a long line the part around byte `at`. */
+static struct window window_of(struct str line, size_t at)
+{
+    struct window w = {
+        0, length_before_secret((struct str){line.ptr, length_before_login(line)})};
+
+    if (at > SOURCE_LINE_MAX - SOURCE_BEHIND_MIN && at <= w.end && w.end > SOURCE_LINE_MAX) {
+        w.from = at + SOURCE_BEHIND_MIN - SOURCE_LINE_MAX;
+        while (is_inside_char(line, w.from))
+            w.from++;
     }
-    buf_append(b, (struct str){line.ptr, len});
-    if (hidden)
+    if (w.end > w.from + SOURCE_LINE_MAX) {
+        w.end = w.from + SOURCE_LINE_MAX;
+        while (w.end > w.from && is_inside_char(line, w.end))
+            w.end--;
+    }
+    return w;
+}
+
+static void append_visible(struct buf *b, struct str line, struct window w)
+{
+    if (w.from > 0)
+        buf_append(b, STR(LEFT_OUT));
+    buf_append(b, (struct str){line.ptr + w.from, w.end - w.from});
+    if (w.end < line.len)
         buf_append(b, STR(" ..."));
 }
 
-/* Blanks up to the column, tabs kept so that the caret stands under its character. */
-static void append_caret(struct buf *b, struct str line, unsigned column)
+/* Blanks up to byte `at`, tabs kept so that the caret stands under its character. */
+static void append_caret(struct buf *b, struct str line, struct window w, size_t at)
 {
-    unsigned at = 1;
-
-    for (size_t i = 0; i < line.len && i < SOURCE_LINE_MAX && at < column; i++) {
-        if (((unsigned char)line.ptr[i] & 0xc0) == 0x80)
-            continue;
-        buf_append_char(b, line.ptr[i] == '\t' ? '\t' : ' ');
-        at++;
-    }
+    if (w.from > 0)
+        buf_printf(b, "%*s", (int)strlen(LEFT_OUT), "");
+    for (size_t i = w.from; i < at && i < w.end; i++)
+        if (!is_inside_char(line, i))
+            buf_append_char(b, line.ptr[i] == '\t' ? '\t' : ' ');
     buf_append_char(b, '^');
 }
 
@@ -237,10 +269,13 @@ static void append_problem(const struct problems *p, const struct problem *one, 
     buf_printf(b, "%s%s: %" STR_FMT "\n", one->place.file != NULL ? " " : "",
                severity_name(one->severity), STR_ARG(one->message));
     if (line.ptr != NULL) {
+        const size_t at = byte_of_column(line, one->place.column);
+        const struct window w = window_of(line, at);
+
         buf_append(b, STR("    "));
-        append_visible(b, line);
+        append_visible(b, line, w);
         buf_append(b, STR("\n    "));
-        append_caret(b, line, one->place.column);
+        append_caret(b, line, w, at);
         buf_append_char(b, '\n');
     }
     if (one->fix.len > 0)
@@ -277,7 +312,7 @@ static void append_json(const struct problems *p, const struct problem *one, str
     if (one->fix.len > 0)
         append_member(b, "fix", one->fix);
     if (line.ptr != NULL) {
-        append_visible(&shown, line);
+        append_visible(&shown, line, window_of(line, byte_of_column(line, one->place.column)));
         append_member(b, "source", buf_str(&shown));
     }
     buf_append_char(b, '}');

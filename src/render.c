@@ -98,6 +98,8 @@ void render_safe(struct buf *out, struct str text)
 
 /* ---- one value ---- */
 
+#define START_MAX 60 /* characters of a RENDER_START */
+
 static const struct look {
     const char *word, *mark, *colour;
 } looks[] = {
@@ -140,6 +142,19 @@ static void add_number(struct buf *out, struct str raw, enum render_kind kind)
         human_seconds(out, n);
 }
 
+static void add_start(struct buf *out, struct render_style style, struct str text)
+{
+    size_t len = 0, n = 0;
+
+    for (; len < text.len && n < START_MAX; n++)
+        do
+            len++;
+        while (len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80);
+    render_safe(out, (struct str){text.ptr, len});
+    if (len < text.len)
+        buf_append(out, style.marks ? STR("…") : STR("..."));
+}
+
 static void add_raw(struct buf *out, struct render_style style, struct str raw,
                     enum render_kind kind)
 {
@@ -155,6 +170,8 @@ static void add_raw(struct buf *out, struct render_style style, struct str raw,
         add_state(out, style, buf_str(&text));
     else if (kind == RENDER_YES)
         buf_append(out, str_equal(raw, STR("true")) ? STR("yes") : STR(""));
+    else if (kind == RENDER_START)
+        add_start(out, style, buf_str(&text));
     else if (kind == RENDER_TEXT || raw.ptr[0] == '"')
         render_safe(out, buf_str(&text));
     else
@@ -196,11 +213,29 @@ static struct str cell_at(const struct cells *c, size_t i)
     return (struct str){c->text.ptr + start, c->ends[i] - start};
 }
 
+static void add_cell(struct cells *c, struct render_style style, struct str item,
+                     const struct render_column *column)
+{
+    const size_t before = c->text.len;
+    const char *rest = column->pointer;
+    struct buf one = {0};
+
+    while (rest != NULL && c->text.len == before) {
+        const char *end = strchr(rest, '|');
+
+        buf_clear(&one);
+        buf_append(&one, end == NULL ? str_from(rest) : (struct str){rest, (size_t)(end - rest)});
+        render_value(&c->text, style, item, one.ptr, column->kind);
+        rest = end == NULL ? NULL : end + 1;
+    }
+    buf_free(&one);
+}
+
 static void add_row(struct cells *c, struct render_style style, struct str item,
                     const struct render_column *columns, size_t n_columns)
 {
     for (size_t i = 0; i < n_columns; i++) {
-        render_value(&c->text, style, item, columns[i].pointer, columns[i].kind);
+        add_cell(c, style, item, &columns[i]);
         end_cell(c);
     }
 }

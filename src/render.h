@@ -24,11 +24,12 @@ enum render_kind {
     RENDER_BYTES,    /* 88.2 MiB */
     RENDER_SECONDS,  /* 15 min 32 s */
     RENDER_YES,      /* "yes" or nothing */
+    RENDER_START,    /* a text of any length, of which a table has the first 60 characters */
 };
 
 struct render_column {
     const char *title;
-    const char *pointer; /* RFC 6901, from the item: "/name" */
+    const char *pointer; /* RFC 6901, from the item: "/name"; "/a|/b": the first that is there */
     enum render_kind kind;
 };
 

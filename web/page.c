@@ -175,19 +175,22 @@ static void add_table_hints(struct troubles *t, const cJSON *table)
     struct buf fix = {0};
 
     if (count_of(table, "dead_letters") > 0) {
-        buf_printf(&fix, "millrace dead-letter list --table %" STR_FMT, STR_ARG(name));
+        buf_append(&fix, STR("millrace dead-letter list --table "));
+        buf_append_word(&fix, name);
         add_trouble(t, "warn", name, STR("has documents that the search engine refused"),
                     buf_str(&fix));
     }
     buf_clear(&fix);
     if (text_of(table, "verify").len > 0) {
-        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(name));
+        buf_append(&fix, STR("millrace index create "));
+        buf_append_word(&fix, name);
         add_trouble(t, "warn", name, text_of(table, "verify"), buf_str(&fix));
     }
     buf_clear(&fix);
     if (str_equal(text_of(table, "state"), STR("unavailable")) &&
         text_of(table, "reason").len == 0 && !cJSON_IsObject(list_of(table, "build"))) {
-        buf_printf(&fix, "millrace index create %" STR_FMT, STR_ARG(name));
+        buf_append(&fix, STR("millrace index create "));
+        buf_append_word(&fix, name);
         add_trouble(t, "warn", name, STR("has no index yet"), buf_str(&fix));
     }
     buf_free(&fix);

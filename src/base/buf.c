@@ -108,6 +108,27 @@ void buf_append_json(struct buf *b, struct str s)
     buf_append_char(b, '"');
 }
 
+void buf_append_word(struct buf *b, struct str s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-.,:/@%+=";
+    bool quoted = s.len == 0;
+
+    for (size_t i = 0; i < s.len && !quoted; i++)
+        quoted = memchr(plain, s.ptr[i], sizeof(plain) - 1) == NULL;
+    if (!quoted) {
+        buf_append(b, s);
+        return;
+    }
+    buf_append_char(b, '\'');
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == '\'')
+            buf_append(b, STR("'\\''"));
+        else
+            buf_append_char(b, s.ptr[i]);
+    buf_append_char(b, '\'');
+}
+
 void buf_append_hex(struct buf *b, struct str bytes)
 {
     static const char hex[] = "0123456789abcdef";

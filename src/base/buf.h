@@ -63,6 +63,9 @@ void buf_append_json(struct buf *b, struct str s);
 /* The same without the quotes, to build a string from parts; a character must not be split. */
 void buf_append_json_part(struct buf *b, struct str s);
 
+/* Append s as one word of a shell's command line: in single quotes where it needs some. */
+void buf_append_word(struct buf *b, struct str s);
+
 /* Append as lower-case hexadecimal. */
 void buf_append_hex(struct buf *b, struct str bytes);
 

@@ -203,6 +203,7 @@ static void compare_objects(struct differ *d, const struct form *form, struct st
 
 struct object {
     struct str name;
+    struct str index; /* of a table */
     const void *at;
 };
 
@@ -224,43 +225,44 @@ static void list_section(struct arena *a, const struct definitions *d, const str
     *out = (struct section){form, arena_alloc(a, n + 1, sizeof(struct object)), n};
     for (size_t i = 0; i < n; i++)
         if (form == &form_topic)
-            out->objects[i] = (struct object){d->topics[i].name, &d->topics[i]};
+            out->objects[i] = (struct object){.name = d->topics[i].name, .at = &d->topics[i]};
         else if (form == &form_database)
-            out->objects[i] = (struct object){d->databases[i].name, &d->databases[i]};
+            out->objects[i] = (struct object){.name = d->databases[i].name, .at = &d->databases[i]};
         else
-            out->objects[i] = (struct object){table_name(&d->tables[i]), &d->tables[i]};
+            out->objects[i] = (struct object){table_name(&d->tables[i]), table_index(&d->tables[i]), &d->tables[i]};
 }
 
-static const void *find_object(const struct section *s, struct str name)
+static const struct object *find_object(const struct section *s, struct str name)
 {
     for (size_t i = 0; i < s->n; i++)
         if (str_equal(s->objects[i].name, name))
-            return s->objects[i].at;
+            return &s->objects[i];
     return NULL;
 }
 
 static struct definition_change *add_change(struct definition_diff *out, enum change change,
-                                            const struct section *s, struct str name)
+                                            const struct section *s, const struct object *of)
 {
     struct definition_change *c = &out->changes[out->n++];
 
     *c = (struct definition_change){.change = change,
                                     .kind = s->form->noun,
-                                    .name = arena_copy(out->arena, name),
+                                    .name = arena_copy(out->arena, of->name),
+                                    .index = arena_copy(out->arena, of->index),
                                     .needs_build =
                                         change == CHANGE_ADD && s->form == &form_table};
     return c;
 }
 
-static void compare_one(struct definition_diff *out, const struct section *s, struct str name,
-                        const void *before, const void *after)
+static void compare_one(struct definition_diff *out, const struct section *s,
+                        const struct object *before, const struct object *after)
 {
     struct differ d = {.a = out->arena};
 
-    compare_objects(&d, s->form, STR(""), definition_tree(d.a, s->form, before, SECRETS_SHOWN),
-                    definition_tree(d.a, s->form, after, SECRETS_SHOWN));
+    compare_objects(&d, s->form, STR(""), definition_tree(d.a, s->form, before->at, SECRETS_SHOWN),
+                    definition_tree(d.a, s->form, after->at, SECRETS_SHOWN));
     if (d.n_fields > 0) {
-        struct definition_change *c = add_change(out, CHANGE_CHANGE, s, name);
+        struct definition_change *c = add_change(out, CHANGE_CHANGE, s, after);
 
         c->fields = arena_alloc(d.a, d.n_fields, sizeof(*c->fields));
         memcpy(c->fields, d.fields, d.n_fields * sizeof(*c->fields));
@@ -289,14 +291,14 @@ void definition_diff_make(const struct definitions *before, const struct definit
             memcpy(out->changes, old, out->n * sizeof(*old));
         for (size_t i = 0; i < x.n; i++)
             if (find_object(&y, x.objects[i].name) == NULL)
-                add_change(out, CHANGE_REMOVE, &x, x.objects[i].name);
+                add_change(out, CHANGE_REMOVE, &x, &x.objects[i]);
         for (size_t i = 0; i < y.n; i++) {
-            const void *was = find_object(&x, y.objects[i].name);
+            const struct object *was = find_object(&x, y.objects[i].name);
 
             if (was == NULL)
-                add_change(out, CHANGE_ADD, &y, y.objects[i].name);
+                add_change(out, CHANGE_ADD, &y, &y.objects[i]);
             else
-                compare_one(out, &y, y.objects[i].name, was, y.objects[i].at);
+                compare_one(out, &y, was, &y.objects[i]);
         }
     }
 }
@@ -333,6 +335,10 @@ void definition_diff_append_json(const struct definition_diff *d, struct buf *js
         buf_printf(json, "%s{\"action\":\"%s\",\"kind\":\"%s\",\"name\":", i > 0 ? "," : "",
                    change_name(c->change), c->kind);
         buf_append_json(json, c->name);
+        if (c->index.len > 0) {
+            buf_append(json, STR(",\"index\":"));
+            buf_append_json(json, c->index);
+        }
         buf_printf(json, ",\"needs_build\":%s", c->needs_build ? "true" : "false");
         for (size_t k = 0; k < c->n_fields; k++) {
             buf_append(json, k == 0 ? STR(",\"fields\":[") : STR(","));
@@ -355,11 +361,13 @@ static void append_build_hint(struct buf *b, const struct definition_change *c)
 {
     if (!c->needs_build)
         return;
-    if (strcmp(c->kind, form_table.noun) == 0)
-        buf_printf(b, "    takes effect with: millrace index create %" STR_FMT "\n",
-                   STR_ARG(c->name));
-    else
+    if (strcmp(c->kind, form_table.noun) == 0) {
+        buf_append(b, STR("    takes effect with: millrace index create "));
+        buf_append_word(b, c->name);
+        buf_append_char(b, '\n');
+    } else {
         buf_printf(b, "    takes effect with new indexes of its tables\n");
+    }
 }
 
 void definition_diff_append_text(const struct definition_diff *d, struct buf *text)

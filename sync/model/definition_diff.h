@@ -32,6 +32,7 @@ struct definition_change {
     enum change change;
     const char *kind; /* "topic", "database", "table" */
     struct str name;
+    struct str index; /* of a table */
     /*
      * Documents or mapping become others: an added table has no index yet, a changed one takes
      * effect with its next version.  Of a topic or a database: that of all its tables.
@@ -55,7 +56,8 @@ void definition_diff_free(struct definition_diff *d); /* a zeroed one is fine */
 const char *change_name(enum change c);
 
 /*
- * [{"action":"change","kind":"table","name":"shop.orders","needs_build":true,
+ * [{"action":"change","kind":"table","name":"shop.orders","index":"orders",
+ *   "needs_build":true,
  *   "fields":[{"path":"columns[status].type","before":"keyword","after":"text","needs_build":true}]}]
  */
 void definition_diff_append_json(const struct definition_diff *d, struct buf *json);

@@ -88,6 +88,28 @@ static void hex_and_drop_work_on_bytes(void **state)
     buf_free(&b);
 }
 
+static void a_shell_takes_what_is_appended_as_one_word(void **state)
+{
+    static const struct {
+        struct str in;
+        const char *out;
+    } cases[] = {{STR("shop.orders"), "shop.orders"},
+                 {STR("shop_[0-9]+\\.orders"), "'shop_[0-9]+\\.orders'"},
+                 {STR("a b"), "'a b'"},
+                 {STR("it's"), "'it'\\''s'"},
+                 {STR(""), "''"},
+                 {STR("größe"), "'größe'"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf b = {0};
+
+        buf_append_word(&b, cases[i].in);
+        assert_string_equal(b.ptr, cases[i].out);
+        buf_free(&b);
+    }
+}
+
 static void json_strings_are_escaped(void **state)
 {
     static const struct {
@@ -204,6 +226,7 @@ int main(void)
         cmocka_unit_test(nothing_appended_is_an_empty_string),
         cmocka_unit_test(numbers_are_decimal),
         cmocka_unit_test(hex_and_drop_work_on_bytes),
+        cmocka_unit_test(a_shell_takes_what_is_appended_as_one_word),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(bytes_that_are_no_utf8_become_replacement_characters),
         cmocka_unit_test(random_bytes_are_escaped_as_by_the_definition),

@@ -48,9 +48,9 @@ static void assert_table_diff(const char *before, const char *after, bool needs_
     buf_printf(&x, HEAD "  - {table: d.a, %s}\n", before);
     buf_printf(&y, HEAD "  - {table: d.a, %s}\n", after);
     buf_printf(&json,
-               "[{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.a\",\"needs_build\":%s,"
-               "\"fields\":[%s]}]",
-               needs_build ? "true" : "false", fields);
+               "[{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.a\","
+               "\"index\":\"%s\",\"needs_build\":%s,\"fields\":[%s]}]",
+               strstr(after, "index: i") != NULL ? "i" : "a", needs_build ? "true" : "false", fields);
     assert_diff(x.ptr, y.ptr, json.ptr);
     buf_free(&x);
     buf_free(&y);
@@ -63,11 +63,14 @@ static void objects_are_added_changed_and_removed(void **state)
     assert_diff(
         HEAD "  - {table: d.a}\n  - {table: d.b, index: x}\n",
         HEAD "  - {table: d.c}\n  - {table: d.b, index: y}\n",
-        "[{\"action\":\"remove\",\"kind\":\"table\",\"name\":\"d.a\",\"needs_build\":false},"
-        "{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.b\",\"needs_build\":true,"
+        "[{\"action\":\"remove\",\"kind\":\"table\",\"name\":\"d.a\",\"index\":\"a\","
+        "\"needs_build\":false},"
+        "{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.b\",\"index\":\"y\","
+        "\"needs_build\":true,"
         "\"fields\":[{\"path\":\"index\",\"before\":\"x\",\"after\":\"y\","
         "\"needs_build\":true}]},"
-        "{\"action\":\"add\",\"kind\":\"table\",\"name\":\"d.c\",\"needs_build\":true}]");
+        "{\"action\":\"add\",\"kind\":\"table\",\"name\":\"d.c\",\"index\":\"c\","
+        "\"needs_build\":true}]");
 }
 
 static void the_first_definitions_are_all_added(void **state)

@@ -40,6 +40,41 @@ static void a_problem_shows_its_line_and_a_caret(void **state)
     problems_free(p);
 }
 
+static void of_a_long_line_the_part_around_the_place_is_shown(void **state)
+{
+    struct buf line = {0};
+    struct problems *p = problems_new();
+
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        buf_append(&line, STR("ü"));
+    buf_append(&line, STR("WRONG"));
+    for (int i = 0; i < 300; i++)
+        buf_append(&line, STR("x"));
+    problems_add_source(p, "f", buf_str(&line));
+    problems_add(p, SEVERITY_ERROR, (struct place){"f", 1, 301}, "bad");
+
+    struct buf b = text_of(p);
+    const char *shown = strchr(b.ptr, '\n') + 1;
+    const char *end = strchr(shown, '\n');
+    const char *wrong = strstr(shown, "WRONG");
+
+    assert_memory_equal(shown, "    ... ü", strlen("    ... ü"));
+    assert_memory_equal(end - 5, "x ...", 5);
+    assert_true(end - shown < 230);
+    assert_non_null(wrong);
+
+    size_t columns = 0; /* before the word, and so before the caret */
+
+    for (const char *c = shown; c < wrong; c++)
+        columns += ((unsigned char)*c & 0xc0) != 0x80;
+    assert_int_equal(strspn(end + 1, " "), columns);
+    assert_int_equal(end[1 + columns], '^');
+    buf_free(&b);
+    buf_free(&line);
+    problems_free(p);
+}
+
 static void a_line_shown_hides_secrets(void **state)
 {
     static const struct {
@@ -133,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_shows_its_line_and_a_caret),
+        cmocka_unit_test(of_a_long_line_the_part_around_the_place_is_shown),
         cmocka_unit_test(a_line_shown_hides_secrets),
         cmocka_unit_test(places_beyond_the_text_do_no_harm),
         cmocka_unit_test(what_is_too_much_is_only_counted),

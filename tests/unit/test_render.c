@@ -138,6 +138,35 @@ static void a_broken_answer_does_no_harm(void **state)
     buf_free(&out);
 }
 
+static void a_long_text_does_not_push_the_table_apart(void **state)
+{
+    static const struct render_column columns[] = {{"ID", "/id", RENDER_START},
+                                                   {"N", "/n", RENDER_TEXT}};
+    struct buf items = {0}, expected = {0};
+
+    (void)state;
+    buf_append(&items, STR("[{\"n\":1,\"id\":\""));
+    for (int i = 0; i < 61; i++)
+        buf_append(&items, STR("ü"));
+    buf_append(&items, STR("\"},{\"n\":2,\"id\":\"short\"}]"));
+    buf_printf(&expected, "%-63s  N\n", "ID");
+    for (int i = 0; i < 60; i++)
+        buf_append(&expected, STR("ü"));
+    buf_printf(&expected, "...  1\n%-63s  2\n", "short");
+    assert_table(items.ptr, columns, ARRAY_LEN(columns), expected.ptr);
+    buf_free(&items);
+    buf_free(&expected);
+}
+
+static void a_cell_has_the_first_of_its_values_that_is_there(void **state)
+{
+    static const struct render_column columns[] = {{"NAME", "/a|/b", RENDER_TEXT}};
+
+    (void)state;
+    assert_table("[{\"a\":\"x\",\"b\":\"y\"},{\"b\":\"y\"},{\"c\":\"z\"}]", columns, 1,
+                 "NAME\nx\ny\n\n");
+}
+
 static void a_line_leaves_out_what_has_no_value(void **state)
 {
     static const struct render_part parts[] = {
@@ -164,6 +193,8 @@ int main(void)
         cmocka_unit_test(wide_and_combining_characters_keep_the_columns_straight),
         cmocka_unit_test(what_could_steer_a_terminal_is_shown_and_not_sent),
         cmocka_unit_test(a_state_has_a_mark_where_the_terminal_takes_it),
+        cmocka_unit_test(a_long_text_does_not_push_the_table_apart),
+        cmocka_unit_test(a_cell_has_the_first_of_its_values_that_is_there),
         cmocka_unit_test(numbers_keep_their_digits),
         cmocka_unit_test(json_becomes_yaml_that_means_the_same),
         cmocka_unit_test(a_broken_answer_does_no_harm),

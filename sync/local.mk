@@ -19,8 +19,11 @@ libsync_a_SOURCES = \
 	%D%/change_unit.c     %D%/change_parts.h \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/failover.c        %D%/failover.h \
-	%D%/fan_out.c         %D%/fan_out.h \
+	%D%/fan_out_look.c    %D%/fan_out_parts.h \
+	%D%/fan_out_put.c     %D%/fan_out.h \
 	%D%/fan_out_run.c     %D%/fan_out_run.h \
+	%D%/fan_out_thread.c \
+	%D%/fan_out_versions.c \
 	%D%/fingerprint.c     %D%/fingerprint.h \
 	%D%/handoff.c         %D%/handoff.h \
 	%D%/held.c            %D%/held.h \

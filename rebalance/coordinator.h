@@ -39,6 +39,8 @@ struct coordinator_options {
     /* The settings of delivery as configured, which win over those in `delivery`; borrowed.
      * NULL: the defaults. */
     const struct delivery_values *values;
+    size_t dead_letters_max;          /* more are not stored, and who brings them is held */
+    int64_t dead_letters_old_ms;      /* when one is warned of */
 };
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,

@@ -251,6 +251,7 @@ static void prune(struct coordinator *co)
     if (co->n_builds == 0 &&
         !store_drop_tombstones(co->opt.store, clock_wall_ms() - GRAVES_KEEP_MS, &err))
         log_failure(LOG_WARN, &err, "old tombstones were not dropped");
+    node_warn_of_dead_letters(co);
 }
 
 static void *coordinator_main(void *arg)

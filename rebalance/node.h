@@ -280,8 +280,13 @@ void node_check_sharing(struct coordinator *co, const struct definitions *d,
                         const struct table_definition *lead, struct asked *asked,
                         struct problems *problems);
 
-/* ---- node_areas.c ---- */
+/* ---- node_dead.c ---- */
 struct doctor_list;
+/* Where the oldest is old (dead_letters.old_after). */
+void node_warn_of_dead_letters(struct coordinator *co);
+void node_check_dead_letters(struct coordinator *co, struct doctor_list *l);
+
+/* ---- node_areas.c ---- */
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */
 void node_review_areas(struct coordinator *co, const struct definitions *d,
                        const struct table_definition *t, struct asked *asked,

@@ -2,7 +2,10 @@
 
 #include "rebalance/node.h"
 
+#include "rebalance/doctor.h"
 #include "src/base/clock.h"
+#include "src/base/human.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/read_position.h"
 
@@ -60,6 +63,71 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     }
     arena_free(a);
     return ok;
+}
+
+/* How many there are; n 0 where that is not known. */
+struct letters_level {
+    uint64_t n;
+    int64_t age_ms; /* of the oldest */
+};
+
+static struct letters_level level_of(struct coordinator *co, struct err *err)
+{
+    struct letters_level level = {0};
+    int64_t oldest_ms;
+
+    if (!store_dead_letter_level(co->opt.store, &level.n, &oldest_ms, err))
+        return (struct letters_level){0};
+    level.age_ms = clock_wall_ms() - oldest_ms;
+    return level;
+}
+
+static void append_level(struct buf *b, struct letters_level level)
+{
+    human_count(b, level.n);
+    buf_printf(b, " document%s, the oldest for ", level.n == 1 ? "" : "s");
+    human_seconds(b, (double)level.age_ms / 1000);
+}
+
+void node_warn_of_dead_letters(struct coordinator *co)
+{
+    struct err err = {0};
+    const struct letters_level level = level_of(co, &err);
+    struct buf text = {0};
+
+    if (level.n == 0 || level.age_ms < co->opt.dead_letters_old_ms)
+        return;
+    append_level(&text, level);
+    log_warn("dead letters wait for somebody: millrace dead-letter list",
+             KV("letters", buf_str(&text)));
+    buf_free(&text);
+}
+
+void node_check_dead_letters(struct coordinator *co, struct doctor_list *l)
+{
+    struct err err = {0};
+    const struct letters_level level = level_of(co, &err);
+    const bool full = level.n >= co->opt.dead_letters_max;
+    struct buf text = {0};
+
+    if (level.n == 0 && err.kind == ERR_NONE)
+        return;
+    if (err.kind != ERR_NONE)
+        buf_append(&text, str_from(err.msg));
+    else
+        append_level(&text, level);
+    doctor_add(l, &(struct doctor_check){
+                      .id = STR("dead_letters"),
+                      .group = STR("dead letters"),
+                      .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
+                      .message = buf_str(&text),
+                      .why = full ? STR("no more are kept (dead_letters.max), so indexes whose "
+                                        "documents are refused are held")
+                                  : STR("the search engine refused these documents: searches find "
+                                        "what was there before, or nothing"),
+                      .fix = STR("millrace dead-letter list; correct rows or mapping, then "
+                                 "millrace dead-letter replay or discard")});
+    buf_free(&text);
 }
 
 /* Of what another source than the log asks for (docs/adr/0021), and not below what was refused. */

@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,21 @@ static void count_dead(struct coordinator *co, const struct stored_dead_letter *
     pthread_mutex_unlock(&co->lock);
 }
 
+/* What is there may be written over at any number. */
+static bool has_room(struct coordinator *co, struct err *err)
+{
+    uint64_t n;
+    int64_t oldest_ms;
+
+    if (!store_dead_letter_level(co->opt.store, &n, &oldest_ms, err))
+        return false;
+    return n < co->opt.dead_letters_max ||
+           err_set(err, ERR_REJECT,
+                   "%" PRIu64 " dead letters are kept, and no more are (dead_letters.max); fix: "
+                   "look at millrace dead-letter list, then replay or discard them",
+                   n);
+}
+
 bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                            struct err *err)
 {
@@ -106,7 +122,7 @@ bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size
     for (size_t i = 0; i < n; i++)
         letters[i] = letter_of(&notes[i], now);
 
-    const bool ok = store_put_dead_letters(co->opt.store, letters, n, err);
+    const bool ok = has_room(co, err) && store_put_dead_letters(co->opt.store, letters, n, err);
 
     if (ok)
         count_dead(co, letters, n);

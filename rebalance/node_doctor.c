@@ -461,6 +461,7 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
         check_topic(co, d, &d->topics[i], &l);
     check_tables(co, d, &l);
     check_marks(co, d, &l);
+    node_check_dead_letters(co, &l);
     node_check_scripts(co, d, &l);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/doctor/1");

@@ -196,6 +196,8 @@ static bool open_coordinator(struct app *app, struct err *err)
         .event_max = (size_t)configuration_number(app->c, "source.event_max"),
         .delivery.compress = configuration_bool(app->c, "search.compress"),
         .values = values,
+        .dead_letters_max = (size_t)configuration_number(app->c, "dead_letters.max"),
+        .dead_letters_old_ms = configuration_number(app->c, "dead_letters.old_after"),
     };
     const bool ok = coordinator_open(&app->coordinator, &opt, err);
 

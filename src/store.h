@@ -234,6 +234,9 @@ bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter 
 bool store_delete_dead_letter_of(struct store *s, struct str index, struct str routing,
                                  struct str doc_id, uint64_t version,
                                  struct err *err) MUST_CHECK;
+/* All of them, and when the first of those that are there was; 0: there is none. */
+bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms,
+                             struct err *err) MUST_CHECK;
 /* (table, count) for status. */
 struct dead_letter_count {
     struct str table;

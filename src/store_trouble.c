@@ -165,6 +165,18 @@ static void fill_count(struct arena *a, const struct str *cells, void *element)
     c->count = row_number(cells[1]);
 }
 
+bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms, struct err *err)
+{
+    uint64_t oldest = 0;
+
+    if (!store_select_number(s, "SELECT COUNT(*) FROM dead_letter", NO_BINDS, n, NULL, err) ||
+        !store_select_number(s, "SELECT COALESCE(MIN(first_ms), 0) FROM dead_letter", NO_BINDS,
+                             &oldest, NULL, err))
+        return false;
+    *oldest_ms = (int64_t)oldest;
+    return true;
+}
+
 bool store_count_dead_letters(struct store *s, struct arena *a, struct dead_letter_count **out,
                               size_t *n, struct err *err)
 {

@@ -60,7 +60,10 @@ struct delivery_options {
     /* The callbacks below run on the delivery thread and may not call delivery_submit(). */
     /* NULL: nothing stays. */
     void (*gone)(void *ctx, const struct gone_row *row);
-    /* All n > 0 become durable, or none.  False: asked again after a backoff. */
+    /*
+     * All n > 0 become durable, or none.  False: asked again after a backoff; ERR_REJECT: there
+     * is no room for more, and indexes with refused documents are held until there is.
+     */
     bool (*dead)(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err);
     /*
      * A document that had a dead letter, since start or by delivery_note_dead(), was written at

@@ -42,6 +42,7 @@ struct letters {
     size_t n_stored; /* the first of them are durable */
     struct backoff store;
     int64_t store_ms; /* not before */
+    struct err full;
 
     struct map *known; /* by index, routing and id */
     struct link to_clear;
@@ -109,6 +110,18 @@ static void keep(struct known *known, uint64_t version)
     list_remove(&known->link);
     target_unref(known->target);
     known->target = NULL;
+}
+
+const struct document *letters_first(struct letters *l)
+{
+    struct link *first = list_first(&l->waiting);
+
+    return first == NULL ? NULL : LIST_ITEM(first, struct letter, link)->doc;
+}
+
+const struct err *letters_are_full(const struct letters *l)
+{
+    return l->full.kind == ERR_NONE ? NULL : &l->full;
 }
 
 void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
@@ -190,11 +203,13 @@ struct document *letters_next(struct letters *l, int64_t now_ms)
 
     if (l->n_stored == 0 && !store(l, &err)) {
         l->store_ms = now_ms + backoff_next_ms(&l->store, &l->random);
+        l->full = err.kind == ERR_REJECT ? err : (struct err){0};
         log_failure(LOG_WARN, &err, "dead letters could not be stored, trying again",
                     KV("index", doc->now->target->index), KV("id", write_id(doc->now)));
         return NULL;
     }
     backoff_reset(&l->store);
+    l->full = (struct err){0};
     l->n_stored--;
     letters_note(l, str_from(doc->now->target->index), write_routing(doc->now),
                  write_id(doc->now), doc->now->version);

@@ -32,6 +32,11 @@ void letters_refuse(struct letters *l, struct document *doc, int status, struct 
 /* Try to store what waits: a document whose dead letter is durable now, or NULL. */
 struct document *letters_next(struct letters *l, int64_t now_ms);
 
+/* The first of those that wait to be stored, or NULL. */
+const struct document *letters_first(struct letters *l);
+/* Why no more are taken, as they were refused for want of room last; NULL: they are taken. */
+const struct err *letters_are_full(const struct letters *l);
+
 /* There is a dead letter of this document, of a write at version. */
 void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
                   uint64_t version);

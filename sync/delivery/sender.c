@@ -308,6 +308,19 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
     }
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
+    if (letters_are_full(s->letters) != NULL)
+        sender_hold(s, doc->outlet, HOLD_STOP, letters_are_full(s->letters));
+}
+
+/* Who cannot have its dead letters kept takes nothing, until there is room again. */
+static void look_at_letters(struct sender *s, bool were_full)
+{
+    const struct err *full = letters_are_full(s->letters);
+
+    if (were_full && full == NULL)
+        sender_probe(s);
+    if (!were_full && full != NULL)
+        sender_hold(s, letters_first(s->letters)->outlet, HOLD_STOP, full);
 }
 
 void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why)
@@ -348,12 +361,16 @@ void sender_turn(struct sender *s)
         look_at_failing(s, s->outlets[i]);
         outlet_turn(s->outlets[i], s->now_ms);
     }
+
+    const bool were_full = letters_are_full(s->letters) != NULL;
+
     while ((doc = letters_next(s->letters, s->now_ms)) != NULL) {
         count_one(&doc->now->target->count.dead);
         delivery_metric_count(s->metric, COUNT_FAILED_DOCUMENTS, 1);
         count_result(doc, RESULT_DEAD);
         sender_end(s, doc, OUTCOME_DEAD);
     }
+    look_at_letters(s, were_full);
     letters_turn(s->letters, s->now_ms);
     sender_settle(s);
 }

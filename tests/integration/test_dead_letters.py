@@ -2,10 +2,10 @@
 from servers import Engine, Failed, wait_until
 
 
-def followed(w):
+def followed(w, **config):
     w.sql("CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), a INT)",
           "INSERT INTO part VALUES (1, '10', 1), (2, '20', 1), (3, '30', 1)")
-    return w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"]}))
+    return w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"]}), **config)
 
 
 def letters(daemon):
@@ -64,6 +64,26 @@ def test_very_many_letters_are_replayed_while_nothing_happens_in_the_log(w):
         if daemon.json("dead-letter", "replay", "--all")["count"] != 40:
             raise Failed("not all of them are replayed")
         wait_until("each fails again and is kept", lambda: [x["attempts"] >= attempts for x in letters(daemon)] == [True] * 40, 20)
+
+
+def test_where_no_more_letters_are_kept_the_index_is_held_until_there_is_room(w):
+    daemon = followed(w, dead_letters={"max": 3})
+    w.sql("CREATE TABLE other (id INT PRIMARY KEY)")
+    daemon.apply(w.definitions({"table": "other"}))
+    daemon.command("index", "create", f"{w.schema}.other", "--wait")
+    w.sql("DELETE FROM part", *(f"INSERT INTO part VALUES ({i}, '1', 1)" for i in range(8)))
+    w.equal(daemon)
+    for i in range(6):
+        w.sql(f"UPDATE part SET code = 'abc' WHERE id = {i}")
+        wait_until("a letter, or no room for it", lambda: len(letters(daemon)) == min(i + 1, 3), 20)
+    wait_until("the index is held", lambda: "dead_letters.max" in w.table(daemon, "part")["reason"], 20)
+    if "dead_letters.max" not in str(daemon.json("doctor", ok=None)):
+        raise Failed("doctor does not tell of it")
+    w.sql("INSERT INTO other VALUES (1)", "UPDATE part SET a = 7 WHERE id = 7")
+    wait_until("other indexes go on", lambda: w.engine.get(w.index("other"), 1) is not None, 20)
+    daemon.command("dead-letter", "discard", "--all", "--yes")
+    wait_until("the index goes on", lambda: (w.engine.get(w.index("part"), 7) or {}).get("a") == 7, 60)
+    wait_until("those that had to wait are kept", lambda: sorted(x["doc_id"] for x in letters(daemon)) == ["3", "4", "5"], 30)
 
 
 def test_discard_forgets_the_letter(w):

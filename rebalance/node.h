@@ -225,11 +225,11 @@ bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size
 void node_drop_held(struct coordinator *co, const char *index);
 
 /* ---- node_told.c: what the pipelines tell, on their threads ---- */
-/* They block until it is stored; at shutdown the topic's position stays before it instead. */
-void node_on_dead_row(void *ctx, const struct dead_letter_note *note);
-void node_on_stop_table(void *ctx, struct target *target, const char *reason,
+/* They block until it is stored; false: the program ends before it is. */
+bool node_on_dead_row(void *ctx, const struct dead_letter_note *note);
+bool node_on_stop_table(void *ctx, struct target *target, const char *reason,
                         const char *way_out);
-void node_on_mark(void *ctx, const struct target *target, const char *reason);
+bool node_on_mark(void *ctx, const struct target *target, const char *reason);
 
 /* ---- node_reset.c ---- */
 /* The topic begins anew at the server's present position when it is started next; its n tables

@@ -6,41 +6,29 @@
 
 #define RETRY_STORE_MS 500
 
-/* Something could not be made durable before a stop: then the position stays before it. */
-static void freeze(struct coordinator *co, const char *name)
-{
-    pthread_mutex_lock(&co->lock);
-
-    struct topic *t = node_topic(co, str_from(name));
-
-    if (t != NULL && t->pipeline != NULL)
-        pipeline_discard(t->pipeline);
-    pthread_mutex_unlock(&co->lock);
-}
-
 /* Until it is durable: the checkpoint must not pass what only we know. */
-void node_on_dead_row(void *ctx, const struct dead_letter_note *note)
+bool node_on_dead_row(void *ctx, const struct dead_letter_note *note)
 {
     struct coordinator *co = ctx;
     struct err err = {0};
 
     while (!node_put_dead_letters(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
-        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
-            freeze(co, note->target->topic);
-            return;
-        }
+        if (stop_wait(&co->stop, RETRY_STORE_MS))
+            return false;
     }
     delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
                        note->version);
+    return true;
 }
 
-void node_on_stop_table(void *ctx, struct target *target, const char *reason,
+bool node_on_stop_table(void *ctx, struct target *target, const char *reason,
                         const char *way_out)
 {
     struct coordinator *co = ctx;
     struct buf fix = {0}, lead = {0};
     struct err err = {0};
+    bool durable = true;
 
     node_lead_name(co, target, &lead);
     buf_printf(&fix, "%s ", way_out != NULL ? way_out : "millrace index create");
@@ -49,7 +37,7 @@ void node_on_stop_table(void *ctx, struct target *target, const char *reason,
            (way_out == NULL && !node_wish_rebuild(co, buf_str(&lead), reason, &err))) {
         log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
-            freeze(co, target->topic);
+            durable = false;
             break;
         }
     }
@@ -57,9 +45,10 @@ void node_on_stop_table(void *ctx, struct target *target, const char *reason,
     __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
     buf_free(&fix);
     buf_free(&lead);
+    return durable;
 }
 
-void node_on_mark(void *ctx, const struct target *target, const char *reason)
+bool node_on_mark(void *ctx, const struct target *target, const char *reason)
 {
     struct coordinator *co = ctx;
     struct err err = {0};
@@ -68,9 +57,8 @@ void node_on_mark(void *ctx, const struct target *target, const char *reason)
         log_failure(LOG_ERROR, &err,
                     "that a table is to be verified could not be stored, "
                     "trying again");
-        if (stop_wait(&co->stop, RETRY_STORE_MS)) {
-            freeze(co, target->topic);
-            return;
-        }
+        if (stop_wait(&co->stop, RETRY_STORE_MS))
+            return false;
     }
+    return true;
 }

@@ -50,16 +50,17 @@ struct pipeline_options {
     struct search *search;
     struct peers *peers; /* of the node */
     void *ctx;
-    /* As in struct builder_options. */
-    void (*stop_table)(void *ctx, struct target *target, const char *reason,
+    /* As in struct builder_options.  False: it could not be made durable, nor will be; then nothing
+     * is stored any more: the position stays before it. */
+    bool (*stop_table)(void *ctx, struct target *target, const char *reason,
                        const char *way_out);
-    void (*dead)(void *ctx, const struct dead_letter_note *note);
+    bool (*dead)(void *ctx, const struct dead_letter_note *note);
     version_fit_fn fit; /* these two on the builder's thread; block */
     version_kept_fn kept;
     /* DDL was taken up: what waits for tables may go on.  On the builder's thread. */
     void (*tables_changed)(void *ctx);
-    /* As in struct cascades_options. */
-    void (*mark)(void *ctx, const struct target *target, const char *reason);
+    /* As in struct cascades_options; false: as above. */
+    bool (*mark)(void *ctx, const struct target *target, const char *reason);
 };
 
 /* Loads the checkpoint. */

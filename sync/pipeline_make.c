@@ -44,7 +44,8 @@ static void on_stop(void *ctx, struct target *target, const char *reason, const 
     struct pipeline *p = ctx;
 
     assignment_stop(p->assignment, target->index);
-    p->opt.stop_table(p->opt.ctx, target, reason, way_out);
+    if (!p->opt.stop_table(p->opt.ctx, target, reason, way_out))
+        pipeline_discard(p);
     stop_others(p, target->index);
 }
 
@@ -52,7 +53,8 @@ static void on_dead(void *ctx, const struct dead_letter_note *note)
 {
     struct pipeline *p = ctx;
 
-    p->opt.dead(p->opt.ctx, note);
+    if (!p->opt.dead(p->opt.ctx, note))
+        pipeline_discard(p);
 }
 
 /* On any thread. */
@@ -60,7 +62,8 @@ static void on_mark(void *ctx, const struct target *target, const char *reason)
 {
     struct pipeline *p = ctx;
 
-    p->opt.mark(p->opt.ctx, target, reason);
+    if (!p->opt.mark(p->opt.ctx, target, reason))
+        pipeline_discard(p);
 }
 
 static bool is_settled(void *ctx)

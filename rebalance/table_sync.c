@@ -229,14 +229,14 @@ static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, stru
                                 .since = arena_copy(a, buf_str(&c->seen)),
                                 .overlap_s = overlap ? s->overlap_s : 0,
                                 .limit = PAGE_ROWS};
-    size_t n = PAGE_ROWS;
-    bool ok = true;
+    size_t n;
+    bool ok = true, end = false;
 
-    while (ok && n == PAGE_ROWS) {
+    while (ok && !end) {
         struct arena *mine = arena_new();
         struct changed_row *found;
 
-        ok = changed_load(conn, &page, mine, &found, &n, err) &&
+        ok = changed_load(conn, &page, mine, &found, &n, &end, err) &&
              (n == 0 || hand_over(s, found, n, err));
         if (ok && n > 0) {
             *rows += n;

@@ -13,6 +13,8 @@
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
 
+#include <assert.h>
+
 static const struct column *check_column(const struct plan *p, struct str name, struct err *err)
 {
     const struct schema *s = p->branches[0]->schema;
@@ -51,7 +53,7 @@ static bool take_row(const struct branch *root, const struct str *cells, struct 
 }
 
 bool changed_load(struct mysql_conn *c, const struct changed_page *page, struct arena *a,
-                  struct changed_row **rows, size_t *n, struct err *err)
+                  struct changed_row **rows, size_t *n, bool *end, struct err *err)
 {
     const struct branch *root = page->plan->branches[0];
     struct query_changed q = {.root = root,
@@ -62,6 +64,7 @@ bool changed_load(struct mysql_conn *c, const struct changed_page *page, struct 
     struct buf sql = {0};
     struct mysql_result *r;
     struct mysql_row row;
+    size_t n_seen = 0;
     int got;
 
     *n = 0;
@@ -79,10 +82,17 @@ bool changed_load(struct mysql_conn *c, const struct changed_page *page, struct 
     buf_free(&sql);
     if (!sent)
         return err_wrap(err, "%" STR_FMT, STR_ARG(root->from));
-    while ((got = mysql_result_next(r, &row, err)) > 0)
-        if (*n < page->limit && take_row(root, row.cells, a, &(*rows)[*n]))
+    while ((got = mysql_result_next(r, &row, err)) > 0) {
+        assert(n_seen < page->limit);
+        n_seen++;
+        if (take_row(root, row.cells, a, &(*rows)[*n]))
             (*n)++;
+    }
     mysql_result_close(r);
+    *end = n_seen < page->limit;
+    if (got == 0 && *n == 0 && !*end)
+        return err_set(err, ERR_RETRY, "%" STR_FMT " has %zu rows without a usable key",
+                       STR_ARG(root->from), n_seen);
     return got == 0;
 }
 

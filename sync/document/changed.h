@@ -35,9 +35,10 @@ struct changed_page {
     size_t limit;
 };
 
-/* rows are in the arena; fewer than the limit: these are the last. */
+/* rows are in the arena, those without a key left out; *end: these are the last. */
 bool changed_load(struct mysql_conn *c, const struct changed_page *page, struct arena *a,
-                  struct changed_row **rows, size_t *n, struct err *err) MUST_CHECK;
+                  struct changed_row **rows, size_t *n, bool *end,
+                  struct err *err) MUST_CHECK;
 
 /* The latest value of the column, appended; nothing where no row has one. */
 bool changed_latest(struct mysql_conn *c, const struct plan *p, struct str check,

@@ -7,6 +7,7 @@
 #include "src/mysql_trace.h"
 #include "sync/binlog/schema.h"
 #include "sync/binlog/value.h"
+#include "sync/document/changed.h"
 #include "sync/document/loader.h"
 #include "sync/document/plan.h"
 #include "sync/document/resolver.h"
@@ -24,6 +25,7 @@
     "  - {name: u, address: 127.0.0.1, user: root, password_env: X}\n"                    \
     "databases: [{name: doc, topic: t}, {name: far, topic: u}]\n"                         \
     "tables:\n"                                                                           \
+    "  - table: doc.stamped\n"                                                            \
     "  - table: doc.thing\n"                                                              \
     "    relations:\n"                                                                    \
     "      - from: grp\n"                                                                 \
@@ -372,6 +374,46 @@ static void pages_give_every_root_once_in_the_order_of_its_key(void **state)
     free(f.times);
 }
 
+/* A table that is read by time, of ten rows. */
+static void make_stamped(void)
+{
+    server_exec(conn, "DROP TABLE IF EXISTS stamped");
+    server_exec(conn, "CREATE TABLE stamped (id DECIMAL(9) PRIMARY KEY, at DATETIME)");
+    server_exec(conn, "INSERT INTO stamped SELECT seq, '2026-01-01' + INTERVAL seq SECOND FROM "
+                      "number WHERE seq BETWEEN 1 AND 10");
+}
+
+static void a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last(void **state)
+{
+    struct arena *a = arena_new();
+    struct changed_row *rows;
+    struct err err = {0};
+    size_t n, seen = 0;
+    bool end = false;
+
+    (void)state;
+    make_stamped();
+
+    struct plan *p = compile("doc.stamped");
+    struct changed_page page = {.plan = p, .check = STR("at"), .limit = 4};
+
+    /* The table has another shape than the plan knows of. */
+    server_exec(conn, "ALTER TABLE stamped MODIFY id VARCHAR(20)");
+    server_exec(conn, "UPDATE stamped SET id = 'x' WHERE id = '2'");
+    while (!end) {
+        assert_true(changed_load(conn, &page, a, &rows, &n, &end, &err));
+        seen += n;
+        page.last = n > 0 ? &rows[n - 1] : page.last;
+    }
+    assert_int_equal(seen, 9);
+    server_exec(conn, "UPDATE stamped SET id = CONCAT('x', at)");
+    page.last = NULL;
+    assert_false(changed_load(conn, &page, a, &rows, &n, &end, &err));
+    assert_non_null(strstr(err.msg, "without a usable key"));
+    arena_free(a);
+    plan_unref(p);
+}
+
 /* ---- over two servers ---- */
 
 static struct mysql_conn *both[2]; /* of the topics of doc.thing */
@@ -555,6 +597,7 @@ int main(void)
         cmocka_unit_test(a_failing_statement_names_its_table),
         cmocka_unit_test(rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named),
         cmocka_unit_test(pages_give_every_root_once_in_the_order_of_its_key),
+        cmocka_unit_test(a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last),
         cmocka_unit_test(a_row_between_two_servers_that_goes_lets_no_document_be_passed_by),
         cmocka_unit_test(nor_does_one_that_goes_before_work_goes_on_in_the_middle_of_a_page),
         cmocka_unit_test(rows_that_come_between_two_servers_let_no_document_be_passed_by),

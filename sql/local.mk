@@ -3,7 +3,8 @@ migration_files = \
 	%D%/0001_positions.sql \
 	%D%/0002_troubles.sql \
 	%D%/0003_shapes.sql \
-	%D%/0004_fan_out.sql
+	%D%/0004_fan_out.sql \
+	%D%/0005_purged.sql
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 
 sql/migrations.c: $(migration_files) %D%/embed.awk

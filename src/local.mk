@@ -22,6 +22,7 @@ libservice_a_SOURCES += \
 	%D%/migrate.c %D%/migrate.h \
 	%D%/store.c %D%/store.h %D%/store_index.c %D%/store_shape.c %D%/store_trouble.c \
 	%D%/store_fan_out.c %D%/store_fan_out.h \
+	%D%/store_purged.c %D%/store_purged.h \
 	%D%/store_backend.c %D%/store_backend.h \
 	%D%/store_core.c %D%/store_core.h \
 	%D%/store_mysql.c %D%/store_sqlite.c

@@ -5,6 +5,6 @@
 #include "tests/component/parts.h"
 #include "tests/component/store_rig.h"
 
-extern const struct test_part store_builds, store_fan_outs, store_letters;
+extern const struct test_part store_builds, store_fan_outs, store_letters, store_purged;
 
 #endif

@@ -117,6 +117,16 @@ size_t budget_held(struct budget *b)
     return held;
 }
 
+size_t budget_max(struct budget *b)
+{
+    pthread_mutex_lock(&b->lock);
+
+    size_t max = b->max;
+
+    pthread_mutex_unlock(&b->lock);
+    return max;
+}
+
 size_t budget_waiting(struct budget *b)
 {
     pthread_mutex_lock(&b->lock);

@@ -33,6 +33,7 @@ void budget_give_back(struct budget *b, size_t n);
 void budget_set_max(struct budget *b, size_t max);
 
 size_t budget_held(struct budget *b);
+size_t budget_max(struct budget *b);
 size_t budget_waiting(struct budget *b); /* callers */
 
 /* Whoever waits, or comes later, is refused. */

@@ -14,6 +14,7 @@
 #include "sync/delivery/delivery_settings.h"
 #include "sync/delivery/draining.h"
 #include "sync/delivery/loads.h"
+#include "sync/delivery/mark.h"
 #include "sync/delivery/request.h"
 #include "sync/delivery/sender.h"
 
@@ -60,6 +61,7 @@ struct drain_order {
 
 struct delivery {
     struct budget *budget;
+    struct mark *mark;
     struct delivery_metric *metric;
     struct http_client *http; /* the sender's */
     pthread_t thread;
@@ -118,6 +120,14 @@ static size_t submit_max(size_t bytes_max)
     return bytes_max - bytes_max / 4;
 }
 
+/* Where a batch is one document, every write waits for the index. */
+static size_t waits_above(const struct delivery_options *opt)
+{
+    if (opt->high_water_mark == DELIVERY_MARK_ZERO)
+        return 0;
+    return opt->batch_min == 1 && opt->batch_max == 1 ? 0 : opt->high_water_mark;
+}
+
 struct delivery *delivery_new(struct search *search, const struct delivery_options *opt)
 {
     const struct delivery_options o = with_defaults(opt);
@@ -126,7 +136,8 @@ struct delivery *delivery_new(struct search *search, const struct delivery_optio
     d->budget = budget_new(submit_max(o.bytes_max));
     d->http = search_new_client(search);
     d->metric = delivery_metric_new(search);
-    d->sender = sender_new(&o, d->http, d->budget, d->metric);
+    d->mark = mark_new(o.workers, waits_above(&o));
+    d->sender = sender_new(&o, d->http, d->budget, d->mark, d->metric);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->turned, NULL);
     d->last = &d->first;
@@ -172,6 +183,7 @@ static void change_settings(struct delivery *d, const struct delivery_settings *
         draining_widen(&d->draining);
     budget_set_max(d->budget, submit_max(settings->bytes_max));
     sender_set(d->sender, settings);
+    mark_set(d->mark, settings->workers, waits_above(&d->sender->opt));
 }
 
 static void handle(struct delivery *d, const struct message *m)
@@ -403,6 +415,7 @@ bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t 
 bool delivery_submit_until(struct delivery *d, const struct stop *stop,
                            const struct doc_write *writes, size_t n, struct err *err)
 {
+    struct mark_turn turn;
     struct message *m;
     size_t cost;
 
@@ -424,7 +437,11 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
         free(m);
         return err_set(err, ERR_STOP, "what waits for delivery is given up");
     }
+    mark_enter(d->mark, m->writes, &turn);
     post(d, m);
+    /* They are delivery's from here on, however the wait ends. */
+    if (mark_wait(d->mark, &turn, stop))
+        delivery_metric_count(d->metric, COUNT_BLOCKED_CALLERS, 1);
     return true;
 }
 
@@ -534,6 +551,7 @@ struct delivery_settings delivery_get(struct delivery *d)
 void delivery_stop(struct delivery *d)
 {
     budget_close(d->budget);
+    mark_close(d->mark);
     pthread_mutex_lock(&d->lock);
     d->stopping = true;
     pthread_cond_broadcast(&d->turned);
@@ -575,6 +593,7 @@ void delivery_free(struct delivery *d)
     conflict_give_up_all(d->sender);
     sender_free(d->sender);
     budget_free(d->budget);
+    mark_free(d->mark);
     delivery_metric_free(d->metric);
     pthread_cond_destroy(&d->turned);
     pthread_mutex_destroy(&d->lock);
@@ -589,6 +608,7 @@ struct delivery_status delivery_status(struct delivery *d)
 
     pthread_mutex_unlock(&d->lock);
     status.bytes_held = budget_held(d->budget);
+    status.blocked = mark_waiting(d->mark) + budget_waiting(d->budget);
     return status;
 }
 

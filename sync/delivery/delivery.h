@@ -7,8 +7,10 @@
  * flight; what arrives meanwhile waits and is coalesced, the newest version standing for all.
  * An unknown result keeps the document until the same write at the same version is answered.
  *
- * Memory: delivery_submit() waits while the bytes held exceed options.bytes_max, which is the
- * back-pressure on the source.
+ * Memory: delivery_submit() waits while the bytes held exceed options.bytes_max, or a worker has
+ * more changes than options.high_water_mark, which is the back-pressure on the source.  What an
+ * index that takes nothing has queued does not stop the others: it is purged, its keys are
+ * stored, and its rows are to be read and written again (sync/delivery/relief.h).
  */
 #ifndef SYNC_DELIVERY_DELIVERY_H
 #define SYNC_DELIVERY_DELIVERY_H
@@ -39,7 +41,8 @@ void delivery_start(struct delivery *d);
 
 /*
  * Hand over n writes, in order.  Waits while too much is held; ERR_STOP (nothing taken over)
- * once stopping.  What no engine can take (an id above 512 bytes, a body above 1 GiB) becomes a
+ * once stopping.  Then waits, while they are on their way, until none of their workers has more
+ * than options.high_water_mark.  What no engine can take (an id above 512 bytes, a body above 1 GiB) becomes a
  * dead letter like what is refused.  The n writes are let in as one, so hand over slices (some hundred KiB) of
  * what is large.  @thread any
  */
@@ -109,6 +112,7 @@ struct delivery_status {
     uint64_t queued, loading, in_flight, bytes_held;
     bool stuck; /* all that is left belongs to indexes that take nothing, or nothing is left */
     int64_t good_ms; /* when an index that is not held took a document last; monotonic, 0: never */
+    size_t blocked; /* callers that wait for room */
     uint64_t requests, requests_failed, retries, rejections_429, bad_responses, splits;
 };
 struct delivery_status delivery_status(struct delivery *d);

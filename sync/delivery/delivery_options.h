@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct purged_note;
-
 /* What is to be seen of an index. */
 enum delivery_event {
     DELIVERY_BLOWN = 0, /* its fuse: too many requests failed, nothing is sent for a while */

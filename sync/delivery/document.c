@@ -199,6 +199,22 @@ void document_refuse(struct document *doc)
     doc->state = DOCUMENT_REFUSED;
 }
 
+bool document_may_be_purged(const struct document *doc)
+{
+    const struct write *w = doc->now;
+
+    if (doc->state != DOCUMENT_LOAD_WAIT && doc->state != DOCUMENT_READY &&
+        doc->state != DOCUMENT_UNKNOWN)
+        return false;
+    return !w->strict && !w->unfit && w->key_len > 0 && w->routing_len <= WRITE_ID_MAX;
+}
+
+void document_purge(struct document *doc)
+{
+    assert(document_may_be_purged(doc));
+    doc->state = DOCUMENT_REFUSED;
+}
+
 /* The next operation after `now`, which is gone. */
 static bool go_on(struct document *doc)
 {

@@ -44,7 +44,7 @@ enum document_state {
     DOCUMENT_READY,         /* can be sent, or replaced by something newer */
     DOCUMENT_IN_FLIGHT,     /* was sent; the answer is to come */
     DOCUMENT_UNKNOWN,       /* was sent; whether it was applied is not known */
-    DOCUMENT_REFUSED,       /* can never be written; its dead letter is not stored yet */
+    DOCUMENT_REFUSED,       /* is not to be written; that is not stored yet */
     N_DOCUMENT_STATES,
 };
 
@@ -59,6 +59,7 @@ struct document {
     uint8_t state;              /* enum document_state */
     uint8_t place;              /* the outlet's: which of its queues */
     bool forgotten;             /* LOADING for nobody: the result is thrown away */
+    bool may_go;                /* the outlet's: it is counted as one that may be purged */
     uint16_t attempts;          /* of `now`, that failed */
 };
 
@@ -92,6 +93,14 @@ void document_read_again(struct document *doc, uint64_t at_least, struct write_e
 void document_widen(struct document *doc, struct write_ends *ends);
 /* It can never be written (or read): REFUSED. */
 void document_refuse(struct document *doc);
+
+/*
+ * It waits, and its row can be read again by key instead.  What a build writes may not go: the
+ * build counts its rows.
+ */
+bool document_may_be_purged(const struct document *doc);
+/* It goes so: REFUSED. */
+void document_purge(struct document *doc);
 
 /*
  * `now` has ended.  True: `later` is next, READY or LOAD_WAIT.  False: nothing is left, the

@@ -237,6 +237,9 @@ static void follow(struct sender *s, const struct document *doc, struct str rout
                                                         .routing = routing,
                                                         .key = write_key(w)});
 
+    struct mark_turn turn; /* it may not wait */
+
+    mark_enter(s->mark, there, &turn);
     s->ends.taken += there->cost;
     sender_accept(s, there);
 }

@@ -22,10 +22,13 @@ libdelivery_a_SOURCES = \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \
 	%D%/pace.c           %D%/pace.h \
-	%D%/purge.h \
+	%D%/purge.c          %D%/purge.h \
 	%D%/loads.c          %D%/loads.h \
+	%D%/mark.c           %D%/mark.h \
 	%D%/operation.h \
 	%D%/outlet.c         %D%/outlet.h \
+	%D%/purged.c         %D%/purged.h \
+	%D%/relief.c         %D%/relief.h \
 	%D%/request.c        %D%/request.h \
 	%D%/sender.c         %D%/sender.h \
 	%D%/target.c         %D%/target.h \

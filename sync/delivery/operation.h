@@ -123,4 +123,12 @@ struct dead_letter_note {
     unsigned attempts;
 };
 
+/* A change that was purged, to be stored durably likewise; its row is read again by key. */
+struct purged_note {
+    const struct target *target;
+    struct str id, routing, key;
+    uint64_t version;
+    bool unanswered; /* it was sent and may still be applied, at version */
+};
+
 #endif

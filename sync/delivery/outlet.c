@@ -29,6 +29,7 @@ struct lane {
     size_t n, bytes;
     int64_t since_ms; /* about when the first of them came */
     uint64_t batch;   /* serial of the one in flight, 0: none */
+    size_t n_may_go;  /* documents of the worker, wherever they wait, that may be purged */
 };
 
 /* A batch that is already made up. */
@@ -54,6 +55,8 @@ struct outlet {
     struct lane *lanes;
     unsigned next_lane;
     unsigned withheld; /* a lane, or OUTLET_ALL or OUTLET_NONE */
+    unsigned next_to_purge; /* lane */
+    size_t n_may_go;
     uint64_t last_serial;
     struct link loads;
     struct link parcels;
@@ -62,6 +65,7 @@ struct outlet {
     struct gate gate;
     struct pace pace;
     bool is_gone, is_told;
+    struct outlet_purged purged;
     int64_t no_areas_until_ms;
 };
 
@@ -185,6 +189,11 @@ bool outlet_is_told(const struct outlet *o)
     return o->is_told;
 }
 
+struct outlet_purged *outlet_purged(struct outlet *o)
+{
+    return &o->purged;
+}
+
 void outlet_drop(struct outlet *o)
 {
     o->is_gone = true;
@@ -210,6 +219,15 @@ static struct lane *lane_of(const struct outlet *o, const struct document *doc)
     return &o->lanes[doc->hash % o->opt.workers];
 }
 
+static void set_may_go(struct outlet *o, struct document *doc, bool may_go)
+{
+    if (doc->may_go == may_go)
+        return;
+    doc->may_go = may_go;
+    lane_of(o, doc)->n_may_go += may_go ? 1 : SIZE_MAX;
+    o->n_may_go += may_go ? 1 : SIZE_MAX;
+}
+
 static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
 {
     struct lane *lane = lane_of(o, doc);
@@ -232,10 +250,36 @@ static void leave_lane(struct outlet *o, struct document *doc)
     struct lane *lane = lane_of(o, doc);
 
     list_remove(&doc->link);
+    set_may_go(o, doc, false);
     doc->place = PLACE_NONE;
     lane->n--;
     lane->bytes -= doc->queued_bytes;
     o->level.ready--;
+}
+
+static void count_may_go(struct outlet *o, const struct document *doc)
+{
+    lane_of(o, doc)->n_may_go += doc->may_go;
+}
+
+static void count_all_may_go(struct outlet *o)
+{
+    for (unsigned i = 0; i < o->opt.workers; i++)
+        LIST_EACH(l, &o->lanes[i].ready)
+        count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(l, &o->loads)
+    count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(p, &o->parkings)
+    LIST_EACH(l, &LIST_ITEM(p, struct parking, link)->docs)
+    count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(l, &o->parcels)
+    {
+        const struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        for (size_t i = 0; i < p->n; i++)
+            if (p->docs[i] != NULL)
+                count_may_go(o, p->docs[i]);
+    }
 }
 
 /* Each lane's order is kept, and so is that of each document, which waits once at most. */
@@ -256,6 +300,7 @@ static void move_to_new_lanes(struct outlet *o, unsigned workers)
             o->level.ready--;
             enter_lane(o, doc, old[i].since_ms, false);
         }
+    count_all_may_go(o);
     free(old);
 }
 
@@ -294,6 +339,7 @@ static void leave_parcel(struct outlet *o, struct document *doc)
 
 void outlet_remove(struct outlet *o, struct document *doc)
 {
+    set_may_go(o, doc, false);
     switch ((enum place)doc->place) {
     case PLACE_NONE: return;
     case PLACE_LANE: leave_lane(o, doc); return;
@@ -311,6 +357,7 @@ static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool f
     if (doc->state != DOCUMENT_LOAD_WAIT) {
         assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
         enter_lane(o, doc, now_ms, first);
+        set_may_go(o, doc, document_may_be_purged(doc));
         return;
     }
     if (first)
@@ -318,6 +365,7 @@ static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool f
     else
         list_push_back(&o->loads, &doc->link);
     doc->place = PLACE_LOADS;
+    set_may_go(o, doc, document_may_be_purged(doc));
     o->level.load_wait++;
 }
 
@@ -335,6 +383,10 @@ void outlet_resize(struct outlet *o, struct document *doc)
 {
     const uint32_t before = doc->queued_bytes;
 
+    /* Of a parcel that is part of a bisection nothing may go. */
+    if (doc->place != PLACE_NONE)
+        set_may_go(o, doc,
+                   document_may_be_purged(doc) && (doc->place != PLACE_PARCEL || doc->may_go));
     if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
         return;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
@@ -357,7 +409,83 @@ void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
     assert(doc->place == PLACE_NONE);
     list_push_back(&p->docs, &doc->link);
     doc->place = PLACE_PARKED;
+    set_may_go(o, doc, document_may_be_purged(doc));
     o->level.parked++;
+}
+
+size_t outlet_purgeable(const struct outlet *o, unsigned worker)
+{
+    return worker == OUTLET_ANY ? o->n_may_go : o->lanes[worker].n_may_go;
+}
+
+static bool may_give(const struct outlet *o, const struct document *doc,
+                     const struct lane *lane)
+{
+    return doc->may_go && lane_of(o, doc) == lane;
+}
+
+/* What may not go is put behind the others, so that it is not looked at each time. */
+static struct document *oldest_of_lane(struct lane *lane)
+{
+    struct link *first;
+
+    for (size_t i = 0; i < lane->n && (first = list_first(&lane->ready)) != NULL; i++) {
+        if (LIST_ITEM(first, struct document, link)->may_go)
+            return LIST_ITEM(first, struct document, link);
+        list_remove(first);
+        list_push_back(&lane->ready, first);
+    }
+    return NULL;
+}
+
+static struct document *find_listed(const struct outlet *o, const struct link *list,
+                                    const struct lane *lane)
+{
+    LIST_EACH(l, list)
+    if (may_give(o, LIST_ITEM(l, struct document, link), lane))
+        return LIST_ITEM(l, struct document, link);
+    return NULL;
+}
+
+/* Among those that wait apart. */
+static struct document *find_apart(const struct outlet *o, const struct lane *lane)
+{
+    struct document *doc = NULL;
+
+    LIST_EACH(l, &o->parkings)
+    if (doc == NULL)
+        doc = find_listed(o, &LIST_ITEM(l, struct parking, link)->docs, lane);
+    LIST_EACH(l, &o->parcels)
+    {
+        const struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        for (size_t i = 0; doc == NULL && i < p->n; i++)
+            if (p->docs[i] != NULL && may_give(o, p->docs[i], lane))
+                doc = p->docs[i];
+    }
+    return doc;
+}
+
+struct document *outlet_take_oldest(struct outlet *o, unsigned worker)
+{
+    struct document *doc;
+
+    if (outlet_purgeable(o, worker) == 0)
+        return NULL;
+    while (worker == OUTLET_ANY) {
+        const unsigned next = o->next_to_purge++ % o->opt.workers;
+
+        if (o->lanes[next].n_may_go > 0)
+            worker = next;
+    }
+    doc = oldest_of_lane(&o->lanes[worker]);
+    if (doc == NULL)
+        doc = find_listed(o, &o->loads, &o->lanes[worker]);
+    if (doc == NULL)
+        doc = find_apart(o, &o->lanes[worker]);
+    assert(doc != NULL);
+    outlet_remove(o, doc);
+    return doc;
 }
 
 static struct parcel *make_parcel(size_t n_max, struct bisect *bisect)
@@ -373,6 +501,7 @@ static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *d
     p->docs[p->n++] = doc;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
     doc->place = PLACE_PARCEL;
+    set_may_go(o, doc, p->bisect == NULL && document_may_be_purged(doc));
     o->level.ready++;
 }
 
@@ -562,6 +691,7 @@ static void take_parcel(struct outlet *o, struct batch *b)
     for (size_t i = 0; i < p->n; i++) {
         if (p->docs[i] == NULL)
             continue;
+        set_may_go(o, p->docs[i], false);
         p->docs[i]->place = PLACE_NONE;
         o->level.ready--;
         take(b, p->docs[i]);

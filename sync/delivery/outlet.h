@@ -79,6 +79,12 @@ enum hold outlet_held(const struct outlet *o);
 /* Whether its owner has told that it takes nothing. */
 void outlet_set_told(struct outlet *o, bool told);
 bool outlet_is_told(const struct outlet *o);
+/* Documents of it that were purged; its owner's. */
+struct outlet_purged {
+    uint64_t n;      /* not told of yet */
+    int64_t told_ms; /* when others were */
+};
+struct outlet_purged *outlet_purged(struct outlet *o);
 /* Its index is gone for good: whatever is placed here is to be forgotten. */
 void outlet_drop(struct outlet *o);
 bool outlet_is_gone(const struct outlet *o);
@@ -94,6 +100,14 @@ void outlet_place_first(struct outlet *o, struct document *doc, int64_t now_ms);
 void outlet_resize(struct outlet *o, struct document *doc);
 /* Take doc out of its queue. */
 void outlet_remove(struct outlet *o, struct document *doc);
+
+/*
+ * How many documents of a worker may be purged (OUTLET_ANY: of all), and about the oldest of
+ * them, taken out; NULL: there is none.
+ */
+#define OUTLET_ANY UINT_MAX
+size_t outlet_purgeable(const struct outlet *o, unsigned worker);
+struct document *outlet_take_oldest(struct outlet *o, unsigned worker);
 
 /*
  * Documents parked together wait apart until due_ms and then come back: to be sent in a batch

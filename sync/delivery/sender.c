@@ -17,6 +17,9 @@
 #define AREAS_OFF_MS     600000
 #define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
 
+#define ROOM_SHARE     8 /* of the bytes, one part is to be free after a purge */
+#define PURGED_TOLD_MS 1000
+
 static uint64_t random_seed(void)
 {
     uint64_t seed;
@@ -79,20 +82,32 @@ static void on_end(void *ctx, const struct write *w, const struct waiter *x, enu
                   took_ms < 0 ? 0 : (uint64_t)took_ms);
 }
 
+/* A write counted for its worker until now. */
+static void on_gone(void *ctx, unsigned worker)
+{
+    struct sender *s = ctx;
+
+    mark_leave(s->mark, worker);
+}
+
 struct sender *sender_new(const struct delivery_options *opt, struct http_client *http,
-                          struct budget *budget, struct delivery_metric *metric)
+                          struct budget *budget, struct mark *mark,
+                          struct delivery_metric *metric)
 {
     struct sender *s = mem_alloc(1, sizeof(*s));
 
     s->opt = *opt;
     s->http = http;
     s->budget = budget;
+    s->mark = mark;
     s->metric = metric;
     s->ends.on_end = on_end;
+    s->ends.on_gone = on_gone;
     s->ends.ctx = s;
     s->table = document_table_new();
     s->outlets_by_index = map_new();
     s->letters = letters_new(&s->opt, random_seed());
+    s->relief = relief_new(&s->opt, mark, random_seed());
     list_init(&s->requests);
     list_init(&s->lookups);
     list_init(&s->loads);
@@ -131,15 +146,23 @@ void sender_free(struct sender *s)
         outlet_free(s->outlets[i]);
     free(s->outlets);
     letters_free(s->letters);
+    relief_free(s->relief);
     bulk_response_free(&s->response);
     free(s);
+}
+
+static struct relief_outlets all_outlets(const struct sender *s)
+{
+    return (struct relief_outlets){s->outlets, s->n_outlets};
 }
 
 void sender_accept(struct sender *s, struct write *w)
 {
     struct outlet *o = outlet_of(s, w->target);
+    const struct relief_outlets all = all_outlets(s);
     bool to_place;
 
+    relief_worker(s->relief, &all, w->worker);
     outlet_set_target(o, w->target);
     if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
         write_widen(w);
@@ -351,6 +374,43 @@ void sender_settle(struct sender *s)
         budget_give_back(s->budget, freed - taken);
 }
 
+/* So many bytes more are held than should be, once whoever submits waits for room. */
+static size_t bytes_over(const struct sender *s)
+{
+    const size_t max = budget_max(s->budget);
+    const size_t held = budget_held(s->budget) + s->ends.taken;
+    const size_t gone = s->ends.freed + relief_bytes(s->relief);
+
+    return held < gone + max ? 0 : held - gone - (max - max / ROOM_SHARE);
+}
+
+static void tell_purged(struct sender *s, struct outlet *o)
+{
+    struct outlet_purged *p = outlet_purged(o);
+
+    if (p->n == 0 || s->now_ms < p->told_ms + PURGED_TOLD_MS)
+        return;
+    if (s->opt.event != NULL)
+        s->opt.event(s->opt.ctx, DELIVERY_PURGED, outlet_target(o), p->n, NULL);
+    *p = (struct outlet_purged){.told_ms = s->now_ms};
+}
+
+/* Room is made where an index that takes nothing fills the queues. */
+static void relieve(struct sender *s)
+{
+    const struct relief_outlets all = all_outlets(s);
+    struct document *doc;
+
+    relief_turn(s->relief, &all, bytes_over(s), s->now_ms);
+    while ((doc = relief_next(s->relief)) != NULL) {
+        outlet_purged(doc->outlet)->n++;
+        delivery_metric_count(s->metric, COUNT_PURGED, 1);
+        sender_end(s, doc, OUTCOME_PURGED);
+    }
+    for (size_t i = 0; i < s->n_outlets; i++)
+        tell_purged(s, s->outlets[i]);
+}
+
 void sender_turn(struct sender *s)
 {
     struct document *doc;
@@ -372,6 +432,7 @@ void sender_turn(struct sender *s)
     }
     look_at_letters(s, were_full);
     letters_turn(s->letters, s->now_ms);
+    relieve(s);
     sender_settle(s);
 }
 
@@ -407,7 +468,8 @@ bool sender_may_send(const struct sender *s)
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 {
     const bool can_send = sender_may_send(s);
-    int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms, max_ms);
+    int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms,
+                                      relief_wait_ms(s->relief, s->now_ms, max_ms));
 
     for (size_t i = 0; i < s->n_outlets; i++)
         wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms,

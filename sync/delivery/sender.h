@@ -21,7 +21,9 @@
 #include "sync/delivery/delivery_settings.h"
 #include "sync/delivery/document_table.h"
 #include "sync/delivery/letters.h"
+#include "sync/delivery/mark.h"
 #include "sync/delivery/outlet.h"
+#include "sync/delivery/relief.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +40,7 @@ struct sender {
     struct delivery_options opt; /* with its defaults filled in */
     struct http_client *http;
     struct budget *budget;
+    struct mark *mark;
     struct document_table *table;
     struct map *outlets_by_index;
     struct outlet **outlets;
@@ -45,6 +48,7 @@ struct sender {
     size_t turn; /* the outlet whose turn it is, modulo n_outlets */
     struct outlet *last_outlet;
     struct letters *letters;
+    struct relief *relief;
     struct write_ends ends;
     struct bulk_response response; /* of the answer being read */
     struct sender_counters count;
@@ -60,9 +64,9 @@ struct sender {
     bool stopping;
 };
 
-/* Takes over http.  budget and metric are borrowed. */
+/* Takes over http.  budget, mark and metric are borrowed. */
 struct sender *sender_new(const struct delivery_options *opt, struct http_client *http,
-                          struct budget *budget,
+                          struct budget *budget, struct mark *mark,
                           struct delivery_metric *metric) RETURNS_NONNULL MUST_CHECK;
 
 /* Look at the clocks: a turn begins, or an answer has come. */

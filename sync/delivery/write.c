@@ -82,25 +82,6 @@ struct write *write_new(const struct doc_write *in)
     return w;
 }
 
-struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str body,
-                            struct write_ends *ends)
-{
-    struct write *w = make(write_id(refresh), write_routing(refresh), write_key(refresh), body);
-
-    assert(refresh->op == DOC_REFRESH && (refresh->area == 0 || body.ptr != NULL));
-    w->target = target_ref(refresh->target);
-    w->hash = refresh->hash;
-    w->version = stamp;
-    w->op = refresh->area > 0 ? DOC_UPDATE : body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
-    w->area = refresh->area;
-    w->reread = true;
-    w->fresh = refresh->fresh;
-    w->depth = refresh->depth;
-    ends->taken += w->cost;
-    write_join(w, refresh, ends);
-    return w;
-}
-
 void write_widen(struct write *w)
 {
     assert(w->area > 0);
@@ -121,7 +102,13 @@ static void free_write(struct write *w)
     free(w);
 }
 
-void write_join(struct write *winner, struct write *loser, struct write_ends *ends)
+static void tell_gone(const struct write *w, struct write_ends *ends)
+{
+    if (ends->on_gone != NULL)
+        ends->on_gone(ends->ctx, w->worker);
+}
+
+static void take_over(struct write *winner, struct write *loser, struct write_ends *ends)
 {
     const size_t before = winner->cost + loser->cost;
 
@@ -151,6 +138,32 @@ void write_join(struct write *winner, struct write *loser, struct write_ends *en
     }
     ends->freed += before - winner->cost;
     free_write(loser);
+}
+
+struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str body,
+                            struct write_ends *ends)
+{
+    struct write *w = make(write_id(refresh), write_routing(refresh), write_key(refresh), body);
+
+    assert(refresh->op == DOC_REFRESH && (refresh->area == 0 || body.ptr != NULL));
+    w->target = target_ref(refresh->target);
+    w->hash = refresh->hash;
+    w->worker = refresh->worker;
+    w->version = stamp;
+    w->op = refresh->area > 0 ? DOC_UPDATE : body.ptr == NULL ? DOC_DELETE : DOC_INDEX;
+    w->area = refresh->area;
+    w->reread = true;
+    w->fresh = refresh->fresh;
+    w->depth = refresh->depth;
+    ends->taken += w->cost;
+    take_over(w, refresh, ends); /* it takes the place: none is gone */
+    return w;
+}
+
+void write_join(struct write *winner, struct write *loser, struct write_ends *ends)
+{
+    tell_gone(loser, ends);
+    take_over(winner, loser, ends);
 }
 
 static void end_waiter(const struct write *w, struct waiter *x, enum outcome how,
@@ -216,6 +229,7 @@ void write_share_tickets(const struct write *w, struct ticket **out)
 void write_end(struct write *w, enum outcome how, struct write_ends *ends)
 {
     write_release_waiters(w, how, ends);
+    tell_gone(w, ends);
     ends->freed += w->cost;
     free_write(w);
 }
@@ -232,6 +246,7 @@ void write_abandon(struct write *w, struct write_ends *ends)
             ticket_abandon(x->ticket);
         free(x);
     }
+    tell_gone(w, ends);
     ends->freed += w->cost;
     free_write(w);
 }

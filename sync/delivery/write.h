@@ -45,6 +45,7 @@ struct write {
     bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
     bool unfit;     /* no engine takes it: its id or its body is too long */
+    uint16_t worker; /* it counts for (sync/delivery/mark.h) */
     char bytes[];   /* id, routing, key, body */
 };
 
@@ -54,7 +55,9 @@ struct write_ends {
     size_t freed;               /* bytes given back, since the owner last took notice */
     uint64_t ended[N_OUTCOMES]; /* waiters */
     void (*on_end)(void *ctx, const struct write *w, const struct waiter *x, enum outcome how);
-    void *ctx; /* on_end may be NULL */
+    /* A write of this worker is no more: it ended, was abandoned, or another stands for it. */
+    void (*on_gone)(void *ctx, unsigned worker);
+    void *ctx; /* both may be NULL */
 };
 
 /* Longest id that engines take; longest body. */

@@ -64,6 +64,42 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
     return ok;
 }
 
+static bool on_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
+{
+    struct rig *r = ctx;
+    bool ok = true;
+
+    pthread_mutex_lock(&r->lock);
+    if (r->purge_fails > 0) {
+        r->purge_fails--;
+        ok = err_set(err, ERR_RETRY, "the store is away");
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        char name[16];
+
+        assert_true(r->n_purged < RIG_PURGED_MAX && notes[i].key.len > 0);
+        keep(name, sizeof(name), notes[i].id);
+        r->purged[r->n_purged++] = (int)strtol(name, NULL, 10);
+        r->n_unanswered += notes[i].unanswered;
+    }
+    r->done_when_purged = all_done(r);
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+static void on_event(void *ctx, enum delivery_event what, const struct target *target,
+                     uint64_t n, const struct err *why)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    (void)why;
+    pthread_mutex_lock(&r->lock);
+    if (what == DELIVERY_PURGED)
+        r->n_purges_told += n;
+    pthread_mutex_unlock(&r->lock);
+}
+
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
                        struct str id, uint64_t version, struct err *err)
 {
@@ -259,6 +295,8 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
     o.stamp_max = on_stamp_max;
     o.area_floor = on_area_floor;
     o.held = on_held;
+    o.purged = on_purged;
+    o.event = on_event;
     r->search = search_new(&search);
     r->delivery = delivery_new(r->search, &o);
     r->loader = thread_start("loader", load, r);
@@ -322,7 +360,18 @@ void rig_submit(struct rig *r, const struct doc_write *w)
         fail_msg("%s", err.msg);
 }
 
-static void submit(struct rig *r, int id, struct doc_write *w, const char *text)
+static size_t purged(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_purged;
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+static void submit_to(struct rig *r, struct target *t, int id, struct doc_write *w,
+                      const char *text)
 {
     char name[16];
     struct buf body = {0};
@@ -333,13 +382,34 @@ static void submit(struct rig *r, int id, struct doc_write *w, const char *text)
         buf_append_json(&body, str_from(text));
         buf_append_char(&body, '}');
     }
-    w->target = target_ref(r->target);
+    w->target = target_ref(t);
     w->ticket = ticket_new(NULL, 0, &r->tickets);
     w->id = w->key = str_from(name);
     w->body = buf_str(&body);
     w->commit_ms = clock_wall_ms();
     rig_submit(r, w);
     buf_free(&body);
+}
+
+static void submit(struct rig *r, int id, struct doc_write *w, const char *text)
+{
+    submit_to(r, r->target, id, w, text);
+}
+
+void rig_index_to(struct rig *r, struct target *t, int id, uint64_t version, const char *text)
+{
+    submit_to(r, t, id, &(struct doc_write){.op = DOC_INDEX, .version = version}, text);
+}
+
+void rig_repair(struct rig *r, uint64_t version)
+{
+    const size_t n = purged(r);
+
+    for (size_t i = 0; i < n; i++)
+        rig_refresh_fresh(r, r->purged[i], version);
+    pthread_mutex_lock(&r->lock);
+    r->n_purged = 0;
+    pthread_mutex_unlock(&r->lock);
 }
 
 void rig_index(struct rig *r, int id, uint64_t version, const char *text)
@@ -550,6 +620,21 @@ static size_t gone(struct rig *r)
 void rig_wait_gone(struct rig *r, size_t n)
 {
     WAIT_UNTIL(gone(r) >= n);
+}
+
+void rig_wait_purged(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(purged(r) >= n);
+}
+
+void rig_wait_queued(struct rig *r, uint64_t n)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).queued >= n);
+}
+
+void rig_wait_blocked(struct rig *r, size_t n_callers)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).blocked == n_callers);
 }
 
 void rig_wait_count(struct rig *r, const char *index, size_t n)

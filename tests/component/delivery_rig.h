@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RIG_PURGED_MAX 20000
+
 struct rig {
     struct fake_search *fake;
     struct search *search;
@@ -39,6 +41,11 @@ struct rig {
     uint64_t stamp_max; /* 0: no limit */
     uint64_t area_floor;
     size_t n_loads, n_area_loads, n_dead, n_cleared;
+    unsigned purge_fails;
+    int purged[RIG_PURGED_MAX]; /* ids, in the order in which they were stored */
+    size_t n_purged, n_unanswered;
+    uint64_t n_purges_told;
+    uint64_t done_when_purged; /* tickets, when the last of them were stored */
     bool is_held;
     char last_why[512], last_dead_id[64], last_dead_reason[512];
     int last_dead_status;
@@ -59,6 +66,10 @@ void rig_start(struct rig *r, const struct delivery_options *opt);
 void rig_start_with_dead_address(struct rig *r);
 
 void rig_submit(struct rig *r, const struct doc_write *w);
+/* To another index than the rig's. */
+void rig_index_to(struct rig *r, struct target *t, int id, uint64_t version, const char *text);
+/* What was purged is read and written again, at version; it is forgotten that it was. */
+void rig_repair(struct rig *r, uint64_t version);
 /* With a ticket; text becomes {"text": ...}. */
 void rig_index(struct rig *r, int id, uint64_t version, const char *text);
 void rig_fill(struct rig *r, int id, uint64_t version, const char *text);
@@ -100,6 +111,9 @@ void rig_wait_held(struct rig *r, bool held);
 void rig_wait_requests(struct rig *r, uint64_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
+void rig_wait_purged(struct rig *r, size_t n);
+void rig_wait_queued(struct rig *r, uint64_t n);
+void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);
 

@@ -56,7 +56,8 @@ delivery_tests = \
 	%D%/test_delivery_bad_day \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_drain \
-	%D%/test_delivery_held
+	%D%/test_delivery_held \
+	%D%/test_delivery_purge
 check_PROGRAMS += $(delivery_tests)
 TESTS          += $(delivery_tests)
 tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
@@ -66,6 +67,7 @@ tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.

@@ -194,7 +194,7 @@ static void submitting_waits_while_too_much_is_held(void **state)
     struct rig_pusher p;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 401});
-    rig_start(r, &(struct delivery_options){.bytes_max = 100000});
+    rig_start(r, &(struct delivery_options){.bytes_max = 100000, .purge = PURGE_OFF});
     rig_push(r, &p, 2000, "body");
     rig_wait_held(r, true);
     rig_sleep(200);

@@ -9,7 +9,8 @@ unit_tests += \
 	%D%/test_document_areas \
 	%D%/test_drain \
 	%D%/test_letters \
-	%D%/test_outlet %D%/test_pace \
+	%D%/test_mark \
+	%D%/test_outlet %D%/test_pace %D%/test_purge \
 	%D%/test_ticket \
 	%D%/test_turnstile
 tests_unit_test_budget_LDADD        = $(delivery_test_ldadd)
@@ -20,6 +21,8 @@ tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
 tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
+tests_unit_test_mark_LDADD          = $(delivery_test_ldadd)
+tests_unit_test_purge_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)

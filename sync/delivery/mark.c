@@ -1,0 +1,153 @@
+#include "config.h"
+
+#include "sync/delivery/mark.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "sync/delivery/write.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOK_MS 50 /* a stop token wakes nobody here */
+
+/*
+ * Who waits says so before it looks at the counts, and who lowers a count does that before it
+ * looks for somebody who waits: one of them sees the other.
+ */
+struct mark {
+    pthread_mutex_t lock;
+    pthread_cond_t is_lower;
+    unsigned workers; /* atomic */
+    unsigned workers_max; /* atomic: the most that there ever were */
+    size_t high;      /* atomic */
+    size_t n_waiting; /* atomic */
+    bool closed;      /* atomic */
+    size_t counts[MARK_WORKERS_MAX]; /* atomic */
+};
+
+struct mark *mark_new(unsigned workers, size_t high)
+{
+    struct mark *m = mem_alloc(1, sizeof(*m));
+    pthread_condattr_t attr;
+
+    assert(workers > 0 && workers <= MARK_WORKERS_MAX);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->is_lower, &attr);
+    pthread_condattr_destroy(&attr);
+    m->workers = m->workers_max = workers;
+    m->high = high;
+    return m;
+}
+
+void mark_free(struct mark *m)
+{
+    if (m == NULL)
+        return;
+    assert(m->n_waiting == 0);
+    pthread_cond_destroy(&m->is_lower);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+void mark_enter(struct mark *m, struct write *first, struct mark_turn *turn)
+{
+    const unsigned workers = __atomic_load_n(&m->workers, __ATOMIC_RELAXED);
+
+    *turn = (struct mark_turn){0};
+    for (struct write *w = first; w != NULL; w = w->next) {
+        w->worker = (uint16_t)(w->hash % workers);
+        turn->workers[w->worker / 64] |= UINT64_C(1) << w->worker % 64;
+        __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+/* A worker of turn is above the mark. */
+static bool is_above(const struct mark *m, const struct mark_turn *turn)
+{
+    const size_t high = __atomic_load_n(&m->high, __ATOMIC_SEQ_CST);
+
+    for (unsigned i = 0; i < ARRAY_LEN(turn->workers); i++)
+        for (uint64_t bits = turn->workers[i]; bits != 0; bits &= bits - 1)
+            if (mark_count(m, i * 64 + (unsigned)__builtin_ctzll(bits)) > high)
+                return true;
+    return false;
+}
+
+static void wait_a_while(struct mark *m)
+{
+    const int64_t ns = clock_mono_ns() + (int64_t)LOOK_MS * 1000000;
+    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
+                                   .tv_nsec = (long)(ns % 1000000000)};
+
+    pthread_cond_timedwait(&m->is_lower, &m->lock, &until);
+}
+
+bool mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop)
+{
+    if (!is_above(m, turn))
+        return false;
+    pthread_mutex_lock(&m->lock);
+    __atomic_fetch_add(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && is_above(m, turn) &&
+           (stop == NULL || !stop_is_set(stop)))
+        wait_a_while(m);
+    __atomic_fetch_sub(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&m->lock);
+    return true;
+}
+
+static void wake(struct mark *m)
+{
+    if (__atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST) == 0)
+        return;
+    pthread_mutex_lock(&m->lock);
+    pthread_cond_broadcast(&m->is_lower);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mark_leave(struct mark *m, unsigned worker)
+{
+    const size_t high = __atomic_load_n(&m->high, __ATOMIC_RELAXED);
+    const size_t left = __atomic_sub_fetch(&m->counts[worker], 1, __ATOMIC_SEQ_CST);
+
+    assert(left != SIZE_MAX);
+    if (left == high)
+        wake(m);
+}
+
+size_t mark_count(const struct mark *m, unsigned worker)
+{
+    return __atomic_load_n(&m->counts[worker], __ATOMIC_SEQ_CST);
+}
+
+size_t mark_waiting(const struct mark *m)
+{
+    return __atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST);
+}
+
+unsigned mark_workers(const struct mark *m)
+{
+    return __atomic_load_n(&m->workers_max, __ATOMIC_RELAXED);
+}
+
+void mark_set(struct mark *m, unsigned workers, size_t high)
+{
+    assert(workers > 0 && workers <= MARK_WORKERS_MAX);
+    if (workers > mark_workers(m))
+        __atomic_store_n(&m->workers_max, workers, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&m->workers, workers, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&m->high, high, __ATOMIC_SEQ_CST);
+    wake(m);
+}
+
+void mark_close(struct mark *m)
+{
+    __atomic_store_n(&m->closed, true, __ATOMIC_SEQ_CST);
+    wake(m);
+}

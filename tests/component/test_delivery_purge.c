@@ -1,0 +1,354 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * The high-water mark, and what is purged when an index that takes nothing fills the queues.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/clock.h"
+#include "src/search.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Nothing is tried again until delivery_probe(): of a broken lineage there is no other way. */
+static void hold(struct rig *r)
+{
+    fake_search_put(r->fake, "orders_v2", "0", 100, "{\"text\":\"foreign\"}");
+    r->stamp_max = 50;
+    rig_index(r, 0, 10, "first");
+    rig_wait_held(r, true);
+}
+
+static void heal(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stamp_max = 0;
+    pthread_mutex_unlock(&r->lock);
+    delivery_probe(r->delivery);
+}
+
+static struct delivery_options one_worker(enum purge_strategy how, size_t mark)
+{
+    return (struct delivery_options){.workers = 1,
+                                     .high_water_mark = mark == 0 ? DELIVERY_MARK_ZERO : mark,
+                                     .purge = how};
+}
+
+/* Somebody who hands over one change of each document from `from` to `to`. */
+struct caller {
+    struct rig *rig;
+    struct target *target;
+    int from, to, n_returned; /* atomic */
+    const char *text;
+    pthread_t thread;
+};
+
+static void *call(void *arg)
+{
+    struct caller *c = arg;
+
+    for (int id = c->from; id < c->to; id++) {
+        rig_index_to(c->rig, c->target, id, 10, c->text);
+        __atomic_fetch_add(&c->n_returned, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static void begin(struct caller *c, struct rig *r, int from, int to)
+{
+    *c = (struct caller){.rig = r, .target = r->target, .from = from, .to = to, .text = "then"};
+    assert_int_equal(pthread_create(&c->thread, NULL, call, c), 0);
+}
+
+static int returned(struct caller *c)
+{
+    return __atomic_load_n(&c->n_returned, __ATOMIC_SEQ_CST);
+}
+
+static void call_all(struct rig *r, int from, int to)
+{
+    struct caller c;
+
+    begin(&c, r, from, to);
+    pthread_join(c.thread, NULL);
+}
+
+/* T2: as many as the mark return, the next one is queued and waits. */
+static void a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached(void **state)
+{
+    (void)state;
+    for (int mark = 1; mark <= 10; mark++) {
+        struct rig *r = rig_new();
+        const struct delivery_options opt = one_worker(PURGE_OFF, (size_t)mark);
+        struct caller c;
+
+        rig_start(r, &opt);
+        hold(r); /* the first of them */
+        begin(&c, r, 1, 20);
+        rig_wait_blocked(r, 1);
+        rig_wait_queued(r, (uint64_t)mark + 1);
+        assert_int_equal(returned(&c), mark - 1);
+        heal(r);
+        pthread_join(c.thread, NULL);
+        rig_wait_done(r);
+        assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 19);
+        assert_int_equal(r->n_purged, 0);
+        rig_free(r);
+    }
+}
+
+static void with_a_mark_of_zero_each_caller_waits_for_its_own_change(void **state)
+{
+    struct rig *r = *state;
+    const struct delivery_options opt = one_worker(PURGE_ONE, 0);
+
+    rig_start(r, &opt);
+    for (int i = 0; i < 20; i++) {
+        rig_index(r, i, 1, "x");
+        assert_int_equal(rig_done(r, OUTCOME_DELIVERED), i + 1);
+    }
+}
+
+static void batches_of_one_document_make_each_caller_wait_for_the_index(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, &(struct delivery_options){.batch_min = 1, .batch_max = 1});
+    for (int i = 0; i < 20; i++) {
+        rig_index(r, i, 1, "x");
+        assert_int_equal(rig_done(r, OUTCOME_DELIVERED), i + 1);
+    }
+}
+
+/* T9, F62: the mark is 4, the first four wait, and the fifth comes. */
+static struct rig *with_four_that_wait(enum purge_strategy how)
+{
+    struct rig *r = rig_new();
+    const struct delivery_options opt = one_worker(how, 4);
+
+    for (int id = 0; id <= 4; id++)
+        rig_set_row(r, id, "now");
+    rig_start(r, &opt);
+    hold(r);
+    call_all(r, 1, 4);
+    rig_wait_queued(r, 4);
+    assert_int_equal(r->n_purged, 0);
+    return r;
+}
+
+/* Those from `kept` on were never purged; the others are read and written again. */
+static void check_all_come(struct rig *r, int kept)
+{
+    heal(r);
+    rig_wait_held(r, false);
+    assert_int_equal(r->n_purged, kept);
+    for (int id = 0; id < kept; id++)
+        assert_int_equal(r->purged[id], id);
+    rig_repair(r, 200);
+    rig_wait_done(r);
+    for (int id = 0; id <= 4; id++)
+        rig_check(r, id, id < kept ? 200 : 10, id < kept ? "now" : "then");
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), kept);
+    assert_int_equal(r->n_purges_told, kept);
+    rig_free(r);
+}
+
+static void purge_one_lets_the_oldest_change_go(void **state)
+{
+    struct rig *r = with_four_that_wait(PURGE_ONE);
+
+    (void)state;
+    call_all(r, 4, 5);
+    rig_wait_purged(r, 1);
+    check_all_come(r, 1);
+}
+
+static void purge_index_lets_all_go_that_waited_but_not_what_comes(void **state)
+{
+    struct rig *r = with_four_that_wait(PURGE_INDEX);
+
+    (void)state;
+    call_all(r, 4, 5);
+    rig_wait_purged(r, 4);
+    check_all_come(r, 4);
+}
+
+static void purge_all_lets_all_go_that_waited_but_not_what_comes(void **state)
+{
+    struct rig *r = with_four_that_wait(PURGE_ALL);
+
+    (void)state;
+    call_all(r, 4, 5);
+    rig_wait_purged(r, 4);
+    check_all_come(r, 4);
+}
+
+static void with_purge_off_nothing_goes_and_the_caller_waits(void **state)
+{
+    struct rig *r = with_four_that_wait(PURGE_OFF);
+    struct caller c;
+
+    (void)state;
+    begin(&c, r, 4, 5);
+    rig_wait_blocked(r, 1);
+    rig_wait_queued(r, 5);
+    assert_int_equal(returned(&c), 0);
+    heal(r);
+    pthread_join(c.thread, NULL);
+    rig_wait_done(r);
+    assert_int_equal(r->n_purged, 0);
+    for (int id = 1; id <= 4; id++)
+        rig_check(r, id, 10, "then");
+    rig_free(r);
+}
+
+static void callers_that_waited_before_the_index_was_held_go_on(void **state)
+{
+    struct rig *r = *state;
+    const struct delivery_options opt = one_worker(PURGE_ONE, 4);
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .delay_ms = 300,
+                                                      .status = 401,
+                                                      .type = "security_exception"});
+    rig_start(r, &opt);
+    call_all(r, 0, 20);
+    assert_true(rig_is_held(r));
+    assert_true(r->n_purged >= 15);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), r->n_purged);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20 - r->n_purged);
+}
+
+static void what_is_purged_is_done_only_when_its_key_is_stored(void **state)
+{
+    struct rig *r = with_four_that_wait(PURGE_INDEX);
+    struct caller c;
+
+    (void)state;
+    r->purge_fails = 4;
+    begin(&c, r, 4, 5);
+    rig_wait_purged(r, 4);
+    pthread_join(c.thread, NULL);
+    assert_int_equal(r->purge_fails, 0);
+    assert_int_equal(r->done_when_purged, 0);
+    check_all_come(r, 4);
+}
+
+static void what_a_build_writes_is_not_purged(void **state)
+{
+    struct rig *r = *state;
+    const struct delivery_options opt = one_worker(PURGE_ALL, 10);
+
+    rig_start(r, &opt);
+    hold(r);
+    for (int id = 1; id < 10; id++)
+        rig_fill(r, id, 1, "row");
+    call_all(r, 10, 20);
+    heal(r);
+    rig_wait_done(r);
+    for (int id = 1; id < 10; id++)
+        rig_check(r, id, 1, "row");
+    for (size_t i = 0; i < r->n_purged; i++)
+        assert_true(r->purged[i] == 0 || r->purged[i] >= 10);
+}
+
+static void what_has_no_answer_is_purged_as_such(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = one_worker(PURGE_INDEX, 2);
+
+    opt.request_timeout_ms = 200;
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT, .times = 1});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 401,
+                                                      .type = "security_exception"});
+    rig_start(r, &opt);
+    rig_index(r, 0, 10, "then");
+    rig_wait_held(r, true);
+    call_all(r, 1, 4);
+    rig_wait_purged(r, 1);
+    assert_int_equal(r->purged[0], 0);
+    assert_int_equal(r->n_unanswered, 1);
+}
+
+static void too_many_bytes_are_purged_as_too_many_changes_are(void **state)
+{
+    static char text[20000];
+    struct rig *r = *state;
+    struct caller c;
+
+    memset(text, 'x', sizeof(text) - 1);
+    rig_start(r, &(struct delivery_options){.bytes_max = 1 << 20});
+    hold(r);
+    c = (struct caller){.rig = r, .target = r->target, .from = 1, .to = 300, .text = text};
+    assert_int_equal(pthread_create(&c.thread, NULL, call, &c), 0);
+    pthread_join(c.thread, NULL);
+    assert_true(r->n_purged > 200);
+    heal(r);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_PURGED) + rig_done(r, OUTCOME_DELIVERED) +
+                         rig_done(r, OUTCOME_SUPERSEDED),
+                     300);
+}
+
+/* F62: everything, with a second index beside. */
+static void a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **state)
+{
+    struct rig *r = *state;
+    struct target *healthy =
+        target_new(STR("well_v1"), STR("well_v1_write"), STR("shop.well"), STR("shop"));
+    uint64_t n_purged = 0;
+
+    fake_search_create(r->fake, "well_v1", "well_v1_write");
+    rig_start(r, &(struct delivery_options){.high_water_mark = 20});
+    hold(r);
+    for (int id = 1; id <= 3000; id++) {
+        rig_set_row(r, id, "now");
+        rig_index(r, id, 10, "then");
+        rig_index_to(r, healthy, id, 10, "well");
+    }
+    rig_wait_count(r, "well_v1", 3000);
+    assert_true(rig_is_held(r));
+    assert_true(r->n_purged >= 2500);
+    heal(r);
+    rig_wait_held(r, false);
+    while (r->n_purged > 0) {
+        n_purged += r->n_purged;
+        rig_repair(r, 200);
+        rig_wait_done(r);
+    }
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), n_purged);
+    rig_wait_count(r, "orders_v2", 3000); /* the first one's row is not there */
+    target_unref(healthy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached),
+        RIG_TEST(with_a_mark_of_zero_each_caller_waits_for_its_own_change),
+        RIG_TEST(batches_of_one_document_make_each_caller_wait_for_the_index),
+        cmocka_unit_test(purge_one_lets_the_oldest_change_go),
+        cmocka_unit_test(purge_index_lets_all_go_that_waited_but_not_what_comes),
+        cmocka_unit_test(purge_all_lets_all_go_that_waited_but_not_what_comes),
+        cmocka_unit_test(with_purge_off_nothing_goes_and_the_caller_waits),
+        RIG_TEST(callers_that_waited_before_the_index_was_held_go_on),
+        cmocka_unit_test(what_is_purged_is_done_only_when_its_key_is_stored),
+        RIG_TEST(what_a_build_writes_is_not_purged),
+        RIG_TEST(what_has_no_answer_is_purged_as_such),
+        RIG_TEST(too_many_bytes_are_purged_as_too_many_changes_are),
+        RIG_TEST(a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later),
+    };
+    return cmocka_run_group_tests_name("delivery_purge", tests, NULL, NULL);
+}

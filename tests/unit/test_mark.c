@@ -1,0 +1,240 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/random.h"
+#include "src/base/thread.h"
+#include "sync/delivery/mark.h"
+#include "sync/delivery/write.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WORKERS 4
+
+static void enter(struct mark *m, uint64_t hash, struct mark_turn *turn)
+{
+    struct write w = {.hash = hash};
+
+    mark_enter(m, &w, turn);
+}
+
+struct caller {
+    struct mark *mark;
+    struct mark_turn turn;
+    struct stop *stop;
+    pthread_t thread;
+    bool waited;
+};
+
+static void *wait_here(void *arg)
+{
+    struct caller *c = arg;
+
+    c->waited = mark_wait(c->mark, &c->turn, c->stop);
+    return NULL;
+}
+
+static void begin(struct caller *c)
+{
+    assert_int_equal(pthread_create(&c->thread, NULL, wait_here, c), 0);
+}
+
+static void wait_for_waiting(const struct mark *m, size_t n)
+{
+    while (mark_waiting(m) != n)
+        sched_yield();
+}
+
+/* T2: as many as the mark return, the next one is counted and waits. */
+static void a_caller_waits_after_its_change_is_counted_when_that_is_above_the_mark(void **state)
+{
+    (void)state;
+    for (size_t high = 0; high <= 10; high++) {
+        struct mark *m = mark_new(WORKERS, high);
+        struct caller c = {.mark = m};
+
+        for (size_t i = 0; i < high; i++) {
+            enter(m, 1, &c.turn);
+            assert_false(mark_wait(m, &c.turn, NULL));
+        }
+        enter(m, 1, &c.turn);
+        assert_int_equal(mark_count(m, 1), high + 1);
+        begin(&c);
+        wait_for_waiting(m, 1);
+        mark_leave(m, 1);
+        pthread_join(c.thread, NULL);
+        assert_true(c.waited);
+        assert_int_equal(mark_count(m, 1), high);
+        mark_free(m);
+    }
+}
+
+static void nobody_waits_for_a_worker_that_got_nothing(void **state)
+{
+    struct mark *m = mark_new(WORKERS, 1);
+    struct mark_turn full, other;
+
+    (void)state;
+    enter(m, 1, &full);
+    enter(m, 1, &full);
+    enter(m, 2, &other);
+    assert_false(mark_wait(m, &other, NULL));
+    mark_free(m);
+}
+
+static void all_who_wait_go_on_together(void **state)
+{
+    struct mark *m = mark_new(WORKERS, 2);
+    struct caller c[3];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        c[i] = (struct caller){.mark = m};
+        enter(m, 0, &c[i].turn);
+    }
+    enter(m, 0, &c[2].turn);
+    for (size_t i = 0; i < 3; i++)
+        begin(&c[i]);
+    wait_for_waiting(m, 3);
+    mark_leave(m, 0);
+    wait_for_waiting(m, 3);
+    mark_leave(m, 0);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(c[i].thread, NULL);
+    assert_int_equal(mark_waiting(m), 0);
+    mark_free(m);
+}
+
+static void closing_a_stop_and_a_higher_mark_let_callers_go(void **state)
+{
+    struct mark *m = mark_new(WORKERS, 0);
+    struct stop stop;
+    struct caller c = {.mark = m, .stop = &stop};
+
+    (void)state;
+    stop_init(&stop);
+    enter(m, 3, &c.turn);
+    begin(&c);
+    wait_for_waiting(m, 1);
+    stop_set(&stop);
+    pthread_join(c.thread, NULL);
+    c.stop = NULL;
+    begin(&c);
+    wait_for_waiting(m, 1);
+    mark_set(m, WORKERS, 1);
+    pthread_join(c.thread, NULL);
+    mark_set(m, WORKERS, 0);
+    begin(&c);
+    wait_for_waiting(m, 1);
+    mark_close(m);
+    pthread_join(c.thread, NULL);
+    assert_int_equal(mark_count(m, 3), 1);
+    mark_free(m);
+    stop_fini(&stop);
+}
+
+static void what_was_handed_to_a_worker_counts_for_it_when_their_number_changes(void **state)
+{
+    struct mark *m = mark_new(WORKERS, 1);
+    struct write w = {.hash = 3}, v = {.hash = 3};
+    struct mark_turn turn;
+
+    (void)state;
+    mark_enter(m, &w, &turn);
+    mark_set(m, 2, 1);
+    mark_enter(m, &v, &turn);
+    assert_int_equal(w.worker, 3);
+    assert_int_equal(v.worker, 1);
+    mark_leave(m, w.worker);
+    assert_int_equal(mark_count(m, 3), 0);
+    assert_int_equal(mark_count(m, 1), 1);
+    assert_int_equal(mark_workers(m), WORKERS);
+    mark_free(m);
+}
+
+/* ---- many callers, one that ends their writes ---- */
+
+#define CALLERS 4
+#define HIGH    7
+
+struct shop {
+    struct mark *mark;
+    uint64_t ended[WORKERS], entered[WORKERS]; /* atomic */
+    unsigned n_open;                           /* atomic: callers */
+};
+
+static void *push(void *arg)
+{
+    struct shop *s = arg;
+    struct random r;
+
+    random_init(&r, (uint64_t)(uintptr_t)&r);
+    for (unsigned i = 0; i < 20000; i++) {
+        struct write writes[3];
+        struct mark_turn turn;
+        const size_t n = 1 + random_below(&r, 3);
+
+        for (size_t j = 0; j < n; j++) {
+            writes[j] = (struct write){.hash = random_next(&r)};
+            writes[j].next = j + 1 < n ? &writes[j + 1] : NULL;
+        }
+        mark_enter(s->mark, writes, &turn);
+        for (size_t j = 0; j < n; j++)
+            __atomic_fetch_add(&s->entered[writes[j].hash % WORKERS], 1, __ATOMIC_SEQ_CST);
+        (void)mark_wait(s->mark, &turn, NULL);
+    }
+    __atomic_fetch_sub(&s->n_open, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static bool end_some(struct shop *s, unsigned worker)
+{
+    const uint64_t n =
+        __atomic_load_n(&s->entered[worker], __ATOMIC_SEQ_CST) - s->ended[worker];
+
+    assert_true(mark_count(s->mark, worker) <= HIGH + CALLERS * 3);
+    if (n == 0)
+        return false;
+    s->ended[worker]++;
+    mark_leave(s->mark, worker);
+    return true;
+}
+
+static void no_worker_has_more_than_the_mark_and_what_those_who_wait_brought(void **state)
+{
+    struct shop s = {.mark = mark_new(WORKERS, HIGH), .n_open = CALLERS};
+    pthread_t threads[CALLERS];
+    bool any = true;
+
+    (void)state;
+    for (unsigned i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, push, &s), 0);
+    while (any || __atomic_load_n(&s.n_open, __ATOMIC_SEQ_CST) > 0) {
+        any = false;
+        for (unsigned w = 0; w < WORKERS; w++)
+            any = end_some(&s, w) || any;
+    }
+    for (unsigned i = 0; i < CALLERS; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned w = 0; w < WORKERS; w++)
+        assert_int_equal(mark_count(s.mark, w), 0);
+    mark_free(s.mark);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_caller_waits_after_its_change_is_counted_when_that_is_above_the_mark),
+        cmocka_unit_test(nobody_waits_for_a_worker_that_got_nothing),
+        cmocka_unit_test(all_who_wait_go_on_together),
+        cmocka_unit_test(closing_a_stop_and_a_higher_mark_let_callers_go),
+        cmocka_unit_test(
+            what_was_handed_to_a_worker_counts_for_it_when_their_number_changes),
+        cmocka_unit_test(no_worker_has_more_than_the_mark_and_what_those_who_wait_brought),
+    };
+    return cmocka_run_group_tests_name("mark", tests, NULL, NULL);
+}

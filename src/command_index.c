@@ -189,6 +189,28 @@ static void view_built(struct buf *out, struct render_style style, struct str js
     buf_append(out, STR(": searches use it now\n"));
 }
 
+/* A build ends well with documents that the engine refused: whoever waits for it is told. */
+static void say_letters(struct followed *f, struct str version)
+{
+    struct call call = {.method = METHOD_GET};
+    struct buf answer = {0}, name = {0};
+    struct str first;
+    int status;
+
+    render_value(&name, (struct render_style){0}, version, "/name", RENDER_TEXT);
+    call_path(&call, "/api/v1/dead-letters");
+    call_param(&call, "index", name.ptr);
+    call_param(&call, "limit", "1");
+    if (session_try(f->s, &call, &answer, &status) == EXIT_DONE && status == 200 &&
+        json_find(buf_str(&answer), "/items/0", &first))
+        fprintf(stderr,
+                "millrace: it lacks documents that the engine refused: millrace dead-letter "
+                "list --index %s\n",
+                name.ptr);
+    buf_free(&answer);
+    buf_free(&name);
+}
+
 /* The job is gone: was it the alias's move, or a failure? */
 static int judge(struct followed *f)
 {
@@ -207,6 +229,7 @@ static int judge(struct followed *f)
         f->facts.done = f->facts.total > f->facts.done ? f->facts.total : f->facts.done;
         meter_show(&f->meter, &f->facts, clock_mono_ms());
         meter_end(&f->meter);
+        say_letters(f, item);
         buf_printf(&one, "{\"schema\":\"millrace/version/1\",\"items\":[%" STR_FMT "]}",
                    STR_ARG(item));
         code = session_print(f->inv, buf_str(&one), view_built);

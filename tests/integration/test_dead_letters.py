@@ -39,6 +39,18 @@ def test_a_value_that_does_not_fit_its_field_is_kept_with_its_reason(w):
         raise Failed("a restart changed the number of dead letters")
 
 
+def test_a_build_says_that_it_lacks_documents(w):
+    daemon = followed(w)
+    w.sql("UPDATE part SET code = 'abc' WHERE id = 2")
+    done = daemon.build(f"{w.schema}.part")
+    if f"dead-letter list --index {w.index('part')}_v2" not in done.stderr:
+        raise Failed(f"nothing is said of the dead letter: {done.stdout}{done.stderr}")
+    w.sql("UPDATE part SET code = '78' WHERE id = 2")
+    done = daemon.build(f"{w.schema}.part")
+    if "dead-letter" in done.stderr:
+        raise Failed(f"there is no dead letter, but {done.stderr}")
+
+
 def test_the_repaired_row_goes_through_and_its_letter_is_gone(w):
     daemon = followed(w)
     broken(w, daemon)

@@ -48,6 +48,11 @@ static enum join_class join_class(const struct column *c)
     return JOIN_NEVER;
 }
 
+static bool has_collation(const struct column *col)
+{
+    return col->charset.len > 0 && !str_equal(col->charset, STR("binary"));
+}
+
 static void check_pair(struct checker *c, const struct column *from, const struct column *to,
                        struct place place)
 {
@@ -59,12 +64,11 @@ static void check_pair(struct checker *c, const struct column *from, const struc
                      ") cannot be joined: their types differ",
                      STR_ARG(from->name), STR_ARG(from->type_text), STR_ARG(to->name),
                      STR_ARG(to->type_text));
-    else if (from->charset.len > 0 && str_equal(from->charset, to->charset) &&
-             !str_equal(from->collation, to->collation) &&
-             !str_equal(from->charset, STR("binary")))
+    else if (has_collation(from) && has_collation(to) &&
+             !str_equal(from->collation, to->collation))
         problems_add(c->problems, SEVERITY_WARNING, place,
-                     "`%" STR_FMT "` is compared by %" STR_FMT " and `%" STR_FMT
-                     "` by %" STR_FMT ": the server may refuse to join them",
+                     "`%" STR_FMT "` is compared by %" STR_FMT " and the related table's `%" STR_FMT
+                     "` by %" STR_FMT ": rows are joined where both find the texts equal",
                      STR_ARG(from->name), STR_ARG(from->collation), STR_ARG(to->name),
                      STR_ARG(to->collation));
 }

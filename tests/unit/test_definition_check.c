@@ -70,6 +70,15 @@ static int set_up(void **state)
     fake_table(&catalog, "odd", "id int NOT NULL; _id int; a.b int; hidden.x int INVISIBLE",
                "PRIMARY=id");
     fake_table(&catalog, "seen", "id int", "")->schema->is_view = true;
+
+    struct column *word =
+        fake_table(&catalog, "old", "id int NOT NULL; word varchar(20); same varchar(20)",
+                   "PRIMARY=id; word=word; same=same")
+            ->schema->columns +
+        1;
+
+    word->charset = STR("latin1");
+    word->collation = STR("latin1_swedish_ci");
     return 0;
 }
 
@@ -289,6 +298,18 @@ static void columns_that_cannot_be_joined_are_refused(void **state)
         "cannot be joined");
 }
 
+static void texts_of_two_collations_are_joined_with_a_warning(void **state)
+{
+    (void)state;
+    assert_says("{table: shop.customer, columns: [id], relations: [{from: mail, table: shop.old, "
+                "to: word}]}",
+                "`mail` is compared by utf8mb4_general_ci and the related table's `word` by "
+                "latin1_swedish_ci");
+    assert_says("{table: shop.customer, columns: [id], relations: [{from: mail, table: shop.old, "
+                "to: same}]}",
+                NULL);
+}
+
 static void names_of_unlisted_columns_must_be_possible(void **state)
 {
     (void)state;
@@ -349,6 +370,7 @@ int main(void)
         TEST(a_row_that_is_in_very_many_documents_is_a_warning_with_their_number),
         TEST(a_link_table_is_checked_on_both_its_sides),
         TEST(columns_that_cannot_be_joined_are_refused),
+        TEST(texts_of_two_collations_are_joined_with_a_warning),
         TEST(names_of_unlisted_columns_must_be_possible),
         TEST(types_and_conditions_are_tried),
     };

@@ -226,7 +226,7 @@ bool delivery_values_settings(const struct delivery_values *v, struct delivery_s
 
 static bool is_same(const struct value *a, const struct value *b)
 {
-    return strcmp(text_of(a), text_of(b)) == 0 && strcmp(origin_of(a), origin_of(b)) == 0;
+    return strcmp(text_of(a), text_of(b)) == 0 && (a->chosen == NULL) == (b->chosen == NULL);
 }
 
 void delivery_values_append_json(const struct delivery_values *v,

@@ -22,6 +22,7 @@ class Gate:
     def __init__(self, engine, users=None, keys=(), certificates=None):
         self.engine, self.users, self.keys = engine, users or {}, list(keys)
         self.refuse = None  # (method, path) -> status, or None to let it pass
+        self.watch = None  # has begin(path, body) and end(path), called around what is passed on
         self.passed, self.refused, self.packed = 0, 0, 0
         self.server = Server(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -87,6 +88,8 @@ class Gate:
                     self.answer(status, b'{"error":{"type":"security_exception","reason":"no permissions"},"status":%d}'
                                 % status)
                     return
+                if gate.watch:
+                    gate.watch.begin(self.path, body)
                 gate.passed += 1
                 gate.packed += self.headers.get("Content-Encoding") == "gzip"
                 at = urllib.parse.urlsplit(gate.engine.url)
@@ -99,6 +102,8 @@ class Gate:
                     self.answer(done.status, done.read(), done.getheader("Content-Type") or "text/plain", kept)
                 finally:
                     connection.close()
+                    if gate.watch:
+                        gate.watch.end(self.path)
 
             do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = pass_on
 

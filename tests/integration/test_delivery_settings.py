@@ -1,0 +1,290 @@
+"""Settings of delivery that change while it works: each is seen to act, and what makes no sense is refused."""
+import random
+import re
+import signal
+import threading
+import time
+
+from gate import Gate
+from servers import Failed, wait_until
+
+ROWS = 500
+
+
+class Watch:
+    """What bulk requests look like on their way to the engine, and how long they take there."""
+
+    def __init__(self):
+        self.lock, self.at_once, self.delay = threading.Lock(), 0, 0
+        self.forget()
+
+    def forget(self):
+        """From now on only what begins from now on counts."""
+        with self.lock:
+            self.batches, self.bodies, self.most = [], [], 0
+
+    def begin(self, path, body):
+        if "_bulk" not in path:
+            return
+        lines = body.split(b"\n")
+        with self.lock:
+            self.batches.append(sum(1 for line in lines if line.startswith((b'{"index":', b'{"delete":'))))
+            self.bodies.append(len(body))
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        time.sleep(self.delay)
+
+    def end(self, path):
+        if "_bulk" in path:
+            with self.lock:
+                self.at_once -= 1
+
+
+class Load:
+    """Changes rows all the time, until it is stopped."""
+
+    def __init__(self, w):
+        self.w, self.stopped, self.rng = w, threading.Event(), random.Random(w.rng.random())
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        with self.w.db.connect(self.w.schema) as db, db.cursor() as c:
+            while not self.stopped.is_set():
+                at = self.rng.randrange(ROWS - 100)
+                c.execute("UPDATE thing SET a = a + 1 WHERE id BETWEEN %s AND %s", (at, at + 100))
+                db.commit()
+                self.stopped.wait(0.1)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join(60)
+
+
+def make_things(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT, t TEXT)",
+          "INSERT INTO thing WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n "
+          f"WHERE i + 1 < {ROWS}) SELECT i, 0, REPEAT('x', 4000) FROM n")
+    return w.definitions({"table": "thing"})
+
+
+def watched(w, gate, **config):
+    gate.watch = Watch()
+    daemon = w.follow(make_things(w), search={"url": [gate.url]}, **config)
+    w.equal(daemon)
+    return daemon, gate.watch
+
+
+def change(daemon, *values, **more):
+    return daemon.command("config", "delivery", "set", *values, **more)
+
+
+def settings(daemon):
+    return {s["name"]: s for s in daemon.json("config", "delivery", "get")["items"]}
+
+
+def expect(what, is_so):
+    if not is_so:
+        raise Failed(what)
+
+
+def delivery(daemon):
+    return daemon.json("status")["delivery"]
+
+
+def set_and_watch(daemon, watch, *values, requests=8):
+    """Sets, waits until what was under way is over, and looks at what goes then."""
+    change(daemon, *values)
+    time.sleep(2 * watch.delay)  # of those that began before
+    watch.forget()
+    wait_until(lambda: f"{requests} requests after {values}, there were {len(watch.batches)}",
+               lambda: len(watch.batches) >= requests, 60)
+
+
+def test_sizes_and_numbers_of_requests_change_under_load(w):
+    with Gate(w.engine) as gate:
+        daemon, watch = watched(w, gate)
+        with Load(w):
+            set_and_watch(daemon, watch, "batch_max=7")
+            expect(f"batches of {max(watch.batches)} at batch_max=7", max(watch.batches) <= 7)
+            set_and_watch(daemon, watch, "batch_max=auto", "batch_bytes=64KiB")
+            expect(f"bodies of {max(watch.bodies)} bytes at 64KiB", max(watch.bodies) <= 70 << 10)
+            expect(f"batches of {max(watch.batches)} at auto", max(watch.batches) > 7)
+            watch.delay = 0.1
+            set_and_watch(daemon, watch, "batch_max=20")
+            expect(f"{watch.most} requests at a time at first", watch.most > 1)
+            set_and_watch(daemon, watch, "helpers=1", requests=5)
+            expect(f"{watch.most} requests at a time with one helper", watch.most == 1)
+            set_and_watch(daemon, watch, "helpers=10", "connections=1", requests=5)
+            expect(f"{watch.most} requests at a time over one connection", watch.most == 1)
+            set_and_watch(daemon, watch, "connections=100", "workers=1", requests=5)
+            expect(f"{watch.most} requests at a time of one worker", watch.most == 1)
+            set_and_watch(daemon, watch, "workers=30", requests=12)
+            expect(f"{watch.most} requests at a time of thirty workers", watch.most > 1)
+            watch.delay = 0
+        w.equal(daemon)
+        change(daemon, "--reset")
+        expect("something is still set", {s["origin"] for s in settings(daemon).values()} == {"default"})
+
+
+def test_times_and_limits_change_under_load(w):
+    with Gate(w.engine) as gate:
+        daemon, watch = watched(w, gate)
+        change(daemon, "batch_min=1000", "flush_interval=2s")
+        watch.forget()
+        began = time.monotonic()
+        w.sql("UPDATE thing SET a = 1 WHERE id = 1")
+        w.equal(daemon)
+        expect("a batch below the minimum did not wait", time.monotonic() - began >= 2)
+        change(daemon, "flush_interval=1h")
+        w.sql("UPDATE thing SET a = 2 WHERE id = 1")
+        change(daemon, "batch_min=1")
+        w.equal(daemon)
+        change(daemon, "request_timeout=1s")
+        watch.delay = 2
+        with Load(w):
+            wait_until("much is held of 64 MiB", lambda: delivery(daemon)["bytes_held"] > 2 << 20)
+            wait_until("requests fail after a second", lambda: delivery(daemon)["requests_failed"] > 0)
+            change(daemon, "bytes=1MiB", "--reset", "request_timeout")
+            watch.delay = 0.1
+            wait_until("little is held of 1 MiB", lambda: delivery(daemon)["bytes_held"] < 2 << 20)
+            held = max(delivery(daemon)["bytes_held"] for _ in range(20))
+            expect(f"{held} bytes are held of 1 MiB", held < 2 << 20)
+        watch.delay = 0
+        change(daemon, "--reset")
+        w.equal(daemon)
+
+
+def test_rereads_take_as_many_documents_as_is_set(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)",
+          "CREATE TABLE part (id INT PRIMARY KEY, thing_id INT, b INT, KEY (thing_id))",
+          "INSERT INTO thing WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 200) "
+          "SELECT i, 0 FROM n",
+          "INSERT INTO part SELECT id, id, 0 FROM thing")
+    daemon = w.follow(w.definitions({"table": "thing", "relations": [
+        {"from": "id", "table": "part", "to": "thing_id", "as": "parts", "many": True}]}))
+
+    def selects():
+        return int(w.db.sql("SHOW GLOBAL STATUS LIKE 'Com_select'")[0][1])
+
+    def cost(n):
+        change(daemon, f"load_batch={n}", "loads=1", "read_window=0ms")
+        before = selects()
+        w.sql("UPDATE part SET b = b + 1")
+        w.equal(daemon)
+        return selects() - before
+
+    alone, together = cost(1), cost(500)
+    expect(f"{alone} statements by ones, {together} together", alone > together + 100)
+
+
+def test_what_was_set_is_kept_and_shown_with_what_was_there_before_g1(w):
+    daemon = w.follow(make_things(w), delivery={"workers": 5})
+    now = daemon.json("config", "delivery", "set", "workers=20", "batch_max=100")["items"]
+    expect(f"set answered {now}", [(s["name"], s["previous"], s["value"]) for s in now]
+           == [("workers", "5", "20"), ("batch_max", "auto", "100")])
+    now = daemon.json("config", "delivery", "set", "workers=30")["items"]
+    expect(f"set answered {now}", [(s["previous"], s["value"]) for s in now] == [("20", "30")])
+    for how in daemon.kill, daemon.stop:
+        how()
+        daemon.start()
+        s = settings(daemon)["workers"]
+        expect(f"after a restart it is {s}", (s["value"], s["configured"], s["origin"]) == ("30", "5", "set at run time"))
+    shown = {s["name"]: s for s in daemon.json("config", "delivery", "get", "workers")["items"]}
+    expect(f"one setting is {shown}", list(shown) == ["workers"])
+    note = daemon.command("config", "show").stderr
+    expect(f"config show said {note}", "delivery.workers" in note and "30" in note)
+    change(daemon, "--reset", "workers")
+    s = settings(daemon)["workers"]
+    expect(f"after a reset it is {s}", s["value"] == "5" and re.search(r"millrace\.yaml:\d+$", s["origin"]))
+    w.sql("UPDATE thing SET a = 5")
+    w.equal(daemon)
+
+
+def test_what_makes_no_sense_is_refused_whole_with_the_name_and_the_fix_f64(w):
+    daemon = w.follow(make_things(w))
+    before = settings(daemon)
+    for values, *wanted in [
+            (["workers=0"], "delivery.workers: 0 is out of range, 1 to 1000"),
+            (["batch_min=0"], "delivery.batch_min: 0 is out of range"),
+            (["batch_min=20", "batch_max=10"], "delivery.batch_max, 10, is less than delivery.batch_min, 20", "fix:"),
+            (["flush_interval=-1s"], "delivery.flush_interval: expected a time like 500ms"),
+            (["purge=purge_two"], "delivery.purge: expected one of purge_one purge_index purge_all off"),
+            (["helpers=3", "worker=5"], "unknown setting of delivery `worker`", "did you mean `workers`?")]:
+        done = change(daemon, *values, ok=(1,))
+        expect(f"{values}: {done.stderr}", all(part in done.stderr for part in wanted))
+    expect("something changed", settings(daemon) == before)
+    done = change(daemon, "workers", ok=(2,))
+    expect(f"without a value: {done.stderr}", "has no value" in done.stderr)
+
+
+def test_a_changed_file_is_taken_up_by_a_signal_and_a_bad_one_refused_whole_f64(w):
+    with Gate(w.engine) as gate:
+        daemon, watch = watched(w, gate, delivery={"batch_max": 500})
+        change(daemon, "helpers=3")
+
+        def reload(**delivery):
+            daemon.configure(delivery=delivery)
+            daemon.process.send_signal(signal.SIGHUP)
+
+        reload(batch_max=7, helpers=5)
+        wait_until("batch_max is read again", lambda: settings(daemon)["batch_max"]["value"] == "7")
+        s = settings(daemon)["helpers"]
+        expect(f"helpers is {s}", (s["value"], s["configured"]) == ("3", "5"))
+        watch.forget()
+        w.sql("UPDATE thing SET a = 1 WHERE id < 100")
+        w.equal(daemon)
+        expect(f"batches of {max(watch.batches)}", max(watch.batches) <= 7)
+        reload(batch_max=5, batch_min=6)
+        wait_until("the refusal is logged", lambda: "is less than delivery.batch_min" in daemon.log_tail())
+        expect("no line is named", re.search(r"millrace\.yaml:\d+", daemon.log_tail()))
+        daemon.configure(delivery={})  # commands read it, too
+        expect("part of it was taken", settings(daemon)["batch_max"]["value"] == "7")
+
+
+def stop_with(w, *values):
+    """How long a stop takes while no request is answered, and what the log says of it."""
+    with Gate(w.engine) as gate:
+        daemon, watch = watched(w, gate)
+        change(daemon, *values)
+        watch.delay = 15
+        w.sql("UPDATE thing SET a = 7")
+        wait_until("a request is stuck", lambda: watch.at_once > 0)
+        began = time.monotonic()
+        status = daemon.stop()
+        took = time.monotonic() - began
+        expect(f"it ended with {status}", status == 0)
+        watch.delay = 0
+        log = daemon.log_tail(6000)
+        daemon.start()
+        w.equal(daemon)
+        return took, log
+
+
+def test_a_stop_waits_no_longer_than_the_drain_may_take_f63(w):
+    took, log = stop_with(w, "drain_timeout=500ms", "drain_cancel_timeout=500ms")
+    expect(f"the drain took {took:.1f} s", took < 12)
+    expect(f"the log says {log}", "timed out, and requests were not answered" in log)
+
+
+def test_without_drain_a_stop_waits_for_nothing_and_loses_nothing(w):
+    took, log = stop_with(w, "drain=false")
+    expect(f"the stop took {took:.1f} s", took < 12)
+    expect(f"the log says {log}", "not drained" in log)
+
+
+def test_killed_while_it_drains_it_loses_nothing_f08(w):
+    with Gate(w.engine) as gate:
+        daemon, watch = watched(w, gate)
+        watch.delay = 1
+        with Load(w):
+            wait_until("requests are under way", lambda: len(watch.batches) > 10)
+        daemon.process.send_signal(signal.SIGTERM)
+        time.sleep(w.rng.random())
+        daemon.kill()
+        watch.delay = 0
+        daemon.start()
+        w.equal(daemon)

@@ -18,6 +18,7 @@ libdelivery_a_SOURCES = \
 	%D%/document_table.c %D%/document_table.h \
 	%D%/drain.c          %D%/drain.h \
 	%D%/draining.c       %D%/draining.h \
+	%D%/fuse.c           %D%/fuse.h \
 	%D%/gate.c           %D%/gate.h \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \

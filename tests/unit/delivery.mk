@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/test_document \
 	%D%/test_document_areas \
 	%D%/test_drain \
+	%D%/test_fuse \
 	%D%/test_letters \
 	%D%/test_mark \
 	%D%/test_outlet %D%/test_pace %D%/test_purge \
@@ -20,6 +21,7 @@ tests_unit_test_bulk_verdict_LDADD  = $(delivery_test_ldadd)
 tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
 tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
+tests_unit_test_fuse_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_mark_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_purge_LDADD         = $(delivery_test_ldadd)

@@ -200,11 +200,49 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
         co->held = h;
     }
     pthread_mutex_unlock(&co->lock);
-    if (held)
-        log_failure(LOG_ERROR, why, "the index is held, its changes wait",
-                    KV("index", (const char *)target->index));
-    else
-        log_info("the index goes on", KV("index", (const char *)target->index));
+}
+
+static void log_event(enum delivery_event what, const char *index, uint64_t n,
+                      const struct err *why)
+{
+    switch (what) {
+    case DELIVERY_BLOWN:
+        log_failure(LOG_ERROR, why, "fuse blown: nothing is sent to the index for a while",
+                    KV("index", index));
+        return;
+    case DELIVERY_HEALED: log_info("fuse healed", KV("index", index)); return;
+    case DELIVERY_PURGED:
+        log_warn("changes purged, their rows are read again later", KV("index", index),
+                 KV("changes", n));
+        return;
+    case DELIVERY_DRAINED:
+        if (why == NULL)
+            log_info("drained", KV("ms", n));
+        else
+            log_failure(LOG_WARN, why, "not drained", KV("ms", n));
+        return;
+    case DELIVERY_HELD:
+        log_failure(LOG_ERROR, why, "index held", KV("index", index));
+        return;
+    case DELIVERY_RELEASED: log_info("index goes on", KV("index", index)); return;
+    case N_DELIVERY_EVENTS: return;
+    }
+}
+
+static void on_event(void *ctx, enum delivery_event what, const struct target *target,
+                     uint64_t n, const struct err *why)
+{
+    static const char *const names[N_DELIVERY_EVENTS] = {
+        [DELIVERY_BLOWN] = "blown",     [DELIVERY_HEALED] = "healed",
+        [DELIVERY_PURGED] = "purged",   [DELIVERY_DRAINED] = "drained",
+        [DELIVERY_HELD] = "held",       [DELIVERY_RELEASED] = "released",
+    };
+    const char *index = target == NULL ? "" : target->index;
+    const char *table = target == NULL ? "" : target->table;
+
+    log_event(what, index, n, why);
+    node_log(ctx, str_from(table), str_from(index), 0, names[what],
+             why == NULL ? "" : why->msg);
 }
 
 struct delivery_options node_delivery_options(struct coordinator *co)
@@ -219,5 +257,6 @@ struct delivery_options node_delivery_options(struct coordinator *co)
     o.stamp_max = on_stamp_max;
     o.area_floor = on_area_floor;
     o.held = on_held;
+    o.event = on_event;
     return o;
 }

@@ -63,12 +63,30 @@ static const struct item_rule {
     {429, 429, ANY_OP, "cluster_block_exception", ANY, ITEM_HOLD}, /* flood stage */
     {429, 429, ANY_OP, ANY, ANY, ITEM_BUSY},
 
+    /* Shards and nodes that go, come or move, whatever the status. */
+    {404, 599, ANY_OP, "node_closed_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "node_not_connected_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "node_disconnected_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "connect_transport_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "send_request_transport_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "receive_timeout_transport_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "no_shard_available_action_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "unavailable_shards_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "already_closed_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "illegal_index_shard_state_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "index_shard_closed_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "shard_not_found_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "shard_not_in_primary_mode_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "no_longer_primary_shard_exception", ANY, ITEM_UNKNOWN},
+    {404, 599, ANY_OP, "retry_on_primary_exception", ANY, ITEM_UNKNOWN},
+    {503, 503, ANY_OP, "circuit_breaking_exception", ANY, ITEM_BUSY}, /* before 7.0 */
+
     {401, 401, ANY_OP, ANY, ANY, ITEM_HOLD},
     {403, 403, ANY_OP, ANY, ANY, ITEM_HOLD}, /* rights; read-only, and flood stage before 7.7 */
     {404, 404, ANY_OP, "index_not_found_exception", ANY, ITEM_HOLD},
     {404, 404, UPDATE_OP, ANY, ANY, ITEM_WHOLE}, /* there is no document */
 
-    {502, 504, ANY_OP, ANY, ANY, ITEM_UNKNOWN}, /* shards or nodes that are not there now */
+    {502, 504, ANY_OP, ANY, ANY, ITEM_UNKNOWN},
     {INT_MIN, INT_MAX, ANY_OP, ANY, ANY, ITEM_DOUBTFUL},
 };
 

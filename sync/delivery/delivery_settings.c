@@ -2,6 +2,8 @@
 
 #include "sync/delivery/delivery_settings.h"
 
+#include "sync/delivery/fuse.h"
+
 #include <string.h>
 
 struct delivery_settings delivery_settings_of(const struct delivery_options *o)
@@ -88,6 +90,11 @@ bool delivery_settings_check(const struct delivery_settings *s, struct err *err)
 {
     if (!check_positive(s, err))
         return false;
+    if (s->failures > FUSE_FAILURES_MAX)
+        return err_set(err, ERR_REJECT,
+                       "delivery.failures, %u, is more than %d, which are counted; fix: set it "
+                       "to %d at most",
+                       s->failures, FUSE_FAILURES_MAX, FUSE_FAILURES_MAX);
     if (s->batch_max > 0 && s->batch_max < s->batch_min)
         return err_set(err, ERR_REJECT,
                        "delivery.batch_max, %u, is less than delivery.batch_min, %u; fix: set "

@@ -49,7 +49,7 @@ static enum fuse_change melt_closed(struct fuse *f, enum melt how, int64_t sent_
         return FUSE_SAME;
     f->last_ms = now_ms;
     f->n_in_row++;
-    if (how != MELT_ITEMS)
+    if (how == MELT_ANSWER)
         f->melts_ms[f->n_melts++ % FUSE_FAILURES_MAX] = now_ms;
     if (f->n_in_row < f->opt.failures && !is_full(f, now_ms))
         return FUSE_SAME;

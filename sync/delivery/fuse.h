@@ -34,9 +34,9 @@ enum fuse_change { FUSE_SAME = 0, FUSE_BLEW, FUSE_HEALED };
 /* How a request failed. */
 enum melt {
     MELT_ANSWER = 0, /* a timeout, a status of 500 or more, an answer that cannot be read */
-    MELT_CONNECTION, /* refused or cut: of several in flight it is one node's end, and one melt */
-    MELT_ITEMS,      /* answered, but all its documents failed: one shard's trouble may look so, so
-                        it counts in a row only */
+    /* These may be one node's trouble, or one shard's: they count in a row only. */
+    MELT_CONNECTION, /* refused, or cut; several that were in flight together count as one */
+    MELT_ITEMS,      /* answered, but all its documents failed */
 };
 
 struct fuse_options {

@@ -2,6 +2,8 @@
 
 #include "sync/delivery/gate.h"
 
+#include <assert.h>
+
 #define PAUSE_BASE_MS      50   /* after a failed request */
 #define PAUSE_MAX_MS       5000 /* one request in so long costs nobody anything */
 #define RETRY_AFTER_MAX_MS 300000
@@ -10,14 +12,21 @@
 #define PROBE_BASE_MS      1000 /* of a held index */
 #define PROBE_MAX_MS       30000
 
-void gate_init(struct gate *g, const struct limiter *limiter, uint64_t seed)
+void gate_init(struct gate *g, const struct limiter *limiter, const struct fuse_options *fuse,
+               uint64_t seed)
 {
     *g = (struct gate){
         .limiter = *limiter,
         .pause = {.base_ms = PAUSE_BASE_MS, .max_ms = PAUSE_MAX_MS},
         .probe = {.base_ms = PROBE_BASE_MS, .max_ms = PROBE_MAX_MS},
     };
+    fuse_init(&g->fuse, fuse);
     random_init(&g->random, seed);
+}
+
+static int64_t later(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
 }
 
 int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
@@ -26,18 +35,19 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
 
     if (g->hold == HOLD_STOP)
         return GATE_NEVER_MS;
+    /* What is still in flight then was sent before it blew, and says nothing. */
+    if (g->fuse.state != FUSE_CLOSED)
+        return later(fuse_opens_at(&g->fuse), g->paused_until_ms);
     if (g->hold != HOLD_NONE || g->failing)
         width = 1;
     if (n_requests >= width)
         return GATE_NEVER_MS;
-    if (g->hold != HOLD_NONE && g->probe_ms > g->paused_until_ms)
-        return g->probe_ms;
-    return g->paused_until_ms;
+    return later(g->hold == HOLD_NONE ? 0 : g->probe_ms, g->paused_until_ms);
 }
 
 bool gate_is_blown(const struct gate *g)
 {
-    return g->hold != HOLD_NONE;
+    return g->hold != HOLD_NONE || g->fuse.state != FUSE_CLOSED;
 }
 
 void gate_good(struct gate *g)
@@ -75,6 +85,7 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
 {
     const enum hold before = g->hold;
 
+    assert(g->fuse.state == FUSE_CLOSED);
     if (before == HOLD_STOP)
         return false;
     g->hold = how;
@@ -94,8 +105,9 @@ bool gate_release(struct gate *g)
     return was_held;
 }
 
-void gate_drop(struct gate *g)
+void gate_drop(struct gate *g, int64_t now_ms)
 {
+    fuse_close(&g->fuse, now_ms);
     g->hold = HOLD_NONE;
     backoff_reset(&g->probe);
 }
@@ -104,6 +116,7 @@ void gate_probe(struct gate *g, int64_t now_ms)
 {
     if (g->hold == HOLD_STOP)
         g->hold = HOLD_BLOCK;
+    fuse_try(&g->fuse, now_ms);
     g->probe_ms = now_ms;
     g->paused_until_ms = 0;
 }

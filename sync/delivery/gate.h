@@ -3,7 +3,8 @@
  *
  * An index that can take nothing (rights, blocks, a missing alias ...) is held: nothing goes
  * but, now and then, a probe.  After a failed request it is paused, longer each time, and then
- * a single request is tried.  Else as many go at a time as the limiter allows.
+ * a single request is tried.  After several its fuse blows, and nothing goes for long.  Else as
+ * many go at a time as the limiter allows.
  *
  * Pure: the time is handed in, random numbers come from a seed.
  *
@@ -16,6 +17,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/random.h"
+#include "sync/delivery/fuse.h"
 #include "sync/delivery/limiter.h"
 
 #include <stdbool.h>
@@ -31,6 +33,7 @@ enum hold {
 
 struct gate {
     struct limiter limiter;
+    struct fuse fuse;
     struct random random;
     struct backoff pause;
     int64_t paused_until_ms;
@@ -38,14 +41,15 @@ struct gate {
     int64_t failing_since_ms; /* when the first of those requests was sent */
     int64_t good_ms; /* when a document was last written; 0: never */
     enum hold hold;
-    struct err why; /* it is held */
+    struct err why; /* it is held, or requests fail */
     struct backoff probe;
     int64_t probe_ms; /* the next */
 };
 
-#define GATE_NEVER_MS INT64_MAX
+#define GATE_NEVER_MS FUSE_NEVER_MS
 
-void gate_init(struct gate *g, const struct limiter *limiter, uint64_t seed);
+void gate_init(struct gate *g, const struct limiter *limiter, const struct fuse_options *fuse,
+               uint64_t seed);
 
 /*
  * When may the next request begin, while n_requests are in flight?  GATE_NEVER_MS: not before
@@ -53,7 +57,7 @@ void gate_init(struct gate *g, const struct limiter *limiter, uint64_t seed);
  */
 int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 
-/* Nothing goes but now and then a probe: it is held. */
+/* Nothing goes but now and then a probe: it is held, or its fuse is not closed. */
 bool gate_is_blown(const struct gate *g);
 
 /* An answer was good: requests go on as before. */
@@ -63,12 +67,15 @@ void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_
 /* How long a document that failed after `attempts` failures should wait. */
 int64_t gate_retry_ms(struct gate *g, unsigned attempts);
 
-/* Hold, or hold on after a probe.  True: it was not held, or for another kind of reason. */
+/*
+ * Hold, or hold on after a probe.  True: it was not held, or for another kind of reason.  The
+ * fuse must be closed: what holds it says when it is tried.
+ */
 bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms);
 /* A probe went through.  True: it was held, and is no more. */
 bool gate_release(struct gate *g);
 /* Nothing holds it any more, whatever the reason was. */
-void gate_drop(struct gate *g);
+void gate_drop(struct gate *g, int64_t now_ms);
 /* Try now. */
 void gate_probe(struct gate *g, int64_t now_ms);
 

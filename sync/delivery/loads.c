@@ -100,9 +100,10 @@ static bool may_load(const struct sender *s, const struct outlet *o)
 static int64_t reads_at(const struct sender *s, struct outlet *o)
 {
     const size_t n = outlet_level(o).load_wait;
+    const int64_t opens_ms = outlet_reads_at(o);
 
-    if (n == 0 || outlet_held(o) != HOLD_NONE)
-        return GATE_NEVER_MS;
+    if (opens_ms > s->now_ms)
+        return opens_ms;
     return s->draining ? s->now_ms : pace_reads_at(outlet_pace(o), n, s->now_ms);
 }
 
@@ -308,6 +309,7 @@ void loads_take(struct sender *s, struct load_batch *batch)
     log_failures(batch);
     for (size_t i = 0; i < batch->n_items; i++)
         take_item(s, load, i, &parking);
+    outlet_end_load(load->outlet, batch->n_items);
     list_remove(&load->link);
     free_load(load);
 }

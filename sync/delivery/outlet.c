@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define GATHER_MS    50 /* a further request waits no longer than this for more documents */
-#define GUARD_SAMPLE 20 /* documents of a probe when most were refused */
+#define SAMPLE       20 /* documents of a probe when most were refused, or all requests failed */
 #define LOADS_LOOKED_AT 16 /* times as many as are taken, for those that can be read together \
                             */
 #define NEVER_MS     GATE_NEVER_MS
@@ -93,7 +93,7 @@ struct outlet *outlet_new(struct str index, const struct outlet_options *opt, ui
     list_init(&o->parcels);
     list_init(&o->parkings);
     limiter_init(&limiter, opt->batch_bytes, opt->width_max);
-    gate_init(&o->gate, &limiter, seed);
+    gate_init(&o->gate, &limiter, &opt->fuse, seed);
     return o;
 }
 
@@ -311,6 +311,7 @@ void outlet_set_options(struct outlet *o, const struct outlet_options *opt)
         move_to_new_lanes(o, opt->workers);
     if (opt->batch_bytes != o->opt.batch_bytes || opt->width_max != o->opt.width_max)
         limiter_set(&o->gate.limiter, opt->batch_bytes, opt->width_max);
+    fuse_set(&o->gate.fuse, &opt->fuse);
     o->opt = *opt;
 }
 
@@ -683,12 +684,19 @@ static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t 
     }
 }
 
-static void take_parcel(struct outlet *o, struct batch *b)
+/* All of it, but of one that is no part of a bisection no more than max documents. */
+static void take_parcel(struct outlet *o, size_t max, struct batch *b)
 {
-    struct parcel *p = LIST_ITEM(list_first(&o->parcels), struct parcel, link);
+    struct link *first = list_first(&o->parcels);
 
-    list_remove(&p->link);
-    for (size_t i = 0; i < p->n; i++) {
+    assert(first != NULL);
+
+    struct parcel *p = LIST_ITEM(first, struct parcel, link);
+
+    const size_t n_max = p->bisect != NULL ? p->n : max;
+    size_t i;
+
+    for (i = 0; i < p->n && b->n < n_max; i++) {
         if (p->docs[i] == NULL)
             continue;
         set_may_go(o, p->docs[i], false);
@@ -697,6 +705,11 @@ static void take_parcel(struct outlet *o, struct batch *b)
         take(b, p->docs[i]);
     }
     b->bisect = p->bisect;
+    p->n -= i;
+    memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
+    if (p->n > 0)
+        return;
+    list_remove(&p->link);
     free(p);
 }
 
@@ -708,8 +721,8 @@ static struct batch_limit limit_of(const struct outlet *o)
         max.documents = o->opt.batch_max;
     if (o->gate.hold == HOLD_BLOCK)
         max.documents = 1;
-    else if (o->gate.hold == HOLD_GUARD && max.documents > GUARD_SAMPLE)
-        max.documents = GUARD_SAMPLE;
+    else if (gate_is_blown(&o->gate) && max.documents > SAMPLE)
+        max.documents = SAMPLE;
     return max;
 }
 
@@ -720,13 +733,13 @@ bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct b
 
     const struct pool pool = free_pool(o);
     const struct batch_limit max = limit_of(o);
-    const bool hurry = draining || o->gate.hold != HOLD_NONE;
+    const bool hurry = draining || gate_is_blown(&o->gate);
 
     *out = (struct batch){.serial = o->last_serial + 1, .probe = o->gate.hold != HOLD_NONE};
     if (gate_opens_at(&o->gate, o->level.requests) > now_ms)
         return false;
     if (!list_is_empty(&o->parcels))
-        take_parcel(o, out);
+        take_parcel(o, gate_is_blown(&o->gate) ? max.documents : SIZE_MAX, out);
     else if (pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms))
         take_lanes(o, &max, now_ms, out);
     else
@@ -759,12 +772,23 @@ static bool load_alike(const struct document *a, const struct document *b)
     return a->now->target == b->now->target && a->now->area == b->now->area;
 }
 
+int64_t outlet_reads_at(const struct outlet *o)
+{
+    if (o->level.load_wait == 0 || o->withheld == OUTLET_ALL)
+        return NEVER_MS;
+    if (!gate_is_blown(&o->gate))
+        return 0;
+    return has_nothing(o) && o->level.loading == 0 ? gate_opens_at(&o->gate, o->level.requests)
+                                                   : NEVER_MS;
+}
+
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
 {
+    const size_t sample = limit_of(o).documents;
     size_t n = 0, n_seen = 0;
 
-    if (o->gate.hold != HOLD_NONE || o->withheld == OUTLET_ALL)
-        return 0;
+    if (gate_is_blown(&o->gate) && max > sample)
+        max = sample;
     LIST_EACH(l, &o->loads)
     {
         struct document *doc = LIST_ITEM(l, struct document, link);
@@ -777,7 +801,13 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
         document_take(doc);
         docs[n++] = doc;
     }
+    o->level.loading += n;
     return n;
+}
+
+void outlet_end_load(struct outlet *o, size_t n)
+{
+    o->level.loading -= n;
 }
 
 const struct target *outlet_load_target(const struct outlet *o)
@@ -797,7 +827,7 @@ static int64_t sends_at(const struct outlet *o)
     const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
     int64_t worth_ms = worth_at(o, &pool);
 
-    if (!list_is_empty(&o->parcels) || (pool.n > 0 && o->gate.hold != HOLD_NONE))
+    if (!list_is_empty(&o->parcels) || (pool.n > 0 && gate_is_blown(&o->gate)))
         worth_ms = 0;
     return worth_ms > opens_ms ? worth_ms : opens_ms;
 }

@@ -9,7 +9,8 @@
  *
  * An index that can take nothing (rights, blocks, a missing alias ...) is held: nothing goes
  * but, now and then, a probe.  After a failure it is paused, longer each time, and then a
- * single request is tried.
+ * single request is tried; after several its fuse is blown, and a small batch is tried much
+ * later.
  *
  * Pure: the time is handed in, random numbers come from a seed.
  *
@@ -40,6 +41,7 @@ struct outlet_options {
     unsigned batch_max; /* documents; 0: no limit but the bytes */
     size_t batch_bytes; /* the limiter's ceiling */
     int64_t flush_ms;
+    struct fuse_options fuse;
 };
 
 /* Documents of one request, each IN_FLIGHT. */
@@ -49,7 +51,7 @@ struct batch {
     size_t bytes;          /* about, of the body */
     uint64_t serial;       /* names it to its lanes */
     struct bisect *bisect; /* or NULL */
-    bool probe;            /* of a held index */
+    bool probe;            /* of a held index, not of a blown fuse */
 };
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt,
@@ -145,10 +147,17 @@ void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t t
 void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms);
 
 /*
+ * When may documents be read?  An index that takes nothing needs none read, but where it has
+ * nothing else to try it with: then a few, when it is to be tried.
+ */
+int64_t outlet_reads_at(const struct outlet *o);
+/*
  * Up to max documents of one target that must be read, all whole or all the same area, which
  * are taken; returns how many.
  */
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs);
+/* So many of them are read, or given up, and were placed, parked or ended. */
+void outlet_end_load(struct outlet *o, size_t n);
 /* Whose document comes first there; borrowed; NULL: nothing is to be read. */
 const struct target *outlet_load_target(const struct outlet *o);
 
@@ -159,7 +168,7 @@ const struct target *outlet_load_target(const struct outlet *o);
 int64_t outlet_wait_ms(const struct outlet *o, int64_t now_ms, bool can_send, int64_t max_ms);
 
 struct outlet_level {
-    size_t ready, load_wait, parked; /* documents */
+    size_t ready, load_wait, loading, parked; /* documents */
     size_t in_flight;                /* documents */
     unsigned requests;               /* in flight */
     unsigned overdue;                /* of them, as its owner says */

@@ -179,6 +179,25 @@ static void failed(struct request *r, bool maybe_applied, const struct err *why,
     fail_gate(r, why, retry_after_ms);
 }
 
+/* It brings the fuse nearer to blowing. */
+static void melt(struct request *r, enum melt how, const struct err *why)
+{
+    struct sender *s = r->sender;
+    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+
+    delivery_metric_count(s->metric, COUNT_MELTS, 1);
+    if (outlet_held(r->outlet) == HOLD_NONE)
+        sender_note_fuse(s, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
+}
+
+/* The engine has answered, whatever it says. */
+static void answered(struct request *r)
+{
+    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+
+    sender_note_fuse(r->sender, r->outlet, fuse_good(fuse, r->sent_us / 1000), NULL);
+}
+
 static void log_failed(const struct request *r, const struct err *err)
 {
     log_failure(LOG_WARN, err, "bulk request failed, trying again",
@@ -231,13 +250,20 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s", result->status,
                  type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
                  reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)));
-    switch (bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason))) {
+
+    const enum request_verdict verdict =
+        bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason));
+
+    if (verdict != REQUEST_UNKNOWN)
+        answered(r);
+    switch (verdict) {
     case REQUEST_ITEMS:
     case N_REQUEST_VERDICTS: assert(false); break;
     case REQUEST_UNKNOWN:
         log_failed(r, &err);
         limiter_busy(&gate->limiter);
         failed(r, true, &err, result->retry_after_ms);
+        melt(r, MELT_ANSWER, &err);
         break;
     case REQUEST_BUSY:
         s->count.busy++;
@@ -264,6 +290,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
 /* What the items of one answer have come to. */
 struct tally {
     size_t of[N_ITEM_VERDICTS];
+    bool is_new;             /* a document was sent for the first time */
     bool guarded;            /* refused documents are not to blame */
     struct parking *parking; /* of what is to be sent again */
     size_t worst;            /* an item that holds the index, or was refused, or came back */
@@ -282,13 +309,23 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
     return (struct bulk_sent){bulk_action(w), write_id(w)};
 }
 
-static enum item_verdict verdict_of(const struct request *r, size_t i)
+static enum item_verdict told_of(const struct request *r, size_t i)
 {
     const struct bulk_response *answer = &r->sender->response;
     const struct bulk_error error = bulk_response_error(answer, i);
 
     return bulk_verdict_of_item((enum doc_op)r->batch.docs[i]->now->op, answer->items[i].status,
                                 error.type, error.reason);
+}
+
+/* What is doubtful is refused in the end. */
+static enum item_verdict verdict_of(const struct request *r, size_t i)
+{
+    const enum item_verdict v = told_of(r, i);
+
+    if (v == ITEM_DOUBTFUL && r->batch.docs[i]->attempts + 1 >= DOUBTFUL_ATTEMPTS)
+        return ITEM_REFUSED;
+    return v;
 }
 
 static void park(struct request *r, struct tally *t, struct document *doc)
@@ -343,6 +380,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         break;
     case ITEM_REFUSED:
         if (!t->guarded) {
+            s->count.doubtful += told_of(r, i) == ITEM_DOUBTFUL;
             refuse_item(r, i);
             break;
         }
@@ -354,15 +392,8 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         document_not_applied(doc, &s->ends);
         park(r, t, doc);
         break;
-    case ITEM_UNKNOWN: lose_answer(r, t, doc); break;
-    case ITEM_DOUBTFUL:
-        if (doc->attempts + 1 < DOUBTFUL_ATTEMPTS) {
-            lose_answer(r, t, doc);
-            break;
-        }
-        s->count.doubtful++;
-        refuse_item(r, i);
-        break;
+    case ITEM_UNKNOWN:
+    case ITEM_DOUBTFUL: lose_answer(r, t, doc); break;
     case ITEM_HOLD:
         document_not_applied(doc, &s->ends);
         outlet_place_first(r->outlet, doc, s->now_ms);
@@ -385,12 +416,34 @@ static void count_items(const struct request *r, struct tally *t)
         const enum item_verdict v = verdict_of(r, i);
 
         t->of[v]++;
+        t->is_new = t->is_new || r->batch.docs[i]->attempts == 0;
         n_again += v == ITEM_REFUSED && letters_know(r->sender->letters, r->batch.docs[i]->now);
         if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0) ||
             t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
             t->worst = i;
     }
     t->guarded = is_guarded(r, t->of[ITEM_REFUSED] - n_again, n - n_again);
+}
+
+/*
+ * What was parked and fails again says nothing new about the index: it may be of one shard, and
+ * has a backoff of its own.
+ */
+static void judge_failures(struct request *r, const struct tally *t, const struct err *why)
+{
+    struct gate *gate = outlet_gate(r->outlet);
+    const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
+    const bool none_good = n_failed + t->of[ITEM_BUSY] == r->batch.n;
+    const bool is_news = t->is_new || gate->fuse.state != FUSE_CLOSED;
+
+    if (!none_good)
+        gate_good(gate);
+    else if (is_news || t->of[ITEM_BUSY] > 0)
+        fail_gate(r, why, -1);
+    if (n_failed < r->batch.n)
+        answered(r);
+    else if (is_news)
+        melt(r, MELT_ITEMS, why);
 }
 
 /* What the items together say about the index. */
@@ -411,10 +464,7 @@ static void judge_outlet(struct request *r, const struct tally *t)
     } else {
         limiter_good(&gate->limiter, r->body.len, s->now_ms - r->sent_us / 1000);
     }
-    if (t->of[ITEM_BUSY] + t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] == n)
-        fail_gate(r, &why, -1);
-    else
-        gate_good(gate);
+    judge_failures(r, t, &why);
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
@@ -439,6 +489,7 @@ static void judge_items(struct request *r, const struct http_result *result)
         s->count.bad_responses++;
         log_failed(r, &err);
         failed(r, true, &err, -1);
+        melt(r, MELT_ANSWER, &err);
         return;
     }
     count_items(r, &t);
@@ -451,6 +502,20 @@ static void judge_items(struct request *r, const struct http_result *result)
         apply_item(r, i, verdict_of(r, i), &t);
     }
     judge_outlet(r, &t);
+}
+
+/* No answer: not in time, or its connection was cut, or refused. */
+static void judge_silence(struct request *r, const struct http_result *result)
+{
+    const bool is_sent = result->outcome == HTTP_UNKNOWN;
+    const int64_t timeout_ms = r->sender->opt.request_timeout_ms;
+    const bool is_late = is_sent && result->took_ms >= timeout_ms - timeout_ms / 10;
+
+    log_failed(r, &result->err);
+    if (is_sent)
+        limiter_busy(&outlet_gate(r->outlet)->limiter);
+    failed(r, is_sent, &result->err, -1);
+    melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
 }
 
 static void on_answer(void *ctx, const struct http_result *result)
@@ -467,10 +532,7 @@ static void on_answer(void *ctx, const struct http_result *result)
     } else if (result->outcome == HTTP_ANSWERED) {
         judge_refusal(r, result);
     } else {
-        log_failed(r, &result->err);
-        if (result->outcome == HTTP_UNKNOWN)
-            limiter_busy(&outlet_gate(r->outlet)->limiter);
-        failed(r, result->outcome == HTTP_UNKNOWN, &result->err, -1);
+        judge_silence(r, result);
     }
     end_request(r);
 }
@@ -561,6 +623,7 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
         return;
     }
     s->count.requests++;
+    fuse_begin(&outlet_gate(o)->fuse, s->now_ms);
     http_client_submit(s->http, &(struct http_request){
                                     .method = "POST",
                                     .path = outlet_path(o),

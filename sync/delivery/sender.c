@@ -37,6 +37,9 @@ static struct outlet_options outlet_options_of(const struct delivery_options *op
         .batch_max = opt->batch_max,
         .batch_bytes = opt->batch_bytes,
         .flush_ms = opt->flush_interval_ms,
+        .fuse = {.failures = opt->failures,
+                 .window_ms = opt->failure_window_ms,
+                 .reset_ms = opt->reset_after_ms},
     };
 }
 
@@ -255,12 +258,15 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
     }
 }
 
-static void tell_held(struct sender *s, struct outlet *o, bool held, int64_t since_ms,
-                      const struct err *why)
+/* why is NULL: it takes what it is sent again. */
+static void tell(struct sender *s, struct outlet *o, enum delivery_event what, int64_t since_ms,
+                 const struct err *why)
 {
-    outlet_set_told(o, held);
+    outlet_set_told(o, why != NULL);
     if (s->opt.held != NULL)
-        s->opt.held(s->opt.ctx, outlet_target(o), held, since_ms, why);
+        s->opt.held(s->opt.ctx, outlet_target(o), why != NULL, since_ms, why);
+    if (s->opt.event != NULL)
+        s->opt.event(s->opt.ctx, what, outlet_target(o), 0, why);
 }
 
 /* An index that does not say no but takes nothing either is tried on, and told of. */
@@ -268,13 +274,29 @@ static void look_at_failing(struct sender *s, struct outlet *o)
 {
     const struct gate *g = outlet_gate(o);
 
-    if (outlet_is_gone(o) || g->hold != HOLD_NONE)
+    if (outlet_is_gone(o) || gate_is_blown(g))
         return;
     if (!g->failing && outlet_is_told(o))
-        tell_held(s, o, false, 0, NULL);
+        tell(s, o, DELIVERY_RELEASED, 0, NULL);
     else if (g->failing && !outlet_is_told(o) &&
              s->now_ms - g->failing_since_ms >= s->opt.failing_ms)
-        tell_held(s, o, true, g->failing_since_ms, &g->why);
+        tell(s, o, DELIVERY_HELD, g->failing_since_ms, &g->why);
+}
+
+void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change change,
+                      const struct err *why)
+{
+    switch (change) {
+    case FUSE_SAME: return;
+    case FUSE_BLEW:
+        delivery_metric_count(s->metric, COUNT_BLOWN, 1);
+        tell(s, o, DELIVERY_BLOWN, outlet_gate(o)->failing_since_ms, why);
+        return;
+    case FUSE_HEALED:
+        delivery_metric_count(s->metric, COUNT_HEALED, 1);
+        tell(s, o, DELIVERY_HEALED, 0, NULL);
+        return;
+    }
 }
 
 void sender_drop(struct sender *s, struct str index)
@@ -286,8 +308,8 @@ void sender_drop(struct sender *s, struct str index)
     outlet_drop(o);
     sender_forget(s, index, OUTCOME_DEFERRED);
     if (outlet_is_told(o))
-        tell_held(s, o, false, 0, NULL);
-    gate_drop(outlet_gate(o));
+        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+    gate_drop(outlet_gate(o), s->now_ms);
 }
 
 /* What came back, or came later, for an index that is gone. */
@@ -348,18 +370,19 @@ static void look_at_letters(struct sender *s, bool were_full)
 
 void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why)
 {
-    if (outlet_is_gone(o) || !gate_hold(outlet_gate(o), how, why, s->now_ms))
+    struct gate *gate = outlet_gate(o);
+
+    if (outlet_is_gone(o))
         return;
-    log_failure(LOG_ERROR, why, "index held", KV("index", outlet_index(o)));
-    tell_held(s, o, true, s->now_ms, why);
+    sender_note_fuse(s, o, fuse_close(&gate->fuse, s->now_ms), NULL);
+    if (gate_hold(gate, how, why, s->now_ms))
+        tell(s, o, DELIVERY_HELD, s->now_ms, why);
 }
 
 void sender_release(struct sender *s, struct outlet *o)
 {
-    if (!gate_release(outlet_gate(o)))
-        return;
-    log_info("index goes on", KV("index", outlet_index(o)));
-    tell_held(s, o, false, 0, NULL);
+    if (gate_release(outlet_gate(o)))
+        tell(s, o, DELIVERY_RELEASED, 0, NULL);
 }
 
 /* Loaders may have read more than there was room for; that is why read bytes are forced. */

@@ -105,6 +105,9 @@ void sender_count_retry(const struct document *doc);
 void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why);
 /* It is held no more. */
 void sender_release(struct sender *s, struct outlet *o);
+/* Its fuse has changed, or not; why it blew. */
+void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change change,
+                      const struct err *why);
 
 /* The i-th outlet in turn, i < n_outlets: each comes first at times. */
 static inline struct outlet *sender_outlet(const struct sender *s, size_t i)

@@ -11,6 +11,7 @@
 #include "src/base/thread.h"
 #include "src/json.h"
 #include "src/search.h"
+#include "sync/delivery/fuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     (void)target;
     (void)why;
     pthread_mutex_lock(&r->lock);
+    r->n_events[what]++;
     if (what == DELIVERY_PURGED)
         r->n_purges_told += n;
     pthread_mutex_unlock(&r->lock);
@@ -297,6 +299,8 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
     o.held = on_held;
     o.purged = on_purged;
     o.event = on_event;
+    o.failures = o.failures == 0 ? FUSE_FAILURES_MAX : o.failures;
+    o.reset_after_ms = o.reset_after_ms == 0 ? 100 : o.reset_after_ms;
     r->search = search_new(&search);
     r->delivery = delivery_new(r->search, &o);
     r->loader = thread_start("loader", load, r);

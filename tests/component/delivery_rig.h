@@ -47,6 +47,7 @@ struct rig {
     uint64_t n_purges_told;
     uint64_t done_when_purged; /* tickets, when the last of them were stored */
     bool is_held;
+    size_t n_events[N_DELIVERY_EVENTS];
     char last_why[512], last_dead_id[64], last_dead_reason[512];
     int last_dead_status;
     unsigned last_dead_attempts;
@@ -61,7 +62,10 @@ void rig_free(struct rig *r);
 int rig_set_up(void **state);
 int rig_tear_down(void **state);
 
-/* opt may be NULL; its callbacks are the rig's. */
+/*
+ * opt may be NULL; its callbacks are the rig's.  Unless it says more of fuses they blow late and
+ * are tried again soon, as days are bad in most tests.
+ */
 void rig_start(struct rig *r, const struct delivery_options *opt);
 void rig_start_with_dead_address(struct rig *r);
 

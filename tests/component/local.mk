@@ -56,6 +56,7 @@ delivery_tests = \
 	%D%/test_delivery_bad_day \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_drain \
+	%D%/test_delivery_fuse \
 	%D%/test_delivery_held \
 	%D%/test_delivery_purge
 check_PROGRAMS += $(delivery_tests)
@@ -68,6 +69,7 @@ tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.

@@ -20,7 +20,8 @@ struct fixture {
 };
 
 static const struct outlet_options usual = {
-    .workers = 4, .width_max = 4, .batch_min = 1, .batch_bytes = 1 << 20, .flush_ms = 1000};
+    .workers = 4, .width_max = 4, .batch_min = 1, .batch_bytes = 1 << 20, .flush_ms = 1000,
+    .fuse = {.failures = 3, .window_ms = 5000, .reset_ms = 30000}};
 
 static void begin(struct fixture *f, const struct outlet_options *opt)
 {

@@ -1,0 +1,332 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * The fuse of an index: F13, F14, F15 and F30 of the fault scenarios, and what they must not do
+ * to others.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/random.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define A_WHILE_MS 300
+#define NEVER_MS   3600000
+
+static const struct delivery_options quick = {.failures = 3, .reset_after_ms = A_WHILE_MS};
+/* Nothing goes once it is blown, but by hand. */
+static const struct delivery_options by_hand = {.failures = 3, .reset_after_ms = NEVER_MS};
+
+static size_t events(struct rig *r, enum delivery_event what)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_events[what];
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+static void refuse_all(struct rig *r, unsigned times, int status)
+{
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .times = times, .status = status, .type = "x"});
+}
+
+static size_t items_of(struct rig *r, uint64_t request)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < fake_search_items(r->fake); i++)
+        n += fake_search_item(r->fake, i).request == request;
+    return n;
+}
+
+/* F14 */
+static void a_burst_of_errors_blows_the_fuse_and_one_small_request_heals_it(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 3, 500);
+    rig_start(r, &by_hand);
+    rig_index_many(r, 0, 2000, 100, "first");
+    rig_wait_held(r, true);
+    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(fake_search_requests(r->fake), 3);
+    rig_index_many(r, 0, 2000, 10000, "second");
+    rig_sleep(A_WHILE_MS);
+    assert_int_equal(fake_search_requests(r->fake), 3);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(items_of(r, 4), 20);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
+    for (int i = 0; i < 2000; i += 100)
+        rig_check(r, i, 10000 + (uint64_t)i, "second");
+}
+
+static void a_blown_fuse_is_tried_after_the_reset_time_until_it_heals(void **state)
+{
+    struct rig *r = *state;
+    const int64_t begin_ms = clock_mono_ms();
+
+    refuse_all(r, 6, 503);
+    rig_start(r, &quick);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_true(clock_mono_ms() - begin_ms >= 4 * A_WHILE_MS);
+    assert_int_equal(fake_search_requests(r->fake) - 6, items_of(r, 7) == 100 ? 1 : 2);
+    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 100);
+}
+
+/* F15 */
+static void an_engine_that_is_always_too_slow_blows_the_fuse(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
+    rig_start(r, &(struct delivery_options){.failures = 3,
+                                            .failure_window_ms = 1,
+                                            .reset_after_ms = NEVER_MS,
+                                            .request_timeout_ms = 200});
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_check(r, 1, 10, "body");
+}
+
+/* F13 */
+static void an_engine_that_is_busy_for_long_melts_nothing(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 8, 429);
+    rig_start(r, &by_hand);
+    rig_index_many(r, 0, 500, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(events(r, DELIVERY_BLOWN), 0);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 500);
+    assert_int_equal(delivery_status(r->delivery).rejections_429, 8);
+}
+
+static void a_request_that_heals_need_not_be_a_good_one(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 3, 500);
+    refuse_all(r, 1, 429);
+    rig_start(r, &quick);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 100);
+}
+
+static void an_index_that_says_no_when_it_is_tried_is_held(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 3, 500);
+    refuse_all(r, 1, 403);
+    rig_start(r, &quick);
+    rig_index_many(r, 0, 100, 100, "body");
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(events(r, DELIVERY_HELD), 1);
+    assert_int_equal(events(r, DELIVERY_RELEASED), 1);
+}
+
+/* What no engine takes is a dead letter without a request. */
+static void what_cannot_be_sent_does_not_use_up_the_try(void **state)
+{
+    static char id[600];
+    struct rig *r = *state;
+
+    memset(id, 'x', sizeof(id) - 1);
+    refuse_all(r, 3, 500);
+    rig_start(r, &by_hand);
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
+                                      .ticket = ticket_new(NULL, 0, &r->tickets),
+                                      .op = DOC_INDEX,
+                                      .version = 1,
+                                      .id = str_from(id),
+                                      .body = STR("{}")});
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_index(r, 2, 11, "body");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_check(r, 2, 11, "body");
+}
+
+static void a_blown_index_with_nothing_but_reads_comes_back(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 3, 500);
+    rig_start(r, &by_hand);
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    for (int i = 100; i < 200; i++) {
+        rig_set_row(r, i, "read");
+        rig_refresh(r, i, 20);
+    }
+    rig_sleep(A_WHILE_MS);
+    assert_int_equal(r->n_loads, 0);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
+}
+
+static void a_held_index_with_nothing_but_reads_comes_back(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 1, 403);
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    for (int i = 100; i < 200; i++) {
+        rig_set_row(r, i, "read");
+        rig_refresh(r, i, 20);
+    }
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
+}
+
+static void a_blown_index_gets_nothing_and_the_others_all(void **state)
+{
+    struct rig *r = *state;
+    struct target *sick =
+        target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
+    char id[16];
+    uint64_t n_sick = 0;
+
+    fake_search_create(r->fake, "sick_v1", "sick_v1_write");
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.index = "sick_v1", .act = FAKE_STATUS, .status = 500});
+    rig_start(r, &by_hand);
+    for (int i = 0; i < 500; i++) {
+        snprintf(id, sizeof(id), "%d", i);
+        rig_submit(r, &(struct doc_write){.target = target_ref(sick),
+                                          .op = DOC_INDEX,
+                                          .id = str_from(id),
+                                          .body = STR("{}"),
+                                          .version = 1});
+    }
+    rig_wait_held(r, true);
+    n_sick = fake_search_requests(r->fake);
+    for (int i = 0; i < 20; i++) {
+        rig_index_many(r, 100 * i, 100, 100, "body");
+        rig_wait_done(r);
+    }
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
+    assert_true(n_sick <= 3 + 4); /* what was in flight when it blew */
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_count(r, "sick_v1", 500);
+    target_unref(sick);
+}
+
+/* F30 */
+static void a_red_shard_does_not_blow_the_fuse(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
+                                                      .status = 503,
+                                                      .type = "unavailable_shards_exception"});
+    rig_start(r, &by_hand);
+    rig_index(r, 7, 10, "red");
+    for (int i = 0; i < 50; i++) {
+        rig_index_many(r, 100, 10, 100 + 100 * (uint64_t)i, "green");
+        while (rig_done(r, OUTCOME_DELIVERED) < 10 * ((uint64_t)i + 1))
+            rig_sleep(1);
+    }
+    rig_sleep(A_WHILE_MS); /* the red one is tried again and again */
+    assert_int_equal(events(r, DELIVERY_BLOWN), 0);
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    rig_check(r, 7, 10, "red");
+}
+
+/* An engine that is restarted node by node says so with a 500 for each document. */
+static void documents_of_a_node_that_goes_are_no_dead_letters(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
+                                                      .times = 6,
+                                                      .status = 500,
+                                                      .type = "node_closed_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20);
+}
+
+static void errors_without_a_reason_of_most_documents_hold_the_index(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.status = 500, .type = "null_pointer_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 1000, 100, "body");
+    while (events(r, DELIVERY_HELD) == 0)
+        rig_sleep(1);
+    assert_true(r->n_dead < 20);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->n_dead, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_burst_of_errors_blows_the_fuse_and_one_small_request_heals_it),
+        RIG_TEST(a_blown_fuse_is_tried_after_the_reset_time_until_it_heals),
+        RIG_TEST(an_engine_that_is_always_too_slow_blows_the_fuse),
+        RIG_TEST(an_engine_that_is_busy_for_long_melts_nothing),
+        RIG_TEST(a_request_that_heals_need_not_be_a_good_one),
+        RIG_TEST(an_index_that_says_no_when_it_is_tried_is_held),
+        RIG_TEST(what_cannot_be_sent_does_not_use_up_the_try),
+        RIG_TEST(a_blown_index_with_nothing_but_reads_comes_back),
+        RIG_TEST(a_held_index_with_nothing_but_reads_comes_back),
+        RIG_TEST(a_blown_index_gets_nothing_and_the_others_all),
+        RIG_TEST(a_red_shard_does_not_blow_the_fuse),
+        RIG_TEST(documents_of_a_node_that_goes_are_no_dead_letters),
+        RIG_TEST(errors_without_a_reason_of_most_documents_hold_the_index),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_fuse", tests, NULL, NULL);
+}

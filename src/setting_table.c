@@ -7,7 +7,6 @@
 #define LATER_TLS                                                                         \
     "TLS of the web listener comes with the page; put a proxy in front, or use the unix " \
     "socket"
-#define LATER_FUSE "this setting of delivery is not changeable yet"
 
 /* Names and defaults of delivery: spec of batched delivery. */
 const struct setting settings[] = {
@@ -181,22 +180,19 @@ const struct setting settings[] = {
      .type = SETTING_COUNT,
      .preset = "3",
      .min = 1,
-     .max = 1000,
-     .later = LATER_FUSE,
+     .max = 100,
      .help = "Failed requests that blow the fuse of an index: nothing is sent to it for a while."},
     {.name = "delivery.failure_window",
      .type = SETTING_DURATION,
      .preset = "5s",
      .min = 1,
      .max = 3600000,
-     .later = LATER_FUSE,
      .help = "Within this long, or one after the other without a good answer between them."},
     {.name = "delivery.reset_after",
      .type = SETTING_DURATION,
      .preset = "30s",
      .min = 1,
      .max = 86400000,
-     .later = LATER_FUSE,
      .help = "Time until a blown fuse is tried again, with one request."},
     {.name = "delivery.purge",
      .type = SETTING_CHOICE,

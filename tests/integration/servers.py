@@ -268,8 +268,11 @@ class Millrace:
         self.configure(**config)
 
     def configure(self, **config):
-        """Changes settings; a running daemon sees them after its next start."""
+        """Changes settings; a running daemon sees them after its next start.
+
+        A blown fuse is tried again soon, as engines here are stopped and started in a moment."""
         self.config |= config
+        self.config["delivery"] = {"reset_after": "1s"} | self.config.get("delivery", {})
         with open(self.config_file, "w") as f:
             yaml.safe_dump(self.config, f, sort_keys=False)
 

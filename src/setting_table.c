@@ -169,7 +169,8 @@ const struct setting settings[] = {
      .min = 0,
      .max = 10000,
      .help = "Where many documents are read again, one such set begins this long after the other, so "
-             "that more come together; a single change waits for nothing."},
+             "that more come together, or up to five times as long where fewer than 300 wait; a single "
+             "change waits for nothing."},
     {.name = "delivery.high_water_mark",
      .type = SETTING_COUNT,
      .preset = "10000",

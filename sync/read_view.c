@@ -9,6 +9,7 @@
 #include "sync/binlog/position.h"
 #include "sync/read_position.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SETTLE_MS 200 /* MySQL without GTIDs: how long a commit may stay unseen */
@@ -25,43 +26,28 @@ static bool begin_snapshot(struct mysql_conn *c, struct err *err)
                            err);
 }
 
-/* binlog_snapshot_file and binlog_snapshot_position as the server shows them, as a version. */
-static bool shown_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
-                          struct err *err)
-{
-    struct mysql_result *r;
-    struct mysql_row row;
-    struct buf file = {0};
-    uint64_t offset = 0;
-    int more;
-
-    if (!mysql_conn_query(c, STR("SHOW STATUS LIKE 'binlog_snapshot_%'"), &r, err))
-        return false;
-    while ((more = mysql_result_next(r, &row, err)) > 0) {
-        if (row.cells[0].len > 9 && row.cells[0].ptr[row.cells[0].len - 1] == 'e') {
-            buf_clear(&file);
-            buf_append(&file, row.cells[1]);
-        } else if (row.cells[0].ptr != NULL &&
-                   memmem(row.cells[0].ptr, row.cells[0].len, "osition", 7)) {
-            offset = strtoull(row.cells[1].ptr, NULL, 10);
-        }
-    }
-    mysql_result_close(r);
-
-    bool ok = more == 0;
-
-    if (ok && (file.len == 0 || offset == 0))
-        ok = err_set(err, ERR_RETRY,
-                     "the server gives no binlog_snapshot_position; is log_bin on?");
-    if (ok)
-        ok = position_version((struct position){buf_str(&file), offset}, epoch, version, err);
-    buf_free(&file);
-    return ok;
-}
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* Asked for twice in one statement: the server fills a schema table for each SELECT of it. */
+#define SHOWN_TIMES 2
+#define SHOWN                                                                                  \
+    "SELECT MAX(IF(VARIABLE_NAME = 'BINLOG_SNAPSHOT_FILE', VARIABLE_VALUE, NULL)),"             \
+    " MAX(IF(VARIABLE_NAME = 'BINLOG_SNAPSHOT_POSITION', VARIABLE_VALUE, NULL))"                \
+    " FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME LIKE 'BINLOG_SNAPSHOT%'"
+
+static bool shown_version(const struct mysql_row *row, uint64_t epoch, uint64_t *version,
+                          struct err *err)
+{
+    const struct str file = row->cells[0], offset = row->cells[1];
+
+    if (file.len == 0 || offset.len == 0)
+        return err_set(err, ERR_RETRY,
+                       "the server gives no binlog_snapshot_position; is log_bin on?");
+    return position_version((struct position){file, strtoull(offset.ptr, NULL, 10)}, epoch,
+                            version, err);
 }
 
 /*
@@ -76,12 +62,26 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static bool committed_version(struct mysql_conn *c, uint64_t epoch, uint64_t *version,
                               struct err *err)
 {
-    uint64_t again;
+    struct mysql_result *r;
+    struct mysql_row row;
+    unsigned times = 0;
+    bool ok = true;
+    int more = 1;
 
-    if (!shown_version(c, epoch, version, err) || !shown_version(c, epoch, &again, err))
+    if (!mysql_conn_query(c, STR(SHOWN " UNION ALL " SHOWN), &r, err))
         return false;
-    *version = smaller(*version, again);
-    return true;
+    *version = UINT64_MAX;
+    while (ok && (more = mysql_result_next(r, &row, err)) > 0) {
+        uint64_t one;
+
+        ok = shown_version(&row, epoch, &one, err);
+        if (ok)
+            *version = smaller(*version, one);
+        times++;
+    }
+    mysql_result_close(r);
+    assert(!ok || more < 0 || times == SHOWN_TIMES);
+    return ok && more == 0;
 }
 
 static bool out_of_time(const struct read_view_options *opt, int64_t until, struct err *err)

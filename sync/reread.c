@@ -24,9 +24,9 @@
     256 /* far more than delivery ever has outstanding, so it never waits */
 #define RESOLVES_WAITING_MAX 1024
 #define GATHER_FLOW          4 /* tasks in a window that are worth waiting for more */
+#define GATHER_WINDOWS       4 /* so long then */
 #define GATHER_LOOK_MS       10
 
-/* Threads that work off one queue. */
 /* Threads that work off two queues; n_loaders read batches, one looks for documents. */
 struct crew {
     struct reread *r;
@@ -137,32 +137,63 @@ void reread_load(struct reread *r, struct load_batch *batch)
     delivery_loaded(r->opt.delivery, batch);
 }
 
+/* Tasks on their way to be taken together. */
+struct gathering {
+    struct pace pace;
+    size_t n_asked; /* of those that wait: the pace knows of them */
+};
+
+static void gathering_init(struct gathering *g, int64_t window_ms)
+{
+    *g = (struct gathering){0};
+    pace_init(&g->pace, &(struct pace_options){.window_ms = GATHER_WINDOWS * window_ms,
+                                               .longest_ms = GATHER_WINDOWS * window_ms,
+                                               .flow = GATHER_FLOW,
+                                               .enough = RESOLVE_TASKS_MAX});
+}
+
+/* One more is taken. */
+static void ask(struct crew *c, struct gathering *g)
+{
+    const struct delivery_status s = delivery_status(c->r->opt.delivery);
+    const bool alone =
+        s.queued + s.loading + s.in_flight == 0 && queue_level(c->resolves).items == 0;
+
+    if (g->n_asked > 0)
+        g->n_asked--;
+    else
+        pace_ask(&g->pace, clock_mono_ms(), alone ? PACE_ALONE : PACE_AMONG);
+}
+
 /* Where many rows change, their documents are looked for together. */
-static void gather(struct crew *c, struct pace *pace)
+static void gather(struct crew *c, struct gathering *g)
 {
     for (;;) {
         const size_t n = queue_level(c->resolves).items;
-        const int64_t now_ms = clock_mono_ms(), at_ms = pace_reads_at(pace, n, now_ms);
+        const int64_t now_ms = clock_mono_ms();
 
-        if (at_ms <= now_ms || n >= RESOLVE_TASKS_MAX)
-            return;
-        if (stop_wait(&c->r->stop,
-                      at_ms - now_ms < GATHER_LOOK_MS ? at_ms - now_ms : GATHER_LOOK_MS))
-            return;
+        for (; g->n_asked < n; g->n_asked++)
+            pace_ask(&g->pace, now_ms, PACE_AMONG);
+
+        const int64_t ms = pace_reads_at(&g->pace, n + 1, now_ms) - now_ms;
+
+        if (ms <= 0 || n >= RESOLVE_TASKS_MAX ||
+            stop_wait(&c->r->stop, ms < GATHER_LOOK_MS ? ms : GATHER_LOOK_MS))
+            break;
     }
+    pace_read(&g->pace, clock_mono_ms());
 }
 
 /* Those that wait, of one kind together; the number of them. */
-static size_t take_tasks(struct crew *c, struct pace *pace, struct resolve_task **out)
+static size_t take_tasks(struct crew *c, struct gathering *g, struct resolve_task **out)
 {
     struct resolve_task *t = queue_pop(c->resolves);
     size_t n = 0, n_taken = 0;
 
     if (t == NULL)
         return 0;
-    pace_ask(pace, clock_mono_ms(), false);
-    gather(c, pace);
-    pace_read(pace, clock_mono_ms());
+    ask(c, g);
+    gather(c, g);
     for (;;) {
         bool joined = false;
 
@@ -173,7 +204,7 @@ static size_t take_tasks(struct crew *c, struct pace *pace, struct resolve_task 
         if (++n_taken == RESOLVE_TASKS_MAX || queue_level(c->resolves).items == 0)
             return n;
         t = queue_pop(c->resolves); /* nobody else takes one, so it does not wait */
-        pace_ask(pace, clock_mono_ms(), false);
+        ask(c, g);
     }
 }
 
@@ -191,11 +222,11 @@ static void *resolver_main(void *arg)
                                             .failures = &r->status.failures};
     struct read_links l = make_links(r, &r->status.resolve_statements);
     struct resolve_task *tasks[RESOLVE_TASKS_MAX];
-    struct pace pace;
+    struct gathering g;
     size_t n;
 
-    pace_init(&pace, r->opt.window_ms, GATHER_FLOW, RESOLVE_TASKS_MAX);
-    while ((n = take_tasks(c, &pace, tasks)) > 0)
+    gathering_init(&g, r->opt.window_ms);
+    while ((n = take_tasks(c, &g, tasks)) > 0)
         resolve_run(&opt, &l, tasks, n);
     read_links_fini(&l);
     return NULL;

@@ -11,8 +11,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Documents asked for in a window that are worth waiting for more. */
-#define READS_FLOW 32
+/* Documents asked for in a quarter of a window that are worth waiting for more. */
+#define READS_FLOW 12
+/* A read is seven statements for orders with customer, items and products, and where related rows
+ * change, looking for their documents is as many: with so many a document costs less than a
+ * twentieth of one. */
+#define READS_WORTH   300
+#define READS_LONGEST 5 /* windows */
 
 #define AREAS_OFF_MS     600000
 #define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
@@ -43,13 +48,23 @@ static struct outlet_options outlet_options_of(const struct delivery_options *op
     };
 }
 
+static void set_pace(const struct sender *s, struct outlet *o)
+{
+    pace_set(outlet_pace(o),
+             &(struct pace_options){.window_ms = s->opt.read_window_ms,
+                                    .longest_ms = READS_LONGEST * (int64_t)s->opt.read_window_ms,
+                                    .flow = READS_FLOW,
+                                    .worth = READS_WORTH,
+                                    .enough = s->opt.load_batch_max});
+}
+
 static struct outlet *add_outlet(struct sender *s, const struct target *t)
 {
     const struct outlet_options opt = outlet_options_of(&s->opt);
     const struct str index = str_from(t->index);
     struct outlet *o = outlet_new(index, &opt, random_seed());
 
-    pace_init(outlet_pace(o), s->opt.read_window_ms, READS_FLOW, s->opt.load_batch_max);
+    set_pace(s, o);
     outlet_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
     map_put(s->outlets_by_index, index, o);
     s->outlets = mem_resize(s->outlets, s->n_outlets + 1, sizeof(*s->outlets));
@@ -127,7 +142,7 @@ void sender_set(struct sender *s, const struct delivery_settings *settings)
 
     for (size_t i = 0; i < s->n_outlets; i++) {
         outlet_set_options(s->outlets[i], &opt);
-        pace_set(outlet_pace(s->outlets[i]), s->opt.read_window_ms, s->opt.load_batch_max);
+        set_pace(s, s->outlets[i]);
     }
     http_client_set_connections(s->http, s->opt.connections);
 }
@@ -159,6 +174,16 @@ static struct relief_outlets all_outlets(const struct sender *s)
     return (struct relief_outlets){s->outlets, s->n_outlets};
 }
 
+static void ask_for_read(const struct sender *s, struct outlet *o, const struct write *w)
+{
+    const struct outlet_level level = outlet_level(o);
+    const bool alone =
+        level.ready + level.load_wait + level.in_flight == 0 && s->n_loads == 0;
+
+    pace_ask(outlet_pace(o), s->now_ms,
+             w->gathered ? PACE_GATHERED : alone ? PACE_ALONE : PACE_AMONG);
+}
+
 void sender_accept(struct sender *s, struct write *w)
 {
     struct outlet *o = outlet_of(s, w->target);
@@ -171,7 +196,7 @@ void sender_accept(struct sender *s, struct write *w)
         write_widen(w);
 
     if (w->op == DOC_REFRESH)
-        pace_ask(outlet_pace(o), s->now_ms, w->gathered);
+        ask_for_read(s, o, w);
 
     struct document *doc = document_table_arrive(s->table, o, w, &s->ends, &to_place);
 

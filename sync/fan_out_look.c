@@ -5,43 +5,20 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
-#include "sync/document/resolver.h"
+#include "sync/fan_out_jobs.h"
 #include "sync/peers.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 #include "sync/server_access.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LOAD_MAX 5000 /* jobs looked at: the runs of several sources, each of some hundred */
 
-/* Those of the first's place and source, as many as one statement takes; in order of id. */
-static size_t gather(struct stored_fan_out *jobs, size_t n, struct stored_fan_out *out)
+/* 0: it does not run here. */
+static uint64_t read_of(void *ctx, struct str source)
 {
-    struct str *keys = mem_alloc(n, sizeof(*keys));
-    size_t n_out = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (jobs[i].run != jobs[0].run || jobs[i].place != jobs[0].place ||
-            jobs[i].by_row != jobs[0].by_row || !str_equal(jobs[i].source, jobs[0].source))
-            continue;
-        out[n_out] = jobs[i];
-        keys[n_out++] = jobs[i].key;
-    }
-    n_out = resolver_keys_max(keys, n_out);
-    free(keys);
-    return n_out;
-}
-
-bool fan_out_is_foreign(const struct fan_out *f, const struct stored_fan_out *job)
-{
-    return !str_equal(job->source, f->owner.topic);
-}
-
-/* How far the stream of a source has come; 0: it does not run here. */
-static uint64_t read_of(struct fan_out *f, struct str source)
-{
+    struct fan_out *f = ctx;
     struct peer peer;
 
     if (str_equal(source, f->owner.topic))
@@ -52,69 +29,20 @@ static uint64_t read_of(struct fan_out *f, struct str source)
     return read_position_version(peer.reader);
 }
 
-/* The stream has come to what the jobs, of one source, ask for. */
-static bool is_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t n)
+/* Those of another source that failed, or that may not be settled, wait. */
+static struct fan_out_reach reach_of(const struct version *v)
 {
-    const uint64_t read = read_of(f, jobs[0].source) + READ_POSITION_GAP;
-
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].at_least > read)
-            return false;
-    return true;
-}
-
-/* A run goes on as a whole: what is done of it counts for all of its jobs. */
-static bool is_run_read(struct fan_out *f, const struct stored_fan_out *jobs, size_t n,
-                        size_t at)
-{
-    if (jobs[at].run == 0)
-        return is_read(f, &jobs[at], 1);
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].run == jobs[at].run && !is_read(f, &jobs[i], 1))
-            return false;
-    return true;
-}
-
-/* Another source that is away does not keep the topic's own changes waiting. */
-static size_t leave_away(struct version *v, struct stored_fan_out *jobs, size_t n)
-{
-    const bool rests = clock_mono_ms() < v->foreign_ms || !v->f->settled;
-    struct stored_fan_out *kept_of = mem_alloc(n + 1, sizeof(*kept_of));
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!fan_out_is_foreign(v->f, &jobs[i]) || (!rests && is_run_read(v->f, jobs, n, i)))
-            kept_of[kept++] = jobs[i];
-    memcpy(jobs, kept_of, kept * sizeof(*jobs));
-    free(kept_of);
-    return kept;
-}
-
-static uint64_t highest_of(const struct stored_fan_out *jobs, size_t n)
-{
-    uint64_t highest = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].at_least > highest)
-            highest = jobs[i].at_least;
-    return highest;
-}
-
-static int64_t oldest_of(const struct stored_fan_out *jobs, size_t n)
-{
-    int64_t oldest_ms = INT64_MAX;
-
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].created_ms < oldest_ms)
-            oldest_ms = jobs[i].created_ms;
-    return oldest_ms;
+    return (struct fan_out_reach){.topic = v->f->owner.topic,
+                                  .others = clock_mono_ms() >= v->foreign_ms && v->f->settled,
+                                  .read_of = read_of,
+                                  .ctx = v->f};
 }
 
 /* What the store had when there were so many puts. */
 static void note_look(struct version *v, const struct stored_fan_out *jobs, size_t n,
                       uint64_t puts)
 {
-    const int64_t oldest_ms = oldest_of(jobs, n);
+    const int64_t oldest_ms = fan_out_jobs_oldest_ms(jobs, n);
 
     pthread_mutex_lock(&v->f->lock);
     v->seen = puts;
@@ -155,21 +83,22 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
 {
     struct fan_out *f = v->f;
     struct stored_fan_out *together = mem_alloc(n, sizeof(*together));
-    const size_t n_together = gather(jobs, n, together);
+    const size_t n_together = fan_out_jobs_gather(jobs, n, together);
+    const struct fan_out_reach reach = reach_of(v);
     uint64_t run = together[0].run;
     bool ok = true;
 
-    *waits = !is_read(f, together, n_together);
+    *waits = !fan_out_jobs_are_read(&reach, together, n_together);
     if (!*waits && run == 0) {
         run = together[0].id;
         ok = store_begin_fan_outs(f->opt.store, &f->owner, &together[0],
-                                  together[n_together - 1].id, highest_of(together, n_together),
-                                  0, clock_wall_ms(), err);
+                                  together[n_together - 1].id,
+                                  fan_out_jobs_highest(together, n_together), 0, clock_wall_ms(), err);
     }
     if (*waits) {
         note_wait(v);
     } else if (ok) {
-        fan_out_run_begin(&v->run, run, fan_out_is_foreign(f, &together[0]), together,
+        fan_out_run_begin(&v->run, run, fan_out_job_is_foreign(&reach, &together[0]), together,
                           n_together);
         note_begin(v);
     }
@@ -180,6 +109,7 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
 /* *waits: there are jobs, which cannot begin yet. */
 bool fan_out_look(struct version *v, bool *waits, struct err *err)
 {
+    const struct fan_out_reach reach = reach_of(v);
     struct fan_out *f = v->f;
     struct arena *a = arena_new();
     struct stored_fan_out *jobs = NULL;
@@ -196,7 +126,7 @@ bool fan_out_look(struct version *v, bool *waits, struct err *err)
 
     if (ok) {
         note_look(v, jobs, n, puts);
-        n = leave_away(v, jobs, n);
+        n = fan_out_jobs_leave_away(&reach, jobs, n);
         v->look_ms = clock_mono_ms() + (f->settled ? FAN_OUT_LOOK_MS : FAN_OUT_POLL_MS);
         *waits = !f->settled;
     }

@@ -97,7 +97,5 @@ void fan_out_leave_out(struct version *v);
 /* Begin a run of what the store has for the version, if it can.  *waits: there are jobs, which
  * cannot begin yet. */
 bool fan_out_look(struct version *v, bool *waits, struct err *err) MUST_CHECK;
-/* It is of another topic's log. */
-bool fan_out_is_foreign(const struct fan_out *f, const struct stored_fan_out *job);
 
 #endif

@@ -19,6 +19,7 @@ libsync_a_SOURCES = \
 	%D%/change_unit.c     %D%/change_parts.h \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/failover.c        %D%/failover.h \
+	%D%/fan_out_jobs.c    %D%/fan_out_jobs.h \
 	%D%/fan_out_look.c    %D%/fan_out_parts.h \
 	%D%/fan_out_put.c     %D%/fan_out.h \
 	%D%/fan_out_run.c     %D%/fan_out_run.h \

@@ -46,6 +46,7 @@ librebalance_a_SOURCES = \
 	%D%/node_topics.c \
 	%D%/node_version_create.c \
 	%D%/node_version_drop.c \
+	%D%/page_wait.c       %D%/page_wait.h \
 	%D%/table_sync.c      %D%/table_sync.h \
 	%D%/tally.c           %D%/tally.h
 rebalance_libs = librebalance.a $(sync_libs)

@@ -2,6 +2,7 @@
 
 #include "rebalance/table_sync.h"
 
+#include "rebalance/page_wait.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
@@ -96,65 +97,15 @@ bool table_sync_begin(struct store *store, struct mysql_conn *conn, const struct
 
 /* ---- a page on its way ---- */
 
-/* Shared with the ticket that waits for it. */
-struct page_note {
-    bool done, lost; /* atomic */
-    unsigned refs;   /* atomic */
-};
-
-static void unref_note(struct page_note *n)
-{
-    if (__atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(n);
-}
-
-static void on_page_done(void *ctx, enum outcome worst)
-{
-    struct page_note *n = ctx;
-
-    /* A refused document is a dead letter; one that was given up is read again. */
-    if (worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED)
-        __atomic_store_n(&n->lost, true, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
-    unref_note(n);
-}
-
-static void on_page_lost(void *ctx)
-{
-    struct page_note *n = ctx;
-
-    __atomic_store_n(&n->lost, true, __ATOMIC_RELEASE);
-    unref_note(n);
-}
-
-static bool wait_page(const struct table_sync *s, struct page_note *n, struct err *err)
-{
-    bool ok = true;
-
-    while (ok && !__atomic_load_n(&n->done, __ATOMIC_ACQUIRE)) {
-        if (__atomic_load_n(&n->lost, __ATOMIC_ACQUIRE))
-            ok = err_set(err, ERR_RETRY, "its index was taken away meanwhile");
-        else if (stop_wait(s->stop, POLL_MS))
-            ok = err_set(err, ERR_STOP, "stopping");
-    }
-    unref_note(n);
-    return ok;
-}
-
 static bool hand_over(const struct table_sync *s, const struct changed_row *rows, size_t n,
                       struct err *err)
 {
     const uint64_t read = read_position_version(pipeline_read_position(s->pipeline));
-    struct page_note *note = mem_alloc(1, sizeof(*note));
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
+    struct ticket *ticket;
+    struct page_wait *wait = page_wait_new(&ticket);
     size_t n_writes = 0;
 
-    note->refs = 2;
-
-    struct ticket *ticket = ticket_new_cb(on_page_done, note);
-
-    ticket_on_abandon(ticket, on_page_lost);
     for (size_t i = 0; i < n; i++)
         if (rows[i].id.len > 0)
             writes[n_writes++] = (struct doc_write){.target = target_ref(s->target),
@@ -174,10 +125,11 @@ static bool hand_over(const struct table_sync *s, const struct changed_row *rows
     }
     free(writes);
     ticket_done(ticket, OUTCOME_DELIVERED);
-    if (taken)
-        return wait_page(s, note, err);
-    unref_note(note);
-    return false;
+
+    const bool done = taken && page_wait_end(wait, s->stop, err);
+
+    page_wait_free(wait);
+    return done;
 }
 
 /* ---- a run ---- */

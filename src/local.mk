@@ -8,7 +8,9 @@ libservice_a_SOURCES = \
 	%D%/json.h %D%/json_reader.c %D%/json_text.c %D%/json_writer.c \
 	%D%/statistic.c %D%/statistic.h \
 	%D%/metric.c %D%/metric.def %D%/metric.h %D%/metric_process.c \
-	%D%/mysql.c %D%/mysql.h %D%/mysql_quote.c %D%/mysql_trace.c %D%/mysql_trace.h \
+	%D%/mysql.c %D%/mysql.h %D%/mysql_errors.c %D%/mysql_errors.h \
+	%D%/mysql_quote.c \
+	%D%/mysql_trace.c %D%/mysql_trace.h \
 	%D%/problem.c %D%/problem.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
 	%D%/search_pages.c %D%/search_pages.h \

@@ -303,11 +303,6 @@ void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
     __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
 }
 
-const char *index_build_index(const struct index_build *b)
-{
-    return b->index;
-}
-
 const char *index_build_alias(const struct index_build *b)
 {
     return b->alias;

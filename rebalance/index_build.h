@@ -62,7 +62,6 @@ void index_build_ask_to_stop(struct index_build *b); /* does not wait */
 void index_build_stop(struct index_build *b);
 void index_build_free(struct index_build *b);
 
-const char *index_build_index(const struct index_build *b);
 const char *index_build_alias(const struct index_build *b);
 struct pipeline *index_build_pipeline(const struct index_build *b);
 uint64_t index_build_number(const struct index_build *b);

@@ -61,6 +61,4 @@ struct http_request {
     void *ctx;
 };
 
-const char *http_outcome_name(enum http_outcome outcome);
-
 #endif

@@ -306,13 +306,3 @@ void http_exchange_end(struct http_exchange *x, CURLcode code, const char *addre
         result->retry_after_ms =
             1000 * (retry_after_s < RETRY_AFTER_MAX_S ? retry_after_s : RETRY_AFTER_MAX_S);
 }
-
-const char *http_outcome_name(enum http_outcome outcome)
-{
-    switch (outcome) {
-    case HTTP_ANSWERED: return "answered";
-    case HTTP_NOT_SENT: return "not sent";
-    case HTTP_UNKNOWN: return "unknown";
-    }
-    return "unknown";
-}

@@ -32,17 +32,6 @@ const char *request_method_name(enum request_method m)
     return m < N_METHODS ? method_name[m] : "?";
 }
 
-const char *request_role_name(enum request_role r)
-{
-    switch (r) {
-    case ROLE_NONE: return "none";
-    case ROLE_VIEWER: return "viewer";
-    case ROLE_OPERATOR: return "operator";
-    case ROLE_ADMIN: return "admin";
-    }
-    return "unknown";
-}
-
 /* ---- the target ---- */
 
 static int hex_digit(char c)

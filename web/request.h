@@ -68,7 +68,6 @@ struct response {
 
 enum request_method request_method_parse(struct str name);
 const char *request_method_name(enum request_method m);
-const char *request_role_name(enum request_role r);
 
 /*
  * Split and decode "/a/b?c=d".  The strings live in a.  Refused: anything but an absolute path,

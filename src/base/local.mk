@@ -24,7 +24,6 @@ libbase_a_SOURCES = \
 	%D%/random.c  %D%/random.h \
 	%D%/str.h \
 	%D%/thread.c  %D%/thread.h \
-	%D%/timers.c  %D%/timers.h \
 	%D%/unix_path.c %D%/unix_path.h \
 	%D%/utf8.c    %D%/utf8.h
 base_libs = libbase.a

@@ -45,11 +45,6 @@ void value_append_double(struct buf *b, double d)
     b->ptr[b->len] = '\0';
 }
 
-void value_append_string(struct buf *b, struct str s)
-{
-    buf_append_json(b, s);
-}
-
 void value_append_base64(struct buf *b, struct str bytes)
 {
     buf_append_char(b, '"');

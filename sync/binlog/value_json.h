@@ -21,8 +21,6 @@ void value_append_uint(struct buf *b, uint64_t u);
 /* Not finite (possible in a VECTOR): null. */
 void value_append_float(struct buf *b, float f);
 void value_append_double(struct buf *b, double d);
-/* "…" with what JSON needs escaped; what is not UTF-8 becomes U+FFFD. */
-void value_append_string(struct buf *b, struct str s);
 /* "…" in base64. */
 void value_append_base64(struct buf *b, struct str bytes);
 /* Text as a string; what is not UTF-8 as {"base64":"…"}. */

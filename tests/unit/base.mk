@@ -12,8 +12,7 @@ unit_tests += \
 	%D%/test_nearest \
 	%D%/test_queue \
 	%D%/test_random \
-	%D%/test_thread \
-	%D%/test_timers
+	%D%/test_thread
 tests_unit_test_arena_LDADD  = $(base_test_ldadd)
 tests_unit_test_buf_LDADD    = $(base_test_ldadd)
 tests_unit_test_bytes_LDADD  = $(base_test_ldadd)
@@ -28,4 +27,3 @@ tests_unit_test_nearest_LDADD = $(base_test_ldadd)
 tests_unit_test_queue_LDADD  = $(base_test_ldadd)
 tests_unit_test_random_LDADD = $(base_test_ldadd)
 tests_unit_test_thread_LDADD = $(base_test_ldadd)
-tests_unit_test_timers_LDADD = $(base_test_ldadd)

@@ -8,17 +8,11 @@ the engine gives the new document; then as many with nothing else going on.  Pri
 MILLRACE names the daemon's program.
 """
 import argparse
-import os
 import statistics
-import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "integration"))
-
-import servers  # noqa: E402
-import test_fan_out  # noqa: E402
-import world  # noqa: E402
+from bench_world import bench_world, percentile  # first: it knows where the others are
+import test_fan_out
 
 
 class Changes:
@@ -46,10 +40,6 @@ class Changes:
         return took
 
 
-def percentile(values, p):
-    return sorted(values)[min(len(values) - 1, int(len(values) * p / 100))]
-
-
 def one_round(w, daemon, changes, number):
     before = test_fan_out.runs(daemon)
     since = time.monotonic()
@@ -68,18 +58,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--orders", type=int, default=10000)
     options = parser.parse_args()
-    options.seed, options.server = 1, "mariadb"
-    w = world.World("bench.fan_out", options)
-    try:
+    with bench_world("fan_out") as w:
         test_fan_out.load(w, options.orders)
         daemon = test_fan_out.follow(w)
         changes = Changes(w, options.orders)
         rounds = [one_round(w, daemon, changes, i) for i in range(options.rounds)]
         names = "seconds", "p50 meanwhile", "p99 meanwhile", "p50 alone", "p99 alone"
         print(", ".join(f"{name} {statistics.median(values):.2f}" for name, values in zip(names, zip(*rounds))))
-        w.leave(True)
-    finally:
-        servers.stop_all()
 
 
 if __name__ == "__main__":

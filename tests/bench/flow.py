@@ -8,19 +8,12 @@ customer, one in fifty a product.  Prints the statements of all kinds for each d
 order took from its COMMIT until the engine gave the new document.  MILLRACE names the daemon's program.
 """
 import argparse
-import os
 import random
-import sys
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "integration"))
-
-import servers  # noqa: E402
-import test_cost  # noqa: E402
-import world  # noqa: E402
-from fan_out import percentile  # noqa: E402
+from bench_world import bench_world, percentile  # first: it knows where the others are
+import test_cost
 
 WATCHED = test_cost.ORDERS  # an order that nothing else changes
 
@@ -60,17 +53,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rates", type=int, nargs="+", default=[1, 20, 100, 200, 300, 500, 1000])
     options = parser.parse_args()
-    options.seed = 1
-    w = world.World("bench.flow", options)
-    try:
+    with bench_world("flow", options.server) as w:
         w.load_shop(test_cost.CUSTOMERS, test_cost.PRODUCTS, test_cost.ORDERS)
         daemon = w.follow(w.shop_definitions())
         test_cost.settle(daemon)
         for rate in options.rates:
             one_rate(w, daemon, rate, options.seconds)
-        w.leave(True)
-    finally:
-        servers.stop_all()
 
 
 if __name__ == "__main__":

@@ -8,16 +8,11 @@ All rows are changed while the daemon is away; from its start until everything i
 second, and how often the one is as fast as the other.  MILLRACE names the daemon's program.
 """
 import argparse
-import os
 import statistics
-import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "integration"))
-
-import servers  # noqa: E402
-import world  # noqa: E402
+from bench_world import bench_world  # first: it knows where the others are
+import servers
 
 SCHEMA = """
 CREATE TABLE digit (d INT PRIMARY KEY);
@@ -53,10 +48,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=50000)
     options = parser.parse_args()
-    options.seed, options.server = 1, "mariadb"
-    w = world.World("bench.reread", options)
     rates = {"row images": [], "read again": []}
-    try:
+    with bench_world("reread") as w:
         load(w, options.rows)
         drain(w, {"table": "goods"}, options.rows)  # the engine warms up
         for _ in range(options.rounds):
@@ -65,9 +58,6 @@ def main():
                 print(f"{name}: {rates[name][-1]:,.0f} documents/s", flush=True)
         images, again = (statistics.median(r) for r in rates.values())
         print(f"row images {images:,.0f}, read again {again:,.0f} documents/s: a factor of {images / again:.1f}")
-        w.leave(True)
-    finally:
-        servers.stop_all()
 
 
 if __name__ == "__main__":

@@ -44,6 +44,15 @@ static void write_whole(struct rig *r, int id, uint64_t version)
     rig_wait_done(r);
 }
 
+/* Started, with row 1 written whole at version: text "a", part "x". */
+static struct rig *start_with_row(struct rig *r, uint64_t version)
+{
+    rig_start(r, NULL);
+    set(r, 1, "a", "x");
+    write_whole(r, 1, version);
+    return r;
+}
+
 static void write_area(struct rig *r, int id, uint64_t version)
 {
     rig_refresh_area(r, id, version);
@@ -61,11 +70,8 @@ static size_t updates_sent(struct rig *r)
 
 static void an_area_is_read_and_written_alone(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     set(r, 1, "not read", "y");
     write_area(r, 1, 200);
     rig_check_parts(r, 1, 101, "a", "y");
@@ -82,11 +88,8 @@ static void an_update_whose_answer_is_lost_is_repeated_and_applied_once(void **s
         {.act = FAKE_ITEM_LESS, .applied = true, .times = 1},
         {.act = FAKE_RESET, .times = 1},
     };
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     for (size_t i = 0; i < ARRAY_LEN(lost); i++) {
         char part[16];
 
@@ -153,11 +156,8 @@ static void a_late_copy_of_an_update_brings_no_deleted_document_back(void **stat
 
 static void a_whole_write_stands_for_every_area_up_to_its_version(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 300);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 300);
     rig_set_part(r, 1, "read before");
     write_area(r, 1, 300);
     rig_check_parts(r, 1, 300, "a", "x");
@@ -177,11 +177,8 @@ static void an_area_of_a_document_that_is_not_there_becomes_a_whole_read(void **
 
 static void an_area_of_a_row_that_is_gone_deletes_the_document(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     rig_set_row(r, 1, NULL);
     write_area(r, 1, 200);
     rig_check_gone(r, 1);
@@ -189,11 +186,8 @@ static void an_area_of_a_row_that_is_gone_deletes_the_document(void **state)
 
 static void an_area_that_no_document_can_be_made_of_is_a_dead_letter_of_the_whole(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     rig_set_row(r, 1, "reject");
     write_area(r, 1, 200);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
@@ -208,11 +202,8 @@ static void an_area_that_no_document_can_be_made_of_is_a_dead_letter_of_the_whol
 
 static void after_eighteen_updates_the_whole_document_is_written(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 1000);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 1000);
     rig_set_row(r, 1, "b");
     for (uint64_t i = 1; i <= AREA_UPDATES_MAX; i++)
         write_area(r, 1, 1000 + 1000 * i);
@@ -228,11 +219,8 @@ static void after_eighteen_updates_the_whole_document_is_written(void **state)
 /* The version that updates have raised lies above that of the next event. */
 static void a_whole_write_between_updates_is_not_lost(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 1000);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 1000);
     for (uint64_t i = 1; i <= 10; i++)
         write_area(r, 1, 1000 + 1000 * i);
     rig_set_row(r, 1, "b");
@@ -242,11 +230,8 @@ static void a_whole_write_between_updates_is_not_lost(void **state)
 
 static void a_delete_between_updates_is_not_lost(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 1000);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 1000);
     for (uint64_t i = 1; i <= 10; i++)
         write_area(r, 1, 1000 + 1000 * i);
     rig_set_row(r, 1, NULL);
@@ -314,11 +299,8 @@ static void a_document_from_before_there_were_areas_is_written_whole(void **stat
 
 static void a_conflict_of_two_updates_becomes_a_whole_read(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     set(r, 1, "b", "y");
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.id = "1",
@@ -332,11 +314,8 @@ static void a_conflict_of_two_updates_becomes_a_whole_read(void **state)
 
 static void an_update_that_the_engine_cannot_do_becomes_a_whole_read(void **state)
 {
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     set(r, 1, "b", "y");
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.id = "1", .times = 5, .status = 500, .type = "x"});
@@ -352,11 +331,8 @@ static void where_no_script_runs_documents_are_written_whole(void **state)
                                       .status = 400,
                                       .type = "illegal_argument_exception",
                                       .reason = "cannot execute [inline] scripts"};
-    struct rig *r = *state;
+    struct rig *r = start_with_row(*state, 100);
 
-    rig_start(r, NULL);
-    set(r, 1, "a", "x");
-    write_whole(r, 1, 100);
     set(r, 1, "b", "y");
     fake_search_add_rule(r->fake, &refusal);
     write_area(r, 1, 200);

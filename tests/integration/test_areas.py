@@ -4,7 +4,7 @@ import time
 import oracle
 from servers import Engine, Failed, wait_until
 from test_kill import Writer, start_build
-from test_relations import SCHEMA, Catalogue, tables
+from test_relations import SCHEMA, Catalogue, tables, work_builds_and_kills
 from workload import Workload
 
 
@@ -215,14 +215,7 @@ def test_areas_are_right_under_random_work_builds_and_kills(w):
     work, connection = Catalogue(w.rng), w.db.connect(w.schema)
     work.run(connection, 200)
     daemon = w.follow(in_areas(w.definitions(*tables())), delivery={"read_window": "0s"})  # else few changes stay alone
-    for _ in range(6):
-        work.run(connection, 60)
-        daemon.command("index", "create", f"{w.schema}.product", "--no-wait", ok=None)
-        work.run(connection, 40)
-        daemon.kill()
-        work.run(connection, 20)
-        daemon.start()
-    work.run(connection, 60)
+    work_builds_and_kills(w, daemon, work, connection, 6)
     w.equal(daemon, seconds=60)
     for _ in range(20):  # it is not for nothing: areas are written
         if written(daemon) >= 20:

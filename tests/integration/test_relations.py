@@ -100,12 +100,8 @@ class Catalogue:
                 cursor.execute("COMMIT" if self.rng.random() < 0.95 else "ROLLBACK")
 
 
-def test_every_form_of_relation_is_right_under_random_work_builds_and_kills(w):
-    w.load(SCHEMA)
-    work, connection = Catalogue(w.rng), w.db.connect(w.schema)
-    work.run(connection, 200)
-    daemon = w.follow(w.definitions(*tables()))
-    for _ in range(3):
+def work_builds_and_kills(w, daemon, work, connection, rounds):
+    for _ in range(rounds):
         work.run(connection, 60)
         daemon.command("index", "create", f"{w.schema}.product", "--no-wait", ok=None)
         work.run(connection, 40)
@@ -113,6 +109,14 @@ def test_every_form_of_relation_is_right_under_random_work_builds_and_kills(w):
         work.run(connection, 20)
         daemon.start()
     work.run(connection, 60)
+
+
+def test_every_form_of_relation_is_right_under_random_work_builds_and_kills(w):
+    w.load(SCHEMA)
+    work, connection = Catalogue(w.rng), w.db.connect(w.schema)
+    work.run(connection, 200)
+    daemon = w.follow(w.definitions(*tables()))
+    work_builds_and_kills(w, daemon, work, connection, 3)
     w.sql(*(work.link() for _ in range(30)))  # deletes may have left few
     w.equal(daemon, seconds=60)
     filled = sum(bool(d["tags"]) for _, d, _ in w.engine.documents(w.index("product")))

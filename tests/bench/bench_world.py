@@ -1,0 +1,31 @@
+"""What benches in a world of their own share: a database, an engine and daemons, as integration tests have them.
+
+Import it before anything of tests/integration, which it puts on the path.
+"""
+import contextlib
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+
+import servers  # noqa: E402
+import world  # noqa: E402
+
+
+@contextlib.contextmanager
+def bench_world(name, server="mariadb"):
+    """A World, thrown away at the end; all that it started ends, however that comes."""
+    class Options:
+        seed = 1
+
+    Options.server = server
+    try:
+        w = world.World(f"bench.{name}", Options)
+        yield w
+        w.leave(True)
+    finally:
+        servers.stop_all()
+
+
+def percentile(values, p):
+    return sorted(values)[min(len(values) - 1, int(len(values) * p / 100))]

@@ -85,6 +85,58 @@ void node_forget_gone(struct coordinator *co)
     pthread_mutex_unlock(&co->lock);
 }
 
+/* A database that tables of an index are in. */
+struct housing {
+    struct str database;
+    bool found;
+};
+
+static void note_database(void *ctx, const struct database_definition *db)
+{
+    struct housing *h = ctx;
+
+    h->found = h->found || str_equal(db->name, h->database);
+}
+
+static bool houses(const struct definitions *d, const struct table_definition *lead,
+                   struct str database)
+{
+    struct housing h = {database, false};
+    const struct table_definition **members;
+    struct arena *a = arena_new();
+    struct str of, table;
+    size_t n = 0;
+
+    if (lead->pattern.len > 0)
+        definition_pattern_databases(d, lead, note_database, &h);
+    else if (definition_members(d, lead, NULL, NULL, a, &members, &n))
+        for (size_t i = 0; i < n; i++)
+            h.found = h.found || (definition_split_table(members[i]->table, &of, &table) &&
+                                  str_equal(of, database));
+    arena_free(a);
+    return h.found;
+}
+
+static bool add_own_servers(struct version_spec *spec, const struct definitions *d,
+                            const struct topic_definition *topic, const char *folder,
+                            struct err *err)
+{
+    for (size_t i = 0; i < d->n_databases; i++) {
+        const struct database_definition *db = &d->databases[i];
+        struct server_access *server;
+
+        if (!db->own_server || !str_equal(db->topic, topic->name) ||
+            !houses(spec->definitions, spec->table, db->name))
+            continue;
+        if (!server_access_new(&server, topic, db, folder, err))
+            return false;
+        spec->own = mem_resize(spec->own, spec->n_own + 1, sizeof(*spec->own));
+        spec->own[spec->n_own++] =
+            (struct database_server){strndup(db->name.ptr, db->name.len), server};
+    }
+    return true;
+}
+
 /* One of another topic only where it shows tables of this one. */
 static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
                      const struct catalogue *c, struct str for_topic)
@@ -93,7 +145,6 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     struct definitions *now = node_definitions(co);
     struct buf name = {0}, write_alias = {0}, alias = {0};
     struct err err = {0};
-    struct str database = {0}, table;
 
     node_index_name(&name, v->index, v->number);
     node_write_alias(&write_alias, v->index, v->number);
@@ -108,10 +159,8 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     const struct topic_definition *topic = definitions_topic(now, v->topic);
     const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
                     topic != NULL &&
-                    (spec->table->table.len == 0 ||
-                     definition_split_table(spec->table->table, &database, &table)) &&
-                    server_access_new(&spec->server, topic, definitions_database(now, database),
-                                      co->opt.data_dir, &err);
+                    server_access_new(&spec->server, topic, NULL, co->opt.data_dir, &err) &&
+                    add_own_servers(spec, now, topic, co->opt.data_dir, &err);
 
     definitions_unref(now);
     if (!ok) {

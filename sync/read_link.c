@@ -39,7 +39,7 @@ static bool is_replica(struct read_link *l)
 
 static bool connect(struct read_link *l, struct server_access *server, struct err *err)
 {
-    if (l->conn != NULL && l->server == server)
+    if (l->conn != NULL && server_access_equal(l->server, server))
         return true;
     read_link_close(l);
     if (server->replica ? !mysql_conn_open(&l->conn, &server->options, err)
@@ -88,7 +88,8 @@ static void leave_alone(struct read_link *l, struct server_access *replica,
 
 static bool is_away(const struct read_link *l, const struct server_access *replica)
 {
-    return l->away == replica && clock_mono_ms() < l->away_until_ms;
+    return l->away != NULL && server_access_equal(l->away, replica) &&
+           clock_mono_ms() < l->away_until_ms;
 }
 
 bool read_link_open(struct read_link *l, struct server_access *server, uint64_t at_least,

@@ -15,6 +15,11 @@ void version_spec_free(struct version_spec *v)
         return;
     definitions_unref(v->definitions);
     server_access_unref(v->server);
+    for (size_t i = 0; i < v->n_own; i++) {
+        server_access_unref(v->own[i].server);
+        free(v->own[i].database);
+    }
+    free(v->own);
     free(v->index);
     free(v->topic);
     free(v->alias);
@@ -29,11 +34,26 @@ struct version_spec *version_spec_copy(const struct version_spec *v)
     *copy = *v;
     definitions_ref(copy->definitions);
     server_access_ref(copy->server);
+    copy->own = mem_alloc(v->n_own + 1, sizeof(*copy->own));
+    for (size_t i = 0; i < v->n_own; i++)
+        copy->own[i] = (struct database_server){mem_copy(v->own[i].database),
+                                                server_access_ref(v->own[i].server)};
     copy->index = mem_copy(v->index);
     copy->topic = mem_copy(v->topic);
     copy->alias = mem_copy(v->alias);
     copy->write_alias = mem_copy(v->write_alias);
     return copy;
+}
+
+struct server_access *version_spec_server(const struct version_spec *v, struct str table)
+{
+    struct str database, name;
+
+    if (definition_split_table(table, &database, &name))
+        for (size_t i = 0; i < v->n_own; i++)
+            if (str_equal(str_from(v->own[i].database), database))
+                return v->own[i].server;
+    return v->server;
 }
 
 void version_specs_free(struct version_spec **specs, size_t n)
@@ -62,7 +82,7 @@ static struct target *new_target(const struct version_spec *v,
     reading->plan = plan;
     reading->alias = mem_copy(v->alias);
     reading->number = v->number;
-    reading->server = server_access_ref(v->server);
+    reading->server = server_access_ref(version_spec_server(v, table_name(t)));
     reading->stopped = plan == NULL;
     reading->filling = v->filling;
     target->plan = reading;
@@ -70,7 +90,7 @@ static struct target *new_target(const struct version_spec *v,
     target->version_min = v->version_min;
     target->abroad = plan != NULL && plan_n_topics(plan) > 1;
     /* What a replica shows may be behind what the followed server showed before. */
-    if (plan != NULL && !v->server->replica)
+    if (plan != NULL && !reading->server->replica)
         target->areas = plan_areas(plan, &target->n_areas, NULL);
     return target;
 }

@@ -20,11 +20,19 @@ struct schemas;
 struct table_definition;
 
 /* One index version that a source writes to. */
+/* A database that has a server of its own. */
+struct database_server {
+    char *database; /* as definitions call it */
+    struct server_access *server;
+};
+
 struct version_spec {
     struct definitions *definitions; /* as the version was built */
     const struct table_definition *table; /* the lead of its index */
     char *topic; /* of the table: whose owner writes the documents */
-    struct server_access *server; /* where its documents are read again */
+    struct server_access *server; /* the topic's, where documents are read again, … */
+    struct database_server *own;  /* … but those of tables of these databases */
+    size_t n_own;
     char *index;                  /* "orders_v2" */
     char *alias;                  /* "orders" */
     uint64_t number;              /* 2 */
@@ -36,6 +44,9 @@ struct version_spec {
 void version_spec_free(struct version_spec *v); /* NULL is fine */
 /* Copies strings, takes references. */
 struct version_spec *version_spec_copy(const struct version_spec *v) RETURNS_NONNULL MUST_CHECK;
+/* Where documents of this table of its index are read again; borrowed. */
+struct server_access *version_spec_server(const struct version_spec *v,
+                                          struct str table) RETURNS_NONNULL;
 void version_specs_free(struct version_spec **specs, size_t n);
 struct version_spec **version_specs_copy(const struct version_spec *const *specs,
                                          size_t n) RETURNS_NONNULL MUST_CHECK;

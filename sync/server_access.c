@@ -179,6 +179,23 @@ void server_access_unref(struct server_access *a)
     free(s);
 }
 
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool server_access_equal(const struct server_access *a, const struct server_access *b)
+{
+    const struct mysql_options *o = &a->options, *p = &b->options;
+
+    return a == b || (a->replica == b->replica && o->port == p->port && same(o->host, p->host) &&
+                      same(o->socket, p->socket) && same(o->user, p->user) &&
+                      same(o->password, p->password) && o->tls.enabled == p->tls.enabled &&
+                      o->tls.verify == p->tls.verify && same(o->tls.ca_file, p->tls.ca_file) &&
+                      same(o->tls.cert_file, p->tls.cert_file) &&
+                      same(o->tls.key_file, p->tls.key_file));
+}
+
 const char *server_access_name(const struct server_access *a)
 {
     return strings_of(a)->name;

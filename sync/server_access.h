@@ -34,6 +34,9 @@ bool server_access_new(struct server_access **out, const struct topic_definition
 struct server_access *server_access_ref(struct server_access *a) RETURNS_NONNULL;
 void server_access_unref(struct server_access *a); /* NULL is fine */
 
+/* They lead to the same server in the same way. */
+bool server_access_equal(const struct server_access *a, const struct server_access *b);
+
 /* "127.0.0.1:3306" or the socket's path, for messages; valid as long as a. */
 const char *server_access_name(const struct server_access *a);
 

@@ -115,12 +115,26 @@ static void who_waits_is_woken_when_the_versions_are_taken(void **state)
     assignment_free(t.a);
 }
 
+static void a_table_is_read_again_where_its_database_is(void **state)
+{
+    static struct server_access replica = {.refs = 1};
+    struct version_spec v = spec(NULL, "forum_v1");
+    struct database_server own = {(char *)(uintptr_t) "archive", &replica};
+
+    (void)state;
+    v.own = &own;
+    v.n_own = 1;
+    assert_ptr_equal(version_spec_server(&v, STR("shop.question")), &server);
+    assert_ptr_equal(version_spec_server(&v, STR("archive.answer")), &replica);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wanted_is_taken_when_a_routing_was_made_for_it),
         cmocka_unit_test(a_stopped_version_stays_out_until_others_are_wanted),
         cmocka_unit_test(who_waits_is_woken_when_the_versions_are_taken),
+        cmocka_unit_test(a_table_is_read_again_where_its_database_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,25 @@ static void a_databases_server_takes_from_the_topic_what_it_does_not_say(void **
     server_access_unref(a);
 }
 
+static void servers_are_equal_when_they_are_reached_in_the_same_way(void **state)
+{
+    const struct topic_definition topic = {
+        .server = {.address = STR("db1"), .user = STR("millrace"), .password = STR("s3cret")}};
+    const struct database_definition replica = {.own_server = true,
+                                                .server = {.address = STR("db2")}},
+                                     other = {.own_server = true,
+                                              .server = {.user = STR("reader")}};
+    struct server_access *a[] = {access_to(&topic, NULL), access_to(&topic, NULL),
+                                 access_to(&topic, &replica), access_to(&topic, &other)};
+
+    (void)state;
+    assert_true(server_access_equal(a[0], a[1]));
+    assert_false(server_access_equal(a[0], a[2]));
+    assert_false(server_access_equal(a[0], a[3]));
+    for (size_t i = 0; i < ARRAY_LEN(a); i++)
+        server_access_unref(a[i]);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -107,6 +126,7 @@ int main(void)
         cmocka_unit_test(the_first_line_of_the_file_is_the_password),
         cmocka_unit_test(an_address_is_a_host_with_or_without_port_or_a_socket),
         cmocka_unit_test(a_databases_server_takes_from_the_topic_what_it_does_not_say),
+        cmocka_unit_test(servers_are_equal_when_they_are_reached_in_the_same_way),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -18,6 +18,7 @@ librebalance_a_SOURCES = \
 	%D%/node_areas.c \
 	%D%/node_build.c \
 	%D%/node_dead.c \
+	%D%/node_purged.c \
 	%D%/node_definition.c \
 	%D%/node_delivery.c \
 	%D%/node_delivery_set.c \

@@ -54,6 +54,7 @@ void coordinator_close(struct coordinator *co)
     peers_free(co->peers);
     node_free_rebuilds(co);
     node_free_timed(co);
+    node_free_purged(co);
     delivery_values_free(co->values);
     definitions_unref(co->definitions);
     node_catalogue_free(co->catalogue);
@@ -171,6 +172,21 @@ static bool is_replaced(const struct coordinator *co, const char *index)
     return false;
 }
 
+/* What a build writes is not purged. */
+static bool is_being_built(const struct coordinator *co, const char *index)
+{
+    for (size_t i = 0; i < co->n_builds; i++) {
+        struct index_build *b = co->builds[i];
+        const char *alias = index_build_alias(b);
+        const size_t len = strlen(alias);
+
+        if (strncmp(index, alias, len) == 0 && strncmp(index + len, "_v", 2) == 0 &&
+            strtoull(index + len + 2, NULL, 10) == index_build_number(b))
+            return true;
+    }
+    return false;
+}
+
 /* It says no because of what this index or its documents are, and not to everybody. */
 static bool is_its_own(const struct err *why)
 {
@@ -191,19 +207,21 @@ static bool is_waited_for(const struct coordinator *co, const char *index)
 }
 
 /*
- * One held index must not stop the others: when it fills the queue, or a build or foreign keys wait for it, its
- * table is stopped, and a rebuild brings it back.  Trouble that may be that of the whole engine (log-in, full disks, nobody
+ * One held index must not stop the others: when it fills the queue and its changes cannot be purged, or a build or
+ * foreign keys wait for it, its table is stopped, and a rebuild brings it back.  Trouble that may be that of the whole engine (log-in, full disks, nobody
  * there) is waited for, unless others were written meanwhile.
  */
 static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
                           const struct delivery_status *s, size_t n_live)
 {
-    const size_t max = delivery_get(co->delivery).bytes_max;
+    const struct delivery_settings settings = delivery_get(co->delivery);
+    const bool fills = s->bytes_held >= settings.bytes_max / 2 &&
+                       (settings.purge == PURGE_OFF || is_being_built(co, h->index));
     const int64_t held_ms = clock_mono_ms() - h->since_ms;
 
     if (held_ms > REPLACED_MS && is_replaced(co, h->index))
         return true;
-    return (s->bytes_held >= max / 2 || any_is_finishing(co) || is_waited_for(co, h->index)) &&
+    return (fills || any_is_finishing(co) || is_waited_for(co, h->index)) &&
            held_ms > HELD_MS &&
            count_held(co) < n_live && (is_its_own(&h->why) || s->good_ms > h->since_ms);
 }
@@ -291,7 +309,8 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
     /* Once more, for those whose 0 means something. */
-    if (!delivery_set(co->delivery, &settings, &defaults, err) || !note_dead_letters(co, err))
+    if (!delivery_set(co->delivery, &settings, &defaults, err) || !note_dead_letters(co, err) ||
+        !node_load_purged(co, err))
         return false;
     delivery_start(co->delivery);
     pthread_mutex_lock(&co->doing);
@@ -300,6 +319,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     pthread_mutex_unlock(&co->doing);
     co->thread = thread_start("coordinator", coordinator_main, co);
     node_start_syncs(co);
+    node_start_repairs(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -393,6 +413,7 @@ void coordinator_stop(struct coordinator *co)
     if (co->started) {
         pthread_join(co->thread, NULL);
         node_join_syncs(co);
+        node_join_repairs(co);
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     pthread_mutex_lock(&co->doing);

@@ -84,7 +84,7 @@ struct coordinator {
     struct coordination *coordination;
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
-    pthread_t thread, sync_thread;
+    pthread_t thread, sync_thread, repair_thread;
     bool started;        /* atomic */
     bool routes_due; /* atomic: what one topic met concerns documents of another */
     bool tables_changed; /* atomic: DDL was met since rebuilds were tried last */
@@ -121,6 +121,7 @@ struct coordinator {
     size_t n_builds;
     struct finished_build *finished;
     struct held_index *held;
+    struct purged_index *purged; /* those in it are the repair thread's (node_purged.c) */
     struct rebuild_try *rebuild_tries; /* changed only under doing, too */
     struct timed_index *timed;         /* read by time */
 };
@@ -223,6 +224,18 @@ bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size
                            struct err *err) MUST_CHECK;
 /* Under lock, or alone. */
 void node_drop_held(struct coordinator *co, const char *index);
+
+/* ---- node_purged.c ---- */
+struct purged_note;
+/* All of them, or none; as options.purged of delivery.  @thread delivery's */
+bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n,
+                     struct err *err) MUST_CHECK;
+bool node_load_purged(struct coordinator *co, struct err *err) MUST_CHECK; /* at the start */
+void node_start_repairs(struct coordinator *co);
+void node_join_repairs(struct coordinator *co);
+void node_free_purged(struct coordinator *co);
+/* "purged": what is still to be written again, by index. */
+void node_append_purged(struct coordinator *co, struct json_writer *w);
 
 /* ---- node_told.c: what the pipelines tell, on their threads ---- */
 /* They block until it is stored; false: the program ends before it is. */

@@ -258,5 +258,6 @@ struct delivery_options node_delivery_options(struct coordinator *co)
     o.area_floor = on_area_floor;
     o.held = on_held;
     o.event = on_event;
+    o.purged = node_put_purged;
     return o;
 }

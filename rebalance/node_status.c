@@ -342,6 +342,8 @@ static void append_delivery(struct coordinator *co, struct json_writer *w)
     json_put_u64(w, STR("requests"), s.requests);
     json_put_u64(w, STR("requests_failed"), s.requests_failed);
     json_put_u64(w, STR("retries"), s.retries);
+    json_put_u64(w, STR("blocked"), s.blocked);
+    node_append_purged(co, w);
     json_write_key(w, STR("statistics"));
     json_open_object(w);
     if (co->delivery != NULL)

@@ -617,6 +617,11 @@ void delivery_put_statistics(struct delivery *d, struct json_writer *w)
     delivery_metric_put_json(d->metric, w);
 }
 
+void delivery_repaired(struct delivery *d, uint64_t n_changes)
+{
+    delivery_metric_count(d->metric, COUNT_REPAIRED, n_changes);
+}
+
 void delivery_metrics(struct delivery *d, struct buf *out)
 {
     const struct delivery_status s = delivery_status(d);

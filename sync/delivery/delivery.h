@@ -108,6 +108,9 @@ struct delivery_settings delivery_get(struct delivery *d);
 void delivery_stop(struct delivery *d);
 void delivery_free(struct delivery *d); /* NULL is fine */
 
+/* Purged changes were written again.  @thread any */
+void delivery_repaired(struct delivery *d, uint64_t n_changes);
+
 struct delivery_status {
     uint64_t queued, loading, in_flight, bytes_held;
     bool stuck; /* all that is left belongs to indexes that take nothing, or nothing is left */

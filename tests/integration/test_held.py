@@ -112,8 +112,8 @@ def test_a_held_index_does_not_keep_the_build_of_another_from_its_end(w):
     w.equal(daemon)
 
 
-def test_a_held_index_that_fills_the_queue_stops_its_table_while_others_wait_for_room(w):
-    daemon = two_tables(w, delivery={"bytes": "1MiB"})
+def test_without_purging_a_held_index_that_fills_the_queue_stops_its_table_while_others_wait_for_room(w):
+    daemon = two_tables(w, delivery={"bytes": "1MiB", "purge": "off"})
     w.sql("INSERT INTO idle VALUES (2, 2, 'no date')")
     wait_until("a dead letter is there", lambda: daemon.json("dead-letter", "list")["items"])
     w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")

@@ -1,0 +1,441 @@
+/*
+ * Purged changes: kept by key, and read and written again as soon as their index takes something.
+ *
+ * A thread hands over a slice of an index's keys, as reads that another source asks for, and when
+ * all of them are written takes them out of the store, but for those that were purged again.  An
+ * index that is held gets one at a time, which waits as all its changes do, and is what shows that
+ * it goes on where nothing else waits for it.
+ */
+#include "config.h"
+
+#include "rebalance/node.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/store_purged.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/delivery_settings.h"
+#include "sync/read_position.h"
+#include "sync/routing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_MS     50
+#define AGAIN_MS    1000 /* after a slice that was not written */
+#define SLICE_MAX   500
+#define SETTLE_PART 2 /* request timeouts after which what had no answer is not under way */
+
+enum slice_state { SLICE_OUT = 0, SLICE_WRITTEN, SLICE_UNDONE };
+
+/* Shared with its ticket. */
+struct slice {
+    enum slice_state state; /* atomic */
+    unsigned refs;          /* atomic */
+};
+
+/* An index that has purged changes.  Made by whoever stores some; the rest is the thread's. */
+struct purged_index {
+    char *index, *topic;
+    uint64_t changes; /* in the store; guarded by the node's lock */
+    struct slice *slice; /* on its way, or NULL */
+    struct arena *arena; /* of rows */
+    struct stored_purged *rows;
+    size_t n_rows;
+    int64_t again_ms; /* monotonic: not before */
+    uint64_t written; /* changes, since it had none */
+    struct purged_index *next;
+};
+
+/* ---- what is purged ---- */
+
+static char *copy(struct str s)
+{
+    char *c = mem_alloc(s.len + 1, 1);
+
+    memcpy(c, s.ptr, s.len);
+    return c;
+}
+
+/* Under lock. */
+static struct purged_index *find_or_add(struct coordinator *co, struct str index,
+                                        struct str topic)
+{
+    struct purged_index *p = co->purged;
+
+    while (p != NULL && !str_equal(str_from(p->index), index))
+        p = p->next;
+    if (p != NULL)
+        return p;
+    p = mem_alloc(1, sizeof(*p));
+    p->index = copy(index);
+    p->topic = copy(topic);
+    p->next = co->purged;
+    co->purged = p;
+    log_warn("changes of an index that takes nothing are purged; their rows are read again when "
+             "it goes on",
+             KV("index", (const char *)p->index));
+    return p;
+}
+
+static struct stored_purged row_of(const struct purged_note *note, int64_t now_ms)
+{
+    return (struct stored_purged){.topic = str_from(note->target->topic),
+                                  .table = str_from(note->target->table),
+                                  .index = str_from(note->target->index),
+                                  .doc_id = note->id,
+                                  .routing = note->routing,
+                                  .key = note->key,
+                                  .version = note->version,
+                                  .unanswered = note->unanswered,
+                                  .times = 1,
+                                  .at_ms = now_ms};
+}
+
+bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
+{
+    struct coordinator *co = ctx;
+    const int64_t now_ms = clock_wall_ms();
+    struct stored_purged *rows = mem_alloc(n, sizeof(*rows));
+
+    for (size_t i = 0; i < n; i++)
+        rows[i] = row_of(&notes[i], now_ms);
+
+    const bool ok = store_put_purged(co->opt.store, rows, n, err);
+
+    pthread_mutex_lock(&co->lock);
+    for (size_t i = 0; ok && i < n; i++)
+        find_or_add(co, rows[i].index, rows[i].topic)->changes++;
+    pthread_mutex_unlock(&co->lock);
+    free(rows);
+    return ok;
+}
+
+/* ---- a slice on its way ---- */
+
+static void unref_slice(struct slice *s)
+{
+    if (s != NULL && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        free(s);
+}
+
+static void end_slice(struct slice *s, enum slice_state how)
+{
+    __atomic_store_n(&s->state, how, __ATOMIC_RELEASE);
+    unref_slice(s);
+}
+
+/* What became a dead letter is kept as that. */
+static void on_done(void *ctx, enum outcome worst)
+{
+    end_slice(ctx, worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? SLICE_UNDONE
+                                                                        : SLICE_WRITTEN);
+}
+
+static void on_abandon(void *ctx)
+{
+    end_slice(ctx, SLICE_UNDONE);
+}
+
+static void forget_slice(struct purged_index *p)
+{
+    unref_slice(p->slice);
+    p->slice = NULL;
+    arena_free(p->arena);
+    p->arena = NULL;
+    p->n_rows = 0;
+}
+
+static bool is_held(struct coordinator *co, const char *index)
+{
+    bool held = false;
+
+    pthread_mutex_lock(&co->lock);
+    for (const struct held_index *h = co->held; h != NULL; h = h->next)
+        held = held || strcmp(h->index, index) == 0;
+    pthread_mutex_unlock(&co->lock);
+    return held;
+}
+
+static bool load_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    const int64_t settle_ms =
+        (int64_t)delivery_get(co->delivery).request_timeout_ms * SETTLE_PART;
+
+    p->arena = arena_new();
+    return store_load_purged(co->opt.store, p->arena, str_from(p->index),
+                             clock_wall_ms() - settle_ms, is_held(co, p->index) ? 1 : SLICE_MAX,
+                             &p->rows, &p->n_rows, err);
+}
+
+/* Above what is there, and above a copy that may still come. */
+static uint64_t version_for(const struct topic *t, const struct stored_purged *row)
+{
+    const uint64_t read = read_position_version(pipeline_read_position(t->pipeline));
+    const uint64_t least = row->version + row->unanswered;
+
+    return least > read + 1 && least <= read + READ_POSITION_GAP ? least : read + 1;
+}
+
+/* Under doing.  False: its table is not followed now. */
+static bool make_write(struct coordinator *co, const struct stored_purged *row,
+                       struct ticket *ticket, struct doc_write *out)
+{
+    struct topic *t = node_topic(co, row->topic);
+    struct target *target = t == NULL || t->pipeline == NULL
+                                ? NULL
+                                : pipeline_target(t->pipeline, row->index, row->table);
+
+    if (target == NULL)
+        return false;
+    if (__atomic_load_n(&((struct reading *)target->plan)->stopped, __ATOMIC_RELAXED)) {
+        target_unref(target);
+        return false;
+    }
+    *out = (struct doc_write){.target = target,
+                              .ticket = ticket_ref(ticket),
+                              .op = DOC_REFRESH,
+                              .fresh = true,
+                              .gathered = true,
+                              .version = version_for(t, row),
+                              .id = row->doc_id,
+                              .routing = row->routing,
+                              .key = row->key};
+    return true;
+}
+
+/* All of them, or none: then ERR_RETRY. */
+static bool make_writes(struct coordinator *co, const struct purged_index *p,
+                        struct ticket *ticket, struct doc_write *writes, struct err *err)
+{
+    size_t n = 0;
+
+    if (!node_begin(co, err))
+        return false;
+    while (n < p->n_rows && make_write(co, &p->rows[n], ticket, &writes[n]))
+        n++;
+    pthread_mutex_unlock(&co->doing);
+    if (n == p->n_rows)
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        ticket_done(writes[i].ticket, OUTCOME_DELIVERED);
+        target_unref(writes[i].target);
+    }
+    return err_set(err, ERR_RETRY, "its table is not followed now");
+}
+
+static bool hand_over(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    struct doc_write *writes = mem_alloc(p->n_rows, sizeof(*writes));
+    struct ticket *ticket;
+
+    p->slice = mem_alloc(1, sizeof(*p->slice));
+    p->slice->refs = 2;
+    ticket = ticket_new_cb(on_done, p->slice);
+    ticket_on_abandon(ticket, on_abandon);
+
+    bool ok = make_writes(co, p, ticket, writes, err);
+
+    if (ok) {
+        ok = delivery_submit_until(co->delivery, &co->stop, writes, p->n_rows, err);
+        for (size_t i = 0; !ok && i < p->n_rows; i++) {
+            ticket_abandon(writes[i].ticket);
+            target_unref(writes[i].target);
+        }
+    }
+    free(writes);
+    if (ok)
+        ticket_done(ticket, OUTCOME_DELIVERED);
+    else
+        ticket_abandon(ticket);
+    return ok;
+}
+
+/* ---- an index ---- */
+
+static void count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
+{
+    pthread_mutex_lock(&co->lock);
+    p->changes -= changes < p->changes ? changes : p->changes;
+    pthread_mutex_unlock(&co->lock);
+}
+
+static bool end_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    uint64_t changes;
+
+    if (!store_end_purged(co->opt.store, p->rows, p->n_rows, &changes, err))
+        return false;
+    p->written += changes;
+    delivery_repaired(co->delivery, changes);
+    count_down(co, p, changes);
+    return true;
+}
+
+/* Its version is written to no more: whoever took its place has all its rows. */
+static bool is_over(struct coordinator *co, const struct purged_index *p)
+{
+    struct catalogue *c = node_catalogue(co);
+    const struct stored_version *v = NULL;
+    struct str alias;
+    uint64_t number;
+
+    if (node_split_index_name(p->index, &alias, &number))
+        v = catalogue_number(c, alias, number);
+
+    const bool over = v == NULL || !catalogue_is_live(v);
+
+    node_catalogue_free(c);
+    return over;
+}
+
+static void drop_index(struct coordinator *co, struct purged_index *p)
+{
+    struct err err = {0};
+
+    if (store_delete_purged_index(co->opt.store, str_from(p->index), &err))
+        count_down(co, p, UINT64_MAX);
+    else
+        log_failure(LOG_WARN, &err, "purged changes of an index that is gone were not dropped",
+                    KV("index", (const char *)p->index));
+}
+
+static void begin(struct coordinator *co, struct purged_index *p)
+{
+    struct err err = {0};
+
+    if (is_over(co, p)) {
+        drop_index(co, p);
+        return;
+    }
+    if (load_rows(co, p, &err) && p->n_rows > 0 && hand_over(co, p, &err))
+        return;
+    if (err.kind != ERR_NONE && err.kind != ERR_STOP)
+        log_debug("purged changes wait", KV("index", (const char *)p->index),
+                  KV("why", (const char *)err.msg));
+    forget_slice(p);
+    p->again_ms = clock_mono_ms() + AGAIN_MS;
+}
+
+static void look(struct coordinator *co, struct purged_index *p)
+{
+    struct err err = {0};
+    enum slice_state state;
+
+    if (clock_mono_ms() < p->again_ms)
+        return;
+    if (p->slice == NULL) {
+        begin(co, p);
+        return;
+    }
+    state = (enum slice_state)__atomic_load_n(&p->slice->state, __ATOMIC_ACQUIRE);
+    if (state == SLICE_OUT)
+        return;
+    if (state == SLICE_WRITTEN && !end_rows(co, p, &err)) {
+        log_failure(LOG_WARN, &err, "purged changes that were written stay for now",
+                    KV("index", (const char *)p->index));
+        p->again_ms = clock_mono_ms() + AGAIN_MS;
+        return;
+    }
+    forget_slice(p);
+    if (state == SLICE_UNDONE)
+        p->again_ms = clock_mono_ms() + AGAIN_MS;
+}
+
+static void free_purged(struct purged_index *p)
+{
+    forget_slice(p);
+    free(p->index);
+    free(p->topic);
+    free(p);
+}
+
+/* Those that have none any more go. */
+static void drop_done(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->lock);
+    for (struct purged_index **at = &co->purged; *at != NULL;) {
+        struct purged_index *p = *at;
+
+        if (p->changes > 0 || p->slice != NULL) {
+            at = &p->next;
+            continue;
+        }
+        if (p->written > 0)
+            log_info("all purged changes are written again",
+                     KV("index", (const char *)p->index), KV("changes", p->written));
+        *at = p->next;
+        free_purged(p);
+    }
+    pthread_mutex_unlock(&co->lock);
+}
+
+static void *repair_main(void *arg)
+{
+    struct coordinator *co = arg;
+
+    while (!stop_wait(&co->stop, TICK_MS)) {
+        pthread_mutex_lock(&co->lock);
+
+        struct purged_index *first = co->purged; /* others are put in front of it */
+
+        pthread_mutex_unlock(&co->lock);
+        for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
+            look(co, p);
+        drop_done(co);
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+bool node_load_purged(struct coordinator *co, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    size_t n = 0;
+    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++)
+        find_or_add(co, counts[i].index, counts[i].topic)->changes = counts[i].changes;
+    arena_free(a);
+    return ok || err_wrap(err, "reading the purged changes");
+}
+
+void node_start_repairs(struct coordinator *co)
+{
+    co->repair_thread = thread_start("repair", repair_main, co);
+}
+
+void node_join_repairs(struct coordinator *co)
+{
+    pthread_join(co->repair_thread, NULL);
+}
+
+void node_free_purged(struct coordinator *co)
+{
+    while (co->purged != NULL) {
+        struct purged_index *p = co->purged;
+
+        co->purged = p->next;
+        free_purged(p);
+    }
+}
+
+void node_append_purged(struct coordinator *co, struct json_writer *w)
+{
+    json_write_key(w, STR("purged"));
+    json_open_array(w);
+    pthread_mutex_lock(&co->lock);
+    for (const struct purged_index *p = co->purged; p != NULL; p = p->next) {
+        if (p->changes == 0)
+            continue;
+        json_open_object(w);
+        json_put_cstr(w, STR("index"), p->index);
+        json_put_u64(w, STR("changes"), p->changes);
+        json_close_object(w);
+    }
+    pthread_mutex_unlock(&co->lock);
+    json_close_array(w);
+}

@@ -20,6 +20,7 @@ libdelivery_a_SOURCES = \
 	%D%/draining.c       %D%/draining.h \
 	%D%/fuse.c           %D%/fuse.h \
 	%D%/gate.c           %D%/gate.h \
+	%D%/late.c           %D%/late.h \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \
 	%D%/pace.c           %D%/pace.h \

@@ -66,7 +66,7 @@ static void return_all(struct request *r, bool maybe_applied)
 
         sender_count_retry(doc);
         if (maybe_applied)
-            document_lost_answer(doc);
+            sender_lose(s, doc);
         else
             document_not_applied(doc, &s->ends);
         if (r->batch.bisect == NULL)
@@ -342,7 +342,7 @@ static void park(struct request *r, struct tally *t, struct document *doc)
 
 static void lose_answer(struct request *r, struct tally *t, struct document *doc)
 {
-    document_lost_answer(doc);
+    sender_lose(r->sender, doc);
     park(r, t, doc);
 }
 

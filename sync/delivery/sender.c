@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/http_client.h"
+#include "sync/delivery/late.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->outlets_by_index = map_new();
     s->letters = letters_new(&s->opt, random_seed());
     s->relief = relief_new(&s->opt, mark, random_seed());
+    s->late = late_new();
     list_init(&s->requests);
     list_init(&s->lookups);
     list_init(&s->loads);
@@ -165,6 +167,7 @@ void sender_free(struct sender *s)
     free(s->outlets);
     letters_free(s->letters);
     relief_free(s->relief);
+    late_free(s->late);
     bulk_response_free(&s->response);
     free(s);
 }
@@ -241,6 +244,18 @@ static void count_result(const struct document *doc, enum document_result result
     index_metric_count(outlet_metric(doc->outlet), ops[doc->now->op], result);
 }
 
+/* So long after its answer was lost a copy of a write may still come. */
+static int64_t late_ms(const struct sender *s)
+{
+    return 2 * (int64_t)s->opt.request_timeout_ms;
+}
+
+void sender_lose(struct sender *s, struct document *doc)
+{
+    late_note(s->late, doc->now, s->now_ms + late_ms(s));
+    document_lost_answer(doc);
+}
+
 void sender_deliver(struct sender *s, struct document *doc)
 {
     struct target_counters *count = &doc->now->target->count;
@@ -248,6 +263,8 @@ void sender_deliver(struct sender *s, struct document *doc)
     count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
     delivery_metric_count(s->metric, COUNT_INDEXED, 1);
     count_result(doc, RESULT_OK);
+    if (doc->now->op == DOC_DELETE && late_may_come(s->late, doc->now, s->now_ms))
+        late_repeat(s->late, doc->now, s->now_ms + late_ms(s), &s->ends);
     sender_end(s, doc, OUTCOME_DELIVERED);
 }
 
@@ -459,6 +476,17 @@ static void relieve(struct sender *s)
         tell_purged(s, s->outlets[i]);
 }
 
+static void repeat_deletes(struct sender *s)
+{
+    struct mark_turn turn; /* it may not wait */
+    struct write *w;
+
+    while ((w = late_next(s->late, s->now_ms)) != NULL) {
+        mark_enter(s->mark, w, &turn);
+        sender_accept(s, w);
+    }
+}
+
 void sender_turn(struct sender *s)
 {
     struct document *doc;
@@ -481,6 +509,7 @@ void sender_turn(struct sender *s)
     look_at_letters(s, were_full);
     letters_turn(s->letters, s->now_ms);
     relieve(s);
+    repeat_deletes(s);
     sender_settle(s);
 }
 
@@ -518,6 +547,8 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
     const bool can_send = sender_may_send(s);
     int64_t wait_ms = letters_wait_ms(s->letters, s->now_ms,
                                       relief_wait_ms(s->relief, s->now_ms, max_ms));
+
+    wait_ms = late_wait_ms(s->late, s->now_ms, wait_ms);
 
     for (size_t i = 0; i < s->n_outlets; i++)
         wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms,

@@ -49,6 +49,7 @@ struct sender {
     struct outlet *last_outlet;
     struct letters *letters;
     struct relief *relief;
+    struct late *late;
     struct write_ends ends;
     struct bulk_response response; /* of the answer being read */
     struct sender_counters count;
@@ -99,6 +100,8 @@ void sender_supersede(struct sender *s, struct document *doc);
 void sender_widen(struct sender *s, struct document *doc, const struct err *why);
 /* doc can never be written: its dead letter is on its way; of an area, the whole is tried. */
 void sender_refuse(struct sender *s, struct document *doc, int status, struct str reason);
+/* The answer to what was sent of doc was lost: a copy of it may come late. */
+void sender_lose(struct sender *s, struct document *doc);
 /* doc is to be sent again. */
 void sender_count_retry(const struct document *doc);
 /* Hold doc's index. */

@@ -172,6 +172,37 @@ static void a_zombie_does_not_bring_back_a_deleted_document(void **state)
     rig_check_gone(r, 1);
 }
 
+/* F25: the delete is forgotten before a late copy of what was deleted comes. */
+static void a_zombie_that_comes_after_a_shard_restart_does_not_stay(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 1500});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_index(r, 1, 10, "old");
+    rig_wait_requests(r, 2); /* it is repeated, at once */
+    rig_delete(r, 1, 12);
+    rig_wait_done(r);
+    fake_search_restart_shards(r->fake);
+    rig_wait_requests(r, 4);
+    rig_wait_count(r, "orders_v2", 0);
+    assert_int_equal(fake_search_item(r->fake, fake_search_items(r->fake) - 1).version, 12);
+}
+
+static void a_delete_is_not_repeated_where_no_copy_can_come(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 50});
+    rig_index(r, 1, 10, "old");
+    rig_wait_done(r);
+    rig_delete(r, 1, 12);
+    rig_wait_done(r);
+    rig_sleep(200);
+    assert_int_equal(fake_search_requests(r->fake), 2);
+}
+
 static void a_version_of_our_lineage_supersedes(void **state)
 {
     struct rig *r = *state;
@@ -264,6 +295,8 @@ int main(void)
         RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
         RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),
         RIG_TEST(a_zombie_does_not_bring_back_a_deleted_document),
+        RIG_TEST(a_zombie_that_comes_after_a_shard_restart_does_not_stay),
+        RIG_TEST(a_delete_is_not_repeated_where_no_copy_can_come),
         RIG_TEST(a_version_of_our_lineage_supersedes),
         RIG_TEST(a_version_above_all_stamps_stops_the_index),
         RIG_TEST(a_version_below_our_lineage_stops_the_index),

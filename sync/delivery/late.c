@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "sync/delivery/late.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/target.h"
+#include "sync/delivery/write.h"
+
+#include <stdlib.h>
+
+#define PLACES (1u << 16)
+
+struct repeat {
+    struct repeat *next;
+    struct write *write;
+    int64_t due_ms;
+};
+
+struct late {
+    int64_t until_ms[PLACES]; /* by hash */
+    struct repeat *first, **last;
+};
+
+struct late *late_new(void)
+{
+    struct late *l = mem_alloc(1, sizeof(*l));
+
+    l->last = &l->first;
+    return l;
+}
+
+static struct write *take_first(struct late *l)
+{
+    struct repeat *r = l->first;
+    struct write *w = r->write;
+
+    l->first = r->next;
+    if (l->first == NULL)
+        l->last = &l->first;
+    free(r);
+    return w;
+}
+
+void late_free(struct late *l)
+{
+    struct write_ends nobody = {0}; /* waits for them */
+
+    if (l == NULL)
+        return;
+    while (l->first != NULL)
+        write_abandon(take_first(l), &nobody);
+    free(l);
+}
+
+void late_note(struct late *l, const struct write *w, int64_t until_ms)
+{
+    if (w->op != DOC_DELETE)
+        l->until_ms[w->hash % PLACES] = until_ms;
+}
+
+static struct write *copy(const struct write *w, struct write_ends *ends)
+{
+    struct write *again = write_new(&(struct doc_write){.target = target_ref(w->target),
+                                                        .op = DOC_DELETE,
+                                                        .strict = w->strict,
+                                                        .version = w->version,
+                                                        .id = write_id(w),
+                                                        .routing = write_routing(w),
+                                                        .key = write_key(w)});
+
+    ends->taken += again->cost;
+    return again;
+}
+
+bool late_may_come(const struct late *l, const struct write *w, int64_t now_ms)
+{
+    return l->until_ms[w->hash % PLACES] > now_ms;
+}
+
+void late_repeat(struct late *l, const struct write *w, int64_t due_ms, struct write_ends *ends)
+{
+    struct repeat *r = mem_alloc(1, sizeof(*r));
+
+    r->write = copy(w, ends);
+    r->due_ms = due_ms;
+    *l->last = r;
+    l->last = &r->next;
+}
+
+struct write *late_next(struct late *l, int64_t now_ms)
+{
+    return l->first == NULL || l->first->due_ms > now_ms ? NULL : take_first(l);
+}
+
+int64_t late_wait_ms(const struct late *l, int64_t now_ms, int64_t max_ms)
+{
+    if (l->first == NULL || l->first->due_ms - now_ms >= max_ms)
+        return max_ms;
+    return l->first->due_ms > now_ms ? l->first->due_ms - now_ms : 0;
+}

@@ -170,8 +170,7 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
         return;
     }
     if (!str_equal(v->topic, for_topic) &&
-        (spec->table->pattern.len > 0 ||
-         !index_leads_to(spec->definitions, spec->table, for_topic))) {
+        !index_leads_to(spec->definitions, spec->table, for_topic)) {
         version_spec_free(spec);
         return;
     }

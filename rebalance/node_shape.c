@@ -292,9 +292,33 @@ static void raise_diff(struct shape_diff *diff, enum shape_change change, const 
              STR_ARG(s->database), STR_ARG(s->table), what);
 }
 
+/* Documents of one topic that show tables of others. */
+struct abroad {
+    const struct definitions *d;
+    struct str own;
+    bool found;
+};
+
+static void note_abroad(void *ctx, struct str table)
+{
+    struct abroad *a = ctx;
+    const struct topic_definition *t = definitions_topic_of(a->d, table);
+
+    a->found = a->found || (t != NULL && !str_equal(t->name, a->own));
+}
+
+static bool leads_abroad(const struct fitting *f, const struct table_definition *lead)
+{
+    struct abroad a = {f->spec->definitions, str_from(f->spec->topic), false};
+
+    table_visit(lead, note_abroad, &a);
+    return a.found;
+}
+
 /*
  * Tables of a pattern come and go.  The log has all rows only of one that it has just seen being
- * created; any other may have rows from before that no event told of.
+ * created; any other may have rows from before that no event told of.  Where documents show tables
+ * of other topics, these do not know of it yet, and a build waits until they do.
  */
 static void compare_members(const struct fitting *f, const struct table_definition *lead,
                             struct shape_diff *diff)
@@ -312,7 +336,7 @@ static void compare_members(const struct fitting *f, const struct table_definiti
                                    is->list[i]->table) &&
             schema_list_find((void *)(uintptr_t)was, is->topics[i], is->list[i]->database,
                              is->list[i]->table) == NULL) {
-            if (is_created(f->event.ddl, is->list[i]))
+            if (is_created(f->event.ddl, is->list[i]) && !leads_abroad(f, lead))
                 raise_diff(diff, SHAPE_ADDED, is->list[i], "is new");
             else
                 raise_diff(diff, SHAPE_CHANGED, is->list[i], "came into the index");

@@ -157,6 +157,22 @@ static struct plan *compile_plan(const struct version_spec *v, const struct tabl
     return plan;
 }
 
+/* Tables of a pattern are listed by their own topic. */
+static bool find_members(const struct version_spec *v, const struct tables_now *now,
+                         const struct routing_hooks *hooks, struct arena *a,
+                         const struct table_definition ***members, size_t *n, struct err *err)
+{
+    struct schema_list kept = {0};
+    bool fine;
+
+    if (v->table->pattern.len == 0 || str_equal(str_from(v->topic), now->topic))
+        return definition_members(v->definitions, v->table, now->list, now->ctx, a, members, n);
+    fine = hooks->kept(hooks->ctx, v, &kept, err) &&
+           definition_members(v->definitions, v->table, schema_list_tables, &kept, a, members, n);
+    schema_list_fini(&kept);
+    return fine;
+}
+
 /* A target for each table of the index; none where one of them has no plan. */
 static bool add_members(const struct version_spec *v, const struct tables_now *now, const struct routing_hooks *hooks,
                         struct targets *to, struct err *err)
@@ -165,8 +181,7 @@ static bool add_members(const struct version_spec *v, const struct tables_now *n
     const struct table_definition **members;
     struct arena *a = arena_new();
     size_t n;
-    bool fine = definition_members(v->definitions, v->table, now->list, now->ctx, a, &members,
-                                   &n);
+    bool fine = find_members(v, now, hooks, a, &members, &n, err);
 
     for (size_t i = 0; fine && i < n; i++) {
         struct plan *plan = compile_plan(v, members[i], now, hooks, err);

@@ -12,8 +12,6 @@
 struct checker {
     const struct definitions *d;
     struct problems *problems;
-    struct str topic; /* of the table that is looked at; empty: unknown */
-    bool is_pattern; /* it stands for several tables */
 };
 
 #define REPORT(c, text, otherwise, ...)         \
@@ -260,19 +258,6 @@ static void check_through(struct checker *c, const struct relation_definition *r
                  STR_ARG(r->table));
 }
 
-static void check_followed(struct checker *c, const struct relation_definition *r,
-                           const struct database_definition *db)
-{
-    if (!c->is_pattern || db == NULL || str_equal(db->topic, c->topic) ||
-        r->refresh == REFRESH_NONE)
-        return;
-    REPORT(c, r->table, r->place,
-           "changes of a table of another topic (`%" STR_FMT
-           "`) are not followed yet by a `pattern`",
-           STR_ARG(db->topic));
-    problems_fix(c->problems, "refresh: none");
-}
-
 static void check_relations(struct checker *c, struct str outer,
                             const struct relation_definition *relations, size_t n)
 {
@@ -282,7 +267,6 @@ static void check_relations(struct checker *c, struct str outer,
         const struct database_definition *db = check_table_name(c, r->table, r->place);
 
         check_through(c, r, db);
-        check_followed(c, r, db);
         check_pairs(c, r);
         check_form(c, r, outer);
         check_fields(c, r->columns, r->n_columns, r->relations, r->n_relations);
@@ -313,13 +297,8 @@ static void check_soft_delete(struct checker *c, const struct table_definition *
 
 static void check_table(struct checker *c, const struct table_definition *t)
 {
-    const struct database_definition *db =
-        t->table.len == 0 ? NULL : check_table_name(c, t->table, t->place);
-    const struct topic_definition *topic =
-        t->pattern.len > 0 ? definition_topic(c->d, t) : NULL;
-
-    c->topic = db != NULL ? db->topic : topic != NULL ? topic->name : STR("");
-    c->is_pattern = t->pattern.len > 0;
+    if (t->table.len > 0)
+        (void)check_table_name(c, t->table, t->place);
     if (t->table.len == 0 && t->pattern.len == 0)
         problems_add(c->problems, SEVERITY_ERROR, t->place,
                      "a table needs `table`, or `pattern` for many alike");

@@ -26,6 +26,8 @@ class Abroad:
         d = self.w.definitions(*tables, **topic)
         for table in d["tables"]:
             for thing in self.w.walk(table):
+                if "table" not in thing:  # a pattern
+                    continue
                 thing["table"] = thing["table"].replace(f"{self.w.schema}.abroad.", "abroad.")
             if table["index"].endswith("-abroad"):
                 table["index"] = self.w.index(table["table"].split(".")[1])

@@ -256,3 +256,19 @@ def test_a_reset_of_a_related_server_stops_the_documents_that_show_it(w):
         raise Failed(f"a table that does not is stopped as well: {w.table(daemon, 'plain')}")
     daemon.command("index", "create", f"{w.schema}.orders", "--wait")
     abroad.equal(daemon)
+
+
+def test_tables_of_a_pattern_show_rows_of_another_server(w):
+    abroad = Abroad(w)
+    abroad.sql("CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO person VALUES (1, 'Ada'), (2, 'Bob')")
+    for n in (1, 2):
+        w.sql(f"CREATE TABLE part_{n} (id INT PRIMARY KEY, by_id INT, KEY (by_id))", f"INSERT INTO part_{n} VALUES (1, 1), (2, 2)")
+    daemon = w.follow(abroad.definitions({"pattern": "part_[0-9]+", "index": "parts", "relations": [
+        {"from": "by_id", "table": "abroad.person", "to": "id", "as": "by"}]}))
+    abroad.equal(daemon)
+    abroad.sql("UPDATE person SET name = 'Eve' WHERE id = 1")  # the log of the documents' own server stands still
+    abroad.equal(daemon)
+    w.sql("CREATE TABLE part_3 LIKE part_1", "INSERT INTO part_3 VALUES (7, 1)", "UPDATE part_2 SET by_id = 2 WHERE id = 1")
+    abroad.equal(daemon, seconds=60)
+    abroad.sql("UPDATE person SET name = 'Zoe'")
+    abroad.equal(daemon)

@@ -69,6 +69,23 @@ def test_a_key_that_moves_to_another_row_within_one_statement_is_read_again(w):
         w.equal(daemon)
 
 
+def test_two_rows_that_swap_their_keys_or_unique_values_are_each_right(w):
+    w.sql("CREATE TABLE pair (id INT PRIMARY KEY, code VARCHAR(9) NOT NULL UNIQUE, a INT)",
+          "INSERT INTO pair VALUES (1, 'one', 10), (2, 'two', 20)")
+    daemon = w.follow(w.definitions({"table": "pair"}))
+
+    def swap(column, nobody, one, other):
+        w.sql("BEGIN", f"UPDATE pair SET {column} = {nobody} WHERE {column} = {one}",
+              f"UPDATE pair SET {column} = {one} WHERE {column} = {other}",
+              f"UPDATE pair SET {column} = {other} WHERE {column} = {nobody}", "COMMIT")
+        w.equal(daemon)
+    for _ in range(5):
+        swap("code", "'nobody'", "'one'", "'two'")
+        swap("id", "3", "1", "2")
+    if w.engine.get(w.index("pair"), 1)["code"] != w.sql("SELECT code FROM pair WHERE id = 1")[0][0]:
+        raise Failed("a document has the other row's code")
+
+
 def test_a_composite_key_makes_ids_without_collisions(w):
     w.sql("CREATE TABLE pair (a VARCHAR(20), b VARCHAR(20), c INT, PRIMARY KEY (a, b))",
           "INSERT INTO pair VALUES ('x,y', 'z', 1), ('x', 'y,z', 2), ('x%2Cy', 'z', 3), ('', '', 4), ('ü', ' ', 5)")

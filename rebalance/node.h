@@ -217,6 +217,8 @@ struct delivery_options node_delivery_options(struct coordinator *co);
 /* ---- node_delivery_set.c ---- */
 /* What is configured, with what was set at run time before the start. */
 bool node_load_delivery_values(struct coordinator *co, struct err *err) MUST_CHECK;
+/* A list of all of them, as people write them. */
+void node_put_delivery_settings(struct coordinator *co, struct json_writer *w);
 bool node_delivery_settings(struct coordinator *co, struct delivery_settings *out,
                             struct err *err) MUST_CHECK;
 /* All of them, or none.  @thread any */

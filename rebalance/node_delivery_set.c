@@ -55,6 +55,17 @@ bool node_delivery_settings(struct coordinator *co, struct delivery_settings *ou
     return ok;
 }
 
+void node_put_delivery_settings(struct coordinator *co, struct json_writer *w)
+{
+    struct buf items = {0};
+
+    pthread_mutex_lock(&co->setting);
+    delivery_values_append_json(co->values, NULL, (struct str){0}, &items);
+    pthread_mutex_unlock(&co->setting);
+    json_write_raw(w, buf_str(&items));
+    buf_free(&items);
+}
+
 /* ---- reading and changing them ---- */
 
 static void put_answer(struct buf *json, const struct delivery_values *v,

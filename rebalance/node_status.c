@@ -344,6 +344,8 @@ static void append_delivery(struct coordinator *co, struct json_writer *w)
     json_put_u64(w, STR("retries"), s.retries);
     json_put_u64(w, STR("blocked"), s.blocked);
     node_append_purged(co, w);
+    json_write_key(w, STR("settings"));
+    node_put_delivery_settings(co, w);
     json_write_key(w, STR("statistics"));
     json_open_object(w);
     if (co->delivery != NULL)

@@ -427,6 +427,29 @@ static void add_delivery(struct buf *b, const cJSON *status)
     buf_append(b, STR("</dl></section>\n"));
 }
 
+/* Those that are not the defaults, with where they come from. */
+static void add_settings(struct buf *b, const cJSON *settings)
+{
+    const cJSON *s;
+
+    buf_append(b, STR("<section><h2>Settings of delivery</h2><dl>"));
+    cJSON_ArrayForEach(s, settings)
+    {
+        const struct str origin = text_of(s, "origin");
+
+        if (origin.len == 0 || str_equal(origin, STR("default")))
+            continue;
+        buf_append(b, STR("<div>"));
+        html_element(b, "dt", text_of(s, "name"));
+        buf_append(b, STR("<dd>"));
+        html_text(b, text_of(s, "value"));
+        html_element(b, "span class=\"soft small\"", origin);
+        buf_append(b, STR("</dd></div>"));
+    }
+    buf_append(b, STR("</dl><p class=\"soft small\">What is not here has its default: millrace "
+                      "config delivery get</p></section>\n"));
+}
+
 static void add_head(struct buf *b, const char *nonce)
 {
     buf_printf(b,
@@ -490,6 +513,7 @@ static void add_body(struct buf *b, const cJSON *status)
     add_topics(b, list_of(status, "topics"));
     add_tables(b, list_of(status, "tables"));
     add_delivery(b, status);
+    add_settings(b, list_of(list_of(status, "delivery"), "settings"));
     buf_append(b, STR("</main>"));
     add_footer(b, status);
     buf_append(b, STR("</body></html>\n"));

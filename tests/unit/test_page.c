@@ -32,6 +32,17 @@ static void the_page_tells_the_state_of_each_topic_and_table(void **state)
     assert_page(fake_status, "5 things need attention", "All is well");
 }
 
+static void the_page_shows_the_settings_of_delivery_that_are_not_the_defaults(void **state)
+{
+    static const char status[] =
+        "{\"delivery\":{\"settings\":[{\"name\":\"workers\",\"value\":\"20\",\"origin\":\"set "
+        "at run time\"},{\"name\":\"helpers\",\"value\":\"10\",\"origin\":\"default\"}]}}";
+
+    (void)state;
+    assert_page(status, "<dt>workers</dt><dd>20", "<dt>helpers</dt>");
+    assert_page(status, "set at run time", NULL);
+}
+
 static void text_from_a_database_is_escaped(void **state)
 {
     (void)state;
@@ -73,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_tells_the_state_of_each_topic_and_table),
+        cmocka_unit_test(the_page_shows_the_settings_of_delivery_that_are_not_the_defaults),
         cmocka_unit_test(text_from_a_database_is_escaped),
         cmocka_unit_test(a_page_without_anything_says_how_to_begin),
         cmocka_unit_test(an_odd_status_still_gives_a_page),

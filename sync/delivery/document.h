@@ -60,6 +60,7 @@ struct document {
     uint8_t place;              /* the outlet's: which of its queues */
     bool forgotten;             /* LOADING for nobody: the result is thrown away */
     bool may_go;                /* the outlet's: it is counted as one that may be purged */
+    bool is_part;               /* the outlet's: of a bisection, in its parcel */
     uint16_t attempts;          /* of `now`, that failed */
 };
 

@@ -384,10 +384,9 @@ void outlet_resize(struct outlet *o, struct document *doc)
 {
     const uint32_t before = doc->queued_bytes;
 
-    /* Of a parcel that is part of a bisection nothing may go. */
     if (doc->place != PLACE_NONE)
         set_may_go(o, doc,
-                   document_may_be_purged(doc) && (doc->place != PLACE_PARCEL || doc->may_go));
+                   document_may_be_purged(doc) && (doc->place != PLACE_PARCEL || !doc->is_part));
     if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
         return;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
@@ -502,7 +501,8 @@ static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *d
     p->docs[p->n++] = doc;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
     doc->place = PLACE_PARCEL;
-    set_may_go(o, doc, p->bisect == NULL && document_may_be_purged(doc));
+    doc->is_part = p->bisect != NULL;
+    set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
     o->level.ready++;
 }
 

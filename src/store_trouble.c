@@ -169,12 +169,16 @@ bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms, s
 {
     uint64_t oldest = 0;
 
-    if (!store_select_number(s, "SELECT COUNT(*) FROM dead_letter", NO_BINDS, n, NULL, err) ||
-        !store_select_number(s, "SELECT COALESCE(MIN(first_ms), 0) FROM dead_letter", NO_BINDS,
-                             &oldest, NULL, err))
+    if (!store_begin(s, err))
         return false;
+
+    const bool ok =
+        store_select_number(s, "SELECT COUNT(*) FROM dead_letter", NO_BINDS, n, NULL, err) &&
+        store_select_number(s, "SELECT COALESCE(MIN(first_ms), 0) FROM dead_letter", NO_BINDS,
+                            &oldest, NULL, err);
+
     *oldest_ms = (int64_t)oldest;
-    return true;
+    return store_end(s, ok, err);
 }
 
 bool store_count_dead_letters(struct store *s, struct arena *a, struct dead_letter_count **out,

@@ -4,6 +4,7 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/clock.h"
+#include "src/base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,44 @@ static void many_dead_letters_are_one_transaction(void **state)
     print_message("# %d dead letters in %lld ms\n", N, (long long)(clock_mono_ms() - start));
     ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(counts[0].count, N);
+}
+
+static void *ask_for_level(void *done)
+{
+    uint64_t n;
+    int64_t oldest;
+    struct err err = {0};
+
+    while (!__atomic_load_n((bool *)done, __ATOMIC_RELAXED))
+        if (!store_dead_letter_level(f.s, &n, &oldest, &err))
+            fail_msg("%s", err.msg);
+    return NULL;
+}
+
+/* One connection is of one thread at a time: what one writes while another reads is kept. */
+static void dead_letters_can_be_counted_while_others_write(void **state)
+{
+    enum { N = 500 };
+    bool done = false;
+    char id[8];
+    uint64_t n;
+    int64_t oldest;
+
+    (void)state;
+
+    pthread_t thread = thread_start("asks", ask_for_level, &done);
+
+    for (size_t i = 0; i < N; i++) {
+        snprintf(id, sizeof(id), "%zu", i);
+
+        const struct stored_dead_letter d = some_letter(id);
+
+        ok(store_put_dead_letters(f.s, &d, 1, &f.err));
+    }
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    ok(store_dead_letter_level(f.s, &n, &oldest, &f.err));
+    assert_int_equal(n, N);
 }
 
 static void dead_letters_are_filtered_and_paged(void **state)
@@ -150,6 +189,7 @@ static void a_letter_is_kept_whatever_its_size(void **state)
 static const struct CMUnitTest tests[] = {
     STORE_TEST(a_document_has_one_dead_letter),
     STORE_TEST(many_dead_letters_are_one_transaction),
+    STORE_TEST(dead_letters_can_be_counted_while_others_write),
     STORE_TEST(dead_letters_are_filtered_and_paged),
     STORE_TEST(a_letter_is_kept_whatever_its_size),
 };

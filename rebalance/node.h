@@ -203,6 +203,11 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
  * part 7, rule 8). */
 bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
                        struct err *err) MUST_CHECK;
+/* Both, for a version that is to be built.  What was asked for earlier and is there by now is
+ * enough: asked for anew each time, it would never be there where that takes longer than
+ * timeout_ms. */
+bool node_route_build(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                      uint64_t *from, struct err *err) MUST_CHECK;
 /* Documents of the lead's index are of tables of the topic, or show some. */
 bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
                       struct str topic);

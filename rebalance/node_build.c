@@ -140,8 +140,7 @@ static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t 
 
     if (v->start != 0)
         return true;
-    if (!node_route_guests(co, v, timeout_ms, err) ||
-        !node_route(co, v->topic, timeout_ms, &from, err))
+    if (!node_route_build(co, v, timeout_ms, &from, err))
         return false;
     if ((from & ((UINT64_C(1) << 53) - 1)) == 0)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " has no position yet",

@@ -211,10 +211,27 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
     return ok;
 }
 
-bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
-                       struct err *err)
+static bool has_version(struct coordinator *co, struct str topic, const struct stored_version *v,
+                        uint64_t *from)
+{
+    const struct topic *t = node_topic(co, topic);
+    struct buf index = {0};
+
+    node_index_name(&index, v->index, v->number);
+
+    const bool has = t != NULL && t->pipeline != NULL &&
+                     pipeline_has_version(t->pipeline, buf_str(&index), from);
+
+    buf_free(&index);
+    return has;
+}
+
+/* once: not where the version is among those of the topic already. */
+static bool route_guests(struct coordinator *co, const struct stored_version *v, bool once,
+                         int64_t timeout_ms, struct err *err)
 {
     struct definitions *d;
+    uint64_t from;
     const struct table_definition *table;
     bool ok = node_version_definitions(co, v, &d, &table, err);
 
@@ -223,12 +240,27 @@ bool node_route_guests(struct coordinator *co, const struct stored_version *v, i
 
         if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
             continue;
-        ok = node_route(co, name, timeout_ms, NULL, err) ||
+        ok = (once && has_version(co, name, v, &from)) ||
+             node_route(co, name, timeout_ms, NULL, err) ||
              err_wrap(err, "topic %s, which has tables of the documents", t->name);
     }
     if (d != NULL)
         definitions_unref(d);
     return ok;
+}
+
+bool node_route_guests(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                       struct err *err)
+{
+    return route_guests(co, v, false, timeout_ms, err);
+}
+
+bool node_route_build(struct coordinator *co, const struct stored_version *v, int64_t timeout_ms,
+                      uint64_t *from, struct err *err)
+{
+    return route_guests(co, v, true, timeout_ms, err) &&
+           (has_version(co, v->topic, v, from) ||
+            node_route(co, v->topic, timeout_ms, from, err));
 }
 
 void node_route_again(struct coordinator *co)

@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "sync/delivery/target.h"
 #include "sync/routing.h"
 
 #include <pthread.h>
@@ -101,6 +102,28 @@ void assignment_take(struct assignment *a, struct routing *routing, uint64_t gen
     a->taken_at = at;
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->lock);
+}
+
+static bool is_among(struct target *const *targets, size_t n, struct str index)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(str_from(targets[i]->index), index))
+            return true;
+    return false;
+}
+
+bool assignment_has_taken(struct assignment *a, struct str index, uint64_t *at)
+{
+    pthread_mutex_lock(&a->lock);
+
+    const struct routing *r = a->routing;
+    const bool has = r != NULL && (is_among(r->targets, r->n_targets, index) ||
+                                   is_among(r->guests, r->n_guests, index));
+
+    if (has)
+        *at = a->taken_at;
+    pthread_mutex_unlock(&a->lock);
+    return has;
 }
 
 bool assignment_is_taken(struct assignment *a)

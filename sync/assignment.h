@@ -38,6 +38,9 @@ struct version_spec **assignment_specs(struct assignment *a, size_t *n,
  * reference. */
 void assignment_take(struct assignment *a, struct routing *routing, uint64_t generation,
                      uint64_t at);
+/* What was taken last writes to the index version, whatever is wanted meanwhile; *at is then from
+ * where on. */
+bool assignment_has_taken(struct assignment *a, struct str index, uint64_t *at) MUST_CHECK;
 /* Nothing that is wanted is not taken. */
 bool assignment_is_taken(struct assignment *a);
 /* Waits until the generation is taken; *at is then where.  False: not within timeout_ms. */

@@ -77,6 +77,12 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
                            size_t n, int64_t timeout_ms, uint64_t *from,
                            struct err *err) MUST_CHECK;
 
+/* It writes to the index version already; *from is then as above.  @thread any */
+bool pipeline_has_version(struct pipeline *p, struct str index, uint64_t *from) MUST_CHECK;
+
+/* It writes to the index version already; *from is then as above.  @thread any */
+bool pipeline_has_version(struct pipeline *p, struct str index, uint64_t *from) MUST_CHECK;
+
 /* What another topic told of its tables changes plans: the versions are taken anew.  @thread any */
 void pipeline_renew(struct pipeline *p);
 

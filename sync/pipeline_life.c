@@ -169,6 +169,11 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
                    p->topic);
 }
 
+bool pipeline_has_version(struct pipeline *p, struct str index, uint64_t *from)
+{
+    return p->started && assignment_has_taken(p->assignment, index, from);
+}
+
 void pipeline_renew(struct pipeline *p)
 {
     assignment_renew(p->assignment);

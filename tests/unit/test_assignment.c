@@ -4,6 +4,7 @@
 
 #include "src/base/thread.h"
 #include "sync/assignment.h"
+#include "sync/delivery/target.h"
 #include "sync/model/definition.h"
 #include "sync/routing.h"
 #include "sync/server_access.h"
@@ -53,6 +54,28 @@ static void what_is_wanted_is_taken_when_a_routing_was_made_for_it(void **state)
     assignment_take(a, routing(), second, 900);
     assignment_renew(a);
     assert_false(assignment_is_taken(a));
+    assignment_free(a);
+}
+
+static void a_version_that_is_taken_is_so_while_others_are_wanted(void **state)
+{
+    struct assignment *a = assignment_new();
+    struct routing *r = routing();
+    uint64_t at = 0;
+
+    (void)state;
+    assert_false(assignment_has_taken(a, STR("orders_v1"), &at));
+    r->targets[r->n_targets++] =
+        target_new(STR("orders_v1"), STR("w"), STR("shop.orders"), STR("shop"));
+
+    const uint64_t first = assignment_set(a, NULL, 0);
+
+    assignment_set(a, NULL, 0); /* before the first is taken, and so on */
+    assignment_take(a, r, first, 700);
+    assert_false(assignment_is_taken(a));
+    assert_true(assignment_has_taken(a, STR("orders_v1"), &at));
+    assert_int_equal(at, 700);
+    assert_false(assignment_has_taken(a, STR("orders_v2"), &at));
     assignment_free(a);
 }
 
@@ -132,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wanted_is_taken_when_a_routing_was_made_for_it),
+        cmocka_unit_test(a_version_that_is_taken_is_so_while_others_are_wanted),
         cmocka_unit_test(a_stopped_version_stays_out_until_others_are_wanted),
         cmocka_unit_test(who_waits_is_woken_when_the_versions_are_taken),
         cmocka_unit_test(a_table_is_read_again_where_its_database_is),

@@ -12,6 +12,7 @@
 #include "src/json.h"
 #include "sync/binlog/schema.h"
 #include "sync/document/key.h"
+#include "sync/document/membership.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
 
@@ -52,6 +53,19 @@ static bool is_joined_by_key(const struct branch *root, const struct branch *ent
     return true;
 }
 
+/* What an index with several tables adds to each document is no part of an area. */
+static const struct membership *without_members(const struct membership *m, struct arena *a)
+{
+    struct membership *bare;
+
+    if (m == NULL)
+        return NULL;
+    bare = arena_alloc(a, 1, sizeof(*bare));
+    *bare = *m;
+    bare->members = STR("");
+    return bare;
+}
+
 /* A branch of no fields that reads what c is joined by, and c below it. */
 static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
 {
@@ -61,6 +75,7 @@ static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
     *alone = *root;
     alone->fields = NULL;
     alone->n_fields = 0;
+    alone->membership = without_members(root->membership, co->plan->arena);
     alone->children = arena_alloc(co->plan->arena, 1, sizeof(struct branch *));
     alone->children[0] = c;
     alone->n_children = 1;
@@ -189,6 +204,10 @@ static void note_obstacle(struct plan_compiler *co, const struct table_definitio
     /* Their versions stand still while another source writes (docs/adr/0021). */
     if (p->n_topics > 1) {
         p->no_areas = STR("the documents show tables of another topic");
+        return;
+    }
+    if (t->join.parent.len > 0) {
+        p->no_areas = STR("where a child's document lies is read with the whole of it");
         return;
     }
     if (json_find(t->mapping_json, "/_source", &raw)) {

@@ -177,6 +177,26 @@ def test_documents_with_numbers_that_an_engine_would_round_are_written_whole(w):
         raise Failed("a document was written in parts")
 
 
+def test_areas_of_tables_that_share_an_index_are_written_without_what_the_index_adds(w):
+    """A name of the source, and the join field, stand behind the row's own members."""
+    person = {"from": "by_id", "table": "person", "to": "id", "as": "by", "refresh": "area"}
+    w.sql("CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO person VALUES (1, 'Ada')",
+          "CREATE TABLE part_1 (id INT PRIMARY KEY, by_id INT)", "CREATE TABLE part_2 LIKE part_1",
+          "INSERT INTO part_1 VALUES (1, 1)", "INSERT INTO part_2 VALUES (1, 1)",
+          "CREATE TABLE question (id INT PRIMARY KEY, by_id INT)", "INSERT INTO question VALUES (1, 1)",
+          "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, by_id INT)", "INSERT INTO answer VALUES (1, 1, 1)")
+    daemon = w.follow(w.definitions(
+        {"pattern": "part_[0-9]", "index": "parts", "source_field": "origin", "relations": [dict(person)]},
+        {"table": "question", "index": "forum", "join": {"name": "question"}, "relations": [dict(person)]},
+        {"table": "answer", "index": "forum", "join": {"name": "answer", "parent": "question", "parent_column": "question_id"},
+         "relations": [dict(person)]}))
+    for name in ("Eve", "Zoe", "Kim"):  # the first after a start is written whole
+        w.sql(f"UPDATE person SET name = '{name}'")
+        w.equal(daemon)
+    if written(daemon) < 6 or written(daemon, "refused"):
+        raise Failed(f"{written(daemon)} updates of areas, and {written(daemon, 'refused')} refused")
+
+
 def test_where_the_engine_runs_no_scripts_documents_are_written_whole(w):
     w.engine = w.also(Engine("engine-without-scripts"))
     w.engine.start("script.allowed_types=none")

@@ -301,6 +301,32 @@ static void too_many_bytes_are_purged_as_too_many_changes_are(void **state)
                      300);
 }
 
+/* F62: the fuse is blown, and what waits is to be read only. */
+static void what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed(void **state)
+{
+    struct rig *r = *state;
+    struct delivery_options opt = one_worker(PURGE_INDEX, 10);
+
+    opt.failures = 3;
+    opt.reset_after_ms = 100;
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 503,
+                                                      .type = "unavailable"});
+    rig_start(r, &opt);
+    for (int id = 0; id < 100; id++) {
+        rig_set_row(r, id, "now");
+        rig_refresh(r, id, 10);
+    }
+    rig_wait_purged(r, 80);
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    while (r->n_purged > 0) {
+        rig_repair(r, 200);
+        rig_wait_done(r);
+    }
+    rig_wait_count(r, "orders_v2", 100);
+}
+
 /* F62: everything, with a second index beside. */
 static void a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **state)
 {
@@ -348,6 +374,7 @@ int main(void)
         RIG_TEST(what_a_build_writes_is_not_purged),
         RIG_TEST(what_has_no_answer_is_purged_as_such),
         RIG_TEST(too_many_bytes_are_purged_as_too_many_changes_are),
+        RIG_TEST(what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed),
         RIG_TEST(a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later),
     };
     return cmocka_run_group_tests_name("delivery_purge", tests, NULL, NULL);

@@ -121,6 +121,7 @@ struct coordinator {
     size_t n_builds;
     struct finished_build *finished;
     struct held_index *held;
+    struct due_replay *replays;  /* of node_dead.c */
     struct purged_index *purged; /* those in it are the repair thread's (node_purged.c) */
     struct rebuild_try *rebuild_tries; /* changed only under doing, too */
     struct timed_index *timed;         /* read by time */
@@ -305,6 +306,11 @@ struct doctor_list;
 /* Where the oldest is old (dead_letters.old_after). */
 void node_warn_of_dead_letters(struct coordinator *co);
 void node_check_dead_letters(struct coordinator *co, struct doctor_list *l);
+/* The index takes now what it may have refused: its dead letters are replayed, soon. */
+void node_want_replay(struct coordinator *co, struct str index);
+/* Those that are wanted.  Blocks; not under doing. */
+void node_replay_wanted(struct coordinator *co);
+void node_free_replays(struct coordinator *co);
 
 /* ---- node_areas.c ---- */
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */

@@ -241,6 +241,69 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     return ok;
 }
 
+struct due_replay {
+    struct due_replay *next;
+    char *index;
+};
+
+void node_want_replay(struct coordinator *co, struct str index)
+{
+    struct due_replay *r = mem_alloc(1, sizeof(*r));
+    struct buf name = {0};
+
+    buf_append(&name, index);
+    r->index = name.ptr;
+    pthread_mutex_lock(&co->lock);
+    r->next = co->replays;
+    co->replays = r;
+    pthread_mutex_unlock(&co->lock);
+}
+
+static struct due_replay *take_replay(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->lock);
+
+    struct due_replay *r = co->replays;
+
+    if (r != NULL)
+        co->replays = r->next;
+    pthread_mutex_unlock(&co->lock);
+    return r;
+}
+
+static void free_replay(struct due_replay *r)
+{
+    free(r->index);
+    free(r);
+}
+
+void node_replay_wanted(struct coordinator *co)
+{
+    struct due_replay *r;
+
+    while (!stop_is_set(&co->stop) && (r = take_replay(co)) != NULL) {
+        const struct dead_letter_filter of_index = {.index = str_from(r->index)};
+        struct buf json = {0};
+        struct err err = {0};
+
+        if (!coordinator_dead_letter_replay(co, &of_index, &json, &err))
+            log_failure(LOG_WARN, &err,
+                        "dead letters were not all replayed after a change of the mapping; fix: "
+                        "millrace dead-letter replay",
+                        KV("index", (const char *)r->index));
+        buf_free(&json);
+        free_replay(r);
+    }
+}
+
+void node_free_replays(struct coordinator *co)
+{
+    struct due_replay *r;
+
+    while ((r = take_replay(co)) != NULL)
+        free_replay(r);
+}
+
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      struct buf *json, struct err *err)
 {

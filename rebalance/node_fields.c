@@ -108,6 +108,7 @@ bool node_bring_fields(struct coordinator *co, const struct stored_version *v,
 
     if (ok) {
         log_info("fields were added to an index", KV("index", buf_str(&index)));
+        node_want_replay(co, buf_str(&index));
         node_log(co, t->table, v->index, v->number, "fields", "its definition adds to the mapping");
     } else if (err->kind == ERR_REJECT) { /* not by adding: the next version has it */
         log_failure(LOG_INFO, err, "the mapping takes effect with the next build",

@@ -384,6 +384,7 @@ static void *repair_main(void *arg)
         for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
             look(co, p);
         drop_done(co);
+        node_replay_wanted(co);
     }
     return NULL;
 }
@@ -415,6 +416,7 @@ void node_join_repairs(struct coordinator *co)
 
 void node_free_purged(struct coordinator *co)
 {
+    node_free_replays(co);
     while (co->purged != NULL) {
         struct purged_index *p = co->purged;
 

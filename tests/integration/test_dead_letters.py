@@ -98,6 +98,16 @@ def test_where_no_more_letters_are_kept_the_index_is_held_until_there_is_room(w)
     wait_until("those that had to wait are kept", lambda: sorted(x["doc_id"] for x in letters(daemon)) == ["3", "4", "5"], 30)
 
 
+def test_letters_are_replayed_when_the_running_index_gets_a_mapping_that_takes_them(w):
+    daemon = followed(w)
+    broken(w, daemon)
+    daemon.apply(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"],
+                                "mapping": {"properties": {"code": {"ignore_malformed": True}}}}))
+    wait_until("the letter is gone", lambda: not letters(daemon), 30)
+    if w.table(daemon, "part")["version"] != 1 or (w.engine.get(w.index("part"), 2) or {}).get("code") != "abc":
+        raise Failed("the document is not in the index that refused it")
+
+
 def test_discard_forgets_the_letter(w):
     daemon = followed(w)
     letter = broken(w, daemon)

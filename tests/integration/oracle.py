@@ -26,6 +26,7 @@ from decimal import Decimal
 import pymysql
 import transform
 import yaml
+from transform import encode
 
 INTEGERS = {'tinyint', 'smallint', 'mediumint', 'int', 'bigint'}
 TEXTS = {'char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext'}
@@ -277,9 +278,12 @@ class Oracle:
         cursor.execute('START TRANSACTION WITH CONSISTENT SNAPSHOT')
         return cursor
 
+    def cursor_of(self, topic):
+        return self.others.get(topic, self.cursor)
+
     def table(self, name):
         if name not in self.cached_tables:
-            cursor = self.others.get(self.definitions.topic_of(name)['name'], self.cursor)
+            cursor = self.cursor_of(self.definitions.topic_of(name)['name'])
             self.cached_tables[name] = Table(cursor, *self.definitions.schema_and_name(name))
         return self.cached_tables[name]
 
@@ -302,8 +306,8 @@ class Oracle:
             if keys is None or _id in keys:
                 yield _id, document
 
-    def rows_and_documents(self, name, definition):
-        """Yields (row, _id, document or DeadLetter) of every row of the table that has one."""
+    def rows_and_documents(self, name, definition, prefix=''):
+        """Yields (row, _id, document or DeadLetter) of every row of the table that has one; its _ids begin with prefix."""
         table = self.table(name)
         contract = Contract(self.definitions.topic_of(name))
         key = [table.column(c) for c in listed(definition.get('key') or [])] or table.key
@@ -312,13 +316,17 @@ class Oracle:
         if definition.get('soft_delete'):
             condition += self.not_deleted(**definition['soft_delete'])
         for row in self.rows(table, condition):
-            _id = self.id_of(contract, key, row)
+            _id = prefix + self.id_of(contract, key, row)
             try:
-                if not 1 <= len(_id.encode()) <= 512:
-                    raise DeadLetter('the engine takes an _id of 1 to 512 bytes')
+                self.check_id(_id, prefix)
                 yield row, _id, self.object(contract, table, definition, row)
             except (DeadLetter, transform.Unfit) as e:
                 yield row, _id, DeadLetter(str(e))
+
+    @staticmethod
+    def check_id(_id, prefix=''):
+        if _id == prefix or len(_id.encode()) > 512:
+            raise DeadLetter('a key that is not empty makes an _id of 512 bytes at most')
 
     def not_deleted(self, column, deleted):
         if isinstance(deleted, str):
@@ -535,16 +543,6 @@ class Oracle:
     def count_below(self, definition):
         """The places of a definition's relations; a link table has one of its own."""
         return sum(1 + bool(r.get('through')) + self.count_below(r) for r in self.relations_of(definition))
-
-
-def encode(o):
-    if isinstance(o, Decimal):
-        return str(o)
-    if isinstance(o, dict):
-        return '{' + ','.join(f'{encode(str(k))}:{encode(v)}' for k, v in o.items()) + '}'
-    if isinstance(o, list):
-        return '[' + ','.join(map(encode, o)) + ']'
-    return json.dumps(o, ensure_ascii=False)
 
 
 def same(a, b):

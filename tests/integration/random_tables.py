@@ -33,11 +33,14 @@ TYPES = {
     'dbl': ('DOUBLE', ['0', '1', '1.5', '0.1', '12']),
     'flt': ('FLOAT', ['0', '1', '1.5', '0.1', '12']),
     'ref': ('INT', SMALL),
+    # About as long as an _id may be: 512 bytes.
+    'long': ('VARCHAR(700) CHARACTER SET latin1', ["'a'", "'b'", "REPEAT('x', 500)", "REPEAT('x', 512)", "REPEAT('x', 513)",
+                                                   "REPEAT('y', 700)"]),
 }
 CLASSES = [
     {'tiny', 'int', 'big', 'ubig', 'dec', 'dec4', 'ci', 'uni', 'bin', 'latin', 'char', 'enum'},
     {'tiny', 'int', 'big', 'ubig', 'dec', 'dec4', 'bit', 'dbl', 'flt', 'ref'},
-    {'vb', 'fixed'}, {'date'}, {'dt', 'dt3'}, {'time'}, {'year'},
+    {'vb', 'fixed'}, {'date'}, {'dt', 'dt3'}, {'time'}, {'year'}, {'long'},
 ]
 # Those that `apply` lets be joined: no numbers with texts.
 APPLIED = [{'ci', 'uni', 'bin', 'latin', 'char', 'enum'}] + CLASSES[1:]
@@ -48,7 +51,10 @@ SHOWN = {
     'json': ('JSON', ["'{}'", """'{"a": [1, 2.50, null], "b": {"c": "ü"}}'""", """'{"a": []}'"""]),
     'blob': ('BLOB', BYTES),
     'ts': ('TIMESTAMP(2) NULL', ["'2024-01-01 00:00:00'", "'2024-02-29 01:02:03.25'"]),
+    'serial': ('INT', ['NULL']),  # the server gives it
 }
+# Whole numbers; two servers compare them alike, whatever their types.
+WHOLE = {'tiny', 'int', 'big', 'ubig', 'ref'}
 NAMES = ['order', 'Größe', 'a b', 'select', 'back`tick', 'N']  # for columns; each wants its quotes
 
 
@@ -56,34 +62,54 @@ def joinable(a, b, classes=None):
     return any(a in c and b in c for c in classes or CLASSES)
 
 
+def joinable_across(a, b):
+    """Whether columns on two servers compare alike: of one type, texts of one collation."""
+    return {a, b} <= WHOLE or a == b != 'enum'  # whose collation is each server's default
+
+
 def quote(name):
     return '`' + name.replace('`', '``') + '`'
 
 
 class Table:
-    """A table: name in the definition (DATABASE.TABLE), columns as (name, kind) and a primary key."""
+    """A table: name in the definition (DATABASE.TABLE), columns as (name, kind) and what its documents are named by.
 
-    def __init__(self, rng, database, name):
-        self.database, self.short = database, name
-        self.name = f'{database}.{name}'
-        self.rng = rng
+    That is its primary key, or where `surrogate` is true another unique key beside it.
+    mark: what the names of its columns begin with; server: which one it is on, '' the first."""
 
-    def strange(self):
-        """Columns of any kind, the key of any of them."""
-        kinds = self.rng.sample(sorted(TYPES), self.rng.randint(4, 8))
-        self.columns = [(f'c{i}_{kind}', kind) for i, kind in enumerate(kinds)]
-        self.key = self.columns[:self.rng.choice([1, 1, 2, 3])]
+    def __init__(self, rng, database, name, mark='', server=''):
+        self.rng, self.mark, self.server, self.surrogate = rng, mark, server, False
+        self.place(database, name)
+
+    def place(self, database, name):
+        self.database, self.short, self.name = database, name, f'{database}.{name}'
         return self
+
+    def strange(self, long=False):
+        """Columns of any kind, the key of any of them; long: also of one that makes no _id."""
+        kinds = self.rng.sample(sorted(set(TYPES) - {'long'}), self.rng.randint(4, 8))
+        if long and self.rng.random() < 0.1:
+            kinds[0] = 'long'
+        self.columns = [(f'{self.mark}c{i}_{kind}', kind) for i, kind in enumerate(kinds)]
+        self.key = self.columns[:self.rng.choice([1, 1, 2, 3])]
+        return self.with_serial()
 
     def plain(self):
         """As people make them: small keys, columns that lead to other tables' keys, and some to show."""
         rng = self.rng
-        self.columns = [('id', 'ref')] + [(f'ref{i}', 'ref') for i in range(rng.randint(1, 3))]
-        self.key = self.columns[:rng.choice([1, 1, 1, 2])]
-        for kind in rng.sample(['ci', 'bin', 'int', 'dec', 'dt3', 'enum'] + sorted(SHOWN), rng.randint(1, 4)):
-            self.columns.append((f'p_{kind}', kind))
+        columns = [('id', 'ref')] + [(f'ref{i}', 'ref') for i in range(rng.randint(1, 3))]
+        for kind in rng.sample(['ci', 'bin', 'int', 'dec', 'dt3', 'enum'] + sorted(set(SHOWN) - {'serial'}), rng.randint(1, 4)):
+            columns.append((f'p_{kind}', kind))
         if rng.random() < 0.3:
-            self.columns.append((rng.choice(NAMES), rng.choice(['ci', 'int', 'ref'])))
+            columns.append((rng.choice(NAMES), rng.choice(['ci', 'int', 'ref'])))
+        self.columns = [(self.mark + name, kind) for name, kind in columns]
+        self.key = self.columns[:rng.choice([1, 1, 1, 2])]
+        return self.with_serial()
+
+    def with_serial(self):
+        if self.rng.random() < 0.08:
+            self.surrogate = True
+            self.columns.append((f'{self.mark}serial', 'serial'))
         return self
 
     def compared(self):
@@ -92,10 +118,10 @@ class Table:
 
     def create(self):
         lines = [f'{quote(name)} {(TYPES | SHOWN)[kind][0]}{" NOT NULL" if (name, kind) in self.key else ""}'
-                 for name, kind in self.columns]
-        lines.append(f"PRIMARY KEY ({', '.join(quote(n) for n, _ in self.key)})")
+                 f'{" NOT NULL AUTO_INCREMENT PRIMARY KEY" if kind == "serial" else ""}' for name, kind in self.columns]
+        lines.append(f"{'UNIQUE' if self.surrogate else 'PRIMARY'} KEY ({', '.join(quote(n) for n, _ in self.key)})")
         lines += [f'KEY ({quote(name)})' for name, _ in self.compared()]
-        return f"CREATE TABLE {quote(self.database)}.{quote(self.short)} ({', '.join(lines)})"
+        return f"CREATE TABLE {self.sql_name()} ({', '.join(lines)})"
 
     def sql_name(self):
         return f'{quote(self.database)}.{quote(self.short)}'
@@ -107,6 +133,9 @@ class Table:
 
     def any_value(self, column):
         return self.value(column[1], column not in self.key)
+
+    def insert(self):
+        return f'INSERT IGNORE INTO {self.sql_name()} VALUES {self.row()}'
 
     def row(self):
         return '(' + ', '.join(self.any_value(c) for c in self.columns) + ')'

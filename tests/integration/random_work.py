@@ -1,16 +1,18 @@
 """Random transactions on random tables: every kind of statement that changes rows.
 
-A transaction is a list of statements.  Those that the server refuses (a key that is there already)
-change nothing, and the transaction goes on.
+A transaction is a list of statements, on one server.  Those that the server refuses (a key that is there
+already) change nothing, and the transaction goes on.
 """
-from random_tables import SMALL, quote
+import collections
+
+from random_tables import SMALL, TYPES, quote
 
 
 class Work:
     """Transactions for a case's tables; rng decides, so that the same seed gives the same work."""
 
     def __init__(self, rng, tables):
-        self.rng, self.tables = rng, tables
+        self.rng, self.tables, self.done = rng, tables, collections.Counter()
         self.kinds = [(getattr(self, name), weight) for name, weight in (
             ("insert", 8), ("insert_several", 4), ("insert_ignore", 3), ("replace", 8), ("upsert", 6), ("update", 20),
             ("update_key", 7), ("update_several", 8), ("update_joined", 5), ("update_ordered", 3), ("swap_keys", 4),
@@ -19,24 +21,33 @@ class Work:
             ("nothing", 1))]
 
     def transaction(self):
+        """(server, statements)"""
+        self.server = self.rng.choice(self.tables).server
         kinds, weights = zip(*self.kinds)
         n = self.rng.choice([1, 1, 1, 2, 3, 6, 15])
-        statements = [s for kind in self.rng.choices(kinds, weights, k=n) for s in kind()]
-        return ["BEGIN", *statements, "ROLLBACK" if self.rng.random() < 0.05 else "COMMIT"]
+        chosen = self.rng.choices(kinds, weights, k=n)
+        self.done.update(kind.__name__ for kind in chosen)
+        statements = [s for kind in chosen for s in kind()]
+        return self.server, ["BEGIN", *statements, "ROLLBACK" if self.rng.random() < 0.05 else "COMMIT"]
 
     def small_transaction(self, named):
-        """One column of some rows, which nothing else makes good; mostly one of those named: [(table, column)]."""
-        table = self.table()
-        column = self.rng.choice(self.others(table))
-        if named and self.rng.random() < 0.7:
-            table, column = self.rng.choice(named)
-        where = self.rng.choice([self.one(table), self.several(table), self.several(table)])
-        return ["BEGIN", f"UPDATE IGNORE {table.sql_name()} SET {self.set(table, [column])} WHERE {where}", "COMMIT"]
+        """One column of some rows, which nothing else makes good; mostly one of those of Case.named()."""
+        table = self.rng.choice(self.tables)
+        column, said = self.rng.choice(self.others(table)), ""
+        if named and self.rng.random() < 0.8:
+            table, column, said = self.rng.choice(named)
+        value = self.set(table, [column])
+        literals = [v for v in TYPES.get(column[1], ("", []))[1] if f" {v}" in said]
+        if literals and self.rng.random() < 0.5:  # what decides whether the rows count
+            value = f"{quote(column[0])} = {self.rng.choice(literals)}"
+        where = self.rng.choice([self.one(table), self.several(table), "TRUE"])
+        return table.server, ["BEGIN", f"UPDATE IGNORE {table.sql_name()} SET {value} WHERE {where}", "COMMIT"]
 
     # -- pieces
 
     def table(self):
-        return self.rng.choice(self.tables)
+        """One on the server that the transaction is on."""
+        return self.rng.choice([t for t in self.tables if t.server == self.server])
 
     def set(self, table, columns):
         """What an UPDATE sets these columns to; sometimes what others have."""
@@ -51,7 +62,7 @@ class Work:
         return table.any_value(column)
 
     def others(self, table):
-        return [c for c in table.columns if c not in table.key] or table.columns
+        return [c for c in table.columns if c not in table.key and c[1] != "serial"] or table.key
 
     def some(self, columns):
         return self.rng.sample(columns, min(len(columns), self.rng.choice([1, 1, 1, 2, 3])))

@@ -27,25 +27,29 @@ def documents(seer, index_of, index):
 def alike(seer, definition):
     """Every table that the pattern names, as it is there now."""
     for name in tables_of(seer, definition["pattern"]):
-        for _, key, document in seer.rows_and_documents(name, definition):
+        for _, key, document in seer.rows_and_documents(name, definition, prefix(name)):
             if not isinstance(document, oracle.DeadLetter):
                 source = {definition["source_field"]: name} if definition.get("source_field") else {}
-                yield prefix(name) + key, document | source
+                yield key, document | source
 
 
 def tables_of(seer, pattern):
     for database, entry in seer.definitions.databases.items():
-        seer.cursor.execute("SELECT TABLE_NAME AS t FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s",
-                            (entry.get("schema") or database,))
-        for row in seer.cursor.fetchall():
+        cursor = seer.cursor_of(entry["topic"])
+        cursor.execute("SELECT TABLE_NAME AS t FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s",
+                       (entry.get("schema") or database,))
+        for row in cursor.fetchall():
             name = f"{database}.{row['t']}"
             if re.fullmatch(pattern, name):
                 yield name
 
 
-def key_text(seer, table, columns, row):
+def id_above(seer, name, table, columns, row):
+    """The _id of the document that these columns of the row lead to; it need not be there."""
     contract = oracle.Contract(seer.definitions.topic_of(table))
-    return seer.id_of(contract, [seer.table(table).column(c) for c in columns], row)
+    _id = prefix(name) + seer.id_of(contract, [seer.table(table).column(c) for c in columns], row)
+    seer.check_id(_id, prefix(name))
+    return _id
 
 
 def joined(seer, definition):
@@ -55,13 +59,14 @@ def joined(seer, definition):
         chain.append(tables[chain[-1]["join"]["parent"]])
     parent_columns = oracle.listed(join.get("parent_column") or [])
     root_columns = [definition["root_column"]] if len(chain) > 2 else parent_columns
-    for row, key, document in seer.rows_and_documents(table, definition):
+    for row, ours, document in seer.rows_and_documents(table, definition, prefix(join["name"])):
         if isinstance(document, oracle.DeadLetter) or any(row[c.lower()] is None for c in parent_columns + root_columns):
             continue
-        ours, name = prefix(join["name"]) + key, join["name"]
+        name, root = join["name"], ours
         if len(chain) > 1:
-            name = {"name": name, "parent": prefix(chain[1]["join"]["name"]) + key_text(seer, table, parent_columns, row)}
-            root = prefix(chain[-1]["join"]["name"]) + key_text(seer, table, root_columns, row)
-        else:
-            root = ours
+            try:
+                name = {"name": name, "parent": id_above(seer, chain[1]["join"]["name"], table, parent_columns, row)}
+                root = id_above(seer, chain[-1]["join"]["name"], table, root_columns, row)
+            except oracle.DeadLetter:
+                continue
         yield ours, document | {join.get("field", "join"): name, "_routing": root}

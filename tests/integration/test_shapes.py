@@ -1,8 +1,9 @@
 """Random documents under random work and kills: every index is what the naive model says.
 
 Each seed has databases, definitions, rows and transactions of its own, and says nothing of the other seeds;
-SHARED of them share a daemon, its limits, and the moments at which it is killed.  One that fails can be
-run alone, with all of that as it was: run.py --only shapes --seed N --seeds 1.
+SHARED of them share a daemon, its limits, and the moments at which it is killed.  Of every fourth such round
+the tables are on two servers of different kinds.  One that fails can be run alone, with all of that as it was:
+run.py --only shapes.seeds --seed N --seeds 1.
 """
 import io
 import os
@@ -10,94 +11,50 @@ import random
 import threading
 import time
 
+import judge
 import oracle
 import pymysql
-from random_case import Case
-from random_tables import APPLIED
-from random_work import Work
+import random_coverage
+import sharing
+from abroad import Abroad
+from random_shape import PHASES, QUIET, Shape
 from servers import Failed, wait_until
 
 SHARED = 30  # seeds
-PHASES = 3  # of work and kills, each judged
-QUIET = 2  # after these: of a few changes, which nothing that is under way makes good
 CLIENTS = 3
-SECONDS = 120  # for what others wait for
+SECONDS = 300  # for what others wait for
 STILL = 30  # seconds without a request to the engine, after which nothing more is hoped for
+ENOUGH = 300  # seeds, in which every feature is
 
 
-def some_areas(rng, table):
-    """Some relations are written alone; documents are the same."""
-    for relation in table.get("relations", []):
-        if rng.random() < 0.4:
-            relation["refresh"] = "area"
-        some_areas(rng, relation)
-
-
-class Shape:
-    """One seed: what stands in the server, what is done to it, and what its documents must be."""
-
-    def __init__(self, w, seed):
-        self.seed, self.rng = seed, random.Random(seed)
-        case = Case(seed, [f"s{seed}", f"s{seed}b"], APPLIED)
-        self.databases, self.tables = case.databases, case.definitions(case.rng.choice([1, 1, 1, 1, 2]))
-        for number, table in enumerate(self.tables):
-            table["index"] = w.index(f"{seed}-{number}")
-            table["settings"] = {"number_of_shards": 1, "number_of_replicas": 0}
-            some_areas(random.Random(f"areas of {seed}"), table)
-        self.schema = [t.create() for t in case.tables]
-        self.rows = list(case.first_rows())
-        work = Work(case.rng, case.tables)
-        self.phases = [[work.transaction() for _ in range(case.rng.randint(4, 20))] for _ in range(PHASES)]
-        named = case.named(self.tables)
-        self.phases += [[work.small_transaction(named) for _ in range(4)] for _ in range(QUIET)]
-        self.clients = case.rng.choice([1, 1, 2])
-
-    def create(self, w):
-        w.db.sql(*(f"CREATE DATABASE {name} CHARACTER SET utf8mb4" for name in self.databases),
-                 *(f"GRANT SELECT ON {name}.* TO millrace@'127.0.0.1'" for name in self.databases), *self.schema,
-                 "SET sql_mode = '', time_zone = '+00:00'", *self.rows)
-
-    def drop(self, w):
-        w.db.sql("SET lock_wait_timeout = 20", *(f"DROP DATABASE IF EXISTS {name}" for name in self.databases))
-
-    def expected(self, w, path):
-        """{index: {_id: document}} as the database is now."""
-        connection = w.db.connect(conv={})
-        try:
-            seer = oracle.Oracle(connection, oracle.Definitions([path]))
-            return {t["index"]: {key: document for key, document in seer.documents(t["table"])
-                                 if not isinstance(document, oracle.DeadLetter)} for t in self.tables}
-        finally:
-            connection.close()
-
-    def script(self):
-        """Everything that its clients send, for the report."""
-        phases = [f"-- phase {n}\n" + "\n".join(";\n".join(t) + ";" for t in phase)
-                  for n, phase in enumerate(self.phases, 1)]
-        return ";\n".join(self.schema + self.rows) + ";\n" + "\n".join(phases) + "\n"
+def on_two_servers(seed):
+    return seed // SHARED % 4 == 3
 
 
 class Client(threading.Thread):
     """Runs the transactions of several shapes, in turns."""
 
-    def __init__(self, w, lists, tell, pause):
+    def __init__(self, servers, schema, lists, tell, pause):
         super().__init__(daemon=True)
         self.lists, self.tell, self.pause, self.error = lists, tell, pause, None
-        self.connection = w.db.connect(w.schema)
+        self.connections = {name: server.connect(schema) for name, server in servers.items()}
 
     def run(self):
         try:
-            with self.connection.cursor() as cursor:
+            cursors = {name: connection.cursor() for name, connection in self.connections.items()}
+            for cursor in cursors.values():
                 cursor.execute("SET sql_mode = '', time_zone = '+00:00', innodb_lock_wait_timeout = 2")
-                for turn in range(max(map(len, self.lists), default=0)):
-                    for transactions in self.lists:
-                        if turn < len(transactions):
-                            self.transaction(cursor, transactions[turn])
-                            self.tell()
+            for turn in range(max(map(len, self.lists), default=0)):
+                for transactions in self.lists:
+                    if turn < len(transactions):
+                        server, statements = transactions[turn]
+                        self.transaction(cursors[server], statements)
+                        self.tell()
         except Exception as e:
             self.error = e
         finally:
-            self.connection.close()
+            for connection in self.connections.values():
+                connection.close()
             self.tell(0)
 
     def transaction(self, cursor, statements):
@@ -106,6 +63,9 @@ class Client(threading.Thread):
                 cursor.execute(statement)
             except (pymysql.err.IntegrityError, pymysql.err.DataError):
                 pass  # refused, and nothing has changed
+            except pymysql.err.ProgrammingError as e:
+                if e.args[0] != 1146:  # the table comes later
+                    raise
             except pymysql.err.OperationalError as e:
                 if e.args[0] not in (1205, 1213):
                     raise
@@ -126,7 +86,10 @@ class Round:
 
     def __init__(self, w, seeds):
         self.w, self.rng = w, random.Random(f"round {seeds[0] // SHARED}")
-        self.shapes = [Shape(w, seed) for seed in seeds]
+        two = on_two_servers(seeds[0])
+        self.abroad = Abroad(w) if two else None
+        self.servers = {"": w.db} | ({"abroad": self.abroad.server} if two else {})
+        self.shapes = [Shape(seed, w.index, two) for seed in seeds]
         self.limits = [self.some_limits() for _ in range(12)]
         self.kills = [sorted(self.rng.random() for _ in range(self.rng.choice([1, 2, 3]))) for _ in range(PHASES)]
         self.kills += [[]] * QUIET
@@ -137,30 +100,32 @@ class Round:
     def some_limits(self):
         """Settings of delivery, small enough to be reached."""
         rng = self.rng
-        batch = rng.choice([1, 2, 7, 50, "auto"])
+        batch, window = rng.choice([1, 2, 7, 50, "auto"]), rng.choice(["1ms", "50ms", "200ms"])
         return {"delivery": {"workers": rng.choice([1, 3, 10]) if batch != 1 else 10, "helpers": rng.choice([1, 2, 10]),
                              "batch_max": batch, "batch_min": 1 if batch == 1 else rng.choice([1, 2]),
                              "batch_bytes": rng.choice(["64KiB", "8MiB"]), "flush_interval": "100ms",
-                             "load_batch": rng.choice([1, 3, 20, 500]), "loads": rng.choice([1, 2, 4]),
-                             "bytes": rng.choice(["1MiB", "64MiB"])}}
+                             "load_batch": rng.choice([1, 3, 20, 500] if window == "1ms" else [20, 500]), "loads": rng.choice([1, 2, 4]),
+                             "bytes": rng.choice(["1MiB", "64MiB"]), "read_window": window}}
 
     def definitions(self):
-        shapes = self.shapes
-        return self.w.definitions() | {
-            "databases": [{"name": name, "topic": self.w.schema} for shape in shapes for name in shape.databases],
+        shapes, found = self.shapes, (self.abroad or self.w).definitions()
+        return found | {
+            "databases": [{"name": name, "topic": server or self.w.schema} for shape in shapes
+                          for server, name in shape.databases],
             "tables": [table for shape in shapes for table in shape.tables]}
 
     def begin(self):
         for shape in self.shapes:
-            shape.create(self.w)
+            shape.create(self.servers)
         self.daemon = self.w.millrace(**self.limits.pop())
         self.daemon.apply(self.definitions())
+        self.says = oracle.Definitions([os.path.join(self.daemon.folder, "definitions.yaml")])
 
     def ask_for_builds(self, shapes):
         """While work goes on and the daemon is killed; blocks until each index is built or being built."""
         for shape in shapes:
-            for table in shape.tables:
-                wait_until(f"{table['table']} is being built", lambda t=table["table"]: start_build(self.daemon, t), SECONDS)
+            for name in shape.indexes().values():
+                wait_until(f"{name} is being built", lambda n=name: start_build(self.daemon, n), SECONDS)
 
     def run(self):
         try:
@@ -180,7 +145,7 @@ class Round:
         finally:
             self.daemon.kill_if_running()
             for shape in self.shapes:
-                shape.drop(self.w)
+                shape.drop(self.servers)
 
     # -- work
 
@@ -197,7 +162,7 @@ class Round:
                 lists[(at + share) % CLIENTS].append(shape.phases[number][share::shape.clients])
         total = sum(len(transactions) for some in lists for transactions in some)
         pause = 0.05 if number == 0 or len(self.shapes) < SHARED / 2 else 0  # so that builds and kills meet work
-        return [Client(self.w, some, self.tell, pause) for some in lists], total
+        return [Client(self.servers, self.w.schema, some, self.tell, pause) for some in lists], total
 
     def work(self, number):
         clients, total = self.clients(number)
@@ -233,24 +198,43 @@ class Round:
         """A build whose index was being made when the daemon was killed wants to be asked for again."""
         self.daemon.check_alive()
         built = set(self.aliases().values())
-        left = [t for shape in self.shapes for t in shape.tables if t["index"] not in built]
-        for table in left:
-            start_build(self.daemon, table["table"])
+        left = [name for shape in self.shapes for index, name in shape.indexes().items() if index not in built]
+        for name in left:
+            start_build(self.daemon, name)
         return not left
 
     def actual(self):
         """{index: {_id: document}} of all shapes."""
         aliases = self.aliases()
-        found = {t["index"]: {} for shape in self.shapes for t in shape.tables}
+        found = {index: {} for shape in self.shapes for index in shape.indexes()}
         for hit in self.w.engine.hits(f"{self.w.schema}-*"):
             if aliases.get(hit["_index"]) in found:
-                found[aliases[hit["_index"]]][hit["_id"]] = oracle.without_ours(hit["_source"])
+                placed = {"_routing": hit["_routing"]} if "_routing" in hit else {}
+                found[aliases[hit["_index"]]][hit["_id"]] = oracle.without_ours(hit["_source"]) | placed
                 self.in_parts += "areas" in hit["_source"].get("_millrace", {})
         return found
 
+    def expected(self):
+        """{shape: {index: {_id: document}}} as the databases are now."""
+        opened = {name: server.connect(conv={}) for name, server in self.servers.items()}
+        home = opened.pop("")
+        try:
+            seer = oracle.Oracle(home, self.says, opened)
+            return {shape: {table["index"]: self.model(seer, table) for table in shape.tables}
+                    for shape in self.shapes}
+        finally:
+            for connection in (home, *opened.values()):
+                connection.close()
+
+    @staticmethod
+    def model(seer, table):
+        if sharing.is_shared(table):
+            return sharing.documents(seer, judge.index_of, table["index"])
+        return {key: document for key, document in seer.documents(table["table"])
+                if not isinstance(document, oracle.DeadLetter)}
+
     def judge(self, number):
-        path = os.path.join(self.daemon.folder, "definitions.yaml")
-        expected = {shape: shape.expected(self.w, path) for shape in self.shapes}
+        expected = self.expected()
         wrong, requests, since = self.shapes, None, time.monotonic()
         before = self.in_parts
         while wrong and time.monotonic() < since + STILL:
@@ -268,9 +252,12 @@ class Round:
     def standing(self):
         """What the daemon is at: where it does not come to its end, documents are stale rather than wrong."""
         status = self.daemon.json("status")
-        asked = self.w.db.sql("SELECT time, LEFT(info, 3000) FROM information_schema.processlist WHERE user = 'millrace'"
-                              " AND info IS NOT NULL AND time > 3")
-        return (f"delivery {status['delivery']}, changes {status['changes']}, {status['topics'][0]['lag_bytes']} bytes behind; "
+        asked = [row for server in self.servers.values() for row in server.sql(
+            "SELECT time, LEFT(info, 3000) FROM information_schema.processlist WHERE user = 'millrace'"
+            " AND info IS NOT NULL AND time > 3")]
+        behind = {topic["name"]: topic["lag_bytes"] for topic in status["topics"]}
+        unwell = [t for t in status["tables"] if t["state"] != "available"]
+        return (f"delivery {status['delivery']}, changes {status['changes']}, bytes behind {behind}, tables {unwell}; "
                 f"long statements {asked}\n").replace("Decimal", "")
 
     @staticmethod
@@ -285,7 +272,7 @@ class Round:
 
     def report(self, shape, number, expected, actual):
         path = self.daemon.write(f"seed-{shape.seed}.sql", shape.script())
-        return (f"seed {shape.seed} after phase {number + 1} (run.py --only shapes --seed {shape.seed} --seeds 1; {path}):\n"
+        return (f"seed {shape.seed} after phase {number + 1} (run.py --only shapes.seeds --seed {shape.seed} --seeds 1; {path}):\n"
                 + "".join(self.reports(expected, actual)))
 
 
@@ -294,8 +281,19 @@ def more_tests(options):
     seeds, tests = list(range(options.seed, options.seed + (options.seeds or 0))), {}
     for number in sorted({seed // SHARED for seed in seeds}):
         mine = [seed for seed in seeds if seed // SHARED == number]
-        tests[f"test_seeds_{mine[0]}_to_{mine[-1]}_end_equal_to_the_model"] = make_test(mine)
+        where = "_on_two_servers" if on_two_servers(mine[0]) else ""
+        tests[f"test_seeds_{mine[0]}_to_{mine[-1]}{where}_end_equal_to_the_model"] = make_test(mine)
+    if len(seeds) >= ENOUGH:
+        tests["test_seeds_have_every_feature"] = lambda w: tell_features(seeds[:ENOUGH * 2])
     return tests
+
+
+def tell_features(seeds):
+    found = random_coverage.of(Shape(seed, str, on_two_servers(seed)) for seed in seeds)
+    print("\n".join(f"# {line}" for line in random_coverage.lines(found)), flush=True)
+    missing = [name for name, seeds_with in found.items() if not seeds_with]
+    if missing:
+        raise Failed(f"in none of {len(seeds)} seeds: {', '.join(missing)}")
 
 
 def make_test(seeds):

@@ -14,13 +14,24 @@ class Unfit(Exception):
     """The text is not what a step needs: the row is a dead letter."""
 
 
+def encode(value):
+    """JSON, numbers with all their digits."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, dict):
+        return '{' + ','.join(f'{encode(str(k))}:{encode(v)}' for k, v in value.items()) + '}'
+    if isinstance(value, list):
+        return '[' + ','.join(map(encode, value)) + ']'
+    return json.dumps(value, ensure_ascii=False)
+
+
 def text(value):
     """A value of a document as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, Decimal):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=lambda d: float(d) if d % 1 else int(d))
+    return encode(value)
 
 
 def is_number(value):

@@ -1,5 +1,4 @@
 """Documents of one server's tables that show tables of another one, of another kind."""
-import test_areas
 from abroad import Abroad
 from servers import Failed, wait_until
 
@@ -71,19 +70,6 @@ def test_changes_on_both_servers_lead_to_the_documents(w):
     abroad.equal(daemon)
     w.sql("UPDATE orders SET customer_id = 7", "DELETE FROM orders WHERE id = 2")
     abroad.equal(daemon)
-
-
-def test_parts_of_documents_that_show_another_servers_tables_are_not_written_alone(w):
-    abroad = two_servers(w)
-    daemon = w.follow(abroad.definitions(orders("area")))
-    abroad.equal(daemon)
-    for change in ("UPDATE customer SET name = 'Eve' WHERE id = 1", "UPDATE tag SET word = 'other' WHERE id = 1"):
-        abroad.sql(change)
-        abroad.equal(daemon)
-    w.sql("UPDATE country SET name = 'nowhere' WHERE id = 2", "UPDATE orders SET code = 'b' WHERE id = 1")
-    abroad.equal(daemon)
-    if test_areas.written(daemon):
-        raise Failed("parts were written alone")
 
 
 def test_a_thousand_changes_while_the_documents_log_stands_still_are_all_in_search_at_once(w):

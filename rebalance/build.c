@@ -3,7 +3,9 @@
 #include "rebalance/build.h"
 
 #include "src/base/clock.h"
+#include "src/base/arena.h"
 #include "src/base/log.h"
+#include "src/store_purged.h"
 #include "src/base/mem.h"
 #include "src/search.h"
 #include "sync/document/loader.h"
@@ -217,6 +219,38 @@ static bool wait_for_fan_outs(struct index_build *b, struct err *err)
     return true;
 }
 
+static bool has_purged(struct index_build *b, bool *has, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    size_t n = 0;
+    const bool ok = store_count_purged(b->opt.store, a, &counts, &n, err);
+
+    *has = false;
+    for (size_t i = 0; ok && i < n; i++)
+        *has = *has || str_equal(counts[i].index, str_from(b->index));
+    arena_free(a);
+    return ok;
+}
+
+/* So is what of it was put aside, as the version took nothing for a while. */
+static bool wait_for_purged(struct index_build *b, struct err *err)
+{
+    bool has = true;
+
+    while (has) {
+        if (!has_purged(b, &has, err)) {
+            if (!build_survive(b, err))
+                return false;
+        } else if (has) {
+            stop_wait(&b->stop, BUILD_POLL_MS);
+            if (build_is_stopping(b, err))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool publish(struct index_build *b, struct err *err)
 {
     return search_put_settings(b->opt.search, str_from(b->index), str_from(b->final_settings),
@@ -231,7 +265,7 @@ static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
     if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err) ||
-        !wait_for_fan_outs(b, err))
+        !wait_for_fan_outs(b, err) || !wait_for_purged(b, err))
         return false;
     /* Also refreshed while the stream does not wait for it. */
     while (!build_repeat_deletes(b, err) || !search_refresh(b->opt.search, str_from(b->index), err))

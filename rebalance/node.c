@@ -215,8 +215,11 @@ static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
                           const struct delivery_status *s, size_t n_live)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
-    const bool fills = s->bytes_held >= settings.bytes_max / 2 &&
-                       (settings.purge == PURGE_OFF || is_being_built(co, h->index));
+    const bool is_full = s->bytes_held >= settings.bytes_max / 2 ||
+                         (co->blocked_since_ms != 0 &&
+                          clock_mono_ms() - co->blocked_since_ms > HELD_MS);
+    const bool fills =
+        is_full && (settings.purge == PURGE_OFF || is_being_built(co, h->index));
     const int64_t held_ms = clock_mono_ms() - h->since_ms;
 
     if (held_ms > REPLACED_MS && is_replaced(co, h->index))
@@ -236,6 +239,15 @@ static bool any_held(struct coordinator *co)
     return any;
 }
 
+/* Since when somebody has waited to hand over changes, as far as was looked. */
+static void note_blocked(struct coordinator *co, size_t n_callers)
+{
+    if (n_callers == 0)
+        co->blocked_since_ms = 0;
+    else if (co->blocked_since_ms == 0)
+        co->blocked_since_ms = clock_mono_ms();
+}
+
 static void relieve(struct coordinator *co)
 {
     char *index = NULL;
@@ -246,6 +258,8 @@ static void relieve(struct coordinator *co)
 
     const struct delivery_status s = delivery_status(co->delivery);
     const size_t n_live = count_live(co);
+
+    note_blocked(co, s.blocked);
 
     pthread_mutex_lock(&co->lock);
     for (const struct held_index *h = co->held; h != NULL && index == NULL; h = h->next)
@@ -364,13 +378,14 @@ static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms
     while (!all_idle(co)) {
         const int64_t left_ms = until - clock_mono_ms();
         const uint64_t queued = count_queued(co);
+        const bool handed_over = all_handed_over(co); /* before it: what comes during it follows */
         enum drain_end end = DRAIN_DONE;
 
         if (left_ms <= 0)
             return DRAIN_TIMED_OUT;
         if (queued > 0)
             end = delivery_drain_partition(co->delivery, DRAIN_ALL, left_ms);
-        if (end == DRAIN_BLOCKED && (all_handed_over(co) || queued == blocked))
+        if (end == DRAIN_BLOCKED && (handed_over || queued == blocked))
             return end;
         if (end != DRAIN_DONE && end != DRAIN_BLOCKED)
             return end;

@@ -96,6 +96,7 @@ struct coordinator {
     /* All guarded by doing. */
     uint64_t revision;
     int64_t pruned_ms;
+    int64_t blocked_since_ms; /* 0: nobody waits for delivery */
     int64_t full_ms; /* since when half of the queue is full; 0: it is not */
     bool settings_due;        /* indexes may lack settings of their definitions */
     struct err settings_why;  /* the last that was told of them */
@@ -227,9 +228,10 @@ bool node_load_delivery_values(struct coordinator *co, struct err *err) MUST_CHE
 void node_put_delivery_settings(struct coordinator *co, struct json_writer *w);
 bool node_delivery_settings(struct coordinator *co, struct delivery_settings *out,
                             struct err *err) MUST_CHECK;
-/* All of them, or none.  @thread any */
-bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
-                           struct err *err) MUST_CHECK;
+/* All of them, or none; also where there are as many as should be: a builder waits for nobody to
+ * look at them.  @thread any */
+bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
+                            size_t n, struct err *err) MUST_CHECK;
 /* Under lock, or alone. */
 void node_drop_held(struct coordinator *co, const char *index);
 

@@ -63,10 +63,9 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
 static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
 {
     struct coordinator *co = ctx;
-    struct delivery_options o = node_delivery_options(co);
     struct err err = {0};
 
-    while (!o.dead(co, note, 1, &err)) {
+    while (!node_keep_dead_letters(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
         if (stop_wait(&co->stop, 500))
             return false;

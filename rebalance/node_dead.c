@@ -180,7 +180,7 @@ static void answer(struct buf *json, const char *schema, uint64_t n)
     json_close_object(&w);
 }
 
-/* What can be replayed of a page, until something cannot. */
+/* What can be replayed of a page; the first that cannot says why. */
 static size_t make_writes(struct coordinator *co, const struct stored_dead_letter *list,
                           size_t n, struct doc_write *writes, struct err *err)
 {
@@ -188,9 +188,16 @@ static size_t make_writes(struct coordinator *co, const struct stored_dead_lette
 
     if (!node_begin(co, err))
         return 0;
-    while (n_writes < n && make_write(co, &list[n_writes], &writes[n_writes], err)) {
-        const struct stored_dead_letter *d = &list[n_writes++];
+    for (size_t i = 0; i < n; i++) {
+        const struct stored_dead_letter *d = &list[i];
+        struct err why = {0};
 
+        if (!make_write(co, d, &writes[n_writes], &why)) {
+            if (err->kind == ERR_NONE)
+                *err = why;
+            continue;
+        }
+        n_writes++;
         delivery_note_dead(co->delivery, d->index, d->routing, d->doc_id, d->version);
     }
     pthread_mutex_unlock(&co->doing);
@@ -213,7 +220,7 @@ static bool replay_page(struct coordinator *co, struct dead_letter_filter *f, ui
 
         for (size_t i = 0; !taken && i < n_writes; i++)
             target_unref(writes[i].target);
-        ok = taken && n_writes == *n;
+        ok = taken;
         f->after_id = list[*n - 1].id;
         *done += taken ? n_writes : 0;
     }
@@ -236,9 +243,10 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     do
         ok = replay_page(co, &page, &done, &n, err);
     while (ok && n == PAGE);
-    if (ok)
-        answer(json, "millrace/dead-letter-replay/1", done);
-    return ok;
+    if (err->kind != ERR_NONE)
+        return done == 0 ? false : err_wrap(err, "%" PRIu64 " were replayed, others not", done);
+    answer(json, "millrace/dead-letter-replay/1", done);
+    return true;
 }
 
 struct due_replay {

@@ -97,7 +97,6 @@ static void count_dead(struct coordinator *co, const struct stored_dead_letter *
     pthread_mutex_unlock(&co->lock);
 }
 
-/* What is there may be written over at any number. */
 static bool has_room(struct coordinator *co, struct err *err)
 {
     uint64_t n;
@@ -112,22 +111,27 @@ static bool has_room(struct coordinator *co, struct err *err)
                    n);
 }
 
-bool node_put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
-                           struct err *err)
+bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
+                            size_t n, struct err *err)
 {
-    struct coordinator *co = ctx;
     const int64_t now = clock_wall_ms();
     struct stored_dead_letter *letters = mem_alloc(n, sizeof(*letters));
 
     for (size_t i = 0; i < n; i++)
         letters[i] = letter_of(&notes[i], now);
 
-    const bool ok = has_room(co, err) && store_put_dead_letters(co->opt.store, letters, n, err);
+    const bool ok = store_put_dead_letters(co->opt.store, letters, n, err);
 
     if (ok)
         count_dead(co, letters, n);
     free(letters);
     return ok;
+}
+
+static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
+                             struct err *err)
+{
+    return has_room(ctx, err) && node_keep_dead_letters(ctx, notes, n, err);
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
@@ -252,7 +256,7 @@ struct delivery_options node_delivery_options(struct coordinator *co)
     o.ctx = co;
     o.load = on_load;
     o.gone = on_gone;
-    o.dead = node_put_dead_letters;
+    o.dead = put_dead_letters;
     o.cleared = on_cleared;
     o.stamp_max = on_stamp_max;
     o.area_floor = on_area_floor;

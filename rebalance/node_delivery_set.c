@@ -171,12 +171,11 @@ static struct delivery_values *put_in_force(struct coordinator *co,
 static bool choose_all(struct delivery_values *v, const struct setting_change *c, size_t n,
                        struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (c[i].name.len == 0)
-            delivery_values_reset(v);
-        else if (!delivery_values_choose(v, c[i].name, c[i].value, err))
+    if (n == 0)
+        delivery_values_reset(v);
+    for (size_t i = 0; i < n; i++)
+        if (!delivery_values_choose(v, c[i].name, c[i].value, err))
             return false;
-    }
     return true;
 }
 

@@ -165,7 +165,7 @@ static bool load_rows(struct coordinator *co, struct purged_index *p, struct err
 
     p->arena = arena_new();
     return store_load_purged(co->opt.store, p->arena, str_from(p->index),
-                             clock_wall_ms() - settle_ms, is_held(co, p->index) ? 1 : SLICE_MAX,
+                             clock_wall_ms() - settle_ms, SLICE_MAX,
                              &p->rows, &p->n_rows, err);
 }
 
@@ -205,24 +205,20 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
     return true;
 }
 
-/* All of them, or none: then ERR_RETRY. */
-static bool make_writes(struct coordinator *co, const struct purged_index *p,
+/* Rows of tables that are followed, up to max of them, are what is left.  None: ERR_RETRY. */
+static bool make_writes(struct coordinator *co, struct purged_index *p, size_t max,
                         struct ticket *ticket, struct doc_write *writes, struct err *err)
 {
     size_t n = 0;
 
     if (!node_begin(co, err))
         return false;
-    while (n < p->n_rows && make_write(co, &p->rows[n], ticket, &writes[n]))
-        n++;
+    for (size_t i = 0; i < p->n_rows && n < max; i++)
+        if (make_write(co, &p->rows[i], ticket, &writes[n]))
+            p->rows[n++] = p->rows[i];
     pthread_mutex_unlock(&co->doing);
-    if (n == p->n_rows)
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        ticket_done(writes[i].ticket, OUTCOME_DELIVERED);
-        target_unref(writes[i].target);
-    }
-    return err_set(err, ERR_RETRY, "its table is not followed now");
+    p->n_rows = n;
+    return n > 0 || err_set(err, ERR_RETRY, "its tables are not followed now");
 }
 
 static bool hand_over(struct coordinator *co, struct purged_index *p, struct err *err)
@@ -235,7 +231,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
     ticket = ticket_new_cb(on_done, p->slice);
     ticket_on_abandon(ticket, on_abandon);
 
-    bool ok = make_writes(co, p, ticket, writes, err);
+    bool ok = make_writes(co, p, is_held(co, p->index) ? 1 : SLICE_MAX, ticket, writes, err);
 
     if (ok) {
         ok = delivery_submit_until(co->delivery, &co->stop, writes, p->n_rows, err);
@@ -261,6 +257,26 @@ static void count_down(struct coordinator *co, struct purged_index *p, uint64_t 
     pthread_mutex_unlock(&co->lock);
 }
 
+/* What the store says counts: where the answer to a commit was lost, ours is another. */
+static bool recount(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    uint64_t changes = 0;
+    size_t n = 0;
+    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++)
+        if (str_equal(counts[i].index, str_from(p->index)))
+            changes = counts[i].changes;
+    arena_free(a);
+    pthread_mutex_lock(&co->lock);
+    if (ok)
+        p->changes = changes;
+    pthread_mutex_unlock(&co->lock);
+    return ok;
+}
+
 static bool end_rows(struct coordinator *co, struct purged_index *p, struct err *err)
 {
     uint64_t changes;
@@ -270,7 +286,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     p->written += changes;
     delivery_repaired(co->delivery, changes);
     count_down(co, p, changes);
-    return true;
+    return p->changes > 0 || recount(co, p, err);
 }
 
 /* Its version is written to no more: whoever took its place has all its rows. */
@@ -309,7 +325,8 @@ static void begin(struct coordinator *co, struct purged_index *p)
         drop_index(co, p);
         return;
     }
-    if (load_rows(co, p, &err) && p->n_rows > 0 && hand_over(co, p, &err))
+    if (load_rows(co, p, &err) && (p->n_rows > 0 ? hand_over(co, p, &err) : recount(co, p, &err)) &&
+        p->n_rows > 0)
         return;
     if (err.kind != ERR_NONE && err.kind != ERR_STOP)
         log_debug("purged changes wait", KV("index", (const char *)p->index),

@@ -12,7 +12,7 @@ bool node_on_dead_row(void *ctx, const struct dead_letter_note *note)
     struct coordinator *co = ctx;
     struct err err = {0};
 
-    while (!node_put_dead_letters(co, note, 1, &err)) {
+    while (!node_keep_dead_letters(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "a dead letter could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS))
             return false;

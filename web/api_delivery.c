@@ -80,8 +80,7 @@ void api_delivery_reset(struct api_call *c)
 
     answer(c, 200,
            body_parse(&body, c->req, members, &err) &&
-               coordinator_delivery_set(c->api->coordinator, &(struct setting_change){0}, 1,
-                                        &c->res->body, &err),
+               coordinator_delivery_set(c->api->coordinator, NULL, 0, &c->res->body, &err),
            &err);
     cJSON_Delete(body);
 }

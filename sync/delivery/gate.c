@@ -50,8 +50,10 @@ bool gate_is_blown(const struct gate *g)
     return g->hold != HOLD_NONE || g->fuse.state != FUSE_CLOSED;
 }
 
-void gate_good(struct gate *g)
+void gate_good(struct gate *g, int64_t sent_ms)
 {
+    if (g->failing && sent_ms < g->failed_ms)
+        return;
     g->failing = false;
     g->paused_until_ms = 0;
     backoff_reset(&g->pause);
@@ -64,6 +66,7 @@ void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_
     if (!g->failing)
         g->failing_since_ms = sent_ms;
     g->failing = true;
+    g->failed_ms = now_ms;
     /* Several that were in flight and fail together are one failure. */
     if (until <= now_ms)
         until = now_ms + backoff_next_ms(&g->pause, &g->random);

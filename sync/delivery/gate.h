@@ -38,6 +38,7 @@ struct gate {
     struct backoff pause;
     int64_t paused_until_ms;
     bool failing; /* since the last good answer */
+    int64_t failed_ms;        /* the last failure was answered */
     int64_t failing_since_ms; /* when the first of those requests was sent */
     int64_t good_ms; /* when a document was last written; 0: never */
     enum hold hold;
@@ -60,8 +61,9 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 /* Nothing goes but now and then a probe: it is held, or its fuse is not closed. */
 bool gate_is_blown(const struct gate *g);
 
-/* An answer was good: requests go on as before. */
-void gate_good(struct gate *g);
+/* The answer to a request of then was good: requests go on as before, unless one that was sent
+ * later has failed since. */
+void gate_good(struct gate *g, int64_t sent_ms);
 /* A request failed: nothing goes for a while, nor before retry_after_ms (-1: not said). */
 void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_after_ms);
 /* How long a document that failed after `attempts` failures should wait. */

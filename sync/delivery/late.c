@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-#define PLACES (1u << 16)
+#define PLACES      (1u << 16)
+#define REPEATS_MAX 10000 /* they hold memory that others wait for */
 
 struct repeat {
     struct repeat *next;
@@ -19,6 +20,8 @@ struct repeat {
 struct late {
     int64_t until_ms[PLACES]; /* by hash */
     struct repeat *first, **last;
+    int64_t last_due_ms;
+    size_t n;
 };
 
 struct late *late_new(void)
@@ -34,6 +37,7 @@ static struct write *take_first(struct late *l)
     struct repeat *r = l->first;
     struct write *w = r->write;
 
+    l->n--;
     l->first = r->next;
     if (l->first == NULL)
         l->last = &l->first;
@@ -77,14 +81,35 @@ bool late_may_come(const struct late *l, const struct write *w, int64_t now_ms)
     return l->until_ms[w->hash % PLACES] > now_ms;
 }
 
+/* Where it belongs by its time; behind all, unless the timeout has become shorter. */
+static struct repeat **place_of(struct late *l, int64_t due_ms)
+{
+    struct repeat **at = &l->first;
+
+    if (l->first == NULL || l->last_due_ms <= due_ms)
+        return l->last;
+    while (*at != NULL && (*at)->due_ms <= due_ms)
+        at = &(*at)->next;
+    return at;
+}
+
 void late_repeat(struct late *l, const struct write *w, int64_t due_ms, struct write_ends *ends)
 {
-    struct repeat *r = mem_alloc(1, sizeof(*r));
+    struct repeat *r, **at;
 
+    if (l->n == REPEATS_MAX)
+        return;
+    r = mem_alloc(1, sizeof(*r));
+    at = place_of(l, due_ms);
     r->write = copy(w, ends);
     r->due_ms = due_ms;
-    *l->last = r;
-    l->last = &r->next;
+    r->next = *at;
+    *at = r;
+    if (r->next == NULL) {
+        l->last = &r->next;
+        l->last_due_ms = due_ms;
+    }
+    l->n++;
 }
 
 struct write *late_next(struct late *l, int64_t now_ms)

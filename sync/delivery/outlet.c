@@ -728,7 +728,7 @@ static struct batch_limit limit_of(const struct outlet *o)
 
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
 {
-    if (has_nothing(o) || o->withheld == OUTLET_ALL)
+    if (has_nothing(o) || o->withheld == OUTLET_ALL || o->is_gone)
         return false;
 
     const struct pool pool = free_pool(o);

@@ -51,9 +51,12 @@ static bool is_off(const struct relief *r)
     return r->opt->purge == PURGE_OFF || r->opt->purged == NULL;
 }
 
+/* As callers wait: where a batch is one document, above none. */
 static size_t high(const struct relief *r)
 {
-    return r->opt->high_water_mark == DELIVERY_MARK_ZERO ? 0 : r->opt->high_water_mark;
+    if (r->opt->high_water_mark == DELIVERY_MARK_ZERO)
+        return 0;
+    return r->opt->batch_min == 1 && r->opt->batch_max == 1 ? 0 : r->opt->high_water_mark;
 }
 
 static void purge(struct relief *r, struct document *doc)
@@ -67,9 +70,18 @@ static void purge(struct relief *r, struct document *doc)
     purged_add(r->purged, doc);
 }
 
+/* What is there when it is to be tried is what it is tried with. */
+static bool takes_nothing(struct outlet *o, int64_t now_ms)
+{
+    const struct gate *gate = outlet_gate(o);
+
+    return gate_is_blown(gate) && !outlet_is_gone(o) &&
+           gate_opens_at(gate, outlet_level(o).requests) > now_ms;
+}
+
 /* Of one worker, or of OUTLET_ANY: as many as the strategy says, at least `over`. */
 static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
-                         unsigned worker, size_t over)
+                         unsigned worker, size_t over, int64_t now_ms)
 {
     size_t n;
 
@@ -80,7 +92,7 @@ static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
         struct outlet *o = outlets->items[i];
 
         r->places[i] = (struct purge_place){
-            .is_blown = gate_is_blown(outlet_gate(o)) && !outlet_is_gone(o),
+            .is_blown = takes_nothing(o, now_ms),
             .n = outlet_purgeable(o, worker),
         };
     }
@@ -98,23 +110,25 @@ static size_t too_many(const struct relief *r, unsigned worker)
     return n > high(r) ? n - high(r) : 0;
 }
 
-void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsigned worker)
+void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsigned worker,
+                   int64_t now_ms)
 {
     const size_t over = is_off(r) ? 0 : too_many(r, worker);
 
     if (over > 0 && worker < r->opt->workers)
-        (void)purge_some(r, outlets, worker, over);
+        (void)purge_some(r, outlets, worker, over, now_ms);
     /* What was handed to a worker that is no more lies in any lane. */
     else if (over > 0)
-        (void)purge_some(r, outlets, OUTLET_ANY, over);
+        (void)purge_some(r, outlets, OUTLET_ANY, over, now_ms);
 }
 
 /* Some room at once, so that not each change that comes needs a purge of its own. */
-static void relieve_bytes(struct relief *r, const struct relief_outlets *outlets, size_t over)
+static void relieve_bytes(struct relief *r, const struct relief_outlets *outlets, size_t over,
+                          int64_t now_ms)
 {
     const size_t goal = r->bytes + over;
 
-    while (r->bytes < goal && purge_some(r, outlets, OUTLET_ANY, BYTES_STEP) > 0)
+    while (r->bytes < goal && purge_some(r, outlets, OUTLET_ANY, BYTES_STEP, now_ms) > 0)
         ;
 }
 
@@ -122,9 +136,9 @@ void relief_turn(struct relief *r, const struct relief_outlets *outlets, size_t 
                  int64_t now_ms)
 {
     for (unsigned i = 0; i < mark_workers(r->mark); i++)
-        relief_worker(r, outlets, i);
+        relief_worker(r, outlets, i, now_ms);
     if (!is_off(r) && bytes_over > 0)
-        relieve_bytes(r, outlets, bytes_over);
+        relieve_bytes(r, outlets, bytes_over, now_ms);
     purged_turn(r->purged, now_ms);
 }
 

@@ -3,7 +3,7 @@
  *
  * While a worker has more changes than the high-water mark, or more bytes are held than may be
  * submitted, changes of indexes that take nothing are purged, as the strategy says, so that
- * whoever writes to the others goes on.  What is purged is stored by its key first and ends
+ * whoever writes to the others goes on; but not of one that is to be tried now, which they are for.  What is purged is stored by its key first and ends
  * then; its memory and its place count until that.  What is on its way there counts as gone
  * where it is asked whether more must go.
  *
@@ -37,7 +37,8 @@ struct relief_outlets {
     size_t n;
 };
 /* Where the worker has too many: call before a write that counts for it is placed. */
-void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsigned worker);
+void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsigned worker,
+                   int64_t now_ms);
 /* Of all workers, and of bytes: `held` are more than may be submitted by `over` (0: they are not).
  * Then some of what waits is stored. */
 void relief_turn(struct relief *r, const struct relief_outlets *outlets, size_t bytes_over,

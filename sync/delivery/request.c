@@ -28,6 +28,7 @@ struct request {
     struct batch batch;
     struct buf body;
     int64_t sent_us;
+    int64_t timeout_ms; /* as it was when it was sent */
     bool is_guarded; /* at its end is what keeps deletes from making an index */
     bool is_overdue;
 };
@@ -437,7 +438,7 @@ static void judge_failures(struct request *r, const struct tally *t, const struc
     const bool is_news = t->is_new || gate->fuse.state != FUSE_CLOSED;
 
     if (!none_good)
-        gate_good(gate);
+        gate_good(gate, r->sent_us / 1000);
     else if (is_news || t->of[ITEM_BUSY] > 0)
         fail_gate(r, why, -1);
     if (n_failed < r->batch.n)
@@ -508,7 +509,7 @@ static void judge_items(struct request *r, const struct http_result *result)
 static void judge_silence(struct request *r, const struct http_result *result)
 {
     const bool is_sent = result->outcome == HTTP_UNKNOWN;
-    const int64_t timeout_ms = r->sender->opt.request_timeout_ms;
+    const int64_t timeout_ms = r->timeout_ms;
     const bool is_late = is_sent && result->took_ms >= timeout_ms - timeout_ms / 10;
 
     log_failed(r, &result->err);
@@ -616,6 +617,7 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
     r->outlet = o;
     r->batch = *b;
     r->sent_us = clock_mono_ns() / 1000;
+    r->timeout_ms = s->opt.request_timeout_ms;
     list_push_back(&s->requests, &r->link);
     s->n_requests++;
     if (!make_body(r)) {

@@ -193,7 +193,7 @@ void sender_accept(struct sender *s, struct write *w)
     const struct relief_outlets all = all_outlets(s);
     bool to_place;
 
-    relief_worker(s->relief, &all, w->worker);
+    relief_worker(s->relief, &all, w->worker, s->now_ms);
     outlet_set_target(o, w->target);
     if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
         write_widen(w);

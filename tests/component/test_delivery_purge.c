@@ -116,6 +116,28 @@ static void with_a_mark_of_zero_each_caller_waits_for_its_own_change(void **stat
     }
 }
 
+/* What is there when the index is tried is not purged, or it would never be tried. */
+static void with_a_mark_of_zero_a_held_index_comes_back(void **state)
+{
+    struct rig *r = *state;
+    const struct delivery_options opt = one_worker(PURGE_ONE, 0);
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
+    rig_set_row(r, 1, "now");
+    rig_start(r, &opt);
+    rig_index(r, 1, 10, "then");
+    rig_wait_held(r, true);
+    rig_index(r, 1, 20, "then");
+    rig_wait_purged(r, 1);
+    fake_search_clear_rules(r->fake);
+    for (uint64_t version = 30; rig_is_held(r); version += 10) {
+        assert_true(version < 10000);
+        rig_refresh(r, 1, version);
+        rig_sleep(20);
+    }
+    rig_wait_done(r);
+}
+
 static void batches_of_one_document_make_each_caller_wait_for_the_index(void **state)
 {
     struct rig *r = *state;
@@ -364,6 +386,7 @@ int main(void)
         cmocka_unit_test(
             a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached),
         RIG_TEST(with_a_mark_of_zero_each_caller_waits_for_its_own_change),
+        RIG_TEST(with_a_mark_of_zero_a_held_index_comes_back),
         RIG_TEST(batches_of_one_document_make_each_caller_wait_for_the_index),
         cmocka_unit_test(purge_one_lets_the_oldest_change_go),
         cmocka_unit_test(purge_index_lets_all_go_that_waited_but_not_what_comes),

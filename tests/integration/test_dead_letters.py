@@ -80,7 +80,7 @@ def test_very_many_letters_are_replayed_while_nothing_happens_in_the_log(w):
 
 def test_where_no_more_letters_are_kept_the_index_is_held_until_there_is_room(w):
     daemon = followed(w, dead_letters={"max": 3})
-    w.sql("CREATE TABLE other (id INT PRIMARY KEY)")
+    w.sql("CREATE TABLE other (id VARCHAR(10) PRIMARY KEY)")
     daemon.apply(w.definitions({"table": "other"}))
     daemon.command("index", "create", f"{w.schema}.other", "--wait")
     w.sql("DELETE FROM part", *(f"INSERT INTO part VALUES ({i}, '1', 1)" for i in range(8)))
@@ -91,7 +91,7 @@ def test_where_no_more_letters_are_kept_the_index_is_held_until_there_is_room(w)
     wait_until("the index is held", lambda: "dead_letters.max" in w.table(daemon, "part")["reason"], 20)
     if "dead_letters.max" not in str(daemon.json("doctor", ok=None)):
         raise Failed("doctor does not tell of it")
-    w.sql("INSERT INTO other VALUES (1)", "UPDATE part SET a = 7 WHERE id = 7")
+    w.sql("INSERT INTO other VALUES ('')", "INSERT INTO other VALUES ('1')", "UPDATE part SET a = 7 WHERE id = 7")
     wait_until("other indexes go on", lambda: w.engine.get(w.index("other"), 1) is not None, 20)
     daemon.command("dead-letter", "discard", "--all", "--yes")
     wait_until("the index goes on", lambda: (w.engine.get(w.index("part"), 7) or {}).get("a") == 7, 60)

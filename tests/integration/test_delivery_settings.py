@@ -213,6 +213,7 @@ def test_what_makes_no_sense_is_refused_whole_with_the_name_and_the_fix_f64(w):
             (["batch_min=20", "batch_max=10"], "delivery.batch_max, 10, is less than delivery.batch_min, 20", "fix:"),
             (["flush_interval=-1s"], "delivery.flush_interval: expected a time like 500ms"),
             (["purge=purge_two"], "delivery.purge: expected one of purge_one purge_index purge_all off"),
+            (["helpers=3", "=5"], "unknown setting of delivery"),
             (["helpers=3", "worker=5"], "unknown setting of delivery `worker`", "did you mean `workers`?")]:
         done = change(daemon, *values, ok=(1,))
         expect(f"{values}: {done.stderr}", all(part in done.stderr for part in wanted))

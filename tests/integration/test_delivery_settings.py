@@ -127,7 +127,7 @@ def test_sizes_and_numbers_of_requests_change_under_load(w):
             watch.delay = 0
         w.equal(daemon)
         change(daemon, "--reset")
-        expect("something is still set", {s["origin"] for s in settings(daemon).values()} == {"default"})
+        expect("something is still set", "set at run time" not in {s["origin"] for s in settings(daemon).values()})
 
 
 def test_times_and_limits_change_under_load(w):
@@ -143,16 +143,19 @@ def test_times_and_limits_change_under_load(w):
         w.sql("UPDATE thing SET a = 2 WHERE id = 1")
         change(daemon, "batch_min=1")
         w.equal(daemon)
-        change(daemon, "request_timeout=1s")
+        w.sql("UPDATE thing SET t = REPEAT('x', 20000)")
+        w.equal(daemon)
+        change(daemon, "request_timeout=1s", "failures=100")  # no fuse blows
         watch.delay = 2
         with Load(w):
-            wait_until("much is held of 64 MiB", lambda: delivery(daemon)["bytes_held"] > 2 << 20)
+            wait_until("much is held of 64 MiB", lambda: delivery(daemon)["bytes_held"] > 8 << 20, 60)
             wait_until("requests fail after a second", lambda: delivery(daemon)["requests_failed"] > 0)
             change(daemon, "bytes=1MiB", "--reset", "request_timeout")
             watch.delay = 0.1
-            wait_until("little is held of 1 MiB", lambda: delivery(daemon)["bytes_held"] < 2 << 20)
+            # Besides what may be handed over: one slice of a transaction, and the bodies of requests.
+            wait_until("little is held of 1 MiB", lambda: delivery(daemon)["bytes_held"] < 4 << 20)
             held = max(delivery(daemon)["bytes_held"] for _ in range(20))
-            expect(f"{held} bytes are held of 1 MiB", held < 2 << 20)
+            expect(f"{held} bytes are held of 1 MiB", held < 4 << 20)
         watch.delay = 0
         change(daemon, "--reset")
         w.equal(daemon)

@@ -112,15 +112,15 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      struct buf *json, struct err *err) MUST_CHECK;
 
-/* One of the settings of delivery ("workers"); value.ptr NULL: as configured; name empty: all
- * are as configured. */
+/* One of the settings of delivery ("workers"); value.ptr NULL: as configured. */
 struct setting_change {
     struct str name, value;
 };
 /* What is in force, with where it comes from; name empty: all, of an unknown one 404. */
 bool coordinator_delivery_settings(struct coordinator *co, struct str name, struct buf *json,
                                    struct err *err) MUST_CHECK;
-/* All n or none, kept in the store; the answer has what was there before. */
+/* All n or none, kept in the store; n 0: all are as configured.  The answer has what was there
+ * before. */
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
                               struct buf *json, struct err *err) MUST_CHECK;
 /* The configuration was read again; what was set at run time stays. */

@@ -269,9 +269,12 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
                               struct buf *json, struct err *err)
 {
+    (void)co;
+    if (n == 0)
+        return called(json, err, "delivery reset");
+
     const struct str value = c[0].value.ptr == NULL ? STR("(none)") : c[0].value;
 
-    (void)co;
     return called(json, err, "delivery set %zu %.*s=%.*s", n, (int)c[0].name.len,
                   c[0].name.ptr, (int)value.len, value.ptr);
 }

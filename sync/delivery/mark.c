@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define STALL_MS 2000 /* what is waited for may wait for what the caller does next */
-#define LOOK_MS 50 /* a stop token wakes nobody here */
+#define LOOK_MS  50   /* a stop token wakes nobody here */
 
 /*
  * Who waits says so before it looks at the counts, and who lowers a count does that before it
@@ -22,11 +22,11 @@
 struct mark {
     pthread_mutex_t lock;
     pthread_cond_t is_lower;
-    unsigned workers; /* atomic */
-    unsigned workers_max; /* atomic: the most that there ever were */
-    size_t high;      /* atomic */
-    size_t n_waiting; /* atomic */
-    bool closed;      /* atomic */
+    unsigned workers;                /* atomic */
+    unsigned workers_max;            /* atomic: the most that there ever were */
+    size_t high;                     /* atomic */
+    size_t n_waiting;                /* atomic */
+    bool closed;                     /* atomic */
     size_t counts[MARK_WORKERS_MAX]; /* atomic */
 };
 

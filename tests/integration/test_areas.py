@@ -149,8 +149,8 @@ def test_what_an_area_leaves_alone_stays_as_it_was_to_the_last_digit(w):
     rows = []
     for i in range(1, 60):
         number = "".join(w.rng.choices("0123456789", k=15))
-        rows.append(f"({i}, 1, 'n{i} \"\\\\ \\n 🎁 日本', {number[:11]}.{number[11:]}, {w.rng.uniform(-1, 1)}e{w.rng.randrange(-300, 300)}, "
-                    f"{w.rng.uniform(-1, 1)}e{w.rng.randrange(-30, 30)}, {2**64 - i}, {-2**63 + i}, b'1{i % 2}1', "
+        rows.append(f"({i}, 1, 'n{i} \"\\\\ \\n 🎁 日本', {number[:11]}.{number[11:]}, {w.rng.uniform(-1, 1):.17f}e{w.rng.randrange(-300, 300)}, "
+                    f"{w.rng.uniform(-1, 1):.17f}e{w.rng.randrange(-30, 30)}, {2**64 - i}, {-2**63 + i}, b'1{i % 2}1', "
                     f"'2024-02-29 23:59:59.{number[:6]}', '1000-01-01', '-838:59:58.{number[:3]}', {1901 + i}, 'ä', 'p,q', "
                     f"X'00FF{i:02x}', POINT({w.rng.uniform(-180, 180)}, {w.rng.uniform(-90, 90)}), '{'long ' * i}')")
     w.sql("SET sql_mode = ''", f"INSERT INTO product VALUES {', '.join(rows)}",

@@ -28,7 +28,10 @@ libdelivery_a_SOURCES = \
 	%D%/loads.c          %D%/loads.h \
 	%D%/mark.c           %D%/mark.h \
 	%D%/operation.h \
-	%D%/outlet.c         %D%/outlet.h \
+	%D%/outlet_make.c    %D%/outlet.h \
+	%D%/outlet_next.c    %D%/outlet_parts.h \
+	%D%/outlet_purge.c \
+	%D%/outlet_queues.c \
 	%D%/purged.c         %D%/purged.h \
 	%D%/relief.c         %D%/relief.h \
 	%D%/request.c        %D%/request.h \

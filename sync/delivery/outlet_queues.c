@@ -1,0 +1,283 @@
+#include "config.h"
+
+#include "sync/delivery/outlet_parts.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/bulk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct lane *outlet_new_lanes(unsigned n)
+{
+    struct lane *lanes = mem_alloc(n, sizeof(*lanes));
+
+    for (unsigned i = 0; i < n; i++)
+        list_init(&lanes[i].ready);
+    return lanes;
+}
+
+void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go)
+{
+    if (doc->may_go == may_go)
+        return;
+    doc->may_go = may_go;
+    lane_of(o, doc)->n_may_go += may_go ? 1 : SIZE_MAX;
+    o->n_may_go += may_go ? 1 : SIZE_MAX;
+}
+
+static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+{
+    struct lane *lane = lane_of(o, doc);
+
+    if (lane->n == 0)
+        lane->since_ms = now_ms;
+    if (first)
+        list_push_front(&lane->ready, &doc->link);
+    else
+        list_push_back(&lane->ready, &doc->link);
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    doc->place = PLACE_LANE;
+    lane->n++;
+    lane->bytes += doc->queued_bytes;
+    o->level.ready++;
+}
+
+static void leave_lane(struct outlet *o, struct document *doc)
+{
+    struct lane *lane = lane_of(o, doc);
+
+    list_remove(&doc->link);
+    outlet_set_may_go(o, doc, false);
+    doc->place = PLACE_NONE;
+    lane->n--;
+    lane->bytes -= doc->queued_bytes;
+    o->level.ready--;
+}
+
+static void count_may_go(struct outlet *o, const struct document *doc)
+{
+    lane_of(o, doc)->n_may_go += doc->may_go;
+}
+
+static void count_all_may_go(struct outlet *o)
+{
+    for (unsigned i = 0; i < o->opt.workers; i++)
+        LIST_EACH(l, &o->lanes[i].ready)
+        count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(l, &o->loads)
+    count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(p, &o->parkings)
+    LIST_EACH(l, &LIST_ITEM(p, struct parking, link)->docs)
+    count_may_go(o, LIST_ITEM(l, struct document, link));
+    LIST_EACH(l, &o->parcels)
+    {
+        const struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        for (size_t i = 0; i < p->n; i++)
+            if (p->docs[i] != NULL)
+                count_may_go(o, p->docs[i]);
+    }
+}
+
+/* Each lane's order is kept, and so is that of each document, which waits once at most. */
+void outlet_move_to_lanes(struct outlet *o, unsigned workers)
+{
+    struct lane *old = o->lanes;
+    const unsigned n_old = o->opt.workers;
+
+    o->lanes = outlet_new_lanes(workers);
+    o->opt.workers = workers;
+    o->next_lane = 0;
+    for (unsigned i = 0; i < n_old; i++)
+        LIST_EACH(l, &old[i].ready)
+        {
+            struct document *doc = LIST_ITEM(l, struct document, link);
+
+            list_remove(&doc->link);
+            o->level.ready--;
+            enter_lane(o, doc, old[i].since_ms, false);
+        }
+    count_all_may_go(o);
+    free(old);
+}
+
+static void leave_parcel(struct outlet *o, struct document *doc)
+{
+    LIST_EACH(l, &o->parcels)
+    {
+        struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        for (size_t i = 0; i < p->n; i++) {
+            if (p->docs[i] != doc)
+                continue;
+            p->docs[i] = NULL;
+            doc->place = PLACE_NONE;
+            o->level.ready--;
+            return;
+        }
+    }
+    assert(false);
+}
+
+void outlet_remove(struct outlet *o, struct document *doc)
+{
+    outlet_set_may_go(o, doc, false);
+    switch ((enum place)doc->place) {
+    case PLACE_NONE: return;
+    case PLACE_LANE: leave_lane(o, doc); return;
+    case PLACE_PARCEL: leave_parcel(o, doc); return;
+    case PLACE_LOADS: o->level.load_wait--; break;
+    case PLACE_PARKED: o->level.parked--; break;
+    }
+    list_remove(&doc->link);
+    doc->place = PLACE_NONE;
+}
+
+static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+{
+    outlet_remove(o, doc);
+    if (doc->state != DOCUMENT_LOAD_WAIT) {
+        assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
+        enter_lane(o, doc, now_ms, first);
+        outlet_set_may_go(o, doc, document_may_be_purged(doc));
+        return;
+    }
+    if (first)
+        list_push_front(&o->loads, &doc->link);
+    else
+        list_push_back(&o->loads, &doc->link);
+    doc->place = PLACE_LOADS;
+    outlet_set_may_go(o, doc, document_may_be_purged(doc));
+    o->level.load_wait++;
+}
+
+void outlet_place(struct outlet *o, struct document *doc, int64_t now_ms)
+{
+    enter(o, doc, now_ms, false);
+}
+
+void outlet_place_first(struct outlet *o, struct document *doc, int64_t now_ms)
+{
+    enter(o, doc, now_ms, true);
+}
+
+void outlet_resize(struct outlet *o, struct document *doc)
+{
+    const uint32_t before = doc->queued_bytes;
+
+    if (doc->place != PLACE_NONE)
+        outlet_set_may_go(o, doc,
+                   document_may_be_purged(doc) && (doc->place != PLACE_PARCEL || !doc->is_part));
+    if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
+        return;
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    if (doc->place == PLACE_LANE)
+        lane_of(o, doc)->bytes += (size_t)doc->queued_bytes - before;
+}
+
+struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms)
+{
+    struct parking *p = mem_alloc(1, sizeof(*p));
+
+    p->due_ms = due_ms;
+    list_init(&p->docs);
+    list_push_back(&o->parkings, &p->link);
+    return p;
+}
+
+void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
+{
+    assert(doc->place == PLACE_NONE);
+    list_push_back(&p->docs, &doc->link);
+    doc->place = PLACE_PARKED;
+    outlet_set_may_go(o, doc, document_may_be_purged(doc));
+    o->level.parked++;
+}
+
+static struct parcel *make_parcel(size_t n_max, struct bisect *bisect)
+{
+    struct parcel *p = mem_alloc(1, sizeof(*p) + n_max * sizeof(p->docs[0]));
+
+    p->bisect = bisect;
+    return p;
+}
+
+static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *doc)
+{
+    p->docs[p->n++] = doc;
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    doc->place = PLACE_PARCEL;
+    doc->is_part = p->bisect != NULL;
+    outlet_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
+    o->level.ready++;
+}
+
+/* What was parked is to be read, or sent in a batch of its own. */
+static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
+{
+    struct parcel *parcel;
+    size_t n = 0;
+
+    LIST_EACH(l, &p->docs)
+    n++;
+    parcel = make_parcel(n, NULL);
+    LIST_EACH(l, &p->docs)
+    {
+        struct document *doc = LIST_ITEM(l, struct document, link);
+
+        outlet_remove(o, doc);
+        if (doc->state == DOCUMENT_LOAD_WAIT)
+            outlet_place_first(o, doc, now_ms);
+        else
+            put_in_parcel(o, parcel, doc);
+    }
+    if (parcel->n > 0)
+        list_push_back(&o->parcels, &parcel->link);
+    else
+        free(parcel);
+}
+
+void outlet_turn(struct outlet *o, int64_t now_ms)
+{
+    LIST_EACH(l, &o->parkings)
+    {
+        struct parking *p = LIST_ITEM(l, struct parking, link);
+
+        if (p->due_ms > now_ms && !list_is_empty(&p->docs))
+            continue;
+        unpark(o, p, now_ms);
+        list_remove(&p->link);
+        free(p);
+    }
+}
+
+void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t to,
+                  struct bisect *bisect)
+{
+    struct parcel *p = make_parcel(to - from, bisect);
+
+    for (size_t i = from; i < to; i++) {
+        assert(b->docs[i]->place == PLACE_NONE);
+        put_in_parcel(o, p, b->docs[i]);
+    }
+    list_push_back(&o->parcels, &p->link);
+}
+
+void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
+{
+    LIST_EACH(l, &o->parcels)
+    {
+        struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        if (p->bisect != bisect)
+            continue;
+        for (size_t i = 0; i < p->n; i++)
+            if (p->docs[i] != NULL)
+                outlet_place(o, p->docs[i], now_ms);
+        list_remove(&p->link);
+        if (bisect_close(bisect))
+            assert(false);
+        free(p);
+    }
+}

@@ -34,7 +34,9 @@ libdelivery_a_SOURCES = \
 	%D%/outlet_queues.c \
 	%D%/purged.c         %D%/purged.h \
 	%D%/relief.c         %D%/relief.h \
-	%D%/request.c        %D%/request.h \
+	%D%/request_answer.c %D%/request.h \
+	%D%/request_items.c  %D%/request_parts.h \
+	%D%/request_send.c \
 	%D%/sender.c         %D%/sender.h \
 	%D%/target.c         %D%/target.h \
 	%D%/ticket.c         %D%/ticket.h \

@@ -1,0 +1,276 @@
+#include "config.h"
+
+#include "sync/delivery/request_parts.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "sync/delivery/bulk_verdict.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define GUARD_DOCUMENTS 20 /* so many refused, and more than half: the index is to blame */
+
+static void split(struct request *r, size_t from, size_t to)
+{
+    struct bisect *bisect = r->batch.bisect;
+
+    outlet_split(r->outlet, &r->batch, from, to, bisect == NULL ? NULL : bisect_open(bisect));
+}
+
+/* All of it again: from the front of the lanes, or as the same part of a bisection. */
+static void return_all(struct request *r, bool maybe_applied)
+{
+    struct sender *s = r->sender;
+
+    s->count.retries += r->batch.n;
+    for (size_t i = r->batch.n; i-- > 0;) {
+        struct document *doc = r->batch.docs[i];
+
+        sender_count_retry(doc);
+        if (maybe_applied)
+            sender_lose(s, doc);
+        else
+            document_not_applied(doc, &s->ends);
+        if (r->batch.bisect == NULL)
+            outlet_place_first(r->outlet, doc, s->now_ms);
+    }
+    if (r->batch.bisect != NULL)
+        split(r, 0, r->batch.n);
+}
+
+static void split_in_two(struct request *r)
+{
+    const size_t n = r->batch.n;
+
+    r->sender->count.splits++;
+    for (size_t i = 0; i < n; i++)
+        document_not_applied(r->batch.docs[i], &r->sender->ends);
+    split(r, 0, n / 2);
+    split(r, n / 2, n);
+}
+
+bool request_is_guarded(const struct request *r, size_t n_refused, size_t n)
+{
+    const bool is_suspect = outlet_held(r->outlet) == HOLD_GUARD;
+
+    return n_refused * 2 > n && (is_suspect || n_refused >= GUARD_DOCUMENTS);
+}
+
+void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struct str reason)
+{
+    struct err why;
+
+    err_set(&why, ERR_RETRY,
+            "%zu of %zu documents are refused, so the mapping or the definition is wrong: %.*s",
+            n_refused, n, STR_ARG(reason));
+    sender_hold(r->sender, r->outlet, HOLD_GUARD, &why);
+}
+
+/* The last part of a bisection is answered: are those that are left to blame, or the index? */
+static void end_bisect(struct request *r, struct bisect *b)
+{
+    struct sender *s = r->sender;
+    const bool guarded = b->is_given_up || request_is_guarded(r, b->n_refused, b->n_documents);
+
+    for (size_t i = 0; i < b->n_refused; i++) {
+        if (!guarded) {
+            sender_refuse(s, b->refused[i], b->why.code, str_from(b->why.msg));
+            continue;
+        }
+        document_not_applied(b->refused[i], &s->ends);
+        outlet_place(r->outlet, b->refused[i], s->now_ms);
+    }
+    if (guarded && !b->is_given_up)
+        request_hold_for_guard(r, b->n_refused, b->n_documents, str_from(b->why.msg));
+    bisect_free(b);
+}
+
+/* No document is to blame: all go back to their lanes, and the index is held. */
+static void give_up_bisect(struct request *r, struct bisect *b)
+{
+    struct sender *s = r->sender;
+
+    for (size_t i = 0; i < r->batch.n; i++) {
+        document_not_applied(r->batch.docs[i], &s->ends);
+        outlet_place(r->outlet, r->batch.docs[i], s->now_ms);
+    }
+    outlet_unsplit(r->outlet, b, s->now_ms);
+    if (!b->is_given_up)
+        request_hold_for_guard(r, b->n_documents, b->n_documents, str_from(b->why.msg));
+    b->is_given_up = true;
+}
+
+void request_end(struct request *r)
+{
+    struct sender *s = r->sender;
+    struct bisect *bisect = r->batch.bisect;
+
+    s->ends.freed += r->body.cap;
+    s->n_requests--;
+    if (r->is_overdue) {
+        s->n_overdue--;
+        outlet_count_overdue(r->outlet, -1);
+    }
+    list_remove(&r->link);
+    outlet_end_batch(r->outlet, &r->batch);
+    if (bisect != NULL && bisect_close(bisect))
+        end_bisect(r, bisect);
+    buf_free(&r->body);
+    free(r);
+}
+
+void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms)
+{
+    struct gate *gate = outlet_gate(r->outlet);
+
+    if (gate->hold == HOLD_NONE)
+        gate->why = *why;
+    gate_failed(gate, r->sent_us / 1000, r->sender->now_ms, retry_after_ms);
+}
+
+void request_failed(struct request *r, bool maybe_applied, const struct err *why,
+                    int64_t retry_after_ms)
+{
+    r->sender->count.requests_failed++;
+    delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
+    return_all(r, maybe_applied);
+    request_fail_gate(r, why, retry_after_ms);
+}
+
+void request_melt(struct request *r, enum melt how, const struct err *why)
+{
+    struct sender *s = r->sender;
+    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+
+    delivery_metric_count(s->metric, COUNT_MELTS, 1);
+    if (outlet_held(r->outlet) == HOLD_NONE)
+        sender_note_fuse(s, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
+}
+
+void request_answered(struct request *r)
+{
+    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+
+    sender_note_fuse(r->sender, r->outlet, fuse_good(fuse, r->sent_us / 1000), NULL);
+}
+
+void request_log_failed(const struct request *r, const struct err *err)
+{
+    log_failure(LOG_WARN, err, "bulk request failed, trying again",
+                KV("index", outlet_index(r->outlet)), KV("documents", r->batch.n));
+}
+
+static void too_large(struct request *r, struct str reason)
+{
+    if (r->batch.n == 1) {
+        struct err why;
+
+        err_set(&why, ERR_REJECT, "a request of %zu bytes for one document is larger than the "
+                "search engine takes (its http.max_content_length): %" STR_FMT,
+                r->body.len, STR_ARG(reason));
+        sender_refuse(r->sender, r->batch.docs[0], 413, str_from(why.msg));
+        return;
+    }
+    limiter_too_large(&outlet_gate(r->outlet)->limiter, r->body.len);
+    split_in_two(r);
+}
+
+static void malformed(struct request *r, const struct err *why)
+{
+    struct batch *b = &r->batch;
+
+    if (b->n == 1 && b->bisect == NULL) {
+        sender_refuse(r->sender, b->docs[0], why->code, str_from(why->msg));
+        return;
+    }
+    if (b->bisect == NULL)
+        b->bisect = bisect_new(b->n);
+    b->bisect->why = *why;
+    if (bisect_is_hopeless(b->bisect))
+        give_up_bisect(r, b->bisect);
+    else if (b->n > 1)
+        split_in_two(r);
+    else
+        bisect_refuse(b->bisect, b->docs[0]);
+}
+
+/* A refused request: what its status and error mean. */
+static void judge_refusal(struct request *r, const struct http_result *result)
+{
+    struct sender *s = r->sender;
+    struct gate *gate = outlet_gate(r->outlet);
+    struct buf type = {0}, reason = {0};
+    struct err err;
+
+    bulk_response_refusal(result->body, &type, &reason);
+    err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s", result->status,
+                 type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
+                 reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)));
+
+    const enum request_verdict verdict =
+        bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason));
+
+    if (verdict != REQUEST_UNKNOWN)
+        request_answered(r);
+    switch (verdict) {
+    case REQUEST_ITEMS:
+    case N_REQUEST_VERDICTS: assert(false); break;
+    case REQUEST_UNKNOWN:
+        request_log_failed(r, &err);
+        limiter_busy(&gate->limiter);
+        request_failed(r, true, &err, result->retry_after_ms);
+        request_melt(r, MELT_ANSWER, &err);
+        break;
+    case REQUEST_BUSY:
+        s->count.busy++;
+        limiter_busy(&gate->limiter);
+        request_failed(r, false, &err, result->retry_after_ms);
+        break;
+    case REQUEST_TOO_LARGE: too_large(r, str_from(err.msg)); break;
+    case REQUEST_MALFORMED:
+        if (r->batch.probe && outlet_held(r->outlet) == HOLD_BLOCK)
+            sender_release(s, r->outlet); /* it looks at documents again */
+        malformed(r, &err);
+        break;
+    case REQUEST_HOLD:
+        return_all(r, false);
+        sender_hold(s, r->outlet, HOLD_BLOCK, &err);
+        break;
+    }
+    buf_free(&type);
+    buf_free(&reason);
+}
+
+/* No answer: not in time, or its connection was cut, or refused. */
+static void judge_silence(struct request *r, const struct http_result *result)
+{
+    const bool is_sent = result->outcome == HTTP_UNKNOWN;
+    const int64_t timeout_ms = r->timeout_ms;
+    const bool is_late = is_sent && result->took_ms >= timeout_ms - timeout_ms / 10;
+
+    request_log_failed(r, &result->err);
+    if (is_sent)
+        limiter_busy(&outlet_gate(r->outlet)->limiter);
+    request_failed(r, is_sent, &result->err, -1);
+    request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
+}
+
+void request_on_answer(void *ctx, const struct http_result *result)
+{
+    struct request *r = ctx;
+    struct delivery_metric *m = r->sender->metric;
+
+    sender_look_at_clock(r->sender);
+    delivery_metric_request(m, r->body.len, r->batch.n, clock_mono_ns() / 1000 - r->sent_us);
+    if (result->status < 200 || result->status >= 300)
+        delivery_metric_refusal(m, result->status);
+    if (result->outcome == HTTP_ANSWERED && result->status >= 200 && result->status < 300) {
+        request_judge_items(r, result);
+    } else if (result->outcome == HTTP_ANSWERED) {
+        judge_refusal(r, result);
+    } else {
+        judge_silence(r, result);
+    }
+    request_end(r);
+}

@@ -1,0 +1,229 @@
+#include "config.h"
+
+#include "sync/delivery/request_parts.h"
+
+#include "sync/delivery/area.h"
+#include "sync/delivery/bulk.h"
+#include "sync/delivery/bulk_verdict.h"
+#include "sync/delivery/conflict.h"
+
+#include <assert.h>
+
+#define DOUBTFUL_ATTEMPTS 5
+
+/* What the items of one answer have come to. */
+struct tally {
+    size_t of[N_ITEM_VERDICTS];
+    bool is_new;             /* a document was sent for the first time */
+    bool guarded;            /* refused documents are not to blame */
+    struct parking *parking; /* of what is to be sent again */
+    size_t worst;            /* an item that holds the index, or was refused, or came back */
+};
+
+static struct bulk_sent sent_action(void *ctx, size_t i)
+{
+    const struct batch *b = ctx;
+
+    if (i == b->n)
+        return (struct bulk_sent){STR("update"), STR(BULK_GUARD_ID)};
+
+    const struct write *w = b->docs[i]->now;
+
+    fetch_ahead(b, i);
+    return (struct bulk_sent){bulk_action(w), write_id(w)};
+}
+
+static enum item_verdict told_of(const struct request *r, size_t i)
+{
+    const struct bulk_response *answer = &r->sender->response;
+    const struct bulk_error error = bulk_response_error(answer, i);
+
+    return bulk_verdict_of_item((enum doc_op)r->batch.docs[i]->now->op, answer->items[i].status,
+                                error.type, error.reason);
+}
+
+/* What is doubtful is refused in the end. */
+static enum item_verdict verdict_of(const struct request *r, size_t i)
+{
+    const enum item_verdict v = told_of(r, i);
+
+    if (v == ITEM_DOUBTFUL && r->batch.docs[i]->attempts + 1 >= DOUBTFUL_ATTEMPTS)
+        return ITEM_REFUSED;
+    return v;
+}
+
+static void park(struct request *r, struct tally *t, struct document *doc)
+{
+    struct gate *gate = outlet_gate(r->outlet);
+
+    if (t->parking == NULL)
+        t->parking = outlet_open_parking(
+            r->outlet, r->sender->now_ms + gate_retry_ms(gate, doc->attempts - 1u));
+    r->sender->count.retries++;
+    sender_count_retry(doc);
+    outlet_park(r->outlet, t->parking, doc);
+}
+
+static void lose_answer(struct request *r, struct tally *t, struct document *doc)
+{
+    sender_lose(r->sender, doc);
+    park(r, t, doc);
+}
+
+static void refuse_item(struct request *r, size_t i)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, i);
+    struct buf reason = {0};
+
+    buf_printf(&reason, "%.*s: %.*s", STR_ARG(error.type), STR_ARG(error.reason));
+    sender_refuse(r->sender, r->batch.docs[i], r->sender->response.items[i].status,
+                  buf_str(&reason));
+    buf_free(&reason);
+}
+
+/* An area that cannot be written alone: the whole document is. */
+static void widen_item(struct request *r, size_t i)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, i);
+    struct err why;
+
+    err_set(&why, ERR_REJECT, "%.*s: %.*s", STR_ARG(error.type), STR_ARG(error.reason));
+    sender_widen(r->sender, r->batch.docs[i],
+                 area_is_script_trouble(error.type, error.reason) ? &why : NULL);
+}
+
+static void apply_item(struct request *r, size_t i, enum item_verdict verdict, struct tally *t)
+{
+    struct sender *s = r->sender;
+    struct document *doc = r->batch.docs[i];
+
+    switch (verdict) {
+    case ITEM_DELIVERED: sender_deliver(s, doc); break;
+    case ITEM_CONFLICT:
+        conflict_judge(s, doc, bulk_response_error(&s->response, i).reason);
+        break;
+    case ITEM_REFUSED:
+        if (!t->guarded) {
+            s->count.doubtful += told_of(r, i) == ITEM_DOUBTFUL;
+            refuse_item(r, i);
+            break;
+        }
+        document_not_applied(doc, &s->ends);
+        outlet_place(r->outlet, doc, s->now_ms);
+        break;
+    case ITEM_WHOLE: widen_item(r, i); break;
+    case ITEM_BUSY:
+        document_not_applied(doc, &s->ends);
+        park(r, t, doc);
+        break;
+    case ITEM_UNKNOWN:
+    case ITEM_DOUBTFUL: lose_answer(r, t, doc); break;
+    case ITEM_HOLD:
+        document_not_applied(doc, &s->ends);
+        outlet_place_first(r->outlet, doc, s->now_ms);
+        break;
+    case N_ITEM_VERDICTS: assert(false); break;
+    }
+}
+
+static void count_items(const struct request *r, struct tally *t)
+{
+    const size_t n = r->batch.n;
+    size_t n_again = 0;
+
+    if (r->sender->response.n_errors == 0) {
+        for (size_t i = 0; i < n; i++)
+            t->of[verdict_of(r, i)]++;
+        return;
+    }
+    for (size_t i = n; i-- > 0;) {
+        const enum item_verdict v = verdict_of(r, i);
+
+        t->of[v]++;
+        t->is_new = t->is_new || r->batch.docs[i]->attempts == 0;
+        n_again += v == ITEM_REFUSED && letters_know(r->sender->letters, r->batch.docs[i]->now);
+        if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0) ||
+            t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
+            t->worst = i;
+    }
+    t->guarded = request_is_guarded(r, t->of[ITEM_REFUSED] - n_again, n - n_again);
+}
+
+/*
+ * What was parked and fails again says nothing new about the index: it may be of one shard, and
+ * has a backoff of its own.
+ */
+static void judge_failures(struct request *r, const struct tally *t, const struct err *why)
+{
+    struct gate *gate = outlet_gate(r->outlet);
+    const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
+    const bool none_good = n_failed + t->of[ITEM_BUSY] == r->batch.n;
+    const bool is_news = t->is_new || gate->fuse.state != FUSE_CLOSED;
+
+    if (!none_good)
+        gate_good(gate, r->sent_us / 1000);
+    else if (is_news || t->of[ITEM_BUSY] > 0)
+        request_fail_gate(r, why, -1);
+    if (n_failed < r->batch.n)
+        request_answered(r);
+    else if (is_news)
+        request_melt(r, MELT_ITEMS, why);
+}
+
+/* What the items together say about the index. */
+static void judge_outlet(struct request *r, const struct tally *t)
+{
+    struct sender *s = r->sender;
+    const size_t n = r->batch.n;
+    struct gate *gate = outlet_gate(r->outlet);
+    const struct bulk_error worst = bulk_response_error(&s->response, t->worst);
+    struct err why;
+
+    err_set_code(&why, ERR_RETRY, "item", s->response.items[t->worst].status,
+                 "%.*s: %.*s", STR_ARG(worst.type), STR_ARG(worst.reason));
+    if (t->of[ITEM_BUSY] > 0) {
+        s->count.busy++;
+        delivery_metric_refusal(s->metric, 429);
+        limiter_busy(&gate->limiter);
+    } else {
+        limiter_good(&gate->limiter, r->body.len, s->now_ms - r->sent_us / 1000);
+    }
+    judge_failures(r, t, &why);
+    if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
+        gate->good_ms = s->now_ms;
+    if (t->of[ITEM_HOLD] > 0) {
+        sender_hold(s, r->outlet, HOLD_BLOCK, &why);
+    } else if (t->guarded) {
+        request_hold_for_guard(r, t->of[ITEM_REFUSED], n, worst.reason);
+    } else if (r->batch.probe && t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] +
+                                         t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED] >
+                                     0) {
+        sender_release(s, r->outlet);
+    }
+}
+
+void request_judge_items(struct request *r, const struct http_result *result)
+{
+    struct sender *s = r->sender;
+    struct tally t = {0};
+    struct err err;
+
+    if (!bulk_response_read(&s->response, result->body, r->batch.n + r->is_guarded, sent_action,
+                            &r->batch, &err)) {
+        s->count.bad_responses++;
+        request_log_failed(r, &err);
+        request_failed(r, true, &err, -1);
+        request_melt(r, MELT_ANSWER, &err);
+        return;
+    }
+    count_items(r, &t);
+    if (r->batch.bisect != NULL)
+        r->batch.bisect->is_accepted = true;
+    /* Backwards, so that what goes to the front of its lane keeps its order. */
+    for (size_t i = r->batch.n; i-- > 0;) {
+        if (i >= 8)
+            document_table_fetch(s->table, r->batch.docs[i - 8]->hash);
+        apply_item(r, i, verdict_of(r, i), &t);
+    }
+    judge_outlet(r, &t);
+}

@@ -10,10 +10,12 @@ libdelivery_a_SOURCES = \
 	%D%/bulk_response.c  %D%/bulk_response.h \
 	%D%/bulk_verdict.c   %D%/bulk_verdict.h \
 	%D%/conflict.c       %D%/conflict.h \
-	%D%/delivery.c       %D%/delivery.h \
+	%D%/delivery_calls.c %D%/delivery.h \
+	%D%/delivery_make.c  %D%/delivery_parts.h \
 	%D%/delivery_metric.c %D%/delivery_metric.h \
 	%D%/delivery_options.h \
 	%D%/delivery_settings.c %D%/delivery_settings.h \
+	%D%/delivery_thread.c \
 	%D%/document.c       %D%/document.h \
 	%D%/document_table.c %D%/document_table.h \
 	%D%/drain.c          %D%/drain.h \

@@ -1,0 +1,95 @@
+/*
+ * What the files of struct delivery share.  Nobody else includes this; delivery.h is for all
+ * others.
+ *
+ * delivery_thread  the thread that owns all state: it takes messages, and turns
+ * delivery_calls   what other threads ask of it, and are told
+ * delivery_make    made, started, stopped, freed
+ */
+#ifndef SYNC_DELIVERY_DELIVERY_PARTS_H
+#define SYNC_DELIVERY_DELIVERY_PARTS_H
+
+#include "src/base/base.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/draining.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct budget;
+struct delivery_metric;
+struct http_client;
+struct mark;
+struct sender;
+struct write;
+
+/* What other threads hand to the delivery thread, in order. */
+enum message_kind {
+    MESSAGE_WRITES = 0,
+    MESSAGE_LOADED,
+    MESSAGE_FORGET,
+    MESSAGE_DROP,
+    MESSAGE_PROBE,
+    MESSAGE_NOTE_DEAD,
+    MESSAGE_SETTINGS,
+};
+
+struct message {
+    struct message *next;
+    enum message_kind kind;
+    enum outcome how;         /* FORGET */
+    struct write *writes;     /* WRITES: linked by next */
+    struct load_batch *batch; /* LOADED */
+    uint64_t version;         /* NOTE_DEAD */
+    struct delivery_settings settings;
+    size_t index_len, routing_len, id_len;
+    char names[]; /* FORGET, DROP, NOTE_DEAD: index, routing, id */
+};
+
+/* A drain that somebody waits for. */
+enum order { ORDER_NONE = 0, ORDER_ASKED, ORDER_GOING, ORDER_OVER };
+
+struct drain_order {
+    enum order state;
+    unsigned partition;
+    int64_t timeout_ms;
+    bool cancel;
+    enum drain_end end; /* OVER */
+};
+
+struct delivery {
+    struct budget *budget;
+    struct mark *mark;
+    struct delivery_metric *metric;
+    struct http_client *http; /* the sender's */
+    pthread_t thread;
+    bool is_running; /* of whoever starts and stops */
+    bool is_asleep;  /* atomic: the thread polls and must be woken */
+
+    /* The delivery thread's while it runs. */
+    struct sender *sender;
+    struct draining draining;
+
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+
+    /* All guarded by lock. */
+    struct message *first;
+    struct message **last;
+    struct drain_order order;
+    struct delivery_settings settings; /* in force, or on their way */
+    bool stopping;
+    struct delivery_status status;
+};
+
+/* The delivery thread, until it is told to stop. */
+void *delivery_run(void *delivery);
+
+/* So many bytes may be submitted, of all that may be held. */
+size_t delivery_submit_max(size_t bytes_max);
+/* So many changes a worker may have before callers wait. */
+size_t delivery_waits_above(const struct delivery_options *opt);
+
+#endif

@@ -1,0 +1,200 @@
+#include "config.h"
+
+#include "sync/delivery/delivery_parts.h"
+
+#include "src/http_client.h"
+#include "sync/delivery/loads.h"
+#include "sync/delivery/mark.h"
+#include "sync/delivery/request.h"
+#include "sync/delivery/sender.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define IDLE_WAIT_MS 1000
+
+static void handle_writes(struct delivery *d, struct write *w)
+{
+    struct sender *s = d->sender;
+
+    while (w != NULL) {
+        struct write *next = w->next;
+
+        if (next != NULL) {
+            __builtin_prefetch(next->next);
+            document_table_fetch(s->table, next->hash);
+        }
+        w->next = NULL;
+        if (!draining_keeps(&d->draining, s, w))
+            sender_accept(s, w);
+        w = next;
+    }
+}
+
+static void forget(struct delivery *d, struct str index, enum outcome how)
+{
+    draining_forget(&d->draining, d->sender, index, how);
+    sender_forget(d->sender, index, how);
+}
+
+static void drop_index(struct delivery *d, struct str index)
+{
+    draining_forget(&d->draining, d->sender, index, OUTCOME_DEFERRED);
+    sender_drop(d->sender, index);
+}
+
+static void change_settings(struct delivery *d, const struct delivery_settings *settings)
+{
+    if (settings->workers != d->sender->opt.workers)
+        draining_widen(&d->draining);
+    budget_set_max(d->budget, delivery_submit_max(settings->bytes_max));
+    sender_set(d->sender, settings);
+    mark_set(d->mark, settings->workers, delivery_waits_above(&d->sender->opt));
+}
+
+static void handle(struct delivery *d, const struct message *m)
+{
+    struct sender *s = d->sender;
+    const struct str index = {m->names, m->index_len};
+    const struct str routing = {m->names + m->index_len, m->routing_len};
+    const struct str id = {m->names + m->index_len + m->routing_len, m->id_len};
+
+    switch (m->kind) {
+    case MESSAGE_WRITES: handle_writes(d, m->writes); break;
+    case MESSAGE_LOADED: loads_take(s, m->batch); break;
+    case MESSAGE_FORGET: forget(d, index, m->how); break;
+    case MESSAGE_DROP: drop_index(d, index); break;
+    case MESSAGE_SETTINGS: change_settings(d, &m->settings); break;
+    case MESSAGE_PROBE: sender_probe(s); break;
+    case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;
+    }
+}
+
+/* Everything that came, and the order of who waits. */
+static struct message *take_messages(struct delivery *d, struct drain_order *order)
+{
+    pthread_mutex_lock(&d->lock);
+
+    struct message *first = d->first;
+
+    d->first = NULL;
+    d->last = &d->first;
+    d->sender->stopping = d->stopping;
+    *order = d->order;
+    d->order.cancel = false;
+    if (d->order.state == ORDER_ASKED)
+        d->order.state = ORDER_GOING;
+    pthread_mutex_unlock(&d->lock);
+    return first;
+}
+
+static int64_t later(int64_t good_ms, struct outlet *o)
+{
+    const int64_t its_ms = outlet_gate(o)->good_ms;
+
+    return outlet_is_told(o) || its_ms < good_ms ? good_ms : its_ms;
+}
+
+static void count_documents(const struct sender *s, struct delivery_status *out)
+{
+    for (size_t i = 0; i < s->n_outlets; i++) {
+        const struct outlet_level level = outlet_level(s->outlets[i]);
+
+        out->queued += level.ready + level.load_wait + level.parked;
+        out->in_flight += level.in_flight;
+        out->good_ms = later(out->good_ms, s->outlets[i]);
+    }
+    out->loading = loads_documents(s);
+}
+
+static void tell(struct delivery *d)
+{
+    const struct sender *s = d->sender;
+    struct delivery_status now = {
+        .requests = s->count.requests,
+        .requests_failed = s->count.requests_failed,
+        .retries = s->count.retries,
+        .rejections_429 = s->count.busy,
+        .bad_responses = s->count.bad_responses,
+        .splits = s->count.splits,
+    };
+
+    count_documents(s, &now);
+    pthread_mutex_lock(&d->lock);
+    now.stuck = d->first == NULL && sender_is_stuck(s);
+    d->status = now;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Somebody wants everything out that came before, or has waited long enough for that. */
+static void obey(struct delivery *d, const struct drain_order *order)
+{
+    if (order->state == ORDER_ASKED &&
+        !draining_begin(&d->draining, d->sender, order->partition, order->timeout_ms))
+        assert(false);
+    if (order->cancel)
+        draining_cancel(&d->draining, d->sender);
+}
+
+static void look_at_drain(struct delivery *d)
+{
+    const enum drain_end end = draining_turn(&d->draining, d->sender);
+
+    if (end == DRAIN_GOING)
+        return;
+    pthread_mutex_lock(&d->lock);
+    d->order.state = ORDER_OVER;
+    d->order.end = end;
+    pthread_cond_broadcast(&d->turned);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Say that we sleep, then look again: who hands something over after that wakes us. */
+static int64_t time_to_sleep(struct delivery *d)
+{
+    __atomic_store_n(&d->is_asleep, true, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&d->lock);
+
+    const bool has_work = d->first != NULL || d->stopping || d->order.cancel ||
+                          d->order.state == ORDER_ASKED;
+
+    pthread_mutex_unlock(&d->lock);
+    if (has_work)
+        return 0;
+    return loads_wait_ms(
+        d->sender,
+        sender_wait_ms(d->sender, draining_wait_ms(&d->draining, d->sender, IDLE_WAIT_MS)));
+}
+
+static void turn(struct delivery *d)
+{
+    struct sender *s = d->sender;
+    struct message *next;
+    struct drain_order order;
+
+    sender_look_at_clock(s);
+    for (struct message *m = take_messages(d, &order); m != NULL; m = next) {
+        next = m->next;
+        handle(d, m);
+        free(m);
+    }
+    obey(d, &order);
+    sender_turn(s);
+    look_at_drain(d);
+    loads_turn(s);
+    request_turn(s);
+    sender_settle(s);
+    tell(d);
+}
+
+void *delivery_run(void *arg)
+{
+    struct delivery *d = arg;
+
+    do {
+        turn(d);
+        http_client_poll(d->http, time_to_sleep(d));
+        __atomic_store_n(&d->is_asleep, false, __ATOMIC_SEQ_CST);
+    } while (!d->sender->stopping);
+    return NULL;
+}

@@ -427,27 +427,38 @@ static void add_delivery(struct buf *b, const cJSON *status)
     buf_append(b, STR("</dl></section>\n"));
 }
 
-/* Those that are not the defaults, with where they come from. */
+/* The term of a setting that is not the default, with where it comes from; false for one that
+ * is. */
+static bool add_setting(struct buf *b, const cJSON *setting)
+{
+    const struct str origin = text_of(setting, "origin");
+
+    if (origin.len == 0 || str_equal(origin, STR("default")))
+        return false;
+    buf_append(b, STR("<div>"));
+    html_element(b, "dt", text_of(setting, "name"));
+    buf_append(b, STR("<dd>"));
+    html_text(b, text_of(setting, "value"));
+    buf_append_char(b, ' ');
+    html_element(b, "span class=\"soft small\"", origin);
+    buf_append(b, STR("</dd></div>"));
+    return true;
+}
+
 static void add_settings(struct buf *b, const cJSON *settings)
 {
+    bool any = false;
     const cJSON *s;
 
     buf_append(b, STR("<section><h2>Settings of delivery</h2><dl>"));
-    cJSON_ArrayForEach(s, settings)
-    {
-        const struct str origin = text_of(s, "origin");
-
-        if (origin.len == 0 || str_equal(origin, STR("default")))
-            continue;
-        buf_append(b, STR("<div>"));
-        html_element(b, "dt", text_of(s, "name"));
-        buf_append(b, STR("<dd>"));
-        html_text(b, text_of(s, "value"));
-        html_element(b, "span class=\"soft small\"", origin);
-        buf_append(b, STR("</dd></div>"));
-    }
-    buf_append(b, STR("</dl><p class=\"soft small\">What is not here has its default: millrace "
-                      "config delivery get</p></section>\n"));
+    cJSON_ArrayForEach (s, settings)
+        any |= add_setting(b, s);
+    buf_append(b, STR("</dl><p class=\"empty small\">"));
+    buf_append(b, any ? STR("The others have their defaults") : STR("All have their defaults"));
+    buf_append(b,
+               STR(": <code>millrace config delivery get</code> lists them, "
+                   "<code>millrace config delivery set NAME=VALUE</code> changes one at once."
+                   "</p></section>\n"));
 }
 
 static void add_head(struct buf *b, const char *nonce)

@@ -41,6 +41,10 @@ static void the_page_shows_the_settings_of_delivery_that_are_not_the_defaults(vo
     (void)state;
     assert_page(status, "<dt>workers</dt><dd>20", "<dt>helpers</dt>");
     assert_page(status, "set at run time", NULL);
+    assert_page(status, "The others have their defaults", NULL);
+    assert_page("{\"delivery\":{\"settings\":[{\"name\":\"workers\",\"value\":\"20\","
+                "\"origin\":\"default\"}]}}",
+                "All have their defaults", "<dt>workers</dt>");
 }
 
 static void text_from_a_database_is_escaped(void **state)

@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/store_purged.h"
 #include "src/base/mem.h"
@@ -96,6 +97,7 @@ bool build_save(struct index_build *b, bool always, struct err *err)
 
     const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
 
+    FAILPOINT(chunk_saved);
     buf_free(&cursor);
     return ok;
 }
@@ -253,17 +255,24 @@ static bool wait_for_purged(struct index_build *b, struct err *err)
 
 static bool publish(struct index_build *b, struct err *err)
 {
-    return search_put_settings(b->opt.search, str_from(b->index), str_from(b->final_settings),
-                               err) &&
-           search_refresh(b->opt.search, str_from(b->index), err) &&
-           search_move_alias(b->opt.search, str_from(b->alias), str_from(b->index), err) &&
-           store_promote_version(b->opt.store, str_from(b->alias), b->opt.number,
-                                 clock_wall_ms(), err);
+    if (!search_put_settings(b->opt.search, str_from(b->index), str_from(b->final_settings),
+                             err) ||
+        !search_refresh(b->opt.search, str_from(b->index), err) ||
+        !search_move_alias(b->opt.search, str_from(b->alias), str_from(b->index), err))
+        return false;
+    FAILPOINT(alias_moved);
+
+    const bool ok = store_promote_version(b->opt.store, str_from(b->alias), b->opt.number,
+                                          clock_wall_ms(), err);
+
+    FAILPOINT(version_promoted);
+    return ok;
 }
 
 static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
+    FAILPOINT(build_filled);
     if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err) ||
         !wait_for_fan_outs(b, err) || !wait_for_purged(b, err))
         return false;
@@ -273,6 +282,7 @@ static bool finish(struct index_build *b, struct err *err)
             return false;
     if (!b->opt.synced && !build_count_rows(b, err))
         return false;
+    FAILPOINT(build_counted);
     while (!publish(b, err))
         if (!build_survive(b, err))
             return false;

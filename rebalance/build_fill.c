@@ -3,6 +3,7 @@
 #include "rebalance/build.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/turnstile.h"
@@ -196,6 +197,7 @@ static bool fill_chunk(struct index_build *b, struct err *err)
     if (ok && n > 0) {
         adapt_chunk(b, n, arena_size(a));
         ok = submit(b, t, docs, n, &pass, err);
+        FAILPOINT(chunk_submitted);
     } else {
         turnstile_leave(pass.turnstile, pass.side);
     }

@@ -2,6 +2,7 @@
 
 #include "rebalance/coordination.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store.h"
 
@@ -14,7 +15,10 @@ struct embedded {
 
 static bool own(struct coordination *c, struct str thing, uint64_t *term, struct err *err)
 {
-    return store_take_term(((struct embedded *)c)->store, thing, term, err);
+    const bool ok = store_take_term(((struct embedded *)c)->store, thing, term, err);
+
+    FAILPOINT(term_taken);
+    return ok;
 }
 
 /* Nobody else waits for it. */

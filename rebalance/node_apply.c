@@ -4,6 +4,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/mysql.h"
@@ -287,6 +288,7 @@ static bool store(struct coordinator *co, struct definitions *d, struct err *err
 
     const bool ok = store_save_definitions(co->opt.store, co->revision, stored, n, err);
 
+    FAILPOINT(definitions_stored);
     arena_free(a);
     return ok && node_load(co, err);
 }

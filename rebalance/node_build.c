@@ -2,6 +2,7 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/model/mapping_settings.h"
@@ -145,7 +146,12 @@ static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t 
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " has no position yet",
                        STR_ARG(v->topic));
     v->start = from;
-    return store_save_version(co->opt.store, v, err) && node_refresh(co, err);
+    FAILPOINT(build_stored);
+
+    const bool ok = store_save_version(co->opt.store, v, err);
+
+    FAILPOINT(build_fixed);
+    return ok && node_refresh(co, err);
 }
 
 /* ---- end ---- */

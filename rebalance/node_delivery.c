@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 
@@ -120,8 +121,11 @@ bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_not
     for (size_t i = 0; i < n; i++)
         letters[i] = letter_of(&notes[i], now);
 
+    FAILPOINT(letters_due);
+
     const bool ok = store_put_dead_letters(co->opt.store, letters, n, err);
 
+    FAILPOINT(letters_stored);
     if (ok)
         count_dead(co, letters, n);
     free(letters);
@@ -139,6 +143,7 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
 {
     struct coordinator *co = ctx;
 
+    FAILPOINT(letter_outlived);
     return store_delete_dead_letter_of(co->opt.store, str_from(target->index), routing, id,
                                        version, err);
 }

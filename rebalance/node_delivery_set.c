@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "rebalance/delivery_values.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/json.h"
 
@@ -122,6 +123,7 @@ static bool store_chosen(struct coordinator *co, const struct delivery_values *v
     ok = store_put_value(co->opt.store, STORED, buf_str(&json), err) ||
          err_wrap(err, "nothing was set, the store did not take it");
     buf_free(&json);
+    FAILPOINT(setting_stored);
     return ok;
 }
 

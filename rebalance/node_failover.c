@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/json.h"
 #include "sync/start_point.h"
@@ -104,6 +105,7 @@ static bool follow_on(struct coordinator *co, struct topic *t, const char *moved
         return false;
     if (!mark_indexes(co, name, t->next_epoch, identity, err))
         return false;
+    FAILPOINT(lineage_marked);
     node_stop_topic(co, t);
     if (!move_checkpoint(co, t, identity, err))
         return false;

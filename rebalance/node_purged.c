@@ -11,6 +11,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/store_purged.h"
@@ -102,8 +103,11 @@ bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struc
     for (size_t i = 0; i < n; i++)
         rows[i] = row_of(&notes[i], now_ms);
 
+    FAILPOINT(purge_due);
+
     const bool ok = store_put_purged(co->opt.store, rows, n, err);
 
+    FAILPOINT(purge_stored);
     pthread_mutex_lock(&co->lock);
     for (size_t i = 0; ok && i < n; i++)
         find_or_add(co, rows[i].index, rows[i].topic)->changes++;
@@ -241,6 +245,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
         }
     }
     free(writes);
+    FAILPOINT(repair_begun);
     if (ok)
         ticket_done(ticket, OUTCOME_DELIVERED);
     else
@@ -281,6 +286,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
 {
     uint64_t changes;
 
+    FAILPOINT(repair_written);
     if (!store_end_purged(co->opt.store, p->rows, p->n_rows, &changes, err))
         return false;
     p->written += changes;

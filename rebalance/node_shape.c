@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "sync/binlog/ddl.h"
 #include "sync/binlog/schema.h"
@@ -73,6 +74,7 @@ static bool save(struct coordinator *co, struct str alias, uint64_t number,
     const bool ok =
         store_put_shapes(co->opt.store, alias, number, buf_str(&json), rebuild, err);
 
+    FAILPOINT(shape_stored);
     buf_free(&json);
     buf_free(&tables);
     return ok;

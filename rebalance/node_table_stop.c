@@ -3,6 +3,7 @@
 #include "rebalance/node.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ bool node_stop_table(struct coordinator *co, struct str table, const char *reaso
 
     if (!store_put_stop(co->opt.store, &stop, err))
         return false;
+    FAILPOINT(stop_stored);
     log_error("the table is stopped", KV("table", table), KV("reason", reason),
               KV("fix", way_out));
     node_log(co, table, STR(""), 0, "stopped", reason);

@@ -2,6 +2,7 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/binlog/position.h"
@@ -88,6 +89,7 @@ bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch, s
     buf_clear(&value);
     buf_printf(&value, "%" PRIu64, *epoch);
     ok = ok && store_put_value(co->opt.store, buf_str(&name), buf_str(&value), err);
+    FAILPOINT(epoch_stored);
     buf_free(&name);
     buf_free(&value);
     return ok;

@@ -5,6 +5,7 @@
 #include "rebalance/table_sync.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "sync/document/plan.h"
 #include "sync/model/definition_export.h"
@@ -263,8 +264,11 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     }
     ok = ok && take_number(co, &v, err);
     if (ok) {
+        FAILPOINT(version_numbered);
+
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
+        FAILPOINT(version_created);
         ok = created && begin_sync(co, &v, d, t, &l, err) &&
              node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
              new_job(co, &v, table_name(t), opt, job, err);

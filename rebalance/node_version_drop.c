@@ -2,6 +2,7 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 
 /* The dead letters of a version that nothing is written to any more: a newer one has the rows.
@@ -81,6 +82,8 @@ bool node_drop_version(struct coordinator *co, const struct stored_version *v, s
                     store_delete_version(co->opt.store, v->index, v->number, err) &&
                     node_refresh(co, err);
     struct err ignored = {0};
+
+    FAILPOINT(version_forgotten);
 
     if (ok && co->delivery != NULL) {
         if (!node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &ignored))

@@ -4,12 +4,14 @@
 
 #include "src/app.h"
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/command_settings.h"
 #include "src/configuration.h"
 #include "src/service.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,7 +115,9 @@ int command_run(const struct invocation *inv)
         return fail(&err);
     set_log_level(c);
 
-    bool ok = app_open(&app, c, &err) && app_start(app, &err);
+    const char *failpoint = getenv(FAILPOINT_VARIABLE);
+    bool ok = (failpoint == NULL || failpoint_arm(failpoint, &err)) &&
+              app_open(&app, c, &err) && app_start(app, &err);
 
     if (ok) {
         serve(inv, c, app);

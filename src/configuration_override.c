@@ -4,11 +4,18 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #define ENV_PREFIX "MILLRACE_"
+
+/* No setting (src/base/failpoint.h). */
+static bool is_other(struct str variable)
+{
+    return str_equal(variable, STR(FAILPOINT_VARIABLE));
+}
 
 /* MILLRACE_SEARCH__CA_FILE -> search.ca_file */
 void configuration_take_environment(struct configuration *c, char **environment,
@@ -18,7 +25,8 @@ void configuration_take_environment(struct configuration *c, char **environment,
         const char *equals = strchr(*environment, '=');
         struct buf name = {0};
 
-        if (equals == NULL || strncmp(*environment, ENV_PREFIX, strlen(ENV_PREFIX)) != 0)
+        if (equals == NULL || strncmp(*environment, ENV_PREFIX, strlen(ENV_PREFIX)) != 0 ||
+            is_other((struct str){*environment, (size_t)(equals - *environment)}))
             continue;
         for (const char *at = *environment + strlen(ENV_PREFIX); at < equals; at++) {
             const bool nested = at[0] == '_' && at[1] == '_';

@@ -5,6 +5,7 @@
 #include "src/address_set.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/http_exchange.h"
 
@@ -278,6 +279,8 @@ static size_t move_on(struct http_client *c)
     size_t n_ended = 0;
 
     curl_multi_perform(c->multi, &n_left);
+    if (c->running != NULL && http_exchange_is_sent(c->running))
+        FAILPOINT(bulk_sent);
     for (CURLMsg *msg; (msg = curl_multi_info_read(c->multi, &n_left)) != NULL;) {
         if (msg->msg != CURLMSG_DONE)
             continue;

@@ -282,6 +282,11 @@ static bool was_not_sent(struct http_exchange *x)
     return request_size == 0;
 }
 
+bool http_exchange_is_sent(const struct http_exchange *x)
+{
+    return x->body.len > 0 && x->sent == x->body.len && x->answer.len == 0;
+}
+
 void http_exchange_end(struct http_exchange *x, CURLcode code, const char *address,
                        struct http_result *result)
 {

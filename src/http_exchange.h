@@ -44,6 +44,9 @@ void http_exchange_free(struct http_exchange *x);
 void http_exchange_begin(struct http_exchange *x, const struct http_options *opt,
                          const struct http_request *req, const char *url);
 
+/* libcurl took the whole body, and nothing has come back. */
+bool http_exchange_is_sent(const struct http_exchange *x);
+
 /* What became of it: libcurl's code, put in our terms.  result->body is borrowed from x. */
 void http_exchange_end(struct http_exchange *x, CURLcode code, const char *address,
                        struct http_result *result);

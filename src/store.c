@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store_core.h"
 
@@ -253,8 +254,11 @@ bool store_save_checkpoint(struct store *s, uint64_t term, const struct stored_c
     bool ok = store_begin(s, err);
 
     if (ok) {
-        ok = store_check_term(s, buf_str(&thing), term, err) &&
-             insert_tombstones(s, tombstones, n, err) && put_checkpoint(s, cp, err);
+        ok = store_check_term(s, buf_str(&thing), term, err);
+        FAILPOINT(position_fenced);
+        ok = ok && insert_tombstones(s, tombstones, n, err);
+        FAILPOINT(position_buried);
+        ok = ok && put_checkpoint(s, cp, err);
         ok = store_end(s, ok, err);
     }
     buf_free(&thing);

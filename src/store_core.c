@@ -3,6 +3,7 @@
 #include "src/store_core.h"
 
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/migrate.h"
 
@@ -38,10 +39,13 @@ bool store_begin(struct store *s, struct err *err)
 
 bool store_end(struct store *s, bool ok, struct err *err)
 {
-    if (ok)
+    if (ok) {
+        FAILPOINT(store_commits);
         ok = s->backend->ops->commit(s->backend, err);
-    else
+        FAILPOINT(store_committed);
+    } else {
         s->backend->ops->rollback(s->backend);
+    }
     pthread_mutex_unlock(&s->lock);
     return ok || err_wrap(err, "store");
 }

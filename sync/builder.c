@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
@@ -385,6 +386,7 @@ static bool on_statement(struct builder *b, const struct step *step, uint64_t ve
     change_writer_flush(b->writer);
     witness_ddl(b, ddl);
     read_position_set(b->opt.reader, version, 0);
+    FAILPOINT(ddl_met);
     return b->opt.on_ddl(b->opt.ctx, ddl, err);
 }
 
@@ -399,6 +401,7 @@ static void end_transaction(struct builder *b, const struct step *step)
     b->running = (struct mark){0};
     b->witnessed = false;
     count(&b->status.transactions);
+    FAILPOINT(transaction_built);
     progress_commit(b->opt.progress, &b->mark);
 }
 

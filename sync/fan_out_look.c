@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "sync/fan_out_jobs.h"
 #include "sync/peers.h"
@@ -94,6 +95,7 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
         ok = store_begin_fan_outs(f->opt.store, &f->owner, &together[0],
                                   together[n_together - 1].id,
                                   fan_out_jobs_highest(together, n_together), 0, clock_wall_ms(), err);
+        FAILPOINT(fan_out_begun);
     }
     if (*waits) {
         note_wait(v);

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "sync/peers.h"
 #include "sync/routing.h"
 #include "sync/server_access.h"
@@ -71,9 +72,12 @@ bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err 
                                           .at_least = rows->at_least,
                                           .created_ms = now_ms};
 
+    FAILPOINT(fan_out_found);
+
     const bool ok = store_put_fan_outs(f->opt.store, f->owner.term, jobs, rows->n, err);
 
     arena_free(a);
+    FAILPOINT(fan_out_stored);
     if (!ok)
         return err_wrap(err, "storing what is to be read again of %s", rows->target->table);
     fan_out_count(&f->status.put, rows->n);

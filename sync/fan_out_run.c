@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store_fan_out.h"
 #include "sync/delivery/delivery.h"
@@ -240,6 +241,7 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fa
         target_unref(writes[i].target);
     }
     free(writes);
+    FAILPOINT(fan_out_submitted);
     ticket_done(ticket, OUTCOME_DELIVERED);
     return ok;
 }

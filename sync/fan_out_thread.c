@@ -3,6 +3,7 @@
 #include "sync/fan_out_parts.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/read_position.h"
@@ -31,6 +32,7 @@ static bool end_run(struct version *v, struct err *err)
 {
     struct fan_out *f = v->f;
 
+    FAILPOINT(fan_out_over);
     if (!store_end_fan_outs(f->opt.store, &f->owner, v->run.number, clock_wall_ms(), err))
         return false;
     fan_out_run_forget(&v->run);
@@ -49,8 +51,13 @@ static bool acknowledge(struct version *v, struct err *err)
     const struct str cursor = fan_out_run_acknowledge(&v->run, clock_mono_ms());
 
     fan_out_count(&f->status.documents, n);
-    return store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor, v->run.documents,
-                               clock_wall_ms(), err);
+    FAILPOINT(fan_out_acknowledged);
+
+    const bool ok = store_save_fan_outs(f->opt.store, &f->owner, v->run.number, cursor,
+                                        v->run.documents, clock_wall_ms(), err);
+
+    FAILPOINT(fan_out_moved);
+    return ok;
 }
 
 /* One step of its run: *again when another one can follow at once. */
@@ -79,8 +86,12 @@ static bool step(struct version *v, bool *again, struct err *err)
         *again = false;
         return true;
     }
-    if (fan_out_run_needs_page(r))
-        return fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
+    if (fan_out_run_needs_page(r)) {
+        const bool ok = fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
+
+        FAILPOINT(fan_out_paged);
+        return ok;
+    }
 
     const struct fan_out_way way = {.delivery = f->opt.delivery,
                                     .stop = &f->stop,

@@ -3,6 +3,7 @@
 #include "sync/load_run.h"
 
 #include "src/base/arena.h"
+#include "src/base/failpoint.h"
 #include "src/mysql.h"
 #include "sync/binlog/position.h"
 #include "sync/cascades.h"
@@ -99,6 +100,7 @@ bool load_run(const struct load_run_options *opt, struct read_links *l, struct l
         return false;
     for (size_t i = 0; i < b->n_items; i++)
         fill_item(&b->items[i], &out[i], stamp);
+    FAILPOINT(keys_loaded);
     return keep_gone(opt, l, b, err);
 }
 

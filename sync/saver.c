@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
@@ -153,7 +154,9 @@ static bool save(struct saver *s, bool always, struct err *err)
         const size_t n = progress_take_tombstones(s->opt.progress, a, &graves);
 
         if (snap.moved || always || n > 0 || s->error.kind != ERR_NONE) {
+            FAILPOINT(position_due);
             ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, graves, n, err);
+            FAILPOINT(position_stored);
             if (!ok)
                 progress_return_tombstones(s->opt.progress, graves, n);
             keep_error(s, ok ? &(struct err){0} : err);

@@ -3,6 +3,7 @@
 #include "sync/shapes_store.h"
 
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/store.h"
 #include "sync/shapes.h"
@@ -38,6 +39,7 @@ bool shapes_store_save(struct store *store, const char *topic, const struct shap
 
     const bool ok = store_put_value(store, buf_str(&name), buf_str(&json), err);
 
+    FAILPOINT(shapes_kept);
     buf_free(&name);
     buf_free(&json);
     return ok;

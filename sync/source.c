@@ -4,6 +4,7 @@
 
 #include "src/base/backoff.h"
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
@@ -296,6 +297,7 @@ static bool pump(struct source *s, struct transport *t, struct err *err)
     while ((got = transport_next(t, &event, err)) == 1) {
         __atomic_add_fetch(&s->events, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&s->bytes, event.len, __ATOMIC_RELAXED);
+        FAILPOINT(event_received);
         if (!handoff_put_event(s->opt.handoff, event))
             return err_set(err, ERR_STOP, "stopping");
     }

@@ -3,6 +3,7 @@
 #include "sync/spill.h"
 
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 
 #include <assert.h>
@@ -97,6 +98,7 @@ bool spill_append(struct spill *s, struct str bytes, struct err *err)
             return trouble(s, "writing", errno, err);
         done += n > 0 ? (size_t)n : 0;
     }
+    FAILPOINT(xa_spilled);
     s->end += bytes.len;
     __atomic_add_fetch(&s->used, bytes.len, __ATOMIC_RELAXED);
     return true;

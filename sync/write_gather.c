@@ -3,6 +3,7 @@
 #include "sync/write_gather.h"
 
 #include "src/base/buf.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/delivery/delivery.h"
@@ -65,12 +66,14 @@ void write_gather_flush(struct write_gather *g)
         writes[i].routing = text_at(g, from->routing, from->write.routing);
         writes[i].body = text_at(g, from->body, from->write.body);
     }
+    FAILPOINT(writes_gathered);
     if (stop_is_set(g->given_up) ||
         !delivery_submit_until(g->delivery, g->given_up, writes, g->n, &err))
         for (size_t i = 0; i < g->n; i++) {
             ticket_abandon(writes[i].ticket);
             target_unref(writes[i].target);
         }
+    FAILPOINT(writes_queued);
     g->n = 0;
     buf_clear(&g->text);
 }

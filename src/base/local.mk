@@ -8,6 +8,7 @@ libbase_a_SOURCES = \
 	%D%/bytes.h \
 	%D%/clock.c   %D%/clock.h \
 	%D%/err.c     %D%/err.h \
+	%D%/failpoint.c %D%/failpoint.def %D%/failpoint.h \
 	%D%/fix.h \
 	%D%/hash.c    %D%/hash.h \
 	%D%/list.h \

@@ -3,6 +3,7 @@
 #include "sync/delivery/request_parts.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "sync/delivery/bulk_verdict.h"
 
@@ -261,6 +262,7 @@ void request_on_answer(void *ctx, const struct http_result *result)
     struct request *r = ctx;
     struct delivery_metric *m = r->sender->metric;
 
+    FAILPOINT(bulk_answered);
     sender_look_at_clock(r->sender);
     delivery_metric_request(m, r->body.len, r->batch.n, clock_mono_ns() / 1000 - r->sent_us);
     if (result->status < 200 || result->status >= 300)

@@ -2,6 +2,7 @@
 
 #include "sync/delivery/request_parts.h"
 
+#include "src/base/failpoint.h"
 #include "sync/delivery/area.h"
 #include "sync/delivery/bulk.h"
 #include "sync/delivery/bulk_verdict.h"
@@ -225,5 +226,6 @@ void request_judge_items(struct request *r, const struct http_result *result)
             document_table_fetch(s->table, r->batch.docs[i - 8]->hash);
         apply_item(r, i, verdict_of(r, i), &t);
     }
+    FAILPOINT(bulk_judged);
     judge_outlet(r, &t);
 }

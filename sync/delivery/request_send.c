@@ -3,6 +3,7 @@
 #include "sync/delivery/request_parts.h"
 
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "sync/delivery/bulk.h"
 
@@ -97,6 +98,7 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
         return;
     }
     s->count.requests++;
+    FAILPOINT(bulk_built);
     fuse_begin(&outlet_gate(o)->fuse, s->now_ms);
     http_client_submit(s->http, &(struct http_request){
                                     .method = "POST",

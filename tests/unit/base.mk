@@ -3,6 +3,7 @@ unit_tests += \
 	%D%/test_buf \
 	%D%/test_bytes \
 	%D%/test_err \
+	%D%/test_failpoint \
 	%D%/test_human \
 	%D%/test_histogram \
 	%D%/test_minute \
@@ -17,6 +18,7 @@ tests_unit_test_arena_LDADD  = $(base_test_ldadd)
 tests_unit_test_buf_LDADD    = $(base_test_ldadd)
 tests_unit_test_bytes_LDADD  = $(base_test_ldadd)
 tests_unit_test_err_LDADD    = $(base_test_ldadd)
+tests_unit_test_failpoint_LDADD = $(base_test_ldadd)
 tests_unit_test_human_LDADD  = $(base_test_ldadd)
 tests_unit_test_histogram_LDADD = $(base_test_ldadd)
 tests_unit_test_minute_LDADD = $(base_test_ldadd)

@@ -61,8 +61,8 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 /* Nothing goes but now and then a probe: it is held, or its fuse is not closed. */
 bool gate_is_blown(const struct gate *g);
 
-/* The answer to a request of then was good: requests go on as before, unless one that was sent
- * later has failed since. */
+/* The answer to a request of then was good: requests go on as before, unless one was known to
+ * have failed only after that. */
 void gate_good(struct gate *g, int64_t sent_ms);
 /* A request failed: nothing goes for a while, nor before retry_after_ms (-1: not said). */
 void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_after_ms);

@@ -1,5 +1,5 @@
 # Unit tests of this room.
-EXTRA_DIST += %D%/writes.h
+EXTRA_DIST += %D%/game.h %D%/writes.h
 unit_tests += \
 	%D%/test_budget \
 	%D%/test_bulk \
@@ -30,6 +30,7 @@ tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_turnstile_LDADD     = $(delivery_test_ldadd)
 
-unit_tests += %D%/test_document_model %D%/test_relief_model
+unit_tests += %D%/test_document_model %D%/test_gate_model %D%/test_relief_model
+tests_unit_test_gate_model_LDADD = $(delivery_test_ldadd)
 tests_unit_test_relief_model_LDADD = $(delivery_test_ldadd)
 tests_unit_test_document_model_LDADD = libfakesearch.a $(delivery_test_ldadd)

@@ -11,6 +11,7 @@
 #include "src/file_lock.h"
 #include "src/mysql.h"
 #include "src/search.h"
+#include "src/search_access.h"
 #include "src/store.h"
 #include "src/store_address.h"
 #include "web/listen.h"
@@ -148,27 +149,12 @@ static bool open_store(struct app *app, struct err *err)
 
 static bool open_search(struct app *app, struct err *err)
 {
-    const struct configuration *c = app->c;
-    char *password = NULL, *api_key = NULL;
-    struct search_options opt = {
-        .user = configuration_text(c, "search.user"),
-        .ca_file = configuration_text(c, "search.ca_file"),
-        .cert_file = configuration_text(c, "search.cert_file"),
-        .key_file = configuration_text(c, "search.key_file"),
-        .verify = configuration_bool(c, "search.verify"),
-        .timeout_ms = (unsigned)configuration_number(c, "search.timeout"),
-    };
-    bool ok = configuration_secret(c, "search.password", &password, err) &&
-              configuration_secret(c, "search.api_key", &api_key, err);
+    struct search_access access;
+    const bool ok = search_access_open(&access, app->c, err);
 
-    if (ok) {
-        opt.urls = configuration_list(c, "search.url", &opt.n_urls);
-        opt.password = password;
-        opt.api_key = api_key;
-        app->search = search_new(&opt);
-    }
-    free(password);
-    free(api_key);
+    if (ok)
+        app->search = search_new(&access.options);
+    search_access_close(&access);
     return ok;
 }
 
@@ -220,7 +206,8 @@ bool app_check(const struct configuration *c, struct err *err)
     const char *store = configuration_text(c, "store");
     struct store_address a;
 
-    if (!listen_check(configuration_text(c, "listen"), err) || !check_delivery(c, err))
+    if (!listen_check(configuration_text(c, "listen"), err) || !check_delivery(c, err) ||
+        !search_access_check(c, err))
         return false;
     if (strcmp(store, "sqlite") == 0)
         return true;

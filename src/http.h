@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sigv4_key;
+
 /* Strings are copied. */
 struct http_options {
     const char *const *urls; /* "http://host:9200", "https://host/prefix"; at least one */
@@ -20,6 +22,7 @@ struct http_options {
     const char *user; /* basic authentication, or NULL */
     const char *password;
     const char *api_key;              /* "Authorization: ApiKey ...", or NULL */
+    const struct sigv4_key *aws; /* requests are signed by it; NULL: they are not */
     const char *ca_file;              /* NULL: the system's */
     const char *cert_file, *key_file; /* client certificate, or NULL */
     bool verify;                      /* the certificate and its name */

@@ -8,6 +8,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/http_exchange.h"
+#include "src/sigv4.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -56,6 +57,7 @@ static struct http_options complete(const struct http_options *opt)
     full.user = copy(opt->user);
     full.password = copy(opt->password);
     full.api_key = copy(opt->api_key);
+    full.aws = sigv4_copy_key(opt->aws);
     full.ca_file = copy(opt->ca_file);
     full.cert_file = copy(opt->cert_file);
     full.key_file = copy(opt->key_file);
@@ -67,7 +69,7 @@ static struct http_options complete(const struct http_options *opt)
     return full;
 }
 
-static void free_text(const char *text)
+static void free_text(const void *text)
 {
     free((void *)(uintptr_t)text);
 }
@@ -77,6 +79,7 @@ static void free_options(struct http_options *opt)
     free_text(opt->user);
     free_text(opt->password);
     free_text(opt->api_key);
+    free_text(opt->aws);
     free_text(opt->ca_file);
     free_text(opt->cert_file);
     free_text(opt->key_file);

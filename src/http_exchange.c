@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "src/sigv4.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -137,6 +138,62 @@ static void add_header(struct http_exchange *x, const char *name, const char *va
     buf_free(&line);
 }
 
+/* The host as it is sent, the path and the query of x->url. */
+static void split_url(const struct http_exchange *x, struct str *host, struct str *path,
+                      struct str *query)
+{
+    const char *from = strstr(x->url.ptr, "://"), *mark;
+
+    from = from == NULL ? x->url.ptr : from + strlen("://");
+    *host = (struct str){from, strcspn(from, "/?")};
+    if (memchr(host->ptr, '@', host->len) != NULL) {
+        from = (const char *)memchr(host->ptr, '@', host->len) + 1;
+        *host = (struct str){from, strcspn(from, "/?")};
+    }
+    from += host->len;
+    mark = strchr(from, '?');
+    *path = (struct str){from, mark == NULL ? strlen(from) : (size_t)(mark - from)};
+    *query = mark == NULL ? STR("") : str_from(mark + 1);
+}
+
+/* The headers of a signature over the request as it is sent now. */
+static void sign(struct http_exchange *x, const struct sigv4_key *key, const char *method)
+{
+    struct str host, path, query;
+    char date[SIGV4_DATE_LEN + 1], payload[SIGV4_HASH_LEN + 1];
+    struct buf value = {0};
+
+    split_url(x, &host, &path, &query);
+    sigv4_date(clock_wall_ms(), date);
+    sigv4_hash(x->body, payload);
+
+    const struct sigv4_header headers[] = {
+        {STR("Host"), host},
+        {STR("X-Amz-Date"), str_from(date)},
+        {STR("X-Amz-Content-Sha256"), str_from(payload)},
+        {STR("X-Amz-Security-Token"), key->token != NULL ? str_from(key->token) : STR("")},
+    };
+
+    const size_t n = ARRAY_LEN(headers) - (key->token == NULL);
+
+    for (size_t i = 0; i < n; i++) {
+        buf_clear(&value);
+        buf_append(&value, headers[i].value);
+        add_header(x, headers[i].name.ptr, value.ptr);
+    }
+    buf_clear(&value);
+    sigv4_authorize(key,
+                    &(struct sigv4_request){.method = str_from(method),
+                                            .path = path,
+                                            .query = query,
+                                            .headers = headers,
+                                            .n_headers = n,
+                                            .payload = payload},
+                    date, &value);
+    add_header(x, "Authorization", value.ptr);
+    buf_free(&value);
+}
+
 static void set_headers(struct http_exchange *x, const struct http_options *opt,
                         const struct http_request *req)
 {
@@ -156,6 +213,8 @@ static void set_headers(struct http_exchange *x, const struct http_options *opt,
         add_header(x, "Authorization", value.ptr);
         buf_free(&value);
     }
+    if (opt->aws != NULL)
+        sign(x, opt->aws, req->method);
     SET(x, CURLOPT_HTTPHEADER, x->headers);
 }
 

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libservice.a
 libservice_a_SOURCES = \
 	%D%/address_set.c %D%/address_set.h \
+	%D%/sigv4.c %D%/sigv4.h \
 	%D%/http.h \
 	%D%/http_client.c %D%/http_client.h \
 	%D%/http_exchange.c %D%/http_exchange.h \
@@ -12,6 +13,7 @@ libservice_a_SOURCES = \
 	%D%/mysql_quote.c \
 	%D%/mysql_trace.c %D%/mysql_trace.h \
 	%D%/problem.c %D%/problem.h \
+	%D%/refusal.c %D%/refusal.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
 	%D%/search_pages.c %D%/search_pages.h \
 	%D%/setting.c %D%/setting.h %D%/setting_table.c \

@@ -29,6 +29,7 @@ libprogram_a_SOURCES = \
 	%D%/meter.c           %D%/meter.h \
 	%D%/render.c          %D%/render.h \
 	%D%/render_line.c     %D%/render_line.h \
+	%D%/search_access.c   %D%/search_access.h \
 	%D%/service.c         %D%/service.h \
 	%D%/session.c         %D%/session.h \
 	%D%/store_address.c   %D%/store_address.h

@@ -9,13 +9,15 @@
 #include "src/http_client.h"
 #include "src/json.h"
 #include "src/metric.h"
+#include "src/refusal.h"
+#include "src/sigv4.h"
 #include "src/statistic.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ELASTICSEARCH_MIN 7
-#define REASON_MAX        300
 
 struct search {
     struct search_options opt; /* our own copies */
@@ -46,6 +48,7 @@ static struct search_options copy_options(const struct search_options *opt)
     own.user = copy(opt->user);
     own.password = copy(opt->password);
     own.api_key = copy(opt->api_key);
+    own.aws = sigv4_copy_key(opt->aws);
     own.ca_file = copy(opt->ca_file);
     own.cert_file = copy(opt->cert_file);
     own.key_file = copy(opt->key_file);
@@ -65,6 +68,7 @@ static void free_options(struct search_options *opt)
     free_const(opt->user);
     free_const(opt->password);
     free_const(opt->api_key);
+    free_const(opt->aws);
     free_const(opt->ca_file);
     free_const(opt->cert_file);
     free_const(opt->key_file);
@@ -78,6 +82,7 @@ struct http_client *search_new_client(const struct search *s)
         .user = s->opt.user,
         .password = s->opt.password,
         .api_key = s->opt.api_key,
+        .aws = s->opt.aws,
         .ca_file = s->opt.ca_file,
         .cert_file = s->opt.cert_file,
         .key_file = s->opt.key_file,
@@ -166,75 +171,15 @@ bool search_request(struct search *s, const char *method, struct str path, struc
     return true;
 }
 
-/* The engine's own words: "type: reason", or the beginning of whatever the body is. */
-static void append_reason(struct buf *b, struct str body)
-{
-    size_t start = b->len;
-
-    if (json_find_text(body, "/error/root_cause/0/type", b) ||
-        json_find_text(body, "/error/type", b)) {
-        buf_append(b, STR(": "));
-        if (!json_find_text(body, "/error/root_cause/0/reason", b))
-            (void)json_find_text(body, "/error/reason", b);
-    } else if (!json_find_text(body, "/error", b)) {
-        buf_append(b, body);
-    }
-    if (b->len - start > REASON_MAX)
-        b->len = start + REASON_MAX;
-    while (b->len > start && b->ptr[b->len - 1] == ';') /* what to do follows */
-        b->len--;
-    for (size_t i = start; i < b->len; i++)
-        if ((unsigned char)b->ptr[i] < 0x20)
-            b->ptr[i] = ' ';
-    buf_append(b, STR(""));
-}
-
-static bool contains(struct str text, const char *part)
-{
-    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
-}
-
-/* Blocks that go away once somebody makes room on the disks: FORBIDDEN/12 of an index, on all
- * versions, and OpenSearch's of new indexes. */
-static bool is_disk_block(struct str body)
-{
-    return body.len > 0 && (contains(body, "/12/index read-only") ||
-                            contains(body, "/10/cluster create-index blocked"));
-}
-
-static enum err_kind kind_of(int status, struct str body)
-{
-    if (status == 408 || status == 429 || status >= 500 || is_disk_block(body))
-        return ERR_RETRY;
-    return ERR_REJECT;
-}
-
-static const char *fix_of(int status, struct str body)
-{
-    if (is_disk_block(body))
-        return "; the engine's disks are too full: make room, then it goes on by itself";
-    switch (status) {
-    case 401:
-        return "; user and password, or the API key, are wrong or missing: see search.user and "
-               "search.password_file";
-    case 403: return "; the user has no right to do this: give it all rights on these indexes";
-    case 429: return "; the engine has too much to do";
-    case 502:
-    case 503:
-    case 504: return "; the engine is starting, or has no leader, or a proxy does not reach it";
-    }
-    return "";
-}
-
 static bool fail_status(const struct http_result *result, const char *method, struct str path,
                         struct str body, struct err *err)
 {
     struct buf reason = {0};
 
-    append_reason(&reason, body);
-    err_set_code(err, kind_of(result->status, body), "http", result->status,
+    refusal_append_reason(&reason, body);
+    err_set_code(err, refusal_kind(result->status, body), "http", result->status,
                  "%s: %s %" STR_FMT ": %d %s%s", result->address, method, STR_ARG(path),
-                 result->status, reason.ptr, fix_of(result->status, body));
+                 result->status, reason.ptr, refusal_fix(result->status, body));
     buf_free(&reason);
     return false;
 }
@@ -269,7 +214,7 @@ static bool read_identity(struct str body, enum search_flavor *flavor, unsigned 
         /* OpenSearch 1 can be set to say 7.10.2, for old clients. */
         *major = *major == 7 ? 1 : *major;
     } else if (json_find_text(body, "/tagline", &product) &&
-               contains(buf_str(&product), "You Know, for Search")) {
+               strstr(product.ptr, "You Know, for Search") != NULL) {
         *flavor = SEARCH_ELASTICSEARCH;
     } else {
         *flavor = SEARCH_UNKNOWN;

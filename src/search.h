@@ -22,6 +22,7 @@ struct buf;
 struct http_client;
 struct json_writer;
 struct search;
+struct sigv4_key;
 
 /* Strings are copied. */
 struct search_options {
@@ -30,6 +31,7 @@ struct search_options {
     const char *user; /* basic auth, or NULL */
     const char *password;
     const char *api_key; /* "Authorization: ApiKey ...", or NULL */
+    const struct sigv4_key *aws; /* requests are signed by it, or NULL */
     const char *ca_file;
     const char *cert_file, *key_file; /* client certificate, or NULL */
     bool verify;                      /* TLS verification, on by default */

@@ -197,6 +197,20 @@ struct bulk_error bulk_response_error(const struct bulk_response *r, size_t i)
     };
 }
 
+/* What stands before an engine at AWS says {"message": ...}. */
+static void read_refusal(struct json_reader *j, struct str key, struct buf *type,
+                         struct buf *reason)
+{
+    const enum json_type what = json_peek(j);
+
+    if (str_equal(key, STR("error")) && (what == JSON_OBJECT || what == JSON_STRING)) {
+        read_error(j, type, reason, 0);
+    } else if (str_equal_any_case(key, STR("message")) && what == JSON_STRING) {
+        json_read_text(j, reason);
+        cut(reason, REASON_MAX);
+    }
+}
+
 void bulk_response_refusal(struct str body, struct buf *type, struct buf *reason)
 {
     const size_t from = reason->len;
@@ -206,9 +220,7 @@ void bulk_response_refusal(struct str body, struct buf *type, struct buf *reason
     json_reader_init(&j, body);
     if (json_peek(&j) == JSON_OBJECT && json_enter_object(&j))
         while (json_next_member(&j, &key))
-            if (str_equal(key, STR("error")) &&
-                (json_peek(&j) == JSON_OBJECT || json_peek(&j) == JSON_STRING))
-                read_error(&j, type, reason, 0);
+            read_refusal(&j, key, type, reason);
     if (type->len == 0 && reason->len == from)
         buf_append(reason, (struct str){body.ptr, body.len < 200 ? body.len : 200});
 }

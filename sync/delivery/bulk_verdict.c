@@ -20,6 +20,7 @@ static const struct request_rule {
 } request_rules[] = {
     {200, 299, ANY, ANY, REQUEST_ITEMS},
     {400, 400, "index_closed_exception", ANY, REQUEST_HOLD},
+    {400, 400, "media_type_header_exception", ANY, REQUEST_HOLD}, /* a node of another version */
     {400, 400, "illegal_argument_exception", "no write index is defined", REQUEST_HOLD},
     {400, 400, ANY, ANY, REQUEST_MALFORMED},
     {408, 408, ANY, ANY, REQUEST_UNKNOWN},

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/refusal.h"
 #include "sync/delivery/bulk_verdict.h"
 
 #include <assert.h>
@@ -205,9 +206,10 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     struct err err;
 
     bulk_response_refusal(result->body, &type, &reason);
-    err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s", result->status,
-                 type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
-                 reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)));
+    err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s%s",
+                 result->status, type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
+                 reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)),
+                 refusal_fix(result->status, result->body));
 
     const enum request_verdict verdict =
         bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason));

@@ -281,10 +281,10 @@ struct rig *rig_new(void)
     return r;
 }
 
-static void start(struct rig *r, const struct delivery_options *opt, const char *const *urls,
-                  size_t n_urls)
+static void start(struct rig *r, const struct delivery_options *opt,
+                  const struct search_options *access, const char *const *urls, size_t n_urls)
 {
-    const struct search_options search = {.urls = urls, .n_urls = n_urls};
+    struct search_options search = *access;
     struct delivery_options o = {0};
 
     if (opt != NULL)
@@ -301,6 +301,8 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
     o.event = on_event;
     o.failures = o.failures == 0 ? FUSE_FAILURES_MAX : o.failures;
     o.reset_after_ms = o.reset_after_ms == 0 ? 100 : o.reset_after_ms;
+    search.urls = urls;
+    search.n_urls = n_urls;
     r->search = search_new(&search);
     r->delivery = delivery_new(r->search, &o);
     r->loader = thread_start("loader", load, r);
@@ -309,9 +311,15 @@ static void start(struct rig *r, const struct delivery_options *opt, const char 
 
 void rig_start(struct rig *r, const struct delivery_options *opt)
 {
+    rig_start_as(r, opt, &(struct search_options){0});
+}
+
+void rig_start_as(struct rig *r, const struct delivery_options *opt,
+                  const struct search_options *access)
+{
     const char *url = fake_search_url(r->fake);
 
-    start(r, opt, &url, 1);
+    start(r, opt, access, &url, 1);
 }
 
 void rig_start_with_dead_address(struct rig *r)
@@ -322,7 +330,7 @@ void rig_start_with_dead_address(struct rig *r)
 
     snprintf(dead_url, sizeof(dead_url), "%s", fake_search_url(dead));
     fake_search_stop(dead);
-    start(r, NULL, urls, 2);
+    start(r, NULL, &(struct search_options){0}, urls, 2);
 }
 
 void rig_free(struct rig *r)

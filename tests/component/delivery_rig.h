@@ -67,6 +67,10 @@ int rig_tear_down(void **state);
  * are tried again soon, as days are bad in most tests.
  */
 void rig_start(struct rig *r, const struct delivery_options *opt);
+/* The same, with the way to log in and TLS of access; its addresses do not count. */
+struct search_options;
+void rig_start_as(struct rig *r, const struct delivery_options *opt,
+                  const struct search_options *access);
 void rig_start_with_dead_address(struct rig *r);
 
 void rig_submit(struct rig *r, const struct doc_write *w);

@@ -59,7 +59,8 @@ delivery_tests = \
 	%D%/test_delivery_fuse \
 	%D%/test_delivery_held \
 	%D%/test_delivery_purge \
-	%D%/test_delivery_statistics
+	%D%/test_delivery_statistics \
+	%D%/test_signed
 check_PROGRAMS += $(delivery_tests)
 TESTS          += $(delivery_tests)
 tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
@@ -72,6 +73,7 @@ tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.

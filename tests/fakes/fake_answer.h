@@ -35,6 +35,9 @@ struct fake_search {
     uint64_t n_requests;
     unsigned n_now, n_most;
     size_t largest_body;
+    const struct fake_key *key; /* of signatures; NULL: none are wanted */
+    int64_t ahead_ms;
+    uint64_t n_refused;
 };
 
 /* A copy that lives as long as f. */

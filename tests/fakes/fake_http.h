@@ -22,7 +22,8 @@ struct fake_http_request {
     struct str path;  /* before the "?", percent-decoded */
     struct str query; /* behind it, raw */
     struct str head;  /* request line and headers */
-    struct str body;
+    struct str body;  /* gzip undone */
+    struct str sent;  /* the body as it came */
 };
 
 enum fake_http_end {

@@ -98,6 +98,29 @@ static void move_aliases(struct fake_engine *e, struct str body,
     acknowledge(answer);
 }
 
+/* The one holder: {"INDEX": {"aliases": {"ALIAS": {}}}} */
+static void get_alias(struct fake_engine *e, struct str alias, struct fake_http_answer *answer)
+{
+    const struct str index = fake_engine_resolve(e, alias);
+    struct json_writer w = {.out = &answer->body};
+
+    answer->status = index.ptr != NULL ? 200 : 404;
+    json_open_object(&w);
+    if (index.ptr == NULL) {
+        json_put_cstr(&w, STR("error"), "alias is missing");
+        json_put_i64(&w, STR("status"), 404);
+    } else {
+        json_write_key(&w, index);
+        json_open_object(&w);
+        json_write_key(&w, STR("aliases"));
+        json_open_object(&w);
+        json_put_raw(&w, alias, STR("{}"));
+        json_close_object(&w);
+        json_close_object(&w);
+    }
+    json_close_object(&w);
+}
+
 static void get_document(struct fake_engine *e, struct str index, struct str id,
                          struct fake_http_answer *answer)
 {
@@ -269,6 +292,8 @@ void fake_routes_handle(struct fake_search *f, const struct fake_http_request *r
 
         if (is(p.of[0], "_aliases"))
             move_aliases(e, req->body, answer);
+        else if (is(p.of[0], "_alias"))
+            get_alias(e, p.of[1], answer);
         else
             handle_index(e, req, &p, answer);
         fake_search_unlock(f);

@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "tests/fakes/fake_answer.h"
 #include "tests/fakes/fake_routes.h"
+#include "tests/fakes/fake_signature.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -32,12 +33,28 @@ static void lock(struct fake_search *f)
     fake_answer_raise_zombies(f);
 }
 
+static bool is_signed(struct fake_search *f, const struct fake_http_request *req,
+                      struct fake_http_answer *answer)
+{
+    lock(f);
+
+    const struct fake_key *key = f->key;
+    const int64_t now_ms = clock_wall_ms() + f->ahead_ms;
+    const bool ok = key == NULL || fake_signature_check(key, req, now_ms, answer);
+
+    f->n_refused += !ok;
+    pthread_mutex_unlock(&f->lock);
+    return ok;
+}
+
 static void handle(void *ctx, const struct fake_http_request *req,
                    struct fake_http_answer *answer)
 {
     static const struct str bulk = STR("/_bulk");
     struct fake_search *f = ctx;
 
+    if (!is_signed(f, req, answer))
+        return;
     if (req->path.len >= bulk.len &&
         memcmp(req->path.ptr + req->path.len - bulk.len, bulk.ptr, bulk.len) == 0) {
         struct str alias = {req->path.ptr + 1, req->path.len - bulk.len};
@@ -50,6 +67,25 @@ static void handle(void *ctx, const struct fake_http_request *req,
 }
 
 /* --- for tests --- */
+
+void fake_search_want_signatures(struct fake_search *f, const struct fake_key *key,
+                                 int64_t ahead_ms)
+{
+    lock(f);
+    f->key = key;
+    f->ahead_ms = ahead_ms;
+    pthread_mutex_unlock(&f->lock);
+}
+
+uint64_t fake_search_refused(struct fake_search *f)
+{
+    lock(f);
+
+    const uint64_t n = f->n_refused;
+
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
 
 void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule)
 {

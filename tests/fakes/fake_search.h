@@ -67,6 +67,16 @@ const char *fake_search_url(const struct fake_search *f);
 void fake_search_create(struct fake_search *f, const char *index, const char *alias);
 void fake_search_delete(struct fake_search *f, const char *index);
 
+/*
+ * From now on every request must be signed by this key (tests/fakes/fake_signature.h), at the
+ * time that is ahead_ms later than ours.  The key must live as long as f.
+ */
+struct fake_key;
+void fake_search_want_signatures(struct fake_search *f, const struct fake_key *key,
+                                 int64_t ahead_ms);
+/* Requests of any kind that were refused, for their signature or by the voice. */
+uint64_t fake_search_refused(struct fake_search *f);
+
 /* Rules are asked in the order in which they were added; the first that fits decides. */
 void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule);
 void fake_search_clear_rules(struct fake_search *f);

@@ -7,7 +7,8 @@ libfakesearch_a_SOURCES = \
 	%D%/fake_engine.c %D%/fake_engine.h \
 	%D%/fake_http.c   %D%/fake_http.h \
 	%D%/fake_routes.c %D%/fake_routes.h \
-	%D%/fake_search.c %D%/fake_search.h
+	%D%/fake_search.c %D%/fake_search.h \
+	%D%/fake_signature.c %D%/fake_signature.h
 
 check_PROGRAMS += %D%/fake_search
 tests_fakes_fake_search_SOURCES = %D%/fake_search_main.c

@@ -10,6 +10,7 @@ unit_tests += \
 	%D%/test_problem \
 	%D%/test_search \
 	%D%/test_secret_file \
+	%D%/test_sigv4 \
 	%D%/test_yaml
 tests_unit_test_address_set_LDADD = $(service_test_ldadd)
 tests_unit_test_http_client_LDADD = libtinyhttp.a $(service_test_ldadd)
@@ -18,4 +19,5 @@ tests_unit_test_metric_LDADD      = $(service_test_ldadd)
 tests_unit_test_problem_LDADD     = $(service_test_ldadd)
 tests_unit_test_search_LDADD      = libtinyhttp.a $(service_test_ldadd)
 tests_unit_test_secret_file_LDADD = $(service_test_ldadd)
+tests_unit_test_sigv4_LDADD       = $(service_test_ldadd)
 tests_unit_test_yaml_LDADD        = $(service_test_ldadd)

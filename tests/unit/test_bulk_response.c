@@ -165,7 +165,9 @@ static void the_refusal_of_a_whole_request_says_why(void **state)
         {"{\"error\":\"plain\",\"status\":400}", "", "plain"},
         {"<html>Bad gateway</html>", "", "<html>Bad gateway</html>"},
         {"", "", ""},
-        {"{\"message\":\"x\"}", "", "{\"message\":\"x\"}"},
+        {"{\"message\":\"x\"}", "", "x"}, /* AWS, in either case */
+        {"{\"Message\":\"x\"}", "", "x"},
+        {"{\"text\":\"x\"}", "", "{\"text\":\"x\"}"},
         {"[1]", "", "[1]"},
     };
 

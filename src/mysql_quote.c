@@ -17,16 +17,8 @@ void mysql_quote_name(struct buf *b, struct str name)
 
 void mysql_quote_bytes(struct buf *b, struct str bytes)
 {
-    static const char digits[] = "0123456789abcdef";
-
     buf_append(b, STR("x'"));
-    buf_reserve(b, bytes.len * 2 + 1);
-    for (size_t i = 0; i < bytes.len; i++) {
-        unsigned char byte = (unsigned char)bytes.ptr[i];
-
-        b->ptr[b->len++] = digits[byte >> 4];
-        b->ptr[b->len++] = digits[byte & 15];
-    }
+    buf_append_hex(b, bytes);
     buf_append_char(b, '\'');
 }
 

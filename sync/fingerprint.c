@@ -3,6 +3,7 @@
 #include "sync/fingerprint.h"
 
 #include "src/base/buf.h"
+#include "src/base/hex.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,24 +32,16 @@ static struct str part(struct str text, const char *name)
     return (struct str){"", 0};
 }
 
-static int digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = memchr(digits, c, 16);
-
-    return at == NULL ? -1 : (int)(at - digits);
-}
-
 static bool parse_hex(struct str hex, uint8_t *out, size_t n)
 {
     if (hex.len != n * 2)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const int high = digit(hex.ptr[2 * i]), low = digit(hex.ptr[2 * i + 1]);
+        const int byte = hex_byte(hex, 2 * i);
 
-        if (high < 0 || low < 0)
+        if (byte < 0)
             return false;
-        out[i] = (uint8_t)(high << 4 | low);
+        out[i] = (uint8_t)byte;
     }
     return true;
 }

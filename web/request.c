@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/fix.h"
+#include "src/base/hex.h"
 #include "src/base/random.h"
 #include "src/base/utf8.h"
 
@@ -34,28 +35,6 @@ const char *request_method_name(enum request_method m)
 
 /* ---- the target ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
-/* The byte that "%41" at s stands for, or -1. */
-static int decode_escape(struct str s)
-{
-    if (s.len < 3)
-        return -1;
-
-    int high = hex_digit(s.ptr[1]), low = hex_digit(s.ptr[2]);
-
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
 /* Percent-decode raw into a; false: a broken escape, a NUL, or no UTF-8. */
 static bool decode(struct str *out, struct arena *a, struct str raw, bool plus_is_space)
 {
@@ -66,7 +45,7 @@ static bool decode(struct str *out, struct arena *a, struct str raw, bool plus_i
         int c = (unsigned char)raw.ptr[i];
 
         if (c == '%') {
-            c = decode_escape((struct str){raw.ptr + i, raw.len - i});
+            c = hex_byte(raw, i + 1);
             i += 2;
         } else if (c == '+' && plus_is_space) {
             c = ' ';

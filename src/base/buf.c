@@ -2,6 +2,7 @@
 
 #include "src/base/buf.h"
 
+#include "src/base/hex.h"
 #include "src/base/mem.h"
 #include "src/base/number.h"
 #include "src/base/utf8.h"
@@ -65,16 +66,18 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 
 static void append_escape(struct buf *b, unsigned char c)
 {
-    static const char hex[] = "0123456789abcdef";
     static const char short_escape[0x20] = {
         ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
     };
     char letter = c < 0x20 ? short_escape[c] : (char)c;
+    char unit[] = {'\\', 'u', '0', '0', '0', '0'};
 
-    if (letter != '\0')
+    if (letter != '\0') {
         buf_append(b, (struct str){(char[]){'\\', letter}, 2});
-    else
-        buf_append(b, (struct str){(char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6});
+        return;
+    }
+    hex_put(unit + 4, c);
+    buf_append(b, (struct str){unit, sizeof(unit)});
 }
 
 void buf_append_json_part(struct buf *b, struct str s)
@@ -131,14 +134,14 @@ void buf_append_word(struct buf *b, struct str s)
 
 void buf_append_hex(struct buf *b, struct str bytes)
 {
-    static const char hex[] = "0123456789abcdef";
-
     buf_reserve(b, bytes.len * 2);
-    for (size_t i = 0; i < bytes.len; i++) {
-        b->ptr[b->len++] = hex[(unsigned char)bytes.ptr[i] >> 4];
-        b->ptr[b->len++] = hex[(unsigned char)bytes.ptr[i] & 15];
-    }
-    b->ptr[b->len] = '\0';
+
+    char *end = b->ptr + b->len;
+
+    for (size_t i = 0; i < bytes.len; i++)
+        end = hex_put(end, (unsigned char)bytes.ptr[i]);
+    *end = '\0';
+    b->len += bytes.len * 2;
 }
 
 void buf_drop(struct buf *b, size_t n)

@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	%D%/backoff.c %D%/backoff.h \
 	%D%/base.h \
 	%D%/base64.c  %D%/base64.h \
+	%D%/hex.c     %D%/hex.h \
 	%D%/buf.c     %D%/buf.h \
 	%D%/bytes.h \
 	%D%/clock.c   %D%/clock.h \

@@ -3,6 +3,7 @@
 #include "sync/binlog/cell.h"
 
 #include "src/base/bytes.h"
+#include "src/base/hex.h"
 #include "src/base/utf8.h"
 #include "src/json.h"
 #include "sync/binlog/charset.h"
@@ -327,19 +328,16 @@ static struct str padded(struct cell_reader *r, const struct column_plan *plan, 
 
 static bool read_uuid(struct cell_reader *r, struct str s, struct value *out)
 {
-    static const char hex[] = "0123456789abcdef";
-    char *text = r->text;
-    size_t n = 0;
+    char *end = r->text;
 
     if (s.len != 16)
         return false;
     for (size_t i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
-            text[n++] = '-';
-        text[n++] = hex[(unsigned char)s.ptr[i] >> 4];
-        text[n++] = hex[(unsigned char)s.ptr[i] & 15];
+            *end++ = '-';
+        end = hex_put(end, (unsigned char)s.ptr[i]);
     }
-    return take_text(r, n, VALUE_TEXT, out);
+    return take_text(r, (size_t)(end - r->text), VALUE_TEXT, out);
 }
 
 static bool read_inet(struct cell_reader *r, int family, struct str s, struct value *out)

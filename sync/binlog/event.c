@@ -434,17 +434,11 @@ bool event_xa_parse(struct str body, struct event_xa *out, struct err *err)
 
 void event_xa_format(struct buf *b, const struct event_xa *xa)
 {
-    static const char hex[] = "0123456789abcdef";
     const struct str parts[] = {xa->gtrid, xa->bqual};
 
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         buf_append(b, STR("X'"));
-        for (size_t k = 0; k < parts[i].len; k++) {
-            const unsigned char byte = (unsigned char)parts[i].ptr[k];
-
-            buf_append_char(b, hex[byte >> 4]);
-            buf_append_char(b, hex[byte & 15]);
-        }
+        buf_append_hex(b, parts[i]);
         buf_append(b, STR("',"));
     }
     buf_printf(b, "%" PRIu32, xa->format);

@@ -3,6 +3,7 @@
 #include "sync/binlog/gtid_text.h"
 
 #include "src/base/buf.h"
+#include "src/base/hex.h"
 
 #include <ctype.h>
 
@@ -45,28 +46,18 @@ bool gtid_text_number(struct gtid_text *t, uint64_t max, uint64_t *out)
     return t->p > start;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool gtid_text_uuid(struct gtid_text *t, uint8_t uuid[16])
 {
     gtid_text_skip_space(t);
     for (size_t i = 0; i < 16; i++) {
         if ((i == 4 || i == 6 || i == 8 || i == 10) && t->p < t->end && *t->p == '-')
             t->p++;
-        if (t->end - t->p < 2)
-            return false;
 
-        const int high = hex_digit(t->p[0]), low = hex_digit(t->p[1]);
+        const int byte = hex_byte((struct str){t->p, (size_t)(t->end - t->p)}, 0);
 
-        if (high < 0 || low < 0)
+        if (byte < 0)
             return false;
-        uuid[i] = (uint8_t)(high << 4 | low);
+        uuid[i] = (uint8_t)byte;
         t->p += 2;
     }
     return true;
@@ -99,15 +90,12 @@ bool gtid_text_tag(struct gtid_text *t, char tag[GTID_TAG_MAX + 1])
 
 void gtid_text_append_uuid(struct buf *b, const uint8_t uuid[16])
 {
-    static const char hex[] = "0123456789abcdef";
-    char text[36];
-    size_t n = 0;
+    char text[36], *end = text;
 
     for (size_t i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
-            text[n++] = '-';
-        text[n++] = hex[uuid[i] >> 4];
-        text[n++] = hex[uuid[i] & 15];
+            *end++ = '-';
+        end = hex_put(end, uuid[i]);
     }
-    buf_append(b, (struct str){text, n});
+    buf_append(b, (struct str){text, sizeof(text)});
 }

@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
+#include "src/base/hex.h"
 #include "src/base/utf8.h"
 #include "src/mysql.h"
 #include "sync/binlog/schema.h"
@@ -235,27 +236,6 @@ bool key_append_id(struct buf *id, const struct column *const *columns, size_t n
                        "the key makes an _id of %zu bytes, the search engine takes %d",
                        id->len - start, KEY_ID_MAX);
     return true;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
-/* The byte of two digits, or -1. */
-static int hex_byte(struct str text, size_t at)
-{
-    if (text.len < at + 2)
-        return -1;
-    int high = hex_digit(text.ptr[at]), low = hex_digit(text.ptr[at + 1]);
-
-    return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
 static bool append_from_hex(struct buf *key, struct str text)

@@ -4,6 +4,7 @@ unit_tests += \
 	%D%/test_bytes \
 	%D%/test_err \
 	%D%/test_failpoint \
+	%D%/test_hex \
 	%D%/test_human \
 	%D%/test_histogram \
 	%D%/test_minute \
@@ -19,6 +20,7 @@ tests_unit_test_buf_LDADD    = $(base_test_ldadd)
 tests_unit_test_bytes_LDADD  = $(base_test_ldadd)
 tests_unit_test_err_LDADD    = $(base_test_ldadd)
 tests_unit_test_failpoint_LDADD = $(base_test_ldadd)
+tests_unit_test_hex_LDADD    = $(base_test_ldadd)
 tests_unit_test_human_LDADD  = $(base_test_ldadd)
 tests_unit_test_histogram_LDADD = $(base_test_ldadd)
 tests_unit_test_minute_LDADD = $(base_test_ldadd)

@@ -76,30 +76,76 @@ static bool keep_gone(const struct load_run_options *opt, struct read_links *l,
     return !any || log_end_after(opt, &l->own, &b->log_end, err);
 }
 
+/* The items that are read now. */
+struct load_part {
+    struct load_item **items;
+    struct str *keys; /* theirs */
+    size_t n;
+    uint64_t at_least; /* the read must include it for all of them */
+};
+
 static bool load_keys(struct mysql_conn *const *of, struct load_batch *b,
-                      const struct str *keys, struct loaded *out, struct err *err)
+                      const struct load_part *part, struct loaded *out, struct err *err)
 {
     const struct plan *p = ((struct reading *)b->target->plan)->plan;
 
-    return b->area > 0 ? loader_load_area(of, p, b->area, keys, b->n_items, b->arena, out, err)
-                       : loader_load(of, p, keys, b->n_items, b->arena, out, err);
+    return b->area > 0
+               ? loader_load_area(of, p, b->area, part->keys, part->n, b->arena, out, err)
+               : loader_load(of, p, part->keys, part->n, b->arena, out, err);
+}
+
+size_t load_run_put_off(struct load_batch *b, uint64_t read)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n_items; i++) {
+        struct load_item *item = &b->items[i];
+
+        if (item->at_least <= read + READ_POSITION_GAP)
+            continue;
+        item->ahead = item->failed = true;
+        err_set(&item->err, ERR_RETRY,
+                "the stream has not come to the position that the read must include");
+        n++;
+    }
+    return n;
+}
+
+/* What the stream has not come to is left for later, and keeps nothing else from being read. */
+static struct load_part part_to_read(const struct load_run_options *opt, struct load_batch *b)
+{
+    struct load_part part = {.items = arena_alloc(b->arena, b->n_items, sizeof(*part.items)),
+                             .keys = arena_alloc(b->arena, b->n_items, sizeof(*part.keys))};
+
+    (void)load_run_put_off(b, read_position_version(opt->reader));
+    for (size_t i = 0; i < b->n_items; i++) {
+        struct load_item *item = &b->items[i];
+
+        if (item->ahead)
+            continue;
+        part.keys[part.n] = item->key;
+        part.items[part.n++] = item;
+        if (item->at_least > part.at_least)
+            part.at_least = item->at_least;
+    }
+    return part;
 }
 
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err)
 {
     struct reading *from = b->target->plan;
-    struct str *keys = arena_alloc(b->arena, b->n_items, sizeof(*keys));
-    struct loaded *out = arena_alloc(b->arena, b->n_items, sizeof(*out));
+    const struct load_part part = part_to_read(opt, b);
+    struct loaded *out = arena_alloc(b->arena, part.n, sizeof(*out));
     uint64_t stamp;
 
-    for (size_t i = 0; i < b->n_items; i++)
-        keys[i] = b->items[i].key;
-    if (!read_links_open(l, from, b->at_least, &stamp, err) ||
-        !load_keys(l->conns, b, keys, out, err) || !read_links_end(l, err))
+    if (part.n == 0)
+        return true;
+    if (!read_links_open(l, from, part.at_least, &stamp, err) ||
+        !load_keys(l->conns, b, &part, out, err) || !read_links_end(l, err))
         return false;
-    for (size_t i = 0; i < b->n_items; i++)
-        fill_item(&b->items[i], &out[i], stamp);
+    for (size_t i = 0; i < part.n; i++)
+        fill_item(part.items[i], &out[i], stamp);
     FAILPOINT(keys_loaded);
     return keep_gone(opt, l, b, err);
 }

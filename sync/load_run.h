@@ -28,6 +28,11 @@ struct load_run_options { /* all borrowed */
 /* Fill the batch's items, all from one read. */
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err) MUST_CHECK;
+/*
+ * The stream has read up to `read`: items that need more fail, as ahead.  Returns how many.
+ * Pure.
+ */
+size_t load_run_put_off(struct load_batch *b, uint64_t read);
 /* None of them could be read. */
 void load_run_fail(struct load_batch *b, const struct err *why);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AHEAD_MAX_MS 1000 /* between looks whether the stream has come far enough */
+
 struct load {
     struct load_batch batch; /* the loader's view */
     struct link link;        /* in sender.loads */
@@ -59,11 +61,8 @@ static void hand_out(struct sender *s, struct outlet *o, struct document **docs,
     batch->arena = arena_new();
     batch->items = mem_alloc(n, sizeof(*batch->items));
     batch->n_items = n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         fill_item(&batch->items[i], docs[i], batch->arena);
-        if (batch->items[i].at_least > batch->at_least)
-            batch->at_least = batch->items[i].at_least;
-    }
     list_push_back(&s->loads, &load->link);
     s->n_loads++;
     s->opt.load(s->opt.ctx, batch);
@@ -149,6 +148,16 @@ int64_t loads_wait_ms(const struct sender *s, int64_t max_ms)
     return wait_ms;
 }
 
+/* Where those wait that were not read; NULL: nowhere yet. */
+struct load_parkings {
+    struct parking *failed, *ahead;
+};
+
+static int64_t retry_at(const struct sender *s, const struct load *load, unsigned attempts)
+{
+    return s->now_ms + gate_retry_ms(outlet_gate(load->outlet), attempts);
+}
+
 /* Not read: again after a while, unless what came meanwhile needs no read. */
 static void try_again(struct sender *s, struct load *load, struct parking **parking,
                       struct document *doc)
@@ -160,8 +169,22 @@ static void try_again(struct sender *s, struct load *load, struct parking **park
         return;
     }
     if (*parking == NULL)
-        *parking = outlet_open_parking(
-            load->outlet, s->now_ms + gate_retry_ms(outlet_gate(load->outlet), attempts));
+        *parking = outlet_open_parking(load->outlet, retry_at(s, load, attempts));
+    outlet_park(load->outlet, *parking, doc);
+}
+
+/* To be read when the stream has come further: asking for that costs no statement. */
+static void wait_for_stream(struct sender *s, struct load *load, struct parking **parking,
+                            struct document *doc)
+{
+    const int64_t latest_ms = s->now_ms + AHEAD_MAX_MS;
+
+    write_stand_aside(doc->now, &s->ends);
+    if (*parking == NULL) {
+        const int64_t at_ms = retry_at(s, load, doc->attempts);
+
+        *parking = outlet_open_parking(load->outlet, at_ms < latest_ms ? at_ms : latest_ms);
+    }
     outlet_park(load->outlet, *parking, doc);
 }
 
@@ -245,7 +268,8 @@ static void follow(struct sender *s, const struct document *doc, struct str rout
     sender_accept(s, there);
 }
 
-static void take_item(struct sender *s, struct load *load, size_t i, struct parking **parking)
+static void take_item(struct sender *s, struct load *load, size_t i,
+                      struct load_parkings *parkings)
 {
     const struct load_item *item = &load->batch.items[i];
     struct document *doc = load->docs[i];
@@ -277,8 +301,10 @@ static void take_item(struct sender *s, struct load *load, size_t i, struct park
     }
     if (doc->state == DOCUMENT_READY)
         outlet_place(load->outlet, doc, s->now_ms);
+    else if (item->ahead)
+        wait_for_stream(s, load, &parkings->ahead, doc);
     else
-        try_again(s, load, parking, doc);
+        try_again(s, load, &parkings->failed, doc);
 }
 
 /* One line for a batch, however many of its documents failed. */
@@ -290,7 +316,8 @@ static void log_failures(const struct load_batch *batch)
     for (size_t i = 0; i < batch->n_items; i++) {
         const struct load_item *item = &batch->items[i];
 
-        if (!item->failed || item->err.kind == ERR_REJECT || item->err.kind == ERR_STOP)
+        if (!item->failed || item->ahead || item->err.kind == ERR_REJECT ||
+            item->err.kind == ERR_STOP)
             continue;
         err = &item->err;
         n++;
@@ -303,12 +330,12 @@ static void log_failures(const struct load_batch *batch)
 void loads_take(struct sender *s, struct load_batch *batch)
 {
     struct load *load = CONTAINER_OF(batch, struct load, batch);
-    struct parking *parking = NULL;
+    struct load_parkings parkings = {0};
 
     s->n_loads--;
     log_failures(batch);
     for (size_t i = 0; i < batch->n_items; i++)
-        take_item(s, load, i, &parking);
+        take_item(s, load, i, &parkings);
     outlet_end_load(load->outlet, batch->n_items);
     list_remove(&load->link);
     free_load(load);

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define STALL_MS 2000 /* what is waited for may wait for what the caller does next */
-#define LOOK_MS  50   /* a stop token wakes nobody here */
+#define LOOK_MS 50 /* a stop token wakes nobody here */
 
 /*
  * Who waits says so before it looks at the counts, and who lowers a count does that before it
@@ -91,14 +90,12 @@ static void wait_a_while(struct mark *m)
 
 bool mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop)
 {
-    const int64_t until_ms = clock_mono_ms() + STALL_MS;
-
     if (!is_above(m, turn))
         return false;
     pthread_mutex_lock(&m->lock);
     __atomic_fetch_add(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
     while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && is_above(m, turn) &&
-           (stop == NULL || !stop_is_set(stop)) && clock_mono_ms() < until_ms)
+           (stop == NULL || !stop_is_set(stop)))
         wait_a_while(m);
     __atomic_fetch_sub(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&m->lock);

@@ -2,9 +2,11 @@
  * struct mark: how many writes each worker has, and the callers that wait for there to be fewer.
  *
  * A write counts from when it is handed over until it has ended, been abandoned, or joined
- * another, for the worker that it was handed to, also when their number changes.  Whoever hands over so many that a worker has more than the mark waits, after that,
- * until it has not, but no longer than two seconds: a document may wait to be read until the stream
- * has come further, which only that caller brings on.  So while all goes well a worker has at most the mark and what each caller that waits handed over.
+ * another, for the worker that it was handed to, also when their number changes.  Whoever hands
+ * over so many that a worker has more than the mark waits, after that, until it has not: so a
+ * worker has at most the mark and what each caller that waits handed over.  What cannot be read
+ * before the stream has come further does not count, as only who waits here may bring that about
+ * (write_stand_aside()).
  *
  * @thread any (atomic; those who wait lock inside)
  */

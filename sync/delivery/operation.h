@@ -81,6 +81,7 @@ struct load_item {
     bool elsewhere; /* not found under this routing: the row's document has another */
     struct str other; /* that routing, inside load_batch.arena */
     bool failed;
+    bool ahead; /* failed: only when the stream has come further can it be read */
     struct err err;
     uint64_t stamp;  /* version of the result */
     struct str body; /* inside load_batch.arena */
@@ -91,7 +92,6 @@ struct load_batch {
     uint8_t area; /* only this one of the target's areas, whose JSON the bodies are; 0: all */
     struct load_item *items;
     size_t n_items;
-    uint64_t at_least;       /* the largest of the items' */
     uint64_t log_end;        /* for what stays: where the log ended after the read */
     struct arena *arena;     /* for bodies; made by delivery, freed by it */
     struct load_batch *next; /* for whoever queues it */

@@ -66,7 +66,7 @@ static void purge(struct relief *r, struct document *doc)
     document_purge(doc);
     doc->queued_bytes = (uint32_t)(cost < UINT32_MAX ? cost : UINT32_MAX);
     r->bytes += doc->queued_bytes;
-    r->going[doc->now->worker]++;
+    r->going[doc->now->worker] += !doc->now->aside;
     purged_add(r->purged, doc);
 }
 
@@ -149,7 +149,7 @@ struct document *relief_next(struct relief *r)
     if (doc == NULL)
         return NULL;
     r->bytes -= doc->queued_bytes;
-    r->going[doc->now->worker]--;
+    r->going[doc->now->worker] -= !doc->now->aside;
     return doc;
 }
 

@@ -104,7 +104,7 @@ static void free_write(struct write *w)
 
 static void tell_gone(const struct write *w, struct write_ends *ends)
 {
-    if (ends->on_gone != NULL)
+    if (ends->on_gone != NULL && !w->aside)
         ends->on_gone(ends->ctx, w->worker);
 }
 
@@ -154,16 +154,29 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
     w->area = refresh->area;
     w->reread = true;
     w->fresh = refresh->fresh;
+    w->aside = refresh->aside;
     w->depth = refresh->depth;
     ends->taken += w->cost;
     take_over(w, refresh, ends); /* it takes the place: none is gone */
     return w;
 }
 
+void write_stand_aside(struct write *w, struct write_ends *ends)
+{
+    assert(w->op == DOC_REFRESH);
+    tell_gone(w, ends);
+    w->aside = true;
+}
+
+/* A read that stands for one that waits for the stream waits for it as well. */
 void write_join(struct write *winner, struct write *loser, struct write_ends *ends)
 {
+    const bool waits_on = loser->aside && loser->op == DOC_REFRESH;
+
     tell_gone(loser, ends);
     take_over(winner, loser, ends);
+    if (waits_on && winner->op == DOC_REFRESH)
+        write_stand_aside(winner, ends);
 }
 
 static void end_waiter(const struct write *w, struct waiter *x, enum outcome how,

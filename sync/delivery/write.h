@@ -45,6 +45,7 @@ struct write {
     bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
     bool unfit;     /* no engine takes it: its id or its body is too long */
+    bool aside;      /* it counts for no worker any more */
     uint16_t worker; /* it counts for (sync/delivery/mark.h) */
     char bytes[];   /* id, routing, key, body */
 };
@@ -55,7 +56,8 @@ struct write_ends {
     size_t freed;               /* bytes given back, since the owner last took notice */
     uint64_t ended[N_OUTCOMES]; /* waiters */
     void (*on_end)(void *ctx, const struct write *w, const struct waiter *x, enum outcome how);
-    /* A write of this worker is no more: it ended, was abandoned, or another stands for it. */
+    /* A write of this worker counts no more: it ended, was abandoned, stands aside, or another
+     * stands for it. */
     void (*on_gone)(void *ctx, unsigned worker);
     void *ctx; /* both may be NULL */
 };
@@ -76,6 +78,12 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
 
 /* Of an area: the whole document is to be read instead, at its version or later. */
 void write_widen(struct write *w);
+
+/*
+ * A DOC_REFRESH that waits for the stream to come further, which whoever waits for its worker may
+ * have to bring about: it counts no more, nor does what is read for it.
+ */
+void write_stand_aside(struct write *w, struct write_ends *ends);
 
 /* loser's waiters wait for winner from now on; loser is freed. */
 void write_join(struct write *winner, struct write *loser, struct write_ends *ends);

@@ -218,6 +218,11 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
     struct buf body = {0};
 
     item->stamp = item->at_least;
+    if (r->reach > 0 && item->at_least > r->reach) {
+        item->ahead = item->failed = true;
+        err_set(&item->err, ERR_RETRY, "the stream has not come so far");
+        return;
+    }
     if (r->load_fails > 0) {
         r->load_fails--;
         item->failed = true;
@@ -544,7 +549,10 @@ static void *push(void *arg)
     struct rig_pusher *p = arg;
 
     for (int i = 0; i < p->n; i++) {
-        rig_index(p->rig, i, 1, p->text);
+        if (p->text == NULL)
+            rig_refresh(p->rig, i, p->at_least);
+        else
+            rig_index(p->rig, i, 1, p->text);
         __atomic_fetch_add(&p->n_pushed, 1, __ATOMIC_RELAXED);
     }
     return NULL;
@@ -553,6 +561,12 @@ static void *push(void *arg)
 void rig_push(struct rig *r, struct rig_pusher *p, int n, const char *text)
 {
     *p = (struct rig_pusher){.rig = r, .n = n, .text = text};
+    p->thread = thread_start("pusher", push, p);
+}
+
+void rig_push_refreshes(struct rig *r, struct rig_pusher *p, int n, uint64_t at_least)
+{
+    *p = (struct rig_pusher){.rig = r, .n = n, .at_least = at_least};
     p->thread = thread_start("pusher", push, p);
 }
 
@@ -577,6 +591,19 @@ uint64_t rig_done(struct rig *r, enum outcome how)
             rig_sleep(1);                                    \
         }                                                    \
     } while (0)
+
+void rig_wait_pushed(struct rig_pusher *p)
+{
+    WAIT_UNTIL(rig_pushed(p) == p->n);
+    pthread_join(p->thread, NULL);
+}
+
+void rig_set_reach(struct rig *r, uint64_t reach)
+{
+    pthread_mutex_lock(&r->lock);
+    r->reach = reach;
+    pthread_mutex_unlock(&r->lock);
+}
 
 void rig_wait_done(struct rig *r)
 {

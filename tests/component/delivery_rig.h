@@ -39,6 +39,7 @@ struct rig {
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
+    uint64_t reach;     /* so far has the stream come, for reads; 0: far enough */
     uint64_t area_floor;
     size_t n_loads, n_area_loads, n_dead, n_cleared;
     unsigned purge_fails;
@@ -107,13 +108,18 @@ void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
 struct rig_pusher {
     struct rig *rig;
     pthread_t thread;
-    const char *text;
+    const char *text; /* NULL: they are refreshed */
+    uint64_t at_least;
     int n, n_pushed; /* atomic */
 };
 void rig_push(struct rig *r, struct rig_pusher *p, int n, const char *text);
+void rig_push_refreshes(struct rig *r, struct rig_pusher *p, int n, uint64_t at_least);
 int rig_pushed(struct rig_pusher *p);
+/* Reads that must include more than that are ahead from now on. */
+void rig_set_reach(struct rig *r, uint64_t reach);
 
 /* Each fails after 20 s. */
+void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
 void rig_wait_done(struct rig *r); /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_requests(struct rig *r, uint64_t n);

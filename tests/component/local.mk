@@ -58,6 +58,7 @@ delivery_tests = \
 	%D%/test_delivery_drain \
 	%D%/test_delivery_fuse \
 	%D%/test_delivery_held \
+	%D%/test_delivery_mark \
 	%D%/test_delivery_purge \
 	%D%/test_delivery_statistics \
 	%D%/test_signed
@@ -75,6 +76,7 @@ tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.
 check_LIBRARIES += libstorerig.a

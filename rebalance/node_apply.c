@@ -160,8 +160,7 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
                                           .topic = topic->name,
                                           .others = asked_find,
                                           .others_ctx = asked,
-                                          .flavor = search_flavor(co->opt.search),
-                                          .major = search_major(co->opt.search)};
+                                          .engine = search_engine(co->opt.search)};
     struct arena *a = arena_new();
     struct cascade_note *notes;
     size_t n;

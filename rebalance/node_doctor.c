@@ -87,13 +87,22 @@ static void check_search(struct coordinator *co, struct doctor_list *l)
                                   "search.password_file in the configuration")});
         return;
     }
-    snprintf(text, sizeof(text), "%s %s",
-             search_flavor(co->opt.search) == SEARCH_ELASTICSEARCH ? "Elasticsearch"
-                                                                   : "OpenSearch",
-             search_version_text(co->opt.search));
-    doctor_add(l, &(struct doctor_check){.id = STR("search.reach"),
-                                         .group = STR("search engine"),
-                                         .message = str_from(text)});
+
+    const struct engine engine = search_engine(co->opt.search);
+    const bool is_new = engine_is_new(&engine);
+
+    snprintf(text, sizeof(text), "%s %s%s", engine_name(&engine),
+             search_version_text(co->opt.search),
+             is_new ? ", newer than all that this release of Millrace knows" : "");
+    doctor_add(
+        l, &(struct doctor_check){
+               .id = STR("search.reach"),
+               .group = STR("search engine"),
+               .status = is_new ? DOCTOR_WARN : DOCTOR_OK,
+               .message = str_from(text),
+               .why = is_new ? STR("it is treated like the newest that is known") : STR(""),
+               .fix = is_new ? STR("try it with a copy first, or use a newer Millrace")
+                             : STR("")});
     check_health(co, l);
 }
 
@@ -256,8 +265,7 @@ static void check_cascades(struct coordinator *co, const struct definitions *d,
                                     .topic = topic->name,
                                     .others = asked_find,
                                     .others_ctx = &others,
-                                    .flavor = search_flavor(co->opt.search),
-                                    .major = search_major(co->opt.search)};
+                                    .engine = search_engine(co->opt.search)};
     struct cascade_note *notes;
     struct err ignored = {0}; /* that it cannot be reached is said already */
     size_t n;

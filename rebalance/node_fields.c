@@ -63,8 +63,7 @@ static bool make_mapping(struct coordinator *co, const struct definitions *d,
                                                      .find = look_find,
                                                      .list = look_list,
                                                      .ctx = &l,
-                                                     .flavor = search_flavor(co->opt.search),
-                                                     .major = search_major(co->opt.search)},
+                                                     .engine = search_engine(co->opt.search)},
                            json, err);
 
     if (look_failed(&l)->kind != ERR_NONE) {

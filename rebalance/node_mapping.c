@@ -28,8 +28,7 @@ bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *j
                             .find = look_find,
                             .list = look_list,
                             .ctx = &l,
-                            .flavor = known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH,
-                            .major = known ? search_major(co->opt.search) : 2},
+                            .engine = known ? search_engine(co->opt.search) : (struct engine){0}},
                         &body, err);
 
     if (ok) {
@@ -78,8 +77,7 @@ static bool generate(struct coordinator *co, const struct definitions *d, struct
         .table = table,
         .facts = &facts,
         .definitions = d,
-        .engine = field_engine_of(known ? search_flavor(co->opt.search) : SEARCH_OPENSEARCH, 0,
-                                  known ? search_version_text(co->opt.search) : NULL)};
+        .engine = known ? search_engine(co->opt.search) : (struct engine){0}};
 
     if (!definitions_locate(d, table, &at))
         return false;

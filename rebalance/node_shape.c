@@ -200,8 +200,7 @@ static bool append_mapping(struct fitting *f, struct schema_list *tables, struct
                                                   .find = schema_list_find,
                                                   .list = schema_list_tables,
                                                   .ctx = tables,
-                                                  .flavor = search_flavor(f->co->opt.search),
-                                                  .major = search_major(f->co->opt.search)},
+                                                  .engine = search_engine(f->co->opt.search)},
                         json, err);
 }
 

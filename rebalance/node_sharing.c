@@ -102,7 +102,6 @@ void node_check_sharing(struct coordinator *co, const struct definitions *d,
                                                 .find = asked_find,
                                                 .list = asked_list,
                                                 .ctx = asked,
-                                                .flavor = search_flavor(co->opt.search),
-                                                .major = search_major(co->opt.search)},
+                                                .engine = search_engine(co->opt.search)},
                       problems);
 }

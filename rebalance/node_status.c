@@ -308,13 +308,11 @@ static void append_search(struct coordinator *co, struct json_writer *w)
     struct err err = {0};
     struct buf color = {0};
     const bool up = search_health(co->opt.search, &health, &err);
+    const struct engine engine = search_engine(co->opt.search);
 
     json_write_key(w, STR("search"));
     json_open_object(w);
-    json_put_cstr(w, STR("flavor"),
-                  search_flavor(co->opt.search) == SEARCH_ELASTICSEARCH ? "Elasticsearch"
-                  : search_flavor(co->opt.search) == SEARCH_OPENSEARCH  ? "OpenSearch"
-                                                                        : "");
+    json_put_cstr(w, STR("flavor"), engine.flavor != SEARCH_UNKNOWN ? engine_name(&engine) : "");
     json_put_cstr(w, STR("version"), search_version_text(co->opt.search));
     if (!up || !json_find_text(buf_str(&health), "/status", &color))
         buf_append(&color, STR("unreachable"));

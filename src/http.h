@@ -25,6 +25,9 @@ struct http_options {
     const struct sigv4_key *aws; /* requests are signed by it; NULL: they are not */
     const char *ca_file;              /* NULL: the system's */
     const char *cert_file, *key_file; /* client certificate, or NULL */
+    /* As which major version an Elasticsearch is to answer; 0, or NULL: plain JSON is spoken.
+     * Atomic, may change; it stays the caller's and must outlive the client. */
+    const unsigned *compatible;
     bool verify;                      /* the certificate and its name */
     unsigned timeout_ms;              /* a whole request; 0: 30000 */
     unsigned connect_timeout_ms;      /* 0: 5000 */

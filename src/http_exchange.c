@@ -138,6 +138,24 @@ static void add_header(struct http_exchange *x, const char *name, const char *va
     buf_free(&line);
 }
 
+/* type: "application/..."; NULL: JSON. */
+static void add_media_type(struct http_exchange *x, const struct http_options *opt,
+                           const char *name, const char *type)
+{
+    const unsigned major =
+        opt->compatible != NULL ? __atomic_load_n(opt->compatible, __ATOMIC_RELAXED) : 0;
+    struct buf value = {0};
+
+    type = type != NULL ? type : "application/json";
+    if (major == 0)
+        buf_append(&value, str_from(type));
+    else
+        buf_printf(&value, "application/vnd.elasticsearch+%s; compatible-with=%u",
+                   type + strlen("application/"), major);
+    add_header(x, name, value.ptr);
+    buf_free(&value);
+}
+
 /* The host as it is sent, the path and the query of x->url. */
 static void split_url(const struct http_exchange *x, struct str *host, struct str *path,
                       struct str *query)
@@ -199,11 +217,10 @@ static void set_headers(struct http_exchange *x, const struct http_options *opt,
 {
     curl_slist_free_all(x->headers);
     x->headers = NULL;
-    add_header(x, "Accept", "application/json");
+    add_media_type(x, opt, "Accept", NULL);
     add_header(x, "Expect", ""); /* none: send the body at once */
     if (req->body.len > 0)
-        add_header(x, "Content-Type",
-                   req->content_type != NULL ? req->content_type : "application/json");
+        add_media_type(x, opt, "Content-Type", req->content_type);
     if (x->packed.len > 0)
         add_header(x, "Content-Encoding", "gzip");
     if (opt->api_key != NULL) {

@@ -13,6 +13,7 @@ libservice_a_SOURCES = \
 	%D%/mysql_quote.c \
 	%D%/mysql_trace.c %D%/mysql_trace.h \
 	%D%/problem.c %D%/problem.h \
+	%D%/engine.c %D%/engine.h \
 	%D%/refusal.c %D%/refusal.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
 	%D%/search_pages.c %D%/search_pages.h \

@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/histogram.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/http_client.h"
 #include "src/json.h"
@@ -15,20 +16,18 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define ELASTICSEARCH_MIN 7
 
 struct search {
     struct search_options opt; /* our own copies */
     struct http_client *client;
     struct statistic queries, failed_queries;
     struct histogram query_us;
+    unsigned compatible; /* atomic: engine_compatible(), 0 until it is known */
 
     pthread_mutex_t lock;
     /* All guarded by lock; set once. */
-    enum search_flavor flavor;
-    unsigned major;
+    struct engine engine;
     char *version;
 };
 
@@ -86,6 +85,7 @@ struct http_client *search_new_client(const struct search *s)
         .ca_file = s->opt.ca_file,
         .cert_file = s->opt.cert_file,
         .key_file = s->opt.key_file,
+        .compatible = &s->compatible,
         .verify = s->opt.verify,
         .timeout_ms = s->opt.timeout_ms,
     });
@@ -199,66 +199,40 @@ bool search_call(struct search *s, const char *method, struct str path, struct s
     return ok;
 }
 
-/* Who answered, by the body of GET /. */
-static bool read_identity(struct str body, enum search_flavor *flavor, unsigned *major,
-                          struct buf *version)
-{
-    struct buf product = {0};
-
-    if (!json_find_text(body, "/version/number", version))
-        return false;
-    *major = (unsigned)strtoul(version->ptr, NULL, 10);
-    if (json_find_text(body, "/version/distribution", &product) &&
-        str_equal(buf_str(&product), STR("opensearch"))) {
-        *flavor = SEARCH_OPENSEARCH;
-        /* OpenSearch 1 can be set to say 7.10.2, for old clients. */
-        *major = *major == 7 ? 1 : *major;
-    } else if (json_find_text(body, "/tagline", &product) &&
-               strstr(product.ptr, "You Know, for Search") != NULL) {
-        *flavor = SEARCH_ELASTICSEARCH;
-    } else {
-        *flavor = SEARCH_UNKNOWN;
-    }
-    buf_free(&product);
-    return *flavor != SEARCH_UNKNOWN && *major > 0;
-}
-
-static void remember(struct search *s, enum search_flavor flavor, unsigned major,
-                     const char *version)
+static void remember(struct search *s, const struct engine *e, const char *version)
 {
     pthread_mutex_lock(&s->lock);
-    if (s->flavor == SEARCH_UNKNOWN) {
-        s->flavor = flavor;
-        s->major = major;
+
+    const bool first = s->engine.flavor == SEARCH_UNKNOWN;
+
+    if (first) {
+        s->engine = *e;
         free(s->version);
         s->version = mem_copy(version);
     }
     pthread_mutex_unlock(&s->lock);
+    __atomic_store_n(&s->compatible, engine_compatible(e), __ATOMIC_RELAXED);
+    if (first && engine_is_new(e))
+        log_warn("the search engine is newer than all that this release knows; it is treated "
+                 "like the newest that is known",
+                 KV("engine", engine_name(e)), KV("version", version));
 }
 
 static bool identify(struct search *s, struct str body, struct err *err)
 {
-    enum search_flavor flavor = SEARCH_UNKNOWN;
     struct buf version = {0};
-    unsigned major = 0;
-    bool ok = read_identity(body, &flavor, &major, &version);
+    struct engine e;
+    const bool ok = engine_identify(body, &e, &version, err);
 
-    if (!ok)
-        err_set(
-            err, ERR_REJECT,
-            "what answers at search.url is not OpenSearch or Elasticsearch: check the address");
-    else if (flavor == SEARCH_ELASTICSEARCH && major < ELASTICSEARCH_MIN)
-        ok = err_set(err, ERR_REJECT, "Elasticsearch %s is too old: 7 or later is needed",
-                     version.ptr);
-    else
-        remember(s, flavor, major, version.ptr);
+    if (ok)
+        remember(s, &e, version.ptr);
     buf_free(&version);
     return ok;
 }
 
 bool search_detect(struct search *s, struct err *err)
 {
-    if (search_flavor(s) != SEARCH_UNKNOWN)
+    if (search_engine(s).flavor != SEARCH_UNKNOWN)
         return true;
 
     struct buf body = {0};
@@ -275,31 +249,21 @@ static pthread_mutex_t *lock_of(const struct search *s)
     return (pthread_mutex_t *)(uintptr_t)&s->lock;
 }
 
-enum search_flavor search_flavor(const struct search *s)
+struct engine search_engine(const struct search *s)
 {
     pthread_mutex_lock(lock_of(s));
 
-    enum search_flavor flavor = s->flavor;
+    const struct engine engine = s->engine;
 
     pthread_mutex_unlock(lock_of(s));
-    return flavor;
-}
-
-unsigned search_major(const struct search *s)
-{
-    pthread_mutex_lock(lock_of(s));
-
-    unsigned major = s->major;
-
-    pthread_mutex_unlock(lock_of(s));
-    return major;
+    return engine;
 }
 
 const char *search_version_text(const struct search *s)
 {
     pthread_mutex_lock(lock_of(s));
 
-    const char *version = s->flavor != SEARCH_UNKNOWN ? s->version : "";
+    const char *version = s->engine.flavor != SEARCH_UNKNOWN ? s->version : "";
 
     pthread_mutex_unlock(lock_of(s));
     return version;

@@ -2,8 +2,8 @@
  * The search engine's administration: who it is, indexes, mappings, aliases.
  *
  * Blocking calls for set-up work (the coordinator's and the builds' threads); bulk requests are
- * delivery's.  Knows Elasticsearch 7 to 9 and OpenSearch 1 to 3 by their real differences; what
- * is used here is the same in all of them, in plain JSON, without a compatibility header.
+ * delivery's.  What is used is the same in Elasticsearch 7 to 9 and OpenSearch 1 to 3; where they
+ * differ is src/engine.h's.
  *
  * @thread any (locked inside)
  */
@@ -13,6 +13,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,21 +39,21 @@ struct search_options {
     unsigned timeout_ms;              /* 0: 30000 */
 };
 
-enum search_flavor { SEARCH_UNKNOWN = 0, SEARCH_OPENSEARCH, SEARCH_ELASTICSEARCH };
-
 struct search *search_new(const struct search_options *opt) RETURNS_NONNULL MUST_CHECK;
 void search_free(struct search *s);
 const struct search_options *search_get_options(const struct search *s);
-/* A client of its own for bulk requests, with the same addresses, rights and TLS. */
+/* A client of its own for bulk requests, with the same addresses, rights and TLS; s must outlive
+ * it. */
 struct http_client *search_new_client(const struct search *s) RETURNS_NONNULL MUST_CHECK;
 
 /*
- * Ask who it is, once it answers; later calls give what was learned.  Something that is no
- * search engine, or a version that we do not know (below Elasticsearch 7), is ERR_REJECT.
+ * Ask who it is, once it answers; later calls give what was learned.  From then on an
+ * Elasticsearch that can is asked to answer as that major version, by this client and those of
+ * search_new_client().  Something that is no search engine, or too old, is ERR_REJECT; one that
+ * is newer than all that are known is logged.
  */
 bool search_detect(struct search *s, struct err *err) MUST_CHECK;
-enum search_flavor search_flavor(const struct search *s);
-unsigned search_major(const struct search *s);           /* 0: not detected yet */
+struct engine search_engine(const struct search *s); /* SEARCH_UNKNOWN: not detected yet */
 const char *search_version_text(const struct search *s); /* "2.19.5"; "" until detected */
 
 /*

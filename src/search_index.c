@@ -320,7 +320,7 @@ bool search_health(struct search *s, struct buf *out_json, struct err *err)
 
     if (ok) {
         json_open_object(&w);
-        json_put_cstr(&w, STR("engine"), flavor_name(search_flavor(s)));
+        json_put_cstr(&w, STR("engine"), flavor_name(search_engine(s).flavor));
         json_put_cstr(&w, STR("version"), search_version_text(s));
         put_copy(&w, "cluster", buf_str(&health), "/cluster_name");
         put_copy(&w, "status", buf_str(&health), "/status");

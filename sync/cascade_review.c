@@ -46,8 +46,7 @@ static struct str map(struct reviewer *v, const struct table_definition *t)
                                             .table = t,
                                             .find = schemas_find,
                                             .ctx = v->schemas,
-                                            .flavor = v->r->flavor,
-                                            .major = v->r->major};
+                                            .engine = v->r->engine};
     struct buf json = {0};
     struct err ignored = {0};
     struct str copy = STR("{}");

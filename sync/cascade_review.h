@@ -36,8 +36,7 @@ struct cascade_review {
     struct str topic; /* whose tables */
     plan_schema_fn others; /* finds those of other topics; NULL: tables that show them are left out */
     void *others_ctx;
-    enum search_flavor flavor;
-    unsigned major;
+    struct engine engine;
 };
 
 /* In the arena.  Tables that do not fit the database are left out; none where the server logs

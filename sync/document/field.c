@@ -32,7 +32,7 @@ struct field field_make(const struct column *c, struct str member, struct str ty
                         const struct topic_definition *topic)
 {
     /* What the values look like does not depend on the engine. */
-    const struct field_engine any = {0};
+    const struct engine any = {0};
     struct str is = type.len > 0 ? type : str_from(field_default_type(c, &any));
 
     return (struct field){

@@ -28,7 +28,7 @@ struct columns_request {
     const struct definitions *definitions; /* for the names of related databases */
     const struct foreign_key *keys;        /* of the table, for relations to begin with */
     size_t n_keys;
-    struct field_engine engine;
+    struct engine engine;
 };
 
 /* Append the definition file. */

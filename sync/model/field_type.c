@@ -142,26 +142,7 @@ static const struct type_row *find_row(struct str type)
     return NULL;
 }
 
-struct field_engine field_engine_of(enum search_flavor flavor, unsigned major,
-                                    const char *version_text)
-{
-    struct field_engine e = {flavor, 0};
-    unsigned parts[3] = {0};
-
-    if (version_text != NULL &&
-        sscanf(version_text, "%3u.%2u.%2u", &parts[0], &parts[1], &parts[2]) >= 2)
-        e.version = parts[0] * 10000 + parts[1] * 100 + parts[2];
-    else if (major > 0)
-        e.version = major * 10000 + 9999;
-    return e;
-}
-
-static bool is_before(const struct field_engine *e, enum search_flavor flavor, unsigned version)
-{
-    return e->flavor == flavor && e->version != 0 && e->version < version;
-}
-
-const char *field_engine_type(struct str type, const struct field_engine *e)
+const char *field_engine_type(struct str type, const struct engine *e)
 {
     const struct type_row *row = find_row(type);
     const char *other;
@@ -172,7 +153,7 @@ const char *field_engine_type(struct str type, const struct field_engine *e)
     return other != NULL ? other : row->name;
 }
 
-static const char *integer_type(const struct column *c, const struct field_engine *e)
+static const char *integer_type(const struct column *c, const struct engine *e)
 {
     static const char *const types[] = {"byte", "short", "integer", "integer", "long"};
     size_t i = (size_t)(c->type - COLUMN_TINYINT);
@@ -184,19 +165,17 @@ static const char *integer_type(const struct column *c, const struct field_engin
     if (c->type != COLUMN_BIGINT)
         return c->type == COLUMN_INT ? "long" : types[i + 1];
     /* A keyword keeps every digit where the engine has no such number. */
-    if (is_before(e, SEARCH_OPENSEARCH, 20800) || is_before(e, SEARCH_ELASTICSEARCH, 71000))
-        return "keyword";
-    return "unsigned_long";
+    return engine_has(e, ENGINE_UNSIGNED_LONG) ? "unsigned_long" : "keyword";
 }
 
-static const char *json_type(const struct field_engine *e)
+static const char *json_type(const struct engine *e)
 {
-    if (is_before(e, SEARCH_OPENSEARCH, 20700) || is_before(e, SEARCH_ELASTICSEARCH, 70300))
+    if (!engine_has(e, ENGINE_FLAT_JSON))
         return "object";
     return e->flavor == SEARCH_ELASTICSEARCH ? "flattened" : "flat_object";
 }
 
-const char *field_default_type(const struct column *c, const struct field_engine *e)
+const char *field_default_type(const struct column *c, const struct engine *e)
 {
     switch (c->type) {
     case COLUMN_TINYINT:
@@ -382,7 +361,7 @@ static bool check(const struct column *c, const struct column_definition *d, con
 }
 
 bool field_mapping(struct arena *a, const struct column *c, const struct column_definition *d,
-                   const struct field_engine *e, bool zero_text, struct yaml_node **out,
+                   const struct engine *e, bool zero_text, struct yaml_node **out,
                    struct err *err)
 {
     static const struct column_definition nothing;

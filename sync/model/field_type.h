@@ -13,7 +13,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "src/search.h"
+#include "src/engine.h"
 #include "sync/model/definition.h"
 
 #include <stdbool.h>
@@ -25,21 +25,11 @@ struct arena;
 struct column;
 struct yaml_node;
 
-/* What of the engine matters here.  SEARCH_UNKNOWN is taken for a new OpenSearch. */
-struct field_engine {
-    enum search_flavor flavor;
-    unsigned version; /* 21905 for 2.19.5; 0: the newest */
-};
-
-/* version_text: "2.19.5", NULL: of that major version the newest. */
-struct field_engine field_engine_of(enum search_flavor flavor, unsigned major,
-                                    const char *version_text);
-
 /* The default for a column, "keyword"; static. */
-const char *field_default_type(const struct column *c, const struct field_engine *e);
+const char *field_default_type(const struct column *c, const struct engine *e);
 
 /* How a default or given type is called by this engine; NULL: neither knows it. */
-const char *field_engine_type(struct str type, const struct field_engine *e);
+const char *field_engine_type(struct str type, const struct engine *e);
 
 /* Whether the values that Millrace writes for the column can be taken by a field of that type.
  */
@@ -51,7 +41,7 @@ bool field_type_fits(const struct column *c, const char *type);
  * what d says does not go together.
  */
 bool field_mapping(struct arena *a, const struct column *c, const struct column_definition *d,
-                   const struct field_engine *e, bool zero_text, struct yaml_node **out,
+                   const struct engine *e, bool zero_text, struct yaml_node **out,
                    struct err *err) MUST_CHECK;
 
 #endif

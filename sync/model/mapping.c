@@ -18,7 +18,7 @@
 struct maker {
     struct arena *a;
     const struct mapping_request *r;
-    struct field_engine engine;
+    struct engine engine;
     struct problems *problems;
     struct yaml_node *root; /* properties of the document itself, for copy_to */
     bool has_knn;           /* a knn_vector, which has to be asked for */
@@ -373,7 +373,7 @@ static struct maker make(const struct mapping_request *r, struct problems *probl
 {
     return (struct maker){.a = arena_new(),
                           .r = r,
-                          .engine = field_engine_of(r->flavor, r->major, r->version),
+                          .engine = r->engine,
                           .problems = problems};
 }
 

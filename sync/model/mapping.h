@@ -17,7 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/problem.h"
-#include "src/search.h"
+#include "src/engine.h"
 #include "sync/model/definition.h"
 #include "sync/model/definition_members.h"
 
@@ -38,9 +38,7 @@ struct mapping_request {
     mapping_schema_fn find;
     list_tables_fn list; /* may be NULL where the table has no pattern, or is alone */
     void *ctx;           /* of both */
-    enum search_flavor flavor;
-    unsigned major;
-    const char *version; /* "2.19.5"; NULL: the newest of that major version */
+    struct engine engine;
     struct str meta;     /* JSON object, put into _meta; empty: none */
     struct str alias;    /* write alias to make with the index; empty: none */
     bool filling;        /* with the settings for filling, not the final ones */

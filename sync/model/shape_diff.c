@@ -84,7 +84,7 @@ static struct str collation_of(const struct column *c)
 static void compare_column(struct differ *f, const struct object *o, struct str name,
                            bool is_shown, const struct column_definition *d)
 {
-    const struct field_engine any = {0};
+    const struct engine any = {0};
     const struct column *was = find_column(o->was, name), *is = find_column(o->is, name);
 
     if (was == NULL || is == NULL)

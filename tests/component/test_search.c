@@ -62,8 +62,8 @@ static void the_engine_is_known(void **state)
 
     (void)state;
     succeeds(search_detect(engine, &err), &err);
-    assert_int_not_equal(search_flavor(engine), SEARCH_UNKNOWN);
-    assert_int_not_equal(search_major(engine), 0);
+    assert_int_not_equal(search_engine(engine).flavor, SEARCH_UNKNOWN);
+    assert_int_not_equal(search_engine(engine).version, 0);
     succeeds(search_health(engine, &health, &err), &err);
     assert_true(json_valid(buf_str(&health), &err));
     assert_non_null(strstr(health.ptr, "disk_used_percent"));

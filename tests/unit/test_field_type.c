@@ -22,8 +22,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static const struct field_engine opensearch = {SEARCH_OPENSEARCH, 21905};
-static const struct field_engine elasticsearch = {SEARCH_ELASTICSEARCH, 81900};
+static const struct engine opensearch = {SEARCH_OPENSEARCH, 21905, false};
+static const struct engine elasticsearch = {SEARCH_ELASTICSEARCH, 81900, false};
 
 static struct column column(const char *type)
 {
@@ -37,7 +37,7 @@ static struct column column(const char *type)
 }
 
 static void assert_mapping(const char *type, const struct column_definition *d,
-                           const struct field_engine *e, const char *json)
+                           const struct engine *e, const char *json)
 {
     struct column c = column(type);
     struct yaml_node *field;
@@ -126,15 +126,17 @@ static void every_type_has_the_field_of_the_contract(void **state)
 
 static void old_engines_get_what_they_have(void **state)
 {
-    const struct field_engine old = field_engine_of(SEARCH_OPENSEARCH, 2, "2.6.0");
-    const struct field_engine major = field_engine_of(SEARCH_OPENSEARCH, 2, NULL);
-    const struct field_engine older = field_engine_of(SEARCH_OPENSEARCH, 1, NULL);
+    const struct engine old = {.flavor = SEARCH_OPENSEARCH, .version = 20600};
+    const struct engine newest = {.flavor = SEARCH_OPENSEARCH};
+    const struct engine older = {.flavor = SEARCH_OPENSEARCH, .version = 10000};
+    const struct engine plain = {SEARCH_ELASTICSEARCH, 71002, true};
 
     (void)state;
-    assert_int_equal(old.version, 20600);
+    assert_mapping("bigint(20) unsigned", NULL, &plain, "{\"type\":\"keyword\"}");
+    assert_mapping("json", NULL, &plain, "{\"type\":\"object\",\"dynamic\":true}");
     assert_mapping("bigint(20) unsigned", NULL, &old, "{\"type\":\"keyword\"}");
     assert_mapping("json", NULL, &old, "{\"type\":\"object\",\"dynamic\":true}");
-    assert_mapping("bigint(20) unsigned", NULL, &major, "{\"type\":\"unsigned_long\"}");
+    assert_mapping("bigint(20) unsigned", NULL, &newest, "{\"type\":\"unsigned_long\"}");
     assert_mapping("json", NULL, &older, "{\"type\":\"object\",\"dynamic\":true}");
 }
 

@@ -57,8 +57,8 @@ static struct made make(const char *table)
                                          .table = &m.d->tables[0],
                                          .find = fake_find_schema,
                                          .ctx = &catalog,
-                                         .flavor = SEARCH_OPENSEARCH,
-                                         .major = 2};
+                                         .engine = {.flavor = SEARCH_OPENSEARCH,
+                                                    .version = 21905}};
     problems_free(problems);
     buf_free(&text);
     return m;
@@ -203,12 +203,12 @@ static void a_flattened_relation_is_one_field(void **state)
 static void a_flattened_relation_is_what_the_engine_has_for_it(void **state)
 {
     static const struct {
-        enum search_flavor flavor;
-        const char *version, *field;
+        struct engine engine;
+        const char *field;
     } cases[] = {
-        {SEARCH_ELASTICSEARCH, "8.11.0",
+        {{SEARCH_ELASTICSEARCH, 81100, false},
          "\"items\":{\"type\":\"flattened\",\"ignore_above\":8191}"},
-        {SEARCH_OPENSEARCH, "2.5.0", "\"items\":{\"type\":\"object\",\"dynamic\":true}"},
+        {{SEARCH_OPENSEARCH, 20500, false}, "\"items\":{\"type\":\"object\",\"dynamic\":true}"},
     };
 
     (void)state;
@@ -218,9 +218,7 @@ static void a_flattened_relation_is_what_the_engine_has_for_it(void **state)
         struct buf b = {0};
         struct err err = {0};
 
-        m.request.flavor = cases[i].flavor;
-        m.request.major = (unsigned)(cases[i].version[0] - '0');
-        m.request.version = cases[i].version;
+        m.request.engine = cases[i].engine;
         assert_true(mapping_body(&m.request, &b, &err));
         if (strstr(b.ptr, cases[i].field) == NULL)
             fail_msg("%s", b.ptr);

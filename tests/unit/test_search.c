@@ -46,45 +46,6 @@ static void assert_request(struct fixture *f, size_t i, const char *line, const 
     assert_string_equal(request->body, body);
 }
 
-static void engines_are_told_apart(void **state)
-{
-    static const struct {
-        const char *body;
-        bool ok;
-        enum search_flavor flavor;
-        unsigned major;
-        const char *version;
-    } cases[] = {
-        {OPENSEARCH, true, SEARCH_OPENSEARCH, 2, "2.19.5"},
-        {"{\"version\":{\"number\":\"7.10.2\",\"distribution\":\"opensearch\"}}", true,
-         SEARCH_OPENSEARCH, 1, "7.10.2"},
-        {"{\"version\":{\"number\":\"8.15.1\",\"build_flavor\":\"default\"},"
-         "\"tagline\":\"You Know, for Search\"}",
-         true, SEARCH_ELASTICSEARCH, 8, "8.15.1"},
-        {"{\"version\":{\"number\":\"9.0.0\"},\"tagline\":\"You Know, for Search\"}", true,
-         SEARCH_ELASTICSEARCH, 9, "9.0.0"},
-        {"{\"version\":{\"number\":\"6.8.23\"},\"tagline\":\"You Know, for Search\"}", false,
-         SEARCH_UNKNOWN, 0, ""},
-        {"<html>It works!</html>", false, SEARCH_UNKNOWN, 0, ""},
-        {"{\"version\":{\"number\":\"1.2\"}}", false, SEARCH_UNKNOWN, 0, ""},
-        {"{\"version\":{\"number\":\"x\"},\"tagline\":\"You Know, for Search\"}", false,
-         SEARCH_UNKNOWN, 0, ""},
-        {"", false, SEARCH_UNKNOWN, 0, ""},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct fixture f = play(&(struct tiny_step){.body = cases[i].body}, 1);
-
-        assert_int_equal(search_detect(f.search, &f.err), cases[i].ok);
-        assert_int_equal(f.err.kind, cases[i].ok ? ERR_NONE : ERR_REJECT);
-        assert_int_equal(search_flavor(f.search), cases[i].flavor);
-        assert_int_equal(search_major(f.search), cases[i].major);
-        assert_string_equal(search_version_text(f.search), cases[i].version);
-        end(&f);
-    }
-}
-
 static void an_engine_is_asked_once_who_it_is(void **state)
 {
     struct fixture f = play(&(struct tiny_step){.body = OPENSEARCH}, 1);
@@ -437,7 +398,6 @@ static void options_are_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_are_told_apart),
         cmocka_unit_test(an_engine_is_asked_once_who_it_is),
         cmocka_unit_test(errors_name_the_address_the_reason_and_the_fix),
         cmocka_unit_test(an_engine_out_of_reach_is_tried_again_later),

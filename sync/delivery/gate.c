@@ -112,6 +112,9 @@ void gate_drop(struct gate *g, int64_t now_ms)
 {
     fuse_close(&g->fuse, now_ms);
     g->hold = HOLD_NONE;
+    g->failing = false;
+    g->paused_until_ms = 0;
+    backoff_reset(&g->pause);
     backoff_reset(&g->probe);
 }
 

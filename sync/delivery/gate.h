@@ -76,7 +76,7 @@ int64_t gate_retry_ms(struct gate *g, unsigned attempts);
 bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms);
 /* A probe went through.  True: it was held, and is no more. */
 bool gate_release(struct gate *g);
-/* Nothing holds it any more, whatever the reason was. */
+/* Nothing holds or pauses it any more, whatever the reason was. */
 void gate_drop(struct gate *g, int64_t now_ms);
 /* Try now. */
 void gate_probe(struct gate *g, int64_t now_ms);

@@ -124,7 +124,7 @@ void outlet_turn(struct outlet *o, int64_t now_ms);
 
 /*
  * What goes next, if anything may: *out is a batch of documents, which are taken.  It is empty
- * when all documents of a split batch were forgotten.
+ * when all documents of a part of a bisection were forgotten.
  */
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out);
 /* The first n documents of the batch are sent, the others were ended. */

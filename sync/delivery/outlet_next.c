@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GATHER_MS    50 /* a further request waits no longer than this for more documents */
-#define SAMPLE       20 /* documents of a probe when most were refused, or all requests failed */
+#define GATHER_MS 50 /* a further request waits no longer than this for more documents */
+#define SAMPLE    20 /* documents of a probe when most were refused, or all requests failed */
 /* Times as many are looked at as are taken, for those that can be read together. */
 #define LOADS_LOOKED_AT 16
 #define NEVER_MS        GATE_NEVER_MS
@@ -17,6 +17,12 @@
 static bool has_nothing(const struct outlet *o)
 {
     return o->level.ready == 0 && list_is_empty(&o->parcels);
+}
+
+/* Of an index that is gone only empty parts go, so that their bisection ends. */
+static bool may_send(const struct outlet *o)
+{
+    return !has_nothing(o) && o->withheld != OUTLET_ALL && (!o->is_gone || o->level.ready == 0);
 }
 
 /* It has something, none of it is in flight, and it may go. */
@@ -136,8 +142,6 @@ static void take_parcel(struct outlet *o, size_t max, struct batch *b)
     size_t i;
 
     for (i = 0; i < p->n && b->n < n_max; i++) {
-        if (p->docs[i] == NULL)
-            continue;
         outlet_set_may_go(o, p->docs[i], false);
         p->docs[i]->place = PLACE_NONE;
         o->level.ready--;
@@ -167,7 +171,7 @@ static struct batch_limit limit_of(const struct outlet *o)
 
 bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
 {
-    if (has_nothing(o) || o->withheld == OUTLET_ALL || o->is_gone)
+    if (!may_send(o))
         return false;
 
     const struct pool pool = free_pool(o);
@@ -259,7 +263,7 @@ const struct target *outlet_load_target(const struct outlet *o)
 /* When may the next request go? */
 static int64_t sends_at(const struct outlet *o)
 {
-    if (has_nothing(o) || o->withheld == OUTLET_ALL)
+    if (!may_send(o))
         return NEVER_MS;
 
     const struct pool pool = free_pool(o);

@@ -39,7 +39,7 @@ struct parcel {
     struct link link;
     struct bisect *bisect;
     size_t n;
-    struct document *docs[]; /* NULL: was removed */
+    struct document *docs[];
 };
 
 struct parking {

@@ -51,7 +51,7 @@ static struct document *find_apart(const struct outlet *o, const struct lane *la
         const struct parcel *p = LIST_ITEM(l, struct parcel, link);
 
         for (size_t i = 0; doc == NULL && i < p->n; i++)
-            if (p->docs[i] != NULL && may_give(o, p->docs[i], lane))
+            if (may_give(o, p->docs[i], lane))
                 doc = p->docs[i];
     }
     return doc;

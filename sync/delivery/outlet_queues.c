@@ -64,7 +64,7 @@ static void count_all_may_go(struct outlet *o)
 {
     for (unsigned i = 0; i < o->opt.workers; i++)
         LIST_EACH(l, &o->lanes[i].ready)
-        count_may_go(o, LIST_ITEM(l, struct document, link));
+    count_may_go(o, LIST_ITEM(l, struct document, link));
     LIST_EACH(l, &o->loads)
     count_may_go(o, LIST_ITEM(l, struct document, link));
     LIST_EACH(p, &o->parkings)
@@ -75,8 +75,7 @@ static void count_all_may_go(struct outlet *o)
         const struct parcel *p = LIST_ITEM(l, struct parcel, link);
 
         for (size_t i = 0; i < p->n; i++)
-            if (p->docs[i] != NULL)
-                count_may_go(o, p->docs[i]);
+            count_may_go(o, p->docs[i]);
     }
 }
 
@@ -102,6 +101,19 @@ void outlet_move_to_lanes(struct outlet *o, unsigned workers)
     free(old);
 }
 
+/* Of a bisection an empty one goes as well: its owner waits for each part. */
+static void take_from_parcel(struct outlet *o, struct parcel *p, size_t i)
+{
+    p->docs[i]->place = PLACE_NONE;
+    o->level.ready--;
+    p->n--;
+    memmove(p->docs + i, p->docs + i + 1, (p->n - i) * sizeof(p->docs[0]));
+    if (p->n > 0 || p->bisect != NULL)
+        return;
+    list_remove(&p->link);
+    free(p);
+}
+
 static void leave_parcel(struct outlet *o, struct document *doc)
 {
     LIST_EACH(l, &o->parcels)
@@ -111,9 +123,7 @@ static void leave_parcel(struct outlet *o, struct document *doc)
         for (size_t i = 0; i < p->n; i++) {
             if (p->docs[i] != doc)
                 continue;
-            p->docs[i] = NULL;
-            doc->place = PLACE_NONE;
-            o->level.ready--;
+            take_from_parcel(o, p, i);
             return;
         }
     }
@@ -168,7 +178,8 @@ void outlet_resize(struct outlet *o, struct document *doc)
 
     if (doc->place != PLACE_NONE)
         outlet_set_may_go(o, doc,
-                   document_may_be_purged(doc) && (doc->place != PLACE_PARCEL || !doc->is_part));
+                          document_may_be_purged(doc) &&
+                              (doc->place != PLACE_PARCEL || !doc->is_part));
     if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
         return;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
@@ -272,9 +283,8 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
 
         if (p->bisect != bisect)
             continue;
-        for (size_t i = 0; i < p->n; i++)
-            if (p->docs[i] != NULL)
-                outlet_place(o, p->docs[i], now_ms);
+        while (p->n > 0)
+            outlet_place(o, p->docs[0], now_ms);
         list_remove(&p->link);
         if (bisect_close(bisect))
             assert(false);

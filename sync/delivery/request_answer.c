@@ -69,11 +69,15 @@ void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struc
     sender_hold(r->sender, r->outlet, HOLD_GUARD, &why);
 }
 
-/* The last part of a bisection is answered: are those that are left to blame, or the index? */
+/*
+ * The last part of a bisection is answered: are those that are left to blame, or the index?  Of
+ * one that is gone they are forgotten, as all that waits for it.
+ */
 static void end_bisect(struct request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
-    const bool guarded = b->is_given_up || request_is_guarded(r, b->n_refused, b->n_documents);
+    const bool guarded = b->is_given_up || outlet_is_gone(r->outlet) ||
+                         request_is_guarded(r, b->n_refused, b->n_documents);
 
     for (size_t i = 0; i < b->n_refused; i++) {
         if (!guarded) {
@@ -168,7 +172,8 @@ static void too_large(struct request *r, struct str reason)
     if (r->batch.n == 1) {
         struct err why;
 
-        err_set(&why, ERR_REJECT, "a request of %zu bytes for one document is larger than the "
+        err_set(&why, ERR_REJECT,
+                "a request of %zu bytes for one document is larger than the "
                 "search engine takes (its http.max_content_length): %" STR_FMT,
                 r->body.len, STR_ARG(reason));
         sender_refuse(r->sender, r->batch.docs[0], 413, str_from(why.msg));

@@ -30,7 +30,8 @@ tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_turnstile_LDADD     = $(delivery_test_ldadd)
 
-unit_tests += %D%/test_document_model %D%/test_gate_model %D%/test_relief_model
+unit_tests += %D%/test_document_model %D%/test_gate_model %D%/test_outlet_model %D%/test_relief_model
 tests_unit_test_gate_model_LDADD = $(delivery_test_ldadd)
+tests_unit_test_outlet_model_LDADD = $(delivery_test_ldadd)
 tests_unit_test_relief_model_LDADD = $(delivery_test_ldadd)
 tests_unit_test_document_model_LDADD = libfakesearch.a $(delivery_test_ldadd)

@@ -27,7 +27,8 @@
 #define GAME_PRINTED 200 /* steps of a game that fails */
 
 struct game {
-    uint64_t seed; /* of how it begins; steps have their own */
+    uint64_t named; /* MILLRACE_SEED of it */
+    uint64_t seed;  /* of how it begins; steps have their own */
     size_t n;
     uint64_t *steps;
     size_t at; /* the step that is played */
@@ -83,28 +84,36 @@ static inline void game_on_abort(int signal)
     siglongjmp(game_now->failed, 1);
 }
 
+/* What is left then is no ground to play on. */
+static inline void game_on_crash(int signal)
+{
+    fprintf(stderr, "MILLRACE_SEED=%" PRIu64 " MILLRACE_STEPS=1 crashes it\n", game_now->named);
+    (void)sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    (void)raise(signal);
+}
+
 /* False: it failed, and g->wrong says how. */
 static inline bool game_play(struct game *g, game_player *play)
 {
-    const struct sigaction action = {.sa_handler = game_on_abort};
-    struct sigaction before;
+    const struct sigaction on_abort = {.sa_handler = game_on_abort};
+    const struct sigaction on_crash = {.sa_handler = game_on_crash};
     bool well = true;
 
     g->at = SIZE_MAX;
     game_now = g;
-    sigaction(SIGABRT, &action, &before);
+    sigaction(SIGABRT, &on_abort, NULL);
+    sigaction(SIGSEGV, &on_crash, NULL);
     if (sigsetjmp(g->failed, 1) == 0)
         play(g);
     else
         well = false;
-    sigaction(SIGABRT, &before, NULL);
     return well;
 }
 
 /* Does it fail as well without those steps?  Then they stay out. */
 static inline bool game_drop(struct game *g, game_player *play, size_t from, size_t n)
 {
-    struct game less = {.seed = g->seed, .n = g->n - n};
+    struct game less = {.named = g->named, .seed = g->seed, .n = g->n - n};
     bool fails;
 
     less.steps = malloc((less.n + 1) * sizeof(*less.steps));
@@ -148,7 +157,8 @@ static inline void game_begin(struct game *g, uint64_t seed, size_t steps_max)
     struct random r;
 
     random_init(&r, seed);
-    *g = (struct game){.seed = random_next(&r), .n = 1 + random_below(&r, steps_max)};
+    *g = (struct game){
+        .named = seed, .seed = random_next(&r), .n = 1 + random_below(&r, steps_max)};
     g->steps = malloc(g->n * sizeof(*g->steps));
     for (size_t i = 0; i < g->n; i++)
         g->steps[i] = random_next(&r);
@@ -176,7 +186,7 @@ static inline void games_play(game_player *play, size_t steps_max)
             g.tells = true;
             (void)game_play(&g, play);
             fail_msg("%s; MILLRACE_SEED=%" PRIu64 " MILLRACE_STEPS=1 plays it alone", g.wrong,
-                     seed);
+                     g.named);
         }
         free(g.steps);
     }

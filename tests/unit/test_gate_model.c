@@ -12,7 +12,7 @@
 #define STEPS         300
 #define IN_FLIGHT_MAX 20
 
-enum what { GOOD, FAILED, HELD, RELEASED, PROBED };
+enum what { GOOD, FAILED, HELD, RELEASED, DROPPED, PROBED };
 
 struct past {
     enum what what;
@@ -60,7 +60,7 @@ static bool is_clear(const struct world *w, size_t at)
 static size_t trouble_since(const struct world *w)
 {
     for (size_t i = w->n; i > 0; i--)
-        if (is_clear(w, i - 1))
+        if (w->past[i - 1].what == DROPPED || is_clear(w, i - 1))
             return i;
     return 0;
 }
@@ -114,7 +114,7 @@ static int64_t longest(const struct world *w, enum what what, int64_t base_ms, i
     for (size_t i = what == FAILED ? trouble_since(w) : 0; i < w->n; i++) {
         const struct past *p = &w->past[i];
 
-        if (what == HELD && p->what == RELEASED)
+        if (what == HELD && (p->what == RELEASED || p->what == DROPPED))
             limit_ms = base_ms;
         if (p->what == what && p->begins && limit_ms < max_ms)
             limit_ms *= 2;
@@ -313,7 +313,7 @@ static void drop(struct world *w)
 {
     game_say("dropped");
     gate_drop(&w->gate, w->now_ms);
-    note(w, RELEASED, HOLD_NONE);
+    note(w, DROPPED, HOLD_NONE);
 }
 
 static void probe(struct world *w)

@@ -1,0 +1,1049 @@
+/*
+ * The outlet of an index beside a model that is a few plain arrays (tests/unit/game.h).
+ *
+ * Writes arrive, batches go, are answered in every way there is, in any order, split, searched
+ * for what is malformed, parked, purged, forgotten; the index fails, is held, heals; settings
+ * change.  After each step the outlet says of itself what the model counts, and what goes, and
+ * when, is what the model says.  Each document is in one place, what is sent of it never gets
+ * older, and a write without an answer is repeated as it was.  In the end everything has gone,
+ * each write once.
+ */
+#include "config.h"
+
+#include "tests/unit/game.h"
+#include "tests/unit/writes.h"
+
+#include "sync/delivery/bulk.h"
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/outlet.h"
+
+#define STEPS       400
+#define IDS         24
+#define WORKERS_MAX 5
+#define TARGETS     2
+#define MANY        64 /* parkings, parcels, batches */
+#define SAMPLE      20
+#define GATHER_MS   50
+
+struct queue {
+    size_t n;
+    struct document *docs[IDS];
+};
+
+struct parked {
+    struct parking *parking;
+    int64_t due_ms;
+    struct queue docs;
+};
+
+struct part {
+    struct bisect *bisect; /* or NULL */
+    struct queue docs;     /* of a batch that is already made up */
+};
+
+struct world {
+    struct random random;
+    int64_t now_ms;
+    struct outlet_options opt;
+    struct outlet *outlet;
+    struct document_table *table;
+    struct target *targets[TARGETS];
+    struct write_ends ends;
+    struct ticket_counters tickets;
+    uint64_t version;
+    size_t n_in, n_gone; /* writes */
+
+    struct queue lanes[WORKERS_MAX], loads, loading;
+    int64_t since_ms[WORKERS_MAX];
+    uint64_t in_flight[WORKERS_MAX]; /* batch */
+    unsigned next_lane, withheld;
+    struct parked parked[MANY];
+    struct part parts[MANY];
+    struct batch batches[MANY];
+    size_t n_parked, n_parts, n_batches, n_kept;
+
+    uint64_t delivered[IDS]; /* versions */
+    uint64_t lost[IDS];      /* sent without an answer, 0: none */
+};
+
+static size_t below(struct world *w, size_t n)
+{
+    return random_below(&w->random, n);
+}
+
+static bool chance(struct world *w, unsigned percent)
+{
+    return below(w, 100) < percent;
+}
+
+static unsigned id_of(const struct document *doc)
+{
+    char id[8];
+
+    snprintf(id, sizeof(id), "%.*s", STR_ARG(write_id(doc->now)));
+    return (unsigned)strtoul(id, NULL, 10);
+}
+
+static bool is_blown(const struct world *w)
+{
+    return gate_is_blown(outlet_gate(w->outlet));
+}
+
+/* ---- the model's queues ---- */
+
+static void put(struct queue *q, struct document *doc, bool first)
+{
+    must(q->n < IDS);
+    if (first)
+        memmove(q->docs + 1, q->docs, q->n * sizeof(q->docs[0]));
+    q->docs[first ? 0 : q->n] = doc;
+    q->n++;
+}
+
+static struct document *pull(struct queue *q, size_t i)
+{
+    struct document *doc = q->docs[i];
+
+    must(i < q->n);
+    q->n--;
+    memmove(q->docs + i, q->docs + i + 1, (q->n - i) * sizeof(q->docs[0]));
+    return doc;
+}
+
+static bool drop_from(struct queue *q, const struct document *doc)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (q->docs[i] == doc) {
+            (void)pull(q, i);
+            return true;
+        }
+    return false;
+}
+
+static void remove_part(struct world *w, size_t i)
+{
+    w->n_parts--;
+    memmove(&w->parts[i], &w->parts[i + 1], (w->n_parts - i) * sizeof(w->parts[0]));
+}
+
+static struct queue *lane_of(struct world *w, const struct document *doc)
+{
+    return &w->lanes[doc->hash % w->opt.workers];
+}
+
+static void leave(struct world *w, const struct document *doc)
+{
+    bool was = drop_from(lane_of(w, doc), doc) || drop_from(&w->loads, doc);
+
+    for (size_t i = 0; i < w->n_parked && !was; i++)
+        was = drop_from(&w->parked[i].docs, doc);
+    for (size_t i = 0; i < w->n_parts && !was; i++) {
+        was = drop_from(&w->parts[i].docs, doc);
+        /* Of a bisection an empty part goes as well. */
+        if (was && w->parts[i].docs.n == 0 && w->parts[i].bisect == NULL)
+            remove_part(w, i);
+    }
+}
+
+static void enter(struct world *w, struct document *doc, bool first)
+{
+    struct queue *lane = lane_of(w, doc);
+
+    leave(w, doc);
+    if (doc->state == DOCUMENT_LOAD_WAIT) {
+        put(&w->loads, doc, first);
+        return;
+    }
+    if (lane->n == 0)
+        w->since_ms[lane - w->lanes] = w->now_ms;
+    put(lane, doc, first);
+}
+
+static void place(struct world *w, struct document *doc, bool first)
+{
+    if (first)
+        outlet_place_first(w->outlet, doc, w->now_ms);
+    else
+        outlet_place(w->outlet, doc, w->now_ms);
+    enter(w, doc, first);
+}
+
+static void add_part(struct world *w, struct document *const *docs, size_t n, struct bisect *b)
+{
+    struct part *p = &w->parts[w->n_parts++];
+
+    must(w->n_parts < MANY);
+    *p = (struct part){.bisect = b};
+    for (size_t i = 0; i < n; i++)
+        put(&p->docs, docs[i], false);
+}
+
+static void unpark(struct world *w, const struct queue *docs)
+{
+    struct queue ready = {0};
+
+    for (size_t i = 0; i < docs->n; i++)
+        if (docs->docs[i]->state == DOCUMENT_LOAD_WAIT)
+            put(&w->loads, docs->docs[i], true);
+        else
+            put(&ready, docs->docs[i], false);
+    if (ready.n > 0)
+        add_part(w, ready.docs, ready.n, NULL);
+}
+
+static void turn(struct world *w)
+{
+    size_t n = 0;
+
+    outlet_turn(w->outlet, w->now_ms);
+    for (size_t i = 0; i < w->n_parked; i++)
+        if (w->parked[i].due_ms > w->now_ms && w->parked[i].docs.n > 0)
+            w->parked[n++] = w->parked[i];
+        else
+            unpark(w, &w->parked[i].docs);
+    w->n_parked = n;
+}
+
+static struct parked *a_parking(struct world *w)
+{
+    struct parked *p = &w->parked[w->n_parked++];
+
+    must(w->n_parked < MANY);
+    *p = (struct parked){.due_ms = w->now_ms + (int64_t)below(w, 300)};
+    p->parking = outlet_open_parking(w->outlet, p->due_ms);
+    return p;
+}
+
+/* ---- what should go ---- */
+
+static bool lane_may_go(const struct world *w, size_t i)
+{
+    return w->lanes[i].n > 0 && w->in_flight[i] == 0 && w->withheld != i;
+}
+
+static size_t lane_bytes(const struct queue *lane)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < lane->n; i++)
+        bytes += bulk_size(lane->docs[i]->now);
+    return bytes;
+}
+
+/* Is there much, for requests of now? */
+static size_t bytes_that_may_go(const struct world *w)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        bytes += lane_may_go(w, i) ? lane_bytes(&w->lanes[i]) : 0;
+    return bytes;
+}
+
+static bool is_much(const struct world *w)
+{
+    return bytes_that_may_go(w) >= outlet_gate(w->outlet)->limiter.bytes / 2;
+}
+
+static bool lanes_should_go(const struct world *w, int64_t at_ms)
+{
+    int64_t since_ms = INT64_MAX;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        if (lane_may_go(w, i)) {
+            n += w->lanes[i].n;
+            since_ms = w->since_ms[i] < since_ms ? w->since_ms[i] : since_ms;
+        }
+    if (n == 0)
+        return false;
+    if (is_blown(w))
+        return true;
+    if (n < w->opt.batch_min)
+        return at_ms >= since_ms + w->opt.flush_ms;
+    if (w->n_batches == 0 || is_much(w) || (w->opt.batch_max > 0 && n >= w->opt.batch_max))
+        return true;
+    return at_ms >= since_ms + GATHER_MS;
+}
+
+static bool has_any(const struct world *w)
+{
+    for (size_t i = 0; i < w->opt.workers; i++)
+        if (lane_may_go(w, i))
+            return true;
+    return false;
+}
+
+static size_t count_ready(const struct world *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        n += w->lanes[i].n;
+    for (size_t i = 0; i < w->n_parts; i++)
+        n += w->parts[i].docs.n;
+    return n;
+}
+
+static bool should_go(const struct world *w, int64_t at_ms, bool draining)
+{
+    if (w->withheld == OUTLET_ALL || (outlet_is_gone(w->outlet) && count_ready(w) > 0))
+        return false;
+    if (gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches) > at_ms)
+        return false;
+    return w->n_parts > 0 || lanes_should_go(w, at_ms) || (draining && has_any(w));
+}
+
+static size_t documents_max(const struct world *w)
+{
+    const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
+
+    if (outlet_held(w->outlet) == HOLD_BLOCK)
+        return 1;
+    return is_blown(w) && max > SAMPLE ? SAMPLE : max;
+}
+
+/* The documents of the first part, or of some lanes. */
+static void take_part(struct world *w, struct queue *out)
+{
+    struct part *p = &w->parts[0];
+    const size_t max = is_blown(w) && p->bisect == NULL ? documents_max(w) : SIZE_MAX;
+
+    while (p->docs.n > 0 && out->n < max)
+        put(out, pull(&p->docs, 0), false);
+    if (p->docs.n == 0)
+        remove_part(w, 0);
+}
+
+static bool fits(const struct world *w, const struct queue *taken, const struct document *doc)
+{
+    return taken->n < documents_max(w) &&
+           (taken->n == 0 ||
+            lane_bytes(taken) + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes);
+}
+
+static void take_lanes(struct world *w, uint64_t serial, struct queue *out)
+{
+    const unsigned first = w->next_lane;
+    unsigned n_lanes = is_much(w) ? (w->opt.workers + 1) / 2 : w->opt.workers;
+
+    for (unsigned i = 0; i < w->opt.workers && n_lanes > 0; i++) {
+        const unsigned at = (first + i) % w->opt.workers;
+        struct queue *lane = &w->lanes[at];
+
+        if (!lane_may_go(w, at))
+            continue;
+        n_lanes--;
+        w->next_lane = (at + 1) % w->opt.workers;
+        while (lane->n > 0 && fits(w, out, lane->docs[0])) {
+            put(out, pull(lane, 0), false);
+            w->in_flight[at] = serial;
+        }
+        if (lane->n > 0) {
+            w->since_ms[at] = w->now_ms;
+            return;
+        }
+    }
+}
+
+static void check_sent(struct world *w, const struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const unsigned id = id_of(b->docs[i]);
+        const uint64_t version = b->docs[i]->now->version;
+
+        must(b->docs[i]->state == DOCUMENT_IN_FLIGHT);
+        must(version >= w->delivered[id]);
+        must(w->lost[id] == 0 || w->lost[id] == version);
+    }
+}
+
+/* ---- what happens ---- */
+
+static void arrive(struct world *w)
+{
+    static const enum doc_op ops[] = {DOC_INDEX, DOC_INDEX, DOC_DELETE, DOC_REFRESH};
+    static char large[400];
+    const enum doc_op op = ops[below(w, ARRAY_LEN(ops))];
+    struct document *doc;
+    struct write *x;
+    char id[8];
+    bool to_place;
+
+    memset(large, 'x', sizeof(large) - 1);
+    snprintf(id, sizeof(id), "%zu", below(w, IDS));
+    x = a_write(w->targets[below(w, TARGETS)], op, id, ++w->version,
+                op != DOC_INDEX ? ""
+                : chance(w, 30) ? large
+                                : "{}");
+    x->strict = op == DOC_INDEX && chance(w, 20);
+    game_say("%s of %s", op == DOC_REFRESH ? "refresh" : "write", id);
+    w->n_in++;
+    doc = document_table_arrive(w->table, w->outlet, counted(x, &w->tickets), &w->ends,
+                                &to_place);
+    if (to_place)
+        place(w, doc, false);
+    else
+        outlet_resize(w->outlet, doc);
+}
+
+/* Its operation has ended. */
+static void end(struct world *w, struct document *doc, enum outcome how)
+{
+    const unsigned id = id_of(doc);
+
+    if (how == OUTCOME_DELIVERED)
+        w->delivered[id] = doc->now->version;
+    w->lost[id] = 0;
+    if (document_end(doc, how, &w->ends))
+        place(w, doc, false);
+    else
+        document_table_remove(w->table, doc);
+}
+
+/* What no engine takes never goes. */
+static void put_aside(struct world *w, struct batch *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (b->bisect == NULL && w->lost[id_of(b->docs[i])] == 0 && chance(w, 5))
+            end(w, b->docs[i], OUTCOME_DEAD);
+        else
+            b->docs[n++] = b->docs[i];
+    outlet_shrink_batch(w->outlet, b, n);
+}
+
+static void send(struct world *w, bool draining, bool calm)
+{
+    const bool goes = should_go(w, w->now_ms, draining);
+    struct batch *b = &w->batches[w->n_batches];
+    struct queue expected = {0};
+    size_t bytes = 0;
+
+    must(outlet_next_batch(w->outlet, w->now_ms, draining, b) == goes);
+    if (!goes)
+        return;
+    if (w->n_parts > 0)
+        take_part(w, &expected);
+    else
+        take_lanes(w, b->serial, &expected);
+    game_say("a batch of %zu", b->n);
+    must(b->n == expected.n && ++w->n_batches < MANY);
+    for (size_t i = 0; i < b->n; i++) {
+        must(b->docs[i] == expected.docs[i]);
+        bytes += bulk_size(b->docs[i]->now);
+    }
+    must(b->bytes == bytes);
+    must(b->probe == (outlet_held(w->outlet) != HOLD_NONE));
+    check_sent(w, b);
+    fuse_begin(&outlet_gate(w->outlet)->fuse, w->now_ms);
+    if (!calm)
+        put_aside(w, b);
+}
+
+/* ---- answers ---- */
+
+static void lose(struct world *w, struct document *doc)
+{
+    w->lost[id_of(doc)] = doc->now->version;
+    document_lost_answer(doc);
+}
+
+/* Each document has an answer of its own. */
+static void answer_items(struct world *w, struct batch *b)
+{
+    struct parked *p = NULL;
+
+    for (size_t i = b->n; i-- > 0;) {
+        struct document *doc = b->docs[i];
+        const size_t what = below(w, 10);
+
+        if (what < 7) {
+            end(w, doc, what < 6 ? OUTCOME_DELIVERED : OUTCOME_DEAD);
+            continue;
+        }
+        if (what < 8)
+            document_not_applied(doc, &w->ends);
+        else
+            lose(w, doc);
+        if (chance(w, 50)) {
+            place(w, doc, true);
+            continue;
+        }
+        p = p == NULL ? a_parking(w) : p;
+        outlet_park(w->outlet, p->parking, doc);
+        put(&p->docs, doc, false);
+    }
+    if (b->bisect != NULL)
+        b->bisect->is_accepted = true;
+}
+
+static void split(struct world *w, struct batch *b, size_t from, size_t to)
+{
+    struct bisect *bisect = b->bisect == NULL ? NULL : bisect_open(b->bisect);
+
+    outlet_split(w->outlet, b, from, to, bisect);
+    add_part(w, b->docs + from, to - from, bisect);
+}
+
+static void split_in_two(struct world *w, struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        document_not_applied(b->docs[i], &w->ends);
+    split(w, b, 0, b->n / 2);
+    split(w, b, b->n / 2, b->n);
+}
+
+/* All of it again, as a whole. */
+static void give_back(struct world *w, struct batch *b, bool is_lost)
+{
+    for (size_t i = b->n; i-- > 0;) {
+        if (is_lost)
+            lose(w, b->docs[i]);
+        else
+            document_not_applied(b->docs[i], &w->ends);
+        if (b->bisect == NULL)
+            place(w, b->docs[i], true);
+    }
+    if (b->bisect != NULL)
+        split(w, b, 0, b->n);
+}
+
+static void give_up(struct world *w, struct batch *b)
+{
+    game_say("no document is to blame");
+    for (size_t i = 0; i < b->n; i++) {
+        document_not_applied(b->docs[i], &w->ends);
+        place(w, b->docs[i], false);
+    }
+    outlet_unsplit(w->outlet, b->bisect, w->now_ms);
+    b->bisect->is_given_up = true;
+    for (size_t i = 0; i < w->n_parts;) {
+        const struct queue docs = w->parts[i].docs;
+
+        if (w->parts[i].bisect != b->bisect) {
+            i++;
+            continue;
+        }
+        remove_part(w, i);
+        for (size_t k = 0; k < docs.n; k++)
+            enter(w, docs.docs[k], false);
+    }
+}
+
+static void refuse_all(struct world *w, struct batch *b)
+{
+    if (b->bisect == NULL)
+        b->bisect = bisect_new(b->n);
+    if (bisect_is_hopeless(b->bisect) || chance(w, 10)) {
+        give_up(w, b);
+    } else if (b->n > 1) {
+        split_in_two(w, b);
+    } else if (b->n == 1) {
+        bisect_refuse(b->bisect, b->docs[0]);
+        w->n_kept++;
+    }
+}
+
+static void end_bisect(struct world *w, struct bisect *b, bool guarded)
+{
+    for (size_t i = 0; i < b->n_refused; i++) {
+        w->n_kept--;
+        if (!guarded) {
+            end(w, b->refused[i], OUTCOME_DEAD);
+            continue;
+        }
+        document_not_applied(b->refused[i], &w->ends);
+        place(w, b->refused[i], false);
+    }
+    bisect_free(b);
+}
+
+static void end_batch(struct world *w, size_t at)
+{
+    struct batch b = w->batches[at];
+    struct bisect *bisect = b.bisect;
+
+    for (size_t i = 0; i < WORKERS_MAX; i++)
+        if (w->in_flight[i] == b.serial)
+            w->in_flight[i] = 0;
+    w->n_batches--;
+    memmove(&w->batches[at], &w->batches[at + 1], (w->n_batches - at) * sizeof(b));
+    outlet_end_batch(w->outlet, &b);
+    if (bisect != NULL && bisect_close(bisect))
+        end_bisect(w, bisect,
+                   bisect->is_given_up || outlet_is_gone(w->outlet) || chance(w, 30));
+}
+
+static void answer(struct world *w, bool calm)
+{
+    struct gate *gate = outlet_gate(w->outlet);
+    const size_t what = calm ? 0 : below(w, 100);
+
+    if (w->n_batches == 0)
+        return;
+
+    const size_t at = below(w, w->n_batches);
+    struct batch *b = &w->batches[at];
+
+    game_say("answer %zu to a batch of %zu", what, b->n);
+    if (calm) {
+        for (size_t i = 0; i < b->n; i++)
+            end(w, b->docs[i], OUTCOME_DELIVERED);
+    } else if (what < 60) {
+        answer_items(w, b);
+    } else if (what < 75) {
+        give_back(w, b, what < 70);
+        gate_failed(gate, w->now_ms, w->now_ms, -1);
+        if (what >= 70) /* it is busy */
+            (void)fuse_good(&gate->fuse, w->now_ms);
+        else if (gate->hold == HOLD_NONE)
+            (void)fuse_melt(&gate->fuse, MELT_ANSWER, w->now_ms, w->now_ms);
+    } else if (what < 85 && b->n > 1) {
+        split_in_two(w, b);
+    } else {
+        refuse_all(w, b);
+    }
+    if (what < 60 || what >= 75) {
+        gate_good(gate, w->now_ms);
+        (void)fuse_good(&gate->fuse, w->now_ms);
+    }
+    end_batch(w, at);
+}
+
+/* ---- reads ---- */
+
+/* Of the first that wait as many as can be read together; of many no more are looked at. */
+static void check_load(struct world *w, size_t max, struct document *const *docs, size_t n)
+{
+    const struct document *first = w->loads.n > 0 ? w->loads.docs[0] : NULL;
+    const struct target *target = first != NULL ? first->now->target : NULL;
+    size_t taken = 0;
+
+    if (is_blown(w) && max > documents_max(w))
+        max = documents_max(w);
+    for (size_t i = 0, seen = 0; i < w->loads.n && taken < max && seen < max * 16; seen++)
+        if (w->loads.docs[i]->now->target == target)
+            must(taken < n && docs[taken++] == pull(&w->loads, i));
+        else
+            i++;
+    must(taken == n);
+}
+
+static void read_some(struct world *w)
+{
+    const size_t max = 1 + below(w, 4);
+    struct document *docs[4];
+    size_t n;
+
+    if (outlet_reads_at(w->outlet) > w->now_ms)
+        return;
+    must(w->loads.n == 0 || outlet_load_target(w->outlet) == w->loads.docs[0]->now->target);
+    n = outlet_next_load(w->outlet, max, docs);
+    game_say("%zu are read", n);
+    check_load(w, max, docs, n);
+    for (size_t i = 0; i < n; i++)
+        put(&w->loading, docs[i], false);
+}
+
+static void loaded(struct world *w, bool calm)
+{
+    const bool fails = !calm && chance(w, 20), found = chance(w, 70);
+    struct document *doc;
+
+    if (w->loading.n == 0)
+        return;
+    doc = pull(&w->loading, below(w, w->loading.n));
+    game_say("%u is %s", id_of(doc), fails ? "not read" : "read");
+    outlet_end_load(w->outlet, 1);
+    if (doc->forgotten) {
+        end(w, doc, OUTCOME_DEFERRED);
+        return;
+    }
+    if (fails)
+        document_not_loaded(doc, &w->ends);
+    else
+        document_loaded(doc, w->version, found ? STR("{}") : (struct str){0}, &w->ends);
+    if (!fails || chance(w, 50)) {
+        place(w, doc, false);
+        return;
+    }
+
+    struct parked *p = a_parking(w);
+
+    outlet_park(w->outlet, p->parking, doc);
+    put(&p->docs, doc, false);
+}
+
+/* ---- what is taken out ---- */
+
+static bool may_go(const struct document *doc, size_t lane, unsigned workers)
+{
+    return doc->hash % workers == lane && document_may_be_purged(doc);
+}
+
+static size_t count_may_go(const struct world *w, const struct queue *q, size_t lane)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += may_go(q->docs[i], lane, w->opt.workers);
+    return n;
+}
+
+static size_t purgeable(const struct world *w, size_t lane)
+{
+    size_t n = count_may_go(w, &w->lanes[lane], lane) + count_may_go(w, &w->loads, lane);
+
+    for (size_t i = 0; i < w->n_parked; i++)
+        n += count_may_go(w, &w->parked[i].docs, lane);
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (w->parts[i].bisect == NULL)
+            n += count_may_go(w, &w->parts[i].docs, lane);
+    return n;
+}
+
+/* Those before it, which may not go, are put behind the others. */
+static void rotate(struct world *w, size_t lane)
+{
+    struct queue *q = &w->lanes[lane];
+
+    if (count_may_go(w, q, lane) > 0)
+        while (!document_may_be_purged(q->docs[0]))
+            put(q, pull(q, 0), false);
+}
+
+static void purge(struct world *w)
+{
+    const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
+    const size_t n = outlet_purgeable(w->outlet, worker);
+    struct document *doc = outlet_take_oldest(w->outlet, worker);
+    size_t lane;
+
+    must((doc == NULL) == (n == 0));
+    if (doc == NULL)
+        return;
+    lane = doc->hash % w->opt.workers;
+    game_say("%u is purged", id_of(doc));
+    must(worker == OUTLET_ANY || worker == lane);
+    must(document_may_be_purged(doc));
+    rotate(w, lane);
+    must(count_may_go(w, &w->lanes[lane], lane) == 0 || w->lanes[lane].docs[0] == doc);
+    leave(w, doc);
+    document_purge(doc);
+    end(w, doc, OUTCOME_PURGED);
+}
+
+static void forget(struct world *w, struct document *doc)
+{
+    game_say("%u is forgotten", id_of(doc));
+
+    const unsigned id = id_of(doc);
+
+    outlet_remove(w->outlet, doc);
+    leave(w, doc);
+    if (document_forget(doc, OUTCOME_DEFERRED, &w->ends))
+        return;
+    w->lost[id] = 0;
+    document_table_remove(w->table, doc);
+}
+
+static void forget_one(struct world *w)
+{
+    struct document_cursor at = {0};
+    struct document *doc;
+
+    while ((doc = document_table_next(w->table, &at)) != NULL && id_of(doc) % 5 != 0)
+        ;
+    if (doc != NULL)
+        forget(w, doc);
+}
+
+static void forget_all(struct world *w)
+{
+    struct document_cursor at = {0};
+    struct document *doc;
+
+    while ((doc = document_table_next(w->table, &at)) != NULL)
+        if (doc->state != DOCUMENT_IN_FLIGHT && doc->state != DOCUMENT_LOADING)
+            forget(w, doc);
+}
+
+/* ---- what else changes ---- */
+
+static void withhold(struct world *w)
+{
+    const size_t what = below(w, 4);
+
+    w->withheld = what == 0   ? OUTLET_ALL
+                  : what == 1 ? (unsigned)below(w, w->opt.workers)
+                              : OUTLET_NONE;
+    game_say("withheld: %u", w->withheld);
+    outlet_withhold(w->outlet, w->withheld);
+}
+
+static void move_to_lanes(struct world *w, unsigned workers)
+{
+    struct queue old[WORKERS_MAX];
+    int64_t since_ms[WORKERS_MAX];
+    const unsigned n = w->opt.workers;
+
+    memcpy(old, w->lanes, sizeof(old));
+    memcpy(since_ms, w->since_ms, sizeof(since_ms));
+    memset(w->lanes, 0, sizeof(w->lanes));
+    memset(w->in_flight, 0, sizeof(w->in_flight));
+    w->next_lane = 0;
+    w->opt.workers = workers;
+    for (unsigned i = 0; i < n; i++)
+        for (size_t k = 0; k < old[i].n; k++) {
+            struct queue *lane = lane_of(w, old[i].docs[k]);
+
+            if (lane->n == 0)
+                w->since_ms[lane - w->lanes] = since_ms[i];
+            put(lane, old[i].docs[k], false);
+        }
+}
+
+static struct outlet_options some_options(struct world *w)
+{
+    return (struct outlet_options){.workers = 1 + (unsigned)below(w, WORKERS_MAX),
+                                   .width_max = 1 + (unsigned)below(w, 4),
+                                   .batch_min = 1 + (unsigned)below(w, 6),
+                                   .batch_max = chance(w, 50) ? 0 : 6 + (unsigned)below(w, 10),
+                                   .batch_bytes = 200 + below(w, 5000),
+                                   .flush_ms = 1 + (int64_t)below(w, 200),
+                                   .fuse = {.failures = 1 + (unsigned)below(w, 4),
+                                            .window_ms = 1 + (int64_t)below(w, 100),
+                                            .reset_ms = 1 + (int64_t)below(w, 300)}};
+}
+
+static void set(struct world *w)
+{
+    const struct outlet_options opt = some_options(w);
+
+    game_say("other settings, %u workers", opt.workers);
+    outlet_set_options(w->outlet, &opt);
+    if (opt.workers != w->opt.workers)
+        move_to_lanes(w, opt.workers);
+    w->opt = opt;
+}
+
+static void hold(struct world *w)
+{
+    struct gate *gate = outlet_gate(w->outlet);
+    struct err why;
+
+    game_say("held, or no more");
+    if (gate->hold != HOLD_NONE) {
+        (void)gate_release(gate);
+        return;
+    }
+    err_set(&why, ERR_RETRY, "closed");
+    (void)fuse_close(&gate->fuse, w->now_ms);
+    (void)gate_hold(gate, chance(w, 50) ? HOLD_BLOCK : HOLD_GUARD, &why, w->now_ms);
+}
+
+/* ---- what must hold ---- */
+
+static void check_counts(const struct world *w)
+{
+    const struct outlet_level level = outlet_level(w->outlet);
+    size_t ready = count_ready(w), parked = 0, in_flight = 0, all_may_go = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++) {
+        all_may_go += purgeable(w, i);
+        must(outlet_purgeable(w->outlet, (unsigned)i) == purgeable(w, i));
+    }
+    for (size_t i = 0; i < w->n_parked; i++)
+        parked += w->parked[i].docs.n;
+    for (size_t i = 0; i < w->n_batches; i++)
+        in_flight += w->batches[i].n;
+    must(outlet_purgeable(w->outlet, OUTLET_ANY) == all_may_go);
+    must(level.ready == ready);
+    must(level.load_wait == w->loads.n);
+    must(level.loading == w->loading.n);
+    must(level.parked == parked);
+    must(level.in_flight == in_flight);
+    must(level.requests == w->n_batches);
+    must(document_table_count(w->table) ==
+         ready + w->loads.n + w->loading.n + parked + in_flight + w->n_kept);
+}
+
+static bool is_due(const struct world *w, int64_t at_ms)
+{
+    for (size_t i = 0; i < w->n_parked; i++)
+        if (w->parked[i].due_ms <= at_ms)
+            return true;
+    return false;
+}
+
+/* It says how long it takes until something can be done, not more and not less. */
+static void check_wait(const struct world *w)
+{
+    const int64_t wait_ms = outlet_wait_ms(w->outlet, w->now_ms, true, 1000);
+    const int64_t at_ms = w->now_ms + wait_ms;
+
+    must(wait_ms >= 0 && wait_ms <= 1000);
+    must(wait_ms == 1000 || should_go(w, at_ms, false) || is_due(w, at_ms));
+    must(wait_ms == 0 || !(should_go(w, at_ms - 1, false) || is_due(w, at_ms - 1)));
+}
+
+static void check_reads(const struct world *w)
+{
+    const int64_t at_ms = outlet_reads_at(w->outlet);
+    const bool has_some = w->n_parts > 0 || count_ready(w) > 0;
+
+    if (w->loads.n == 0 || w->withheld == OUTLET_ALL)
+        must(at_ms == GATE_NEVER_MS);
+    else if (!is_blown(w))
+        must(at_ms == 0);
+    else if (has_some || w->loading.n > 0)
+        must(at_ms == GATE_NEVER_MS);
+    else
+        must(at_ms == gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches));
+}
+
+static uint64_t n_done(const struct world *w)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < N_OUTCOMES; i++)
+        n += w->tickets.done[i];
+    return n;
+}
+
+static void check(const struct world *w)
+{
+    struct document_cursor at = {0};
+    size_t n_writes = 0;
+
+    for (const struct document *doc; (doc = document_table_next(w->table, &at)) != NULL;)
+        n_writes += 1 + (doc->later != NULL);
+    must(w->n_in == w->n_gone + n_writes);
+    must(w->tickets.read == w->n_in);
+    must(n_done(w) <= w->n_in);
+    check_counts(w);
+    check_wait(w);
+    check_reads(w);
+}
+
+/* ---- games ---- */
+
+static void step(struct world *w)
+{
+    static const int64_t times_ms[] = {0, 0, 0, 1, 5, 20, 50, 1000};
+    const size_t what = below(w, 1000);
+
+    w->now_ms += times_ms[below(w, ARRAY_LEN(times_ms))];
+    turn(w);
+    if (what < 400)
+        arrive(w);
+    else if (what < 600)
+        send(w, chance(w, 10), false);
+    else if (what < 770)
+        answer(w, false);
+    else if (what < 850)
+        read_some(w);
+    else if (what < 920)
+        loaded(w, false);
+    else if (what < 950)
+        purge(w);
+    else if (what < 960)
+        forget_one(w);
+    else if (what < 975)
+        withhold(w);
+    else if (what < 988)
+        set(w);
+    else
+        hold(w);
+    check(w);
+}
+
+/* Everything has gone within a bounded time, once all goes well. */
+static void calm_down(struct world *w)
+{
+    outlet_withhold(w->outlet, w->withheld = OUTLET_NONE);
+    (void)gate_release(outlet_gate(w->outlet));
+    for (unsigned n = 0; document_table_count(w->table) + w->n_batches > 0; n++) {
+        must(n < 1000);
+        w->now_ms += 1000;
+        turn(w);
+        send(w, true, true);
+        answer(w, true);
+        read_some(w);
+        loaded(w, true);
+        check(w);
+    }
+    must(w->n_gone == w->n_in);
+    must(n_done(w) == w->n_in);
+}
+
+/* Its index is gone: nothing goes, nothing is waited for, and all is forgotten. */
+static void give_up_index(struct world *w)
+{
+    unsigned n = 0;
+
+    game_say("the index is gone");
+    outlet_withhold(w->outlet, w->withheld = OUTLET_NONE);
+    outlet_drop(w->outlet);
+    gate_drop(outlet_gate(w->outlet), w->now_ms);
+    while (document_table_count(w->table) + w->n_batches + w->n_parts > 0) {
+        must(++n < 1000);
+        w->now_ms += 1000;
+        forget_all(w);
+        check(w);
+        answer(w, n > 10);
+        loaded(w, true);
+        turn(w);
+        send(w, true, true);
+    }
+    w->now_ms += 1000;
+    turn(w);
+    must(outlet_wait_ms(w->outlet, w->now_ms, true, 1000) == 1000);
+    must(n_done(w) == w->n_in);
+}
+
+static void on_gone(void *ctx, unsigned worker)
+{
+    (void)worker;
+    ((struct world *)ctx)->n_gone++;
+}
+
+static void play(struct game *g)
+{
+    struct world w = {
+        .now_ms = 1000000, .table = document_table_new(), .withheld = OUTLET_NONE};
+
+    random_init(&w.random, g->seed);
+    w.opt = some_options(&w);
+    w.outlet = outlet_new(STR("orders_v2"), &w.opt, g->seed);
+    w.ends = (struct write_ends){.on_gone = on_gone, .ctx = &w};
+    for (size_t i = 0; i < TARGETS; i++)
+        w.targets[i] = a_target("orders_v2");
+    while (game_next(g, &w.random))
+        step(&w);
+    random_init(&w.random, g->seed);
+    if (chance(&w, 20))
+        give_up_index(&w);
+    calm_down(&w);
+    document_table_free(w.table, &w.ends);
+    outlet_free(w.outlet);
+    for (size_t i = 0; i < TARGETS; i++)
+        target_unref(w.targets[i]);
+}
+
+static void whatever_happens_what_goes_is_what_the_model_says(void **state)
+{
+    (void)state;
+    games_play(play, STEPS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whatever_happens_what_goes_is_what_the_model_says),
+    };
+
+    return cmocka_run_group_tests_name("outlet_model", tests, NULL, NULL);
+}

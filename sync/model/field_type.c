@@ -153,6 +153,12 @@ const char *field_engine_type(struct str type, const struct engine *e)
     return other != NULL ? other : row->name;
 }
 
+/* A keyword keeps every digit where the engine has no such number. */
+static const char *big_type(const struct engine *e)
+{
+    return engine_has(e, ENGINE_UNSIGNED_LONG) ? "unsigned_long" : "keyword";
+}
+
 static const char *integer_type(const struct column *c, const struct engine *e)
 {
     static const char *const types[] = {"byte", "short", "integer", "integer", "long"};
@@ -164,8 +170,7 @@ static const char *integer_type(const struct column *c, const struct engine *e)
         return "integer";
     if (c->type != COLUMN_BIGINT)
         return c->type == COLUMN_INT ? "long" : types[i + 1];
-    /* A keyword keeps every digit where the engine has no such number. */
-    return engine_has(e, ENGINE_UNSIGNED_LONG) ? "unsigned_long" : "keyword";
+    return big_type(e);
 }
 
 static const char *json_type(const struct engine *e)
@@ -186,7 +191,7 @@ const char *field_default_type(const struct column *c, const struct engine *e)
     case COLUMN_DECIMAL: return c->precision <= DECIMAL_NUMBER_MAX ? "scaled_float" : "keyword";
     case COLUMN_FLOAT: return "float";
     case COLUMN_DOUBLE: return "double";
-    case COLUMN_BIT: return c->length > 63 ? "unsigned_long" : "long";
+    case COLUMN_BIT: return c->length > 63 ? big_type(e) : "long";
     case COLUMN_YEAR: return "short";
     case COLUMN_DATE:
     case COLUMN_DATETIME:

@@ -61,6 +61,7 @@ delivery_tests = \
 	%D%/test_delivery_mark \
 	%D%/test_delivery_purge \
 	%D%/test_delivery_statistics \
+	%D%/test_engines \
 	%D%/test_signed
 check_PROGRAMS += $(delivery_tests)
 TESTS          += $(delivery_tests)
@@ -74,6 +75,7 @@ tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)

@@ -8,6 +8,7 @@
 #include "tests/fakes/fake_area.h"
 #include "tests/fakes/fake_bulk.h"
 #include "tests/fakes/fake_routes.h"
+#include "tests/fakes/fake_voice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,8 @@ static void put_item(struct bulk *b, const struct fake_bulk_op *op, int status,
     json_write_key(w, action);
     json_open_object(w);
     json_put_string(w, STR("_index"), b->index.ptr == NULL ? b->alias : b->index);
+    if (b->f->voice != NULL && b->f->voice->tells_types)
+        json_put_cstr(w, STR("_type"), "_doc");
     json_put_string(w, STR("_id"), op->op.id);
     json_put_i64(w, STR("status"), status == 0 ? 201 : status); /* 0: a lie is told */
     if (type != NULL)
@@ -268,6 +271,10 @@ static void refuse_whole(const struct bulk *b, struct fake_http_answer *answer)
 
     fake_refuse(answer, r->status, r->type == NULL ? "scripted_exception" : r->type,
                 r->reason == NULL ? "refused by the script" : r->reason);
+    if (r->page != NULL) {
+        buf_clear(&answer->body);
+        buf_append(&answer->body, str_from(r->page));
+    }
     if (r->retry_after_s > 0)
         buf_printf(&answer->headers, "Retry-After: %u\r\n", r->retry_after_s);
     for (size_t i = 0; i < b->parsed.n; i++)

@@ -17,6 +17,7 @@ struct rule {
     unsigned n_seen;
 };
 
+struct map;
 struct zombie;
 
 struct fake_search {
@@ -37,6 +38,8 @@ struct fake_search {
     size_t largest_body;
     const struct fake_key *key; /* of signatures; NULL: none are wanted */
     int64_t ahead_ms;
+    const struct fake_voice *voice; /* NULL: it takes everything */
+    struct map *mappings;           /* of an index: its text, as it was put last */
     uint64_t n_refused;
 };
 

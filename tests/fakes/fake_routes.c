@@ -3,7 +3,10 @@
 #include "tests/fakes/fake_routes.h"
 
 #include "src/base/buf.h"
+#include "src/base/map.h"
 #include "src/json.h"
+#include "tests/fakes/fake_answer.h"
+#include "tests/fakes/fake_voice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,9 @@ static bool is(struct str s, const char *text)
     return str_equal(s, str_from(text));
 }
 
+/* Of a search: nothing was found, and its scroll. */
+#define NO_HITS "{\"_scroll_id\":\"s\",\"timed_out\":false,\"_shards\":{\"failed\":0},\"hits\":{\"hits\":[]}}"
+
 static void acknowledge(struct fake_http_answer *answer)
 {
     buf_append(&answer->body, STR("{\"acknowledged\":true}"));
@@ -44,16 +50,29 @@ static void not_found(struct fake_http_answer *answer)
     fake_refuse(answer, 404, "index_not_found_exception", "no such index");
 }
 
-static void create_index(struct fake_engine *e, struct str index, struct str body,
+static void keep_mapping(struct fake_search *f, struct str index, struct str mapping)
+{
+    struct buf text = {0};
+
+    buf_append(&text, mapping);
+    free(map_put(f->mappings, index, text.ptr));
+}
+
+static void create_index(struct fake_search *f, struct str index, struct str body,
                          struct fake_http_answer *answer)
 {
+    struct fake_engine *e = f->engine;
     struct json_reader j;
     struct str key, raw;
 
+    if (f->voice != NULL && !fake_voice_takes_index(f->voice, body, answer))
+        return;
     if (!fake_engine_create(e, index)) {
         fake_refuse(answer, 400, "resource_already_exists_exception", "index already exists");
         return;
     }
+    if (json_find(body, "/mappings", &raw))
+        keep_mapping(f, index, raw);
     if (json_find(body, "/aliases", &raw)) {
         json_reader_init(&j, raw);
         if (json_enter_object(&j))
@@ -121,9 +140,10 @@ static void get_alias(struct fake_engine *e, struct str alias, struct fake_http_
     json_close_object(&w);
 }
 
-static void get_document(struct fake_engine *e, struct str index, struct str id,
+static void get_document(struct fake_search *f, struct str index, struct str id,
                          struct fake_http_answer *answer)
 {
+    struct fake_engine *e = f->engine;
     const struct str concrete = fake_engine_resolve(e, index);
     struct json_writer w = {.out = &answer->body};
     struct buf body = {0};
@@ -133,6 +153,8 @@ static void get_document(struct fake_engine *e, struct str index, struct str id,
 
     answer->status = found ? 200 : 404;
     json_open_object(&w);
+    if (f->voice != NULL && f->voice->tells_types)
+        json_put_cstr(&w, STR("_type"), "_doc");
     json_put_string(&w, STR("_id"), id);
     json_put_bool(&w, STR("found"), found);
     if (found) {
@@ -151,19 +173,48 @@ static void count(struct fake_engine *e, struct str index, struct fake_http_answ
                fake_engine_count(e, concrete.ptr == NULL ? index : concrete));
 }
 
-static void handle_index(struct fake_engine *e, const struct fake_http_request *req,
+/* {"INDEX": {"mappings": MAPPING}} */
+static void get_mapping(struct fake_search *f, struct str name, struct fake_http_answer *answer)
+{
+    const struct str behind = fake_engine_resolve(f->engine, name);
+    const struct str index = behind.ptr != NULL ? behind : name;
+    const char *mapping = map_find(f->mappings, index);
+
+    if (mapping == NULL)
+        not_found(answer);
+    else
+        buf_printf(&answer->body, "{\"%.*s\":{\"mappings\":%s}}", STR_ARG(index), mapping);
+}
+
+static void put_mapping(struct fake_search *f, struct str index, struct str body,
+                        struct fake_http_answer *answer)
+{
+    if (f->voice != NULL && !fake_voice_takes_mapping(f->voice, body, answer))
+        return;
+    keep_mapping(f, index, body);
+    acknowledge(answer);
+}
+
+static void handle_index(struct fake_search *f, const struct fake_http_request *req,
                          const struct parts *p, struct fake_http_answer *answer)
 {
+    struct fake_engine *e = f->engine;
     const struct str index = p->of[0];
 
     if (is(p->of[1], "_doc"))
-        get_document(e, index, p->of[2], answer);
+        get_document(f, index, p->of[2], answer);
     else if (is(p->of[1], "_count"))
         count(e, index, answer);
+    else if (is(p->of[1], "_mapping") && is(req->method, "PUT"))
+        put_mapping(f, index, req->body, answer);
+    else if (is(p->of[1], "_mapping"))
+        get_mapping(f, index, answer);
+    else if (is(p->of[1], "_search"))
+        buf_append(&answer->body, STR(NO_HITS));
     else if (p->of[1].len > 0)
-        acknowledge(answer); /* _refresh, _settings, _mapping */
+        acknowledge(answer); /* _refresh, _settings, _update */
     else if (is(req->method, "PUT"))
-        create_index(e, index, req->body, answer);
+        create_index(f, index, req->body, answer);
     else if (is(req->method, "DELETE") && fake_engine_delete(e, index))
         acknowledge(answer);
     else if (fake_engine_exists(e, index) || fake_engine_resolve(e, index).ptr != NULL)
@@ -275,16 +326,27 @@ static void handle_script(struct fake_search *f, const struct fake_http_request 
     }
 }
 
+static void greet(struct fake_search *f, struct fake_http_answer *answer)
+{
+    fake_search_lock(f);
+    buf_append(&answer->body,
+               str_from(f->voice != NULL ? f->voice->greeting : fake_opensearch_2.greeting));
+    fake_search_unlock(f);
+}
+
 void fake_routes_handle(struct fake_search *f, const struct fake_http_request *req,
                         struct fake_http_answer *answer)
 {
     const struct parts p = parts_of(req->path);
 
     if (p.of[0].len == 0) {
-        buf_append(&answer->body, STR("{\"version\":{\"distribution\":\"opensearch\","
-                                      "\"number\":\"2.19.5\"}}"));
+        greet(f, answer);
     } else if (is(p.of[0], "_fake")) {
         handle_script(f, req, &p, answer);
+    } else if (is(p.of[0], "_search")) {
+        buf_append(&answer->body, STR(NO_HITS)); /* of a scroll, or that it is ended */
+    } else if (is(p.of[0], "_cat")) {
+        buf_append(&answer->body, STR("[{\"node\":\"n\",\"disk.percent\":\"40\"}]"));
     } else if (is(p.of[0], "_cluster")) {
         buf_append(&answer->body, STR("{\"status\":\"green\"}"));
     } else {
@@ -295,7 +357,7 @@ void fake_routes_handle(struct fake_search *f, const struct fake_http_request *r
         else if (is(p.of[0], "_alias"))
             get_alias(e, p.of[1], answer);
         else
-            handle_index(e, req, &p, answer);
+            handle_index(f, req, &p, answer);
         fake_search_unlock(f);
     }
 }

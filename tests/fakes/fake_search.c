@@ -3,10 +3,12 @@
 #include "tests/fakes/fake_search.h"
 
 #include "src/base/clock.h"
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "tests/fakes/fake_answer.h"
 #include "tests/fakes/fake_routes.h"
 #include "tests/fakes/fake_signature.h"
+#include "tests/fakes/fake_voice.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -33,6 +35,18 @@ static void lock(struct fake_search *f)
     fake_answer_raise_zombies(f);
 }
 
+static bool is_understood(struct fake_search *f, const struct fake_http_request *req,
+                          struct fake_http_answer *answer)
+{
+    lock(f);
+
+    const bool ok = f->voice == NULL || fake_voice_takes(f->voice, req, answer);
+
+    f->n_refused += !ok;
+    pthread_mutex_unlock(&f->lock);
+    return ok;
+}
+
 static bool is_signed(struct fake_search *f, const struct fake_http_request *req,
                       struct fake_http_answer *answer)
 {
@@ -53,7 +67,7 @@ static void handle(void *ctx, const struct fake_http_request *req,
     static const struct str bulk = STR("/_bulk");
     struct fake_search *f = ctx;
 
-    if (!is_signed(f, req, answer))
+    if (!is_signed(f, req, answer) || !is_understood(f, req, answer))
         return;
     if (req->path.len >= bulk.len &&
         memcmp(req->path.ptr + req->path.len - bulk.len, bulk.ptr, bulk.len) == 0) {
@@ -74,6 +88,13 @@ void fake_search_want_signatures(struct fake_search *f, const struct fake_key *k
     lock(f);
     f->key = key;
     f->ahead_ms = ahead_ms;
+    pthread_mutex_unlock(&f->lock);
+}
+
+void fake_search_speak(struct fake_search *f, const struct fake_voice *voice)
+{
+    lock(f);
+    f->voice = voice;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -98,6 +119,7 @@ void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule)
     r->is.id = keep_text(f, rule->id);
     r->is.type = keep_text(f, rule->type);
     r->is.reason = keep_text(f, rule->reason);
+    r->is.page = keep_text(f, rule->page);
     while (*at != NULL)
         at = &(*at)->next;
     *at = r;
@@ -123,6 +145,7 @@ struct fake_search *fake_search_start(uint16_t port)
     pthread_mutex_init(&f->lock, NULL);
     f->engine = fake_engine_new();
     f->strings = arena_new();
+    f->mappings = map_new();
     f->http = fake_http_start(port, handle, f);
     snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%u", fake_http_port(f->http));
     return f;
@@ -134,6 +157,7 @@ void fake_search_stop(struct fake_search *f)
     fake_search_clear_rules(f);
     fake_answer_forget_zombies(f);
     fake_engine_free(f->engine);
+    map_free(f->mappings, free);
     arena_free(f->strings);
     free(f->items);
     pthread_mutex_destroy(&f->lock);

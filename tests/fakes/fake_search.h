@@ -55,6 +55,7 @@ struct fake_rule {
     const char *id; /* of the item (FAKE_ANSWER) or any in the request (FAKE_STATUS) */
     int status;     /* 0: nothing is refused */
     const char *type, *reason;
+    const char *page; /* FAKE_STATUS: the whole body instead, as a proxy's */
     unsigned retry_after_s;
 };
 
@@ -74,6 +75,10 @@ void fake_search_delete(struct fake_search *f, const char *index);
 struct fake_key;
 void fake_search_want_signatures(struct fake_search *f, const struct fake_key *key,
                                  int64_t ahead_ms);
+/* From now on it is this engine in all that it says and refuses; at first it is an OpenSearch
+ * 2.19 that takes everything.  The voice must live as long as f. */
+struct fake_voice;
+void fake_search_speak(struct fake_search *f, const struct fake_voice *voice);
 /* Requests of any kind that were refused, for their signature or by the voice. */
 uint64_t fake_search_refused(struct fake_search *f);
 

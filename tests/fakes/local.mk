@@ -8,7 +8,8 @@ libfakesearch_a_SOURCES = \
 	%D%/fake_http.c   %D%/fake_http.h \
 	%D%/fake_routes.c %D%/fake_routes.h \
 	%D%/fake_search.c %D%/fake_search.h \
-	%D%/fake_signature.c %D%/fake_signature.h
+	%D%/fake_signature.c %D%/fake_signature.h \
+	%D%/fake_voice.c %D%/fake_voice.h
 
 check_PROGRAMS += %D%/fake_search
 tests_fakes_fake_search_SOURCES = %D%/fake_search_main.c

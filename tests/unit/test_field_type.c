@@ -137,6 +137,7 @@ static void old_engines_get_what_they_have(void **state)
     assert_mapping("bigint(20) unsigned", NULL, &old, "{\"type\":\"keyword\"}");
     assert_mapping("json", NULL, &old, "{\"type\":\"object\",\"dynamic\":true}");
     assert_mapping("bigint(20) unsigned", NULL, &newest, "{\"type\":\"unsigned_long\"}");
+    assert_mapping("bit(64)", NULL, &older, "{\"type\":\"keyword\"}");
     assert_mapping("json", NULL, &older, "{\"type\":\"object\",\"dynamic\":true}");
 }
 

@@ -48,7 +48,7 @@ static bool log_end_after(const struct load_run_options *opt, const struct read_
 {
     struct mysql_conn *conn = NULL;
 
-    if (!l->replica)
+    if (!l->replica && l->conn != NULL)
         return log_end_at(opt, l->conn, version, err);
 
     const bool ok = known_server_open(opt->known, &opt->server->options, &conn, err) &&
@@ -131,23 +131,70 @@ static struct load_part part_to_read(const struct load_run_options *opt, struct 
     return part;
 }
 
+/* All from one read. */
+static bool load_at_once(struct read_links *l, struct load_batch *b,
+                         const struct load_part *part, struct err *err)
+{
+    struct loaded *out = arena_alloc(b->arena, part->n, sizeof(*out));
+    struct err ignored = {0};
+    uint64_t stamp;
+
+    if (!read_links_open(l, b->target->plan, part->at_least, &stamp, err))
+        return false;
+
+    const bool read = load_keys(l->conns, b, part, out, err);
+
+    if (!read_links_end(l, read ? err : &ignored)) {
+        read_links_close(l);
+        return false;
+    }
+    for (size_t i = 0; read && i < part->n; i++)
+        fill_item(part->items[i], &out[i], stamp);
+    return read;
+}
+
+static struct load_part cut(const struct load_part *part, size_t from, size_t n)
+{
+    return (struct load_part){part->items + from, part->keys + from, n, part->at_least};
+}
+
+/*
+ * What the server refuses to read it may refuse for one row of them all (a condition or a size
+ * beyond a limit): the others are not to share its fate.
+ */
+static bool load_apart(struct read_links *l, struct load_batch *b, const struct load_part *part,
+                       struct err *err)
+{
+    if (load_at_once(l, b, part, err))
+        return true;
+    if (err->kind != ERR_REJECT)
+        return false;
+    if (part->n > 1) {
+        const struct load_part first = cut(part, 0, part->n / 2),
+                               second = cut(part, first.n, part->n - first.n);
+
+        return load_apart(l, b, &first, err) && load_apart(l, b, &second, err);
+    }
+    part->items[0]->failed = true;
+    part->items[0]->err = *err;
+    return true;
+}
+
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err)
 {
-    struct reading *from = b->target->plan;
     const struct load_part part = part_to_read(opt, b);
-    struct loaded *out = arena_alloc(b->arena, part.n, sizeof(*out));
-    uint64_t stamp;
 
     if (part.n == 0)
         return true;
-    if (!read_links_open(l, from, part.at_least, &stamp, err) ||
-        !load_keys(l->conns, b, &part, out, err) || !read_links_end(l, err))
+    if (!load_apart(l, b, &part, err))
         return false;
-    for (size_t i = 0; i < part.n; i++)
-        fill_item(part.items[i], &out[i], stamp);
     FAILPOINT(keys_loaded);
-    return keep_gone(opt, l, b, err);
+    if (keep_gone(opt, l, b, err))
+        return true;
+    if (err->kind == ERR_REJECT) /* it says nothing of the documents */
+        err->kind = ERR_RETRY;
+    return false;
 }
 
 void load_run_fail(struct load_batch *b, const struct err *why)

@@ -25,7 +25,10 @@ struct load_run_options { /* all borrowed */
     struct cascades *cascades; /* knows whether others go with rows that are gone */
 };
 
-/* Fill the batch's items, all from one read. */
+/*
+ * Fill the batch's items, all from one read; from several where the server refuses to read some of
+ * them, which are marked as failed with ERR_REJECT.  False: never ERR_REJECT.
+ */
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err) MUST_CHECK;
 /*

@@ -83,7 +83,7 @@ static bool open_foreign(struct read_links *l, struct str topic, struct mysql_co
     return true;
 }
 
-bool read_links_open(struct read_links *l, const struct reading *from, uint64_t at_least,
+static bool open_all(struct read_links *l, const struct reading *from, uint64_t at_least,
                      uint64_t *stamp, struct err *err)
 {
     l->n_conns = plan_n_topics(from->plan);
@@ -97,11 +97,25 @@ bool read_links_open(struct read_links *l, const struct reading *from, uint64_t 
     return true;
 }
 
+/* A password that was changed, or an account that is locked, may be right again soon. */
+static bool not_now(struct err *err)
+{
+    if (err->kind == ERR_REJECT)
+        err->kind = ERR_RETRY;
+    return false;
+}
+
+bool read_links_open(struct read_links *l, const struct reading *from, uint64_t at_least,
+                     uint64_t *stamp, struct err *err)
+{
+    return open_all(l, from, at_least, stamp, err) || not_now(err);
+}
+
 bool read_links_end(struct read_links *l, struct err *err)
 {
     for (size_t i = 0; i < l->n_conns; i++)
         if (!read_view_close(l->conns[i], err))
-            return false;
+            return not_now(err);
     return true;
 }
 

@@ -32,10 +32,11 @@ struct read_links {
 };
 
 /* Open the reads that documents of `from` are made of; *stamp as of read_link_open().  ERR_RETRY
- * names the topic that keeps it from that. */
+ * names the topic that keeps it from that.  Never ERR_REJECT: that a server does not let us in
+ * says nothing of a document. */
 bool read_links_open(struct read_links *l, const struct reading *from, uint64_t at_least,
                      uint64_t *stamp, struct err *err) MUST_CHECK;
-/* The reads are over. */
+/* The reads are over.  Never ERR_REJECT. */
 bool read_links_end(struct read_links *l, struct err *err) MUST_CHECK;
 
 /* The connections are of no use any more: the next read opens others. */

@@ -1,5 +1,6 @@
 """A document that the engine refuses is kept with its reason; the rest goes through."""
 from servers import Engine, Failed, wait_until
+from world import PASSWORD
 
 
 def followed(w, **config):
@@ -158,3 +159,33 @@ def test_a_row_leaves_its_document_when_its_new_key_makes_no_id_and_gets_one_whe
         w.equal(daemon)
         if sorted(key for key, _, _ in w.engine.documents(w.index("part"))) != found:
             raise Failed(f"after {statement} there are other documents than {found}")
+
+
+def test_a_row_that_cannot_be_read_takes_no_other_documents_with_it(w):
+    """The server refuses the whole statement for one row: unsigned numbers have nothing below 0."""
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, had INT UNSIGNED, used INT UNSIGNED)",
+          "INSERT INTO part VALUES " + ",".join(f"({i}, 10, 0)" for i in range(20)))
+    daemon = w.follow(w.definitions({"table": "part", "filter": "had - used > 0"}))
+    w.sql("UPDATE part SET used = IF(id = 7, 11, 1)")
+    wait_until("the others", lambda: sum(d["used"] == 1 for _, d, _ in w.engine.documents(w.index("part"))) == 19)
+    wait_until("a dead letter", lambda: letters(daemon))
+    if [x["doc_id"] for x in letters(daemon)] != ["7"] or "out of range" not in str(letters(daemon)):
+        raise Failed(f"the dead letters are {letters(daemon)}")
+    w.sql("UPDATE part SET used = 2 WHERE id = 7")
+    w.equal(daemon)
+    wait_until("the letter is gone", lambda: not letters(daemon), 10)
+
+
+def test_while_the_server_does_not_let_us_in_documents_wait(w):
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, a INT)", "INSERT INTO part VALUES (1, 1), (2, 1)")
+    daemon = w.follow(w.definitions({"table": "part", "filter": "a < 9"}))
+    w.sql("UPDATE part SET a = 2")
+    w.equal(daemon)
+    w.sql("ALTER USER millrace@'127.0.0.1' IDENTIFIED BY 'another'",
+          *(f"KILL {row[0]}" for row in w.sql("SELECT id FROM information_schema.processlist WHERE user = 'millrace'"
+                                              " AND command NOT LIKE 'Binlog%'")), "UPDATE part SET a = 3 WHERE id = 1")
+    wait_until("a read fails", lambda: "documents could not be read again" in daemon.log_tail(10**6))
+    w.sql(f"ALTER USER millrace@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'", "UPDATE part SET a = 3 WHERE id = 2")
+    w.equal(daemon)
+    if letters(daemon):
+        raise Failed(f"there are dead letters: {letters(daemon)}")

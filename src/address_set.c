@@ -7,7 +7,7 @@
 #include "src/base/mem.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +18,21 @@ struct address {
     char *url;
     char *name;
     struct backoff backoff;
+    bool is_seed;
+    bool takes_turns;
     bool aside;
     bool on_trial;  /* a request is finding out whether it works again */
     int64_t due_ms; /* when it may be tried, while aside */
 };
 
 struct address_set {
-    struct address *items;
+    pthread_mutex_t lock;
+    /* All guarded by lock.  An address is never freed before the set, as requests and messages
+     * have it; one that comes back is the same again. */
+    struct address **items;
     size_t n;
     size_t next;
+    uint64_t n_failures;
     struct random random;
 };
 
@@ -69,19 +75,30 @@ static char *without_user(const char *url)
     return name;
 }
 
+static struct address *add(struct address_set *s, const char *url)
+{
+    struct address *a = mem_alloc(1, sizeof(*a));
+
+    a->url = tidy(url);
+    a->name = without_user(a->url);
+    a->backoff = (struct backoff){.base_ms = ASIDE_BASE_MS, .max_ms = ASIDE_MAX_MS};
+    s->items = mem_resize(s->items, s->n + 1, sizeof(struct address *));
+    s->items[s->n++] = a;
+    return a;
+}
+
 struct address_set *address_set_new(const char *const *urls, size_t n)
 {
     struct address_set *s = mem_alloc(1, sizeof(*s));
 
     assert(n > 0);
-    s->items = mem_alloc(n, sizeof(*s->items));
-    s->n = n;
+    pthread_mutex_init(&s->lock, NULL);
     random_init_system(&s->random);
     for (size_t i = 0; i < n; i++) {
-        s->items[i].url = tidy(urls[i]);
-        s->items[i].name = without_user(s->items[i].url);
-        s->items[i].backoff =
-            (struct backoff){.base_ms = ASIDE_BASE_MS, .max_ms = ASIDE_MAX_MS};
+        struct address *a = add(s, urls[i]);
+
+        a->is_seed = true;
+        a->takes_turns = true;
     }
     return s;
 }
@@ -91,11 +108,18 @@ void address_set_free(struct address_set *s)
     if (s == NULL)
         return;
     for (size_t i = 0; i < s->n; i++) {
-        free(s->items[i].url);
-        free(s->items[i].name);
+        free(s->items[i]->url);
+        free(s->items[i]->name);
+        free(s->items[i]);
     }
     free(s->items);
+    pthread_mutex_destroy(&s->lock);
     free(s);
+}
+
+static bool is_used(const struct address *a)
+{
+    return a->takes_turns || a->is_seed;
 }
 
 /* Of two that are aside: is a the better guess? */
@@ -106,26 +130,49 @@ static bool is_better(const struct address *a, const struct address *b)
     return a->due_ms < b->due_ms;
 }
 
-static size_t choose(const struct address_set *s, int64_t now_ms)
+/* The next one that may be used now, of those that take turns or of the others; n: none. */
+static size_t choose_of(const struct address_set *s, bool takes_turns, int64_t now_ms)
 {
-    size_t best = s->next;
+    for (size_t k = 0; k < s->n; k++) {
+        const size_t i = (s->next + k) % s->n;
+        const struct address *a = s->items[i];
+
+        if (is_used(a) && a->takes_turns == takes_turns && (!a->aside || a->due_ms <= now_ms))
+            return i;
+    }
+    return s->n;
+}
+
+/* All are aside: the best guess. */
+static size_t choose_aside(const struct address_set *s)
+{
+    size_t best = s->n;
 
     for (size_t k = 0; k < s->n; k++) {
-        size_t i = (s->next + k) % s->n;
-        const struct address *a = &s->items[i];
+        const size_t i = (s->next + k) % s->n;
 
-        if (!a->aside || a->due_ms <= now_ms)
-            return i;
-        if (is_better(a, &s->items[best]))
+        if (is_used(s->items[i]) &&
+            (best == s->n || is_better(s->items[i], s->items[best])))
             best = i;
     }
     return best;
 }
 
+static size_t choose(const struct address_set *s, int64_t now_ms)
+{
+    size_t i = choose_of(s, true, now_ms);
+
+    if (i == s->n)
+        i = choose_of(s, false, now_ms);
+    return i < s->n ? i : choose_aside(s);
+}
+
 size_t address_set_pick(struct address_set *s, int64_t now_ms)
 {
-    size_t i = choose(s, now_ms);
-    struct address *a = &s->items[i];
+    pthread_mutex_lock(&s->lock);
+
+    const size_t i = choose(s, now_ms);
+    struct address *a = s->items[i];
 
     s->next = (i + 1) % s->n;
     if (a->aside) {
@@ -133,50 +180,135 @@ size_t address_set_pick(struct address_set *s, int64_t now_ms)
         a->on_trial = true;
         a->due_ms = now_ms + ASIDE_MAX_MS;
     }
+    pthread_mutex_unlock(&s->lock);
     return i;
 }
 
 void address_set_worked(struct address_set *s, size_t i)
 {
-    struct address *a = &s->items[i];
+    pthread_mutex_lock(&s->lock);
+
+    struct address *a = s->items[i];
 
     a->aside = false;
     a->on_trial = false;
     backoff_reset(&a->backoff);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void address_set_failed(struct address_set *s, size_t i, int64_t now_ms)
 {
-    struct address *a = &s->items[i];
+    pthread_mutex_lock(&s->lock);
+
+    struct address *a = s->items[i];
 
     /* Of many requests that break off together, one counts. */
-    if (a->aside && !a->on_trial)
-        return;
-    a->aside = true;
-    a->on_trial = false;
-    a->due_ms = now_ms + backoff_next_ms(&a->backoff, &s->random);
+    if (!a->aside || a->on_trial) {
+        s->n_failures += !a->aside;
+        a->aside = true;
+        a->on_trial = false;
+        a->due_ms = now_ms + backoff_next_ms(&a->backoff, &s->random);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
-size_t address_set_count(const struct address_set *s)
+static struct address *find(const struct address_set *s, const char *url)
 {
-    return s->n;
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->items[i]->url, url) == 0)
+            return s->items[i];
+    return NULL;
 }
 
-size_t address_set_healthy(const struct address_set *s)
+/* One that was not in use is only heard of: a first request shows whether it can be reached. */
+static struct address *find_or_add(struct address_set *s, const char *url, int64_t now_ms)
+{
+    char *tidied = tidy(url);
+    struct address *a = find(s, tidied);
+
+    if (a == NULL)
+        a = add(s, tidied);
+    if (!is_used(a)) {
+        a->aside = true;
+        a->on_trial = false;
+        a->due_ms = now_ms;
+        backoff_reset(&a->backoff);
+    }
+    free(tidied);
+    return a;
+}
+
+bool address_set_found(struct address_set *s, const char *const *urls, size_t n, int64_t now_ms)
+{
+    pthread_mutex_lock(&s->lock);
+
+    struct address **found = mem_alloc(n > 0 ? n : 1, sizeof(struct address *));
+    bool changed = false;
+
+    for (size_t i = 0; i < n; i++)
+        found[i] = find_or_add(s, urls[i], now_ms);
+    for (size_t k = 0; k < s->n; k++) {
+        struct address *a = s->items[k];
+        bool takes_turns = n == 0 && a->is_seed;
+
+        for (size_t i = 0; i < n; i++)
+            takes_turns |= found[i] == a;
+        changed |= takes_turns != a->takes_turns;
+        a->takes_turns = takes_turns;
+    }
+    free(found);
+    pthread_mutex_unlock(&s->lock);
+    return changed;
+}
+
+size_t address_set_count(struct address_set *s)
 {
     size_t n = 0;
 
+    pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->n; i++)
-        n += !s->items[i].aside;
+        n += is_used(s->items[i]);
+    pthread_mutex_unlock(&s->lock);
     return n;
 }
 
-const char *address_set_url(const struct address_set *s, size_t i)
+size_t address_set_healthy(struct address_set *s)
 {
-    return s->items[i].url;
+    size_t n = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->n; i++)
+        n += is_used(s->items[i]) && !s->items[i]->aside;
+    pthread_mutex_unlock(&s->lock);
+    return n;
 }
 
-const char *address_set_name(const struct address_set *s, size_t i)
+uint64_t address_set_failures(struct address_set *s)
 {
-    return s->items[i].name;
+    pthread_mutex_lock(&s->lock);
+
+    const uint64_t n = s->n_failures;
+
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+static const struct address *item(struct address_set *s, size_t i)
+{
+    pthread_mutex_lock(&s->lock);
+
+    const struct address *a = s->items[i];
+
+    pthread_mutex_unlock(&s->lock);
+    return a;
+}
+
+const char *address_set_url(struct address_set *s, size_t i)
+{
+    return item(s, i)->url;
+}
+
+const char *address_set_name(struct address_set *s, size_t i)
+{
+    return item(s, i)->name;
 }

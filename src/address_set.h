@@ -3,16 +3,20 @@
  *
  * Healthy addresses take turns.  One that failed is put aside, longer each time (1 to 30 s,
  * with jitter), and then tried by a single request.  When all are aside, the one that is due
- * first is used all the same: the caller's own backoff paces that.  Pure: the caller says what
- * time it is.
+ * first is used all the same: the caller's own backoff paces that.
  *
- * @thread one at a time
+ * Those that it is made with, the seeds, stay for ever.  Others may be found later: they then
+ * take the turns, each after a first request that worked, and a seed that is not among them
+ * only helps out while none of them can be used.  Without I/O: the caller says what time it is.
+ *
+ * @thread any (locked inside)
  */
 #ifndef SRC_ADDRESS_SET_H
 #define SRC_ADDRESS_SET_H
 
 #include "src/base/base.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,15 +27,27 @@ struct address_set *address_set_new(const char *const *urls,
                                     size_t n) RETURNS_NONNULL MUST_CHECK;
 void address_set_free(struct address_set *s); /* NULL is fine */
 
-/* The address for the next request. */
+/* The address for the next request; it ends in address_set_worked() or address_set_failed(). */
 size_t address_set_pick(struct address_set *s, int64_t now_ms);
 void address_set_worked(struct address_set *s, size_t i);
 void address_set_failed(struct address_set *s, size_t i, int64_t now_ms);
 
-size_t address_set_count(const struct address_set *s);
-size_t address_set_healthy(const struct address_set *s);
-const char *address_set_url(const struct address_set *s, size_t i);
+/*
+ * These n URLs are the cluster's addresses now; 0: the seeds.  One that was known keeps its
+ * health.  True when that changes which addresses take turns.
+ */
+bool address_set_found(struct address_set *s, const char *const *urls, size_t n,
+                       int64_t now_ms);
+
+/* How many there are to try: those that take turns, and the seeds. */
+size_t address_set_count(struct address_set *s);
+/* Of those, how many are not put aside. */
+size_t address_set_healthy(struct address_set *s);
+/* How often one that was healthy has failed. */
+uint64_t address_set_failures(struct address_set *s);
+/* Both live as long as the set. */
+const char *address_set_url(struct address_set *s, size_t i);
 /* The URL without user and password, for messages. */
-const char *address_set_name(const struct address_set *s, size_t i);
+const char *address_set_name(struct address_set *s, size_t i);
 
 #endif

@@ -12,6 +12,7 @@
 #include "src/mysql.h"
 #include "src/search.h"
 #include "src/search_access.h"
+#include "src/search_sniff.h"
 #include "src/store.h"
 #include "src/store_address.h"
 #include "web/listen.h"
@@ -29,6 +30,7 @@ struct app {
     struct file_lock *lock; /* of the data folder; a SQLite store has its own */
     struct store *store;
     struct search *search;
+    struct search_sniff *sniff; /* or NULL */
     struct coordinator *coordinator;
     bool started; /* the coordinator */
     struct buf config_json;
@@ -152,8 +154,12 @@ static bool open_search(struct app *app, struct err *err)
     struct search_access access;
     const bool ok = search_access_open(&access, app->c, err);
 
-    if (ok)
+    if (ok) {
         app->search = search_new(&access.options);
+        if (configuration_bool(app->c, "search.sniff"))
+            app->sniff = search_sniff_start(
+                app->search, configuration_number(app->c, "search.sniff_interval"));
+    }
     search_access_close(&access);
     return ok;
 }
@@ -290,6 +296,7 @@ void app_close(struct app *app)
     app_stop(app);
     if (app->coordinator != NULL)
         coordinator_close(app->coordinator);
+    search_sniff_stop(app->sniff);
     search_free(app->search);
     store_close(app->store);
     file_lock_release(app->lock);

@@ -13,12 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct address_set;
 struct sigv4_key;
 
 /* Strings are copied. */
 struct http_options {
     const char *const *urls; /* "http://host:9200", "https://host/prefix"; at least one */
     size_t n_urls;
+    struct address_set *addresses; /* in place of urls: shared, outlives the client; or NULL */
     const char *user; /* basic authentication, or NULL */
     const char *password;
     const char *api_key;              /* "Authorization: ApiKey ...", or NULL */
@@ -48,7 +50,7 @@ struct http_result {
     int64_t retry_after_ms; /* -1: the answer does not say */
     int64_t took_ms;
     const char
-        *address;   /* as configured, without user and password; lives as long as the client */
+        *address;   /* as configured, without user and password; lives as long as the addresses */
     struct err err; /* unless HTTP_ANSWERED: ERR_RETRY, names the address and the fix */
 };
 

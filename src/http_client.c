@@ -23,6 +23,8 @@
 
 struct http_client {
     struct http_options opt; /* complete; its strings are ours, its URLs are the addresses' */
+    struct address_set *addresses;
+    bool owns_addresses;
 
     /* The polling thread's. */
     CURLM *multi;
@@ -31,9 +33,7 @@ struct http_client {
     size_t n_running;
 
     pthread_mutex_t lock;
-    /* All guarded by lock. */
-    struct address_set *addresses;
-    struct http_exchange *idle_calls; /* each with its own connection */
+    struct http_exchange *idle_calls; /* guarded by lock; each with its own connection */
 };
 
 static void init_curl(void)
@@ -92,7 +92,9 @@ struct http_client *http_client_new(const struct http_options *opt)
 
     pthread_once(&once, init_curl);
     c->opt = complete(opt);
-    c->addresses = address_set_new(opt->urls, opt->n_urls);
+    c->owns_addresses = opt->addresses == NULL;
+    c->addresses =
+        c->owns_addresses ? address_set_new(opt->urls, opt->n_urls) : opt->addresses;
     pthread_mutex_init(&c->lock, NULL);
     c->multi = curl_multi_init();
     if (c->multi == NULL) {
@@ -129,7 +131,8 @@ void http_client_free(struct http_client *c)
     free_list(c->idle);
     free_list(c->idle_calls);
     curl_multi_cleanup(c->multi);
-    address_set_free(c->addresses);
+    if (c->owns_addresses)
+        address_set_free(c->addresses);
     pthread_mutex_destroy(&c->lock);
     free_options(&c->opt);
     free(c);
@@ -166,9 +169,7 @@ static struct http_exchange *take(struct http_exchange **list)
 
 static const char *pick_address(struct http_client *c, struct http_exchange *x)
 {
-    pthread_mutex_lock(&c->lock);
     x->address = address_set_pick(c->addresses, clock_mono_ms());
-    pthread_mutex_unlock(&c->lock);
     return address_set_url(c->addresses, x->address);
 }
 
@@ -185,12 +186,10 @@ static void end_exchange(struct http_client *c, struct http_exchange *x, CURLcod
                          struct http_result *result)
 {
     http_exchange_end(x, code, address_set_name(c->addresses, x->address), result);
-    pthread_mutex_lock(&c->lock);
     if (is_address_fault(result))
         address_set_failed(c->addresses, x->address, clock_mono_ms());
     else
         address_set_worked(c->addresses, x->address);
-    pthread_mutex_unlock(&c->lock);
 }
 
 static bool may_repeat(const struct http_request *req, const struct http_result *result)
@@ -316,10 +315,5 @@ size_t http_client_pending(const struct http_client *c)
 
 size_t http_client_healthy(struct http_client *c)
 {
-    pthread_mutex_lock(&c->lock);
-
-    size_t n = address_set_healthy(c->addresses);
-
-    pthread_mutex_unlock(&c->lock);
-    return n;
+    return address_set_healthy(c->addresses);
 }

@@ -53,7 +53,7 @@ void http_client_set_connections(struct http_client *c, unsigned max);
 /* Submitted, and not ended yet.  @thread poll's */
 size_t http_client_pending(const struct http_client *c);
 
-/* How many addresses may be used now, of n_urls.  @thread any */
+/* How many addresses may be used now.  @thread any */
 size_t http_client_healthy(struct http_client *c);
 
 #endif

@@ -17,6 +17,8 @@ libservice_a_SOURCES = \
 	%D%/refusal.c %D%/refusal.h \
 	%D%/search.c %D%/search.h %D%/search_index.c \
 	%D%/search_pages.c %D%/search_pages.h \
+	%D%/search_nodes.c %D%/search_nodes.h \
+	%D%/search_sniff.c %D%/search_sniff.h \
 	%D%/setting.c %D%/setting.h %D%/setting_table.c \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_read.c %D%/yaml_read.h

@@ -2,6 +2,7 @@
 
 #include "src/search.h"
 
+#include "src/address_set.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/histogram.h"
@@ -20,6 +21,7 @@
 
 struct search {
     struct search_options opt; /* our own copies */
+    struct address_set *addresses;
     struct http_client *client;
     struct statistic queries, failed_queries;
     struct histogram query_us;
@@ -76,8 +78,7 @@ static void free_options(struct search_options *opt)
 struct http_client *search_new_client(const struct search *s)
 {
     return http_client_new(&(struct http_options){
-        .urls = s->opt.urls,
-        .n_urls = s->opt.n_urls,
+        .addresses = s->addresses,
         .user = s->opt.user,
         .password = s->opt.password,
         .api_key = s->opt.api_key,
@@ -96,6 +97,7 @@ struct search *search_new(const struct search_options *opt)
     struct search *s = mem_alloc(1, sizeof(*s));
 
     s->opt = copy_options(opt);
+    s->addresses = address_set_new(opt->urls, opt->n_urls);
     s->client = search_new_client(s);
     s->version = mem_copy("");
     pthread_mutex_init(&s->lock, NULL);
@@ -107,6 +109,7 @@ void search_free(struct search *s)
     if (s == NULL)
         return;
     http_client_free(s->client);
+    address_set_free(s->addresses);
     pthread_mutex_destroy(&s->lock);
     free_options(&s->opt);
     free(s->version);
@@ -141,6 +144,11 @@ void search_put_statistics(const struct search *s, struct json_writer *w)
     statistic_put(w, STR("queries"), &s->queries, now_ms);
     statistic_put(w, STR("failed_queries"), &s->failed_queries, now_ms);
     statistic_put_times(w, STR("query_seconds"), &s->query_us, 1e6);
+}
+
+struct address_set *search_addresses(const struct search *s)
+{
+    return s->addresses;
 }
 
 const struct search_options *search_get_options(const struct search *s)

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct address_set;
 struct buf;
 struct http_client;
 struct json_writer;
@@ -42,6 +43,8 @@ struct search_options {
 struct search *search_new(const struct search_options *opt) RETURNS_NONNULL MUST_CHECK;
 void search_free(struct search *s);
 const struct search_options *search_get_options(const struct search *s);
+/* Shared by all of its clients, also what is learned of their health. */
+struct address_set *search_addresses(const struct search *s) RETURNS_NONNULL;
 /* A client of its own for bulk requests, with the same addresses, rights and TLS; s must outlive
  * it. */
 struct http_client *search_new_client(const struct search *s) RETURNS_NONNULL MUST_CHECK;

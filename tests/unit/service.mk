@@ -11,6 +11,8 @@ unit_tests += \
 	%D%/test_problem \
 	%D%/test_refusal \
 	%D%/test_search \
+	%D%/test_search_nodes \
+	%D%/test_search_sniff \
 	%D%/test_secret_file \
 	%D%/test_sigv4 \
 	%D%/test_yaml
@@ -22,6 +24,8 @@ tests_unit_test_metric_LDADD      = $(service_test_ldadd)
 tests_unit_test_problem_LDADD     = $(service_test_ldadd)
 tests_unit_test_refusal_LDADD     = $(service_test_ldadd)
 tests_unit_test_search_LDADD      = libtinyhttp.a $(service_test_ldadd)
+tests_unit_test_search_nodes_LDADD = $(service_test_ldadd)
+tests_unit_test_search_sniff_LDADD = libtinyhttp.a $(service_test_ldadd)
 tests_unit_test_secret_file_LDADD = $(service_test_ldadd)
 tests_unit_test_sigv4_LDADD       = $(service_test_ldadd)
 tests_unit_test_yaml_LDADD        = $(service_test_ldadd)

@@ -330,15 +330,30 @@ static const struct {
     {CURLE_SEND_FAIL_REWIND, "a kept connection broke while the request was being sent"},
 };
 
+/* The server says so in an alert, often only when its answer is read. */
+static bool is_our_certificate(const char *reason)
+{
+    return strstr(reason, "alert") != NULL &&
+           (strstr(reason, "ertificate") != NULL || strstr(reason, "unknown ca") != NULL);
+}
+
+static const char *fix_of(CURLcode code, const char *reason)
+{
+    if (is_our_certificate(reason))
+        return "the server wants a certificate of ours that it trusts: check search.cert_file "
+               "and search.key_file";
+    for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
+        if (fixes[i].code == code)
+            return fixes[i].fix;
+    return NULL;
+}
+
 static void explain(struct http_exchange *x, CURLcode code, const char *address,
                     struct err *err)
 {
     const char *reason = x->reason[0] != '\0' ? x->reason : curl_easy_strerror(code);
-    const char *fix = NULL;
+    const char *fix = fix_of(code, reason);
 
-    for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
-        if (fixes[i].code == code)
-            fix = fixes[i].fix;
     if (x->answer_too_long)
         err_set_code(err, ERR_RETRY, "curl", (int)code,
                      "%s: the answer is longer than %zu bytes", address, x->answer_max);

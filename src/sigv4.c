@@ -3,6 +3,7 @@
 #include "src/sigv4.h"
 
 #include "src/base/buf.h"
+#include "src/base/hex.h"
 #include "src/base/mem.h"
 
 #include <assert.h>
@@ -130,25 +131,14 @@ struct pair {
     struct buf name, value; /* encoded */
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)tolower((unsigned char)c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* However it was written in the query, encoded as it has to be. */
 static void append_normal(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
+        const int byte = s.ptr[i] == '%' && i + 2 < s.len ? hex_byte(s, i + 1) : -1;
+        const char c = byte >= 0 ? (char)byte : s.ptr[i];
 
-        if (c == '%' && i + 2 < s.len && hex_digit(s.ptr[i + 1]) >= 0 &&
-            hex_digit(s.ptr[i + 2]) >= 0) {
-            c = (char)(hex_digit(s.ptr[i + 1]) * 16 + hex_digit(s.ptr[i + 2]));
-            i += 2;
-        }
+        i += byte >= 0 ? 2 : 0;
         append_encoded(out, (struct str){&c, 1});
     }
 }

@@ -88,6 +88,66 @@ static void plain_http_to_a_tls_port_says_so(void **state)
     assert_non_null(strstr(result.err.msg, "https://"));
 }
 
+/* The server that wants a certificate; ours is NAME.pem (NULL: none). */
+static bool call_strict(const char *name, struct http_result *result)
+{
+    struct buf url = {0}, ca_file = {0}, cert_file = {0}, key_file = {0};
+    struct err err = {0};
+
+    buf_printf(&url, "https://127.0.0.1:%s", getenv("TLS_TEST_STRICT_PORT"));
+    buf_printf(&ca_file, "%s/ca.pem", getenv("TLS_TEST_DIR"));
+    buf_printf(&cert_file, "%s/%s.pem", getenv("TLS_TEST_DIR"), name != NULL ? name : "");
+    buf_printf(&key_file, "%s/%s.key", getenv("TLS_TEST_DIR"), name != NULL ? name : "");
+
+    const char *urls[] = {url.ptr};
+    struct http_client *c = http_client_new(
+        &(struct http_options){.urls = urls,
+                               .n_urls = 1,
+                               .ca_file = ca_file.ptr,
+                               .cert_file = name != NULL ? cert_file.ptr : NULL,
+                               .key_file = name != NULL ? key_file.ptr : NULL,
+                               .verify = true});
+    const bool ok = http_client_call(
+        c, &(struct http_request){.method = "GET", .path = STR("/")}, result, NULL, &err);
+
+    http_client_free(c);
+    buf_free(&url);
+    buf_free(&ca_file);
+    buf_free(&cert_file);
+    buf_free(&key_file);
+    return ok;
+}
+
+static void a_server_that_wants_our_certificate_gets_it(void **state)
+{
+    struct http_result result;
+
+    (void)state;
+    assert_true(call_strict("client", &result));
+    assert_int_equal(result.status, 200);
+}
+
+static void without_one_or_with_a_foreign_one_it_refuses(void **state)
+{
+    struct http_result result;
+
+    (void)state;
+    assert_false(call_strict(NULL, &result));
+    assert_non_null(strstr(result.err.msg, "search.cert_file"));
+    assert_false(call_strict("other", &result));
+    assert_non_null(strstr(result.err.msg, "search.cert_file"));
+}
+
+static void a_certificate_of_ours_that_is_missing_is_named(void **state)
+{
+    struct http_result result;
+
+    (void)state;
+    assert_false(call_strict("no-such-file", &result));
+    assert_int_equal(result.outcome, HTTP_NOT_SENT);
+    assert_non_null(strstr(result.err.msg, "check the client certificate and its key"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +157,9 @@ int main(void)
         cmocka_unit_test(verification_can_be_switched_off),
         cmocka_unit_test(a_missing_authority_file_is_named),
         cmocka_unit_test(plain_http_to_a_tls_port_says_so),
+        cmocka_unit_test(a_server_that_wants_our_certificate_gets_it),
+        cmocka_unit_test(without_one_or_with_a_foreign_one_it_refuses),
+        cmocka_unit_test(a_certificate_of_ours_that_is_missing_is_named),
     };
 
     signal(SIGPIPE, SIG_IGN);

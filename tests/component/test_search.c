@@ -70,6 +70,46 @@ static void the_engine_is_known(void **state)
     buf_free(&health);
 }
 
+/* compatibility.override_main_response_version; OpenSearch 3 has it no more. */
+static bool say_old_version(const char *value)
+{
+    struct buf body = {0};
+    struct err err = {0};
+
+    buf_printf(&body,
+               "{\"transient\":{\"compatibility.override_main_response_version\":%s}}", value);
+
+    const bool ok =
+        search_call(engine, "PUT", STR("/_cluster/settings"), buf_str(&body), NULL, &err);
+
+    buf_free(&body);
+    return ok;
+}
+
+static void an_opensearch_that_says_that_it_is_older_is_known(void **state)
+{
+    const char *url = getenv("SEARCH_TEST_URL");
+    struct err err = {0};
+
+    (void)state;
+    succeeds(search_detect(engine, &err), &err);
+    if (!say_old_version("true")) {
+        assert_int_not_equal(search_engine(engine).version / 10000, 2);
+        return;
+    }
+
+    struct search *other =
+        search_new(&(struct search_options){.urls = &url, .n_urls = 1, .verify = true});
+    const bool known = search_detect(other, &err);
+    const struct engine e = search_engine(other);
+
+    search_free(other);
+    assert_true(say_old_version("null"));
+    succeeds(known, &err);
+    assert_int_equal(e.flavor, SEARCH_OPENSEARCH);
+    assert_int_equal(engine_major(&e), search_engine(engine).version / 10000);
+}
+
 static void an_index_is_made_once_and_deleted_often(void **state)
 {
     struct err err = {0};
@@ -210,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_engine_is_known),
+        cmocka_unit_test(an_opensearch_that_says_that_it_is_older_is_known),
         cmocka_unit_test_teardown(an_index_is_made_once_and_deleted_often, remove_indexes),
         cmocka_unit_test_teardown(a_wrong_mapping_is_rejected_with_the_engines_reason,
                                   remove_indexes),

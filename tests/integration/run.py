@@ -2,12 +2,13 @@
 """Runs the integration tests and says how it went, in TAP.
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N] [--jobs N]
-           [--only WORD...] [--kills N] [--seeds N] [--list]
+           [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
-tests whose name (module.function) contains one of the words; the module test_kill runs only so, or
-where --kills says how often.  --seeds makes tests of so many random schemas, from --seed on (test_shapes).
+tests whose name (module.function) contains one of the words; the modules test_kill and test_campaign run
+only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
+often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes).
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
 with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
 set, the shared servers stay up after the run.
@@ -31,7 +32,7 @@ import world
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "kill", "shapes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = "campaign", "kill", "shapes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):
@@ -43,14 +44,15 @@ def no_more(_):
 
 
 def find_tests(options):
-    words, kills, tests = options.only, options.kills, {}
+    words, tests = options.only, {}
+    wanted = {"test_kill": options.kills, "test_campaign": options.failpoints}
     for path in sorted(glob.glob(os.path.join(HERE, "test_*.py"))):
         module = importlib.import_module(os.path.basename(path)[:-3])
         for name, function in [*vars(module).items(), *getattr(module, "more_tests", no_more)(options).items()]:
             if not name.startswith("test_") or not callable(function):  # a module may be imported
                 continue
             full = f"{module.__name__[5:]}.{name[5:]}"
-            if any(word in full for word in words) if words else kills or module.__name__ != "test_kill":
+            if any(word in full for word in words) if words else wanted.get(module.__name__, True):
                 tests[full] = function
     return dict(sorted(tests.items(), key=lambda test: rank(test[0].split(".")[0])))
 
@@ -67,6 +69,7 @@ def arguments(given):
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--kills", type=int)
+    parser.add_argument("--failpoints", type=int)
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
@@ -78,7 +81,8 @@ def arguments(given):
 
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
-    faulthandler.dump_traceback_later(LIMIT + 3 * (options.kills if name.startswith("kill.") else 0), exit=True)
+    kills = {"kill": options.kills, "campaign": options.failpoints}.get(name.split(".")[0], 0)
+    faulthandler.dump_traceback_later(LIMIT + 3 * kills, exit=True)
     stage, failure = world.World(name, options), None
     try:
         function(stage)
@@ -174,7 +178,7 @@ def interrupt(number, _):
 def main(given):
     options = arguments(given)
     tests = find_tests(options)
-    options.kills = options.kills or 200
+    options.kills, options.failpoints = options.kills or 100, options.failpoints or 300
     if options.list:
         print("\n".join(tests))
         return 0

@@ -9,7 +9,8 @@ from workload import Workload
 class Writer:
     """Writes without pause in a thread of its own, until it is asked to rest."""
 
-    def __init__(self, w, work=None):
+    def __init__(self, w, work=None, pause=0.005):
+        self.pause = pause
         self.work, self.connection = work or Workload(w.rng), w.db.connect(w.schema)
         self.go, self.idle, self.done = threading.Event(), threading.Event(), False
         self.error, self.transactions = None, 0
@@ -26,7 +27,7 @@ class Writer:
                     continue
                 self.work.run(self.connection, 2)
                 self.transactions += 2
-                time.sleep(0.005)
+                time.sleep(self.pause)
         except Exception as e:
             self.error = e
         finally:

@@ -1,0 +1,191 @@
+"""The daemon dies at the instants that fault scenarios F01 to F08 name (docs/reliability.md), and at an epoch's change."""
+import glob
+import os
+import signal
+import sqlite3
+
+from servers import BINARY, Failed, wait_until
+from test_failover import Stage, lineage
+
+ROWS = 60
+
+
+def armed(point, nth=1):
+    return {"MILLRACE_FAILPOINT": f"{point}:{nth}:kill"}
+
+
+def followed(w):
+    """A table whose daemon is dead."""
+    rows = ", ".join(f"({i}, 0, 'as it was')" for i in range(ROWS))
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, a INT, note VARCHAR(40))", f"INSERT INTO part VALUES {rows}")
+    daemon = w.follow(w.definitions({"table": "part"}))
+    w.equal(daemon)
+    daemon.kill()
+    return daemon
+
+
+def change(w, i):
+    """Every kind of change, in several transactions."""
+    row = i % ROWS
+    w.sql(f"UPDATE part SET a = {i}", f"DELETE FROM part WHERE id = {row}", f"REPLACE INTO part VALUES ({1000 + row}, {i}, 'new')",
+          f"UPDATE part SET id = {2000 + i} WHERE id = {(row + 7) % ROWS}", f"REPLACE INTO part VALUES ({row}, {i}, 'again')")
+
+
+def until_dead(daemon, point, work=None):
+    def is_dead():
+        if daemon.process.poll() is None and work:
+            work()
+        return daemon.process.poll() is not None
+    wait_until(f"the daemon dies at {point}", is_dead, 60, 0.02)
+    if daemon.process.returncode != -signal.SIGKILL:
+        raise Failed(f"it ended with {daemon.process.returncode}, not at {point}: {daemon.log_tail()}")
+
+
+def die_at(w, daemon, point, nth, i):
+    """A dead daemon finds changes and dies at the nth time; while it does not come there, it is given more."""
+    change(w, i)
+    daemon.start(wait=False, environment=armed(point, nth))
+    until_dead(daemon, point, lambda: change(w, i + 100))
+
+
+def dies_and_is_equal(w, points, times):
+    daemon = followed(w)
+    for point in points:
+        for nth in times:
+            die_at(w, daemon, point, nth, w.rng.randrange(50))
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        daemon.kill()
+
+
+def documents(w):
+    return sorted(w.engine.documents(w.index("part")))
+
+
+def test_F01_what_was_received_and_not_queued_is_read_again(w):
+    dies_and_is_equal(w, ["event_received", "writes_gathered"], (1, 4, 9))
+
+
+def test_F02_what_was_queued_in_memory_is_read_again(w):
+    dies_and_is_equal(w, ["writes_queued", "transaction_built"], (1, 2, 5))
+
+
+def test_F04_a_batch_that_was_built_and_not_sent_is_sent_again(w):
+    dies_and_is_equal(w, ["bulk_built"], (1, 2, 3))
+
+
+def test_F05_a_request_without_an_answer_is_sent_again_and_no_document_gets_older(w):
+    daemon = followed(w)
+    for nth in (1, 2, 1):
+        die_at(w, daemon, "bulk_sent", nth, w.rng.randrange(50))
+        before = {key: version for key, _, version in documents(w)}
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        after = {key: version for key, _, version in documents(w)}
+        older = {key: (before[key], after[key]) for key in before.keys() & after.keys() if after[key] < before[key]}
+        if older:
+            raise Failed(f"documents have older versions than before the kill: {older}")
+        daemon.kill()
+
+
+def test_F06_what_was_acknowledged_before_the_position_is_replayed_and_changes_nothing(w):
+    daemon = followed(w)
+    for point in ("bulk_answered", "bulk_judged", "position_due"):
+        w.sql("UPDATE part SET a = a + 1")
+        daemon.start(wait=False, environment=armed(point))
+        until_dead(daemon, point)
+        wait_until("the engine has all documents", lambda: len({source["a"] for _, source, _ in documents(w)}) == 1)
+        before = documents(w)
+        daemon.start()
+        wait_until("the changes are done again", lambda: daemon.metric("millrace_changes_done_total") >= ROWS)
+        w.equal(daemon)
+        if documents(w) != before:
+            raise Failed(f"what was replayed after a kill at {point} changed documents")
+        daemon.kill()
+
+
+def stored(daemon):
+    """((file, offset), ids of deletes) as the store of a dead daemon has them."""
+    with sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db")) as db:
+        return (db.execute("SELECT log_file, log_offset FROM checkpoint").fetchone(),
+                {int(key) for key, in db.execute("SELECT doc_id FROM tombstone")})
+
+
+def test_F07_the_store_has_the_old_position_or_the_new_one_with_its_deletes(w):
+    daemon = followed(w)
+    seen = set()
+    for row, (point, nth) in enumerate([("position_fenced", 1), ("position_buried", 1), ("position_stored", 1), ("position_stored", 2),
+                                        ("store_commits", 3), ("store_committed", 3), ("store_committed", 5)]):
+        w.sql(f"DELETE FROM part WHERE id = {row}", "UPDATE part SET a = a + 1")
+        behind = tuple(w.db.log_end())
+        daemon.start(wait=False, environment=armed(point, nth))
+        until_dead(daemon, point, lambda: w.sql("UPDATE part SET note = CONCAT(a, RAND())"))
+        position, deletes = stored(daemon)
+        seen.add(tuple(position) >= behind)
+        if (tuple(position) >= behind) and row not in deletes:
+            raise Failed(f"after a kill at {point} the position {position} is behind the delete of {row}, which is not stored")
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        daemon.stop()
+        if row not in stored(daemon)[1]:
+            raise Failed(f"the delete of {row} is not stored in the end")
+    if seen != {False, True}:
+        raise Failed("the kills did not find the store both before and after")
+
+
+def test_F07_a_torn_end_of_the_stores_log_gives_the_position_before(w):
+    daemon = followed(w)
+    for cut in (1, 100, 5000):
+        die_at(w, daemon, "position_stored", 2, cut)
+        for log in glob.glob(os.path.join(daemon.folder, "data", "millrace.db-wal")):
+            os.truncate(log, max(0, os.path.getsize(log) - cut))
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        daemon.kill()
+
+
+def test_F08_a_kill_while_it_drains_loses_nothing(w):
+    daemon = followed(w)
+    for i in range(3):
+        daemon.start()
+        w.engine.signal(signal.SIGSTOP)  # so that it cannot end by itself
+        try:
+            change(w, i)
+            wait_until("changes are queued", lambda: daemon.metric("millrace_changes_in_flight") > 0)
+            daemon.process.send_signal(signal.SIGTERM)
+            wait_until("it drains", lambda: "stopping: what is under way" in daemon.log_tail(3000))
+            daemon.kill()
+        finally:
+            w.engine.signal(signal.SIGCONT)
+        daemon.start()
+        w.equal(daemon, seconds=60)
+        daemon.kill()
+
+
+def test_a_kill_between_the_new_epoch_and_the_position_in_it_follows_on_all_the_same(w):
+    with Stage(w) as s:
+        s.run(50)
+        s.equal()
+        epoch = int(s.state()["epoch"])
+        s.daemon.kill()
+        s.pair.switch(s.pair.second, s.pair.first)
+        s.lead(s.pair.second)
+        s.run(50)
+        for point in ("lineage_marked", "epoch_stored"):
+            s.daemon.start(wait=False, environment=armed(point))
+            until_dead(s.daemon, point)
+        s.daemon.start()
+        s.run(50)
+        s.equal()
+        if not epoch < int(s.state()["epoch"]) == lineage(w, w.index("orders")):
+            raise Failed(f"the epoch was {epoch}, and is {s.state()['epoch']}, {lineage(w, w.index('orders'))} in the index")
+
+
+def test_a_failpoint_that_there_is_not_is_refused_and_all_are_named(w):
+    daemon = w.millrace(start=False)
+    w.daemons.remove(daemon)  # which is to fail
+    daemon.start(wait=False, environment={"MILLRACE_FAILPOINT": "bulk_sen"})
+    wait_until("it ends", lambda: daemon.process.poll() is not None)
+    log = daemon.log_tail(20000)
+    if daemon.process.returncode == 0 or "names no failpoint" not in log or '"bulk_sent"' not in log:
+        raise Failed(f"{BINARY} ended with {daemon.process.returncode}: {log[-1000:]}")

@@ -196,7 +196,23 @@ static bool identify(struct mysql_conn *c, struct err *err)
     " SESSION time_zone = '+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0," \
     " SESSION sql_auto_is_null = 0, SESSION sql_big_selects = 1,"                          \
     " SESSION sql_select_limit = DEFAULT, SESSION wait_timeout = 28800,"                   \
-    " SESSION net_write_timeout = 600, "
+    " SESSION net_write_timeout = 600, SESSION completion_type = 0,"                       \
+    " SESSION sql_quote_show_create = 1, SESSION max_sort_length = 1024, "
+
+/*
+ * MariaDB's cache gives answers from before a commit until right after that is in the log and in
+ * new snapshots.  A server without one, or where it is off for good, says no.
+ */
+static bool shun_query_cache(struct mysql_conn *c, struct err *err)
+{
+    if (c->flavor != FLAVOR_MARIADB ||
+        mysql_conn_exec(c, STR("SET SESSION query_cache_type = OFF"), err))
+        return true;
+    if (err->kind != ERR_REJECT)
+        return false;
+    *err = (struct err){0};
+    return true;
+}
 
 static bool set_session(struct mysql_conn *c, struct err *err)
 {
@@ -207,7 +223,8 @@ static bool set_session(struct mysql_conn *c, struct err *err)
 
     return mysql_conn_exec(c, sets[c->flavor], err) &&
            mysql_conn_exec(c, STR("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
-                           err);
+                           err) &&
+           shun_query_cache(c, err);
 }
 
 static void describe(struct buf *where, const struct mysql_options *opt)

@@ -59,6 +59,7 @@ delivery_tests = \
 	%D%/test_delivery_fuse \
 	%D%/test_delivery_held \
 	%D%/test_delivery_mark \
+	%D%/test_delivery_melts \
 	%D%/test_delivery_purge \
 	%D%/test_delivery_statistics \
 	%D%/test_engines \
@@ -72,6 +73,7 @@ tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_melts_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define VERSION_GAP  AREA_UPDATES_MAX /* also of further bodies at an unmoved position */
-#define ATTEMPTS_MAX 5                /* to learn the stored version */
+#define UNTOLD_MAX   5                /* answers that do not tell the stored version */
 
 /* A GET of what is stored. */
 struct lookup {
@@ -87,11 +87,12 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
     }
 }
 
-static void give_up(struct sender *s, struct document *doc)
+/* The engine has answered, and not said which version is stored. */
+static void judge_untold(struct sender *s, struct document *doc)
 {
     struct err why;
 
-    if (doc->attempts + 1 < ATTEMPTS_MAX) {
+    if (++doc->n_untold < UNTOLD_MAX) {
         ask_again(s, doc);
         return;
     }
@@ -110,6 +111,12 @@ static void end_lookup(struct lookup *q)
     free(q);
 }
 
+/* An engine that is away or has too much to do says nothing of the document. */
+static bool says_something(const struct http_result *result)
+{
+    return result->outcome == HTTP_ANSWERED && result->status < 500 && result->status != 429;
+}
+
 static void on_stored_version(void *ctx, const struct http_result *result)
 {
     struct lookup *q = ctx;
@@ -121,11 +128,12 @@ static void on_stored_version(void *ctx, const struct http_result *result)
     delivery_metric_query(s->metric, result->outcome != HTTP_ANSWERED || result->status >= 500,
                           clock_mono_ns() / 1000 - q->sent_us);
     end_lookup(q);
-    if (result->outcome == HTTP_ANSWERED && result->status == 200 &&
-        json_find_u64(result->body, "/_version", &stored))
+    if (!says_something(result))
+        ask_again(s, doc);
+    else if (result->status == 200 && json_find_u64(result->body, "/_version", &stored))
         judge_version(s, doc, stored);
     else
-        give_up(s, doc);
+        judge_untold(s, doc);
 }
 
 static void look_up(struct sender *s, struct document *doc)

@@ -43,6 +43,7 @@ void document_begin(struct document *doc, struct write *w)
     doc->later = NULL;
     doc->state = (uint8_t)first_state(w);
     doc->attempts = 0;
+    doc->n_untold = 0;
     doc->forgotten = false;
 }
 

@@ -62,6 +62,7 @@ struct document {
     bool may_go;                /* the outlet's: it is counted as one that may be purged */
     bool is_part;               /* the outlet's: of a bisection, in its parcel */
     uint16_t attempts;          /* of `now`, that failed */
+    uint8_t n_untold;           /* answers to what its stored version is that did not say it */
 };
 
 /* A first write w begins the document. */

@@ -266,6 +266,45 @@ static void a_version_that_the_refusal_does_not_name_is_asked_for(void **state)
     assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
 }
 
+static void refuse_with_no_version(struct rig *r)
+{
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 500, "{\"newer\":1}");
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.id = "1",
+                                             .status = 409,
+                                             .type = "version_conflict_engine_exception",
+                                             .reason = "no number here"});
+}
+
+/* It tells nothing, for as long as it is away. */
+static void an_engine_that_is_away_when_it_is_asked_for_a_version_breaks_no_lineage(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_with_no_version(r);
+    fake_search_fail_gets(r->fake, 5, 503);
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "old");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+    assert_false(rig_is_held(r));
+}
+
+static void an_engine_that_answers_and_does_not_tell_the_version_stops_the_index(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_with_no_version(r);
+    fake_search_fail_gets(r->fake, 5, 404);
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "old");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "does not tell"));
+    delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
+    rig_wait_done(r);
+}
+
 static void a_fill_that_is_refused_is_superseded_whatever_is_there(void **state)
 {
     struct rig *r = *state;
@@ -301,6 +340,8 @@ int main(void)
         RIG_TEST(a_version_above_all_stamps_stops_the_index),
         RIG_TEST(a_version_below_our_lineage_stops_the_index),
         RIG_TEST(a_version_that_the_refusal_does_not_name_is_asked_for),
+        RIG_TEST(an_engine_that_is_away_when_it_is_asked_for_a_version_breaks_no_lineage),
+        RIG_TEST(an_engine_that_answers_and_does_not_tell_the_version_stops_the_index),
         RIG_TEST(a_fill_that_is_refused_is_superseded_whatever_is_there),
     };
 

@@ -41,6 +41,8 @@ struct fake_search {
     const struct fake_voice *voice; /* NULL: it takes everything */
     struct map *mappings;           /* of an index: its text, as it was put last */
     uint64_t n_refused;
+    unsigned get_fails; /* so many more reads of documents are answered so: */
+    int get_status;
 };
 
 /* A copy that lives as long as f. */

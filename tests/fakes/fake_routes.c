@@ -351,8 +351,11 @@ void fake_routes_handle(struct fake_search *f, const struct fake_http_request *r
         buf_append(&answer->body, STR("{\"status\":\"green\"}"));
     } else {
         struct fake_engine *e = fake_search_lock(f);
+        const int failure = is(p.of[1], "_doc") ? fake_search_get_failure(f) : 0;
 
-        if (is(p.of[0], "_aliases"))
+        if (failure != 0)
+            answer->status = failure;
+        else if (is(p.of[0], "_aliases"))
             move_aliases(e, req->body, answer);
         else if (is(p.of[0], "_alias"))
             get_alias(e, p.of[1], answer);

@@ -126,6 +126,22 @@ void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule)
     pthread_mutex_unlock(&f->lock);
 }
 
+void fake_search_fail_gets(struct fake_search *f, unsigned n, int status)
+{
+    pthread_mutex_lock(&f->lock);
+    f->get_fails = n;
+    f->get_status = status;
+    pthread_mutex_unlock(&f->lock);
+}
+
+int fake_search_get_failure(struct fake_search *f)
+{
+    if (f->get_fails == 0)
+        return 0;
+    f->get_fails--;
+    return f->get_status;
+}
+
 void fake_search_clear_rules(struct fake_search *f)
 {
     lock(f);

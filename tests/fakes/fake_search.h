@@ -86,6 +86,9 @@ uint64_t fake_search_refused(struct fake_search *f);
 void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule);
 void fake_search_clear_rules(struct fake_search *f);
 
+/* So many reads of documents, from now on, are answered with this status alone. */
+void fake_search_fail_gets(struct fake_search *f, unsigned n, int status);
+
 /* A tombstone is forgotten so long after its delete; at first 60 s. */
 void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms);
 /* All tombstones are forgotten at once. */

@@ -312,13 +312,43 @@ void node_free_replays(struct coordinator *co)
         free_replay(r);
 }
 
+/* Delivery knows of each, and is told. */
+static bool discard_page(struct coordinator *co, struct dead_letter_filter *f, uint64_t *done,
+                         size_t *n, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct stored_dead_letter *list;
+    uint64_t gone = 0;
+    bool ok = store_load_dead_letters(co->opt.store, a, f, &list, n, err);
+
+    if (ok && *n > 0) {
+        f->until_id = list[*n - 1].id;
+        ok = store_delete_dead_letters(co->opt.store, f, &gone, err);
+        f->after_id = f->until_id;
+        f->until_id = 0;
+        *done += gone;
+    }
+    for (size_t i = 0; ok && co->delivery != NULL && i < *n; i++)
+        delivery_discard_dead(co->delivery, list[i].index, list[i].routing, list[i].doc_id,
+                              list[i].version);
+    arena_free(a);
+    return ok;
+}
+
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      struct buf *json, struct err *err)
 {
+    struct dead_letter_filter page = *f;
     uint64_t n = 0;
+    size_t n_page;
+    bool ok;
 
-    if (!store_delete_dead_letters(co->opt.store, f, &n, err))
-        return false;
+    page.limit = PAGE;
+    do
+        ok = discard_page(co, &page, &n, &n_page, err);
+    while (ok && n_page == PAGE);
+    if (!ok)
+        return n == 0 ? false : err_wrap(err, "%" PRIu64 " were discarded, others not", n);
     if (f->id != 0 && n == 0)
         return refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
     answer(json, "millrace/dead-letter-discard/1", n);

@@ -132,10 +132,19 @@ bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_not
     return ok;
 }
 
+/* All of them take the place of others. */
+static bool are_again(const struct dead_letter_note *notes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!notes[i].again)
+            return false;
+    return true;
+}
+
 static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                              struct err *err)
 {
-    return has_room(ctx, err) && node_keep_dead_letters(ctx, notes, n, err);
+    return (are_again(notes, n) || has_room(ctx, err)) && node_keep_dead_letters(ctx, notes, n, err);
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,

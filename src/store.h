@@ -214,7 +214,8 @@ struct dead_letter_filter {
     struct str topic, table, index; /* empty: any */
     struct str
         reason_like;   /* contained in the reason, upper and lower case differ; empty: any */
-    uint64_t after_id; /* paging */
+    uint64_t after_id; /* paging: from the next on */
+    uint64_t until_id; /* up to that one; 0: all */
     size_t limit;      /* of one page, 0: 100; deleting knows no limit */
     uint64_t id;       /* 0: any */
 };

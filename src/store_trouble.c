@@ -103,12 +103,14 @@ static void fill_letter(struct arena *a, const struct str *cells, void *element)
 
 /* One text for every filter: what is not asked for matches all. */
 #define MATCHING                                                     \
-    " WHERE (? = 0 OR id = ?) AND id > ? AND (? = '' OR topic = ?)"  \
+    " WHERE (? = 0 OR id = ?) AND id > ? AND (? = 0 OR id <= ?)"     \
+    " AND (? = '' OR topic = ?)"                                     \
     " AND (? = '' OR table_name = ?) AND (? = '' OR index_name = ?)" \
     " AND (? = '' OR instr(reason, ?) > 0)"
 
 #define FILTER(f)                                                               \
-    NUMBER((f)->id), NUMBER((f)->id), NUMBER((f)->after_id), TEXT((f)->topic),  \
+    NUMBER((f)->id), NUMBER((f)->id), NUMBER((f)->after_id),                    \
+        NUMBER((f)->until_id), NUMBER((f)->until_id), TEXT((f)->topic),         \
         TEXT((f)->topic), TEXT((f)->table), TEXT((f)->table), TEXT((f)->index), \
         TEXT((f)->index), TEXT((f)->reason_like), TEXT((f)->reason_like)
 

@@ -62,11 +62,12 @@ static void wait_for_room(struct budget *b, const struct stop *stop)
     pthread_cond_timedwait(&b->has_room, &b->lock, &until);
 }
 
-bool budget_take(struct budget *b, size_t n, const struct stop *stop)
+bool budget_take(struct budget *b, size_t n, const struct stop *stop, bool *waited)
 {
     bool stopped = false;
 
     pthread_mutex_lock(&b->lock);
+    *waited = !b->closed && b->held > b->max;
     b->n_waiting++;
     while (!b->closed && b->held > b->max && !stopped) {
         wait_for_room(b, stop);

@@ -22,9 +22,9 @@ void budget_free(struct budget *b); /* nobody may be waiting; NULL is fine */
 
 /*
  * Take n bytes, waiting while more than the limit is held.  False, nothing taken: closed, or
- * stop (may be NULL) was set while it waited.
+ * stop (may be NULL) was set while it waited.  *waited: it had to wait.
  */
-bool budget_take(struct budget *b, size_t n, const struct stop *stop) MUST_CHECK;
+bool budget_take(struct budget *b, size_t n, const struct stop *stop, bool *waited) MUST_CHECK;
 /* Take n bytes at once, over the limit if need be. */
 void budget_force(struct budget *b, size_t n);
 void budget_give_back(struct budget *b, size_t n);

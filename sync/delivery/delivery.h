@@ -63,6 +63,10 @@ void delivery_loaded(struct delivery *d, struct load_batch *batch);
 void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id,
                         uint64_t version);
 
+/* That one was discarded: there is none any more.  @thread any */
+void delivery_discard_dead(struct delivery *d, struct str index, struct str routing,
+                           struct str id, uint64_t version);
+
 /*
  * Throw away everything queued for target's index (not what is in flight, but what waits behind
  * it); tickets end as `how`.  Takes effect before whatever is submitted later.  @thread any

@@ -86,6 +86,7 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
 {
     struct mark_turn turn;
     struct message *m;
+    bool waited;
     size_t cost;
 
     for (size_t i = 0; i < n; i++)
@@ -95,7 +96,7 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
         return true;
     m = message_new(MESSAGE_WRITES);
     m->writes = copy_writes(writes, n, &cost);
-    if (!budget_take(d->budget, cost, stop)) {
+    if (!budget_take(d->budget, cost, stop, &waited)) {
         /* The references are still the caller's. */
         while (m->writes != NULL) {
             struct write *w = m->writes;
@@ -109,7 +110,8 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
     mark_enter(d->mark, m->writes, &turn);
     post(d, m);
     /* They are delivery's from here on, however the wait ends. */
-    if (mark_wait(d->mark, &turn, stop))
+    waited = mark_wait(d->mark, &turn, stop) || waited;
+    if (waited)
         delivery_metric_count(d->metric, COUNT_BLOCKED_CALLERS, 1);
     return true;
 }
@@ -145,6 +147,15 @@ void delivery_note_dead(struct delivery *d, struct str index, struct str routing
                         uint64_t version)
 {
     struct message *m = message_about(MESSAGE_NOTE_DEAD, index, routing, id);
+
+    m->version = version;
+    post(d, m);
+}
+
+void delivery_discard_dead(struct delivery *d, struct str index, struct str routing,
+                           struct str id, uint64_t version)
+{
+    struct message *m = message_about(MESSAGE_DISCARD_DEAD, index, routing, id);
 
     m->version = version;
     post(d, m);

@@ -33,6 +33,7 @@ enum message_kind {
     MESSAGE_DROP,
     MESSAGE_PROBE,
     MESSAGE_NOTE_DEAD,
+    MESSAGE_DISCARD_DEAD,
     MESSAGE_SETTINGS,
 };
 
@@ -42,10 +43,10 @@ struct message {
     enum outcome how;         /* FORGET */
     struct write *writes;     /* WRITES: linked by next */
     struct load_batch *batch; /* LOADED */
-    uint64_t version;         /* NOTE_DEAD */
+    uint64_t version;         /* NOTE_DEAD, DISCARD_DEAD */
     struct delivery_settings settings;
     size_t index_len, routing_len, id_len;
-    char names[]; /* FORGET, DROP, NOTE_DEAD: index, routing, id */
+    char names[]; /* FORGET, DROP, NOTE_DEAD, DISCARD_DEAD: index, routing, id */
 };
 
 /* A drain that somebody waits for. */

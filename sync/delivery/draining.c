@@ -66,7 +66,8 @@ static bool takes_nothing(struct outlet *o)
 
 static struct drain_left left_of_all(const struct sender *s)
 {
-    struct drain_left left = {.n = document_table_count(s->table)};
+    struct drain_left left = {.n = document_table_count(s->table),
+                              .n_blown = letters_kept_back(s->letters, 1, 0)};
 
     for (size_t i = 0; i < s->n_outlets; i++) {
         const struct outlet_level level = outlet_level(s->outlets[i]);
@@ -81,7 +82,7 @@ static struct drain_left left_of_all(const struct sender *s)
 static struct drain_left left_of_one(const struct sender *s, unsigned worker)
 {
     struct document_cursor at = {0};
-    struct drain_left left = {0};
+    struct drain_left left = {.n_blown = letters_kept_back(s->letters, s->opt.workers, worker)};
     const struct document *doc;
 
     while ((doc = document_table_next(s->table, &at)) != NULL) {

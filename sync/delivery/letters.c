@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct letter {
     struct link link;
     struct document *doc;
     int status;
+    bool again; /* the document has one: it needs no room of its own */
     struct buf reason;
 };
 
@@ -38,8 +40,8 @@ struct letters {
     const struct delivery_options *opt;
     struct random random;
 
-    struct link waiting;
-    size_t n_stored; /* the first of them are durable */
+    struct link waiting; /* those that need no room first */
+    size_t n_stored;     /* the first of them are durable */
     struct backoff store;
     int64_t store_ms; /* not before */
     struct err full;
@@ -143,6 +145,19 @@ void letters_note(struct letters *l, struct str index, struct str routing, struc
     map_put(l->known, key, known);
 }
 
+static struct known *find_known(struct letters *l, const struct write *w)
+{
+    if (map_count(l->known) == 0)
+        return NULL;
+    return map_find(l->known,
+                    key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
+}
+
+bool letters_know(struct letters *l, const struct write *w)
+{
+    return find_known(l, w) != NULL;
+}
+
 void letters_refuse(struct letters *l, struct document *doc, int status, struct str reason)
 {
     struct letter *letter = mem_alloc(1, sizeof(*letter));
@@ -150,8 +165,15 @@ void letters_refuse(struct letters *l, struct document *doc, int status, struct 
     assert(doc->state == DOCUMENT_REFUSED);
     letter->doc = doc;
     letter->status = status;
+    letter->again = letters_know(l, doc->now);
     buf_append(&letter->reason, reason);
-    list_push_back(&l->waiting, &letter->link);
+    if (!letter->again || l->n_stored > 0) {
+        list_push_back(&l->waiting, &letter->link);
+        return;
+    }
+    list_push_front(&l->waiting, &letter->link);
+    if (letters_are_full(l) != NULL)
+        l->store_ms = 0; /* it need not wait for room as the others do */
 }
 
 static struct dead_letter_note note_of(const struct letter *letter)
@@ -169,20 +191,24 @@ static struct dead_letter_note note_of(const struct letter *letter)
         .status = letter->status,
         .reason = buf_str(&letter->reason),
         .attempts = letter->doc->attempts + 1u,
+        .again = letter->again,
     };
 }
 
-/* Store the first of those that wait, many at a time: each time costs a sync of the disk. */
-static bool store(struct letters *l, struct err *err)
+/* Store the first of those that wait, which are so, many at a time: each costs a sync of the disk. */
+static bool store(struct letters *l, bool again, struct err *err)
 {
     struct dead_letter_note notes[STORE_MAX];
     size_t n = 0;
 
     LIST_EACH(at, &l->waiting)
     {
-        if (n == STORE_MAX)
+        const struct letter *letter = LIST_ITEM(at, struct letter, link);
+
+        /* Those that need no room are not to wait for it with those that do. */
+        if (n == STORE_MAX || letter->again != again)
             break;
-        notes[n++] = note_of(LIST_ITEM(at, struct letter, link));
+        notes[n++] = note_of(letter);
     }
     if (l->opt->dead != NULL && !l->opt->dead(l->opt->ctx, notes, n, err))
         return false;
@@ -201,15 +227,17 @@ struct document *letters_next(struct letters *l, int64_t now_ms)
     struct letter *letter = LIST_ITEM(first, struct letter, link);
     struct document *doc = letter->doc;
 
-    if (l->n_stored == 0 && !store(l, &err)) {
+    if (l->n_stored == 0 && !store(l, letter->again, &err)) {
         l->store_ms = now_ms + backoff_next_ms(&l->store, &l->random);
-        l->full = err.kind == ERR_REJECT ? err : (struct err){0};
+        if (!letter->again)
+            l->full = err.kind == ERR_REJECT ? err : (struct err){0};
         log_failure(LOG_WARN, &err, "dead letters could not be stored, trying again",
                     KV("index", doc->now->target->index), KV("id", write_id(doc->now)));
         return NULL;
     }
     backoff_reset(&l->store);
-    l->full = (struct err){0};
+    if (!letter->again)
+        l->full = (struct err){0};
     l->n_stored--;
     letters_note(l, str_from(doc->now->target->index), write_routing(doc->now),
                  write_id(doc->now), doc->now->version);
@@ -239,19 +267,6 @@ static bool clear(struct letters *l, const struct known *k)
     log_failure(LOG_WARN, &err, "dead letter could not be taken back, trying again",
                 KV("index", k->target->index), KV("id", id_of(k)));
     return false;
-}
-
-static struct known *find_known(struct letters *l, const struct write *w)
-{
-    if (map_count(l->known) == 0)
-        return NULL;
-    return map_find(l->known,
-                    key_of(l, str_from(w->target->index), write_routing(w), write_id(w)));
-}
-
-bool letters_know(struct letters *l, const struct write *w)
-{
-    return find_known(l, w) != NULL;
 }
 
 void letters_written(struct letters *l, const struct write *w, int64_t now_ms)
@@ -285,6 +300,60 @@ void letters_turn(struct letters *l, int64_t now_ms)
                               key_of(l, str_from(k->target->index), routing_of(k), id_of(k))));
         backoff_reset(&l->clear);
     }
+}
+
+static void forget(struct letters *l, struct str key)
+{
+    struct known *known = map_remove(l->known, key);
+
+    if (known != NULL && link_is_listed(&known->link))
+        list_remove(&known->link);
+    if (known != NULL)
+        free_known(known);
+}
+
+void letters_discard(struct letters *l, struct str index, struct str routing, struct str id,
+                     uint64_t version)
+{
+    const struct str key = key_of(l, index, routing, id);
+    const struct known *known = map_find(l->known, key);
+
+    if (known != NULL && known->version <= version)
+        forget(l, key);
+}
+
+/* As key_of() has made it. */
+static bool is_of_index(struct str key, struct str index)
+{
+    char head[32];
+    const int len = snprintf(head, sizeof(head), "%zu,", index.len);
+    const char *comma;
+
+    if (key.len < (size_t)len || memcmp(key.ptr, head, (size_t)len) != 0)
+        return false;
+    comma = memchr(key.ptr + len, ',', key.len - (size_t)len);
+    return comma != NULL && memcmp(comma + 1, index.ptr, index.len) == 0;
+}
+
+void letters_drop(struct letters *l, struct str index)
+{
+    struct str key;
+    void *known;
+
+    for (size_t i = 0; map_next(l->known, &i, &key, &known);)
+        if (is_of_index(key, index) && !link_is_listed(&((struct known *)known)->link))
+            forget(l, key);
+}
+
+size_t letters_kept_back(const struct letters *l, unsigned workers, unsigned worker)
+{
+    size_t n = 0;
+
+    if (letters_are_full(l) == NULL)
+        return 0;
+    LIST_EACH(at, &l->waiting)
+    n += LIST_ITEM(at, struct letter, link)->doc->hash % workers == worker;
+    return n;
 }
 
 int64_t letters_wait_ms(const struct letters *l, int64_t now_ms, int64_t max_ms)

@@ -2,7 +2,8 @@
  * struct letters: dead letters on their way to the store, and those that can go again.
  *
  * A refused document is done only when its dead letter is durable; until then it is kept here
- * and storing it is tried again.  A document that is known to have a dead letter and is written
+ * and storing it is tried again.  One that takes the place of another goes before those that need
+ * room.  A document that is known to have a dead letter and is written
  * after all has it taken back, by a write that is not older than what was refused.
  *
  * @thread delivery's
@@ -37,9 +38,17 @@ const struct document *letters_first(struct letters *l);
 /* Why no more are taken, as they were refused for want of room last; NULL: they are taken. */
 const struct err *letters_are_full(const struct letters *l);
 
+/* How many wait for room, of documents whose hash modulo workers is worker. */
+size_t letters_kept_back(const struct letters *l, unsigned workers, unsigned worker);
+
 /* There is a dead letter of this document, of a write at version. */
 void letters_note(struct letters *l, struct str index, struct str routing, struct str id,
                   uint64_t version);
+/* That one is no more, unless it was of something newer. */
+void letters_discard(struct letters *l, struct str index, struct str routing, struct str id,
+                     uint64_t version);
+/* The index is gone for good: nothing of it is written after all. */
+void letters_drop(struct letters *l, struct str index);
 /* The document of w has a dead letter. */
 bool letters_know(struct letters *l, const struct write *w);
 /* The document of w was written: take its dead letter back, if there is one. */

@@ -121,6 +121,7 @@ struct dead_letter_note {
     int status;
     struct str reason;
     unsigned attempts;
+    bool again; /* the store has one of this document, whose place it takes */
 };
 
 /* A change that was purged, to be stored durably likewise; its row is read again by key. */

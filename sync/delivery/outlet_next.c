@@ -129,7 +129,7 @@ static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t 
     }
 }
 
-/* All of it, but of one that is no part of a bisection no more than max documents. */
+/* Of part of a bisection, what stays behind is a part for itself. */
 static void take_parcel(struct outlet *o, size_t max, struct batch *b)
 {
     struct link *first = list_first(&o->parcels);
@@ -138,10 +138,9 @@ static void take_parcel(struct outlet *o, size_t max, struct batch *b)
 
     struct parcel *p = LIST_ITEM(first, struct parcel, link);
 
-    const size_t n_max = p->bisect != NULL ? p->n : max;
     size_t i;
 
-    for (i = 0; i < p->n && b->n < n_max; i++) {
+    for (i = 0; i < p->n && b->n < max; i++) {
         outlet_set_may_go(o, p->docs[i], false);
         p->docs[i]->place = PLACE_NONE;
         o->level.ready--;
@@ -150,8 +149,11 @@ static void take_parcel(struct outlet *o, size_t max, struct batch *b)
     b->bisect = p->bisect;
     p->n -= i;
     memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
-    if (p->n > 0)
+    if (p->n > 0) {
+        if (p->bisect != NULL)
+            bisect_open(p->bisect);
         return;
+    }
     list_remove(&p->link);
     free(p);
 }

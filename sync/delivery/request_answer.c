@@ -149,9 +149,10 @@ void request_melt(struct request *r, enum melt how, const struct err *why)
     struct sender *s = r->sender;
     struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
 
+    if (outlet_held(r->outlet) != HOLD_NONE)
+        return;
     delivery_metric_count(s->metric, COUNT_MELTS, 1);
-    if (outlet_held(r->outlet) == HOLD_NONE)
-        sender_note_fuse(s, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
+    sender_note_fuse(s, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
 }
 
 void request_answered(struct request *r)

@@ -66,7 +66,7 @@ void request_fail_gate(struct request *r, const struct err *why, int64_t retry_a
 void request_failed(struct request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms);
 void request_log_failed(const struct request *r, const struct err *err);
-/* It brings the fuse nearer to blowing. */
+/* It brings the fuse nearer to blowing; that of an index that is held cannot. */
 void request_melt(struct request *r, enum melt how, const struct err *why);
 /* The engine has answered, whatever it says. */
 void request_answered(struct request *r);

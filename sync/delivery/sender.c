@@ -348,6 +348,7 @@ void sender_drop(struct sender *s, struct str index)
     if (o == NULL)
         return;
     outlet_drop(o);
+    letters_drop(s->letters, index);
     sender_forget(s, index, OUTCOME_DEFERRED);
     if (outlet_is_told(o))
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
@@ -395,7 +396,7 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
     }
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
-    if (letters_are_full(s->letters) != NULL)
+    if (letters_are_full(s->letters) != NULL && !letters_know(s->letters, doc->now))
         sender_hold(s, doc->outlet, HOLD_STOP, letters_are_full(s->letters));
 }
 
@@ -563,7 +564,7 @@ bool sender_is_idle(const struct sender *s)
 
 bool sender_is_stuck(const struct sender *s)
 {
-    size_t n_held = 0;
+    size_t n_held = letters_kept_back(s->letters, 1, 0);
 
     for (size_t i = 0; i < s->n_outlets; i++) {
         const struct outlet_level level = outlet_level(s->outlets[i]);

@@ -11,6 +11,7 @@
 #include "src/base/thread.h"
 #include "src/json.h"
 #include "src/search.h"
+#include "src/metric.h"
 #include "sync/delivery/fuse.h"
 
 #include <stdio.h>
@@ -53,6 +54,8 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
     if (r->dead_fails > 0) {
         r->dead_fails--;
         ok = err_set(err, ERR_RETRY, "the store is away");
+    } else if (r->is_full && !note->again) {
+        ok = err_set(err, ERR_REJECT, "no more dead letters are kept");
     } else {
         r->n_dead += n;
         keep(r->last_dead_id, sizeof(r->last_dead_id), note->id);
@@ -724,4 +727,31 @@ void rig_check_gone(struct rig *r, int id)
 
     snprintf(name, sizeof(name), "%d", id);
     assert_false(fake_search_get(r->fake, "orders_v2", name).found);
+}
+
+double rig_metric(struct rig *r, const char *series)
+{
+    struct buf samples = {0}, page = {0};
+    const char *at;
+    double value;
+
+    delivery_metrics(r->delivery, &samples);
+    metric_render(&page, buf_str(&samples));
+    at = strstr(page.ptr, series);
+    if (at == NULL)
+        fail_msg("not in the metrics: %s\n%s", series, page.ptr);
+    value = strtod(at + strlen(series), NULL);
+    buf_free(&samples);
+    buf_free(&page);
+    return value;
+}
+
+size_t rig_events(struct rig *r, enum delivery_event what)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_events[what];
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
 }

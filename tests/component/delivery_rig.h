@@ -34,6 +34,7 @@ struct rig {
     struct map *parts; /* id to the text of area 1, "part" */
     struct map *places; /* id to the routing of its document */
     unsigned load_fails, dead_fails, clear_fails;
+    bool is_full; /* no dead letters are taken but in the place of others */
     bool stays; /* what a read does not find */
     struct ticket *gone_tickets[8];
     size_t n_gone_tickets, n_gone;
@@ -136,5 +137,8 @@ bool rig_is_held(struct rig *r);
 /* version 0: any; text NULL: any. */
 void rig_check(struct rig *r, int id, uint64_t version, const char *text);
 void rig_check_gone(struct rig *r, int id);
+/* A line of /metrics begins so; its value. */
+double rig_metric(struct rig *r, const char *series);
+size_t rig_events(struct rig *r, enum delivery_event what);
 
 #endif

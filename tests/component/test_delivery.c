@@ -205,6 +205,7 @@ static void submitting_waits_while_too_much_is_held(void **state)
     pthread_join(p.thread, NULL);
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
+    assert_true(rig_metric(r, "millrace_blocked_callers_total{cluster=\"search\"} ") > 0);
     assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).bytes_held, 0);
 }

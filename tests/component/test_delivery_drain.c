@@ -127,6 +127,29 @@ static void t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight(void **st
     assert_int_equal(fake_search_count(r->fake, INDEX), 1000);
 }
 
+/* Nobody waits for room that only a person can make. */
+static void a_drain_ends_at_once_where_only_dead_letters_wait_for_room(void **state)
+{
+    struct rig *r = *state;
+    const int64_t start_ms = clock_mono_ms();
+
+    r->is_full = true;
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1",
+                                                      .status = 400,
+                                                      .type = "mapper_parsing_exception",
+                                                      .reason = "no date"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "bad");
+    rig_wait_held(r, true);
+    assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER), DRAIN_BLOCKED);
+    for (unsigned worker = 0; worker < 10; worker++) {
+        const enum drain_end end = delivery_drain_partition(r->delivery, worker, FOREVER);
+
+        assert_true(end == DRAIN_BLOCKED || end == DRAIN_DONE);
+    }
+    assert_true(clock_mono_ms() - start_ms < FOREVER);
+}
+
 static void t6_a_request_that_is_stuck_is_given_up_after_the_cancel_timeout(void **state)
 {
     struct rig *r = *state;
@@ -242,6 +265,7 @@ int main(void)
         RIG_TEST(what_arrives_while_a_drain_goes_waits_apart_and_follows),
         RIG_TEST(what_is_thrown_away_does_not_follow_a_drain),
         RIG_TEST(t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight),
+        RIG_TEST(a_drain_ends_at_once_where_only_dead_letters_wait_for_room),
         RIG_TEST(t6_a_request_that_is_stuck_is_given_up_after_the_cancel_timeout),
         RIG_TEST(f63_while_one_drain_goes_a_second_is_told_so_g2),
         RIG_TEST(f63_a_drain_of_what_takes_nothing_is_blocked_at_once_g9),

@@ -25,16 +25,6 @@ static const struct delivery_options quick = {.failures = 3, .reset_after_ms = A
 /* Nothing goes once it is blown, but by hand. */
 static const struct delivery_options by_hand = {.failures = 3, .reset_after_ms = NEVER_MS};
 
-static size_t events(struct rig *r, enum delivery_event what)
-{
-    pthread_mutex_lock(&r->lock);
-
-    const size_t n = r->n_events[what];
-
-    pthread_mutex_unlock(&r->lock);
-    return n;
-}
-
 static void refuse_all(struct rig *r, unsigned times, int status)
 {
     fake_search_add_rule(
@@ -60,7 +50,7 @@ static void a_burst_of_errors_blows_the_fuse_and_one_small_request_heals_it(void
     rig_start(r, &by_hand);
     rig_index_many(r, 0, 2000, 100, "first");
     rig_wait_held(r, true);
-    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 1);
     assert_int_equal(fake_search_requests(r->fake), 3);
     rig_index_many(r, 0, 2000, 10000, "second");
     rig_sleep(A_WHILE_MS);
@@ -68,7 +58,7 @@ static void a_burst_of_errors_blows_the_fuse_and_one_small_request_heals_it(void
     delivery_probe(r->delivery);
     rig_wait_done(r);
     rig_wait_held(r, false);
-    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_events(r, DELIVERY_HEALED), 1);
     assert_int_equal(items_of(r, 4), 20);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
     for (int i = 0; i < 2000; i += 100)
@@ -87,8 +77,8 @@ static void a_blown_fuse_is_tried_after_the_reset_time_until_it_heals(void **sta
     rig_wait_held(r, false);
     assert_true(clock_mono_ms() - begin_ms >= 4 * A_WHILE_MS);
     assert_int_equal(fake_search_requests(r->fake) - 6, items_of(r, 7) == 100 ? 1 : 2);
-    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
-    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(rig_events(r, DELIVERY_HEALED), 1);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 100);
 }
 
@@ -104,7 +94,7 @@ static void an_engine_that_is_always_too_slow_blows_the_fuse(void **state)
                                             .request_timeout_ms = 200});
     rig_index(r, 1, 10, "body");
     rig_wait_held(r, true);
-    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 1);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
@@ -120,9 +110,28 @@ static void an_engine_that_is_busy_for_long_melts_nothing(void **state)
     rig_start(r, &by_hand);
     rig_index_many(r, 0, 500, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(events(r, DELIVERY_BLOWN), 0);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 0);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 500);
     assert_int_equal(delivery_status(r->delivery).rejections_429, 8);
+}
+
+/* It is the hold that says when it is tried. */
+static void requests_that_fail_while_the_index_is_held_melt_nothing(void **state)
+{
+    struct rig *r = *state;
+
+    refuse_all(r, 1, 403);
+    refuse_all(r, 5, 500);
+    rig_start(r, &by_hand);
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    for (uint64_t n = 2; n <= 6; n++) {
+        delivery_probe(r->delivery);
+        rig_wait_requests(r, n);
+    }
+    rig_wait_done(r);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 0);
+    assert_int_equal(rig_metric(r, "millrace_fuse_melts_total{cluster=\"search\"} "), 0);
 }
 
 static void a_request_that_heals_need_not_be_a_good_one(void **state)
@@ -134,7 +143,7 @@ static void a_request_that_heals_need_not_be_a_good_one(void **state)
     rig_start(r, &quick);
     rig_index_many(r, 0, 100, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_events(r, DELIVERY_HEALED), 1);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 100);
 }
 
@@ -148,10 +157,10 @@ static void an_index_that_says_no_when_it_is_tried_is_held(void **state)
     rig_index_many(r, 0, 100, 100, "body");
     rig_wait_done(r);
     rig_wait_held(r, false);
-    assert_int_equal(events(r, DELIVERY_BLOWN), 1);
-    assert_int_equal(events(r, DELIVERY_HEALED), 1);
-    assert_int_equal(events(r, DELIVERY_HELD), 1);
-    assert_int_equal(events(r, DELIVERY_RELEASED), 1);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 1);
+    assert_int_equal(rig_events(r, DELIVERY_HEALED), 1);
+    assert_int_equal(rig_events(r, DELIVERY_HELD), 1);
+    assert_int_equal(rig_events(r, DELIVERY_RELEASED), 1);
 }
 
 /* What no engine takes is a dead letter without a request. */
@@ -254,6 +263,46 @@ static void a_blown_index_gets_nothing_and_the_others_all(void **state)
     target_unref(sick);
 }
 
+static void reject_id(struct rig *r, const char *id)
+{
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .id = id,
+                                                      .status = 400,
+                                                      .type = "parse_exception"});
+}
+
+/* Also where what waits are the parts of a request that is malformed. */
+static void a_blown_index_is_tried_with_a_small_part_of_a_bisection(void **state)
+{
+    struct rig *r = *state;
+
+    reject_id(r, "7");
+    refuse_all(r, 4, 500);
+    rig_start(r, &(struct delivery_options){.failures = 3,
+                                            .reset_after_ms = NEVER_MS,
+                                            .batch_min = 1000,
+                                            .flush_interval_ms = NEVER_MS,
+                                            .workers = 1,
+                                            .helpers = 1});
+    rig_index_many(r, 0, 1000, 100, "body");
+    while (rig_events(r, DELIVERY_BLOWN) == 0)
+        rig_sleep(1);
+
+    const uint64_t n_before = fake_search_requests(r->fake);
+
+    delivery_probe(r->delivery);
+    rig_wait_requests(r, n_before + 1);
+    while (rig_events(r, DELIVERY_BLOWN) == 1 && items_of(r, n_before + 1) == 0)
+        rig_sleep(1);
+    assert_true(items_of(r, n_before + 1) <= 20);
+    fake_search_clear_rules(r->fake);
+    reject_id(r, "7");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 999);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
+}
+
 /* F30 */
 static void a_red_shard_does_not_blow_the_fuse(void **state)
 {
@@ -270,7 +319,7 @@ static void a_red_shard_does_not_blow_the_fuse(void **state)
             rig_sleep(1);
     }
     rig_sleep(A_WHILE_MS); /* the red one is tried again and again */
-    assert_int_equal(events(r, DELIVERY_BLOWN), 0);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 0);
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
     rig_check(r, 7, 10, "red");
@@ -300,7 +349,7 @@ static void errors_without_a_reason_of_most_documents_hold_the_index(void **stat
                          &(struct fake_rule){.status = 500, .type = "null_pointer_exception"});
     rig_start(r, NULL);
     rig_index_many(r, 0, 1000, 100, "body");
-    while (events(r, DELIVERY_HELD) == 0)
+    while (rig_events(r, DELIVERY_HELD) == 0)
         rig_sleep(1);
     assert_true(r->n_dead < 20);
     fake_search_clear_rules(r->fake);
@@ -316,12 +365,14 @@ int main(void)
         RIG_TEST(a_blown_fuse_is_tried_after_the_reset_time_until_it_heals),
         RIG_TEST(an_engine_that_is_always_too_slow_blows_the_fuse),
         RIG_TEST(an_engine_that_is_busy_for_long_melts_nothing),
+        RIG_TEST(requests_that_fail_while_the_index_is_held_melt_nothing),
         RIG_TEST(a_request_that_heals_need_not_be_a_good_one),
         RIG_TEST(an_index_that_says_no_when_it_is_tried_is_held),
         RIG_TEST(what_cannot_be_sent_does_not_use_up_the_try),
         RIG_TEST(a_blown_index_with_nothing_but_reads_comes_back),
         RIG_TEST(a_held_index_with_nothing_but_reads_comes_back),
         RIG_TEST(a_blown_index_gets_nothing_and_the_others_all),
+        RIG_TEST(a_blown_index_is_tried_with_a_small_part_of_a_bisection),
         RIG_TEST(a_red_shard_does_not_blow_the_fuse),
         RIG_TEST(documents_of_a_node_that_goes_are_no_dead_letters),
         RIG_TEST(errors_without_a_reason_of_most_documents_hold_the_index),

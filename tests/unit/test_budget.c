@@ -11,14 +11,24 @@
 struct taker {
     struct budget *budget;
     struct stop *stop;
-    bool taken;
+    bool taken, waited;
 };
+
+/* It does not wait, unless it is refused. */
+static bool take(struct budget *b, size_t n)
+{
+    bool waited;
+    const bool taken = budget_take(b, n, NULL, &waited);
+
+    assert_false(waited);
+    return taken;
+}
 
 static void *take_ten(void *arg)
 {
     struct taker *t = arg;
 
-    t->taken = budget_take(t->budget, 10, NULL);
+    t->taken = budget_take(t->budget, 10, NULL, &t->waited);
     return NULL;
 }
 
@@ -32,7 +42,7 @@ static void *take_ten_until(void *arg)
 {
     struct taker *t = arg;
 
-    t->taken = budget_take(t->budget, 10, t->stop);
+    t->taken = budget_take(t->budget, 10, t->stop, &t->waited);
     return NULL;
 }
 
@@ -45,7 +55,7 @@ static void a_taker_that_is_stopped_goes_without(void **state)
 
     (void)state;
     stop_init(&stop);
-    assert_true(budget_take(b, 101, NULL));
+    assert_true(take(b, 101));
     assert_int_equal(pthread_create(&thread, NULL, take_ten_until, &t), 0);
     wait_for_waiting(b, 1);
     stop_set(&stop);
@@ -63,8 +73,8 @@ static void a_taker_waits_while_more_than_the_limit_is_held(void **state)
     pthread_t thread;
 
     (void)state;
-    assert_true(budget_take(b, 100, NULL));
-    assert_true(budget_take(b, 50, NULL)); /* no more than the limit was held */
+    assert_true(take(b, 100));
+    assert_true(take(b, 50)); /* no more than the limit was held */
     assert_int_equal(pthread_create(&thread, NULL, take_ten, &t), 0);
     wait_for_waiting(b, 1);
     budget_give_back(b, 49);
@@ -72,6 +82,7 @@ static void a_taker_waits_while_more_than_the_limit_is_held(void **state)
     budget_give_back(b, 1);
     pthread_join(thread, NULL);
     assert_true(t.taken);
+    assert_true(t.waited);
     assert_int_equal(budget_held(b), 110);
     budget_give_back(b, 110);
     budget_free(b);
@@ -90,7 +101,7 @@ static void closing_refuses_those_who_wait(void **state)
     budget_close(b);
     pthread_join(thread, NULL);
     assert_false(t.taken);
-    assert_false(budget_take(b, 1, NULL));
+    assert_false(take(b, 1));
     assert_int_equal(budget_held(b), 1);
     budget_free(b);
 }

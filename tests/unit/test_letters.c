@@ -7,6 +7,7 @@
 #include "sync/delivery/letters.h"
 
 struct store {
+    bool full; /* no more than there are */
     unsigned n_stored, n_calls, n_cleared, fails;
     int status;
     uint64_t cleared_at; /* version */
@@ -20,11 +21,13 @@ static bool put(void *ctx, const struct dead_letter_note *notes, size_t n, struc
         s->fails--;
         return err_set(err, ERR_RETRY, "the store is away");
     }
+    for (size_t i = 0; i < n && s->full; i++)
+        if (!notes[i].again)
+            return err_set(err, ERR_REJECT, "no more are kept");
     s->n_calls++;
     s->n_stored += n;
     for (size_t i = 0; i < n; i++) {
         s->status = notes[i].status;
-        assert_true(str_equal(notes[i].id, STR("1")));
         assert_true(str_equal(notes[i].reason, STR("no date")));
     }
     return true;
@@ -191,6 +194,88 @@ static void a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refu
     target_unref(t);
 }
 
+static void refuse(struct letters *l, struct document *doc, struct target *t, const char *id)
+{
+    document_begin(doc, a_write(t, DOC_INDEX, id, 5, "{}"));
+    document_take(doc);
+    document_refuse(doc);
+    letters_refuse(l, doc, 400, STR("no date"));
+}
+
+static void a_letter_that_takes_the_place_of_another_needs_no_room(void **state)
+{
+    struct store store = {.full = true};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write_ends ends = {0};
+    struct document docs[3] = {0};
+    const int64_t now_ms = 1000;
+
+    (void)state;
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 4);
+    letters_note(l, STR("orders_v2"), STR(""), STR("2"), 4);
+    refuse(l, &docs[0], t, "0");
+    refuse(l, &docs[1], t, "1");
+    assert_ptr_equal(letters_next(l, now_ms), &docs[1]);
+    assert_null(letters_next(l, now_ms));
+    assert_non_null(letters_are_full(l));
+    assert_int_equal(letters_kept_back(l, 1, 0), 1);
+    refuse(l, &docs[2], t, "2");
+    assert_ptr_equal(letters_next(l, now_ms), &docs[2]); /* nor does it wait with the other */
+    assert_non_null(letters_are_full(l));
+    assert_int_equal(store.n_stored, 2);
+    for (size_t i = 0; i < ARRAY_LEN(docs); i++)
+        assert_false(document_end(&docs[i], OUTCOME_DEAD, &ends));
+    letters_free(l);
+    target_unref(t);
+}
+
+static void a_letter_that_was_discarded_is_known_no_more(void **state)
+{
+    struct store store = {0};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *t = a_target("orders_v2");
+    struct write *w = a_write(t, DOC_INDEX, "1", 10, "{}");
+    struct write_ends ends = {0};
+
+    (void)state;
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 9);
+    letters_discard(l, STR("orders_v2"), STR(""), STR("1"), 8); /* another one has come since */
+    assert_true(letters_know(l, w));
+    letters_discard(l, STR("orders_v2"), STR(""), STR("1"), 9);
+    assert_false(letters_know(l, w));
+    letters_written(l, w, 1000);
+    assert_int_equal(store.n_cleared, 0);
+    write_end(w, OUTCOME_DELIVERED, &ends);
+    letters_free(l);
+    target_unref(t);
+}
+
+static void an_index_that_is_gone_takes_what_is_known_of_its_letters_along(void **state)
+{
+    struct store store = {0};
+    const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};
+    struct letters *l = letters_new(&opt, 1);
+    struct target *gone = a_target("orders_v2"), *other = a_target("orders_v3");
+    struct write *w[] = {a_write(gone, DOC_INDEX, "1", 10, "{}"),
+                         a_write(other, DOC_INDEX, "1", 10, "{}")};
+    struct write_ends ends = {0};
+
+    (void)state;
+    letters_note(l, STR("orders_v2"), STR(""), STR("1"), 9);
+    letters_note(l, STR("orders_v3"), STR(""), STR("1"), 9);
+    letters_drop(l, STR("orders_v2"));
+    assert_false(letters_know(l, w[0]));
+    assert_true(letters_know(l, w[1]));
+    for (size_t i = 0; i < ARRAY_LEN(w); i++)
+        write_end(w[i], OUTCOME_DELIVERED, &ends);
+    letters_free(l);
+    target_unref(gone);
+    target_unref(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +285,9 @@ int main(void)
         cmocka_unit_test(a_letter_of_something_newer_than_what_was_written_stays),
         cmocka_unit_test(
             a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refused_again),
+        cmocka_unit_test(a_letter_that_takes_the_place_of_another_needs_no_room),
+        cmocka_unit_test(a_letter_that_was_discarded_is_known_no_more),
+        cmocka_unit_test(an_index_that_is_gone_takes_what_is_known_of_its_letters_along),
     };
 
     log_set_level(LOG_ERROR);

@@ -307,7 +307,7 @@ static size_t documents_max(const struct world *w)
 static void take_part(struct world *w, struct queue *out)
 {
     struct part *p = &w->parts[0];
-    const size_t max = is_blown(w) && p->bisect == NULL ? documents_max(w) : SIZE_MAX;
+    const size_t max = is_blown(w) ? documents_max(w) : SIZE_MAX;
 
     while (p->docs.n > 0 && out->n < max)
         put(out, pull(&p->docs, 0), false);

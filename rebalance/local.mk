@@ -37,6 +37,7 @@ librebalance_a_SOURCES = \
 	%D%/node_reset.c \
 	%D%/node_routes.c \
 	%D%/node_settings.c \
+	%D%/node_shards.c \
 	%D%/node_sharing.c \
 	%D%/node_shape.c \
 	%D%/node_state.c \

@@ -314,6 +314,19 @@ void node_want_replay(struct coordinator *co, struct str index);
 void node_replay_wanted(struct coordinator *co);
 void node_free_replays(struct coordinator *co);
 
+/* ---- node_shards.c ---- */
+/* Where the version's documents are found by their parents: which routings lead to each of its
+ * shards is asked of the search engine and stored, once.  Blocks. */
+bool node_learn_shards(struct coordinator *co, const struct stored_version *v,
+                       const struct definitions *d, const struct table_definition *lead,
+                       struct err *err) MUST_CHECK;
+/* The same for all versions of a topic. */
+bool node_learn_topic_shards(struct coordinator *co, struct str topic,
+                             struct err *err) MUST_CHECK;
+/* What was stored, with spaces between; NULL: nothing. */
+bool node_known_shards(struct coordinator *co, const struct stored_version *v, char **shards,
+                       struct err *err) MUST_CHECK;
+
 /* ---- node_areas.c ---- */
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */
 void node_review_areas(struct coordinator *co, const struct definitions *d,

@@ -160,7 +160,8 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
                     topic != NULL &&
                     server_access_new(&spec->server, topic, NULL, co->opt.data_dir, &err) &&
-                    add_own_servers(spec, now, topic, co->opt.data_dir, &err);
+                    add_own_servers(spec, now, topic, co->opt.data_dir, &err) &&
+                    node_known_shards(co, v, &spec->shards, &err);
 
     definitions_unref(now);
     if (!ok) {

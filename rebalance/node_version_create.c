@@ -268,7 +268,8 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
         FAILPOINT(version_created);
-        ok = created && begin_sync(co, &v, d, t, &l, err) &&
+        ok = created && node_learn_shards(co, &v, d, t, err) &&
+             begin_sync(co, &v, d, t, &l, err) &&
              node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
              new_job(co, &v, table_name(t), opt, job, err);
         if (!ok)

@@ -111,6 +111,12 @@ bool search_refresh(struct search *s, struct str index, struct err *err) MUST_CH
 bool search_count(struct search *s, struct str index, uint64_t *count,
                   struct err *err) MUST_CHECK;
 /*
+ * Append routings, with spaces between, of which each leads to another shard of the index, and
+ * together to all.  The engine is asked, as which it is differs between versions.
+ */
+bool search_shard_routings(struct search *s, struct str index, struct buf *out,
+                           struct err *err) MUST_CHECK;
+/*
  * For doctor and status: {"engine","version","cluster","status":"green|yellow|red","nodes",
  * "unassigned_shards","disk_used_percent","disk_node"}; the fullest disk only where we may ask
  * for it.

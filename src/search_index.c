@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MOVE_TRIES 3
@@ -152,6 +153,64 @@ bool search_count(struct search *s, struct str index, uint64_t *count, struct er
         ok = fail_unreadable(err, "_count");
     buf_free(&answer);
     return ok;
+}
+
+#define SHARDS_MAX  1024 /* as many as engines allow an index */
+#define ROUTINGS_MAX 100000
+
+static size_t count_elements(struct str array)
+{
+    struct json_reader r;
+    size_t n = 0;
+
+    json_reader_init(&r, array);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_skip(&r))
+            n++;
+    return n;
+}
+
+/* The shard that a routing leads to, and of how many; routing empty: the first one. */
+static bool ask_shard(struct search *s, struct str index, struct str routing, uint64_t *shard,
+                      size_t *n, struct err *err)
+{
+    struct buf answer = {0}, call = {0};
+    struct str list;
+
+    buf_append(&call, STR("/_search_shards"));
+    if (routing.len > 0)
+        buf_printf(&call, "?routing=%" STR_FMT, STR_ARG(routing));
+
+    bool ok = call_named(s, "GET", "/", index, call.ptr, STR(""), &answer, err);
+
+    if (ok && (!json_find(buf_str(&answer), "/shards", &list) ||
+               !json_find_u64(list, "/0/0/shard", shard)))
+        ok = fail_unreadable(err, "_search_shards");
+    if (ok)
+        *n = count_elements(list);
+    buf_free(&answer);
+    buf_free(&call);
+    return ok;
+}
+
+bool search_shard_routings(struct search *s, struct str index, struct buf *out, struct err *err)
+{
+    bool known[SHARDS_MAX] = {false};
+    uint64_t shard;
+    size_t n, one, n_known = 0;
+    bool ok = ask_shard(s, index, STR(""), &shard, &n, err);
+
+    for (unsigned i = 0; ok && n_known < n && i < ROUTINGS_MAX; i++) {
+        char routing[16];
+
+        snprintf(routing, sizeof(routing), "%u", i);
+        ok = ask_shard(s, index, str_from(routing), &shard, &one, err);
+        if (!ok || shard >= SHARDS_MAX || known[shard])
+            continue;
+        known[shard] = true;
+        buf_printf(out, "%s%s", n_known++ > 0 ? " " : "", routing);
+    }
+    return ok && (n_known == n || fail_unreadable(err, "_search_shards"));
 }
 
 /* {"ACTION": {"index": INDEX, "alias": ALIAS}} */

@@ -128,6 +128,7 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
 /* Small values of one version, under these names with its index behind ("sync/orders_v3"). */
 #define STORE_SYNC   "sync/"   /* how far a sync by time is */
 #define STORE_VERIFY "verify/" /* why its documents are to be verified */
+#define STORE_SHARDS "shards/" /* routings that lead to each of its shards */
 /* With its shapes, fan-out jobs and small values. */
 bool store_delete_version(struct store *s, struct str index, uint64_t number,
                           struct err *err) MUST_CHECK;

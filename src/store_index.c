@@ -204,16 +204,16 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
 
 static bool delete_values(struct store *s, struct str index, uint64_t number, struct err *err)
 {
-    struct buf sync = {0}, verify = {0};
+    static const char *const kinds[] = {STORE_SYNC, STORE_VERIFY, STORE_SHARDS};
+    struct buf name = {0};
+    bool ok = true;
 
-    buf_printf(&sync, STORE_SYNC "%" STR_FMT "_v%" PRIu64, STR_ARG(index), number);
-    buf_printf(&verify, STORE_VERIFY "%" STR_FMT "_v%" PRIu64, STR_ARG(index), number);
-
-    const bool ok = store_run(s, "DELETE FROM setting WHERE name IN (?, ?)",
-                              BINDS(TEXT(buf_str(&sync)), TEXT(buf_str(&verify))), err);
-
-    buf_free(&sync);
-    buf_free(&verify);
+    for (size_t i = 0; ok && i < ARRAY_LEN(kinds); i++) {
+        buf_clear(&name);
+        buf_printf(&name, "%s%" STR_FMT "_v%" PRIu64, kinds[i], STR_ARG(index), number);
+        ok = store_run(s, "DELETE FROM setting WHERE name = ?", BINDS(TEXT(buf_str(&name))), err);
+    }
+    buf_free(&name);
     return ok;
 }
 

@@ -98,7 +98,7 @@ static void add_places(struct compiler *co, size_t target)
 
         struct cascade_table *t = add_table(co, schema, table);
 
-        if (place > 0 && !refresh)
+        if (place > 0 && (!refresh || plan_place_leads(plan, place)))
             continue;
         t->places = grow(co->arena, t->places, t->n_places, sizeof(*t->places));
         t->places[t->n_places++] = (struct cascade_place){target, place};

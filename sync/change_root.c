@@ -70,6 +70,18 @@ static void emit_refresh(struct change_unit *u, struct str id, struct str key,
         u, &(struct doc_write){.op = DOC_REFRESH, .id = id, .key = key, .routing = routing});
 }
 
+/* Wherever it lies, it is where its row says now, or nowhere. */
+static void refresh_everywhere(struct change_unit *u, struct str id, struct str key)
+{
+    const struct target *t = u->target;
+
+    for (size_t i = 0; i < t->n_shards; i++) {
+        emit_refresh(u, id, key, t->shards[i]);
+        progress_tombstone(u->w->opt.progress, str_from(t->index), id, t->shards[i],
+                           u->at->version);
+    }
+}
+
 /* Which images of a root row have, as far as they tell, a document. */
 struct images {
     bool had, has;
@@ -114,6 +126,34 @@ static void believe_root(struct change_unit *u, const struct use *use, const str
         write_root(u, use, b);
 }
 
+static bool stays(const struct change_unit *u, const struct use *use, const struct binding *b,
+                  struct images is)
+{
+    const struct change_writer *w = u->w;
+
+    return is.had && is.has && str_equal(buf_str(&w->id), buf_str(&w->old_id)) &&
+           !u->at->doubtful &&
+           !plan_update_moves(use->plan, b, u->change->before, u->change->after);
+}
+
+/* Only a read tells where it lies, and nothing where it did. */
+static void seek_root(struct change_unit *u, const struct use *use, const struct binding *b,
+                      struct images is)
+{
+    struct change_writer *w = u->w;
+    const bool here = stays(u, use, b, is);
+
+    if (is.had && !here)
+        refresh_everywhere(u, buf_str(&w->old_id), buf_str(&w->old_key));
+    if (!is.has || (here && !change_matters(u, use, b)))
+        return;
+    if (is.had && str_equal(buf_str(&w->id), buf_str(&w->old_id)) && !here)
+        return; /* it was asked for */
+    /* Any place will do where its own column says none: it is moved on from there. */
+    emit_refresh(u, buf_str(&w->id), buf_str(&w->key),
+                 w->routing.len > 0 ? buf_str(&w->routing) : buf_str(&w->id));
+}
+
 /* Counted: it has no document until its parent and root are known. */
 static bool has_document(struct change_unit *u, const struct use *use, const struct binding *b,
                          const struct value *row)
@@ -153,7 +193,9 @@ void change_root(struct change_unit *u, const struct use *use, const struct bind
 
     if (has && !is.has)
         bury(u, &err);
-    if (u->at->doubtful || (u->at->packed && plan_is_routed(use->plan)))
+    if (plan_is_routed_by_path(use->plan))
+        seek_root(u, use, b, is);
+    else if (u->at->doubtful || (u->at->packed && plan_is_routed(use->plan)))
         refresh_root(u, is);
     else
         believe_root(u, use, b, is);

@@ -12,6 +12,7 @@
 #include "sync/document/resolver.h"
 #include "sync/read_links.h"
 #include "sync/routing.h"
+#include "sync/seek.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -210,37 +211,55 @@ static struct ticket *open_slice(struct fan_out_run *r, size_t n)
     return ticket;
 }
 
-/* One above the position, where what its own events ask for stands as well. */
+struct slice_writes {
+    struct doc_write *list;
+    size_t n;
+};
+
+/* Of the next n roots.  One above the position, where what its own events ask for stands as
+ * well. */
+static struct slice_writes slice_writes(const struct fan_out_run *r, struct target *t,
+                                        const struct fan_out_way *way, size_t n,
+                                        struct ticket *ticket)
+{
+    const struct seek seek = seek_from(t, r->place);
+    struct slice_writes w = {.list = mem_alloc(n * (seek.n_shards + 1), sizeof(*w.list))};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fan_out_root *root = &r->roots[r->n_done + i];
+
+        for (size_t k = 0; k < seek_count(&seek, root->routing); k++)
+            w.list[w.n++] =
+                (struct doc_write){.target = target_ref(t),
+                                   .ticket = ticket_ref(ticket),
+                                   .op = DOC_REFRESH,
+                                   .gathered = true,
+                                   .version = r->foreign ? way->read + 1 : r->at_least,
+                                   .fresh = r->foreign,
+                                   .id = root->id,
+                                   .key = root->key,
+                                   .routing = seek_at(&seek, root->routing, k)};
+    }
+    return w;
+}
+
 bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fan_out_way *way,
                         struct err *err)
 {
     const size_t left = r->n_roots - r->n_done,
                  most = r->slice_size < way->max ? r->slice_size : way->max;
     const size_t n = left < most ? left : most;
-    struct doc_write *writes = mem_alloc(n, sizeof(*writes));
     struct ticket *ticket = open_slice(r, n);
+    const struct slice_writes w = slice_writes(r, t, way, n, ticket);
     bool ok;
 
     assert(n > 0);
-    for (size_t i = 0; i < n; i++) {
-        const struct fan_out_root *root = &r->roots[r->n_done + i];
-
-        writes[i] = (struct doc_write){.target = target_ref(t),
-                                       .ticket = ticket_ref(ticket),
-                                       .op = DOC_REFRESH,
-                                       .gathered = true,
-                                       .version = r->foreign ? way->read + 1 : r->at_least,
-                                       .fresh = r->foreign,
-                                       .id = root->id,
-                                       .key = root->key,
-                                       .routing = root->routing};
+    ok = w.n == 0 || delivery_submit_until(way->delivery, way->stop, w.list, w.n, err);
+    for (size_t i = 0; !ok && i < w.n; i++) {
+        ticket_abandon(w.list[i].ticket);
+        target_unref(w.list[i].target);
     }
-    ok = delivery_submit_until(way->delivery, way->stop, writes, n, err);
-    for (size_t i = 0; !ok && i < n; i++) {
-        ticket_abandon(writes[i].ticket);
-        target_unref(writes[i].target);
-    }
-    free(writes);
+    free(w.list);
     FAILPOINT(fan_out_submitted);
     ticket_done(ticket, OUTCOME_DELIVERED);
     return ok;

@@ -46,6 +46,7 @@ libsync_a_SOURCES = \
 	%D%/replay.c          %D%/replay.h \
 	%D%/reread.c          %D%/reread.h \
 	%D%/resolve_run.c     %D%/resolve_run.h \
+	%D%/seek.c            %D%/seek.h \
 	%D%/resolve_task.c    %D%/resolve_task.h \
 	%D%/router.c          %D%/router.h \
 	%D%/routing.c         %D%/routing.h \

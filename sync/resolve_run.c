@@ -12,6 +12,7 @@
 #include "sync/read_links.h"
 #include "sync/resolve_task.h"
 #include "sync/routing.h"
+#include "sync/seek.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct found {
     const struct resolve_run_options *opt;
     const struct resolve_task *task;
     const struct resolve_keys *keys; /* the task's */
+    struct seek seek;
     struct arena *arena;
     struct doc_write writes[SUBMIT_MAX];
     size_t n;
@@ -65,28 +67,49 @@ static bool flush(struct found *f)
     return !f->closed && !stop_is_set(f->opt->stop);
 }
 
+/* A document that a changed row leads to. */
+struct led_to {
+    struct str id, key;
+};
+
+static bool ask_at(struct found *f, size_t row, const struct led_to *d, struct str routing)
+{
+    f->writes[f->n++] = (struct doc_write){
+        .target = target_ref(f->task->target),
+        .ticket = ticket_ref(f->task->tickets[row]),
+        .op = DOC_REFRESH,
+        .area = f->task->area,
+        .version = f->task->at_least,
+        .id = arena_copy(f->arena, d->id),
+        .key = arena_copy(f->arena, d->key),
+        .routing = arena_copy(f->arena, routing),
+        .commit_ms = f->task->commit_ms,
+    };
+    return f->n < SUBMIT_MAX || flush(f);
+}
+
+static bool ask_for(struct found *f, size_t row, const struct led_to *d, struct str routing)
+{
+    const size_t n = seek_count(&f->seek, routing);
+
+    for (size_t i = 0; i < n; i++)
+        if (!ask_at(f, row, d, seek_at(&f->seek, routing, i)))
+            return false;
+    return true;
+}
+
 /* For each row that changed: whoever is found twice is read once by delivery. */
 static bool on_found(void *ctx, size_t key, struct str id, struct str root_key,
                      struct str routing)
 {
+    const struct led_to d = {id, root_key};
     struct found *f = ctx;
     size_t row = f->keys->first[key];
 
     if (f->leads[key] == LEADS_NOWHERE)
         f->leads[key] = LEADS_ON;
     for (;;) {
-        f->writes[f->n++] = (struct doc_write){
-            .target = target_ref(f->task->target),
-            .ticket = ticket_ref(f->task->tickets[row]),
-            .op = DOC_REFRESH,
-            .area = f->task->area,
-            .version = f->task->at_least,
-            .id = arena_copy(f->arena, id),
-            .key = arena_copy(f->arena, root_key),
-            .routing = arena_copy(f->arena, routing),
-            .commit_ms = f->task->commit_ms,
-        };
-        if (f->n == SUBMIT_MAX && !flush(f))
+        if (!ask_for(f, row, &d, routing))
             return false;
         if (f->keys->next[row] == row)
             return true;
@@ -131,7 +154,8 @@ static bool find_documents(const struct resolve_run_options *opt, struct read_li
 {
     const struct resolve_task *t = g->task;
     struct found f = {
-        .opt = opt, .task = t, .keys = &g->keys, .arena = arena_new(), .leads = g->leads};
+        .opt = opt, .task = t, .keys = &g->keys, .arena = arena_new(), .leads = g->leads,
+        .seek = seek_from(t->target, t->place)};
     const struct resolver_rows rows = {.plan = ((const struct reading *)t->target->plan)->plan,
                                        .place = t->place,
                                        .by_row = t->by_row,

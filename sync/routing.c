@@ -2,6 +2,7 @@
 
 #include "sync/routing.h"
 
+#include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
@@ -19,6 +20,8 @@ void reading_free(void *r)
     plan_unref(reading->plan);
     server_access_unref(reading->server);
     free(reading->alias);
+    if (reading->shards != NULL)
+        arena_free(reading->shards);
     free(reading);
 }
 

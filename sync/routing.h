@@ -30,6 +30,7 @@ struct reading {
     char *alias; /* the index version: "orders" … */
     uint64_t number; /* … and 2 of orders_v2 */
     struct server_access *server;
+    struct arena *shards; /* what the target's are in; NULL: it has none */
     bool stopped; /* atomic: the table cannot go on, its changes are deferred */
     bool filling; /* its index is being built: rows may have no document yet */
     struct turnstile *turnstile; /* of its index, borrowed; changes and fills pass it */

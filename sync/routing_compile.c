@@ -24,6 +24,7 @@ void version_spec_free(struct version_spec *v)
     free(v->topic);
     free(v->alias);
     free(v->write_alias);
+    free(v->shards);
     free(v);
 }
 
@@ -42,6 +43,7 @@ struct version_spec *version_spec_copy(const struct version_spec *v)
     copy->topic = mem_copy(v->topic);
     copy->alias = mem_copy(v->alias);
     copy->write_alias = mem_copy(v->write_alias);
+    copy->shards = v->shards == NULL ? NULL : mem_copy(v->shards);
     return copy;
 }
 
@@ -72,6 +74,24 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
     return copy;
 }
 
+static void set_shards(struct target *target, struct reading *reading, const char *text)
+{
+    struct str rest = str_from(text), *list;
+
+    reading->shards = arena_new();
+    list = arena_alloc(reading->shards, rest.len / 2 + 1, sizeof(*list));
+    rest = arena_copy(reading->shards, rest);
+    for (size_t at = 0; at < rest.len;) {
+        size_t end = at;
+
+        while (end < rest.len && rest.ptr[end] != ' ')
+            end++;
+        list[target->n_shards++] = (struct str){rest.ptr + at, end - at};
+        at = end + 1;
+    }
+    target->shards = list;
+}
+
 static struct target *new_target(const struct version_spec *v,
                                  const struct table_definition *t, struct plan *plan)
 {
@@ -89,6 +109,8 @@ static struct target *new_target(const struct version_spec *v,
     target->plan_unref = reading_free;
     target->version_min = v->version_min;
     target->abroad = plan != NULL && plan_n_topics(plan) > 1;
+    if (plan != NULL && v->shards != NULL && plan_is_routed_by_path(plan))
+        set_shards(target, reading, v->shards);
     /* What a replica shows may be behind what the followed server showed before. */
     if (plan != NULL && !reading->server->replica)
         target->areas = plan_areas(plan, &target->n_areas, NULL);

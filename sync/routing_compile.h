@@ -37,6 +37,7 @@ struct version_spec {
     char *alias;                  /* "orders" */
     uint64_t number;              /* 2 */
     char *write_alias;
+    char *shards; /* a routing for each shard, with spaces between; NULL: not needed */
     uint64_t version_min; /* lowest version of its lineage */
     bool stopped;
     bool filling; /* it is being built */

@@ -31,11 +31,17 @@ struct target {
     void (*plan_unref)(void *plan);
     const struct str *areas; /* parts that can be written alone; the plan's */
     size_t n_areas;          /* 0: documents are written whole, and say nothing of areas */
+    /*
+     * A routing for each shard of the index, where only a read tells a document's own (join): what
+     * is asked for at each of them is deleted wherever it does not belong.
+     */
+    const struct str *shards;
+    size_t n_shards; /* 0: not needed */
     struct target_counters count;
     unsigned refs;
 };
 
-/* With one reference; the strings are copied, abroad, version_min, plan and areas are the
+/* With one reference; the strings are copied, abroad, version_min, plan, areas and shards are the
  * caller's to set. */
 struct target *target_new(struct str index, struct str write_alias, struct str table,
                           struct str topic) RETURNS_NONNULL MUST_CHECK;

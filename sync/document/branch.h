@@ -52,6 +52,7 @@ struct branch {
     bool refresh;     /* a change of its rows rebuilds documents */
     bool alone;       /* or, if it can be, only the area that it is in */
     uint8_t area;     /* that one, from 1; 0: the whole document */
+    bool leads;       /* it shows nothing: its rows say where the root's documents lie */
     bool by_key_alone; /* of an area's root: its key says all that is wanted of a row */
     struct str where; /* SQL condition of rows that count; empty: all */
     const struct membership *membership; /* of the root; NULL: its index is its own */

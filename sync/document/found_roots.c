@@ -52,11 +52,14 @@ struct str found_roots_key(const struct found_roots *f, size_t i)
     return (struct str){f->bytes.ptr + f->pairs[i].at, f->pairs[i].len};
 }
 
-/* False: the document is known to lie nowhere. */
+/* Nothing where it is not known, as its parents do not tell. */
 static bool take_routing(struct found_roots *f, const struct str *cells)
 {
     const struct membership *m = f->top->membership;
     struct err err = {0};
+
+    if (m != NULL && m->n_ancestors > 0 && cells[0].ptr == NULL)
+        return true;
 
     for (size_t i = 0; m != NULL && i < m->root.n; i++) {
         struct value v = cell_value(m->root.columns[i], cells[i]);
@@ -73,6 +76,8 @@ static bool append_routing(struct found_roots *f, const struct found_root *p, st
     const struct membership *m = f->top->membership;
 
     if (m == NULL || !m->routed)
+        return true;
+    if (m->n_ancestors > 0 && p->routing_len == 0)
         return true;
     if (m->root.n > 0) {
         buf_append(&f->routing, m->root.prefix);

@@ -45,6 +45,12 @@ bool membership_is_rooted(const struct membership *m, const size_t *map, const s
     return is_known(&m->parent, map, row) && is_known(&m->root, map, row);
 }
 
+bool membership_has_parent(const struct membership *m, const size_t *map,
+                           const struct value *row)
+{
+    return is_known(&m->parent, map, row);
+}
+
 static bool append_id(const struct membership_link *l, const size_t *map,
                       const struct value *row, struct buf *id, struct err *err)
 {

@@ -2,9 +2,11 @@
  * struct membership: what a document has besides its row where several tables share an index:
  * a prefix of its `_id`, the join field or the name of its source, and a routing.
  *
- * Documents of one join lie where their root does: routing is the root's `_id`.  Both the
- * parent's and the root's `_id` are made of columns of the row itself, so that its images say
- * where the document is, and was.  A row where one of these columns is NULL has no document.
+ * Documents of one join lie where their root does: routing is the root's `_id`.  On the second
+ * level that is made of columns of the row itself, so that its images say where the document is,
+ * and was.  Below, the root is the one that the row's parents lead to, which statements look up;
+ * a column of the row's own says it only where its parent is not there, or has none itself.  A row
+ * whose parent or root is not known has no document.
  *
  * Immutable; lives in its plan's arena.
  *
@@ -21,6 +23,7 @@
 #include <stddef.h>
 
 struct arena;
+struct branch;
 struct buf;
 struct column;
 struct value;
@@ -33,12 +36,20 @@ struct membership_link {
     size_t n;
 };
 
+/* A table between the row and its root. */
+struct membership_ancestor {
+    const struct branch *branch;   /* its place, below that of its child */
+    const struct column *root;     /* holds its root's key, of the highest: its parent's */
+};
+
 struct membership {
     struct str prefix;  /* "answer:" */
     struct str members; /* behind the row's own: "join":{"name":"answer","parent": */
     struct str ends;    /* behind the parent's `_id`, as JSON */
     struct membership_link parent;
     struct membership_link root; /* none: the document itself */
+    struct membership_ancestor *ancestors; /* the row's parent first */
+    size_t n_ancestors;                    /* 0: columns of the row tell its root */
     bool routed;
     struct str field, parent_name; /* of the join: its field, what the parent is called in it */
 };
@@ -50,6 +61,10 @@ struct str membership_prefix(struct arena *a, struct str name);
  * row_document_members(). */
 bool membership_is_rooted(const struct membership *m, const size_t *map,
                           const struct value *row);
+
+/* The same, but for its root. */
+bool membership_has_parent(const struct membership *m, const size_t *map,
+                           const struct value *row);
 
 /* The members that every document of it has; the row is rooted. */
 bool membership_append_members(const struct membership *m, const size_t *map,

@@ -49,6 +49,11 @@ bool plan_is_routed(const struct plan *p)
     return p->branches[0]->membership != NULL && p->branches[0]->membership->routed;
 }
 
+bool plan_is_routed_by_path(const struct plan *p)
+{
+    return p->branches[0]->membership != NULL && p->branches[0]->membership->n_ancestors > 0;
+}
+
 size_t plan_n_places(const struct plan *p)
 {
     return p->n_branches;
@@ -68,6 +73,11 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
     *database = b->schema->database;
     *table = b->schema->table;
     *refresh = b->refresh;
+}
+
+bool plan_place_leads(const struct plan *p, size_t place)
+{
+    return branch_at(p, place)->leads;
 }
 
 const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_not)
@@ -240,17 +250,29 @@ bool plan_root_id(const struct plan *p, const struct binding *b, const struct va
                   struct buf *id, struct buf *key, struct buf *routing, struct err *err)
 {
     const struct branch *root = branch_at(p, 0);
-    const size_t key_at = key->len, id_at = id->len;
+    const size_t key_at = key->len, id_at = id->len, routing_at = routing->len;
+    struct err unknown = {0};
 
-    return row_document_key(root, b->map, row, key, err) &&
-           row_document_id(root, (struct str){key->ptr + key_at, key->len - key_at}, id, err) &&
-           row_document_routing(root, b->map, row,
-                                (struct str){id->ptr + id_at, id->len - id_at}, routing, err);
+    if (!row_document_key(root, b->map, row, key, err) ||
+        !row_document_id(root, (struct str){key->ptr + key_at, key->len - key_at}, id, err))
+        return false;
+
+    const struct str whole = {id->ptr + id_at, id->len - id_at};
+
+    if (!plan_is_routed_by_path(p))
+        return row_document_routing(root, b->map, row, whole, routing, err);
+    if (!row_document_is_rooted(root, b->map, row) ||
+        !row_document_routing(root, b->map, row, whole, routing, &unknown))
+        routing->len = routing_at;
+    return true;
 }
 
 bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row)
 {
-    return row_document_is_rooted(branch_at(p, 0), b->map, row);
+    const struct branch *root = branch_at(p, 0);
+
+    return plan_is_routed_by_path(p) ? row_document_has_parent(root, b->map, row)
+                                     : row_document_is_rooted(root, b->map, row);
 }
 
 bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key, struct err *err)
@@ -297,6 +319,27 @@ bool plan_update_keeps_joins(const struct plan *p, size_t place, const struct bi
             return false;
     }
     return true;
+}
+
+static bool link_may_differ(const struct membership_link *l, const struct binding *b,
+                            const struct value *old_row, const struct value *new_row)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const size_t at = b->map[l->at[i]];
+
+        if (may_differ(l->columns[i], &old_row[at], &new_row[at]))
+            return true;
+    }
+    return false;
+}
+
+bool plan_update_moves(const struct plan *p, const struct binding *b,
+                       const struct value *old_row, const struct value *new_row)
+{
+    const struct membership *m = branch_at(p, 0)->membership;
+
+    return m != NULL && (link_may_differ(&m->parent, b, old_row, new_row) ||
+                         link_may_differ(&m->root, b, old_row, new_row));
 }
 
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,

@@ -52,6 +52,14 @@ size_t plan_n_places(const struct plan *p);
 void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
                 bool *refresh);
 
+/*
+ * True when the routing is not in the row but looked up over its parents (join, below the second
+ * level): only a read tells where a document lies, and nothing where it did.
+ */
+bool plan_is_routed_by_path(const struct plan *p);
+/* Whether a change of that place's rows moves documents so. */
+bool plan_place_leads(const struct plan *p, size_t place);
+
 /* The topics whose servers its tables are on: number 0 is the root's.  Borrowed. */
 size_t plan_n_topics(const struct plan *p);
 struct str plan_topic(const struct plan *p, size_t number);
@@ -91,11 +99,13 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
                                       const struct binding *b, const struct value *row,
                                       enum plan_part part);
 
-/* Whether the root row has a document as far as its parent and root are known (join). */
+/* Whether the root row has a document as far as its parent and, where that is in the row, its
+ * root are known (join). */
 bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row);
 
-/* The rooted row's _id, key (opaque, for the loader) and routing, appended.  ERR_REJECT: too
- * long, NULL key. */
+/* The rooted row's _id, key (opaque, for the loader) and routing, appended.  Routed by path, that
+ * is the one that its own column says, or nothing: where the document lies only a read tells.
+ * ERR_REJECT: too long, NULL key. */
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing,
                   struct err *err) MUST_CHECK;
@@ -116,6 +126,11 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
  */
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row);
+
+/* Whether the update of a root row may give it another parent, or other columns that say its root
+ * (join). */
+bool plan_update_moves(const struct plan *p, const struct binding *b,
+                       const struct value *old_row, const struct value *new_row);
 
 /* Whether the update is known to leave a related row where it was, joined by the same values.
  */

@@ -14,13 +14,6 @@
 
 #include <stdint.h>
 
-/* Columns of the table above and of this one, by which rows are found. */
-struct joined {
-    struct place place;
-    const struct str *outer, *inner;
-    size_t n_outer, n_inner;
-};
-
 static const struct column **copy_columns(struct plan_compiler *co,
                                           const struct column *const *from, size_t n)
 {
@@ -61,8 +54,8 @@ static bool joins_hold_key(const struct branch *b)
     return b->schema->n_key > 0;
 }
 
-static bool add_joins(struct plan_compiler *co, struct branch *b, struct branch *parent,
-                      const struct joined *pairs)
+bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *parent,
+                    const struct plan_joined *pairs)
 {
     if (pairs->n_outer != pairs->n_inner || pairs->n_outer == 0)
         return plan_refuse(co, pairs->place,
@@ -98,7 +91,7 @@ static bool add_joins(struct plan_compiler *co, struct branch *b, struct branch 
     return true;
 }
 
-static void add_by_row(struct plan_compiler *co, struct branch *b)
+void plan_add_by_row(struct plan_compiler *co, struct branch *b)
 {
     const struct schema *s = b->schema;
     struct branch *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
@@ -159,7 +152,7 @@ static size_t number_of_topic(struct plan *p, struct str topic)
     return p->n_topics++;
 }
 
-static struct branch *new_branch(struct plan_compiler *co, const struct plan_source *src)
+struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_source *src)
 {
     struct plan *p = co->plan;
     struct str database, table;
@@ -182,7 +175,7 @@ static struct branch *new_branch(struct plan_compiler *co, const struct plan_sou
     b->database = arena_copy(p->arena, database);
     b->topic = number_of_topic(p, db->topic);
     b->schema = schema_ref(schema);
-    b->read = arena_alloc(p->arena, schema->n_columns, sizeof(*b->read));
+    b->read = arena_alloc(p->arena, schema->n_columns + 1, sizeof(*b->read)); /* see plan_add_ancestors() */
     p->branches = mem_resize(p->branches, p->n_branches + 1, sizeof(struct branch *));
     p->branches[p->n_branches++] = b;
     return b;
@@ -193,8 +186,8 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
                                const struct relation_definition *r)
 {
     const struct plan_source src = {.place = r->place, .table = r->through.table};
-    const struct joined to = {r->place, r->from, r->through.from, r->n_from, r->through.n_from};
-    struct branch *b = new_branch(co, &src);
+    const struct plan_joined to = {r->place, r->from, r->through.from, r->n_from, r->through.n_from};
+    struct branch *b = plan_new_branch(co, &src);
 
     if (b == NULL)
         return NULL;
@@ -202,9 +195,9 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
     b->many = true;
     b->refresh = r->refresh != REFRESH_NONE;
     b->alone = r->refresh == REFRESH_AREA;
-    if (!add_joins(co, b, above, &to))
+    if (!plan_add_joins(co, b, above, &to))
         return NULL;
-    add_by_row(co, b);
+    plan_add_by_row(co, b);
     return b;
 }
 
@@ -233,11 +226,11 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
     if (r->through.given && link == NULL)
         return false;
 
-    const struct joined pairs =
+    const struct plan_joined pairs =
         link == NULL
-            ? (struct joined){r->place, r->from, r->to, r->n_from, r->n_to}
-            : (struct joined){r->place, r->through.to, r->to, r->through.n_to, r->n_to};
-    struct branch *b = new_branch(co, &src);
+            ? (struct plan_joined){r->place, r->from, r->to, r->n_from, r->n_to}
+            : (struct plan_joined){r->place, r->through.to, r->to, r->through.n_to, r->n_to};
+    struct branch *b = plan_new_branch(co, &src);
 
     if (b == NULL)
         return false;
@@ -262,14 +255,14 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
                            STR_ARG(relation_as(r)));
     above->children[above->n_children++] = b;
     if (!plan_add_fields(co, b, &src) ||
-        !add_joins(co, b, link != NULL ? link : above, &pairs) ||
+        !plan_add_joins(co, b, link != NULL ? link : above, &pairs) ||
         !add_relations_below(co, b, r, depth))
         return false;
     query_prepare(b, co->plan->arena);
     if (link != NULL)
         query_prepare(link, co->plan->arena);
     set_order(co, b);
-    add_by_row(co, b);
+    plan_add_by_row(co, b);
     return true;
 }
 
@@ -340,7 +333,7 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
 {
     const struct plan_source src = {t->place, t->table, t->all_columns, t->columns,
                                     t->n_columns};
-    struct branch *b = new_branch(co, &src);
+    struct branch *b = plan_new_branch(co, &src);
 
     if (b == NULL)
         return false;
@@ -352,6 +345,8 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
     for (size_t i = 0; i < t->n_relations; i++)
         if (!add_relation(co, b, &t->relations[i], t->relations[i].max_depth))
             return false;
+    if (!plan_add_ancestors(co, b, t))
+        return false;
     query_prepare(b, co->plan->arena);
     plan_add_areas(co, t);
     return true;

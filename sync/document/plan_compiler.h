@@ -45,6 +45,20 @@ bool plan_refuse(struct plan_compiler *co, struct place at, const char *fmt, ...
 const struct column *plan_find_column(struct plan_compiler *co, const struct schema *s,
                                       struct str name, struct place at);
 
+/* Columns of the table above and of this one, by which rows are found. */
+struct plan_joined {
+    struct place place;
+    const struct str *outer, *inner;
+    size_t n_outer, n_inner;
+};
+
+/* One more place of the plan, that nothing leads to yet; NULL: refused. */
+struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_source *src) MUST_CHECK;
+bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *parent,
+                    const struct plan_joined *pairs) MUST_CHECK;
+/* The way up from a row of b by its primary key. */
+void plan_add_by_row(struct plan_compiler *co, struct branch *b);
+
 /* Where c lies among the columns that b reads; it is added when it is not there yet. */
 size_t plan_read_column(struct branch *b, const struct column *c);
 
@@ -63,5 +77,8 @@ void plan_add_areas(struct plan_compiler *co, const struct table_definition *t);
 /* What the root's documents have because they share an index; nothing where they do not. */
 bool plan_add_membership(struct plan_compiler *co, struct branch *root,
                          const struct table_definition *t) MUST_CHECK;
+/* The tables between the root's rows and the root of their join: the last places of the plan. */
+bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
+                        const struct table_definition *t) MUST_CHECK;
 
 #endif

@@ -6,6 +6,7 @@
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan_compiler.h"
+#include "sync/document/query.h"
 #include "sync/model/definition_members.h"
 
 #include <stdint.h>
@@ -91,6 +92,77 @@ static bool add_link(struct plan_compiler *co, struct branch *root,
         out->at[out->n++] = plan_read_column(root, c);
     }
     return true;
+}
+
+/* ---- the way to the root ---- */
+
+static struct branch *add_ancestor(struct plan_compiler *co, struct branch *child,
+                                   const struct table_definition *of,
+                                   const struct table_definition *t)
+{
+    const struct plan_source src = {.place = of->place, .table = t->table};
+    struct branch *b = plan_new_branch(co, &src);
+    struct plan_joined pairs = {.place = of->place,
+                                .outer = of->join.parent_columns,
+                                .n_outer = of->join.n_parent_columns};
+    struct key_columns key = {0};
+    struct str *names;
+
+    if (b == NULL || !find_key(co, t, &key))
+        return NULL;
+    names = arena_alloc(co->plan->arena, key.n, sizeof(*names));
+    for (size_t i = 0; i < key.n; i++)
+        names[i] = key.columns[i]->name;
+    pairs.inner = names;
+    pairs.n_inner = key.n;
+    b->parent = child;
+    b->refresh = b->leads = true;
+    if (!plan_add_joins(co, b, child, &pairs))
+        return NULL;
+    query_prepare(b, co->plan->arena);
+    plan_add_by_row(co, b);
+    return b;
+}
+
+/* What was checked for the row's own table holds for each of these: it is a member itself. */
+static bool add_ancestors(struct plan_compiler *co, struct branch *root,
+                          const struct table_definition *t, struct membership *m)
+{
+    const size_t n = definition_join_level(co->defs, t) - 1;
+    struct branch *at = root;
+
+    m->ancestors = arena_alloc(co->plan->arena, n, sizeof(*m->ancestors));
+    for (size_t i = 0; i < n; i++) {
+        const struct table_definition *above = definitions_table(co->defs, t->join.parent);
+        const struct str column =
+            i + 1 == n ? above->join.parent_columns[0] : above->root_column;
+        const struct column *c;
+
+        at = add_ancestor(co, at, t, above);
+        c = at == NULL ? NULL : plan_find_column(co, at->schema, column, above->place);
+        if (c == NULL)
+            return false;
+        (void)plan_read_column(at, c);
+        m->ancestors[m->n_ancestors++] = (struct membership_ancestor){at, c};
+        t = above;
+    }
+    return true;
+}
+
+/* The root's key is read for itself, beside the column that may hold another. */
+bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
+                        const struct table_definition *t)
+{
+    struct membership *m;
+
+    if (!t->join.given || definition_join_level(co->defs, t) < 2)
+        return true;
+    m = arena_alloc(co->plan->arena, 1, sizeof(*m));
+    *m = *root->membership;
+    root->membership = m;
+    root->read[root->n_read] = m->root.columns[0];
+    m->root.at[0] = root->n_read++;
+    return add_ancestors(co, root, t, m);
 }
 
 static void append_member(struct buf *json, struct str name)

@@ -9,6 +9,7 @@
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
+#include "sync/document/membership.h"
 #include "sync/document/query_part.h"
 
 #include <inttypes.h>
@@ -19,6 +20,13 @@
 #define LINK_FROM "_millrace_f"
 #define LINK_TO   "_millrace_t"
 
+static bool is_root_looked_up(const struct branch *b, size_t at)
+{
+    const struct membership *m = b->membership;
+
+    return m != NULL && m->n_ancestors > 0 && m->root.at[0] == at;
+}
+
 void query_prepare(struct branch *b, struct arena *a)
 {
     struct buf sql = {0};
@@ -26,7 +34,10 @@ void query_prepare(struct branch *b, struct arena *a)
     for (size_t i = 0; i < b->n_read; i++) {
         if (i > 0)
             buf_append_char(&sql, ',');
-        cell_append_select(&sql, b->schema->table, b->read[i]);
+        if (is_root_looked_up(b, i))
+            query_part_root(&sql, b->schema->table, b->membership);
+        else
+            cell_append_select(&sql, b->schema->table, b->read[i]);
     }
     b->select = arena_copy(a, buf_str(&sql));
     buf_clear(&sql);
@@ -182,6 +193,7 @@ void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branc
 static void append_root_conditions(struct buf *sql, const struct branch *root, bool *first)
 {
     query_part_has_key(sql, root->schema->table, root, first);
+    query_part_has_root(sql, root->schema->table, root, first);
     if (root->where.len > 0)
         append_where(sql, root, query_part_and(first));
 }

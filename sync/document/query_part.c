@@ -5,9 +5,12 @@
 #include "src/base/buf.h"
 #include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
+#include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+
+#include <stdio.h>
 
 /* The list of keys as a table. */
 #define LIST "_millrace_k"
@@ -140,6 +143,71 @@ static void append_has_value(struct buf *sql, struct str alias, const struct col
     buf_append(sql, STR(" IS NOT NULL"));
 }
 
+/* ---- the way to the root ---- */
+
+#define ALIAS_SIZE 40
+
+/* Texts that are equal to their collation alone make different ids. */
+static void append_same_text(struct buf *sql, struct str a, struct str b)
+{
+    buf_printf(sql,
+               " AND CAST(CONVERT(%" STR_FMT " USING utf8mb4) AS BINARY) = "
+               "CAST(CONVERT(%" STR_FMT " USING utf8mb4) AS BINARY)",
+               STR_ARG(a), STR_ARG(b));
+}
+
+/* The row of the parent's table that the row of alias is a child of. */
+static void append_is_parent(struct buf *sql, struct str alias, struct str above,
+                             const struct branch *b)
+{
+    struct buf inner = {0}, outer = {0};
+
+    for (size_t i = 0; i < b->n_joins; i++) {
+        const struct branch_join *j = &b->joins[i];
+
+        buf_clear(&inner);
+        buf_clear(&outer);
+        query_part_column(&inner, above, j->inner->name);
+        query_part_column(&outer, alias, j->outer->name);
+        buf_append(sql, i > 0 ? STR(" AND ") : STR(" WHERE "));
+        comparison_append_equal(sql, buf_str(&inner), j->inner, j->outer, buf_str(&outer));
+        if (key_class_of(j->inner) == KEY_TEXT)
+            append_same_text(sql, buf_str(&inner), buf_str(&outer));
+    }
+    buf_free(&inner);
+    buf_free(&outer);
+}
+
+/* The root of a row so far up: what its parent says, then what its own column does. */
+static void append_root_of(struct buf *sql, struct str alias, const struct membership *m,
+                           size_t level)
+{
+    const struct column *own =
+        level == 0 ? m->root.columns[0] : m->ancestors[level - 1].root;
+    char above_text[ALIAS_SIZE];
+    struct str above;
+
+    if (level == m->n_ancestors) {
+        cell_append_select(sql, alias, own);
+        return;
+    }
+    snprintf(above_text, sizeof(above_text), "_millrace_a%zu", level);
+    above = str_from(above_text);
+    buf_append(sql, STR("COALESCE((SELECT "));
+    append_root_of(sql, above, m, level + 1);
+    buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT, STR_ARG(m->ancestors[level].branch->from),
+               STR_ARG(above));
+    append_is_parent(sql, alias, above, m->ancestors[level].branch);
+    buf_append(sql, STR(" LIMIT 1),"));
+    cell_append_select(sql, alias, own);
+    buf_append_char(sql, ')');
+}
+
+void query_part_root(struct buf *sql, struct str alias, const struct membership *m)
+{
+    append_root_of(sql, alias, m, 0);
+}
+
 void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
                         bool *first)
 {
@@ -149,8 +217,18 @@ void query_part_has_key(struct buf *sql, struct str alias, const struct branch *
         append_has_value(sql, alias, root->joins[i].inner, first);
     for (size_t i = 0; m != NULL && i < m->parent.n; i++)
         append_has_value(sql, alias, m->parent.columns[i], first);
-    for (size_t i = 0; m != NULL && m->root.columns != m->parent.columns && i < m->root.n; i++)
-        append_has_value(sql, alias, m->root.columns[i], first);
+}
+
+void query_part_has_root(struct buf *sql, struct str alias, const struct branch *root,
+                         bool *first)
+{
+    const struct membership *m = root->membership;
+
+    if (m == NULL || m->n_ancestors == 0 || !m->root.columns[0]->nullable)
+        return;
+    buf_append(sql, str_from(query_part_and(first)));
+    query_part_root(sql, alias, m);
+    buf_append(sql, STR(" IS NOT NULL"));
 }
 
 void query_part_order(struct buf *sql, struct str alias, const struct branch *root)

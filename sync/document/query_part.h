@@ -18,6 +18,7 @@
 
 struct branch;
 struct buf;
+struct membership;
 
 /* The column of a key's number in the list; those of its parts: query_part_of_key(). */
 #define QUERY_NUMBER "_millrace_n"
@@ -41,9 +42,17 @@ void query_part_list(struct buf *sql, const struct query_keys *k, bool inner);
 
 /* " WHERE " once, then " AND "; static. */
 const char *query_part_and(bool *first);
-/* The rows of the root that have a key, and in a join a parent and a root. */
+/*
+ * The key of the document by which the root's row of that alias is routed: of a row whose
+ * parents tell it, theirs.  A single column.
+ */
+void query_part_root(struct buf *sql, struct str alias, const struct membership *m);
+/* The rows of the root that have a key, and in a join a parent … */
 void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
                         bool *first);
+/* … and a root. */
+void query_part_has_root(struct buf *sql, struct str alias, const struct branch *root,
+                         bool *first);
 /*
  * Behind the key `after`: (a > x OR (a = x AND (b > y OR …))), which the optimizers make ranges
  * of the key; of a row comparison they do not.

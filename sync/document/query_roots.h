@@ -27,7 +27,7 @@ const struct branch *query_roots_top(const struct branch *b);
 /*
  * The root keys behind n join keys of a related branch (values of the joins' inner columns);
  * cells: the join key's index, then the root's key columns and those
- * of membership's root.  The first pairs of these that are
+ * of membership's root (NULL: it is not known).  The first pairs of these that are
  * found, which is little work however many there are; or in_order: each root once, in key order
  * behind `after`, with NULL for the join key.  Where query_roots_top() is not the root: the
  * values of its joins' inner columns instead of the root's key.

@@ -52,7 +52,8 @@ struct resolver_rows {
 };
 
 /*
- * The documents of rows that lead to few: found() is called for each pair (index of the key,
+ * The documents of rows that lead to few: found() (routing empty, though the plan is routed: it
+ * lies nowhere now) is called for each pair (index of the key,
  * root).  Keys that lead to more than RESOLVER_FEW are told by crowded(), as all are where keys
  * that are asked for together lead to RESOLVER_SOME: their documents are not looked for. Either
  * returns false to stop early (shutdown): then ERR_STOP.

@@ -101,6 +101,12 @@ bool row_document_is_rooted(const struct branch *root, const size_t *map,
     return root->membership == NULL || membership_is_rooted(root->membership, map, row);
 }
 
+bool row_document_has_parent(const struct branch *root, const size_t *map,
+                             const struct value *row)
+{
+    return root->membership == NULL || membership_has_parent(root->membership, map, row);
+}
+
 bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
                           struct str id, struct buf *routing, struct err *err)
 {

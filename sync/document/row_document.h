@@ -36,6 +36,10 @@ bool row_document_outer_key(const struct branch *b, const struct value *row, str
 bool row_document_is_rooted(const struct branch *root, const size_t *map,
                             const struct value *row);
 
+/* The same, but for its root. */
+bool row_document_has_parent(const struct branch *root, const size_t *map,
+                             const struct value *row);
+
 /* The routing of the root's row, whose _id is id; nothing where there is none. */
 bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
                           struct str id, struct buf *routing, struct err *err) MUST_CHECK;

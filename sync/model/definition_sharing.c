@@ -96,8 +96,8 @@ static void check_root_column(struct checker *c, const struct table_definition *
                "`%" STR_FMT "` is below the second level: it needs `root_column`, which holds the "
                "key of its `%" STR_FMT "`",
                STR_ARG(t->table), STR_ARG(root->table));
-        problems_fix(c->problems, "documents of one root are found and moved together; only the "
-                                  "row itself can say where it was before a change");
+        problems_fix(c->problems, "documents of one root lie together; the column says which it is "
+                                  "while the row's parent is not there");
     } else if (level < 2 && t->root_column.len > 0) {
         REPORT(c, t->root_column, t->place,
                "`root_column` is for tables below the second level of a join");

@@ -52,21 +52,58 @@ def id_above(seer, name, table, columns, row):
     return _id
 
 
+class Path:
+    """From a row of a join up to its root."""
+
+    def __init__(self, seer, definition):
+        self.seer, self.chain, self.rows = seer, [definition], {}
+        while self.chain[-1]["join"].get("parent"):
+            self.chain.append(seer.definitions.tables[self.chain[-1]["join"]["parent"]])
+
+    def columns(self, level):
+        """Of a table so far above: those that hold its parent's key."""
+        return oracle.listed(self.chain[level]["join"].get("parent_column") or [])
+
+    def id_of(self, level, above, columns, row):
+        """The _id of the row so far above that these columns of a row name; None where they name none."""
+        if any(row[c.lower()] is None for c in columns):
+            return None
+        return id_above(self.seer, self.chain[above]["join"]["name"], self.chain[level]["table"], columns, row)
+
+    def rows_at(self, level):
+        """{_id: row} of every row of the table so far above, whether or not it has a document."""
+        if level not in self.rows:
+            table = self.seer.table(self.chain[level]["table"])
+            contract = oracle.Contract(self.seer.definitions.topic_of(self.chain[level]["table"]))
+            key = [table.column(c) for c in oracle.listed(self.chain[level].get("key") or [])] or table.key
+            name = prefix(self.chain[level]["join"]["name"])
+            self.rows[level] = {name + self.seer.id_of(contract, key, row): row
+                                for row in self.seer.rows(table, " AND ".join(f"{oracle.quote(c.name)} IS NOT NULL" for c in key))}
+        return self.rows[level]
+
+    def root(self, level, row):
+        """The root of a row: that of its parent, or where that is not there or has none, what its own column says."""
+        top = len(self.chain) - 1
+        if level + 1 == top:
+            return self.id_of(level, top, self.columns(level), row)
+        parent = self.id_of(level, level + 1, self.columns(level), row)
+        above = self.rows_at(level + 1).get(parent)
+        found = self.root(level + 1, above) if above is not None else None
+        return found or self.id_of(level, top, [self.chain[level]["root_column"]], row)
+
+
 def joined(seer, definition):
-    table, join, tables = definition["table"], definition["join"], seer.definitions.tables
-    chain = [definition]
-    while chain[-1]["join"].get("parent"):
-        chain.append(tables[chain[-1]["join"]["parent"]])
-    parent_columns = oracle.listed(join.get("parent_column") or [])
-    root_columns = [definition["root_column"]] if len(chain) > 2 else parent_columns
+    table, join, path = definition["table"], definition["join"], Path(seer, definition)
     for row, ours, document in seer.rows_and_documents(table, definition, prefix(join["name"])):
-        if isinstance(document, oracle.DeadLetter) or any(row[c.lower()] is None for c in parent_columns + root_columns):
+        if isinstance(document, oracle.DeadLetter):
             continue
         name, root = join["name"], ours
-        if len(chain) > 1:
+        if join.get("parent"):
             try:
-                name = {"name": name, "parent": id_above(seer, chain[1]["join"]["name"], table, parent_columns, row)}
-                root = id_above(seer, chain[-1]["join"]["name"], table, root_columns, row)
+                parent, root = path.id_of(0, 1, path.columns(0), row), path.root(0, row)
             except oracle.DeadLetter:
                 continue
+            if parent is None or root is None:
+                continue
+            name = {"name": name, "parent": parent}
         yield ours, document | {join.get("field", "join"): name, "_routing": root}

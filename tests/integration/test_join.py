@@ -18,6 +18,18 @@ def forum(w, shards=3):
          "join": {"name": "remark", "parent": "answer", "parent_column": "answer_id"}})
 
 
+# Below the remarks: the fourth level.
+NOTE = ("CREATE TABLE note (id INT PRIMARY KEY, n INT, part SMALLINT, question_id INT, said VARCHAR(40), "
+        "KEY (n, part), KEY (question_id)) CHARSET utf8mb4",)
+
+
+def deep_forum(w, shards=3):
+    definitions, settings = forum(w, shards), {"number_of_shards": shards, "number_of_replicas": 0}
+    note = w.definitions({"table": "note", "index": "forum", "settings": settings, "root_column": "question_id",
+                          "join": {"name": "note", "parent": "remark", "parent_column": ["n", "part"]}})
+    return definitions | {"tables": definitions["tables"] + note["tables"]}
+
+
 def found(w):
     return {key: source.get("_routing") for key, source, _ in w.engine.documents(w.index("forum"), routing=True)}
 
@@ -26,16 +38,17 @@ def test_children_lie_where_their_root_does_and_move_with_it(w):
     w.sql(*FORUM,
           "INSERT INTO question VALUES (1, 'a'), (2, 'b')",
           "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y'), (12, NULL, 'nobody asked'), (13, 99, 'too early')",
-          "INSERT INTO remark VALUES (5, 1, 10, 1, 'why'), (5, 2, 11, 2, 'how'), (6, 1, 10, NULL, 'lost'), (7, 1, NULL, 1, 'lost')")
+          "INSERT INTO remark VALUES (5, 1, 10, 1, 'why'), (5, 2, 11, 2, 'how'), (6, 1, 10, NULL, 'by its path'), "
+          "(7, 1, NULL, 1, 'lost'), (8, 1, 77, NULL, 'lost')")
     daemon = w.follow(forum(w))
     w.equal(daemon)
     expected = {"question:1": "question:1", "question:2": "question:2", "answer:10": "question:1",
-                "answer:11": "question:2", "answer:13": "question:99", "remark:5,1": "question:1", "remark:5,2": "question:2"}
+                "answer:11": "question:2", "answer:13": "question:99", "remark:5,1": "question:1", "remark:5,2": "question:2", "remark:6,1": "question:1"}
     if found(w) != expected:
         raise Failed(f"built {found(w)}")
     for statements in (
             ["INSERT INTO question VALUES (99, 'late')"],
-            ["UPDATE answer SET question_id = 2 WHERE id = 10", "UPDATE remark SET question_id = 2 WHERE answer_id = 10"],
+            ["UPDATE answer SET question_id = 2 WHERE id = 10", "UPDATE remark SET question_id = 1 WHERE answer_id = 10"],
             ["UPDATE answer SET question_id = 1 WHERE id = 12"],
             ["UPDATE answer SET question_id = NULL WHERE id = 11"],
             ["UPDATE remark SET answer_id = 11, question_id = 1 WHERE n = 7"],
@@ -53,10 +66,52 @@ def test_children_lie_where_their_root_does_and_move_with_it(w):
         raise Failed(f"one change left a row without a root, but {left_out} are counted")
 
 
+def test_a_row_in_the_middle_that_moves_takes_along_what_is_below_it(w):
+    w.sql(*FORUM, *NOTE,
+          f"INSERT INTO question VALUES {', '.join(f'({i}, {i})' for i in range(1, 7))}",
+          "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y')",
+          "INSERT INTO remark VALUES (1, 1, 10, 1, 'a'), (2, 1, 10, NULL, 'b'), (3, 1, 11, 4, 'says another')",
+          "INSERT INTO note VALUES (1, 1, 1, 1, 'a'), (2, 2, 1, NULL, 'b'), (3, 3, 1, 5, 'c'), (4, 9, 1, 6, 'no remark')")
+    daemon, connection = w.follow(deep_forum(w)), w.db.connect(w.schema)
+    w.equal(daemon)
+    expected = {"remark:1,1": 1, "remark:2,1": 1, "remark:3,1": 2, "note:1": 1, "note:2": 1, "note:3": 2, "note:4": 6}
+    below = {key: routing for key, routing in found(w).items() if key.startswith(("remark", "note"))}
+    if below != {key: f"question:{n}" for key, n in expected.items()}:
+        raise Failed(f"built {below}")
+    with connection.cursor() as cursor:
+        for statements in (
+                ["UPDATE answer SET question_id = 3 WHERE id = 10"],
+                ["UPDATE remark SET answer_id = 11 WHERE n = 1"],
+                ["UPDATE remark SET answer_id = 10 WHERE n = 1", "UPDATE answer SET question_id = 4 WHERE id = 11"],  # both in the middle
+                ["UPDATE answer SET question_id = 5 WHERE id = 11", "UPDATE remark SET answer_id = 11 WHERE n = 2",
+                 "UPDATE answer SET question_id = 6 WHERE id = 10", "UPDATE note SET n = 1 WHERE id = 3"],
+                ["UPDATE answer SET question_id = 77 WHERE id = 10"],  # that is not there
+                ["UPDATE answer SET id = 20 WHERE id = 10"], ["UPDATE answer SET id = 10 WHERE id = 20"],
+                ["DELETE FROM answer WHERE id = 10"], ["INSERT INTO answer VALUES (10, 3, 'again')"],
+                ["DELETE FROM answer WHERE id = 10", "INSERT INTO answer VALUES (10, 1, 'and again')"],
+                ["UPDATE answer SET question_id = NULL WHERE id = 11"], ["UPDATE remark SET question_id = NULL"],
+                ["UPDATE answer SET question_id = 2"], ["DELETE FROM remark WHERE n = 2", "UPDATE answer SET question_id = 1"],
+                ["UPDATE remark SET n = 9 WHERE n = 1"], ["DELETE FROM answer"], ["DELETE FROM remark"], ["DELETE FROM note"]):
+            for statement in ["BEGIN", *statements, "COMMIT"]:
+                cursor.execute(statement)
+            w.equal(daemon)
+
+
+def test_a_row_above_very_many_takes_them_along_over_a_kill(w):
+    w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')", "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y')",
+          *(f"INSERT INTO remark VALUES {', '.join(f'({i}, 1, 10, 1, {i})' for i in range(n, n + 500))}" for n in (0, 500, 1000)))
+    daemon = w.follow(forum(w))
+    w.equal(daemon)
+    w.sql("UPDATE answer SET question_id = 3 WHERE id = 10", "UPDATE remark SET answer_id = 11 WHERE n < 100", "UPDATE answer SET question_id = 4")
+    daemon.kill()
+    daemon.start()
+    w.equal(daemon, seconds=60)
+
+
 def test_random_work_on_parents_and_children_is_right_over_builds_and_kills(w):
-    w.sql(*FORUM)
+    w.sql(*FORUM, *NOTE)
     # In one shard an _id is one document, whatever its routing.
-    daemon, connection, rng = w.follow(forum(w, shards=w.rng.choice([1, 3]))), w.db.connect(w.schema), w.rng
+    daemon, connection, rng = w.follow(deep_forum(w, shards=w.rng.choice([1, 3]))), w.db.connect(w.schema), w.rng
     with connection.cursor() as cursor:
         for round_ in range(4):
             if not w.db.is_mariadb:  # all changes of such a transaction have one version
@@ -77,6 +132,11 @@ def test_random_work_on_parents_and_children_is_right_over_builds_and_kills(w):
                     f"REPLACE INTO remark VALUES ({n}, 1, {a}, {some}, {words})",
                     f"UPDATE remark SET question_id = {some} WHERE answer_id = {a}",
                     f"UPDATE IGNORE remark SET n = n + 1, question_id = {some} WHERE n = {n}",
+                    f"REPLACE INTO note VALUES ({q}, {n}, 1, {some}, {words})",
+                    f"UPDATE note SET n = {n} WHERE id = {q}",
+                    f"UPDATE remark SET answer_id = {a} WHERE n BETWEEN {n} AND {n + 3}",
+                    f"UPDATE remark SET answer_id = answer_id + 1 WHERE answer_id = {a}",
+                    f"DELETE FROM note WHERE id = {q}",
                     f"DELETE FROM remark WHERE n = {n}"]))
             cursor.execute("COMMIT")
             daemon.command("index", "create", f"{w.schema}.{rng.choice(['question', 'answer', 'remark'])}", "--no-wait", ok=None)

@@ -102,21 +102,21 @@ bool build_save(struct index_build *b, bool always, struct err *err)
     return ok;
 }
 
-bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
-                      struct err *err)
+bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
 {
     const struct read_view_options view = {
         .reader = pipeline_read_position(b->opt.pipeline),
         .gtid = pipeline_has_gtid(b->opt.pipeline),
-        .ahead = ahead,
         .at_least = at_least,
         .timeout_ms = BUILD_VIEW_MS,
         .stop = &b->stop,
     };
 
+    uint64_t stamp;
+
     if (b->conn == NULL && !pipeline_connect(b->opt.pipeline, &b->conn, err))
         return false;
-    return read_view_open(b->conn, &view, stamp, err);
+    return read_view_open(b->conn, &view, &stamp, err);
 }
 
 /* Until the builder has taken the version, after a start or while the server is away, it waits.
@@ -175,7 +175,7 @@ bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
         *rows += of_table;
     }
     build_targets_free(list, n);
-    return ok && read_view_close(b->conn, err);
+    return ok;
 }
 
 bool build_is_stopping(struct index_build *b, struct err *err)

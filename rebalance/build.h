@@ -53,7 +53,6 @@ struct index_build {
     struct job_limit limit;
     int64_t saved_ms;
     bool end; /* the last row was read */
-    bool is_slow; /* counting takes longer than the stream may stand still */
 
     pthread_mutex_t lock;
 
@@ -82,11 +81,10 @@ struct target *build_target(struct index_build *b, struct str table,
 struct target **build_targets(struct index_build *b, size_t *n,
                               struct err *err) RETURNS_NONNULL MUST_CHECK;
 void build_targets_free(struct target **list, size_t n);
-/* The rows of all its tables that count, as the open read shows them; closes it. */
+/* The rows of all its tables that count, as the open read shows them. */
 bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err) MUST_CHECK;
-/* A snapshot on the build's connection; see read_view.h. */
-bool build_open_read(struct index_build *b, uint64_t at_least, bool ahead, uint64_t *stamp,
-                     struct err *err);
+/* A snapshot on the build's connection; see read_view.h, which has the end of it. */
+bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err);
 /* Whatever was read of the log up to there must be in the new version. */
 bool build_catch_up(struct index_build *b, uint64_t to, struct err *err);
 

@@ -3,8 +3,12 @@
 #include "rebalance/build.h"
 
 #include "rebalance/tally.h"
+#include "src/base/mem.h"
 #include "src/search.h"
 #include "sync/binlog/position.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/touched.h"
+#include "sync/document/loader.h"
 #include "sync/pipeline.h"
 #include "sync/read_position.h"
 #include "sync/read_view.h"
@@ -17,7 +21,7 @@
 #define STAND_POLL_MS 2
 #define COUNT_TRIES   4
 #define STRIKES       2 /* so many tallies must tell that something is missing */
-#define OPEN_TRIES    8
+#define TOUCHED_MAX   50000
 
 static bool count_dead(struct index_build *b, uint64_t *dead, struct err *err)
 {
@@ -52,132 +56,102 @@ static bool log_end(struct index_build *b, uint64_t *version, struct err *err)
                             pipeline_epoch(b->opt.pipeline), version, err);
 }
 
-/*
- * Open a read that shows everything up to *low and nothing beyond *high.  What stands still is
- * passed by the log meanwhile; only a read that nothing is stamped by may be ahead of it.
- */
-static bool open_once(struct index_build *b, bool stands, uint64_t *low, uint64_t *high,
-                      struct err *err)
+static bool stand(struct index_build *b, struct err *err)
 {
-    struct read_position *reader = pipeline_read_position(b->opt.pipeline);
-    const uint64_t read = read_position_version(reader);
-
-    if (!build_open_read(b, read > b->opt.start ? read : b->opt.start, stands, low, err) ||
-        !log_end(b, high, err))
-        return false;
-    if (*high < *low)
-        *high = *low;
+    while (!pipeline_stand(b->opt.pipeline)) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    while (!pipeline_stands(b->opt.pipeline)) {
+        stop_wait(&b->stop, STAND_POLL_MS);
+        if (build_is_stopping(b, err)) {
+            pipeline_go_on(b->opt.pipeline);
+            return false;
+        }
+    }
     return true;
 }
 
-/* Where nothing was committed meanwhile, the snapshot is known to the transaction. */
-static bool open_count(struct index_build *b, bool stands, uint64_t *low, uint64_t *high,
-                       struct err *err)
-{
-    bool ok = open_once(b, stands, low, high, err);
-
-    for (unsigned try = 1; ok && *low != *high && try < OPEN_TRIES; try++)
-        ok = read_view_close(b->conn, err) && open_once(b, stands, low, high, err);
-    return ok;
-}
-
-static bool count_documents(struct index_build *b, struct tally *out, struct err *err)
+/* Of documents that were not touched. */
+static bool count_documents(struct index_build *b, const struct touched *t, uint64_t *documents,
+                            struct err *err)
 {
     const struct str index = str_from(b->index);
+    const struct key_set *ids = touched_ids(t);
+    struct str *list = mem_alloc(ids->n + 1, sizeof(*list));
 
-    return search_refresh(b->opt.search, index, err) &&
-           search_count(b->opt.search, index, &out->documents, err) &&
-           count_dead(b, &out->dead, err);
+    for (uint32_t i = 0; i < ids->n; i++)
+        list[i] = key_set_get(ids, i);
+
+    const bool ok = search_refresh(b->opt.search, index, err) &&
+                    search_count_others(b->opt.search, index, list, ids->n, documents, err);
+
+    free(list);
+    return ok;
 }
 
-static bool wait_for(struct index_build *b, bool (*is_so)(struct pipeline *p),
-                       struct err *err)
+/* Of rows that count, whose documents were touched, as the open read shows them. */
+static bool count_touched_rows(struct index_build *b, const struct touched *t, uint64_t *rows,
+                               struct err *err)
 {
-    while (!is_so(b->opt.pipeline)) {
-        stop_wait(&b->stop, STAND_POLL_MS);
-        if (build_is_stopping(b, err))
-            return false;
-    }
-    return true;
-}
-
-/*
- * Documents that are read again are read as they are at that time: they may show what the
- * stream came to only after it had stood still, with so many changes.
- */
-static bool add_seen(struct index_build *b, uint64_t changes, struct tally *out,
-                     struct err *err)
-{
-    struct read_position *reader = pipeline_read_position(b->opt.pipeline);
     size_t n;
     struct target **list = build_targets(b, &n, err);
-    const bool known = n > 0;
-    bool is_flat = true;
-    uint64_t end;
+    bool ok = n > 0;
 
-    for (size_t i = 0; i < n; i++)
-        is_flat = is_flat && plan_is_flat(((struct reading *)list[i]->plan)->plan);
-    build_targets_free(list, n);
-    if (!known || is_flat)
-        return known;
-    if (!log_end(b, &end, err))
-        return false;
-    while (read_position_version(reader) < end) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
-            return false;
+    *rows = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        uint64_t of_table = 0;
+
+        ok = loader_count_keys(b->conn, ((struct reading *)list[i]->plan)->plan,
+                               touched_keys(t, list[i]->table), &of_table, err);
+        *rows += of_table;
     }
-    out->moved += pipeline_changes(b->opt.pipeline) - changes;
-    return true;
+    build_targets_free(list, n);
+    return ok;
 }
 
 /*
- * The stream stands still at the position of one snapshot while rows and documents are counted,
- * so that the two can be compared exactly.
+ * Rows are counted in a snapshot, documents while the stream stands somewhere behind it.  What
+ * was touched from before the one until the other is left out of both; everything else was the
+ * same all the time.
  */
-static bool tally_standing(struct index_build *b, struct tally *out, struct err *err)
+static bool tally_others(struct index_build *b, struct touched *t, struct tally *out,
+                         struct err *err)
 {
-    struct pipeline *p = b->opt.pipeline;
-    uint64_t low, high;
+    const uint64_t read = read_position_version(pipeline_read_position(b->opt.pipeline));
+    uint64_t end, touched_rows;
 
-    while (!pipeline_stand(p)) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
-            return false;
-    }
+    /* What the snapshot shows is in the log up to end. */
+    if (!build_catch_up(b, read, err) ||
+        !build_open_read(b, read > b->opt.start ? read : b->opt.start, err) ||
+        !log_end(b, &end, err) || !build_count_tables(b, &out->rows, err) ||
+        !build_catch_up(b, end, err) || !stand(b, err))
+        return false;
+    touched_close(t);
 
-    bool ok = wait_for(b, pipeline_stands_here, err) &&
-              open_count(b, true, &low, &high, err);
+    const bool ok =
+        count_documents(b, t, &out->documents, err) && count_dead(b, &out->dead, err);
 
-    if (ok)
-        pipeline_stand_at(p, low, high);
-    ok = ok && build_count_tables(b, &out->rows, err) && wait_for(b, pipeline_stands_there, err) &&
-         count_documents(b, out, err);
-
-    const uint64_t changes = pipeline_changes(p);
-
-    b->is_slow = !pipeline_go_on(p, &out->moved) && ok;
-    return ok && (b->is_slow || tally_agrees_exactly(out) || add_seen(b, changes, out, err));
-}
-
-/* Counting takes too long for the stream to stand still: what changes meanwhile blurs it. */
-static bool tally_running(struct index_build *b, struct tally *out, struct err *err)
-{
-    const uint64_t before = pipeline_changes(b->opt.pipeline);
-    uint64_t low, high;
-    const bool ok = open_count(b, false, &low, &high, err) &&
-                    build_count_tables(b, &out->rows, err) && build_catch_up(b, high, err) &&
-                    count_documents(b, out, err);
-
-    out->moved = pipeline_changes(b->opt.pipeline) - before;
-    return ok;
+    out->moved = touched_more(t);
+    pipeline_go_on(b->opt.pipeline);
+    if (!ok || !count_touched_rows(b, t, &touched_rows, err))
+        return false;
+    out->rows -= touched_rows;
+    return read_view_close(b->conn, err);
 }
 
 static bool take_tally(struct index_build *b, struct tally *out, struct err *err)
 {
-    if (b->is_slow)
-        return tally_running(b, out, err);
-    return tally_standing(b, out, err) && (!b->is_slow || tally_running(b, out, err));
+    struct touched *t = touched_new(b->index, TOUCHED_MAX);
+
+    delivery_watch(b->opt.delivery, t);
+
+    const bool ok = tally_others(b, t, out, err);
+
+    delivery_unwatch(b->opt.delivery, t);
+    touched_free(t);
+    return ok;
 }
 
 /* Counts that agree only because something moved between them are taken again. */
@@ -199,7 +173,8 @@ bool build_count_rows(struct index_build *b, struct err *err)
     }
     return strikes < STRIKES ||
            err_set(err, ERR_REJECT,
-                   "the table has %" PRIu64 " rows but the index %" PRIu64
-                   " documents and %" PRIu64 " dead letters; the alias was not moved",
+                   "besides what changed while they were counted the table has %" PRIu64
+                   " rows but the index %" PRIu64 " documents and %" PRIu64
+                   " dead letters; the alias was not moved",
                    t.rows, t.documents, t.dead);
 }

@@ -239,9 +239,9 @@ static bool wait_chunks(struct index_build *b, size_t at_most, struct err *err)
 
 static bool count_total(struct index_build *b, struct err *err)
 {
-    uint64_t stamp, total = 0;
-    const bool ok = build_open_read(b, b->opt.start, false, &stamp, err) &&
-                    build_count_tables(b, &total, err);
+    uint64_t total = 0;
+    const bool ok = build_open_read(b, b->opt.start, err) &&
+                    build_count_tables(b, &total, err) && read_view_close(b->conn, err);
 
     pthread_mutex_lock(&b->lock);
     if (ok)

@@ -108,8 +108,12 @@ bool search_get_mapping(struct search *s, struct str index, struct buf *out,
  */
 bool search_try_script(struct search *s, struct str index, struct err *err) MUST_CHECK;
 bool search_refresh(struct search *s, struct str index, struct err *err) MUST_CHECK;
+/* How many documents the last refresh showed. */
 bool search_count(struct search *s, struct str index, uint64_t *count,
                   struct err *err) MUST_CHECK;
+/* The same without those that have one of the n ids. */
+bool search_count_others(struct search *s, struct str index, const struct str *ids, size_t n,
+                         uint64_t *count, struct err *err) MUST_CHECK;
 /*
  * Append routings, with spaces between, of which each leads to another shard of the index, and
  * together to all.  The engine is asked, as which it is differs between versions.

@@ -144,14 +144,39 @@ bool search_get_mapping(struct search *s, struct str index, struct buf *out, str
     return ok;
 }
 
-bool search_count(struct search *s, struct str index, uint64_t *count, struct err *err)
+static bool call_count(struct search *s, const char *method, struct str index, struct str body,
+                       uint64_t *count, struct err *err)
 {
     struct buf answer = {0};
-    bool ok = call_named(s, "GET", "/", index, "/_count", STR(""), &answer, err);
+    bool ok = call_named(s, method, "/", index, "/_count", body, &answer, err);
 
     if (ok && !json_find_u64(buf_str(&answer), "/count", count))
         ok = fail_unreadable(err, "_count");
     buf_free(&answer);
+    return ok;
+}
+
+bool search_count(struct search *s, struct str index, uint64_t *count, struct err *err)
+{
+    return call_count(s, "GET", index, STR(""), count, err);
+}
+
+bool search_count_others(struct search *s, struct str index, const struct str *ids, size_t n,
+                         uint64_t *count, struct err *err)
+{
+    struct buf body = {0};
+    struct json_writer w = {.out = &body};
+
+    buf_append(&body, STR("{\"query\":{\"bool\":{\"must_not\":{\"ids\":{\"values\":"));
+    json_open_array(&w);
+    for (size_t i = 0; i < n; i++)
+        json_write_string(&w, ids[i]);
+    json_close_array(&w);
+    buf_append(&body, STR("}}}}}"));
+
+    const bool ok = call_count(s, "POST", index, buf_str(&body), count, err);
+
+    buf_free(&body);
     return ok;
 }
 

@@ -20,7 +20,6 @@
 #include "sync/late_rows.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
-#include "sync/standstill.h"
 #include "sync/table_stops.h"
 #include "sync/witness.h"
 
@@ -446,14 +445,6 @@ static bool opens_file(const struct builder *b, const struct step *step)
            step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting && !b->unplaced;
 }
 
-static void stand_still(struct builder *b, uint64_t version)
-{
-    if (!standstill_reaches(b->opt.standstill, version))
-        return;
-    change_writer_flush(b->writer);
-    standstill_stand(b->opt.standstill);
-}
-
 /* What they wait for must not wait here. */
 static void wait_for_cascades(struct builder *b)
 {
@@ -491,7 +482,6 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
         if (b->expecting && !same_log(b, &step->event, err))
             return false;
     }
-    standstill_pass(b->opt.standstill, version);
     if (step->begins)
         read_position_add_gtid(b->opt.reader, &step->gtid);
     if (!on_content(b, step, version, err))
@@ -499,10 +489,8 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
     if ((step->ends && step->event.end != 0) || opens_file(b, step))
         end_transaction(b, step);
     /* The witness of a transaction that prepares comes at its end: until then it is no stamp. */
-    if (step->event.end != 0 && !(b->witnesses && step->prepares && !step->ends)) {
+    if (step->event.end != 0 && !(b->witnesses && step->prepares && !step->ends))
         read_position_set(b->opt.reader, version, (int64_t)step->event.time * 1000);
-        stand_still(b, version);
-    }
     wait_for_cascades(b);
     return true;
 }

@@ -32,7 +32,6 @@ struct position;
 struct read_position;
 struct reread;
 struct routing;
-struct standstill;
 
 struct builder_options {
     const char *topic;
@@ -46,7 +45,6 @@ struct builder_options {
     struct reread *reread;
     struct cascades *cascades;
     struct fan_out *fan_out;
-    struct standstill *standstill;
     void *ctx;
     /* A table cannot go on; durable when it returns.  On the builder thread. */
     void (*stop_table)(void *ctx, struct target *target, const char *reason,

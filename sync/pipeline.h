@@ -124,20 +124,13 @@ bool pipeline_is_handed_over(struct pipeline *p);
 /* Everything that was read up to version is done. */
 bool pipeline_done_up_to(struct pipeline *p, uint64_t version);
 /*
- * Stop reading on where it is, so that a snapshot can be taken of what is committed: everything
- * up to low, nothing beyond high, both ends of transactions.  Then read on to high and stand
- * there, with everything up to there done.  False: somebody else has it, or it ends.  It goes
- * on by itself after some seconds: then it seems to stand, and pipeline_go_on() tells.
+ * Stop reading on where it is, with everything that was read done.  False: somebody else has
+ * it, or it ends.  It goes on by itself after some seconds: then it seems to stand.
  */
 bool pipeline_stand(struct pipeline *p) MUST_CHECK;
-bool pipeline_stands_here(struct pipeline *p);
-void pipeline_stand_at(struct pipeline *p, uint64_t low, uint64_t high);
-bool pipeline_stands_there(struct pipeline *p);
-/* After every pipeline_stand().  False: it had gone on already; else *between row changes came
- * from low to high. */
-bool pipeline_go_on(struct pipeline *p, uint64_t *between) MUST_CHECK;
-/* Row changes read so far, in the unit of account. */
-uint64_t pipeline_changes(struct pipeline *p);
+bool pipeline_stands(struct pipeline *p);
+/* After every pipeline_stand(). */
+void pipeline_go_on(struct pipeline *p);
 bool pipeline_has_gtid(struct pipeline *p);
 /* A connection to the server that is followed.  Blocks. */
 bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err) MUST_CHECK;

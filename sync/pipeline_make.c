@@ -205,7 +205,7 @@ static void make_shared(struct pipeline *p)
     p->assignment = assignment_new();
     p->handoff = handoff_new(HANDOFF_BYTES);
     p->progress = progress_new(&p->start.mark);
-    p->standstill = standstill_new(&progress_counters(p->progress)->read, STAND_MS);
+    p->standstill = standstill_new(STAND_MS);
     p->reader = read_position_new(start_point_version(&p->start));
     read_position_set_gtids(p->reader, p->start.executed);
 }
@@ -258,7 +258,6 @@ static void make_builder(struct pipeline *p)
                                                        .reread = p->reread,
                                                        .cascades = p->cascades,
                                                        .fan_out = p->fan_out,
-                                                       .standstill = p->standstill,
                                                        .ctx = p,
                                                        .stop_table = on_stop,
                                                        .dead = on_dead,

@@ -121,46 +121,29 @@ static void stand_here(void *ctx)
 {
     struct pipeline *p = ctx;
 
-    standstill_here(p->standstill, read_position_version(p->reader));
+    standstill_here(p->standstill);
 }
 
 bool pipeline_stand(struct pipeline *p)
 {
-    uint64_t ignored;
-
     if (!standstill_begin(p->standstill))
         return false;
     if (handoff_put_command(p->handoff, stand_here, p))
         return true;
-    (void)standstill_end(p->standstill, &ignored);
+    standstill_end(p->standstill);
     return false;
 }
 
-bool pipeline_stands_here(struct pipeline *p)
-{
-    return standstill_is_frozen(p->standstill) || standstill_is_lost(p->standstill);
-}
-
-void pipeline_stand_at(struct pipeline *p, uint64_t low, uint64_t high)
-{
-    standstill_go_to(p->standstill, low, high);
-}
-
-bool pipeline_stands_there(struct pipeline *p)
+bool pipeline_stands(struct pipeline *p)
 {
     return standstill_is_lost(p->standstill) ||
            (standstill_is_there(p->standstill) && reread_pending(p->reread) == 0 &&
             progress_idle(p->progress));
 }
 
-bool pipeline_go_on(struct pipeline *p, uint64_t *between)
+void pipeline_go_on(struct pipeline *p)
 {
-    return standstill_end(p->standstill, between);
-}
-
-uint64_t pipeline_changes(struct pipeline *p)
-{
-    return __atomic_load_n(&progress_counters(p->progress)->read, __ATOMIC_RELAXED);
+    standstill_end(p->standstill);
 }
 
 bool pipeline_has_gtid(struct pipeline *p)

@@ -108,7 +108,7 @@ static bool open_mariadb(struct mysql_conn *c, const struct read_view_options *o
 
         if (!committed_version(c, read >> 53, &committed, err))
             return false;
-        *stamp = opt->ahead ? committed : smaller(committed, read);
+        *stamp = smaller(committed, read);
         if (*stamp + GAP >= opt->at_least)
             return begin_snapshot(c, err);
         if (out_of_time(opt, until, err))

@@ -35,7 +35,6 @@ struct read_view_options {
     /* A replica: how many of read_position_late() were waited for a moment more; NULL: none
      * matter, as the builder did. */
     uint64_t *late;
-    bool ahead; /* the stamp may lie beyond what the reader has read: nothing carries it */
     uint64_t at_least;            /* the read must include this position */
     int64_t timeout_ms;
     struct stop *stop;

@@ -33,6 +33,7 @@ struct buf;
 struct delivery;
 struct json_writer;
 struct stop;
+struct touched;
 struct search; /* src/search.h: addresses, authentication, dialect */
 
 struct delivery *delivery_new(struct search *search,
@@ -52,6 +53,13 @@ bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t 
 bool delivery_submit_until(struct delivery *d, const struct stop *stop,
                            const struct doc_write *writes, size_t n,
                            struct err *err) MUST_CHECK;
+
+/*
+ * From now on t notes what is submitted; unwatch before it is freed.  Other documents of its
+ * index are not touched by what comes.  @thread any
+ */
+void delivery_watch(struct delivery *d, struct touched *t);
+void delivery_unwatch(struct delivery *d, struct touched *t);
 
 /* Give a re-read batch back.  Never blocks.  @thread any */
 void delivery_loaded(struct delivery *d, struct load_batch *batch);

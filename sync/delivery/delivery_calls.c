@@ -7,6 +7,7 @@
 #include "src/metric.h"
 #include "sync/delivery/mark.h"
 #include "sync/delivery/sender.h"
+#include "sync/delivery/touched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,9 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
         free(m);
         return err_set(err, ERR_STOP, "what waits for delivery is given up");
     }
+    pthread_mutex_lock(&d->lock);
+    touched_note(d->watching, writes, n);
+    pthread_mutex_unlock(&d->lock);
     mark_enter(d->mark, m->writes, &turn);
     post(d, m);
     /* They are delivery's from here on, however the wait ends. */
@@ -114,6 +118,20 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
     if (waited)
         delivery_metric_count(d->metric, COUNT_BLOCKED_CALLERS, 1);
     return true;
+}
+
+void delivery_watch(struct delivery *d, struct touched *t)
+{
+    pthread_mutex_lock(&d->lock);
+    touched_link(&d->watching, t);
+    pthread_mutex_unlock(&d->lock);
+}
+
+void delivery_unwatch(struct delivery *d, struct touched *t)
+{
+    pthread_mutex_lock(&d->lock);
+    touched_unlink(&d->watching, t);
+    pthread_mutex_unlock(&d->lock);
 }
 
 void delivery_loaded(struct delivery *d, struct load_batch *batch)

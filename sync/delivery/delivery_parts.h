@@ -23,6 +23,7 @@ struct delivery_metric;
 struct http_client;
 struct mark;
 struct sender;
+struct touched;
 struct write;
 
 /* What other threads hand to the delivery thread, in order. */
@@ -79,6 +80,7 @@ struct delivery {
     /* All guarded by lock. */
     struct message *first;
     struct message **last;
+    struct touched *watching;
     struct drain_order order;
     struct delivery_settings settings; /* in force, or on their way */
     bool stopping;

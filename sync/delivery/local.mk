@@ -42,6 +42,7 @@ libdelivery_a_SOURCES = \
 	%D%/sender.c         %D%/sender.h \
 	%D%/target.c         %D%/target.h \
 	%D%/ticket.c         %D%/ticket.h \
+	%D%/touched.c        %D%/touched.h \
 	%D%/turnstile.c      %D%/turnstile.h \
 	%D%/write.c          %D%/write.h
 delivery_libs = libdelivery.a $(document_libs)

@@ -282,6 +282,14 @@ bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, 
     return read_children(l, of, sql, err);
 }
 
+bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
+{
+    if (!read_rows(l, c, sql, err))
+        return false;
+    group_rows(l);
+    return true;
+}
+
 bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                      struct err *err)
 {

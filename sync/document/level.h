@@ -57,6 +57,10 @@ void level_fini(struct level *l);
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                 struct err *err) MUST_CHECK;
 
+/* The same of this level only, whose rows then have nothing below. */
+bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
+                      struct err *err) MUST_CHECK;
+
 /*
  * Run sql, whose cells are the columns that a root branch reads, and all levels below.  The
  * rows' keys are added to l->keys.

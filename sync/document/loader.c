@@ -174,3 +174,23 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     buf_free(&cell);
     return read;
 }
+
+bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
+                       uint64_t *count, struct err *err)
+{
+    struct level root;
+    struct buf sql = {0};
+
+    level_init(&root, p->branches[0]);
+    for (uint32_t i = 0; i < keys->n; i++)
+        (void)key_set_add(&root.keys, key_set_get(keys, i));
+
+    const bool read = level_read_alone(&root, c, &sql, err);
+
+    *count = 0;
+    for (uint32_t i = 0; read && i < keys->n; i++)
+        *count += root.first[i] < root.first[i + 1] && root.rows[root.order[root.first[i]]].rooted;
+    level_fini(&root);
+    buf_free(&sql);
+    return read;
+}

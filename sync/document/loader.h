@@ -19,6 +19,7 @@
 
 struct arena;
 struct buf;
+struct key_set;
 struct mysql_conn;
 
 struct loaded {
@@ -52,5 +53,9 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struc
 /* SELECT COUNT(*) of the root rows that count, on its topic's server. */
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
                   struct err *err) MUST_CHECK;
+
+/* How many of them have one of the keys. */
+bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
+                       uint64_t *count, struct err *err) MUST_CHECK;
 
 #endif

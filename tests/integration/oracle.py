@@ -405,8 +405,10 @@ class Oracle:
 
     def relation(self, contract, outer, relation, row):
         table = self.table(relation['table'])
-        found = [self.element(contract, table, relation, child)
-                 for child in self.children(outer, relation, row)]
+        children = self.children(outer, relation, row)
+        if not relation.get('distinct'):  # what is left out below each level would multiply
+            children = children[:relation.get('limit')]
+        found = [self.element(contract, table, relation, child) for child in children]
         if not relation.get('many'):
             return found[0] if found else None
         if relation.get('distinct'):

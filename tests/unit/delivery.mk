@@ -13,6 +13,7 @@ unit_tests += \
 	%D%/test_mark \
 	%D%/test_outlet %D%/test_pace %D%/test_purge \
 	%D%/test_ticket \
+	%D%/test_touched \
 	%D%/test_turnstile
 tests_unit_test_budget_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_bulk_LDADD          = $(delivery_test_ldadd)
@@ -28,6 +29,7 @@ tests_unit_test_purge_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_touched_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_turnstile_LDADD     = $(delivery_test_ldadd)
 
 unit_tests += %D%/test_document_model %D%/test_gate_model %D%/test_outlet_model %D%/test_relief_model

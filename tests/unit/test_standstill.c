@@ -10,12 +10,11 @@
 
 #define LONG_MS 60000
 
-/* A stream of events that end at 1, 2, 3 ..., each with 10 row changes. */
+/* A stream of events 1, 2, 3 ..., that comes to standstill_here() at one of them. */
 struct stream {
     struct standstill *s;
-    uint64_t changes;  /* atomic */
-    uint64_t version;  /* atomic: worked off */
-    uint64_t from, to; /* standstill_here() at from, if it is not 0 */
+    uint64_t at; /* atomic: worked off */
+    uint64_t here, to;
     pthread_t thread;
 };
 
@@ -23,21 +22,17 @@ static void *run(void *arg)
 {
     struct stream *st = arg;
 
-    for (uint64_t v = 1; v <= st->to; v++) {
-        standstill_pass(st->s, v);
-        __atomic_add_fetch(&st->changes, 10, __ATOMIC_RELAXED);
-        __atomic_store_n(&st->version, v, __ATOMIC_RELEASE);
-        if (standstill_reaches(st->s, v))
-            standstill_stand(st->s);
-        if (v == st->from)
-            standstill_here(st->s, v);
+    for (uint64_t i = 1; i <= st->to; i++) {
+        __atomic_store_n(&st->at, i, __ATOMIC_RELEASE);
+        if (i == st->here)
+            standstill_here(st->s);
     }
     return NULL;
 }
 
 static void start(struct stream *st, int64_t wait_ms)
 {
-    st->s = standstill_new(&st->changes, wait_ms);
+    st->s = standstill_new(wait_ms);
     assert_true(standstill_begin(st->s));
     st->thread = thread_start("stream", run, st);
 }
@@ -45,7 +40,7 @@ static void start(struct stream *st, int64_t wait_ms)
 static void end(struct stream *st)
 {
     pthread_join(st->thread, NULL);
-    assert_int_equal(st->version, st->to);
+    assert_int_equal(st->at, st->to);
     standstill_free(st->s);
 }
 
@@ -59,83 +54,69 @@ static void wait_for(struct standstill *s, bool (*is_so)(struct standstill *s))
     }
 }
 
-static uint64_t at(struct stream *st)
+static void it_stands_until_it_is_told_to_go_on(void **state)
 {
-    return __atomic_load_n(&st->version, __ATOMIC_ACQUIRE);
-}
-
-static void it_stands_here_and_then_there(void **state)
-{
-    struct stream st = {.from = 100, .to = 1000};
-    uint64_t between;
+    struct stream st = {.here = 100, .to = 1000};
 
     (void)state;
     start(&st, LONG_MS);
-    wait_for(st.s, standstill_is_frozen);
-    assert_int_equal(at(&st), 100);
-    standstill_go_to(st.s, 700, 703);
     wait_for(st.s, standstill_is_there);
-    assert_int_equal(at(&st), 703);
-    assert_true(standstill_end(st.s, &between));
-    assert_int_equal(between, 30);
+    assert_int_equal(__atomic_load_n(&st.at, __ATOMIC_ACQUIRE), 100);
+    assert_false(standstill_is_lost(st.s));
+    standstill_end(st.s);
     end(&st);
 }
 
-static void the_place_may_be_where_it_is(void **state)
+static void it_passes_when_nobody_asks_any_more(void **state)
 {
-    struct stream st = {.from = 100, .to = 200};
-    uint64_t between;
+    struct standstill *s = standstill_new(LONG_MS);
 
     (void)state;
-    start(&st, LONG_MS);
-    wait_for(st.s, standstill_is_frozen);
-    standstill_go_to(st.s, 100, 100);
-    wait_for(st.s, standstill_is_there);
-    assert_int_equal(at(&st), 100);
-    assert_true(standstill_end(st.s, &between));
-    assert_int_equal(between, 0);
-    end(&st);
+    assert_true(standstill_begin(s));
+    standstill_end(s);
+    standstill_here(s);
+    assert_false(standstill_is_there(s));
+    standstill_free(s);
 }
 
 static void one_at_a_time_has_it(void **state)
 {
-    struct stream st = {.from = 1, .to = 2};
-    uint64_t between;
+    struct stream st = {.here = 1, .to = 2};
 
     (void)state;
     start(&st, LONG_MS);
     assert_false(standstill_begin(st.s));
-    (void)standstill_end(st.s, &between);
+    standstill_end(st.s);
     assert_true(standstill_begin(st.s));
-    (void)standstill_end(st.s, &between);
+    standstill_end(st.s);
     end(&st);
 }
 
 static void it_goes_on_when_whoever_asked_takes_too_long(void **state)
 {
-    struct stream st = {.from = 5, .to = 10};
-    uint64_t between;
+    struct stream st = {.here = 5, .to = 10};
 
     (void)state;
     start(&st, 1);
     wait_for(st.s, standstill_is_lost);
-    standstill_go_to(st.s, 6, 7);
-    assert_false(standstill_end(st.s, &between));
+    assert_false(standstill_is_there(st.s));
+    standstill_end(st.s);
+    assert_true(standstill_begin(st.s));
+    standstill_end(st.s);
     end(&st);
 }
 
 static void nobody_stands_once_it_is_closed(void **state)
 {
-    struct stream st = {.from = 5, .to = 10};
-    uint64_t between;
+    struct stream st = {.here = 5, .to = 10};
 
     (void)state;
     start(&st, LONG_MS);
-    wait_for(st.s, standstill_is_frozen);
+    wait_for(st.s, standstill_is_there);
     standstill_close(st.s);
     pthread_join(st.thread, NULL);
-    assert_int_equal(st.version, 10);
-    assert_false(standstill_end(st.s, &between));
+    assert_int_equal(st.at, 10);
+    standstill_end(st.s);
     assert_false(standstill_begin(st.s));
     standstill_free(st.s);
 }
@@ -143,8 +124,8 @@ static void nobody_stands_once_it_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_stands_here_and_then_there),
-        cmocka_unit_test(the_place_may_be_where_it_is),
+        cmocka_unit_test(it_stands_until_it_is_told_to_go_on),
+        cmocka_unit_test(it_passes_when_nobody_asks_any_more),
         cmocka_unit_test(one_at_a_time_has_it),
         cmocka_unit_test(it_goes_on_when_whoever_asked_takes_too_long),
         cmocka_unit_test(nobody_stands_once_it_is_closed),

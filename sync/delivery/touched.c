@@ -1,0 +1,141 @@
+#include "config.h"
+
+#include "sync/delivery/touched.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/operation.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rows { /* of one table */
+    char *table;
+    struct key_set keys;
+};
+
+struct touched {
+    struct touched *next; /* of those that look */
+    char *index;
+    uint32_t max;
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock; ids and tables no more once it is closed. */
+    bool closed;
+    struct key_set ids;
+    struct rows *tables;
+    size_t n_tables;
+    uint64_t more;
+};
+
+struct touched *touched_new(const char *index, uint32_t max)
+{
+    struct touched *t = mem_alloc(1, sizeof(*t));
+
+    t->index = mem_copy(index);
+    t->max = max;
+    pthread_mutex_init(&t->lock, NULL);
+    return t;
+}
+
+void touched_free(struct touched *t)
+{
+    if (t == NULL)
+        return;
+    for (size_t i = 0; i < t->n_tables; i++) {
+        free(t->tables[i].table);
+        key_set_fini(&t->tables[i].keys);
+    }
+    free(t->tables);
+    key_set_fini(&t->ids);
+    pthread_mutex_destroy(&t->lock);
+    free(t->index);
+    free(t);
+}
+
+static const struct rows *find_rows(const struct touched *t, const char *table)
+{
+    for (size_t i = 0; i < t->n_tables; i++)
+        if (strcmp(t->tables[i].table, table) == 0)
+            return &t->tables[i];
+    return NULL;
+}
+
+static struct key_set *keys_of(struct touched *t, const char *table)
+{
+    const struct rows *known = find_rows(t, table);
+
+    if (known == NULL) {
+        t->tables = mem_resize(t->tables, t->n_tables + 1, sizeof(*t->tables));
+        t->tables[t->n_tables] = (struct rows){.table = mem_copy(table)};
+        known = &t->tables[t->n_tables++];
+    }
+    return &t->tables[known - t->tables].keys;
+}
+
+static void note_one(struct touched *t, const struct doc_write *w)
+{
+    if (t->closed ||
+        (t->ids.n >= t->max && key_set_find(&t->ids, w->id) == KEY_SET_NONE)) {
+        t->more++;
+        return;
+    }
+    (void)key_set_add(&t->ids, w->id);
+    (void)key_set_add(keys_of(t, w->target->table), w->key);
+}
+
+void touched_link(struct touched **first, struct touched *t)
+{
+    t->next = *first;
+    *first = t;
+}
+
+void touched_unlink(struct touched **first, struct touched *t)
+{
+    while (*first != t)
+        first = &(*first)->next;
+    *first = t->next;
+}
+
+void touched_note(struct touched *first, const struct doc_write *writes, size_t n)
+{
+    for (struct touched *t = first; t != NULL; t = t->next) {
+        pthread_mutex_lock(&t->lock);
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(writes[i].target->index, t->index) == 0)
+                note_one(t, &writes[i]);
+        pthread_mutex_unlock(&t->lock);
+    }
+}
+
+void touched_close(struct touched *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->closed = true;
+    pthread_mutex_unlock(&t->lock);
+}
+
+const struct key_set *touched_ids(const struct touched *t)
+{
+    return &t->ids;
+}
+
+const struct key_set *touched_keys(const struct touched *t, const char *table)
+{
+    static const struct key_set none;
+    const struct rows *known = find_rows(t, table);
+
+    return known == NULL ? &none : &known->keys;
+}
+
+uint64_t touched_more(struct touched *t)
+{
+    pthread_mutex_lock(&t->lock);
+
+    const uint64_t more = t->more;
+
+    pthread_mutex_unlock(&t->lock);
+    return more;
+}

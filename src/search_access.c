@@ -42,6 +42,10 @@ bool search_access_check(const struct configuration *c, struct err *err)
                            first, ways[i]);
         first = ways[i];
     }
+    if (configuration_text(c, "search.aws_region") != NULL &&
+        configuration_bool(c, "search.sniff"))
+        return err_set(err, ERR_REJECT, "search.sniff and search.aws_region do not go together: "
+                                        "the nodes of a domain at AWS cannot be reached");
     for (size_t i = 0; i < ARRAY_LEN(halves); i++)
         if (configuration_text(c, halves[i].name) != NULL &&
             configuration_text(c, halves[i].needs) == NULL)

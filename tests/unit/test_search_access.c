@@ -50,6 +50,7 @@ static void two_ways_to_log_in_and_half_of_one_are_refused(void **state)
         {"aws_key_id: AK", "search.aws_key_id needs search.aws_region"},
         {"aws_region: eu-central-1, aws_secret: x",
          "search.aws_secret needs search.aws_key_id"},
+        {"aws_region: eu-central-1, sniff: true", "search.sniff and search.aws_region do not"},
         {"cert_file: x", "search.cert_file needs search.key_file"},
         {"user: a, cert_file: x, key_file: y", NULL},
     };

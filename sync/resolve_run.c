@@ -291,7 +291,8 @@ static void tell(const struct resolve_run_options *opt, const struct target *t,
 
 /*
  * They are repeated until they work: what was found so far was only asked for early.
- * What leads over servers is tried once: its next tries are the job's.
+ * What leads over servers is tried once, and what a server refuses as well: the next tries are a
+ * job's, so that nobody else waits for them.
  */
 static enum end work(const struct resolve_run_options *opt, struct read_links *l,
                      struct resolving *g, size_t n)
@@ -301,15 +302,17 @@ static enum end work(const struct resolve_run_options *opt, struct read_links *l
     struct err err = {0};
 
     while (!(as_job ? hand_over(opt, g, n, &err) : resolve(opt, l, g, n, &err))) {
+        const bool at_once = !as_job && (t->abroad || err.kind == ERR_REJECT);
+
         read_links_close(l);
         if (err.kind == ERR_STOP)
             return END_UNDONE;
         tell(opt, t, &err);
         if (is_stopped(t))
             return END_DEFERRED;
-        if ((as_job || !t->abroad) && stop_wait(opt->stop, RETRY_MS))
+        if (!at_once && stop_wait(opt->stop, RETRY_MS))
             return END_UNDONE;
-        as_job = as_job || t->abroad;
+        as_job = as_job || at_once;
     }
     return END_FOUND;
 }

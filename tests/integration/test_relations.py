@@ -1,5 +1,5 @@
 """Relations in all their forms, under work that changes every table they lead through."""
-from servers import Failed
+from servers import Failed, wait_until
 from workload import WORDS, text
 
 SCHEMA = """
@@ -176,3 +176,23 @@ def test_a_column_that_only_a_condition_names_counts_when_it_changes(w):
     for statement in ("UPDATE child SET hidden = 1 WHERE id = 1", "UPDATE child SET hidden = 0"):
         w.sql(statement)
         w.equal(daemon)
+
+
+def test_a_table_that_may_not_be_read_keeps_no_other_from_its_changes(w):
+    """Which documents a row is in is asked for by one thread for all tables."""
+    user = "millrace@'127.0.0.1'"
+    for name in "ab":
+        w.sql(f"CREATE TABLE {name} (id INT PRIMARY KEY, part INT, KEY (part))",
+              f"CREATE TABLE {name}_part (id INT PRIMARY KEY, name VARCHAR(20))",
+              f"INSERT INTO {name} VALUES (1, 7), (2, 7)", f"INSERT INTO {name}_part VALUES (7, 'old')",
+              f"GRANT SELECT ON {w.schema}.{name} TO {user}", f"GRANT SELECT ON {w.schema}.{name}_part TO {user}")
+    w.sql(f"REVOKE SELECT ON {w.schema}.* FROM {user}")
+    daemon = w.follow(w.definitions(*({"table": name, "relations": [
+        {"from": "part", "table": f"{name}_part", "to": "id", "as": "shown", "columns": ["name"]}]} for name in "ab")))
+    w.sql(f"REVOKE SELECT ON {w.schema}.a FROM {user}", "UPDATE a_part SET name = 'new'")
+    wait_until("it cannot be asked for", lambda: "SELECT command denied" in daemon.log_tail(10**6))
+    w.sql("UPDATE b_part SET name = 'new'")
+    wait_until("the other table's documents", lambda: all(
+        d["shown"] == {"name": "new"} for _, d, _ in w.engine.documents(w.index("b"))))
+    w.sql(f"GRANT SELECT ON {w.schema}.a TO {user}")
+    w.equal(daemon)

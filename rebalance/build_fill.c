@@ -180,6 +180,17 @@ static bool read_chunk(struct index_build *b, const struct target *t, const stru
            read_links_end(&b->links, err);
 }
 
+/* Fewer rows may fit into memory. */
+static bool asks_for_fewer(struct index_build *b, struct err *err)
+{
+    if (err->kind != ERR_REJECT || b->asked <= 1)
+        return false;
+    b->chunk = b->asked / 2;
+    read_links_close(&b->links);
+    *err = (struct err){0};
+    return true;
+}
+
 static bool fill_chunk(struct index_build *b, struct err *err)
 {
     struct target *t = build_target(b, str_from(b->tables[b->at_table]), err);
@@ -285,7 +296,7 @@ static bool fill_table(struct index_build *b, struct err *err)
         if (build_is_stopping(b, err) || !wait_chunks(b, CHUNKS_OPEN_MAX, err) ||
             !hold_rate(b, err))
             return false;
-        if (!fill_chunk(b, err) && !build_survive(b, err))
+        if (!fill_chunk(b, err) && !asks_for_fewer(b, err) && !build_survive(b, err))
             return false;
     }
     return true;

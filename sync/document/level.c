@@ -25,13 +25,17 @@
 
 #define ROWS_MIN 64
 
-void level_init(struct level *l, const struct branch *b)
+/* What a row takes besides its members, and for each place below it. */
+#define ROW_COST   (sizeof(struct level_row) + 2 * sizeof(uint32_t))
+#define BELOW_COST 64
+
+void level_init(struct level *l, const struct branch *b, struct level_room *room)
 {
-    *l = (struct level){.branch = b};
+    *l = (struct level){.branch = b, .room = room};
     l->values = mem_alloc(b->n_read, sizeof(*l->values));
     l->children = mem_alloc(b->n_children, sizeof(*l->children));
     for (size_t i = 0; i < b->n_children; i++)
-        level_init(&l->children[i], b->children[i]);
+        level_init(&l->children[i], b->children[i], room);
 }
 
 void level_fini(struct level *l)
@@ -49,6 +53,20 @@ void level_fini(struct level *l)
     free(l->fails);
     free(l->values);
     free(l->children);
+}
+
+static bool no_room(struct level_room *room, struct err *err)
+{
+    room->full = true;
+    return err_set(err, ERR_REJECT,
+                   "the rows of a document, or the document, need more than %d MiB of memory",
+                   LEVEL_ROOM_MIB / 2);
+}
+
+static void take_room(struct level_room *room, size_t bytes)
+{
+    room->full = room->full || bytes > room->left;
+    room->left -= bytes < room->left ? bytes : room->left;
 }
 
 static void reserve_row(struct level *l)
@@ -129,6 +147,7 @@ static void take_row(struct level *l, uint32_t key)
     }
     row->len = l->json.len - row->at;
     l->n_rows++;
+    take_room(l->room, row->len + ROW_COST + l->branch->n_children * BELOW_COST);
 }
 
 static void take_cells(struct level *l, const struct str *cells)
@@ -226,9 +245,11 @@ static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, u
             take_by_own_key(l, row.cells + (b->by_integer ? 0 : 1));
         else
             take_by_number(l, row.cells, from);
+        if (l->room->full)
+            break;
     }
     mysql_result_close(r);
-    return got == 0;
+    return l->room->full ? no_room(l->room, err) : got == 0;
 }
 
 /* How many keys from there on make one statement: at least one. */
@@ -306,6 +327,11 @@ bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *
             break;
         }
         take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
+        if (l->room->full) {
+            (void)!no_room(l->room, err);
+            got = -1;
+            break;
+        }
     }
     mysql_result_close(r);
     return got == 0 && read_children(l, of, sql, err);
@@ -332,6 +358,8 @@ static bool append_element(const struct level *l, uint32_t row, struct key_set *
 
     if (!level_append_object(l, row, out, err))
         return false;
+    if (out->len > l->room->left)
+        return no_room(l->room, err);
     if (l->branch->distinct) {
         const struct str element = {out->ptr + at, out->len - at};
         const uint32_t n = known->n;

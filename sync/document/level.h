@@ -32,8 +32,18 @@ struct level_row {
     bool rooted;                    /* of the root: it has a document */
 };
 
+#define LEVEL_ROOM_MIB   256 /* rows and what is made of them: twice what engines take, and more */
+#define LEVEL_ROOM_BYTES ((size_t)LEVEL_ROOM_MIB << 20)
+
+/* How much a batch may still take of memory; of all its levels together. */
+struct level_room {
+    size_t left; /* bytes */
+    bool full;   /* more was wanted: what was read or put together is not whole */
+};
+
 struct level {
     const struct branch *branch;
+    struct level_room *room; /* borrowed */
     struct key_set keys; /* wanted: values of the joins' outer columns */
     struct level_row *rows;
     uint32_t n_rows, cap;
@@ -49,11 +59,11 @@ struct level {
     struct level *children; /* as many as the branch has */
 };
 
-void level_init(struct level *l, const struct branch *b);
+void level_init(struct level *l, const struct branch *b, struct level_room *room);
 void level_fini(struct level *l);
 
 /* Read the rows of l->keys, and of all levels below.  of: a connection for each topic of the
- * plan. */
+ * plan.  ERR_REJECT with room->full: they need more. */
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                 struct err *err) MUST_CHECK;
 
@@ -71,7 +81,8 @@ bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *
 /* The routing of the root's row, which is rooted; borrowed. */
 struct str level_routing(const struct level *l, uint32_t row);
 
-/* Append the object of a row.  False: what is wrong with it, or with a row below. */
+/* Append the object of a row.  False: what is wrong with it, or with a row below; room->full: it
+ * would be longer than what is left. */
 bool level_append_object(const struct level *l, uint32_t row, struct buf *out,
                          struct err *err) MUST_CHECK;
 

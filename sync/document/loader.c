@@ -17,14 +17,15 @@ struct load {
     const struct plan *plan;
     struct arena *arena; /* of what is handed out */
     struct level root;
+    struct level_room room;
     struct buf sql, scratch;
 };
 
 static void load_init(struct load *l, const struct plan *p, const struct branch *root,
                       struct arena *a)
 {
-    *l = (struct load){.plan = p, .arena = a};
-    level_init(&l->root, root);
+    *l = (struct load){.plan = p, .arena = a, .room.left = LEVEL_ROOM_BYTES};
+    level_init(&l->root, root, &l->room);
 }
 
 static void load_fini(struct load *l)
@@ -66,10 +67,19 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
         return;
     out->routing = arena_copy(l->arena, level_routing(&l->root, row));
     buf_clear(&l->scratch);
-    if (level_append_object(&l->root, row, &l->scratch, &err))
-        out->body = arena_copy(l->arena, buf_str(&l->scratch));
-    else
+    if (!level_append_object(&l->root, row, &l->scratch, &err)) {
         keep_error(l, out, &err);
+        return;
+    }
+    out->body = arena_copy(l->arena, buf_str(&l->scratch));
+    l->room.left -= out->body.len < l->room.left ? out->body.len : l->room.left;
+}
+
+/* Fewer of them may fit; one that does not fit alone cannot be made. */
+static bool fits(const struct load *l, size_t n, struct err *err)
+{
+    return !l->room.full || n == 1 ||
+           err_set(err, ERR_REJECT, "%zu documents do not fit into memory at once", n);
 }
 
 static bool read_keys(struct load *l, struct mysql_conn *const *of, const struct str *keys,
@@ -103,6 +113,7 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
         out[i] = (struct loaded){0};
         if (name_document(&l, keys[i], &out[i]) && row != UINT32_MAX)
             build_document(&l, row, &out[i]);
+        read = fits(&l, n, err);
     }
     load_fini(&l);
     return read;
@@ -123,7 +134,7 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
 
     load_init(&l, p, root, a);
 
-    const bool read = read_keys(&l, of, keys, n, err);
+    bool read = read_keys(&l, of, keys, n, err);
 
     for (size_t i = 0; read && i < n; i++) {
         const uint32_t row = row_of(&l, keys[i]);
@@ -131,6 +142,7 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
         out[i] = (struct loaded){0};
         if (row != UINT32_MAX)
             build_document(&l, row, &out[i]);
+        read = fits(&l, n, err);
         if (out[i].body.ptr != NULL)
             out[i].body = only_member(out[i].body, root->children[0]->member);
     }
@@ -146,14 +158,21 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struc
 
     load_init(&l, p, p->branches[0], a);
     query_range(&l.sql, p->branches[0], after, limit);
-    bool read = level_read_root(&l.root, of, &l.sql, err);
 
-    if (read) {
+    bool read = level_read_root(&l.root, of, &l.sql, err);
+    const bool alone = limit == 1 && l.root.n_rows == 1;
+
+    if (read || (l.room.full && alone)) {
         *n = l.root.n_rows;
         *out = arena_alloc(a, *n, sizeof(**out));
-        for (uint32_t i = 0; i < l.root.n_rows; i++)
-            if (name_document(&l, key_set_get(&l.root.keys, l.root.rows[i].key), &(*out)[i]))
-                build_document(&l, i, &(*out)[i]);
+        for (uint32_t i = 0; i < l.root.n_rows && fits(&l, limit, err); i++)
+            if (name_document(&l, key_set_get(&l.root.keys, l.root.rows[i].key), &(*out)[i])) {
+                if (read)
+                    build_document(&l, i, &(*out)[i]);
+                else
+                    keep_error(&l, &(*out)[i], err);
+            }
+        read = fits(&l, limit, err);
     }
     load_fini(&l);
     return read;

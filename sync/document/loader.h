@@ -29,7 +29,11 @@ struct loaded {
     struct err *err; /* this document alone cannot be built (ERR_REJECT); else NULL */
 };
 
-/* Keys as made by plan_root_id(); out has one element for each, in the same order. */
+/*
+ * Keys as made by plan_root_id(); out has one element for each, in the same order.  ERR_REJECT:
+ * what the server refuses, also for one of their rows, or they do not fit into memory at once;
+ * fewer may.
+ */
 bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struct str *keys, size_t n,
                  struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
 
@@ -45,6 +49,7 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
 /*
  * The next at most limit documents in key order after `after` (empty: from the start).
  * *out is in the arena; *n < limit means the end.  out[n-1].key is the next `after`.
+ * ERR_REJECT: as of loader_load(); a single one that does not fit is handed out with its err.
  */
 bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struct str after,
                        size_t limit, struct arena *a, struct loaded **out, size_t *n,

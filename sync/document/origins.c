@@ -267,9 +267,10 @@ bool origins_append(struct mysql_conn *const *of, const struct plan *p, struct s
 {
     struct origins o = {
         .of = of, .plan = p, .arena = arena_new(), .w = {.out = json}, .err = err};
+    struct level_room room = {.left = LEVEL_ROOM_BYTES};
     struct level root;
 
-    level_init(&root, p->branches[0]);
+    level_init(&root, p->branches[0], &room);
     (void)key_set_add(&root.keys, key);
     json_open_array(&o.w);
 

@@ -37,7 +37,11 @@
     "  - table: doc.orders\n"                                                             \
     "    relations:\n"                                                                    \
     "      - {from: customer, to: id, table: doc.customer, as: buyer, columns: [name]}\n" \
-    "      - {from: id, to: orders, table: doc.item, many: true, columns: [id, text]}\n"
+    "      - {from: id, to: orders, table: doc.item, many: true, columns: [id, text]}\n"    \
+    "  - table: doc.box\n"                                                                \
+    "    relations:\n"                                                                    \
+    "      - {from: id, through: {table: doc.slip, from: box, to: sheet},\n"              \
+    "         table: doc.sheet, to: id, as: sheets, many: true}\n"
 
 /* Orders, of which all but the first ten belong to customer 1; more than a page of roots. */
 #define N_ORDERS 16384
@@ -587,6 +591,73 @@ static void a_search_for_roots_can_be_stopped(void **state)
     free(f.times);
 }
 
+/* Box 1 and 2 show 100 MiB each, 3 shows 300 and 4 140, all from one sheet. */
+static void make_boxes(void)
+{
+    server_exec(conn, "CREATE TABLE box (id INT PRIMARY KEY)");
+    server_exec(conn, "CREATE TABLE slip (id INT PRIMARY KEY, box INT, sheet INT, KEY (box))");
+    server_exec(conn, "CREATE TABLE sheet (id INT PRIMARY KEY, text LONGTEXT)");
+    server_exec(conn, "INSERT INTO box VALUES (1), (2), (3), (4)");
+    server_exec(conn, "INSERT INTO sheet VALUES (1, REPEAT('x', 1 << 20))");
+    server_exec(conn, "INSERT INTO slip SELECT seq, IF(seq < 100, 1, IF(seq < 200, 2, "
+                      "IF(seq < 500, 3, 4))), 1 FROM number WHERE seq < 640");
+}
+
+static bool load_boxes(const struct plan *p, const char *const *ids, size_t n, struct loaded *out,
+                       struct err *err)
+{
+    struct arena *a = arena_new();
+    struct str keys[2];
+
+    for (size_t i = 0; i < n; i++)
+        keys[i] = key_of(p, a, ids[i]);
+
+    const bool ok = loader_load(&conn, p, keys, n, a, out, err);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        assert_true((out[i].body.ptr != NULL) == (out[i].err == NULL));
+        if (out[i].err != NULL) {
+            *err = *out[i].err;
+            out[i].err = err;
+        }
+    }
+    arena_free(a);
+    return ok;
+}
+
+static void documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not(
+    void **state)
+{
+    static const char *const ids[] = {"1", "2", "3", "4"};
+    struct arena *a = arena_new();
+    struct loaded out[2], *range;
+    struct err err = {0};
+    size_t n;
+
+    (void)state;
+    make_boxes();
+
+    struct plan *p = compile("doc.box");
+
+    assert_false(load_boxes(p, ids, 2, out, &err));
+    assert_true(err.kind == ERR_REJECT);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(load_boxes(p, &ids[i], 1, out, &err) && out[0].err == NULL);
+    assert_false(load_boxes(p, &ids[2], 1, out, &err));
+    assert_true(err.kind == ERR_REJECT);
+    assert_true(load_boxes(p, &ids[3], 1, out, &err) && out[0].err != NULL);
+
+    assert_false(loader_load_range(&conn, p, STR(""), 2, a, &range, &n, &err));
+    assert_true(err.kind == ERR_REJECT);
+    assert_true(loader_load_range(&conn, p, key_of(p, a, "1"), 1, a, &range, &n, &err));
+    assert_true(n == 1 && range[0].err == NULL);
+    assert_true(loader_load_range(&conn, p, key_of(p, a, "2"), 1, a, &range, &n, &err));
+    assert_true(n == 1 && range[0].err != NULL && range[0].body.ptr == NULL);
+    assert_true(str_equal(range[0].id, STR("3")));
+    plan_unref(p);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -604,6 +675,8 @@ int main(void)
         cmocka_unit_test(rows_between_two_servers_that_all_go_end_the_walk),
         cmocka_unit_test(rows_between_two_servers_without_a_usable_key_are_an_error),
         cmocka_unit_test(a_search_for_roots_can_be_stopped),
+        cmocka_unit_test(
+            documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not),
     };
 
     return cmocka_run_group_tests_name("loader", tests, open_server, close_server);

@@ -197,10 +197,11 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
 bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
                        uint64_t *count, struct err *err)
 {
+    struct level_room room = {.left = SIZE_MAX}; /* the caller has a bound of keys */
     struct level root;
     struct buf sql = {0};
 
-    level_init(&root, p->branches[0]);
+    level_init(&root, p->branches[0], &room);
     for (uint32_t i = 0; i < keys->n; i++)
         (void)key_set_add(&root.keys, key_set_get(keys, i));
 

@@ -7,18 +7,59 @@
 #include "src/base/human.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/binlog/position.h"
 #include "sync/read_position.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PAGE 500
 
-static void append_letter(struct json_writer *w, const struct stored_dead_letter *d,
-                          bool with_body)
-{
-    struct buf version = {0};
+/* The files of the log that a topic follows now. */
+struct log_files {
+    struct str topic; /* empty: none was looked for yet */
+    bool is_known;
+    uint64_t epoch;
+    char of[256]; /* one of them */
+};
 
+static void look_for_files(struct coordinator *co, struct str topic, struct log_files *f)
+{
+    struct pipeline_status s;
+
+    *f = (struct log_files){.topic = topic};
+    pthread_mutex_lock(&co->lock);
+
+    const struct topic *t = node_topic(co, topic);
+
+    if (t != NULL && t->pipeline != NULL) {
+        pipeline_status(t->pipeline, &s);
+        free(s.gtids);
+        f->is_known = s.file[0] != '\0';
+        f->epoch = s.epoch;
+        memcpy(f->of, s.file, sizeof(f->of));
+    }
+    pthread_mutex_unlock(&co->lock);
+}
+
+/* FILE:OFFSET, which the version has; of another server's log the file's name is not known. */
+static void append_position(struct buf *b, const struct log_files *f, uint64_t version)
+{
+    const struct position_fields at = position_fields(version);
+    struct str base = STR("*");
+
+    if (f->is_known && f->epoch == at.epoch)
+        base = position_file_base(str_from(f->of));
+    buf_printf(b, "%.*s.%06" PRIu64 ":%" PRIu64, STR_ARG(base), at.file, at.offset);
+}
+
+static void append_letter(struct json_writer *w, const struct stored_dead_letter *d,
+                          const struct log_files *files, bool with_body)
+{
+    struct buf version = {0}, position = {0};
+
+    append_position(&position, files, d->version);
     buf_printf(&version, "%" PRIu64, d->version);
     json_open_object(w);
     json_put_u64(w, STR("id"), d->id);
@@ -29,6 +70,7 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
     json_put_string(w, STR("routing"), d->routing);
     json_put_string(w, STR("op"), d->op);
     json_put_string(w, STR("version"), buf_str(&version));
+    json_put_string(w, STR("position"), buf_str(&position));
     json_put_i64(w, STR("status"), d->status);
     json_put_string(w, STR("reason"), d->reason);
     json_put_u64(w, STR("attempts"), d->attempts);
@@ -38,6 +80,7 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
         json_put_raw(w, STR("body"), d->body);
     json_close_object(w);
     buf_free(&version);
+    buf_free(&position);
 }
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
@@ -46,6 +89,7 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     struct arena *a = arena_new();
     struct stored_dead_letter *list;
     struct json_writer w = {.out = json};
+    struct log_files files = {0};
     size_t n;
     bool ok = store_load_dead_letters(co->opt.store, a, f, &list, &n, err);
 
@@ -56,8 +100,11 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
         json_put_cstr(&w, STR("schema"), "millrace/dead-letter/1");
         json_write_key(&w, STR("items"));
         json_open_array(&w);
-        for (size_t i = 0; i < n; i++)
-            append_letter(&w, &list[i], with_body);
+        for (size_t i = 0; i < n; i++) {
+            if (files.topic.len == 0 || !str_equal(files.topic, list[i].topic))
+                look_for_files(co, list[i].topic, &files);
+            append_letter(&w, &list[i], &files, with_body);
+        }
         json_close_array(&w);
         json_close_object(&w);
     }

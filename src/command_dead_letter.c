@@ -12,10 +12,15 @@ static const char *const which[] = {"topic", "table", "index", "reason"};
 static void view_letters(struct buf *out, struct render_style style, struct str json)
 {
     static const struct render_column columns[] = {
-        {"ID", "/id", RENDER_TEXT},           {"TABLE", "/table", RENDER_TEXT},
-        {"INDEX", "/index", RENDER_TEXT},     {"DOCUMENT", "/doc_id", RENDER_START},
-        {"OP", "/op", RENDER_TEXT},           {"STATUS", "/status", RENDER_TEXT},
-        {"TRIES", "/attempts", RENDER_COUNT}, {"LAST", "/last", RENDER_TEXT},
+        {"ID", "/id", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT},
+        {"INDEX", "/index", RENDER_TEXT},
+        {"DOCUMENT", "/doc_id", RENDER_START},
+        {"OP", "/op", RENDER_TEXT},
+        {"STATUS", "/status", RENDER_TEXT},
+        {"TRIES", "/attempts", RENDER_COUNT},
+        {"LAST", "/last", RENDER_TEXT},
+        {"POSITION", "/position", RENDER_TEXT},
         {"REASON", "/reason", RENDER_TEXT},
     };
     struct str items;

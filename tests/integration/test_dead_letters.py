@@ -40,6 +40,15 @@ def test_a_value_that_does_not_fit_its_field_is_kept_with_its_reason(w):
         raise Failed("a restart changed the number of dead letters")
 
 
+def test_a_letter_says_where_its_row_is_in_the_log(w):
+    daemon = followed(w)
+    file, offset = broken(w, daemon)["position"].rsplit(":", 1)
+    events = w.db.sql(f"SHOW BINLOG EVENTS IN '{file}'")
+    ends = [event[4] for event in events if "Update_rows" in event[2]]
+    if int(offset) not in ends:
+        raise Failed(f"no UPDATE of {file} ends at {offset}, but at {ends}")
+
+
 def test_a_build_says_that_it_lacks_documents(w):
     daemon = followed(w)
     w.sql("UPDATE part SET code = 'abc' WHERE id = 2")

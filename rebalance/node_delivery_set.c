@@ -181,6 +181,21 @@ static bool choose_all(struct delivery_values *v, const struct setting_change *c
     return true;
 }
 
+/* What a topic's own threads go by. */
+static void tell_topics(struct coordinator *co)
+{
+    if (co->delivery == NULL)
+        return;
+
+    const struct delivery_settings s = delivery_get(co->delivery);
+
+    pthread_mutex_lock(&co->lock);
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL)
+            pipeline_set_reads(t->pipeline, s.loads_max, s.read_window_ms);
+    pthread_mutex_unlock(&co->lock);
+}
+
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
                               struct buf *json, struct err *err)
 {
@@ -204,6 +219,8 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
     }
     delivery_values_free(gone);
     pthread_mutex_unlock(&co->setting);
+    if (ok)
+        tell_topics(co);
     return ok;
 }
 
@@ -225,5 +242,7 @@ bool coordinator_configure(struct coordinator *co, const struct delivery_values 
         gone = put_in_force(co, next, &settings);
     delivery_values_free(gone);
     pthread_mutex_unlock(&co->setting);
+    if (ok)
+        tell_topics(co);
     return ok;
 }

@@ -45,6 +45,7 @@ struct pipeline_options {
     size_t event_max;
     const char *spill_folder; /* as in struct builder_options */
     int64_t read_window_ms; /* as of struct delivery_options */
+    unsigned loads;         /* likewise */
     struct store *store;
     struct delivery *delivery;
     struct search *search;
@@ -67,6 +68,8 @@ struct pipeline_options {
 bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt,
                   struct err *err) MUST_CHECK;
 void pipeline_start(struct pipeline *p);
+/* As of struct pipeline_options, from now on.  @thread any */
+void pipeline_set_reads(struct pipeline *p, unsigned loads, int64_t read_window_ms);
 
 /*
  * From now on write to these index versions (copied).  *from is the position after which every

@@ -20,6 +20,11 @@
 
 #include <stdlib.h>
 
+void pipeline_set_reads(struct pipeline *p, unsigned loads, int64_t read_window_ms)
+{
+    reread_set(p->reread, loads, read_window_ms);
+}
+
 void pipeline_start(struct pipeline *p)
 {
     p->started = true;

@@ -238,6 +238,7 @@ static void make_followers(struct pipeline *p)
                                                     .cascades = p->cascades,
                                                     .fan_out = p->fan_out,
                                                     .window_ms = o->read_window_ms,
+                                                    .loaders = o->loads,
                                                     .server = o->server,
                                                     .known = p->known,
                                                     .peers = o->peers});

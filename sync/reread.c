@@ -39,12 +39,19 @@ struct crew {
 struct reread {
     struct reread_options opt;
     struct stop stop;
-    unsigned n_loaders;
+    int64_t window_ms; /* atomic */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    unsigned n_loaders; /* of each crew; never fewer than there were */
+    unsigned n_started; /* of them */
+    bool started;
+
     /* abroad: for what shows tables of other topics, and waits for their servers. */
     struct crew home, abroad;
     size_t resolving;            /* atomic */
     struct reread_status status; /* atomics */
-    bool started;
 };
 
 static void count(uint64_t *counter, uint64_t n)
@@ -64,6 +71,11 @@ static struct crew *crew_for(struct reread *r, const struct target *t)
     return t->abroad ? &r->abroad : &r->home;
 }
 
+static unsigned n_loaders(unsigned wanted)
+{
+    return wanted < LOADERS_MAX ? wanted : LOADERS_MAX;
+}
+
 struct reread *reread_new(const struct reread_options *opt)
 {
     struct reread *r = mem_alloc(1, sizeof(*r));
@@ -71,9 +83,9 @@ struct reread *reread_new(const struct reread_options *opt)
     r->opt = *opt;
     if (r->opt.resolve_bytes == 0)
         r->opt.resolve_bytes = 8 << 20;
-    r->n_loaders = opt->loaders == 0 ? 2 : opt->loaders;
-    if (r->n_loaders > LOADERS_MAX)
-        r->n_loaders = LOADERS_MAX;
+    r->n_loaders = n_loaders(opt->loaders == 0 ? 2 : opt->loaders);
+    r->window_ms = opt->window_ms;
+    pthread_mutex_init(&r->lock, NULL);
     stop_init(&r->stop);
     init_crew(&r->home, r);
     init_crew(&r->abroad, r);
@@ -140,16 +152,36 @@ void reread_load(struct reread *r, struct load_batch *batch)
 /* Tasks on their way to be taken together. */
 struct gathering {
     struct pace pace;
-    size_t n_asked; /* of those that wait: the pace knows of them */
+    int64_t window_ms; /* that the pace is made for */
+    size_t n_asked;    /* of those that wait: the pace knows of them */
 };
+
+static struct pace_options pace_of(int64_t window_ms)
+{
+    return (struct pace_options){.window_ms = GATHER_WINDOWS * window_ms,
+                                 .longest_ms = GATHER_WINDOWS * window_ms,
+                                 .flow = GATHER_FLOW,
+                                 .enough = RESOLVE_TASKS_MAX};
+}
 
 static void gathering_init(struct gathering *g, int64_t window_ms)
 {
-    *g = (struct gathering){0};
-    pace_init(&g->pace, &(struct pace_options){.window_ms = GATHER_WINDOWS * window_ms,
-                                               .longest_ms = GATHER_WINDOWS * window_ms,
-                                               .flow = GATHER_FLOW,
-                                               .enough = RESOLVE_TASKS_MAX});
+    const struct pace_options opt = pace_of(window_ms);
+
+    *g = (struct gathering){.window_ms = window_ms};
+    pace_init(&g->pace, &opt);
+}
+
+/* The window may be another one by now. */
+static void look_at_window(const struct reread *r, struct gathering *g)
+{
+    const int64_t window_ms = __atomic_load_n(&r->window_ms, __ATOMIC_RELAXED);
+    const struct pace_options opt = pace_of(window_ms);
+
+    if (window_ms == g->window_ms)
+        return;
+    g->window_ms = window_ms;
+    pace_set(&g->pace, &opt);
 }
 
 /* One more is taken. */
@@ -192,6 +224,7 @@ static size_t take_tasks(struct crew *c, struct gathering *g, struct resolve_tas
 
     if (t == NULL)
         return 0;
+    look_at_window(c->r, g);
     ask(c, g);
     gather(c, g);
     for (;;) {
@@ -225,7 +258,7 @@ static void *resolver_main(void *arg)
     struct gathering g;
     size_t n;
 
-    gathering_init(&g, r->opt.window_ms);
+    gathering_init(&g, __atomic_load_n(&r->window_ms, __ATOMIC_RELAXED));
     while ((n = take_tasks(c, &g, tasks)) > 0)
         resolve_run(&opt, &l, tasks, n);
     read_links_fini(&l);
@@ -261,25 +294,41 @@ struct reread_status reread_status(struct reread *r)
     };
 }
 
-static void start_crew(struct crew *c)
+/* Called with lock held. */
+static void start_loaders(struct reread *r)
 {
-    for (unsigned i = 0; i < c->r->n_loaders; i++)
-        c->loaders[i] = thread_start("loader", loader_main, c);
-    c->resolver = thread_start("resolver", resolver_main, c);
+    for (; r->n_started < r->n_loaders; r->n_started++) {
+        r->home.loaders[r->n_started] = thread_start("loader", loader_main, &r->home);
+        r->abroad.loaders[r->n_started] = thread_start("loader", loader_main, &r->abroad);
+    }
 }
 
-static void join_crew(struct crew *c)
+static void join_crew(struct crew *c, unsigned n_started)
 {
-    for (unsigned i = 0; i < c->r->n_loaders; i++)
+    for (unsigned i = 0; i < n_started; i++)
         pthread_join(c->loaders[i], NULL);
     pthread_join(c->resolver, NULL);
 }
 
 void reread_start(struct reread *r)
 {
+    pthread_mutex_lock(&r->lock);
     r->started = true;
-    start_crew(&r->home);
-    start_crew(&r->abroad);
+    start_loaders(r);
+    r->home.resolver = thread_start("resolver", resolver_main, &r->home);
+    r->abroad.resolver = thread_start("resolver", resolver_main, &r->abroad);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void reread_set(struct reread *r, unsigned loaders, int64_t window_ms)
+{
+    __atomic_store_n(&r->window_ms, window_ms, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&r->lock);
+    if (n_loaders(loaders) > r->n_loaders)
+        r->n_loaders = n_loaders(loaders);
+    if (r->started)
+        start_loaders(r);
+    pthread_mutex_unlock(&r->lock);
 }
 
 static void close_crew(struct crew *c)
@@ -293,11 +342,17 @@ void reread_stop(struct reread *r)
     stop_set(&r->stop);
     close_crew(&r->home);
     close_crew(&r->abroad);
-    if (!r->started)
-        return;
-    join_crew(&r->home);
-    join_crew(&r->abroad);
+    pthread_mutex_lock(&r->lock);
+
+    const bool started = r->started;
+    const unsigned n_started = r->n_started;
+
     r->started = false;
+    pthread_mutex_unlock(&r->lock);
+    if (!started)
+        return;
+    join_crew(&r->home, n_started);
+    join_crew(&r->abroad, n_started);
 }
 
 static void fini_crew(struct crew *c)
@@ -313,5 +368,6 @@ void reread_free(struct reread *r)
     fini_crew(&r->home);
     fini_crew(&r->abroad);
     stop_fini(&r->stop);
+    pthread_mutex_destroy(&r->lock);
     free(r);
 }

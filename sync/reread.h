@@ -36,7 +36,7 @@ struct reread_options {
     struct cascades *cascades; /* knows whether others go with rows that are gone */
     struct fan_out *fan_out;   /* takes what leads to very many documents */
     int64_t window_ms; /* between searches for documents of related rows, where many change */
-    unsigned loaders;     /* 0: 2; and as many again, as above */
+    unsigned loaders;     /* 0: 2; 8 at most; and as many again, as above */
     size_t resolve_bytes; /* 0: 8 MiB of waiting resolve tasks, twice */
     struct server_access *server; /* the one that is followed; borrowed, as all */
     struct known_server *known;
@@ -45,6 +45,8 @@ struct reread_options {
 
 struct reread *reread_new(const struct reread_options *opt) RETURNS_NONNULL MUST_CHECK;
 void reread_start(struct reread *r);
+/* Another window, and at least so many loaders, from now on; those that there are stay. */
+void reread_set(struct reread *r, unsigned loaders, int64_t window_ms);
 
 /* A batch from delivery; never blocks. */
 void reread_load(struct reread *r, struct load_batch *batch);

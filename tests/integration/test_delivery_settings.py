@@ -184,6 +184,31 @@ def test_rereads_take_as_many_documents_as_is_set(w):
     expect(f"{alone} statements by ones, {together} together", alone > together + 100)
 
 
+def reads_that_wait(w):
+    """Connections of ours that wait for a locked table."""
+    return w.db.sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'millrace'"
+                    " AND state LIKE 'Waiting for table%'")[0][0]
+
+
+def test_as_many_reads_go_at_a_time_as_is_set(w):
+    w.sql("CREATE TABLE owner (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO owner VALUES (1, 'one')",
+          "CREATE TABLE thing (id INT PRIMARY KEY, owner_id INT, a INT)",
+          "INSERT INTO thing WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 50)"
+          " SELECT i, 1, 0 FROM n")
+    table = {"table": "thing", "relations": [{"from": "owner_id", "table": "owner", "to": "id", "as": "owner"}]}
+    daemon = w.follow(w.definitions(table), delivery={"load_batch": 1, "read_window": "0ms"})
+    w.equal(daemon)
+    for loads in (2, 5):
+        change(daemon, f"loads={loads}")
+        with w.db.connect(w.schema) as db, db.cursor() as c:
+            c.execute("LOCK TABLES owner WRITE, thing WRITE")
+            c.execute("UPDATE thing SET a = a + 1")
+            wait_until(lambda: f"{loads} reads at a time, there are {w.db.sql('SHOW PROCESSLIST')}",
+                       lambda: reads_that_wait(w) == loads, 30)
+            c.execute("UNLOCK TABLES")
+        w.equal(daemon)
+
+
 def test_what_was_set_is_kept_and_shown_with_what_was_there_before_g1(w):
     daemon = w.follow(make_things(w), delivery={"workers": 5})
     now = daemon.json("config", "delivery", "set", "workers=20", "batch_max=100")["items"]

@@ -5,9 +5,11 @@
  * restarts, aliases and require_alias; and a script that makes it answer as engines do on a bad
  * day.  Whatever it is sent by _bulk is kept in a ledger.
  *
- * Answers: GET /, /_cluster/health, PUT and DELETE and HEAD /INDEX, POST /_aliases, PUT and GET
- * /INDEX/_settings and _mapping, POST /INDEX/_refresh, GET /INDEX/_count, GET /INDEX/_doc/ID,
- * POST /_bulk and /ALIAS/_bulk.  And for tests in other languages: POST /_fake/script with a
+ * Answers: GET /, /_cluster/health, /_cat/allocation, PUT and DELETE and HEAD /INDEX, POST
+ * /_aliases, GET and HEAD /_alias/ALIAS, PUT and GET /INDEX/_settings and _mapping (kept as it was
+ * put last), POST /INDEX/_refresh and _update, GET /INDEX/_count, GET /INDEX/_doc/ID, searches
+ * (nothing is found), POST /_bulk and /ALIAS/_bulk.  With a voice (fake_voice.h) it is one
+ * version of one engine.  And for tests in other languages: POST /_fake/script with a
  * rule, POST /_fake/restart_shards, DELETE /_fake/script, GET /_fake/ledger.
  *
  * @thread any (locked inside)

@@ -1,7 +1,7 @@
 # The manual page follows from the command table, the references from the tables that the program
 # reads by; tests/lint/docs.sh and tests/unit/test_reference say when they are stale.
 dist_man_MANS += %D%/man/millrace.1
-EXTRA_DIST    += %D%/api.md %D%/binlog.md %D%/configuration.md %D%/definitions.md %D%/engines.md
+EXTRA_DIST    += %D%/api.md %D%/binlog.md %D%/configuration.md %D%/definitions.md %D%/engines.md %D%/reliability.md
 
 .PHONY: update-docs
 update-docs: millrace$(EXEEXT) tests/unit/test_reference$(EXEEXT)

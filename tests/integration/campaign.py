@@ -180,7 +180,7 @@ POINTS = {
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
 ELSEWHERE = {"lineage_marked": "test_failpoints: needs a second server"}
-PATIENCE = {write: 3, lose_log: 30}
+PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 TRIED_EVERY = {refuse: 0.2, purge: 0.4}
 
 
@@ -254,7 +254,7 @@ class Campaign:
             scene(self, 0)
         self.daemon.start(wait=False, environment={"MILLRACE_FAILPOINT": f"{name}:{nth}:kill"})
         began, tried, i = time.monotonic(), 0, 1 if scene is lose_log else 0
-        while not self.is_dead() and time.monotonic() < began + PATIENCE.get(scene, 8):
+        while not self.is_dead() and time.monotonic() < began + PATIENCE.get(scene, 20):
             if scene is not write and time.monotonic() >= tried + TRIED_EVERY.get(scene, 1):
                 scene(self, i)
                 tried, i = time.monotonic(), i + 1

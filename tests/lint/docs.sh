@@ -1,6 +1,6 @@
 #!/bin/sh
 # The manual page and the completion are those of the command table, each command has its help, and
-# the tests that docs/binlog.md names exist.
+# the tests that docs/binlog.md and docs/reliability.md name exist.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -36,20 +36,27 @@ for command in $commands; do
     IFS='
 '
 done
-# The tests that docs/binlog.md names.
-named=$(grep -o '`[a-z_]*: [a-z0-9_]*`' "${top_srcdir:-.}/docs/binlog.md" | tr -d '` ' | sort -u)
+# The tests that these pages name.
+IFS=' '
+pages="${top_srcdir:-.}/docs/binlog.md ${top_srcdir:-.}/docs/reliability.md"
+# shellcheck disable=SC2086 # words
+named=$(grep -oh '`[a-z_]*: [a-z0-9_]*`' $pages | tr -d '` ' | sort -u)
 IFS='
 '
 for test in $named; do
-    grep -q "^static void ${test#*:}(void" "${top_srcdir:-.}/tests/unit/test_${test%%:*}.c" ||
-        { echo "docs/binlog.md names $test, which is no test"; bad=1; }
+    cat "${top_srcdir:-.}"/tests/*/test_"${test%%:*}".c "${top_srcdir:-.}"/tests/*/"${test%%:*}".c 2>/dev/null |
+        grep -q "^static void ${test#*:}(void" || { echo "a page names $test, which is no test"; bad=1; }
 done
 # And those of the integration tests.
-live=$(grep -o '`[a-z_]*\.[A-Za-z0-9]*_[A-Za-z0-9_]*`' "${top_srcdir:-.}/docs/binlog.md" | tr -d '`' | sort -u)
+# shellcheck disable=SC2086 # words
+IFS=' '
+live=$(grep -oh '`[a-z_]*\.[A-Za-z0-9]*_[A-Za-z0-9_]*`' $pages | tr -d '`' | sort -u)
+IFS='
+'
 [ -f "${top_srcdir:-.}/tests/integration/run.py" ] || live= # a release does not have them
 for test in $live; do
     grep -q "^def test_${test#*.}(w)" "${top_srcdir:-.}/tests/integration/test_${test%%.*}.py" ||
-        { echo "docs/binlog.md names $test, which is no test"; bad=1; }
+        { echo "a page names $test, which is no test"; bad=1; }
 done
 [ -n "$named" ] || { echo "docs/binlog.md names no test"; bad=1; }
 [ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }

@@ -113,6 +113,12 @@ static void append_members(struct buf *key, const struct column *c, uint64_t mem
     }
 }
 
+/* The server takes -0 for 0, of which there is one row, and shows one for the other. */
+static double without_sign_of_zero(double d)
+{
+    return d == 0 ? 0 : d;
+}
+
 static bool append_value(struct buf *key, const struct column *c, const struct value *v,
                          struct err *err)
 {
@@ -121,8 +127,8 @@ static bool append_value(struct buf *key, const struct column *c, const struct v
     case VALUE_UINT:
     case VALUE_YEAR:
     case VALUE_BIT: value_append_uint(key, v->u); return true;
-    case VALUE_FLOAT: value_append_float(key, (float)v->d); return true;
-    case VALUE_DOUBLE: value_append_double(key, v->d); return true;
+    case VALUE_FLOAT: value_append_float(key, (float)without_sign_of_zero(v->d)); return true;
+    case VALUE_DOUBLE: value_append_double(key, without_sign_of_zero(v->d)); return true;
     case VALUE_DECIMAL:
     case VALUE_TEXT:
     case VALUE_DATE:

@@ -107,6 +107,25 @@ static void keys_that_make_no_id_are_refused(void **state)
     buf_free(&id);
 }
 
+/* A row image has -0 where a SELECT shows 0. */
+static void both_zeros_are_one_key(void **state)
+{
+    static const enum column_type types[] = {COLUMN_FLOAT, COLUMN_DOUBLE};
+    static const enum value_kind kinds[] = {VALUE_FLOAT, VALUE_DOUBLE};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct column c = column_of(types[i]);
+        struct buf minus = {0}, plus = {0};
+
+        append(&minus, &c, (struct value){.kind = kinds[i], .d = -0.0});
+        append(&plus, &c, (struct value){.kind = kinds[i], .d = 0.0});
+        assert_true(str_equal(buf_str(&minus), buf_str(&plus)));
+        buf_free(&minus);
+        buf_free(&plus);
+    }
+}
+
 static void what_is_no_number_never_reaches_a_statement(void **state)
 {
     const struct column number = column_of(COLUMN_INT), pair = column_of(COLUMN_VARCHAR);
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(parts_of_composite_keys_do_not_collide),
         cmocka_unit_test(a_single_part_is_not_encoded),
         cmocka_unit_test(keys_that_make_no_id_are_refused),
+        cmocka_unit_test(both_zeros_are_one_key),
         cmocka_unit_test(what_is_no_number_never_reaches_a_statement),
         cmocka_unit_test(literals_are_exact),
         cmocka_unit_test(labels_sort_by_their_numbers),

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define COUNTED_AT_ONCE 500
+
 /* What a call needs besides the rows. */
 struct load {
     const struct plan *plan;
@@ -194,23 +196,35 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     return read;
 }
 
-bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
-                       uint64_t *count, struct err *err)
+/* Those from..from+n, of which there are few enough to have their rows in memory. */
+static bool count_some(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
+                       uint32_t from, uint32_t n, uint64_t *count, struct err *err)
 {
-    struct level_room room = {.left = SIZE_MAX}; /* the caller has a bound of keys */
+    struct level_room room = {.left = SIZE_MAX};
     struct level root;
     struct buf sql = {0};
 
     level_init(&root, p->branches[0], &room);
-    for (uint32_t i = 0; i < keys->n; i++)
-        (void)key_set_add(&root.keys, key_set_get(keys, i));
+    for (uint32_t i = 0; i < n; i++)
+        (void)key_set_add(&root.keys, key_set_get(keys, from + i));
 
     const bool read = level_read_alone(&root, c, &sql, err);
 
-    *count = 0;
-    for (uint32_t i = 0; read && i < keys->n; i++)
+    for (uint32_t i = 0; read && i < n; i++)
         *count += root.first[i] < root.first[i + 1] && root.rows[root.order[root.first[i]]].rooted;
     level_fini(&root);
     buf_free(&sql);
     return read;
+}
+
+bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
+                       uint64_t *count, struct err *err)
+{
+    *count = 0;
+    for (uint32_t from = 0, n; from < keys->n; from += n) {
+        n = keys->n - from < COUNTED_AT_ONCE ? keys->n - from : COUNTED_AT_ONCE;
+        if (!count_some(c, p, keys, from, n, count, err))
+            return false;
+    }
+    return true;
 }

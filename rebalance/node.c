@@ -36,7 +36,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     stop_init(&co->stop);
     co->peers = peers_new();
     co->coordination = coordination_embedded(opt->store);
-    co->started_ms = clock_wall_ms();
+    co->started_ms = clock_steady_ms();
     if (!node_load(co, err) || !node_load_delivery_values(co, err)) {
         coordinator_close(co);
         return false;

@@ -97,7 +97,7 @@ static struct stored_purged row_of(const struct purged_note *note, int64_t now_m
 bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
 {
     struct coordinator *co = ctx;
-    const int64_t now_ms = clock_wall_ms();
+    const int64_t now_ms = clock_steady_ms();
     struct stored_purged *rows = mem_alloc(n, sizeof(*rows));
 
     for (size_t i = 0; i < n; i++)
@@ -167,10 +167,15 @@ static bool load_rows(struct coordinator *co, struct purged_index *p, struct err
     const int64_t settle_ms =
         (int64_t)delivery_get(co->delivery).request_timeout_ms * SETTLE_PART;
 
+    const int64_t now_ms = clock_steady_ms();
+    /* What lies ahead of now is of a process that ended before this one began. */
+    const bool old_is_settled = now_ms - co->started_ms >= settle_ms;
+
     p->arena = arena_new();
     return store_load_purged(co->opt.store, p->arena, str_from(p->index),
-                             clock_wall_ms() - settle_ms, SLICE_MAX,
-                             &p->rows, &p->n_rows, err);
+                             (struct purged_times){.settled_ms = now_ms - settle_ms,
+                                                   .ahead_ms = old_is_settled ? now_ms : INT64_MAX},
+                             SLICE_MAX, &p->rows, &p->n_rows, err);
 }
 
 /* Above what is there, and above a copy that may still come. */

@@ -23,7 +23,7 @@
 /* What is known of one index version that is read by time; guarded by the node's lock. */
 struct timed_index {
     char *index;
-    int64_t last_ms, next_ms; /* wall time: a run that succeeded began, the next begins; 0: not known */
+    int64_t last_ms, next_ms; /* steady time: a run that succeeded began, the next begins; 0: not known */
     uint64_t rows;            /* of that run */
     bool seen;                /* it is still there */
     struct err why;           /* the last run failed; ERR_NONE */
@@ -149,7 +149,7 @@ static bool is_due(struct coordinator *co, struct str index)
 {
     pthread_mutex_lock(&co->lock);
 
-    const bool due = find_or_add(co, index)->next_ms <= clock_wall_ms();
+    const bool due = find_or_add(co, index)->next_ms <= clock_steady_ms();
 
     pthread_mutex_unlock(&co->lock);
     return due;
@@ -161,7 +161,7 @@ static void sync_table(struct coordinator *co, const struct catalogue *c,
 {
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++) {
         const struct stored_version *v = &c->versions[i];
-        const int64_t began_ms = clock_wall_ms();
+        const int64_t began_ms = clock_steady_ms();
         struct buf index = {0};
         struct err err = {0};
         uint64_t rows = 0;
@@ -219,7 +219,7 @@ void node_append_sync(const struct coordinator *co, struct json_writer *w,
                       const struct table_definition *t, struct str index)
 {
     const struct timed_index *timed = find(co, index);
-    const int64_t now = clock_wall_ms();
+    const int64_t now = clock_steady_ms();
 
     json_write_key(w, STR("sync"));
     if (t->sync_every_s == 0 || timed == NULL) {

@@ -87,7 +87,7 @@ static bool load_cursor(struct store *store, struct str index, struct cursor *c,
 bool table_sync_begin(struct store *store, struct mysql_conn *conn, const struct plan *plan,
                       struct str check, struct str index, struct err *err)
 {
-    struct cursor c = {.advanced_ms = clock_wall_ms()};
+    struct cursor c = {.advanced_ms = clock_steady_ms()};
     const bool ok = changed_latest(conn, plan, check, &c.seen, err) &&
                     save_cursor(store, index, &c, err);
 
@@ -167,7 +167,7 @@ static void advance(struct cursor *c, struct str value)
         return;
     buf_clear(&c->seen);
     buf_append(&c->seen, value);
-    c->advanced_ms = clock_wall_ms();
+    c->advanced_ms = clock_steady_ms();
     c->settled = false;
 }
 
@@ -206,7 +206,7 @@ static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, stru
 
 bool table_sync_run(const struct table_sync *s, uint64_t *rows, struct err *err)
 {
-    const int64_t began_ms = clock_wall_ms(), overlap_ms = (int64_t)s->overlap_s * 1000;
+    const int64_t began_ms = clock_steady_ms(), overlap_ms = (int64_t)s->overlap_s * 1000;
     const struct str index = str_from(s->target->index);
     struct mysql_conn *conn = NULL;
     struct cursor c = {0};
@@ -214,7 +214,10 @@ bool table_sync_run(const struct table_sync *s, uint64_t *rows, struct err *err)
     *rows = 0;
 
     bool ok = load_cursor(s->store, index, &c, err);
-    const bool overlap = !c.settled && began_ms - c.overlapped_ms >= overlap_ms / 2;
+    /* Ahead of now: somebody has put the clock back. */
+    const bool is_long_ago =
+        began_ms < c.overlapped_ms || began_ms - c.overlapped_ms >= overlap_ms / 2;
+    const bool overlap = !c.settled && is_long_ago;
 
     ok = ok && pipeline_connect(s->pipeline, &conn, err) && wait_for_stream(s, conn, err) &&
          read_pages(s, conn, &c, overlap, rows, err);

@@ -69,17 +69,19 @@ static void fill(struct arena *a, const struct str *cells, void *element)
     };
 }
 
-bool store_load_purged(struct store *s, struct arena *a, struct str index, int64_t settled_ms,
-                       size_t limit, struct stored_purged **out, size_t *n, struct err *err)
+bool store_load_purged(struct store *s, struct arena *a, struct str index,
+                       struct purged_times times, size_t limit, struct stored_purged **out,
+                       size_t *n, struct err *err)
 {
     static const char sql[] =
         "SELECT id, topic, table_name, index_name, doc_id, routing, key_bytes, version,"
         " unanswered, times, at_ms FROM purged"
-        " WHERE index_name = ? AND (unanswered = 0 OR at_ms < ?) ORDER BY id LIMIT ?";
+        " WHERE index_name = ? AND (unanswered = 0 OR at_ms < ? OR at_ms > ?) ORDER BY id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_purged, fill);
 
     if (!store_load(s, sql,
-                    BINDS(TEXT(index), NUMBER(settled_ms < 0 ? 0 : settled_ms), NUMBER(limit)),
+                    BINDS(TEXT(index), NUMBER(times.settled_ms < 0 ? 0 : times.settled_ms),
+                          NUMBER(times.ahead_ms), NUMBER(limit)),
                     &list, err))
         return false;
     *out = row_list_finish(&list, n);

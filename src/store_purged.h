@@ -29,7 +29,7 @@ struct stored_purged {
     uint64_t version;               /* the newest of what was purged */
     bool unanswered; /* of that, something was sent and may still be applied at that version */
     uint64_t times;  /* changes; added up */
-    int64_t at_ms;   /* wall time, of the last */
+    int64_t at_ms;   /* steady time, of the last */
 };
 
 /* All of them, or none. */
@@ -38,11 +38,14 @@ bool store_put_purged(struct store *s, const struct stored_purged *p, size_t n,
 
 /*
  * Documents of the index, those that came first in front.  What is unanswered comes only when it
- * was purged last before settled_ms.
+ * was purged last before settled_ms, or after ahead_ms: by a clock that was put back since.
  */
-bool store_load_purged(struct store *s, struct arena *a, struct str index, int64_t settled_ms,
-                       size_t limit, struct stored_purged **out, size_t *n,
-                       struct err *err) MUST_CHECK;
+struct purged_times {
+    int64_t settled_ms, ahead_ms;
+};
+bool store_load_purged(struct store *s, struct arena *a, struct str index,
+                       struct purged_times times, size_t limit, struct stored_purged **out,
+                       size_t *n, struct err *err) MUST_CHECK;
 
 /* These were written again: they go, but for those that were purged again since they were
  * loaded.  *changes: as many changes went with them. */

@@ -12,6 +12,7 @@
 #include "web/routes.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,8 +306,12 @@ static bool start(struct listener *l, struct server *s, int fd, unsigned timeout
         timeout_s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (l->daemon != NULL)
         return true;
+
+    const int why = errno;
+
     close(fd);
-    return err_set(err, ERR_REJECT, "the web server does not start");
+    return err_set(err, ERR_REJECT, "the web server does not start: %s; fix: raise the limits of "
+                   "threads and open files", strerror(why));
 }
 
 static bool start_port(struct server *s, const struct server_options *opt, unsigned timeout_s,

@@ -2,10 +2,14 @@
 
 #include "src/base/clock.h"
 
+#include <pthread.h>
 #include <time.h>
 
 #define NS_PER_S  INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
+
+static pthread_once_t first_call = PTHREAD_ONCE_INIT;
+static int64_t ahead_ns; /* of the monotonic time; written once */
 
 static int64_t now_ns(clockid_t id)
 {
@@ -28,4 +32,15 @@ int64_t clock_mono_ms(void)
 int64_t clock_wall_ms(void)
 {
     return now_ns(CLOCK_REALTIME) / NS_PER_MS;
+}
+
+static void look_at_wall(void)
+{
+    ahead_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_steady_ms(void)
+{
+    (void)pthread_once(&first_call, look_at_wall);
+    return (now_ns(CLOCK_MONOTONIC) + ahead_ns) / NS_PER_MS;
 }

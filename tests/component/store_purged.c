@@ -25,14 +25,20 @@ static void put(struct stored_purged p)
     ok(store_put_purged(f.s, &p, 1, &f.err));
 }
 
-static struct stored_purged *load(int64_t settled_ms, size_t n_expected)
+static struct stored_purged *load_at(struct purged_times times, size_t n_expected)
 {
     struct stored_purged *out;
     size_t n;
 
-    ok(store_load_purged(f.s, f.a, STR("orders_v2"), settled_ms, 1000, &out, &n, &f.err));
+    ok(store_load_purged(f.s, f.a, STR("orders_v2"), times, 1000, &out, &n, &f.err));
     assert_int_equal(n, n_expected);
     return out;
+}
+
+static struct stored_purged *load(int64_t settled_ms, size_t n_expected)
+{
+    return load_at((struct purged_times){.settled_ms = settled_ms, .ahead_ms = INT64_MAX},
+                   n_expected);
 }
 
 static uint64_t end(const struct stored_purged *p, size_t n)
@@ -109,6 +115,9 @@ static void what_has_no_answer_waits_until_it_has_settled(void **state)
     put(a_change("2", 1, 100));
     (void)load(100, 1);
     (void)load(101, 2);
+    /* F59: stored by a clock that was ahead. */
+    (void)load_at((struct purged_times){.settled_ms = 1, .ahead_ms = 99}, 2);
+    (void)load_at((struct purged_times){.settled_ms = 1, .ahead_ms = 100}, 1);
 }
 
 static void purged_changes_go_with_their_index(void **state)

@@ -14,3 +14,6 @@ libfakesearch_a_SOURCES = \
 check_PROGRAMS += %D%/fake_search
 tests_fakes_fake_search_SOURCES = %D%/fake_search_main.c
 tests_fakes_fake_search_LDADD   = libfakesearch.a $(service_libs) $(all_libs)
+
+# The machine below a program, misbehaving; integration tests build it.
+EXTRA_DIST += %D%/preload.c

@@ -317,3 +317,63 @@ def test_killed_while_it_drains_it_loses_nothing_f08(w):
         watch.delay = 0
         daemon.start()
         w.equal(daemon)
+
+
+def total(daemon, name):
+    return delivery(daemon)["statistics"][name]["total"]
+
+
+def refuse_bulks(gate):
+    """The engine cannot write; what else it is asked it answers."""
+    gate.refuse = lambda method, path: 503 if "_bulk" in path else None
+
+
+def test_the_fuse_acts_as_it_is_set(w):
+    with Gate(w.engine) as gate:
+        daemon, _ = watched(w, gate)
+        change(daemon, "failures=100", "reset_after=1h")
+        refuse_bulks(gate)
+        w.sql("UPDATE thing SET a = 1")
+        wait_until("requests melt", lambda: total(daemon, "melts") >= 4, 60)
+        expect("the fuse has blown before it is to", total(daemon, "blown") == 0)
+        change(daemon, "failures=2")
+        wait_until("the fuse blows at the next", lambda: total(daemon, "blown") == 1, 60)
+        refused = gate.refused
+        w.sql("UPDATE thing SET a = 2")
+        time.sleep(2)  # for a while, of an hour
+        expect("an index whose fuse has blown is sent to", gate.refused == refused)
+        change(daemon, "reset_after=100ms")
+        wait_until("it is tried, now and then", lambda: gate.refused >= refused + 3, 60)
+        expect("a try that fails blows it a second time", total(daemon, "blown") == 1)
+        change(daemon, "reset_after=1h")
+        gate.refuse = None
+        change(daemon, "reset_after=200ms")
+        wait_until("it heals", lambda: total(daemon, "healed") == 1, 60)
+        w.equal(daemon)
+        expect(f"{total(daemon, 'melts')} melts of {gate.refused} errors", total(daemon, "melts") == gate.refused)
+
+
+def test_mark_and_purging_act_as_they_are_set(w):
+    with Gate(w.engine) as gate:
+        daemon, _ = watched(w, gate, delivery={"workers": 1, "batch_max": 5})
+        change(daemon, "purge=off", "high_water_mark=20", "failures=1", "reset_after=1h")
+        refuse_bulks(gate)
+        w.sql("UPDATE thing SET a = 1 WHERE id = 1")
+        wait_until("the fuse blows", lambda: total(daemon, "blown") == 1)
+        w.sql(*(f"UPDATE thing SET a = a + 1 WHERE id BETWEEN {i} AND {i + 9}" for i in range(0, ROWS, 10)))
+        wait_until("a caller waits at the mark", lambda: delivery(daemon)["blocked"] > 0)
+        queued = delivery(daemon)["queued"]
+        expect(f"{queued} are queued at a mark of 20", queued < 100)
+        change(daemon, "high_water_mark=60")
+        wait_until("more come in at a higher mark", lambda: delivery(daemon)["queued"] > 60)
+        expect(f"{delivery(daemon)['queued']} are queued at a mark of 60", delivery(daemon)["queued"] < 140)
+        expect("something is purged though that is off", total(daemon, "purged") == 0)
+        change(daemon, "purge=purge_one")
+        wait_until("nobody waits, as the oldest are purged", lambda: delivery(daemon)["blocked"] == 0, 60)
+        purged = total(daemon, "purged")
+        expect(f"{purged} are purged, one by one", 0 < purged <= ROWS)
+        gate.refuse = None
+        change(daemon, "reset_after=100ms")
+        w.equal(daemon, seconds=60)
+        wait_until("each that was purged is written again",
+                   lambda: total(daemon, "repaired") == total(daemon, "purged"), 60)

@@ -1,0 +1,204 @@
+/*
+ * Loaded before everything else (LD_PRELOAD), it has the machine below a program misbehave, as the
+ * environment says when the program starts:
+ *
+ *     PRELOAD_CLOCK=FILE    the wall clock is off by as many seconds as FILE says, looked at anew
+ *     PRELOAD_SYNC=N        every N-th fsync or fdatasync fails with EIO, and so do
+ *     PRELOAD_WRITE=N       every N-th write to a regular file; of the others some are interrupted, some cut short
+ *     PRELOAD_MALLOC=N      the N-th call for memory gets none, and so do the nine after it
+ *     PRELOAD_THREAD=N      the N-th thread does not start
+ *     PRELOAD_FILES=N       no more than N files may be open
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t n);
+
+static long sync_each, write_each, malloc_at, thread_at;
+static const char *clock_file;
+static atomic_long n_syncs, n_writes, n_mallocs, n_threads;
+
+static long number(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? 0 : strtol(text, NULL, 10);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const long files = number("PRELOAD_FILES");
+
+    if (files > 0)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)files, (rlim_t)files});
+    clock_file = getenv("PRELOAD_CLOCK");
+    sync_each = number("PRELOAD_SYNC");
+    write_each = number("PRELOAD_WRITE");
+    thread_at = number("PRELOAD_THREAD");
+    malloc_at = number("PRELOAD_MALLOC");
+}
+
+/* ---- the clock ---- */
+
+static time_t off_by(void)
+{
+    FILE *f = clock_file == NULL ? NULL : fopen(clock_file, "r");
+    long seconds = 0;
+
+    if (f == NULL || fscanf(f, "%ld", &seconds) != 1)
+        seconds = 0;
+    if (f != NULL)
+        fclose(f);
+    return seconds;
+}
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    static int (*next)(clockid_t, struct timespec *);
+
+    if (next == NULL)
+        next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+
+    const int rc = next(id, out);
+
+    if (id == CLOCK_REALTIME)
+        out->tv_sec += off_by();
+    return rc;
+}
+
+int gettimeofday(struct timeval *out, void *zone)
+{
+    struct timespec now;
+    const int rc = clock_gettime(CLOCK_REALTIME, &now);
+
+    (void)zone;
+    *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return rc;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (out != NULL)
+        *out = now.tv_sec;
+    return now.tv_sec;
+}
+
+/* ---- the disk ---- */
+
+static int fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+static int sync_with(const char *name, int fd)
+{
+    int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+
+    if (sync_each > 0 && ++n_syncs % sync_each == 0)
+        return fail(EIO);
+    return next(fd);
+}
+
+int fsync(int fd)
+{
+    return sync_with("fsync", fd);
+}
+
+int fdatasync(int fd)
+{
+    return sync_with("fdatasync", fd);
+}
+
+/* How much of a write of n bytes is done; -1: none, as errno says. */
+static ssize_t part_of(int fd, size_t n)
+{
+    struct stat s;
+    long number;
+
+    if (write_each == 0 || n < 2 || fstat(fd, &s) == -1 || !S_ISREG(s.st_mode))
+        return (ssize_t)n;
+    number = ++n_writes;
+    if (number % write_each == 0)
+        return fail(EIO);
+    if (number % 7 == 0)
+        return fail(EINTR);
+    return (ssize_t)(number % 5 == 0 ? n / 2 : n);
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    ssize_t (*next)(int, const void *, size_t) =
+        (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    const ssize_t part = part_of(fd, n);
+
+    return part < 0 ? -1 : next(fd, bytes, (size_t)part);
+}
+
+static ssize_t pwrite_with(const char *name, int fd, const void *bytes, size_t n, off_t at)
+{
+    ssize_t (*next)(int, const void *, size_t, off_t) =
+        (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, name);
+    const ssize_t part = part_of(fd, n);
+
+    return part < 0 ? -1 : next(fd, bytes, (size_t)part, at);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    return pwrite_with("pwrite", fd, bytes, n, at);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
+{
+    return pwrite_with("pwrite64", fd, bytes, n, at);
+}
+
+/* ---- memory and threads ---- */
+
+static bool has_memory(void)
+{
+    const long n = malloc_at > 0 ? ++n_mallocs : 0;
+
+    return n < malloc_at || n >= malloc_at + 10 || malloc_at == 0;
+}
+
+void *malloc(size_t n)
+{
+    return has_memory() ? __libc_malloc(n) : NULL;
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return has_memory() ? __libc_calloc(n, size) : NULL;
+}
+
+void *realloc(void *p, size_t n)
+{
+    return has_memory() ? __libc_realloc(p, n) : NULL;
+}
+
+int pthread_create(pthread_t *out, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(
+            RTLD_NEXT, "pthread_create");
+
+    return thread_at > 0 && ++n_threads == thread_at ? EAGAIN : next(out, attr, run, arg);
+}

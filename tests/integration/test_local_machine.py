@@ -1,0 +1,121 @@
+"""The machine that the daemon runs on misbehaves (F12, F57, F59): memory, threads, files, disk, clock.
+
+A small library that is loaded before everything else plays that (tests/fakes/preload.c).
+"""
+import os
+import signal
+import subprocess
+import time
+
+from servers import RUN, Failed, wait_until
+from test_purge import SMALL, count, outstanding
+from test_held import two_tables, wait_held
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakes", "preload.c")
+
+
+def preload(**what):
+    """The environment of a daemon whose machine is as bad as that."""
+    library = os.path.join(RUN, "preload.so")
+    if not os.path.exists(library):
+        own = f"{library}.{os.getpid()}"
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", own, SOURCE, "-ldl"], check=True)
+        os.replace(own, library)
+    return {"LD_PRELOAD": library} | {f"PRELOAD_{name.upper()}": str(value) for name, value in what.items()}
+
+
+def changes(w, i):
+    w.sql(f"UPDATE busy SET a = {i}, t = REPEAT('{i % 10}', 200) WHERE id % 3 = {i % 3}", f"UPDATE idle SET a = {i}",
+          f"DELETE FROM busy WHERE id = {i + 20}")
+
+
+def begin_badly(w, daemon, i, seconds, **what):
+    """It is killed, begins again on a bad machine, and has so long; its exit status, None: it goes on."""
+    daemon.kill_if_running()
+    daemon.start(wait=False, environment=preload(**what))
+    changes(w, i)
+    until = time.monotonic() + seconds
+    while daemon.process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    return daemon.process.poll()
+
+
+def is_well_again(w, daemon):
+    daemon.kill_if_running()
+    daemon.start()
+    w.equal(daemon)
+
+
+def test_f12_without_memory_it_ends_or_goes_on_and_loses_nothing(w):
+    daemon = two_tables(w)
+    ends = []
+    for i, n in enumerate((1, 2000, 20000, 60000)):
+        status = begin_badly(w, daemon, i, 3, malloc=n + w.rng.randrange(n))
+        ends.append(status)
+        if status not in (None, 1, -signal.SIGABRT):
+            raise Failed(f"without memory at call {n} or later it ended with {status}: {daemon.log_tail()}")
+    is_well_again(w, daemon)
+    if not any(ends):
+        raise Failed(f"it never noticed that there was no memory: {ends}")
+
+
+def test_f12_without_a_thread_or_files_it_says_so_and_loses_nothing(w):
+    daemon = two_tables(w)
+    for i, what in enumerate(({"thread": 1}, {"thread": 4}, {"thread": 9}, {"files": 12}, {"files": 24})):
+        size = os.path.getsize(daemon.log)
+        status = begin_badly(w, daemon, i, 4, **what)
+        with open(daemon.log, encoding="utf-8", errors="replace") as f:
+            f.seek(size)
+            said = f.read().lower()
+        if status is not None and status not in (1, -signal.SIGABRT):
+            raise Failed(f"with {what} it ended with {status}: {daemon.log_tail()}")
+        if status is not None and not any(word in said for word in ("thread", "too many", "open files", "resource")):
+            raise Failed(f"with {what} it does not say why it ended: {said[-1500:]}")
+    is_well_again(w, daemon)
+
+
+def test_f57_a_disk_that_fails_now_and_then_loses_nothing_that_was_acknowledged(w):
+    daemon = two_tables(w)
+    for i, what in enumerate(({"sync": 2}, {"sync": 5}, {"write": 3}, {"write": 11}, {"write": 1000000})):
+        for k in range(3):
+            status = begin_badly(w, daemon, 3 * i + k, 1.5, **what)
+            if status not in (None, 1):
+                raise Failed(f"with a disk of {what} it ended with {status}: {daemon.log_tail()}")
+    is_well_again(w, daemon)
+
+
+def test_f59_a_clock_that_is_set_forth_and_back_holds_nothing_up(w):
+    w.sql("CREATE TABLE timed (id INT PRIMARY KEY, a INT, changed TIMESTAMP(6) NOT NULL "
+          "DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), KEY (changed))",
+          "CREATE VIEW seen AS SELECT * FROM timed", "INSERT INTO timed (id, a) VALUES (1, 1), (2, 2)",
+          "CREATE TABLE busy (id INT PRIMARY KEY, a INT, t TEXT)",
+          "INSERT INTO busy VALUES " + ", ".join(f"({i}, 0, '')" for i in range(1, 501)))
+    offset = os.path.join(RUN, f"{w.schema}.clock")
+
+    def put(seconds):
+        with open(offset + ".new", "w", encoding="ascii") as f:
+            f.write(str(seconds))
+        os.replace(offset + ".new", offset)
+
+    put(0)
+    daemon = w.follow(w.definitions({"table": "busy"}, {"table": "seen", "key": ["id"], "sync_every": "1s",
+                                                        "daily_check_column": "changed"}), delivery=SMALL)
+    daemon.kill()
+    daemon.start(environment=preload(clock=offset))
+    for i, seconds in enumerate((3600, -3600, 1, 0, 7200, -86400)):
+        put(seconds)
+        w.sql(f"UPDATE busy SET a = {i}", f"UPDATE timed SET a = {10 + i}")
+        w.equal(daemon, seconds=30)
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")
+    w.sql("UPDATE busy SET a = 50 WHERE id = 1")
+    wait_held(w, daemon, "busy", "closed")
+    for i, seconds in enumerate((0, -7200, 3600)):
+        put(seconds)
+        w.sql(f"UPDATE busy SET a = {60 + i}")
+    wait_until("something is purged", lambda: outstanding(daemon) > 0)
+    put(-7200)
+    w.engine.ask("POST", f"/{w.index('busy')}_v1/_open")
+    w.equal(daemon, seconds=60)
+    wait_until("nothing purged is left", lambda: outstanding(daemon) == 0, 60)
+    if count(daemon, "blown") or daemon.json("dead-letter", "list")["items"]:
+        raise Failed("a fuse has blown, or there are dead letters")

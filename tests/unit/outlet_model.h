@@ -1,0 +1,426 @@
+/*
+ * What an outlet should be, as a few plain arrays: who waits where in which order, and what
+ * goes next.  Calls to the outlet and the model go in pairs (place()), so that they can be
+ * compared.
+ */
+#ifndef TESTS_UNIT_OUTLET_MODEL_H
+#define TESTS_UNIT_OUTLET_MODEL_H
+
+#include "tests/unit/game.h"
+#include "tests/unit/writes.h"
+
+#include "sync/delivery/bulk.h"
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/outlet.h"
+
+#define IDS         24
+#define WORKERS_MAX 5
+#define TARGETS     2
+#define MANY        64 /* parkings, parcels, batches */
+#define SAMPLE      20
+#define GATHER_MS   50
+
+struct queue {
+    size_t n;
+    struct document *docs[IDS];
+};
+
+struct parked {
+    struct parking *parking;
+    int64_t due_ms;
+    struct queue docs;
+};
+
+struct part {
+    struct bisect *bisect; /* or NULL */
+    struct queue docs;     /* of a batch that is already made up */
+};
+
+struct world {
+    struct random random;
+    int64_t now_ms;
+    struct outlet_options opt;
+    struct outlet *outlet;
+    struct document_table *table;
+    struct target *targets[TARGETS];
+    struct write_ends ends;
+    struct ticket_counters tickets;
+    uint64_t version;
+    size_t n_in, n_gone; /* writes */
+
+    struct queue lanes[WORKERS_MAX], loads, loading;
+    int64_t since_ms[WORKERS_MAX];
+    uint64_t in_flight[WORKERS_MAX]; /* batch */
+    unsigned next_lane, withheld;
+    struct parked parked[MANY];
+    struct part parts[MANY];
+    struct batch batches[MANY];
+    size_t n_parked, n_parts, n_batches, n_kept;
+
+    uint64_t delivered[IDS]; /* versions */
+    uint64_t lost[IDS];      /* sent without an answer, 0: none */
+};
+
+static inline size_t below(struct world *w, size_t n)
+{
+    return random_below(&w->random, n);
+}
+
+static inline bool chance(struct world *w, unsigned percent)
+{
+    return below(w, 100) < percent;
+}
+
+static inline unsigned id_of(const struct document *doc)
+{
+    char id[8];
+
+    snprintf(id, sizeof(id), "%.*s", STR_ARG(write_id(doc->now)));
+    return (unsigned)strtoul(id, NULL, 10);
+}
+
+static inline bool is_blown(const struct world *w)
+{
+    return gate_is_blown(outlet_gate(w->outlet));
+}
+
+/* ---- the model's queues ---- */
+
+static inline void put(struct queue *q, struct document *doc, bool first)
+{
+    must(q->n < IDS);
+    if (first)
+        memmove(q->docs + 1, q->docs, q->n * sizeof(q->docs[0]));
+    q->docs[first ? 0 : q->n] = doc;
+    q->n++;
+}
+
+static inline struct document *pull(struct queue *q, size_t i)
+{
+    struct document *doc = q->docs[i];
+
+    must(i < q->n);
+    q->n--;
+    memmove(q->docs + i, q->docs + i + 1, (q->n - i) * sizeof(q->docs[0]));
+    return doc;
+}
+
+static inline bool drop_from(struct queue *q, const struct document *doc)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (q->docs[i] == doc) {
+            (void)pull(q, i);
+            return true;
+        }
+    return false;
+}
+
+static inline void remove_part(struct world *w, size_t i)
+{
+    w->n_parts--;
+    memmove(&w->parts[i], &w->parts[i + 1], (w->n_parts - i) * sizeof(w->parts[0]));
+}
+
+static inline struct queue *lane_of(struct world *w, const struct document *doc)
+{
+    return &w->lanes[doc->hash % w->opt.workers];
+}
+
+static inline void leave(struct world *w, const struct document *doc)
+{
+    bool was = drop_from(lane_of(w, doc), doc) || drop_from(&w->loads, doc);
+
+    for (size_t i = 0; i < w->n_parked && !was; i++)
+        was = drop_from(&w->parked[i].docs, doc);
+    for (size_t i = 0; i < w->n_parts && !was; i++) {
+        was = drop_from(&w->parts[i].docs, doc);
+        /* Of a bisection an empty part goes as well. */
+        if (was && w->parts[i].docs.n == 0 && w->parts[i].bisect == NULL)
+            remove_part(w, i);
+    }
+}
+
+static inline void enter(struct world *w, struct document *doc, bool first)
+{
+    struct queue *lane = lane_of(w, doc);
+
+    leave(w, doc);
+    if (doc->state == DOCUMENT_LOAD_WAIT) {
+        put(&w->loads, doc, first);
+        return;
+    }
+    if (lane->n == 0)
+        w->since_ms[lane - w->lanes] = w->now_ms;
+    put(lane, doc, first);
+}
+
+static inline void place(struct world *w, struct document *doc, bool first)
+{
+    if (first)
+        outlet_place_first(w->outlet, doc, w->now_ms);
+    else
+        outlet_place(w->outlet, doc, w->now_ms);
+    enter(w, doc, first);
+}
+
+static inline void add_part(struct world *w, struct document *const *docs, size_t n,
+                            struct bisect *b)
+{
+    struct part *p = &w->parts[w->n_parts++];
+
+    must(w->n_parts < MANY);
+    *p = (struct part){.bisect = b};
+    for (size_t i = 0; i < n; i++)
+        put(&p->docs, docs[i], false);
+}
+
+static inline void unpark(struct world *w, const struct queue *docs)
+{
+    struct queue ready = {0};
+
+    for (size_t i = 0; i < docs->n; i++)
+        if (docs->docs[i]->state == DOCUMENT_LOAD_WAIT)
+            put(&w->loads, docs->docs[i], true);
+        else
+            put(&ready, docs->docs[i], false);
+    if (ready.n > 0)
+        add_part(w, ready.docs, ready.n, NULL);
+}
+
+static inline void turn(struct world *w)
+{
+    size_t n = 0;
+
+    outlet_turn(w->outlet, w->now_ms);
+    for (size_t i = 0; i < w->n_parked; i++)
+        if (w->parked[i].due_ms > w->now_ms && w->parked[i].docs.n > 0)
+            w->parked[n++] = w->parked[i];
+        else
+            unpark(w, &w->parked[i].docs);
+    w->n_parked = n;
+}
+
+static inline struct parked *a_parking(struct world *w)
+{
+    struct parked *p = &w->parked[w->n_parked++];
+
+    must(w->n_parked < MANY);
+    *p = (struct parked){.due_ms = w->now_ms + (int64_t)below(w, 300)};
+    p->parking = outlet_open_parking(w->outlet, p->due_ms);
+    return p;
+}
+
+/* ---- what should go ---- */
+
+static inline bool lane_may_go(const struct world *w, size_t i)
+{
+    return w->lanes[i].n > 0 && w->in_flight[i] == 0 && w->withheld != i;
+}
+
+static inline size_t lane_bytes(const struct queue *lane)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < lane->n; i++)
+        bytes += bulk_size(lane->docs[i]->now);
+    return bytes;
+}
+
+/* Is there much, for requests of now? */
+static inline size_t bytes_that_may_go(const struct world *w)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        bytes += lane_may_go(w, i) ? lane_bytes(&w->lanes[i]) : 0;
+    return bytes;
+}
+
+static inline bool is_much(const struct world *w)
+{
+    return bytes_that_may_go(w) >= outlet_gate(w->outlet)->limiter.bytes / 2;
+}
+
+static inline bool lanes_should_go(const struct world *w, int64_t at_ms)
+{
+    int64_t since_ms = INT64_MAX;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        if (lane_may_go(w, i)) {
+            n += w->lanes[i].n;
+            since_ms = w->since_ms[i] < since_ms ? w->since_ms[i] : since_ms;
+        }
+    if (n == 0)
+        return false;
+    if (is_blown(w))
+        return true;
+    if (n < w->opt.batch_min)
+        return at_ms >= since_ms + w->opt.flush_ms;
+    if (w->n_batches == 0 || is_much(w) || (w->opt.batch_max > 0 && n >= w->opt.batch_max))
+        return true;
+    return at_ms >= since_ms + GATHER_MS;
+}
+
+static inline bool has_any(const struct world *w)
+{
+    for (size_t i = 0; i < w->opt.workers; i++)
+        if (lane_may_go(w, i))
+            return true;
+    return false;
+}
+
+static inline size_t count_ready(const struct world *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->opt.workers; i++)
+        n += w->lanes[i].n;
+    for (size_t i = 0; i < w->n_parts; i++)
+        n += w->parts[i].docs.n;
+    return n;
+}
+
+static inline bool should_go(const struct world *w, int64_t at_ms, bool draining)
+{
+    if (w->withheld == OUTLET_ALL || (outlet_is_gone(w->outlet) && count_ready(w) > 0))
+        return false;
+    if (gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches) > at_ms)
+        return false;
+    return w->n_parts > 0 || lanes_should_go(w, at_ms) || (draining && has_any(w));
+}
+
+static inline size_t documents_max(const struct world *w)
+{
+    const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
+
+    if (outlet_held(w->outlet) == HOLD_BLOCK)
+        return 1;
+    return is_blown(w) && max > SAMPLE ? SAMPLE : max;
+}
+
+/* The documents of the first part, or of some lanes. */
+static inline void take_part(struct world *w, struct queue *out)
+{
+    struct part *p = &w->parts[0];
+    const size_t max = is_blown(w) ? documents_max(w) : SIZE_MAX;
+
+    while (p->docs.n > 0 && out->n < max)
+        put(out, pull(&p->docs, 0), false);
+    if (p->docs.n == 0)
+        remove_part(w, 0);
+}
+
+static inline bool fits(const struct world *w, const struct queue *taken,
+                        const struct document *doc)
+{
+    return taken->n < documents_max(w) &&
+           (taken->n == 0 ||
+            lane_bytes(taken) + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes);
+}
+
+static inline void take_lanes(struct world *w, uint64_t serial, struct queue *out)
+{
+    const unsigned first = w->next_lane;
+    unsigned n_lanes = is_much(w) ? (w->opt.workers + 1) / 2 : w->opt.workers;
+
+    for (unsigned i = 0; i < w->opt.workers && n_lanes > 0; i++) {
+        const unsigned at = (first + i) % w->opt.workers;
+        struct queue *lane = &w->lanes[at];
+
+        if (!lane_may_go(w, at))
+            continue;
+        n_lanes--;
+        w->next_lane = (at + 1) % w->opt.workers;
+        while (lane->n > 0 && fits(w, out, lane->docs[0])) {
+            put(out, pull(lane, 0), false);
+            w->in_flight[at] = serial;
+        }
+        if (lane->n > 0) {
+            w->since_ms[at] = w->now_ms;
+            return;
+        }
+    }
+}
+
+/* ---- what may be purged ---- */
+
+static inline bool may_go(const struct document *doc, size_t lane, unsigned workers)
+{
+    return doc->hash % workers == lane && document_may_be_purged(doc);
+}
+
+static inline size_t count_may_go(const struct world *w, const struct queue *q, size_t lane)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += may_go(q->docs[i], lane, w->opt.workers);
+    return n;
+}
+
+static inline size_t purgeable(const struct world *w, size_t lane)
+{
+    size_t n = count_may_go(w, &w->lanes[lane], lane) + count_may_go(w, &w->loads, lane);
+
+    for (size_t i = 0; i < w->n_parked; i++)
+        n += count_may_go(w, &w->parked[i].docs, lane);
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (w->parts[i].bisect == NULL)
+            n += count_may_go(w, &w->parts[i].docs, lane);
+    return n;
+}
+
+/* Those before it, which may not go, are put behind the others. */
+static inline void rotate(struct world *w, size_t lane)
+{
+    struct queue *q = &w->lanes[lane];
+
+    if (count_may_go(w, q, lane) > 0)
+        while (!document_may_be_purged(q->docs[0]))
+            put(q, pull(q, 0), false);
+}
+
+/* ---- other lanes, and reads ---- */
+
+static inline void move_to_lanes(struct world *w, unsigned workers)
+{
+    struct queue old[WORKERS_MAX];
+    int64_t since_ms[WORKERS_MAX];
+    const unsigned n = w->opt.workers;
+
+    memcpy(old, w->lanes, sizeof(old));
+    memcpy(since_ms, w->since_ms, sizeof(since_ms));
+    memset(w->lanes, 0, sizeof(w->lanes));
+    memset(w->in_flight, 0, sizeof(w->in_flight));
+    w->next_lane = 0;
+    w->opt.workers = workers;
+    for (unsigned i = 0; i < n; i++)
+        for (size_t k = 0; k < old[i].n; k++) {
+            struct queue *lane = lane_of(w, old[i].docs[k]);
+
+            if (lane->n == 0)
+                w->since_ms[lane - w->lanes] = since_ms[i];
+            put(lane, old[i].docs[k], false);
+        }
+}
+
+/* Of the first that wait as many as can be read together; of many no more are looked at. */
+static inline void check_load(struct world *w, size_t max, struct document *const *docs,
+                              size_t n)
+{
+    const struct document *first = w->loads.n > 0 ? w->loads.docs[0] : NULL;
+    const struct target *target = first != NULL ? first->now->target : NULL;
+    size_t taken = 0;
+
+    if (is_blown(w) && max > documents_max(w))
+        max = documents_max(w);
+    for (size_t i = 0, seen = 0; i < w->loads.n && taken < max && seen < max * 16; seen++)
+        if (w->loads.docs[i]->now->target == target)
+            must(taken < n && docs[taken++] == pull(&w->loads, i));
+        else
+            i++;
+    must(taken == n);
+}
+
+#endif

@@ -1,8 +1,11 @@
 """What an index that takes nothing cannot be given is purged by key, and comes by itself when the index goes on."""
+import contextlib
+import os
+import sqlite3
 import time
 
 from servers import Failed, wait_until
-from test_held import table, two_tables, wait_held
+from test_held import ROWS, table, two_tables, wait_held
 
 SMALL = {"bytes": "1MiB", "high_water_mark": 100}
 
@@ -66,3 +69,49 @@ def test_a_kill_between_purge_and_repair_loses_nothing(w):
     daemon.kill()
     daemon.start()
     go_on(w, daemon)
+
+
+def open_store(daemon):
+    return contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None))
+
+
+def put_aside(w, daemon, version):
+    """A change of an index version is purged, and whether it was applied is not known for a long time yet; the daemon is dead."""
+    with open_store(daemon) as store:
+        store.execute("INSERT INTO purged (topic, table_name, index_name, doc_id, routing, key_bytes, version, unanswered, times, at_ms)"
+                      " VALUES (?, ?, ?, '1', '', '', 1, 1, 1, ?)",
+                      (w.schema, f"{w.schema}.busy", f"{w.index('busy')}_v{version}", int(time.time() * 1000) + 3600_000))
+
+
+def take_away(daemon):
+    """As if it had been written and the store had not answered to that."""
+    with open_store(daemon) as store:
+        store.execute("DELETE FROM purged")
+
+
+def test_what_the_store_says_is_purged_counts(w):
+    daemon = two_tables(w)
+    daemon.kill()
+    put_aside(w, daemon, 1)
+    daemon.start()
+    if outstanding(daemon) != 1:
+        raise Failed(f"{outstanding(daemon)} changes are shown as purged")
+    take_away(daemon)
+    wait_until("nothing purged is shown", lambda: outstanding(daemon) == 0, 60)
+
+
+def test_a_build_waits_for_what_is_purged_of_its_version(w):
+    daemon = two_tables(w)
+    daemon.command("index", "create", f"{w.schema}.busy", "--no-wait", "--rate", "100")
+    wait_until("rows are read", lambda: w.engine.get(f"{w.index('busy')}_v2", 1))
+    daemon.kill()
+    put_aside(w, daemon, 2)
+    daemon.start()
+    daemon.command("index", "set", f"{w.schema}.busy", "--rate", "0", ok=None)
+    wait_until("all rows are read", lambda: w.engine.count(f"{w.index('busy')}_v2") == ROWS, 60)
+    daemon.build(f"{w.schema}.idle")  # begins later, and ends
+    if list(w.engine.ask("GET", f"/_alias/{w.index('busy')}")) != [f"{w.index('busy')}_v1"]:
+        raise Failed("the alias was moved to a version of which a change is purged")
+    take_away(daemon)
+    wait_until("the build ends", lambda: w.table(daemon, "busy")["version"] == 2, 60)
+    w.equal(daemon)

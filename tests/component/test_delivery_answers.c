@@ -172,6 +172,22 @@ static void a_zombie_does_not_bring_back_a_deleted_document(void **state)
     rig_check_gone(r, 1);
 }
 
+/* F24: what was delivered is handed over again, when the engine does not know the delete any more. */
+static void a_replay_after_the_delete_was_forgotten_ends_with_the_delete(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    for (int i = 0; i < 2; i++) {
+        rig_index(r, 1, 10, "old");
+        rig_wait_done(r);
+        rig_delete(r, 1, 12);
+        rig_wait_done(r);
+        fake_search_restart_shards(r->fake);
+        rig_check_gone(r, 1);
+    }
+}
+
 /* F25: the delete is forgotten before a late copy of what was deleted comes. */
 static void a_zombie_that_comes_after_a_shard_restart_does_not_stay(void **state)
 {
@@ -334,6 +350,7 @@ int main(void)
         RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
         RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),
         RIG_TEST(a_zombie_does_not_bring_back_a_deleted_document),
+        RIG_TEST(a_replay_after_the_delete_was_forgotten_ends_with_the_delete),
         RIG_TEST(a_zombie_that_comes_after_a_shard_restart_does_not_stay),
         RIG_TEST(a_delete_is_not_repeated_where_no_copy_can_come),
         RIG_TEST(a_version_of_our_lineage_supersedes),

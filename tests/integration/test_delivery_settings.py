@@ -364,7 +364,7 @@ def test_mark_and_purging_act_as_they_are_set(w):
         wait_until("a caller waits at the mark", lambda: delivery(daemon)["blocked"] > 0)
         queued = delivery(daemon)["queued"]  # the mark's, and what the caller brought
         expect(f"{queued} are queued at a mark of 20", queued < ROWS)
-        change(daemon, f"high_water_mark={queued}")
+        change(daemon, f"high_water_mark={queued + 20}")
         wait_until("more come in at a higher mark", lambda: delivery(daemon)["queued"] > queued)
         expect("something is purged though that is off", total(daemon, "purged") == 0)
         change(daemon, "purge=purge_one")

@@ -178,6 +178,14 @@ static void append_is_parent(struct buf *sql, struct str alias, struct str above
     buf_free(&outer);
 }
 
+/* Servers do not agree whether the first of several BITs is a number or bytes. */
+static void append_root_column(struct buf *sql, struct str alias, const struct column *c)
+{
+    cell_append_select(sql, alias, c);
+    if (c->type == COLUMN_BIT)
+        buf_append(sql, STR("+0"));
+}
+
 /* The root of a row so far up: what its parent says, then what its own column does. */
 static void append_root_of(struct buf *sql, struct str alias, const struct membership *m,
                            size_t level)
@@ -188,7 +196,7 @@ static void append_root_of(struct buf *sql, struct str alias, const struct membe
     struct str above;
 
     if (level == m->n_ancestors) {
-        cell_append_select(sql, alias, own);
+        append_root_column(sql, alias, own);
         return;
     }
     snprintf(above_text, sizeof(above_text), "_millrace_a%zu", level);
@@ -199,13 +207,17 @@ static void append_root_of(struct buf *sql, struct str alias, const struct membe
                STR_ARG(above));
     append_is_parent(sql, alias, above, m->ancestors[level].branch);
     buf_append(sql, STR(" LIMIT 1),"));
-    cell_append_select(sql, alias, own);
+    append_root_column(sql, alias, own);
     buf_append_char(sql, ')');
 }
 
 void query_part_root(struct buf *sql, struct str alias, const struct membership *m)
 {
+    const bool bits = m->root.columns[0]->type == COLUMN_BIT;
+
+    buf_append(sql, bits ? STR("UNHEX(LPAD(HEX(") : STR(""));
     append_root_of(sql, alias, m, 0);
+    buf_append(sql, bits ? STR("),16,'0'))") : STR(""));
 }
 
 void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,

@@ -5,6 +5,7 @@
 #include "sync/model/constant.h"
 #include "sync/model/definition_check_join.h"
 #include "sync/model/definition_check_key.h"
+#include "sync/model/definition_members.h"
 #include "sync/model/definition_rule.h"
 #include "sync/model/mapping.h"
 #include "sync/model/transform.h"
@@ -217,6 +218,22 @@ static void check_soft_delete(struct checker *c, const struct subject *s,
                      STR_ARG(col->name), STR_ARG(col->type_text), STR_ARG(json));
 }
 
+/* Where its documents lie is looked up over its parents: these lead down to it when they change. */
+static void check_way_down(struct checker *c, const struct subject *s,
+                           const struct table_definition *t)
+{
+    const size_t level = t->join.given ? definition_join_level(c->d, t) : 0;
+
+    if (level < 2 || level == SIZE_MAX)
+        return;
+    for (size_t i = 0; i < t->join.n_parent_columns; i++)
+        if (schema_find(s->facts->schema, t->join.parent_columns[i]) == SIZE_MAX)
+            return; /* told where its documents are made */
+    definition_check_index(c, s, t->join.parent_columns, t->join.n_parent_columns,
+                           definitions_place(c->d, t->join.parent_columns[0], t->place),
+                           "the children of a changed parent are found");
+}
+
 static void check_root(struct checker *c, const struct subject *s,
                        const struct table_definition *t)
 {
@@ -234,6 +251,7 @@ static void check_root(struct checker *c, const struct subject *s,
     if (t->bucket_column.len > 0)
         (void)subject_column(c, s, t->bucket_column, t->place);
     check_time_column(c, s, t);
+    check_way_down(c, s, t);
 }
 
 static struct schema *find_for_mapping(void *ctx, struct str topic, struct str schema,

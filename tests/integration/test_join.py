@@ -97,6 +97,32 @@ def test_a_row_in_the_middle_that_moves_takes_along_what_is_below_it(w):
             w.equal(daemon)
 
 
+KEYS = {"BIT(9)": ("b'1'", "b'100000011'"), "DECIMAL(8,2) UNSIGNED ZEROFILL": ("1.50", "20.05"), "DATETIME(3)": ("'2024-02-29 01:02:03.004'", "'1999-12-31'"),
+        "TIME": ("'-01:00:00'", "'800:00:00'"), "DOUBLE": ("0.1", "1e100"), "YEAR": ("1999", "2024"), "VARBINARY(8)": ("x'00ff'", "x'61'"),
+        "VARCHAR(9) CHARACTER SET latin1": ("'ä'", "'b'"), "ENUM('a','b,%')": ("'a'", "'b,%'"), "INT UNSIGNED": ("4000000000", "0")}
+
+
+def test_a_root_of_any_type_is_looked_up_over_the_parents(w):
+    definitions, settings = w.definitions(), {"number_of_shards": 1, "number_of_replicas": 0}
+    definitions["tables"] = []
+    for n, (kind, (one, other)) in enumerate(KEYS.items()):
+        w.sql(f"CREATE TABLE top{n} (id {kind} PRIMARY KEY, x INT) CHARSET utf8mb4",
+              f"CREATE TABLE mid{n} (id {kind} PRIMARY KEY, up {kind}, KEY (up)) CHARSET utf8mb4",
+              f"CREATE TABLE low{n} (n INT PRIMARY KEY, up {kind}, root {kind}, KEY (up)) CHARSET utf8mb4",
+              f"INSERT INTO top{n} VALUES ({one}, 1), ({other}, 2)", f"INSERT INTO mid{n} VALUES ({one}, {other}), ({other}, {one})",
+              f"INSERT INTO low{n} VALUES (1, {one}, {one}), (2, {other}, NULL), (3, NULL, {one})")
+        for name, above, root in ((f"top{n}", None, None), (f"mid{n}", f"top{n}", None), (f"low{n}", f"mid{n}", "root")):
+            join = {"name": name} | ({"parent": above, "parent_column": "up"} if above else {})
+            definitions["tables"] += w.definitions({"table": name, "index": f"f{n}", "settings": dict(settings), "join": join}
+                                                   | ({"root_column": root} if root else {}))["tables"]
+    daemon = w.follow(definitions)
+    w.equal(daemon)
+    for n, (one, other) in enumerate(KEYS.values()):
+        w.sql(f"UPDATE mid{n} SET up = {one} WHERE id = {one}", f"DELETE FROM mid{n} WHERE id = {other}",
+              f"UPDATE low{n} SET root = {other} WHERE n = 2")
+    w.equal(daemon)
+
+
 def test_a_row_above_very_many_takes_them_along_over_a_kill(w):
     w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')", "INSERT INTO answer VALUES (10, 1, 'x'), (11, 2, 'y')",
           *(f"INSERT INTO remark VALUES {', '.join(f'({i}, 1, 10, 1, {i})' for i in range(n, n + 500))}" for n in (0, 500, 1000)))

@@ -6,6 +6,8 @@
 #include "sync/model/definition_check.h"
 #include "sync/model/definition_parse.h"
 
+#include <stdio.h>
+
 #define HEAD                                                         \
     "topics: [{name: t, address: 'db:3306'}]\n"                      \
     "databases: [{name: shop, topic: t}, {name: empty, topic: t}]\n" \
@@ -231,6 +233,29 @@ static void a_missing_index_is_a_warning_with_its_statement(void **state)
         NULL);
 }
 
+static void what_is_found_by_its_parents_wants_an_index_by_them(void **state)
+{
+    static const char above[] =
+        "\n  - {table: shop.orders, index: x, join: {name: order}}"
+        "\n  - {table: shop.item, index: x, join: {name: item, parent: shop.orders, "
+        "parent_column: order_id}}";
+    char text[600];
+
+    (void)state;
+    snprintf(text, sizeof(text),
+             "{table: shop.customer, index: x, root_column: id, join: {name: customer, "
+             "parent: shop.item, parent_column: name}}%s",
+             above);
+    assert_says(text, "warning: shop.customer has no index on (name), by which the children of a "
+                      "changed parent are found");
+    /* The second level says itself where it lies. */
+    snprintf(text, sizeof(text),
+             "{table: shop.customer, index: x, join: {name: customer, parent: shop.orders, "
+             "parent_column: name}}%s",
+             above);
+    assert_says(text, NULL);
+}
+
 static void a_row_that_is_in_very_many_documents_is_a_warning_with_their_number(void **state)
 {
     static const char table[] =
@@ -367,6 +392,7 @@ int main(void)
         TEST(unique_keys_are_what_the_server_has),
         TEST(a_view_is_refused_where_its_changes_would_matter),
         TEST(a_missing_index_is_a_warning_with_its_statement),
+        TEST(what_is_found_by_its_parents_wants_an_index_by_them),
         TEST(a_row_that_is_in_very_many_documents_is_a_warning_with_their_number),
         TEST(a_link_table_is_checked_on_both_its_sides),
         TEST(columns_that_cannot_be_joined_are_refused),

@@ -35,6 +35,8 @@ _millrace()
         --from-time) value="none" ;;
         --to-time) value="none" ;;
         --gtid) value="none" ;;
+        --worker) value="none" ;;
+        --timeout) value="none" ;;
     esac
     if [[ -n $value ]]; then _millrace_offer "$value" "$cur"; return; fi
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -64,7 +66,7 @@ _millrace()
         "config delivery") words="get set" ;;
         esac
     done
-    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion"; fi
+    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion"; fi
     case $name in
         "run") options="" kind=none ;;
         "apply") options="--dry-run --prune --yes" kind=file ;;
@@ -100,6 +102,7 @@ _millrace()
         "dead-letter discard") options="--topic --table --index --reason --all --yes" kind=none ;;
         "binlog decode") options="--format --count --events --table --topic --from --to --from-time --to-time --gtid" kind=file ;;
         "binlog inspect") options="--table --topic --from --to --from-time --to-time --gtid" kind=file ;;
+        "drain") options="--worker --timeout --cancel" kind=none ;;
         "config show") options="--origin" kind=none ;;
         "config delivery get") options="" kind=setting ;;
         "config delivery set") options="--reset" kind=setting ;;
@@ -110,7 +113,7 @@ _millrace()
     if [[ $cur == -* ]]; then
         _millrace_offer "$options --config --socket --set --output --help --version" "$cur"
     elif [[ -n $words ]]; then _millrace_offer "$words" "$cur"
-    elif [[ $kind == command ]]; then _millrace_offer "run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog config version help completion" "$cur"
+    elif [[ $kind == command ]]; then _millrace_offer "run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion" "$cur"
     else _millrace_offer "$kind" "$cur"; fi
 }
 complete -F _millrace millrace

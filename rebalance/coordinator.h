@@ -127,6 +127,20 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
 bool coordinator_configure(struct coordinator *co, const struct delivery_values *values,
                            struct err *err) MUST_CHECK;
 
+/* Deliver what is queued, while the stream goes on (sync/delivery/drain.h). */
+#define DRAIN_TIMEOUT_MAX_MS 3600000
+struct drain_request {
+    bool all;
+    unsigned worker;     /* unless all */
+    uint64_t timeout_ms; /* 0: delivery.drain_timeout */
+};
+/* The answer says how it ended.  Blocks until then. */
+bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
+                       struct err *err) MUST_CHECK;
+/* A drain that goes ends once what is in flight is answered. */
+bool coordinator_drain_cancel(struct coordinator *co, struct buf *json,
+                              struct err *err) MUST_CHECK;
+
 /* How long coordinator_stop() may deliver what is under way. */
 int64_t coordinator_stop_ms(struct coordinator *co);
 

@@ -22,6 +22,7 @@ librebalance_a_SOURCES = \
 	%D%/node_definition.c \
 	%D%/node_delivery.c \
 	%D%/node_delivery_set.c \
+	%D%/node_drain.c \
 	%D%/node_doctor.c \
 	%D%/node_explain.c %D%/node_mapping.c \
 	%D%/node_failover.c \

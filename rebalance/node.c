@@ -385,6 +385,11 @@ static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms
             return DRAIN_TIMED_OUT;
         if (queued > 0)
             end = delivery_drain_partition(co->delivery, DRAIN_ALL, left_ms);
+        if (end == DRAIN_IN_PROGRESS) { /* one by hand: ours is of all, and goes first */
+            delivery_drain_cancel(co->delivery);
+            nap(POLL_MS);
+            continue;
+        }
         if (end == DRAIN_BLOCKED && (handed_over || queued == blocked))
             return end;
         if (end != DRAIN_DONE && end != DRAIN_BLOCKED)

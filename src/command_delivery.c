@@ -62,7 +62,8 @@ static bool put_change(struct json_writer *w, const char *arg, bool reset, struc
     else if (reset)
         json_put_null(w, name);
     else
-        return err_set(err, ERR_REJECT, "\"%s\" has no value: NAME=VALUE, or --reset NAME", arg);
+        return err_set(err, ERR_REJECT, "\"%s\" has no value: NAME=VALUE, or --reset NAME",
+                       arg);
     return true;
 }
 
@@ -99,4 +100,82 @@ int command_delivery_set(const struct invocation *inv)
         return command_usage(inv, &err);
     }
     return session_run(inv, &call, view_change);
+}
+
+static void view_drain(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/detail", RENDER_TEXT);
+    buf_append(out, STR(", "));
+    render_value(out, style, json, "/queued", RENDER_COUNT);
+    buf_append(out, STR(" documents are queued now\n"));
+}
+
+static bool put_drain(struct buf *body, const struct invocation *inv, struct err *err)
+{
+    struct json_writer w = {.out = body};
+    uint64_t n;
+
+    json_open_object(&w);
+    if (!invocation_number(inv, "worker", &n, err))
+        return false;
+    if (invocation_has(inv, "worker"))
+        json_put_u64(&w, STR("worker"), n);
+    if (!invocation_number(inv, "timeout", &n, err))
+        return false;
+    if (invocation_has(inv, "timeout"))
+        json_put_u64(&w, STR("timeout_ms"), n < UINT32_MAX ? n * 1000 : UINT32_MAX);
+    json_close_object(&w);
+    return true;
+}
+
+static bool is_done(struct str json)
+{
+    struct buf end = {0};
+    const bool done =
+        json_find_text(json, "/end", &end) && str_equal(buf_str(&end), STR("done"));
+
+    buf_free(&end);
+    return done;
+}
+
+/* Done, or EXIT_FAILED with how it ended. */
+static int run_drain(const struct invocation *inv, struct call *call)
+{
+    struct session *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+
+    if (!session_open(&s, inv, &err)) {
+        buf_free(&call->target);
+        buf_free(&call->body);
+        return command_fail(&err);
+    }
+
+    int code = session_ask(s, call, &answer);
+
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&answer), view_drain);
+    if (code == EXIT_DONE && !is_done(buf_str(&answer)))
+        code = EXIT_FAILED;
+    session_close(s);
+    buf_free(&answer);
+    return code;
+}
+
+int command_drain(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+    struct err err = {0};
+
+    call_path(&call, "/api/v1/drain");
+    if (invocation_has(inv, "cancel")) {
+        call_segment(&call, "cancel");
+        return session_run(inv, &call, NULL);
+    }
+    if (!put_drain(&call.body, inv, &err)) {
+        buf_free(&call.target);
+        buf_free(&call.body);
+        return command_usage(inv, &err);
+    }
+    return run_drain(inv, &call);
 }

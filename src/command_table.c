@@ -96,6 +96,12 @@ static const struct command_option delivery_options[] = {
     {"reset", 0, NULL, "take the configured value again", NULL},
     END,
 };
+static const struct command_option drain_options[] = {
+    {"worker", 0, "N", "only what this worker of delivery.workers has, from 0 on", NULL},
+    {"timeout", 0, "SECONDS", "how long it may take (default: delivery.drain_timeout)", NULL},
+    {"cancel", 0, NULL, "end the drain that goes", NULL},
+    END,
+};
 static const struct command_option config_options[] = {
     {"origin", 0, NULL, "say where each value comes from", NULL},
     END,
@@ -248,6 +254,14 @@ const struct command command_table[] = {
      "FILE - is standard input.  With --topic the log is read from that topic's server, and ends "
      "where it ends.",
      NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false},
+
+    {"drain", "", "deliver what is queued",
+     "Everything that waits when it begins goes out, without waiting for more; what comes "
+     "meanwhile follows.  It says how it ended: done; blocked, where all that is left is of "
+     "indexes that take nothing; timed_out; cancel_timed_out, where requests in flight were not "
+     "answered either; stopped; in_progress, where another drain goes.  Exit code 1 unless "
+     "done.",
+     NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false},
 
     {"config show", "", "the settings in force",
      "Secrets are masked.  A setting is given by --set NAME=VALUE, by the environment "

@@ -41,6 +41,7 @@ int command_binlog_decode(const struct invocation *inv);
 int command_binlog_inspect(const struct invocation *inv);
 int command_delivery_get(const struct invocation *inv);
 int command_delivery_set(const struct invocation *inv);
+int command_drain(const struct invocation *inv);
 int command_config_show(const struct invocation *inv);
 
 int command_version(const struct invocation *inv);

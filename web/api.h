@@ -45,6 +45,8 @@ void api_doctor(struct api_call *c);
 void api_delivery(struct api_call *c);
 void api_delivery_set(struct api_call *c);
 void api_delivery_reset(struct api_call *c);
+void api_drain(struct api_call *c);
+void api_drain_cancel(struct api_call *c);
 
 /* Definitions. */
 void api_apply(struct api_call *c);

@@ -10,6 +10,7 @@
 #include "web/request.h"
 
 #include <cJSON.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,40 @@ void api_delivery_reset(struct api_call *c)
                coordinator_delivery_set(c->api->coordinator, NULL, 0, &c->res->body, &err),
            &err);
     cJSON_Delete(body);
+}
+
+/* ---- drains ---- */
+
+static bool drain(struct api_call *c, const cJSON *body, struct err *err)
+{
+    struct drain_request r = {.all = true};
+    uint64_t worker = UINT64_MAX;
+
+    if (!body_uint(body, "worker", &worker, err) ||
+        !body_uint(body, "timeout_ms", &r.timeout_ms, err))
+        return false;
+    if (worker != UINT64_MAX) {
+        r.all = false;
+        r.worker = worker < UINT_MAX ? (unsigned)worker : UINT_MAX;
+    }
+    return coordinator_drain(c->api->coordinator, &r, &c->res->body, err);
+}
+
+void api_drain(struct api_call *c)
+{
+    static const char *const members[] = {"worker", "timeout_ms", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 200, body_parse(&body, c->req, members, &err) && drain(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+void api_drain_cancel(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200, coordinator_drain_cancel(c->api->coordinator, &c->res->body, &err), &err);
 }
 
 /* ---- the whole configuration ---- */

@@ -23,6 +23,10 @@ static const struct route table[] = {
      "all as configured"},
     {METHOD_GET, "/api/v1/config/delivery/{name}", ROLE_ADMIN, api_delivery, NULL, 0,
      "one of them"},
+    {METHOD_POST, "/api/v1/drain", ROLE_OPERATOR, api_drain, NULL, BODY,
+     "deliver what is queued"},
+    {METHOD_POST, "/api/v1/drain/cancel", ROLE_OPERATOR, api_drain_cancel, NULL, 0,
+     "end a drain"},
     {METHOD_GET, "/api/v1/status", ROLE_VIEWER, api_status, NULL, 0, "how everything is"},
     {METHOD_GET, "/api/v1/doctor", ROLE_OPERATOR, api_doctor, NULL, 0, "check requirements"},
 

@@ -118,3 +118,18 @@ const char *drain_end_name(enum drain_end end)
 
     return names[end];
 }
+
+const char *drain_end_word(enum drain_end end)
+{
+    static const char *const words[N_DRAIN_ENDS] = {
+        [DRAIN_GOING] = "going",
+        [DRAIN_DONE] = "done",
+        [DRAIN_IN_PROGRESS] = "in_progress",
+        [DRAIN_BLOCKED] = "blocked",
+        [DRAIN_TIMED_OUT] = "timed_out",
+        [DRAIN_CANCEL_TIMED_OUT] = "cancel_timed_out",
+        [DRAIN_STOPPED] = "stopped",
+    };
+
+    return words[end];
+}

@@ -73,7 +73,8 @@ enum drain_end drain_look(struct drain *d, const struct drain_left *left, int64_
 void drain_cancel(struct drain *d, int64_t now_ms);
 /* When time alone changes something; INT64_MAX: never. */
 int64_t drain_due_ms(const struct drain *d);
-/* Word for people, such as "blocked". */
+/* For people, such as "blocked by an index that takes nothing", and for programs: "blocked". */
 const char *drain_end_name(enum drain_end end);
+const char *drain_end_word(enum drain_end end);
 
 #endif

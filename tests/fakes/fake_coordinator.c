@@ -266,6 +266,21 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
     return called(json, err, "delivery settings %.*s", (int)name.len, name.ptr);
 }
 
+bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
+                       struct err *err)
+{
+    (void)co;
+    if (r->all)
+        return called(json, err, "drain all %d", (int)r->timeout_ms);
+    return called(json, err, "drain %u %d", r->worker, (int)r->timeout_ms);
+}
+
+bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "drain cancel");
+}
+
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
                               struct buf *json, struct err *err)
 {

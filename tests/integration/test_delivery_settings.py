@@ -1,4 +1,5 @@
 """Settings of delivery that change while it works: each is seen to act, and what makes no sense is refused."""
+import json
 import random
 import re
 import signal
@@ -272,6 +273,33 @@ def test_a_changed_file_is_taken_up_by_a_signal_and_a_bad_one_refused_whole_f64(
         expect("no line is named", re.search(r"millrace\.yaml:\d+", daemon.log_tail()))
         daemon.configure(delivery={})  # commands read it, too
         expect("part of it was taken", settings(daemon)["batch_max"]["value"] == "7")
+
+
+def drain(daemon, *options, ok=None):
+    """How a drain by hand ended."""
+    done = daemon.command("drain", "-o", "json", *options, ok=ok)
+    return json.loads(done.stdout)["end"], done.returncode
+
+
+def test_a_drain_by_hand_delivers_what_waits_and_says_how_it_ended(w):
+    daemon = w.follow(make_things(w), delivery={"drain_cancel_timeout": "1s"})
+    w.equal(daemon)
+    change(daemon, "batch_min=1000", "flush_interval=10m")
+    w.sql("UPDATE thing SET a = 1 WHERE id < 5")
+    wait_until("changes wait", lambda: delivery(daemon)["queued"] == 5, 30)
+    expect("the drain did not end as done", drain(daemon) == ("done", 0))
+    w.equal(daemon)
+    for worker in range(10):
+        expect(f"worker {worker} has nothing", drain(daemon, "--worker", str(worker)) == ("done", 0))
+    refused = daemon.command("drain", "--worker", "10", ok=None)
+    expect(f"there is no worker 10: {refused.stderr}", refused.returncode != 0 and "worker" in refused.stderr)
+    w.engine.ask("POST", f"/{w.index('thing')}_v1/_close")
+    w.sql("UPDATE thing SET a = 2 WHERE id < 5")
+    wait_until("changes wait", lambda: delivery(daemon)["queued"] == 5, 30)
+    expect("a drain of a closed index is not blocked", drain(daemon) == ("blocked", 1))
+    w.engine.ask("POST", f"/{w.index('thing')}_v1/_open")
+    change(daemon, "--reset")
+    w.equal(daemon)
 
 
 def stop_with(w, *values):

@@ -51,7 +51,7 @@ class Lane:
     """The runner's end of one lane.  It has at most one test at a time."""
 
     def __init__(self, folder, command):
-        self.folder, self.test = folder, None
+        self.folder, self.test, self.rest = folder, None, []
         os.makedirs(folder)
         self.output = os.path.join(folder, "output")
         with open(self.output, "wb") as output:
@@ -59,8 +59,10 @@ class Lane:
                                             stderr=output, text=True, env=os.environ | {MARK: folder},
                                             start_new_session=True)
 
-    def give(self, test):
-        self.test, self.since = test, time.monotonic()
+    def give(self, tests):
+        """A list: the first one now, the others stay with this lane."""
+        (test, *self.rest), self.since = tests, time.monotonic()
+        self.test = test
         with contextlib.suppress(BrokenPipeError):  # hear tells
             os.write(self.process.stdin.fileno(), f"{test}\n".encode())
 
@@ -107,9 +109,11 @@ class Lanes:
             else:
                 lane.end()
 
-    def run(self, tests):
-        """Yields how each test went, as it ends: a dictionary of test, failure or None, notes and seconds."""
-        waiting, ears = list(reversed(tests)), selectors.DefaultSelector()
+    def run(self, bundles):
+        """Yields how each test went, as it ends: a dictionary of test, failure or None, notes and seconds.
+
+        The tests of a bundle, a list, run one after another in one lane."""
+        waiting, ears = list(reversed(bundles)), selectors.DefaultSelector()
         while waiting or ears.get_map():
             while waiting and len(ears.get_map()) < self.jobs:
                 lane = Lane(os.path.join(self.folder, f"lane{next(self.numbers)}"), self.command)
@@ -118,6 +122,8 @@ class Lanes:
                 lane.give(waiting.pop())
             for key, _ in ears.select():
                 lane, outcome = key.data, key.data.hear()
+                if lane.rest:
+                    waiting.append(lane.rest)
                 if waiting and not outcome["broken"]:
                     lane.give(waiting.pop())
                 else:

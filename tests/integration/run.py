@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs the integration tests and says how it went, in TAP.
 
-    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--seed N] [--jobs N]
-           [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--list]
+    run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
+           [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the modules test_kill and test_campaign run
 only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
 often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes).
+A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
 with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
 set, the shared servers stay up after the run.
@@ -32,7 +33,7 @@ import world
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 900  # seconds; a test that takes longer hangs
 # Modules with long tests, which begin first, so that no lane is left with one at the end.
-LONG = "campaign", "kill", "shapes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
+LONG = "campaign", "kill", "shapes", "nodes", "memory", "held", "servers", "faults", "failover", "builds", "alter", "cascades", "log_faults", "images", "hidden"
 
 
 class Interrupted(BaseException):
@@ -64,6 +65,7 @@ def rank(module):
 def arguments(given):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default="mariadb", choices=["mariadb", "mariadb11", "mysql8", "mysql9"])
+    parser.add_argument("--engine", default="opensearch2", choices=["opensearch2", "opensearch3"])
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", type=int, default=1)
@@ -83,7 +85,7 @@ def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
     kills = {"kill": options.kills, "campaign": options.failpoints}.get(name.split(".")[0], 0)
     faulthandler.dump_traceback_later(LIMIT + 3 * kills, exit=True)
-    stage, failure = world.World(name, options), None
+    stage, failure = world.World(name, options, nodes_of(function)), None
     try:
         function(stage)
     except servers.Failed as e:
@@ -104,10 +106,21 @@ def run_one(name, function, options):
 def be_a_lane(options, tests):
     servers.RUN = options.lane
     servers.Database.always = options.option
+    servers.Engine.major = options.engine[-1]
     lanes.serve(options.lane, lambda name: run_one(name, tests[name], options))
 
 
 # -- the runner
+
+
+def nodes_of(function):
+    return getattr(sys.modules[function.__module__], "NODES", 1)
+
+
+def bundles(tests):
+    """Lists of names: those that want a cluster take turns, so that there is one of it at a time."""
+    apart = [name for name, function in tests.items() if nodes_of(function) > 1]
+    return ([apart] if apart else []) + [[name] for name in tests if name not in apart]
 
 
 def skipped(function, options):
@@ -153,7 +166,7 @@ def alone():
 
 
 def run(options, given, tests):
-    server = " ".join([options.server] + options.option)
+    server = " ".join([options.server, options.engine] + options.option)
     print(f"# seed {options.seed}, server {server}, {servers.BINARY}", flush=True)
     report = Report(len(tests))
     for name, function in tests.items():
@@ -161,7 +174,8 @@ def run(options, given, tests):
             report.skip(name, f"{options.server}: {function.why}")
     command = [sys.executable, os.path.abspath(__file__), *given, "--seed", str(options.seed)]
     with lanes.Lanes(servers.RUN, options.jobs, command, keep="KEEP" in os.environ) as all_lanes:
-        for outcome in all_lanes.run([name for name, function in tests.items() if not skipped(function, options)]):
+        able = {name: function for name, function in tests.items() if not skipped(function, options)}
+        for outcome in all_lanes.run(bundles(able)):
             report.outcome(outcome)
     return 1 if report.failures else 0
 

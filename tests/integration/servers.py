@@ -177,6 +177,8 @@ class Database(Server):
 class Engine(Server):
     """One OpenSearch node of tools/opensearch."""
 
+    major = "2"  # its version, the same for all of this run
+
     def __init__(self, name="engine"):
         self.folder = os.path.join(RUN, name)
         self.port, self.transport = free_port(), free_port()
@@ -185,7 +187,7 @@ class Engine(Server):
 
     def start(self, *settings):
         more = [word for setting in settings for word in ("--set", setting)]
-        run_script(OPENSEARCH, "start", "--data", self.folder, "--port", str(self.port), "--transport",
+        run_script(OPENSEARCH, "start", "--major", self.major, "--data", self.folder, "--port", str(self.port), "--transport",
                    str(self.transport), "--heap", self.heap, *more)
 
     def stop(self):

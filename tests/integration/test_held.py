@@ -142,3 +142,24 @@ def test_sigterm_does_not_wait_for_an_index_that_takes_nothing(w):
     w.engine.ask("POST", f"/{w.index('busy')}_v1/_open")
     daemon.start()
     w.equal(daemon)
+
+
+def test_when_the_mapping_refuses_every_document_the_index_is_held_and_few_letters_are_made(w):
+    """F20: the failed queue does not grow to the size of the table."""
+    daemon = two_tables(w)
+    w.sql("INSERT INTO idle (id, a) SELECT id + 1, a FROM busy")
+    w.equal(daemon)
+    w.sql("UPDATE idle SET t = 'no date'")
+    wait_held(w, daemon, "idle", "refused")
+    w.sql("UPDATE idle SET a = a + 1", "UPDATE busy SET a = 1")
+    w.equal(daemon, [f"{w.schema}.busy"])
+    letters = daemon.json("dead-letter", "list")["items"]
+    if len(letters) > ROWS // 4:
+        raise Failed(f"{len(letters)} dead letters were made of {ROWS} documents")
+    if table(w, daemon, "idle")["state"] != "held":
+        raise Failed(f"it is {table(w, daemon, 'idle')}")
+    w.sql("UPDATE idle SET t = '2024-05-06'")
+    w.equal(daemon, seconds=90)
+    wait_until("both are available again",
+               lambda: all(t["state"] == "available" for t in daemon.json("status")["tables"]), 60)
+    wait_until("no dead letter is left", lambda: not daemon.json("dead-letter", "list")["items"], 60)

@@ -8,6 +8,7 @@ import yaml
 
 import judge
 import servers
+from cluster import Cluster
 from servers import REPO, Engine, Database, Failed, Millrace
 from workload import Workload
 
@@ -25,21 +26,26 @@ def shared_database(flavour):
     return _shared["database", flavour]
 
 
-def shared_engine():
-    if "engine" not in _shared:
-        engine = Engine()
+def shared_engine(nodes=1):
+    """One node or a cluster of so many; a lane has one of them at a time."""
+    for key in [("engine", n) for kind, n in _shared if kind == "engine" and n != nodes]:
+        _shared.pop(key).wipe()
+    if ("engine", nodes) not in _shared:
+        engine = Engine() if nodes == 1 else Cluster(nodes)
         engine.start()
-        _shared["engine"] = engine
-    return _shared["engine"]
+        _shared["engine", nodes] = engine
+    elif nodes > 1:
+        _shared["engine", nodes].start()  # whichever a test left down
+    return _shared["engine", nodes]
 
 
 class World:
-    def __init__(self, name, options):
+    def __init__(self, name, options, nodes=1):
         self.name, self.options = name, options
         self.schema = "t_" + "".join(c for c in name.split(".")[-1] if c.isalnum() or c == "_")[:40].lower()
         self.rng = random.Random(options.seed ^ zlib.crc32(name.encode()))
         self.db = shared_database(options.server)
-        self.engine = shared_engine()
+        self.engine = shared_engine(nodes)
         self.home = self.db, self.engine  # a test may look at others meanwhile
         self.daemons, self.extra = [], []
         self.path = None

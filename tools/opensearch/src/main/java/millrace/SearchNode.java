@@ -2,22 +2,18 @@ package millrace;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.opensearch.analysis.common.CommonAnalysisPlugin;
+import org.opensearch.Version;
 import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.common.settings.Settings;
-import org.opensearch.index.mapper.MapperExtrasPlugin;
-import org.opensearch.index.reindex.ReindexPlugin;
-import org.opensearch.join.ParentJoinPlugin;
 import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
-import org.opensearch.painless.PainlessPlugin;
-import org.opensearch.plugins.Plugin;
-import org.opensearch.transport.Netty4Plugin;
+import org.opensearch.plugins.PluginInfo;
 
 /**
  * One OpenSearch node in this process, with the modules that a stock one has and Millrace uses.
@@ -25,14 +21,41 @@ import org.opensearch.transport.Netty4Plugin;
  * <p>Arguments: DATA-FOLDER HTTP-PORT TRANSPORT-PORT [setting=value ...]
  */
 public final class SearchNode {
-    private static final List<Class<? extends Plugin>> MODULES = List.of(
-        Netty4Plugin.class, CommonAnalysisPlugin.class, PainlessPlugin.class,
-        ParentJoinPlugin.class, ReindexPlugin.class, MapperExtrasPlugin.class);
+    private static final List<String> MODULES = List.of(
+        "org.opensearch.transport.Netty4", "org.opensearch.analysis.common.CommonAnalysis",
+        "org.opensearch.painless.Painless", "org.opensearch.join.ParentJoin",
+        "org.opensearch.index.reindex.Reindex", "org.opensearch.index.mapper.MapperExtras");
+
+    /** Later versions have other names for the same. */
+    private static Class<?> find(String module) {
+        for (String end : List.of("ModulePlugin", "Plugin")) {
+            try {
+                return Class.forName(module + end);
+            } catch (ClassNotFoundException e) {
+                continue;
+            }
+        }
+        throw new IllegalStateException("this OpenSearch has no module " + module);
+    }
+
+    /** Version 2 takes classes, version 3 descriptions of them: a list of what this one takes. */
+    @SuppressWarnings("rawtypes")
+    private static Collection modules() {
+        Collection<Object> modules = new ArrayList<>();
+        for (String name : MODULES) {
+            Class<?> plugin = find(name);
+            modules.add(Version.CURRENT.major < 3 ? plugin : new PluginInfo(
+                plugin.getName(), "", "", Version.CURRENT, "", plugin.getName(), null,
+                List.of(), false));
+        }
+        return modules;
+    }
 
     private static final class EmbeddedNode extends Node {
+        @SuppressWarnings("unchecked")
         EmbeddedNode(Settings settings, Path home) {
             super(InternalSettingsPreparer.prepareEnvironment(
-                settings, Map.of(), home.resolve("config"), () -> "millrace"), MODULES, true);
+                settings, Map.of(), home.resolve("config"), () -> "millrace"), modules(), true);
         }
 
         /** The inherited one sets a static of the whole process and the launcher's logging. */

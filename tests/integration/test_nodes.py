@@ -1,0 +1,101 @@
+"""Three search nodes, of which one at a time is killed or restarted while the database is written to (F28)."""
+import time
+
+from servers import Failed, wait_until
+from test_kill import Writer
+from workload import Workload
+
+NODES = 3
+REQUESTS_AT_ONCE = 10  # delivery.helpers
+
+
+class Trickle(Workload):
+    """Steady and little: that it goes on is what counts, and a node that comes back must catch up."""
+
+    def run(self, connection, transactions, commit_share=0.95):
+        super().run(connection, transactions, commit_share)
+        time.sleep(0.1)
+
+
+def follow_shop(w, urls, **search):
+    w.load_shop()
+    definitions = w.shop_definitions("orders")
+    for table in definitions["tables"]:
+        table["settings"] = {"number_of_shards": 2, "number_of_replicas": 1}
+    daemon = w.follow(definitions, search={"url": urls} | search)
+    w.engine.wait_for("green")
+    return daemon, Writer(w, Trickle(w.rng))
+
+
+def failed_requests(daemon):
+    return daemon.metric("millrace_bulk_requests_failed_total")
+
+
+def judge_while_written(w, daemon, writer):
+    """What is written from now on arrives."""
+    w.engine.wait_for("yellow")
+    enough = writer.transactions + 30
+    writer.resume()
+    wait_until("the writer goes on", lambda: writer.error or writer.transactions >= enough, 60)
+    writer.rest()
+    w.equal(daemon, seconds=90)
+    writer.resume()
+
+
+def bring_back(w, daemon, writer, node):
+    node.start()
+    w.engine.wait_for("green")
+    judge_while_written(w, daemon, writer)
+
+
+def kill_and_judge(w, daemon, writer, node):
+    """Nothing is lost, and the dead one is left alone."""
+    before = failed_requests(daemon)
+    node.kill()
+    for _ in range(2):
+        judge_while_written(w, daemon, writer)
+    # What was on its way breaks off; then one at a time tries it, after 1 s, 2 s and so on.
+    if failed_requests(daemon) - before > 3 * REQUESTS_AT_ONCE:
+        raise Failed(f"{failed_requests(daemon) - before} requests failed while one node of three was dead")
+
+
+def wait_used(node):
+    wait_until(f"the daemon sends to {node.name}", lambda: node.connections() > 0, 60, 0.5)
+
+
+def test_a_killed_node_that_has_primaries_loses_nothing_and_is_used_again_when_it_is_back(w):
+    daemon, writer = follow_shop(w, w.engine.urls)
+    try:
+        node = w.engine.primaries(f"{w.index('orders')}_v1")[0]
+        kill_and_judge(w, daemon, writer, node)
+        bring_back(w, daemon, writer, node)
+        wait_used(node)
+    finally:
+        writer.end()
+    w.equal(daemon)
+
+
+def test_the_killed_leader_of_a_cluster_loses_nothing_although_only_its_address_was_configured(w):
+    leader = w.engine.manager()
+    daemon, writer = follow_shop(w, [leader.url], sniff=True, sniff_interval="1s")
+    try:
+        for node in w.engine.nodes:
+            wait_used(node)
+        kill_and_judge(w, daemon, writer, leader)
+        bring_back(w, daemon, writer, leader)
+        wait_used(leader)
+    finally:
+        writer.end()
+    w.equal(daemon)
+
+
+def test_a_rolling_restart_loses_nothing(w):
+    daemon, writer = follow_shop(w, w.engine.urls)
+    try:
+        for node in w.engine.nodes:
+            node.stop()
+            judge_while_written(w, daemon, writer)
+            bring_back(w, daemon, writer, node)
+    finally:
+        writer.end()
+    w.equal(daemon)

@@ -384,7 +384,8 @@ def test_the_fuse_acts_as_it_is_set(w):
 def test_mark_and_purging_act_as_they_are_set(w):
     with Gate(w.engine) as gate:
         daemon, _ = watched(w, gate, delivery={"workers": 1, "batch_max": 5})
-        change(daemon, "purge=off", "high_water_mark=20", "failures=1", "reset_after=1h")
+        # What had no answer is written again only after some of these timeouts.
+        change(daemon, "purge=off", "high_water_mark=20", "failures=1", "reset_after=1h", "request_timeout=5s")
         refuse_bulks(gate)
         w.sql("UPDATE thing SET a = 1 WHERE id = 1")
         wait_until("the fuse blows", lambda: total(daemon, "blown") == 1)
@@ -401,6 +402,6 @@ def test_mark_and_purging_act_as_they_are_set(w):
         expect(f"{purged} are purged, one by one", 0 < purged <= ROWS)
         gate.refuse = None
         change(daemon, "reset_after=100ms")
-        w.equal(daemon, seconds=60)
+        w.equal(daemon, seconds=90)
         wait_until("each that was purged is written again",
                    lambda: total(daemon, "repaired") == total(daemon, "purged"), 60)

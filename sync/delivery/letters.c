@@ -195,7 +195,8 @@ static struct dead_letter_note note_of(const struct letter *letter)
     };
 }
 
-/* Store the first of those that wait, which are so, many at a time: each costs a sync of the disk. */
+/* Store the first of those that wait, all of one kind, many at a time: each time costs a sync of
+ * the disk. */
 static bool store(struct letters *l, bool again, struct err *err)
 {
     struct dead_letter_note notes[STORE_MAX];

@@ -95,7 +95,7 @@ def test_a_mapping_that_the_engine_refuses_is_told_before_anything_is_built(w):
     make(w)
     daemon = w.follow(definition(w))
     for change, words in (({"mapping": {"properties": {"title": {"type": "text", "analyzer": "nobody"}}}}, "nobody"),
-                          ({"settings": {"number_of_shards": 1, "analysis": {"analyzer": {"parts": {"tokenizer": "nothing"}}}}}, "nothing")):
+                          ({"settings": {"number_of_shards": 1, "analysis": {"analyzer": {"parts": {"tokenizer": "nothing"}}}}}, "parts")):
         daemon.apply(definition(w, **change))
         done = daemon.build(f"{w.schema}.thing", ok=(1,))
         if words not in done.stdout + done.stderr:

@@ -2,13 +2,13 @@
 
 #include "rebalance/build.h"
 
-#include "src/base/clock.h"
 #include "src/base/arena.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
-#include "src/store_purged.h"
 #include "src/base/mem.h"
 #include "src/search.h"
+#include "src/store_purged.h"
 #include "sync/document/loader.h"
 #include "sync/pipeline.h"
 #include "sync/read_position.h"
@@ -20,6 +20,8 @@
 
 #define SAVE_MS  500
 #define RETRY_MS 1000
+/* Counting a very large table gives no row for long: that is no server that hangs. */
+#define COUNT_TIMEOUT_S 7200
 
 struct index_build *index_build_new(const struct index_build_options *opt,
                                     const struct stored_job *job)
@@ -102,6 +104,34 @@ bool build_save(struct index_build *b, bool always, struct err *err)
     return ok;
 }
 
+/* Whoever stops the build finds it there, as it may wait long for an answer. */
+static void set_connection(struct index_build *b, struct mysql_conn *conn)
+{
+    pthread_mutex_lock(&b->lock);
+    b->conn = conn;
+    if (conn != NULL && stop_is_set(&b->stop))
+        mysql_conn_interrupt(conn);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static bool connect(struct index_build *b, struct err *err)
+{
+    struct mysql_conn *conn;
+
+    if (!pipeline_connect(b->opt.pipeline, COUNT_TIMEOUT_S, &conn, err))
+        return false;
+    set_connection(b, conn);
+    return true;
+}
+
+static void disconnect(struct index_build *b)
+{
+    struct mysql_conn *conn = b->conn;
+
+    set_connection(b, NULL);
+    mysql_conn_close(conn);
+}
+
 bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
 {
     const struct read_view_options view = {
@@ -114,7 +144,7 @@ bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
 
     uint64_t stamp;
 
-    if (b->conn == NULL && !pipeline_connect(b->opt.pipeline, &b->conn, err))
+    if (b->conn == NULL && !connect(b, err))
         return false;
     return read_view_open(b->conn, &view, &stamp, err);
 }
@@ -186,8 +216,7 @@ bool build_is_stopping(struct index_build *b, struct err *err)
 /* Trouble that passes is waited for, the rest ends the build. */
 bool build_survive(struct index_build *b, struct err *err)
 {
-    mysql_conn_close(b->conn);
-    b->conn = NULL;
+    disconnect(b);
     read_links_close(&b->links);
     if (err->kind != ERR_RETRY)
         return false;
@@ -273,11 +302,13 @@ static bool finish(struct index_build *b, struct err *err)
 {
     build_set_phase(b, "finishing", NULL);
     FAILPOINT(build_filled);
-    if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)), err) ||
+    if (!build_catch_up(b, read_position_version(pipeline_read_position(b->opt.pipeline)),
+                        err) ||
         !wait_for_fan_outs(b, err) || !wait_for_purged(b, err))
         return false;
     /* Also refreshed while the stream does not wait for it. */
-    while (!build_repeat_deletes(b, err) || !search_refresh(b->opt.search, str_from(b->index), err))
+    while (!build_repeat_deletes(b, err) ||
+           !search_refresh(b->opt.search, str_from(b->index), err))
         if (!build_survive(b, err))
             return false;
     if (!b->opt.synced && !build_count_rows(b, err))
@@ -315,17 +346,21 @@ void index_build_start(struct index_build *b)
     b->thread = thread_start("build", build_main, b);
 }
 
+void index_build_ask_to_stop(struct index_build *b)
+{
+    pthread_mutex_lock(&b->lock);
+    stop_set(&b->stop);
+    if (b->conn != NULL)
+        mysql_conn_interrupt(b->conn);
+    pthread_mutex_unlock(&b->lock);
+}
+
 void index_build_stop(struct index_build *b)
 {
-    stop_set(&b->stop);
+    index_build_ask_to_stop(b);
     if (b->started)
         pthread_join(b->thread, NULL);
     b->started = false;
-}
-
-void index_build_ask_to_stop(struct index_build *b)
-{
-    stop_set(&b->stop);
 }
 
 struct pipeline *index_build_pipeline(const struct index_build *b)

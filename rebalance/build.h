@@ -42,11 +42,12 @@ struct index_build {
     bool started;
 
     /* The thread's own. */
-    struct mysql_conn *conn; /* to the server that is followed: rows are counted there */
+    struct mysql_conn *conn; /* to the server that is followed: rows are counted there; it is
+                              * set under lock */
     struct read_links links; /* by which they are read */
-    char **tables;    /* of the index, in the order in which they are read */
+    char **tables;           /* of the index, in the order in which they are read */
     size_t n_tables, at_table;
-    struct buf after; /* key of the last row that was read of the table */
+    struct buf after;    /* key of the last row that was read of the table */
     size_t chunk, asked; /* rows of a statement: what suits it, what the limit allows */
     struct chunk_note *open_first, **open_last;
     size_t n_open;
@@ -71,7 +72,8 @@ void build_set_phase(struct index_build *b, const char *phase, const struct err 
 bool build_is_stopping(struct index_build *b, struct err *err); /* ERR_STOP */
 /* Trouble that passes is waited for; false: it ends the build, err says why. */
 bool build_survive(struct index_build *b, struct err *err);
-/* The job with its cursor, into the store; unless always, only where the last time is long ago. */
+/* The job with its cursor, into the store; unless always, only where the last time is long ago.
+ */
 bool build_save(struct index_build *b, bool always, struct err *err);
 /* The version's target of a table (empty: any), one more reference; NULL: err says whether that
  * passes. */

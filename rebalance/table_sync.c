@@ -219,7 +219,7 @@ bool table_sync_run(const struct table_sync *s, uint64_t *rows, struct err *err)
         began_ms < c.overlapped_ms || began_ms - c.overlapped_ms >= overlap_ms / 2;
     const bool overlap = !c.settled && is_long_ago;
 
-    ok = ok && pipeline_connect(s->pipeline, &conn, err) && wait_for_stream(s, conn, err) &&
+    ok = ok && pipeline_connect(s->pipeline, 0, &conn, err) && wait_for_stream(s, conn, err) &&
          read_pages(s, conn, &c, overlap, rows, err);
     if (ok && overlap) {
         c.overlapped_ms = began_ms;

@@ -135,8 +135,10 @@ bool pipeline_stands(struct pipeline *p);
 /* After every pipeline_stand(). */
 void pipeline_go_on(struct pipeline *p);
 bool pipeline_has_gtid(struct pipeline *p);
-/* A connection to the server that is followed.  Blocks. */
-bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err) MUST_CHECK;
+/* A connection to the server that is followed, which takes an answer to be lost after so many
+ * seconds (0: the usual time).  Blocks. */
+bool pipeline_connect(struct pipeline *p, unsigned read_timeout_s, struct mysql_conn **out,
+                      struct err *err) MUST_CHECK;
 /* For reads of documents, by a thread of its own. */
 struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t timeout_ms);
 /*

@@ -156,9 +156,13 @@ const char *pipeline_moved_to(const struct pipeline *p)
     return takeover_by(&p->takeover);
 }
 
-bool pipeline_connect(struct pipeline *p, struct mysql_conn **out, struct err *err)
+bool pipeline_connect(struct pipeline *p, unsigned read_timeout_s, struct mysql_conn **out,
+                      struct err *err)
 {
-    return known_server_open(p->known, &p->opt.server->options, out, err);
+    struct mysql_options opt = p->opt.server->options;
+
+    opt.read_timeout_s = read_timeout_s;
+    return known_server_open(p->known, &opt, out, err);
 }
 
 struct read_links pipeline_links(struct pipeline *p, struct stop *stop, int64_t timeout_ms)

@@ -50,3 +50,19 @@ def test_a_build_with_a_document_missing_is_refused_also_while_rows_come_and_go(
     if "the alias was not moved" not in daemon.log_tail(100000):
         raise Failed("nothing says that the alias was not moved")
     w.equal(daemon)
+
+
+def test_a_count_that_does_not_come_keeps_no_daemon_from_stopping(w):
+    daemon = things(w)
+    locker = w.db.connect(w.schema)
+    with locker.cursor() as cursor:
+        cursor.execute("LOCK TABLES thing WRITE")
+    daemon.command("index", "create", f"{w.schema}.thing", "--no-wait")
+    wait_until("the build counts rows", lambda: any("COUNT(*)" in str(row) and "lock" in str(row)
+                                                    for row in w.db.sql("SHOW FULL PROCESSLIST")))
+    daemon.process.terminate()
+    daemon.process.wait(30)
+    locker.close()
+    daemon.start()
+    wait_until("the build ends", lambda: not daemon.json("job", "list")["items"])
+    w.equal(daemon)

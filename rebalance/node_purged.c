@@ -1,10 +1,11 @@
 /*
- * Purged changes: kept by key, and read and written again as soon as their index takes something.
+ * Purged changes: kept by key, and read and written again as soon as their index takes
+ * something.
  *
- * A thread hands over a slice of an index's keys, as reads that another source asks for, and when
- * all of them are written takes them out of the store, but for those that were purged again.  An
- * index that is held gets one at a time, which waits as all its changes do, and is what shows that
- * it goes on where nothing else waits for it.
+ * A thread hands over a slice of an index's keys, as reads that another source asks for, and
+ * when all of them are written takes them out of the store, but for those that were purged
+ * again.  An index that is held gets one at a time, which waits as all its changes do, and is
+ * what shows that it goes on where nothing else waits for it.
  */
 #include "config.h"
 
@@ -39,13 +40,14 @@ struct slice {
 /* An index that has purged changes.  Made by whoever stores some; the rest is the thread's. */
 struct purged_index {
     char *index, *topic;
-    uint64_t changes; /* in the store; guarded by the node's lock */
+    uint64_t changes;    /* in the store; guarded by the node's lock */
     struct slice *slice; /* on its way, or NULL */
     struct arena *arena; /* of rows */
     struct stored_purged *rows;
     size_t n_rows;
-    int64_t again_ms; /* monotonic: not before */
-    uint64_t written; /* changes, since it had none */
+    uint64_t after_id; /* the first of them are of tables that are not followed now; 0: none */
+    int64_t again_ms;  /* monotonic: not before */
+    uint64_t written;  /* changes, since it had none */
     struct purged_index *next;
 };
 
@@ -74,9 +76,10 @@ static struct purged_index *find_or_add(struct coordinator *co, struct str index
     p->topic = copy(topic);
     p->next = co->purged;
     co->purged = p;
-    log_warn("changes of an index that takes nothing are purged; their rows are read again when "
-             "it goes on",
-             KV("index", (const char *)p->index));
+    log_warn(
+        "changes of an index that takes nothing are purged; their rows are read again when "
+        "it goes on",
+        KV("index", (const char *)p->index));
     return p;
 }
 
@@ -172,10 +175,12 @@ static bool load_rows(struct coordinator *co, struct purged_index *p, struct err
     const bool old_is_settled = now_ms - co->started_ms >= settle_ms;
 
     p->arena = arena_new();
-    return store_load_purged(co->opt.store, p->arena, str_from(p->index),
-                             (struct purged_times){.settled_ms = now_ms - settle_ms,
-                                                   .ahead_ms = old_is_settled ? now_ms : INT64_MAX},
-                             SLICE_MAX, &p->rows, &p->n_rows, err);
+    return store_load_purged(
+        co->opt.store, p->arena, str_from(p->index),
+        (struct purged_filter){.after_id = p->after_id,
+                               .settled_ms = now_ms - settle_ms,
+                               .ahead_ms = old_is_settled ? now_ms : INT64_MAX},
+        SLICE_MAX, &p->rows, &p->n_rows, err);
 }
 
 /* Above what is there, and above a copy that may still come. */
@@ -214,10 +219,12 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
     return true;
 }
 
-/* Rows of tables that are followed, up to max of them, are what is left.  None: ERR_RETRY. */
+/* Rows of tables that are followed, up to max of them, are what is left.  None: ERR_RETRY, and
+ * those behind them are next. */
 static bool make_writes(struct coordinator *co, struct purged_index *p, size_t max,
                         struct ticket *ticket, struct doc_write *writes, struct err *err)
 {
+    const uint64_t last_id = p->rows[p->n_rows - 1].id;
     size_t n = 0;
 
     if (!node_begin(co, err))
@@ -227,6 +234,8 @@ static bool make_writes(struct coordinator *co, struct purged_index *p, size_t m
             p->rows[n++] = p->rows[i];
     pthread_mutex_unlock(&co->doing);
     p->n_rows = n;
+    if (n == 0)
+        p->after_id = last_id;
     return n > 0 || err_set(err, ERR_RETRY, "its tables are not followed now");
 }
 
@@ -328,22 +337,33 @@ static void drop_index(struct coordinator *co, struct purged_index *p)
                     KV("index", (const char *)p->index));
 }
 
+/* Nothing is left: from the first one again, or of what was counted there is no more. */
+static bool end_of_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    const bool passed_by = p->after_id > 0;
+
+    p->after_id = 0;
+    return passed_by || recount(co, p, err);
+}
+
 static void begin(struct coordinator *co, struct purged_index *p)
 {
+    const uint64_t before = p->after_id;
     struct err err = {0};
 
     if (is_over(co, p)) {
         drop_index(co, p);
         return;
     }
-    if (load_rows(co, p, &err) && (p->n_rows > 0 ? hand_over(co, p, &err) : recount(co, p, &err)) &&
-        p->n_rows > 0)
+    if (load_rows(co, p, &err) &&
+        (p->n_rows > 0 ? hand_over(co, p, &err) : end_of_rows(co, p, &err)) && p->n_rows > 0)
         return;
     if (err.kind != ERR_NONE && err.kind != ERR_STOP)
         log_debug("purged changes wait", KV("index", (const char *)p->index),
                   KV("why", (const char *)err.msg));
     forget_slice(p);
-    p->again_ms = clock_mono_ms() + AGAIN_MS;
+    if (p->after_id <= before)
+        p->again_ms = clock_mono_ms() + AGAIN_MS;
 }
 
 static void look(struct coordinator *co, struct purged_index *p)

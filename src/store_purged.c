@@ -24,9 +24,9 @@ static const char put[] =
 static void bind_row(const struct stored_purged *p, struct bind *b)
 {
     const struct bind row[COLUMNS] = {
-        TEXT(p->topic),      TEXT(p->table), TEXT(p->index),     TEXT(p->doc_id),
-        TEXT(p->routing),    TEXT(p->key),   NUMBER(p->version), NUMBER(p->unanswered),
-        NUMBER(p->times),    NUMBER(p->at_ms),
+        TEXT(p->topic),   TEXT(p->table),   TEXT(p->index),     TEXT(p->doc_id),
+        TEXT(p->routing), TEXT(p->key),     NUMBER(p->version), NUMBER(p->unanswered),
+        NUMBER(p->times), NUMBER(p->at_ms),
     };
 
     for (size_t i = 0; i < COLUMNS; i++)
@@ -70,18 +70,20 @@ static void fill(struct arena *a, const struct str *cells, void *element)
 }
 
 bool store_load_purged(struct store *s, struct arena *a, struct str index,
-                       struct purged_times times, size_t limit, struct stored_purged **out,
+                       struct purged_filter which, size_t limit, struct stored_purged **out,
                        size_t *n, struct err *err)
 {
     static const char sql[] =
         "SELECT id, topic, table_name, index_name, doc_id, routing, key_bytes, version,"
         " unanswered, times, at_ms FROM purged"
-        " WHERE index_name = ? AND (unanswered = 0 OR at_ms < ? OR at_ms > ?) ORDER BY id LIMIT ?";
+        " WHERE index_name = ? AND id > ? AND (unanswered = 0 OR at_ms < ? OR at_ms > ?) ORDER "
+        "BY id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_purged, fill);
 
     if (!store_load(s, sql,
-                    BINDS(TEXT(index), NUMBER(times.settled_ms < 0 ? 0 : times.settled_ms),
-                          NUMBER(times.ahead_ms), NUMBER(limit)),
+                    BINDS(TEXT(index), NUMBER(which.after_id),
+                          NUMBER(which.settled_ms < 0 ? 0 : which.settled_ms),
+                          NUMBER(which.ahead_ms), NUMBER(limit)),
                     &list, err))
         return false;
     *out = row_list_finish(&list, n);

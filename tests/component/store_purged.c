@@ -25,19 +25,19 @@ static void put(struct stored_purged p)
     ok(store_put_purged(f.s, &p, 1, &f.err));
 }
 
-static struct stored_purged *load_at(struct purged_times times, size_t n_expected)
+static struct stored_purged *load_at(struct purged_filter which, size_t n_expected)
 {
     struct stored_purged *out;
     size_t n;
 
-    ok(store_load_purged(f.s, f.a, STR("orders_v2"), times, 1000, &out, &n, &f.err));
+    ok(store_load_purged(f.s, f.a, STR("orders_v2"), which, 1000, &out, &n, &f.err));
     assert_int_equal(n, n_expected);
     return out;
 }
 
 static struct stored_purged *load(int64_t settled_ms, size_t n_expected)
 {
-    return load_at((struct purged_times){.settled_ms = settled_ms, .ahead_ms = INT64_MAX},
+    return load_at((struct purged_filter){.settled_ms = settled_ms, .ahead_ms = INT64_MAX},
                    n_expected);
 }
 
@@ -83,7 +83,8 @@ static void a_document_that_is_purged_again_is_there_once_and_counts_both(void *
     assert_true(out[0].unanswered);
     ok(store_count_purged(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(n, 1);
-    assert_true(str_equal(counts->topic, STR("shop")) && str_equal(counts->index, STR("orders_v2")));
+    assert_true(str_equal(counts->topic, STR("shop")) &&
+                str_equal(counts->index, STR("orders_v2")));
     assert_int_equal(counts->documents, 2);
     assert_int_equal(counts->changes, 3);
 }
@@ -105,6 +106,21 @@ static void what_is_purged_again_while_it_is_written_stays(void **state)
     assert_int_equal(end(out, 1), 0);
 }
 
+static void what_cannot_be_written_now_is_passed_by(void **state)
+{
+    const struct stored_purged *all, *rest;
+
+    (void)state;
+    put(a_change("1", 1, 100));
+    put(a_change("2", 1, 100));
+    put(a_change("3", 1, 100));
+    all = load(0, 3);
+    rest = load_at(
+        (struct purged_filter){.after_id = all[1].id, .settled_ms = 0, .ahead_ms = INT64_MAX},
+        1);
+    assert_true(str_equal(rest->doc_id, all[2].doc_id));
+}
+
 static void what_has_no_answer_waits_until_it_has_settled(void **state)
 {
     struct stored_purged p = a_change("1", 1, 100);
@@ -116,8 +132,8 @@ static void what_has_no_answer_waits_until_it_has_settled(void **state)
     (void)load(100, 1);
     (void)load(101, 2);
     /* F59: stored by a clock that was ahead. */
-    (void)load_at((struct purged_times){.settled_ms = 1, .ahead_ms = 99}, 2);
-    (void)load_at((struct purged_times){.settled_ms = 1, .ahead_ms = 100}, 1);
+    (void)load_at((struct purged_filter){.settled_ms = 1, .ahead_ms = 99}, 2);
+    (void)load_at((struct purged_filter){.settled_ms = 1, .ahead_ms = 100}, 1);
 }
 
 static void purged_changes_go_with_their_index(void **state)
@@ -155,6 +171,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_purged_change_comes_back_whole),
     STORE_TEST(a_document_that_is_purged_again_is_there_once_and_counts_both),
     STORE_TEST(what_is_purged_again_while_it_is_written_stays),
+    STORE_TEST(what_cannot_be_written_now_is_passed_by),
     STORE_TEST(what_has_no_answer_waits_until_it_has_settled),
     STORE_TEST(purged_changes_go_with_their_index),
     STORE_TEST(many_are_put_at_once),

@@ -92,6 +92,7 @@ struct http_exchange *http_exchange_new(const struct http_options *opt)
         abort();
     }
     x->answer_max = opt->answer_max;
+    SET(x, CURLOPT_PATH_AS_IS, 1L); /* ".." is an _id */
     SET(x, CURLOPT_PRIVATE, x);
     SET(x, CURLOPT_ERRORBUFFER, x->reason);
     SET(x, CURLOPT_NOSIGNAL, 1L);

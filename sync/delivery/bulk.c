@@ -10,6 +10,10 @@
 #include <ctype.h>
 #include <string.h>
 
+/* So long an engine keeps a whole request back for one document's shard that is away; a minute
+ * by default, in which the others would wait. */
+#define SHARD_WAIT "2s"
+
 /* What is read of the answer: enough to match every item to its action and to judge it. */
 #define FILTER_PATH "errors,items.*._id,items.*.status,items.*.error"
 
@@ -29,7 +33,8 @@ void bulk_path(struct buf *out, struct str write_alias)
 {
     buf_append_char(out, '/');
     append_url_part(out, write_alias);
-    buf_append(out, STR("/_bulk?require_alias=true&filter_path=" FILTER_PATH));
+    buf_append(
+        out, STR("/_bulk?require_alias=true&timeout=" SHARD_WAIT "&filter_path=" FILTER_PATH));
 }
 
 void bulk_get_path(struct buf *out, struct str write_alias, const struct write *w)

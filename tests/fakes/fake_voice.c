@@ -214,8 +214,8 @@ static bool takes_media(const struct fake_voice *v, const struct fake_http_reque
 static bool takes_parameters(const struct fake_http_request *req,
                              struct fake_http_answer *answer)
 {
-    static const char *const known[] = {"require_alias", "filter_path", "format", "h",
-                                        "scroll",        "routing",     "_source"};
+    static const char *const known[] = {"require_alias", "timeout", "filter_path", "format",
+                                        "h",             "scroll",  "routing",     "_source"};
     struct str rest = req->query;
 
     while (rest.len > 0) {

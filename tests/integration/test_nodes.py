@@ -99,3 +99,31 @@ def test_a_rolling_restart_loses_nothing(w):
     finally:
         writer.end()
     w.equal(daemon)
+
+
+def test_a_red_shard_keeps_only_its_own_documents_waiting(w):
+    """F30.  They are in the same requests as those of the other shards, which are not kept back for long."""
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)",
+          "INSERT INTO thing VALUES " + ", ".join(f"({key}, 0)" for key in range(60)))
+    daemon = w.follow(w.definitions({"table": "thing", "settings": {"number_of_shards": 3, "number_of_replicas": 0}}),
+                      search={"url": w.engine.urls})
+    index = f"{w.index('thing')}_v1"
+    nodes = w.engine.primaries(index)
+
+    def node_of(key):
+        return nodes[int(w.engine.ask("GET", f"/{index}/_search_shards?routing={key}")["shards"][0][0]["shard"])]
+
+    well = [key for key in range(60) if node_of(key) is not nodes[0]]
+
+    def with_value(value):
+        return [key for key in well if int(w.engine.get(index, key)["a"]) == value]
+
+    nodes[0].kill()
+    w.engine.wait_for("red")
+    for value in (1, 2, 3):  # the first is written before its answer is kept back
+        w.sql(f"UPDATE thing SET a = {value}")
+        wait_until(lambda: f"{len(well)} documents have {value}, and not {len(with_value(value))}",
+                   lambda: with_value(value) == well, 30)
+    nodes[0].start()
+    w.engine.wait_for("green")
+    w.equal(daemon)

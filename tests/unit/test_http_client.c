@@ -372,6 +372,23 @@ static void a_call_waits_for_its_answer(void **state)
     tiny_http_stop(s);
 }
 
+static void a_path_goes_as_it_is(void **state)
+{
+    static const struct tiny_step steps[] = {{.body = "{}"}};
+    static const char line[] = "GET /orders/_doc/..?_source=false HTTP/1.1\r\n";
+    struct tiny_http *s = tiny_http_start(steps, ARRAY_LEN(steps));
+    struct http_client *c = client_of(tiny_http_url(s));
+    struct http_request req = {.method = "GET", .path = STR("/orders/_doc/..?_source=false")};
+    struct http_result result;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(http_client_call(c, &req, &result, NULL, &err));
+    assert_int_equal(strncmp(tiny_http_request(s, 0)->head, line, strlen(line)), 0);
+    http_client_free(c);
+    tiny_http_stop(s);
+}
+
 static void a_call_goes_to_the_next_address_only_if_nothing_can_be_done_twice(void **state)
 {
     static const struct tiny_step cut[] = {{.act = TINY_CUT}};
@@ -493,6 +510,7 @@ int main(void)
         cmocka_unit_test(bodies_are_compressed_on_request),
         cmocka_unit_test(rights_are_sent_as_configured),
         cmocka_unit_test(a_call_waits_for_its_answer),
+        cmocka_unit_test(a_path_goes_as_it_is),
         cmocka_unit_test(a_call_goes_to_the_next_address_only_if_nothing_can_be_done_twice),
         cmocka_unit_test(a_waiting_poll_is_woken),
         cmocka_unit_test(freeing_gives_up_what_is_pending),

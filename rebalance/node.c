@@ -322,6 +322,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
         return false;
     delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
+    node_end_promoted(co);
     /* Once more, for those whose 0 means something. */
     if (!delivery_set(co->delivery, &settings, &defaults, err) || !note_dead_letters(co, err) ||
         !node_load_purged(co, err))

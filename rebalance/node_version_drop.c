@@ -33,6 +33,24 @@ void node_forget_older_letters(struct coordinator *co, const struct stored_versi
     node_catalogue_free(c);
 }
 
+void node_end_promoted(struct coordinator *co)
+{
+    struct catalogue *c = node_catalogue(co);
+    struct err err = {0};
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
+
+        if (!str_equal(v->state, STR("available")))
+            continue;
+        if (!store_delete_jobs(co->opt.store, v->index, v->number, &err))
+            log_failure(LOG_WARN, &err, "the job of a build that is over is still stored",
+                        KV("index", v->index));
+        node_forget_older_letters(co, v);
+    }
+    node_catalogue_free(c);
+}
+
 bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number,
                          struct err *err)
 {

@@ -24,8 +24,8 @@ static const struct rule {
     const char *fix;
 } rules[] = {
     /* Blocks that go once somebody makes room: of an index, of new indexes (OpenSearch). */
-    {0, "cluster_block_exception", "/12/", ERR_RETRY, DISKS},
-    {0, "cluster_block_exception", "/10/cluster create-index blocked", ERR_RETRY, DISKS},
+    {0, "_block_exception", "/12/", ERR_RETRY, DISKS},
+    {0, "_block_exception", "/10/cluster create-index blocked", ERR_RETRY, DISKS},
 
     /* During an upgrade nodes of two major versions answer. */
     {400, "media_type_header_exception", NULL, ERR_RETRY,

@@ -307,9 +307,10 @@ def stop_with(w, *values):
     with Gate(w.engine) as gate:
         daemon, watch = watched(w, gate)
         change(daemon, *values)
+        watch.forget()
         watch.delay = 15
         w.sql("UPDATE thing SET a = 7")
-        wait_until("a request is stuck", lambda: watch.at_once > 0)
+        wait_until("a request is stuck", lambda: watch.batches)
         began = time.monotonic()
         status = daemon.stop()
         took = time.monotonic() - began

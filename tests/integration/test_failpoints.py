@@ -125,6 +125,7 @@ def test_F07_the_store_has_the_old_position_or_the_new_one_with_its_deletes(w):
         if (tuple(position) >= behind) and row not in deletes:
             raise Failed(f"after a kill at {point} the position {position} is behind the delete of {row}, which is not stored")
         daemon.start()
+        w.sql(f"UPDATE part SET note = 'behind the delete of {row}'")  # so that equal means read up to here
         w.equal(daemon, seconds=60)
         daemon.stop()
         if row not in stored(daemon)[1]:
@@ -179,6 +180,25 @@ def test_a_kill_between_the_new_epoch_and_the_position_in_it_follows_on_all_the_
         s.equal()
         if not epoch < int(s.state()["epoch"]) == lineage(w, w.index("orders")):
             raise Failed(f"the epoch was {epoch}, and is {s.state()['epoch']}, {lineage(w, w.index('orders'))} in the index")
+
+
+def test_a_kill_right_after_a_version_was_promoted_leaves_nothing_of_the_one_before(w):
+    w.sql("CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20))", "INSERT INTO part VALUES (1, '1'), (2, 'none')")
+    daemon = w.follow(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}]}))
+
+    def letters():
+        return [letter["index"] for letter in daemon.json("dead-letter", "list")["items"]]
+
+    wait_until("the first version has its letter", lambda: letters() == [f"{w.index('part')}_v1"])
+    daemon.kill()
+    daemon.start(environment=armed("version_promoted"))
+    daemon.command("index", "create", f"{w.schema}.part", "--no-wait", ok=None)
+    until_dead(daemon, "version_promoted")
+    daemon.start()
+    wait_until(lambda: f"only the second has one, and not {letters()}", lambda: letters() == [f"{w.index('part')}_v2"])
+    jobs = daemon.json("job", "list")["items"]
+    if jobs:
+        raise Failed(f"a build that is over has a job: {jobs}")
 
 
 def test_a_failpoint_that_there_is_not_is_refused_and_all_are_named(w):

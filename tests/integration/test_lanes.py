@@ -35,7 +35,7 @@ RUNNER = """
     import lanes
 
     with lanes.Lanes({folder!r}, 2, [sys.executable, {lane!r}]) as both:
-        for outcome in both.run({tests!r}):
+        for outcome in both.run([[test] for test in {tests!r}]):
             print(outcome, flush=True)
         sys.stdin.read()
 """

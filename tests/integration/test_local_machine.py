@@ -99,7 +99,7 @@ def test_f59_a_clock_that_is_set_forth_and_back_holds_nothing_up(w):
 
     put(0)
     daemon = w.follow(w.definitions({"table": "busy"}, {"table": "seen", "key": ["id"], "sync_every": "1s",
-                                                        "daily_check_column": "changed"}), delivery=SMALL)
+                                                        "daily_check_column": "changed"}), delivery=SMALL | {"high_water_mark": 10})
     daemon.kill()
     daemon.start(environment=preload(clock=offset))
     for i, seconds in enumerate((3600, -3600, 1, 0, 7200, -86400)):

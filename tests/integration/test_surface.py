@@ -213,7 +213,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
         ("topic-resume", ["topic", "resume", w.schema]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
         ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("config", ["config", "show"]),
-        ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]),
+        ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]),
     ]
     wrong = []
     for form, words in steps:

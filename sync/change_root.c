@@ -136,18 +136,22 @@ static bool stays(const struct change_unit *u, const struct use *use, const stru
            !plan_update_moves(use->plan, b, u->change->before, u->change->after);
 }
 
-/* Only a read tells where it lies, and nothing where it did. */
+/* Only a read tells where it lies, unless the filter leaves its row out, and nothing where it
+ * did. */
 static void seek_root(struct change_unit *u, const struct use *use, const struct binding *b,
                       struct images is)
 {
     struct change_writer *w = u->w;
     const bool here = stays(u, use, b, is);
+    const bool is_found = here && !plan_is_filtered(use->plan);
 
-    if (is.had && !here)
-        refresh_everywhere(u, buf_str(&w->old_id), buf_str(&w->old_key));
-    if (!is.has || (here && !change_matters(u, use, b)))
+    if (here && !change_matters(u, use, b))
         return;
-    if (is.had && str_equal(buf_str(&w->id), buf_str(&w->old_id)) && !here)
+    if (is.had && !is_found)
+        refresh_everywhere(u, buf_str(&w->old_id), buf_str(&w->old_key));
+    if (!is.has)
+        return;
+    if (is.had && str_equal(buf_str(&w->id), buf_str(&w->old_id)) && !is_found)
         return; /* it was asked for */
     /* Any place will do where its own column says none: it is moved on from there. */
     emit_refresh(u, buf_str(&w->id), buf_str(&w->key),

@@ -4,14 +4,16 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/hash.h"
 #include "src/mysql.h"
 #include "sync/model/catalog_column.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BASE_TABLES_MAX 100000 /* of one schema */
+#define BASE_TABLES_MAX    100000 /* of one schema */
 #define TABLES_A_STATEMENT 50
+#define LOOKS              10 /* at tables that change meanwhile */
 
 struct loader {
     struct mysql_conn *conn;
@@ -19,6 +21,7 @@ struct loader {
     size_t n;
     bool any_case; /* the server compares names of tables without case */
     struct arena *arena;
+    uint64_t seen; /* a hash of all that the last query gave */
 };
 
 typedef void (*row_fn)(void *ctx, size_t table, const struct mysql_row *row);
@@ -70,6 +73,7 @@ static bool run(struct loader *l, const struct query *q, row_fn found, void *ctx
     int more;
 
     append_query(&sql, l, q);
+    l->seen = 0;
     if (!mysql_conn_query(l->conn, buf_str(&sql), &result, err)) {
         buf_free(&sql);
         return err_wrap(err, "reading information_schema.%s", q->table);
@@ -77,6 +81,8 @@ static bool run(struct loader *l, const struct query *q, row_fn found, void *ctx
     while ((more = mysql_result_next(result, &row, err)) > 0) {
         size_t table = find_name(l, row.cells[0], row.cells[1]);
 
+        for (size_t i = 0; i < row.n_cells; i++)
+            l->seen = hash_bytes(row.cells[i], l->seen);
         if (table < l->n)
             found(ctx, table, &row);
     }
@@ -230,12 +236,12 @@ static void on_check(void *ctx, size_t table, const struct mysql_row *row)
 static const struct query tables_query = {
     "TABLE_SCHEMA, TABLE_NAME, 0, TABLE_TYPE, ENGINE, TABLE_ROWS", "TABLES", "TABLE_SCHEMA",
     "TABLE_NAME", ""};
-#define COLUMNS_OF(default_and_expression)                                                       \
-    {                                                                                           \
-        "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, "     \
-        "IS_NULLABLE, EXTRA, CHARACTER_SET_NAME, COLLATION_NAME, CHARACTER_MAXIMUM_LENGTH, "    \
-        "NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION, " default_and_expression,        \
-            "COLUMNS", "TABLE_SCHEMA", "TABLE_NAME", ""                                         \
+#define COLUMNS_OF(default_and_expression)                                                   \
+    {                                                                                        \
+        "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, "  \
+        "IS_NULLABLE, EXTRA, CHARACTER_SET_NAME, COLLATION_NAME, CHARACTER_MAXIMUM_LENGTH, " \
+        "NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION, " default_and_expression,     \
+            "COLUMNS", "TABLE_SCHEMA", "TABLE_NAME", ""                                      \
     }
 
 /* MariaDB writes defaults as SQL, so that a text is quoted. */
@@ -259,22 +265,69 @@ static const struct query hashes_query = {
     "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME", "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
     " AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 0 AND INDEX_TYPE = 'HASH'"};
 
+static void forget(struct schema **schemas, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        schema_unref(schemas[i]);
+        schemas[i] = NULL;
+    }
+}
+
+/* What has no columns any more was dropped since its name was read; a view may be broken. */
+static void forget_dropped(struct schema **schemas, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (schemas[i] != NULL && schemas[i]->n_columns == 0 && !schemas[i]->is_view)
+            forget(&schemas[i], 1);
+}
+
+static void on_nothing(void *ctx, size_t table, const struct mysql_row *row)
+{
+    (void)ctx, (void)table, (void)row;
+}
+
+/*
+ * Columns first and once more at the end: keys that were read after a DDL do not belong to
+ * columns of before it.
+ */
+static bool look(struct loader *l, struct loading *x, bool *whole, struct err *err)
+{
+    const bool mariadb = mysql_conn_flavor(l->conn) == FLAVOR_MARIADB;
+    const bool old = mysql_conn_version(l->conn) < (mariadb ? 100205U : 50700U);
+    const unsigned version = mariadb ? mysql_conn_version(l->conn) : 0;
+    const struct query *columns =
+        old ? &old_columns_query : &columns_queries[mysql_conn_flavor(l->conn)];
+
+    if (!run(l, &tables_query, on_table, x, err) || !run(l, columns, on_column, x, err))
+        return false;
+
+    const uint64_t seen = l->seen;
+
+    forget_dropped(x->schemas, l->n);
+    if (!run(l, &keys_query, on_key, x, err) ||
+        (version >= 100310 && !run(l, &checks_query, on_check, x, err)) ||
+        (version >= 100304 && !run(l, &versioned_query, on_versioned, x, err)) ||
+        (version >= 100400 && !run(l, &hashes_query, on_hash, x, err)) ||
+        !run(l, columns, on_nothing, NULL, err))
+        return false;
+    *whole = l->seen == seen;
+    return true;
+}
+
 static bool load_schemas(struct loader *l, struct schema **out, uint64_t *n_rows,
                          struct err *err)
 {
     struct loading x = {l, out, n_rows};
-    const bool mariadb = mysql_conn_flavor(l->conn) == FLAVOR_MARIADB;
-    const bool old = mysql_conn_version(l->conn) < (mariadb ? 100205U : 50700U);
-    const unsigned version = mariadb ? mysql_conn_version(l->conn) : 0;
+    bool whole = false;
 
-    const struct query *columns =
-        old ? &old_columns_query : &columns_queries[mysql_conn_flavor(l->conn)];
-
-    return run(l, &tables_query, on_table, &x, err) && run(l, columns, on_column, &x, err) &&
-           run(l, &keys_query, on_key, &x, err) &&
-           (version < 100310 || run(l, &checks_query, on_check, &x, err)) &&
-           (version < 100304 || run(l, &versioned_query, on_versioned, &x, err)) &&
-           (version < 100400 || run(l, &hashes_query, on_hash, &x, err));
+    for (unsigned i = 0; i < LOOKS; i++) {
+        forget(out, l->n);
+        if (!look(l, &x, &whole, err))
+            return false;
+        if (whole)
+            return true;
+    }
+    return err_set(err, ERR_RETRY, "tables changed each time that they were looked at");
 }
 
 static bool read_flag(struct mysql_conn *c, struct str sql, bool *flag, struct err *err)
@@ -303,14 +356,6 @@ static bool open_loader(struct loader *l, struct mysql_conn *c, struct err *err)
         !read_flag(c, STR("SELECT @@lower_case_table_names"), &l->any_case, err))
         return err_wrap(err, "reading the server's catalog");
     return true;
-}
-
-static void forget(struct schema **schemas, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        schema_unref(schemas[i]);
-        schemas[i] = NULL;
-    }
 }
 
 /* Point the loader at the names from `start`; false: there are no more. */
@@ -481,8 +526,9 @@ bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct ar
 {
     struct buf sql = {0};
 
-    buf_append(&sql, STR("SELECT TABLE_NAME FROM information_schema.TABLES WHERE "
-                         "TABLE_TYPE IN ('BASE TABLE','SYSTEM VERSIONED') AND TABLE_SCHEMA = "));
+    buf_append(&sql,
+               STR("SELECT TABLE_NAME FROM information_schema.TABLES WHERE "
+                   "TABLE_TYPE IN ('BASE TABLE','SYSTEM VERSIONED') AND TABLE_SCHEMA = "));
     mysql_quote_text(&sql, schema);
     buf_append(&sql, STR(" ORDER BY 1"));
 

@@ -25,6 +25,7 @@ def bench_world(name, server="mariadb"):
         w.leave(True)
     finally:
         servers.stop_all()
+        world.wipe_shared()
 
 
 def percentile(values, p):

@@ -7,6 +7,7 @@
 #include "sync/model/catalog.h"
 #include "sync/model/foreign_keys.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -478,6 +479,57 @@ static void rows_that_share_values_are_counted_up_to_a_limit(void **state)
     assert_int_equal(err.kind, ERR_REJECT);
 }
 
+/* Until it is told to stop; each table that comes is another. */
+static void *alter(void *arg)
+{
+    struct mysql_conn *c = server_connect();
+
+    for (unsigned i = 0; !__atomic_load_n((bool *)arg, __ATOMIC_SEQ_CST); i++) {
+        char create[100], change[120];
+
+        snprintf(create, sizeof(create),
+                 "CREATE TABLE cat.restless (a%u INT NOT NULL PRIMARY KEY, b INT)", i);
+        snprintf(change, sizeof(change),
+                 "ALTER TABLE cat.restless DROP PRIMARY KEY, DROP COLUMN b, "
+                 "ADD COLUMN c%u INT PRIMARY KEY",
+                 i);
+        server_exec(c, create);
+        server_exec(c, change);
+        server_exec(c, "DROP TABLE cat.restless");
+    }
+    mysql_conn_close(c);
+    return NULL;
+}
+
+static void a_table_is_seen_as_it_was_at_one_moment(void **state)
+{
+    const struct catalog_name name = {STR("cat"), STR("restless")};
+    pthread_t thread;
+    bool enough = false;
+    unsigned n_seen = 0;
+
+    (void)state;
+    server_exec(conn, "DROP TABLE IF EXISTS cat.restless");
+    assert_int_equal(pthread_create(&thread, NULL, alter, &enough), 0);
+    while (n_seen < 5) {
+        struct schema *s = NULL;
+        struct err err = {0};
+
+        if (!catalog_load(conn, &name, 1, &s, &err))
+            assert_int_equal(err.kind, ERR_RETRY); /* it was another at each look */
+        if (s == NULL)
+            continue;
+        n_seen++;
+        assert_int_equal(s->n_columns, 2);
+        assert_int_equal(s->n_key, 1);
+        assert_int_equal(s->columns[s->key[0]].name.ptr[0],
+                         schema_find(s, STR("b")) != SIZE_MAX ? 'a' : 'c');
+        schema_unref(s);
+    }
+    __atomic_store_n(&enough, true, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +549,7 @@ int main(void)
         cmocka_unit_test(foreign_keys_come_with_what_they_do),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
         cmocka_unit_test(rows_that_share_values_are_counted_up_to_a_limit),
+        cmocka_unit_test(a_table_is_seen_as_it_was_at_one_moment),
     };
     return cmocka_run_group_tests_name("catalog", tests, open_server, close_server);
 }

@@ -228,17 +228,18 @@ static void a_cancelled_drain_is_over_when_what_is_in_flight_is_answered(void **
     struct delivery_options opt = reluctant;
     struct drainer x;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 200});
-    opt.batch_max = opt.batch_min = 10;
+    /* Nothing goes before the drain, and one request of many at a time then. */
+    fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
+    opt.batch_min = opt.batch_max = 300;
     opt.helpers = 1;
     rig_start(r, &opt);
     rig_index_many(r, 0, 1000, 100, "body");
     start(&x, r, FOREVER);
     rig_wait_requests(r, 1);
     delivery_drain_cancel(r->delivery);
+    fake_search_clear_rules(r->fake);
     assert_int_equal(join(&x), DRAIN_STOPPED);
     assert_true(fake_search_count(r->fake, INDEX) < 1000);
-    fake_search_clear_rules(r->fake);
     assert_true(delivery_drain(r->delivery, FOREVER));
     assert_int_equal(fake_search_count(r->fake, INDEX), 1000);
 }

@@ -142,7 +142,7 @@ static void make_index_of_deletes(struct bulk *b)
 static void put_item(struct bulk *b, const struct fake_bulk_op *op, int status,
                      const char *type, struct str reason, struct json_writer *w)
 {
-    const struct str action = op->is_update       ? STR("update")
+    const struct str action = op->is_update      ? STR("update")
                               : op->op.is_delete ? STR("delete")
                                                  : STR("index");
 
@@ -357,6 +357,19 @@ void fake_answer_raise_zombies(struct fake_search *f)
     }
 }
 
+/* Holds the lock before and after. */
+static void wait_until_cleared(struct fake_search *f)
+{
+    const unsigned before = f->n_cleared;
+    bool goes_on = true;
+
+    while (goes_on && f->n_cleared == before) {
+        fake_search_unlock(f);
+        goes_on = fake_http_sleep(f->http, 5);
+        fake_search_lock(f);
+    }
+}
+
 void fake_answer_bulk(struct fake_search *f, const struct fake_http_request *req,
                       struct str alias, struct fake_http_answer *answer)
 {
@@ -375,6 +388,8 @@ void fake_answer_bulk(struct fake_search *f, const struct fake_http_request *req
         f->n_most = f->n_now;
     b.index = fake_engine_resolve(f->engine, b.alias);
     ask_rules(&b);
+    if (b.act.until_cleared)
+        wait_until_cleared(f);
     fake_search_unlock(f);
     if (b.act.delay_ms > 0)
         fake_http_sleep(f->http, b.act.delay_ms);

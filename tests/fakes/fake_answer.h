@@ -34,7 +34,7 @@ struct fake_search {
     struct fake_item *items;
     size_t n_items, items_cap;
     uint64_t n_requests;
-    unsigned n_now, n_most;
+    unsigned n_now, n_most, n_cleared;
     size_t largest_body;
     const struct fake_key *key; /* of signatures; NULL: none are wanted */
     int64_t ahead_ms;

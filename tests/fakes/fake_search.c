@@ -151,6 +151,7 @@ void fake_search_clear_rules(struct fake_search *f)
         f->rules = r->next;
         free(r);
     }
+    f->n_cleared++;
     pthread_mutex_unlock(&f->lock);
 }
 

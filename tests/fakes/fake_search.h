@@ -6,11 +6,11 @@
  * day.  Whatever it is sent by _bulk is kept in a ledger.
  *
  * Answers: GET /, /_cluster/health, /_cat/allocation, PUT and DELETE and HEAD /INDEX, POST
- * /_aliases, GET and HEAD /_alias/ALIAS, PUT and GET /INDEX/_settings and _mapping (kept as it was
- * put last), POST /INDEX/_refresh and _update, GET /INDEX/_count, GET /INDEX/_doc/ID, searches
- * (nothing is found), POST /_bulk and /ALIAS/_bulk.  With a voice (fake_voice.h) it is one
- * version of one engine.  And for tests in other languages: POST /_fake/script with a
- * rule, POST /_fake/restart_shards, DELETE /_fake/script, GET /_fake/ledger.
+ * /_aliases, GET and HEAD /_alias/ALIAS, PUT and GET /INDEX/_settings and _mapping (kept as it
+ * was put last), POST /INDEX/_refresh and _update, GET /INDEX/_count, GET /INDEX/_doc/ID,
+ * searches (nothing is found), POST /_bulk and /ALIAS/_bulk.  With a voice (fake_voice.h) it is
+ * one version of one engine.  And for tests in other languages: POST /_fake/script with a rule,
+ * POST /_fake/restart_shards, DELETE /_fake/script, GET /_fake/ledger.
  *
  * @thread any (locked inside)
  */
@@ -48,7 +48,8 @@ struct fake_rule {
     unsigned skip;     /* let so many matching requests pass first */
     unsigned times;    /* then apply to so many; 0: to all */
     enum fake_act act;
-    int64_t delay_ms; /* before anything */
+    int64_t delay_ms;   /* before anything */
+    bool until_cleared; /* before anything, until fake_search_clear_rules() */
     bool applied;
     int64_t late_ms;
     size_t body_max; /* FAKE_STATUS only for bodies above it */

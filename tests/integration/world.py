@@ -39,6 +39,12 @@ def shared_engine(nodes=1):
     return _shared["engine", nodes]
 
 
+def wipe_shared():
+    """For a runner without lanes, at its end."""
+    while _shared:
+        _shared.popitem()[1].wipe()
+
+
 class World:
     def __init__(self, name, options, nodes=1):
         self.name, self.options = name, options

@@ -212,8 +212,9 @@ static void no_worker_has_more_than_the_mark_and_what_those_who_wait_brought(voi
     (void)state;
     for (unsigned i = 0; i < CALLERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, push, &s), 0);
-    while (any || __atomic_load_n(&s.n_open, __ATOMIC_SEQ_CST) > 0) {
-        any = false;
+    while (any) {
+        /* Asked first: what the last caller brings is looked for after it. */
+        any = __atomic_load_n(&s.n_open, __ATOMIC_SEQ_CST) > 0;
         for (unsigned w = 0; w < WORKERS; w++)
             any = end_some(&s, w) || any;
     }
@@ -232,8 +233,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_a_worker_that_got_nothing),
         cmocka_unit_test(all_who_wait_go_on_together),
         cmocka_unit_test(closing_a_stop_and_a_higher_mark_let_callers_go),
-        cmocka_unit_test(
-            what_was_handed_to_a_worker_counts_for_it_when_their_number_changes),
+        cmocka_unit_test(what_was_handed_to_a_worker_counts_for_it_when_their_number_changes),
         cmocka_unit_test(no_worker_has_more_than_the_mark_and_what_those_who_wait_brought),
     };
     return cmocka_run_group_tests_name("mark", tests, NULL, NULL);

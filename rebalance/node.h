@@ -97,6 +97,7 @@ struct coordinator {
     uint64_t revision;
     int64_t pruned_ms;
     int64_t blocked_since_ms; /* 0: nobody waits for delivery */
+    int64_t route_again_ms;   /* monotonic: what is due of routes_due waits until then */
     int64_t full_ms; /* since when half of the queue is full; 0: it is not */
     bool settings_due;        /* indexes may lack settings of their definitions */
     struct err settings_why;  /* the last that was told of them */
@@ -195,8 +196,11 @@ bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
                     struct err *err) MUST_CHECK;
 
 /* ---- node_routes.c ---- */
-/* Tell each pipeline the versions it writes to; from, if not NULL, is the position of topic
- * `name`. */
+/*
+ * Tell the topic's pipeline the versions it writes to; from, if not NULL, is its position then.
+ * Where one of them cannot be followed now (a password file that is gone, a store that is away), it
+ * goes on with those that it has, and all are tried again.
+ */
 bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
                 struct err *err) MUST_CHECK;
 /* ... in which a topic takes it that a version is gone. */

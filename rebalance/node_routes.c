@@ -2,6 +2,7 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/routing.h"
@@ -9,6 +10,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define AGAIN_MS 5000 /* after versions could not be followed */
 
 struct leading {
     const struct definitions *d;
@@ -137,14 +140,10 @@ static bool add_own_servers(struct version_spec *spec, const struct definitions 
     return true;
 }
 
-/* One of another topic only where it shows tables of this one. */
-static void add_spec(struct coordinator *co, struct specs *s, const struct stored_version *v,
-                     const struct catalogue *c, struct str for_topic)
+static struct version_spec *new_spec(const struct stored_version *v)
 {
     struct version_spec *spec = mem_alloc(1, sizeof(*spec));
-    struct definitions *now = node_definitions(co);
     struct buf name = {0}, write_alias = {0}, alias = {0};
-    struct err err = {0};
 
     node_index_name(&name, v->index, v->number);
     node_write_alias(&write_alias, v->index, v->number);
@@ -155,26 +154,54 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     spec->number = v->number;
     spec->topic = strndup(v->topic.ptr, v->topic.len);
     spec->version_min = v->epoch << 53;
+    return spec;
+}
 
+static bool is_of_topic(const struct version_spec *spec, struct str topic)
+{
+    return str_equal(str_from(spec->topic), topic) ||
+           index_leads_to(spec->definitions, spec->table, topic);
+}
+
+/* What it takes to follow it that is to be had later where it is not now. */
+static bool fill_spec(struct coordinator *co, struct version_spec *spec,
+                      const struct stored_version *v, const struct topic_definition *topic,
+                      const struct definitions *now, struct err *err)
+{
+    return server_access_new(&spec->server, topic, NULL, co->opt.data_dir, err) &&
+           add_own_servers(spec, now, topic, co->opt.data_dir, err) &&
+           node_known_shards(co, v, &spec->shards, err);
+}
+
+/* Of another topic only where it shows tables of this one.  *out NULL: it is not followed. */
+static bool make_spec(struct coordinator *co, const struct stored_version *v,
+                      struct str for_topic, struct version_spec **out, struct err *err)
+{
+    struct version_spec *spec = new_spec(v);
+    struct definitions *now = node_definitions(co);
     const struct topic_definition *topic = definitions_topic(now, v->topic);
-    const bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, &err) &&
-                    topic != NULL &&
-                    server_access_new(&spec->server, topic, NULL, co->opt.data_dir, &err) &&
-                    add_own_servers(spec, now, topic, co->opt.data_dir, &err) &&
-                    node_known_shards(co, v, &spec->shards, &err);
+    bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, err);
 
+    *out = NULL;
+    if ((!ok && err->kind == ERR_REJECT) || (ok && topic == NULL)) {
+        log_failure(LOG_ERROR, err, "an index version cannot be followed",
+                    KV("index", (const char *)spec->index));
+        ok = true;
+    } else if (ok && is_of_topic(spec, for_topic)) {
+        ok = fill_spec(co, spec, v, topic, now, err);
+        *out = ok ? spec : NULL;
+    }
+    if (!ok)
+        err_wrap(err, "index %s cannot be followed", spec->index);
+    if (*out == NULL)
+        version_spec_free(spec);
     definitions_unref(now);
-    if (!ok) {
-        log_failure(LOG_ERROR, &err, "an index version cannot be followed",
-                    KV("index", (const char *)name.ptr));
-        version_spec_free(spec);
-        return;
-    }
-    if (!str_equal(v->topic, for_topic) &&
-        !index_leads_to(spec->definitions, spec->table, for_topic)) {
-        version_spec_free(spec);
-        return;
-    }
+    return ok;
+}
+
+static void add_spec(struct specs *s, struct version_spec *spec, const struct stored_version *v,
+                     const struct catalogue *c)
+{
     spec->filling = str_equal(v->state, STR("changing"));
     spec->stopped =
         str_equal(v->state, STR("available")) && catalogue_stop(c, table_name(spec->table)) != NULL;
@@ -182,14 +209,27 @@ static void add_spec(struct coordinator *co, struct specs *s, const struct store
     s->list[s->n++] = spec;
 }
 
-static void make_specs(struct coordinator *co, struct str topic, struct specs *s)
+/* All or none: of a version that is left out changes would be passed by. */
+static bool make_specs(struct coordinator *co, struct str topic, struct specs *s,
+                       struct err *err)
 {
     struct catalogue *c = node_catalogue(co);
+    bool ok = true;
 
-    for (size_t i = 0; i < c->n_versions; i++)
-        if (catalogue_is_live(&c->versions[i]))
-            add_spec(co, s, &c->versions[i], c, topic);
+    for (size_t i = 0; ok && i < c->n_versions; i++) {
+        struct version_spec *spec = NULL;
+        struct err why = {0};
+
+        if (!catalogue_is_live(&c->versions[i]))
+            continue;
+        ok = make_spec(co, &c->versions[i], topic, &spec, &why);
+        if (!ok)
+            *err = why;
+        if (spec != NULL)
+            add_spec(s, spec, &c->versions[i], c);
+    }
     node_catalogue_free(c);
+    return ok;
 }
 
 bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
@@ -197,17 +237,22 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
 {
     struct topic *t = node_topic(co, name);
     struct specs s = {0};
-    uint64_t at;
+    uint64_t at = 0;
 
     if (t == NULL || t->pipeline == NULL)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " does not run", STR_ARG(name));
-    make_specs(co, name, &s);
 
-    const bool ok = pipeline_set_versions(
-        t->pipeline, (const struct version_spec *const *)s.list, s.n, timeout_ms, &at, err);
+    const bool made = make_specs(co, name, &s, err);
+    const bool ok =
+        made && pipeline_set_versions(t->pipeline, (const struct version_spec *const *)s.list,
+                                      s.n, timeout_ms, &at, err);
 
     free_specs(&s);
-    if (from != NULL)
+    if (!made) {
+        __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+        co->route_again_ms = clock_mono_ms() + AGAIN_MS;
+    }
+    if (made && from != NULL)
         *from = at;
     return ok;
 }
@@ -266,11 +311,19 @@ bool node_route_build(struct coordinator *co, const struct stored_version *v, in
 
 void node_route_again(struct coordinator *co)
 {
-    struct err ignored = {0};
-
-    if (!__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
+    if (clock_mono_ms() < co->route_again_ms ||
+        !__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
         return;
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
-        if (t->pipeline != NULL && !node_route(co, str_from(t->name), 0, NULL, &ignored))
+    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+        struct err err = {0};
+
+        if (t->pipeline == NULL || node_route(co, str_from(t->name), 0, NULL, &err))
+            continue;
+        if (clock_mono_ms() < co->route_again_ms)
+            log_failure(LOG_WARN, &err,
+                        "a topic goes on with the index versions that it has, trying again",
+                        KV("topic", (const char *)t->name));
+        else
             log_debug("a topic takes its index versions soon");
+    }
 }

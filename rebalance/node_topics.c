@@ -128,6 +128,18 @@ static bool choose_start(struct coordinator *co, const struct topic_definition *
     return ok;
 }
 
+/* It was not started. */
+static void take_back(struct coordinator *co, struct topic *t)
+{
+    pthread_mutex_lock(&co->lock);
+
+    struct pipeline *p = t->pipeline;
+
+    t->pipeline = NULL;
+    pthread_mutex_unlock(&co->lock);
+    pipeline_free(p);
+}
+
 static bool start_pipeline(struct coordinator *co, struct topic *t,
                            const struct topic_definition *d, struct err *err)
 {
@@ -178,7 +190,10 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
         pthread_mutex_unlock(&co->lock);
         /* Before it starts, so that no change is read without its versions. */
         ok = node_route(co, d->name, ROUTE_MS, &from, err);
-        pipeline_start(p);
+        if (ok)
+            pipeline_start(p);
+        else
+            take_back(co, t);
     }
     server_access_unref(server);
     buf_free(&thing);

@@ -1,5 +1,8 @@
 """What cannot be followed stops its table with a reason and a way out, and never the others."""
+import os
+
 from servers import Failed, wait_until
+from world import PASSWORD
 
 
 def stopped(w, daemon, name):
@@ -62,4 +65,40 @@ def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
     w.equal(daemon, [f"{w.schema}.good"])
     daemon.build(f"{w.schema}.bad")
     w.sql("UPDATE bad SET a = a + 1", "UPDATE good SET a = 8")
+    w.equal(daemon)
+
+
+def test_a_password_file_that_is_away_while_a_build_ends_loses_no_change(w):
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "INSERT INTO good VALUES (1, 1), (2, 2)",
+          "CREATE TABLE other (id INT PRIMARY KEY, a INT)", "INSERT INTO other SELECT id + 10, a FROM good")
+    daemon = w.follow(w.definitions({"table": "good"}, {"table": "other"}))
+    daemon.command("index", "create", f"{w.schema}.other", "--rate", "1", "--no-wait")
+    wait_until("the build runs", lambda: w.table(daemon, "other")["build"])
+    os.unlink(os.path.join(daemon.folder, "source.password"))
+    daemon.command("index", "set", f"{w.schema}.other", "--rate", "0")
+    wait_until("the build ends", lambda: w.table(daemon, "other")["version"] == 2, 30)
+    wait_until("it says what is missing", lambda: "source.password" in daemon.log_tail(), 30)
+    w.sql("INSERT INTO good VALUES (3, 3)", "UPDATE other SET a = 7", "DELETE FROM good WHERE id = 1")
+    w.equal(daemon)
+    daemon.write("source.password", PASSWORD + "\n")
+    w.sql("INSERT INTO good VALUES (4, 4)", "UPDATE other SET a = 8")
+    w.equal(daemon)
+
+
+def test_a_topic_whose_versions_cannot_be_followed_waits_and_loses_no_change(w):
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "INSERT INTO good VALUES (1, 1), (2, 2)")
+    definitions = w.definitions({"table": "good"})
+    definitions["databases"][0] |= {"address": f"127.0.0.1:{w.db.port}", "user": "millrace",
+                                    "password_file": "own.password"}
+    daemon = w.millrace()
+    daemon.write("own.password", PASSWORD + "\n")
+    daemon.apply(definitions)
+    daemon.build(f"{w.schema}.good")
+    daemon.stop()
+    os.unlink(os.path.join(daemon.folder, "own.password"))
+    w.sql("INSERT INTO good VALUES (3, 3)")
+    daemon.start()
+    wait_until("it says what is missing", lambda: "own.password" in daemon.log_tail(), 30)
+    w.sql("DELETE FROM good WHERE id = 1")
+    daemon.write("own.password", PASSWORD + "\n")
     w.equal(daemon)

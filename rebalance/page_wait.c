@@ -30,12 +30,13 @@ static void lose(void *ctx)
     unref(w);
 }
 
-/* A refused document is a dead letter; one that was given up is read again. */
+/* A refused document is a dead letter, of a purged one the store has the key; one that was given
+ * up is read again. */
 static void on_done(void *ctx, enum outcome worst)
 {
     struct page_wait *w = ctx;
 
-    if (worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED) {
+    if (worst == OUTCOME_DEFERRED) {
         lose(w);
         return;
     }

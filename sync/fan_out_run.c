@@ -170,11 +170,14 @@ static void end_slice(struct slice *s, enum slice_state how)
     unref_slice(s);
 }
 
-/* Dead letters are durable; what was thrown away is still to be done. */
+enum slice_state fan_out_slice_end(enum outcome worst)
+{
+    return worst == OUTCOME_DEFERRED ? SLICE_UNDONE : SLICE_DONE;
+}
+
 static void on_done(void *ctx, enum outcome worst)
 {
-    end_slice(ctx,
-              worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? SLICE_UNDONE : SLICE_DONE);
+    end_slice(ctx, fan_out_slice_end(worst));
 }
 
 static void on_abandon(void *ctx)

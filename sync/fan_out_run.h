@@ -13,6 +13,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/delivery/ticket.h"
 #include "sync/document/resolver.h"
 
 #include <stdbool.h>
@@ -100,6 +101,8 @@ bool fan_out_run_submit(struct fan_out_run *r, struct target *t, const struct fa
 enum slice_state fan_out_run_slice(const struct fan_out_run *r);
 /* SLICE_DONE was seen: the cursor (borrowed) moves. */
 struct str fan_out_run_acknowledge(struct fan_out_run *r, int64_t now_ms);
+/* Dead letters and the keys of what was purged are durable; what was thrown away is to be done. */
+enum slice_state fan_out_slice_end(enum outcome worst);
 /* How many documents go next, when so many took so long. */
 size_t fan_out_slice_size(size_t n, int64_t took_ms);
 

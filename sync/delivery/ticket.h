@@ -27,9 +27,10 @@ enum outcome {
     OUTCOME_DELIVERED = 0,
     OUTCOME_SUPERSEDED, /* a newer version was in the engine */
     OUTCOME_FILTERED,   /* concerns no document */
-    OUTCOME_DEFERRED,   /* durably kept for later (change snapshot, stopped table) */
-    OUTCOME_PURGED,
-    OUTCOME_DEAD, /* dead letter */
+    OUTCOME_PURGED,     /* its key is in the store */
+    OUTCOME_DEAD,       /* dead letter */
+    /* Not done.  The log, a snapshot or whoever asked has it still, so nothing else may hide it. */
+    OUTCOME_DEFERRED,
     N_OUTCOMES,
 };
 

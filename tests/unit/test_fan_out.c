@@ -23,6 +23,15 @@ static void a_slice_changes_by_half_at_most_and_has_bounds(void **state)
     assert_int_equal(fan_out_slice_size(900, 1), 1000);
 }
 
+static void what_the_store_has_the_keys_of_is_not_read_again(void **state)
+{
+    (void)state;
+    assert_int_equal(fan_out_slice_end(OUTCOME_SUPERSEDED), SLICE_DONE);
+    assert_int_equal(fan_out_slice_end(OUTCOME_PURGED), SLICE_DONE);
+    assert_int_equal(fan_out_slice_end(OUTCOME_DEAD), SLICE_DONE);
+    assert_int_equal(fan_out_slice_end(OUTCOME_DEFERRED), SLICE_UNDONE);
+}
+
 /* ---- which jobs may be worked off ---- */
 
 /* The stream of `abroad` has come to 1000; no other one runs. */
@@ -102,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slice_is_as_large_as_what_is_acknowledged_in_its_time),
         cmocka_unit_test(a_slice_changes_by_half_at_most_and_has_bounds),
+        cmocka_unit_test(what_the_store_has_the_keys_of_is_not_read_again),
         cmocka_unit_test(a_run_of_another_source_goes_on_only_as_a_whole_after_a_restart),
         cmocka_unit_test(another_source_that_is_away_keeps_no_own_change_waiting),
         cmocka_unit_test(jobs_of_one_run_place_and_source_go_together),

@@ -26,6 +26,20 @@ static void a_ticket_leaves_under_the_worst_outcome(void **state)
     assert_int_equal(c.done[OUTCOME_DELIVERED] + c.done[OUTCOME_SUPERSEDED], 0);
 }
 
+/* What is not done is to be done, whatever became of the rest. */
+static void nothing_hides_that_something_is_not_done(void **state)
+{
+    (void)state;
+    for (unsigned other = 0; other < N_OUTCOMES; other++) {
+        struct ticket_counters c = {0};
+        struct ticket *t = ticket_new(NULL, 0, &c);
+
+        ticket_done(ticket_ref(t), OUTCOME_DEFERRED);
+        ticket_done(t, (enum outcome)other);
+        assert_int_equal(c.done[OUTCOME_DEFERRED], 1);
+    }
+}
+
 static void the_transaction_waits_for_the_last_reference(void **state)
 {
     struct checkpoint *cp = checkpoint_new();
@@ -141,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ticket_leaves_under_the_worst_outcome),
+        cmocka_unit_test(nothing_hides_that_something_is_not_done),
         cmocka_unit_test(the_transaction_waits_for_the_last_reference),
         cmocka_unit_test(an_abandoned_ticket_holds_the_checkpoint_back),
         cmocka_unit_test(the_callback_hears_the_worst_outcome_once),

@@ -25,6 +25,7 @@ static void handle_writes(struct delivery *d, struct write *w)
             document_table_fetch(s->table, next->hash);
         }
         w->next = NULL;
+        mark_move(d->mark, w);
         if (!draining_keeps(&d->draining, s, w))
             sender_accept(s, w);
         w = next;
@@ -45,11 +46,15 @@ static void drop_index(struct delivery *d, struct str index)
 
 static void change_settings(struct delivery *d, const struct delivery_settings *settings)
 {
-    if (settings->workers != d->sender->opt.workers)
-        draining_widen(&d->draining);
+    const bool same_workers = settings->workers == d->sender->opt.workers;
+
     budget_set_max(d->budget, delivery_submit_max(settings->bytes_max));
     sender_set(d->sender, settings);
     mark_set(d->mark, settings->workers, delivery_waits_above(&d->sender->opt));
+    if (same_workers)
+        return;
+    sender_move(d->sender);
+    draining_move(&d->draining, d->sender);
 }
 
 static void handle(struct delivery *d, const struct message *m)

@@ -60,7 +60,7 @@ struct document {
     uint8_t place;              /* the outlet's: which of its queues */
     bool forgotten;             /* LOADING for nobody: the result is thrown away */
     bool may_go;                /* the outlet's: it is counted as one that may be purged */
-    bool is_part;               /* the outlet's: of a bisection, in its parcel */
+    bool is_part;               /* the outlet's: of a bisection, in its parcel or taken from it */
     uint16_t attempts;          /* of `now`, that failed */
     uint8_t n_untold;           /* answers to what its stored version is that did not say it */
 };
@@ -98,7 +98,8 @@ void document_refuse(struct document *doc);
 
 /*
  * It waits, and its row can be read again by key instead.  What a build writes may not go: the
- * build counts its rows.
+ * build counts its rows.  Where a row's document lay before may: a read for that routing finds
+ * that it lies elsewhere, or is gone.
  */
 bool document_may_be_purged(const struct document *doc);
 /* It goes so: REFUSED. */

@@ -3,6 +3,7 @@
 #include "sync/delivery/draining.h"
 
 #include "sync/delivery/document_table.h"
+#include "sync/delivery/mark.h"
 #include "sync/delivery/outlet.h"
 #include "sync/delivery/sender.h"
 #include "sync/delivery/write.h"
@@ -54,9 +55,11 @@ void draining_cancel(struct draining *d, struct sender *s)
     say(d, s);
 }
 
-void draining_widen(struct draining *d)
+void draining_move(struct draining *d, const struct sender *s)
 {
     d->drain.partition = DRAIN_ALL;
+    for (struct write *w = d->first; w != NULL; w = w->next)
+        mark_move(s->mark, w);
 }
 
 static bool takes_nothing(struct outlet *o)

@@ -32,8 +32,8 @@ bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
 bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
                     int64_t timeout_ms) MUST_CHECK;
 void draining_cancel(struct draining *d, struct sender *s);
-/* The number of workers changes: a drain of one partition becomes one of all. */
-void draining_widen(struct draining *d);
+/* The number of workers has changed: a drain of one partition becomes one of all. */
+void draining_move(struct draining *d, const struct sender *s);
 /*
  * Look how far it is, say so to the sender, and at the end hand over what waited apart.  Other
  * than DRAIN_GOING once, when it has ended.

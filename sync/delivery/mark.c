@@ -22,7 +22,6 @@ struct mark {
     pthread_mutex_t lock;
     pthread_cond_t is_lower;
     unsigned workers;                /* atomic */
-    unsigned workers_max;            /* atomic: the most that there ever were */
     size_t high;                     /* atomic */
     size_t n_waiting;                /* atomic */
     bool closed;                     /* atomic */
@@ -40,7 +39,7 @@ struct mark *mark_new(unsigned workers, size_t high)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&m->is_lower, &attr);
     pthread_condattr_destroy(&attr);
-    m->workers = m->workers_max = workers;
+    m->workers = workers;
     m->high = high;
     return m;
 }
@@ -55,13 +54,16 @@ void mark_free(struct mark *m)
     free(m);
 }
 
+static uint16_t worker_of(const struct mark *m, const struct write *w)
+{
+    return (uint16_t)(w->hash % __atomic_load_n(&m->workers, __ATOMIC_RELAXED));
+}
+
 void mark_enter(struct mark *m, struct write *first, struct mark_turn *turn)
 {
-    const unsigned workers = __atomic_load_n(&m->workers, __ATOMIC_RELAXED);
-
     *turn = (struct mark_turn){0};
     for (struct write *w = first; w != NULL; w = w->next) {
-        w->worker = (uint16_t)(w->hash % workers);
+        w->worker = worker_of(m, w);
         turn->workers[w->worker / 64] |= UINT64_C(1) << w->worker % 64;
         __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
     }
@@ -121,6 +123,17 @@ void mark_leave(struct mark *m, unsigned worker)
         wake(m);
 }
 
+void mark_move(struct mark *m, struct write *w)
+{
+    const unsigned before = w->worker;
+
+    w->worker = worker_of(m, w);
+    if (w->aside || w->worker == before)
+        return;
+    __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
+    mark_leave(m, before);
+}
+
 size_t mark_count(const struct mark *m, unsigned worker)
 {
     return __atomic_load_n(&m->counts[worker], __ATOMIC_SEQ_CST);
@@ -131,16 +144,9 @@ size_t mark_waiting(const struct mark *m)
     return __atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST);
 }
 
-unsigned mark_workers(const struct mark *m)
-{
-    return __atomic_load_n(&m->workers_max, __ATOMIC_RELAXED);
-}
-
 void mark_set(struct mark *m, unsigned workers, size_t high)
 {
     assert(workers > 0 && workers <= MARK_WORKERS_MAX);
-    if (workers > mark_workers(m))
-        __atomic_store_n(&m->workers_max, workers, __ATOMIC_SEQ_CST);
     __atomic_store_n(&m->workers, workers, __ATOMIC_SEQ_CST);
     __atomic_store_n(&m->high, high, __ATOMIC_SEQ_CST);
     wake(m);

@@ -2,9 +2,10 @@
  * struct mark: how many writes each worker has, and the callers that wait for there to be fewer.
  *
  * A write counts from when it is handed over until it has ended, been abandoned, or joined
- * another, for the worker that it was handed to, also when their number changes.  Whoever hands
- * over so many that a worker has more than the mark waits, after that, until it has not: so a
- * worker has at most the mark and what each caller that waits handed over.  What cannot be read
+ * another, for the worker of its hash; when their number changes, whoever has it moves it.
+ * Whoever hands over so many that a worker has more than the mark waits, after that, until it has
+ * not, or what it handed over was moved: so while their number stays, a worker has at most the
+ * mark and what each caller that waits handed over.  What cannot be read
  * before the stream has come further does not count, as only who waits here may bring that about
  * (write_stand_aside()).
  *
@@ -41,14 +42,13 @@ void mark_enter(struct mark *m, struct write *first, struct mark_turn *turn);
  * set.  True: it had to wait.  Blocks.
  */
 bool mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop);
+/* It counts for the worker that it is of now, where it still counts. */
+void mark_move(struct mark *m, struct write *w);
 /* A write of the worker is no more. */
 void mark_leave(struct mark *m, unsigned worker);
 
 size_t mark_count(const struct mark *m, unsigned worker);
 size_t mark_waiting(const struct mark *m); /* callers */
-
-/* The highest worker that a write may be counted for, and one. */
-unsigned mark_workers(const struct mark *m);
 
 /* From now on. */
 void mark_set(struct mark *m, unsigned workers, size_t high);

@@ -147,6 +147,7 @@ void outlet_remove(struct outlet *o, struct document *doc)
 static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
 {
     outlet_remove(o, doc);
+    doc->is_part = false;
     if (doc->state != DOCUMENT_LOAD_WAIT) {
         assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
         enter_lane(o, doc, now_ms, first);
@@ -177,9 +178,7 @@ void outlet_resize(struct outlet *o, struct document *doc)
     const uint32_t before = doc->queued_bytes;
 
     if (doc->place != PLACE_NONE)
-        outlet_set_may_go(o, doc,
-                          document_may_be_purged(doc) &&
-                              (doc->place != PLACE_PARCEL || !doc->is_part));
+        outlet_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
     if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
         return;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
@@ -201,6 +200,7 @@ void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
 {
     assert(doc->place == PLACE_NONE);
     list_push_back(&p->docs, &doc->link);
+    doc->is_part = false;
     doc->place = PLACE_PARKED;
     outlet_set_may_go(o, doc, document_may_be_purged(doc));
     o->level.parked++;

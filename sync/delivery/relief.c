@@ -115,11 +115,8 @@ void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsig
 {
     const size_t over = is_off(r) ? 0 : too_many(r, worker);
 
-    if (over > 0 && worker < r->opt->workers)
+    if (over > 0)
         (void)purge_some(r, outlets, worker, over, now_ms);
-    /* What was handed to a worker that is no more lies in any lane. */
-    else if (over > 0)
-        (void)purge_some(r, outlets, OUTLET_ANY, over, now_ms);
 }
 
 /* Some room at once, so that not each change that comes needs a purge of its own. */
@@ -135,7 +132,7 @@ static void relieve_bytes(struct relief *r, const struct relief_outlets *outlets
 void relief_turn(struct relief *r, const struct relief_outlets *outlets, size_t bytes_over,
                  int64_t now_ms)
 {
-    for (unsigned i = 0; i < mark_workers(r->mark); i++)
+    for (unsigned i = 0; i < r->opt->workers; i++)
         relief_worker(r, outlets, i, now_ms);
     if (!is_off(r) && bytes_over > 0)
         relieve_bytes(r, outlets, bytes_over, now_ms);

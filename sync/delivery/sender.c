@@ -136,6 +136,20 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     return s;
 }
 
+/* What is REFUSED is on its way to the store: that makes no room in another lane. */
+void sender_move(struct sender *s)
+{
+    struct document_cursor at = {0};
+    struct document *doc;
+
+    while ((doc = document_table_next(s->table, &at)) != NULL) {
+        if (doc->state != DOCUMENT_REFUSED)
+            mark_move(s->mark, doc->now);
+        if (doc->later != NULL)
+            mark_move(s->mark, doc->later);
+    }
+}
+
 void sender_set(struct sender *s, const struct delivery_settings *settings)
 {
     delivery_settings_put(settings, &s->opt);

@@ -78,6 +78,8 @@ void sender_free(struct sender *s);
 
 /* Other settings from now on. */
 void sender_set(struct sender *s, const struct delivery_settings *settings);
+/* The mark has other workers now: what is here counts for them. */
+void sender_move(struct sender *s);
 
 /* Take over a write that was submitted. */
 void sender_accept(struct sender *s, struct write *w);

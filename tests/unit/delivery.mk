@@ -1,5 +1,5 @@
 # Unit tests of this room.
-EXTRA_DIST += %D%/game.h %D%/outlet_model.h %D%/writes.h
+EXTRA_DIST += %D%/game.h %D%/outlet_model.h %D%/relief_model.h %D%/writes.h
 unit_tests += \
 	%D%/test_budget \
 	%D%/test_bulk \

@@ -1,16 +1,13 @@
 #include "config.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/game.h"
 
-#include "src/base/random.h"
 #include "src/base/thread.h"
 #include "sync/delivery/mark.h"
 #include "sync/delivery/write.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define WORKERS 4
 
@@ -136,23 +133,175 @@ static void closing_a_stop_and_a_higher_mark_let_callers_go(void **state)
     stop_fini(&stop);
 }
 
-static void what_was_handed_to_a_worker_counts_for_it_when_their_number_changes(void **state)
+static void what_is_moved_counts_for_the_worker_that_it_is_of_now(void **state)
 {
     struct mark *m = mark_new(WORKERS, 1);
-    struct write w = {.hash = 3}, v = {.hash = 3};
+    struct write w = {.hash = 3}, v = {.hash = 3}, aside = {.hash = 3, .aside = true};
     struct mark_turn turn;
 
     (void)state;
     mark_enter(m, &w, &turn);
     mark_set(m, 2, 1);
     mark_enter(m, &v, &turn);
-    assert_int_equal(w.worker, 3);
-    assert_int_equal(v.worker, 1);
-    mark_leave(m, w.worker);
+    assert_int_equal(mark_count(m, 3), 1);
+    mark_move(m, &w);
+    mark_move(m, &v);
+    mark_move(m, &aside);
     assert_int_equal(mark_count(m, 3), 0);
+    assert_int_equal(mark_count(m, 1), 2);
+    mark_leave(m, w.worker);
     assert_int_equal(mark_count(m, 1), 1);
-    assert_int_equal(mark_workers(m), WORKERS);
     mark_free(m);
+}
+
+/* ---- at random, beside a plain count ---- */
+
+#define STEPS       300
+#define WORKERS_MAX 8
+#define WRITES_MAX  200
+#define TURNS_MAX   6
+
+struct world {
+    struct random random;
+    struct mark *mark;
+    struct stop stop; /* set: who would wait goes on */
+    unsigned workers;
+    size_t high;
+    struct write writes[WRITES_MAX]; /* that there are */
+    size_t n;
+    struct mark_turn turns[TURNS_MAX]; /* the last of them */
+    bool of[TURNS_MAX][WORKERS_MAX];
+    size_t n_turns;
+};
+
+static size_t below(struct world *w, size_t n)
+{
+    return random_below(&w->random, n);
+}
+
+static size_t should_count(const struct world *w, unsigned worker)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        n += !w->writes[i].aside && w->writes[i].worker == worker;
+    return n;
+}
+
+static void hand_over(struct world *w)
+{
+    const size_t n = 1 + below(w, 5), turn = w->n_turns % TURNS_MAX;
+    struct write *first = &w->writes[w->n];
+
+    if (w->n + n > WRITES_MAX)
+        return;
+    w->n_turns++;
+    for (size_t i = 0; i < n; i++)
+        first[i] = (struct write){.hash = random_next(&w->random),
+                                  .next = i + 1 < n ? &first[i + 1] : NULL};
+    mark_enter(w->mark, first, &w->turns[turn]);
+    w->n += n;
+    memset(w->of[turn], 0, sizeof(w->of[turn]));
+    for (size_t i = 0; i < n; i++) {
+        must(first[i].worker == first[i].hash % w->workers);
+        first[i].next = NULL;
+        w->of[turn][first[i].worker] = true;
+    }
+    game_say("%zu are handed over", n);
+}
+
+static void leave(struct world *w)
+{
+    if (w->n == 0)
+        return;
+
+    struct write *x = &w->writes[below(w, w->n)];
+
+    game_say("one of %u is no more", x->worker);
+    if (!x->aside)
+        mark_leave(w->mark, x->worker);
+    *x = w->writes[--w->n];
+}
+
+static void stand_aside(struct world *w)
+{
+    if (w->n == 0)
+        return;
+
+    struct write *x = &w->writes[below(w, w->n)];
+
+    if (!x->aside)
+        mark_leave(w->mark, x->worker);
+    x->aside = true;
+}
+
+static void change(struct world *w)
+{
+    w->workers = 1 + (unsigned)below(w, WORKERS_MAX);
+    w->high = below(w, 12);
+    game_say("%u workers, %zu each", w->workers, w->high);
+    mark_set(w->mark, w->workers, w->high);
+    for (size_t i = 0; i < w->n; i++)
+        mark_move(w->mark, &w->writes[i]);
+    for (size_t i = 0; i < w->n; i++)
+        must(w->writes[i].worker == w->writes[i].hash % w->workers);
+}
+
+/* Whoever has something to wait for would wait, and nobody else. */
+static void check(struct world *w)
+{
+    const size_t n = w->n_turns < TURNS_MAX ? w->n_turns : TURNS_MAX;
+
+    for (unsigned i = 0; i < WORKERS_MAX; i++)
+        must(mark_count(w->mark, i) == should_count(w, i));
+    for (size_t i = 0; i < n; i++) {
+        bool is_above = false;
+
+        for (unsigned k = 0; k < WORKERS_MAX; k++)
+            is_above = is_above || (w->of[i][k] && should_count(w, k) > w->high);
+        must(mark_wait(w->mark, &w->turns[i], &w->stop) == is_above);
+    }
+    must(mark_waiting(w->mark) == 0);
+}
+
+static void step(struct world *w)
+{
+    const size_t what = below(w, 100);
+
+    if (what < 40)
+        hand_over(w);
+    else if (what < 90)
+        leave(w);
+    else if (what < 96)
+        stand_aside(w);
+    else
+        change(w);
+    check(w);
+}
+
+static void play(struct game *g)
+{
+    struct world w = {0};
+
+    random_init(&w.random, g->seed);
+    stop_init(&w.stop);
+    stop_set(&w.stop);
+    w.workers = 1 + (unsigned)below(&w, WORKERS_MAX);
+    w.high = below(&w, 12);
+    w.mark = mark_new(w.workers, w.high);
+    while (game_next(g, &w.random))
+        step(&w);
+    while (w.n > 0)
+        leave(&w);
+    check(&w);
+    mark_free(w.mark);
+    stop_fini(&w.stop);
+}
+
+static void whatever_happens_each_worker_counts_what_it_has(void **state)
+{
+    (void)state;
+    games_play(play, STEPS);
 }
 
 /* ---- many callers, one that ends their writes ---- */
@@ -233,7 +382,8 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_a_worker_that_got_nothing),
         cmocka_unit_test(all_who_wait_go_on_together),
         cmocka_unit_test(closing_a_stop_and_a_higher_mark_let_callers_go),
-        cmocka_unit_test(what_was_handed_to_a_worker_counts_for_it_when_their_number_changes),
+        cmocka_unit_test(what_is_moved_counts_for_the_worker_that_it_is_of_now),
+        cmocka_unit_test(whatever_happens_each_worker_counts_what_it_has),
         cmocka_unit_test(no_worker_has_more_than_the_mark_and_what_those_who_wait_brought),
     };
     return cmocka_run_group_tests_name("mark", tests, NULL, NULL);

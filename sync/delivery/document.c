@@ -207,7 +207,9 @@ bool document_may_be_purged(const struct document *doc)
     if (doc->state != DOCUMENT_LOAD_WAIT && doc->state != DOCUMENT_READY &&
         doc->state != DOCUMENT_UNKNOWN)
         return false;
-    return !w->strict && !w->unfit && w->key_len > 0 && w->routing_len <= WRITE_ID_MAX;
+    if (w->strict && w->op != DOC_DELETE)
+        return false;
+    return !w->unfit && w->key_len > 0 && w->routing_len <= WRITE_ID_MAX;
 }
 
 void document_purge(struct document *doc)

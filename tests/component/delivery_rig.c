@@ -83,6 +83,7 @@ static bool on_purged(void *ctx, const struct purged_note *notes, size_t n, stru
 
         assert_true(r->n_purged < RIG_PURGED_MAX && notes[i].key.len > 0);
         keep(name, sizeof(name), notes[i].id);
+        keep(r->purged_at[r->n_purged], sizeof(r->purged_at[0]), notes[i].routing);
         r->purged[r->n_purged++] = (int)strtol(name, NULL, 10);
         r->n_unanswered += notes[i].unanswered;
     }
@@ -426,7 +427,12 @@ void rig_repair(struct rig *r, uint64_t version)
     const size_t n = purged(r);
 
     for (size_t i = 0; i < n; i++)
-        rig_refresh_fresh(r, r->purged[i], version);
+        submit(r, r->purged[i],
+               &(struct doc_write){.op = DOC_REFRESH,
+                                   .version = version,
+                                   .fresh = true,
+                                   .routing = str_from(r->purged_at[i])},
+               NULL);
     pthread_mutex_lock(&r->lock);
     r->n_purged = 0;
     pthread_mutex_unlock(&r->lock);

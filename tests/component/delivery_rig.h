@@ -45,6 +45,7 @@ struct rig {
     size_t n_loads, n_area_loads, n_dead, n_cleared;
     unsigned purge_fails;
     int purged[RIG_PURGED_MAX]; /* ids, in the order in which they were stored */
+    char purged_at[RIG_PURGED_MAX][8]; /* their routings */
     size_t n_purged, n_unanswered;
     uint64_t n_purges_told;
     uint64_t done_when_purged; /* tickets, when the last of them were stored */

@@ -284,6 +284,30 @@ static void what_a_build_writes_is_not_purged(void **state)
         assert_true(r->purged[i] == 0 || r->purged[i] >= 10);
 }
 
+static void where_documents_lay_is_purged_too_and_left_when_it_is_asked_for_again(void **state)
+{
+    struct rig *r = *state;
+    const struct delivery_options opt = one_worker(PURGE_INDEX, 4);
+
+    rig_start(r, &opt);
+    for (int id = 1; id <= 4; id++) {
+        rig_set_row(r, id, "now");
+        rig_set_place(r, id, "new");
+    }
+    hold(r);
+    for (int id = 1; id <= 3; id++)
+        rig_leave(r, id, 20, "old");
+    rig_wait_queued(r, 4);
+    rig_leave(r, 4, 20, "old");
+    rig_wait_purged(r, 4);
+    heal(r);
+    rig_wait_held(r, false);
+    rig_repair(r, 200);
+    rig_wait_done(r);
+    for (int id = 1; id <= 3; id++)
+        rig_check(r, id, 200, "now");
+}
+
 static void what_has_no_answer_is_purged_as_such(void **state)
 {
     struct rig *r = *state;
@@ -395,6 +419,7 @@ int main(void)
         RIG_TEST(callers_that_waited_before_the_index_was_held_go_on),
         cmocka_unit_test(what_is_purged_is_done_only_when_its_key_is_stored),
         RIG_TEST(what_a_build_writes_is_not_purged),
+        RIG_TEST(where_documents_lay_is_purged_too_and_left_when_it_is_asked_for_again),
         RIG_TEST(what_has_no_answer_is_purged_as_such),
         RIG_TEST(too_many_bytes_are_purged_as_too_many_changes_are),
         RIG_TEST(what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed),

@@ -599,11 +599,26 @@ static void bytes_come_back_exactly(void **state)
     assert_int_equal(done(f, OUTCOME_DELIVERED), 0);
 }
 
+static void what_a_build_writes_is_not_purged_and_what_leaves_a_place_is(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive_fill(f, 10, "{}");
+    assert_false(document_may_be_purged(f->doc));
+    arrive(f, DOC_DELETE, 20, "");
+    assert_true(document_may_be_purged(f->doc));
+    f->doc->now->strict = true;
+    assert_true(document_may_be_purged(f->doc));
+    f->doc->now->key_len = 0; /* of a build: a row that was deleted meanwhile */
+    assert_false(document_may_be_purged(f->doc));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(what_a_build_writes_is_not_purged_and_what_leaves_a_place_is),
         CASE(a_write_is_ready_at_once),
         CASE(of_two_waiting_writes_the_newer_stands_for_both),
         CASE(of_two_writes_at_one_version_the_later_stands),

@@ -11,24 +11,19 @@
  *
  * At the end the engine equals the database, every ticket has ended once, every byte came back.
  *
- * MILLRACE_STEPS plays longer; MILLRACE_SEED begins with another game.  A game that fails names
- * its seed, and with MILLRACE_STEPS=1 it is played alone.  Games are short, so what fails is.
+ * tests/unit/game.h plays it, makes what fails shorter, and says how to play it again.
  */
 #include "config.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/game.h"
 #include "tests/unit/writes.h"
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/base/random.h"
 #include "sync/delivery/document_table.h"
 #include "tests/fakes/fake_engine.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#define STEPS       500
 #define ROWS        3
 #define GAP         18
 #define ZOMBIES_MAX 40
@@ -146,6 +141,8 @@ static void raise_zombie(struct world *w)
 
     const size_t i = below(w, w->n_zombies);
 
+    game_say("a late copy of %u, version %" PRIu64 ", is applied", w->zombies[i].row,
+             w->zombies[i].op.version);
     apply(w, w->zombies[i].row, &w->zombies[i].op, &current);
     w->zombies[i] = w->zombies[--w->n_zombies];
 }
@@ -157,7 +154,7 @@ static void check_engine(struct world *w)
         uint64_t version, state;
 
         if (stored(w, row, &version, &state))
-            assert_true(state >= state_at(&w->rows[row], version));
+            must(state >= state_at(&w->rows[row], version));
     }
 }
 
@@ -173,8 +170,8 @@ static void on_done(void *ctx, enum outcome how)
     w->n_ended++;
     if (how == OUTCOME_DELIVERED || how == OUTCOME_SUPERSEDED) {
         if (stored(w, a->row, &version, &state)) {
-            assert_true(version >= a->version);
-            assert_true(state >= state_at(r, a->version));
+            must(version >= a->version);
+            must(state >= state_at(r, a->version));
         } else {
             /* Deleted by something at or beyond the change: then the row was gone at some time
              * since. */
@@ -182,7 +179,7 @@ static void on_done(void *ctx, enum outcome how)
 
             for (size_t i = 0; i < r->n; i++)
                 was_gone |= r->changes[i].pos >= a->version && !r->changes[i].exists;
-            assert_true(was_gone);
+            must(was_gone);
         }
     }
     free(a);
@@ -218,6 +215,8 @@ static void arrive(struct world *w, unsigned row, struct doc_write in, uint64_t 
     in.id = in.key = id_of(row);
     in.body = str_from(body); /* where it was read, which is what the engine is told to hold */
     w->n_tickets++;
+    game_say("%s of %u at %" PRIu64 "%s", in.op == DOC_REFRESH ? "refresh" : "write", row,
+             in.version, in.strict ? ", of a build" : "");
 
     struct write *write = write_new(&in);
 
@@ -299,6 +298,7 @@ static void finish_read(struct world *w, unsigned row)
     uint64_t stamp = at_least, read_at;
     char body[32];
 
+    game_say("%u is read, %s", row, doc->forgotten ? "for nobody" : "or not");
     if (doc->forgotten) {
         end(w, row, OUTCOME_DEFERRED);
         return;
@@ -344,11 +344,12 @@ static void send(struct world *w, unsigned row)
     if (!op->is_delete)
         op->content = content_of(now);
     if (before.is_lost) {
-        assert_int_equal(doc->state, DOCUMENT_UNKNOWN);
-        assert_true(op->version == before.version && op->is_delete == before.is_delete);
-        assert_true(op->content == before.content && op->strict == before.strict);
+        must(doc->state == DOCUMENT_UNKNOWN);
+        must(op->version == before.version && op->is_delete == before.is_delete);
+        must(op->content == before.content && op->strict == before.strict);
     }
     op->is_lost = before.is_lost;
+    game_say("%u is sent at %" PRIu64, row, op->version);
     document_take(doc);
 }
 
@@ -375,6 +376,7 @@ static void lose(struct world *w, unsigned row)
         w->zombies[w->n_zombies].row = row;
         w->zombies[w->n_zombies++].op = w->sent[row];
     }
+    game_say("the answer to %u is lost", row);
     w->sent[row].is_lost = true;
     document_lost_answer(w->docs[row]);
 }
@@ -383,6 +385,7 @@ static void answer(struct world *w, unsigned row)
 {
     uint64_t current = 0;
 
+    game_say("%u is answered, or not", row);
     if (!w->calm && chance(w, 20)) {
         lose(w, row);
     } else if (!w->calm && chance(w, 15)) {
@@ -419,6 +422,7 @@ static void forget(struct world *w)
 
     if (doc == NULL || doc->state == DOCUMENT_REFUSED)
         return;
+    game_say("%u is forgotten", row);
     if (!document_forget(doc, OUTCOME_DEFERRED, &w->ends)) {
         w->sent[row].is_lost = false;
         left(w, row);
@@ -451,7 +455,7 @@ static void calm_down(struct world *w)
 {
     w->calm = true;
     for (unsigned i = 0; document_table_count(w->table) > 0; i++) {
-        assert_true(i < 10000);
+        must(i < 10000);
         if (chance(w, 20))
             raise_zombie(w);
         go_on(w, (unsigned)below(w, ROWS));
@@ -463,8 +467,8 @@ static void calm_down(struct world *w)
 
 static void check_end(struct world *w)
 {
-    assert_int_equal(w->n_ended, w->n_tickets);
-    assert_int_equal(w->ends.freed, w->taken + w->ends.taken);
+    must(w->n_ended == w->n_tickets);
+    must(w->ends.freed == w->taken + w->ends.taken);
     for (unsigned row = 0; row < ROWS; row++) {
         const struct row *r = &w->rows[row];
         uint64_t version, state;
@@ -472,22 +476,23 @@ static void check_end(struct world *w)
         if (r->n == 0 || r->forgotten_to >= r->changes[r->n - 1].pos)
             continue;
         stored(w, row, &version, &state);
-        assert_true(state == state_at(r, w->pos));
+        must(state == state_at(r, w->pos));
     }
 }
 
-static void play(uint64_t seed, unsigned steps)
+static void play(struct game *g)
 {
     struct world w = {.engine = fake_engine_new(),
                       .table = document_table_new(),
                       .target = a_target("x"),
                       .pos = 1};
 
-    random_init(&w.random, seed);
+    random_init(&w.random, g->seed);
     fake_engine_create(w.engine, STR("x"));
     fake_engine_set_gc_deletes(w.engine, INT64_MAX);
-    for (unsigned i = 0; i < steps; i++)
+    while (game_next(g, &w.random))
         step(&w);
+    random_init(&w.random, g->seed);
     calm_down(&w);
     check_end(&w);
     for (unsigned row = 0; row < ROWS; row++)
@@ -497,42 +502,17 @@ static void play(uint64_t seed, unsigned steps)
     target_unref(w.target);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
-static uint64_t last_seed;
-
 static void whatever_happens_the_engine_ends_equal_to_the_database(void **state)
 {
-    const uint64_t seed = number_from("MILLRACE_SEED", 20240607);
-    const uint64_t steps = number_from("MILLRACE_STEPS", 400000);
-    uint64_t done = 0;
-
     (void)state;
-    for (last_seed = seed; done < steps; last_seed++) {
-        const unsigned n = 5 + (unsigned)(last_seed * last_seed % 500);
-
-        play(last_seed, n);
-        done += n;
-    }
-}
-
-static int print_seed(void **state)
-{
-    (void)state;
-    fprintf(stderr, "# last game: MILLRACE_SEED=%llu\n", (unsigned long long)last_seed);
-    return 0;
+    games_play(play, STEPS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(whatever_happens_the_engine_ends_equal_to_the_database,
-                                  print_seed),
+        cmocka_unit_test(whatever_happens_the_engine_ends_equal_to_the_database),
     };
+
     return cmocka_run_group_tests_name("document_model", tests, NULL, NULL);
 }

@@ -9,20 +9,13 @@
  *  - workers that the drain is not of are never kept from sending,
  *  - one drain goes at a time, and it ends for the reason that it says, in time.
  *
- * MILLRACE_STEPS plays longer; MILLRACE_SEED begins with another game.  A game that fails names
- * its seed, and with MILLRACE_STEPS=1 it is played alone.  Games are short, so what fails is.
+ * tests/unit/game.h plays it, makes what fails shorter, and says how to play it again.
  */
 #include "config.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/game.h"
 
-#include "src/base/random.h"
 #include "sync/delivery/drain.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- examples ---- */
 
@@ -129,6 +122,7 @@ static void every_end_has_a_name_of_its_own(void **state)
 
 /* ---- the model ---- */
 
+#define STEPS   500
 #define WORKERS 3
 #define INDEXES 2
 #define ROOM    64
@@ -169,7 +163,7 @@ static uint64_t below(struct world *w, uint64_t n)
 
 static void push(struct row *r, struct change c)
 {
-    assert_true(r->n < ROOM);
+    must(r->n < ROOM);
     r->changes[r->n++] = c;
 }
 
@@ -187,6 +181,8 @@ static void arrive(struct world *w)
     if (x->queue.n + x->aux.n + x->flight.n >= ROOM / 2)
         return;
     x->n_came++;
+    game_say("%u comes to %u%s", w->numbers + 1, at,
+             drain_covers(&w->drain, at) ? ", apart" : "");
     push(drain_covers(&w->drain, at) ? &x->aux : &x->queue,
          (struct change){++w->numbers, (unsigned)below(w, INDEXES), x->n_drains});
 }
@@ -199,7 +195,7 @@ static void send(struct world *w)
     const bool is_of = w->drain.partition == DRAIN_ALL || w->drain.partition == at;
 
     if (drain_withholds(&w->drain, at)) {
-        assert_true(is_of && drain_is_on(&w->drain));
+        must(is_of && drain_is_on(&w->drain));
         return;
     }
     for (size_t i = 0; i < x->queue.n; i++) {
@@ -207,9 +203,10 @@ static void send(struct world *w)
 
         if (w->blown[c.index])
             continue;
-        assert_true(c.number > x->last_sent[c.index]);
-        assert_true(c.before_drain <= x->n_ended);
+        must(c.number > x->last_sent[c.index]);
+        must(c.before_drain <= x->n_ended);
         x->last_sent[c.index] = c.number;
+        game_say("%u sends %u", at, c.number);
         take(&x->queue, i);
         push(&x->flight, c);
         return;
@@ -222,6 +219,7 @@ static void answer(struct world *w)
 
     if (x->flight.n == 0)
         return;
+    game_say("an answer to %zu", (size_t)(x - w->workers));
     take(&x->flight, below(w, x->flight.n));
     x->n_done++;
 }
@@ -232,9 +230,11 @@ static void begin(struct world *w)
     const int64_t timeout_ms = (int64_t)below(w, 60), cancel_ms = (int64_t)below(w, 20);
     const bool was_on = drain_is_on(&w->drain);
 
-    assert_true(drain_begin(&w->drain, partition, w->now_ms, timeout_ms, cancel_ms) == !was_on);
+    must(drain_begin(&w->drain, partition, w->now_ms, timeout_ms, cancel_ms) == !was_on);
     if (was_on)
         return;
+    game_say("a drain of %u begins, for %lld and %lld ms", partition, (long long)timeout_ms,
+             (long long)cancel_ms);
     w->began_ms = w->now_ms;
     w->timeout_ms = timeout_ms;
     w->cancel_ms = cancel_ms;
@@ -267,16 +267,16 @@ static void check_end(const struct world *w, const struct drain_left *left, enum
     const int64_t took_ms = w->now_ms - w->began_ms;
 
     if (end == DRAIN_DONE)
-        assert_int_equal(left->n, 0);
+        must(left->n == 0);
     if (end == DRAIN_BLOCKED)
-        assert_true(w->was_blocked && left->n > 0);
+        must(w->was_blocked && left->n > 0);
     if (end == DRAIN_TIMED_OUT)
-        assert_true(took_ms >= w->timeout_ms && left->n_in_flight == 0 && !w->is_cancelled && !w->was_blocked);
+        must(took_ms >= w->timeout_ms && left->n_in_flight == 0 && !w->is_cancelled && !w->was_blocked);
     if (end == DRAIN_CANCEL_TIMED_OUT)
-        assert_true(took_ms >= w->cancel_ms && left->n_in_flight > 0);
+        must(took_ms >= w->cancel_ms && left->n_in_flight > 0);
     if (end == DRAIN_STOPPED)
-        assert_true(w->is_cancelled && left->n_in_flight == 0);
-    assert_int_not_equal(end, DRAIN_IN_PROGRESS);
+        must(w->is_cancelled && left->n_in_flight == 0);
+    must(end != DRAIN_IN_PROGRESS);
 }
 
 /* What waited apart follows what is queued. */
@@ -306,12 +306,13 @@ static enum drain_end look_around(struct world *w)
     const enum drain_end end = drain_look(&w->drain, &left, w->now_ms);
 
     if (!was_on)
-        assert_int_equal(end, DRAIN_GOING);
+        must(end == DRAIN_GOING);
     else if (end == DRAIN_GOING)
-        assert_true(w->now_ms < drain_due_ms(&w->drain));
+        must(w->now_ms < drain_due_ms(&w->drain));
     if (end == DRAIN_GOING)
         return end;
-    assert_false(drain_is_on(&w->drain));
+    game_say("the drain is %s", drain_end_word(end));
+    must(!drain_is_on(&w->drain));
     check_end(w, &left, end);
     follow(w, partition);
     return end;
@@ -322,10 +323,25 @@ static void check_account(const struct world *w)
     for (unsigned at = 0; at < WORKERS; at++) {
         const struct worker *x = &w->workers[at];
 
-        assert_int_equal(x->n_came, x->n_done + x->queue.n + x->aux.n + x->flight.n);
+        must(x->n_came == x->n_done + x->queue.n + x->aux.n + x->flight.n);
         if (!drain_covers(&w->drain, at))
-            assert_int_equal(x->aux.n, 0);
+            must(x->aux.n == 0);
     }
+}
+
+static void blow(struct world *w)
+{
+    const size_t index = below(w, INDEXES);
+
+    w->blown[index] = below(w, 3) == 0;
+    game_say("index %zu takes %s", index, w->blown[index] ? "nothing" : "changes");
+}
+
+static void cancel(struct world *w)
+{
+    game_say("cancelled");
+    w->is_cancelled = w->is_cancelled || w->drain.state == DRAIN_STATE_GOING;
+    drain_cancel(&w->drain, w->now_ms);
 }
 
 static enum drain_end step(struct world *w)
@@ -342,11 +358,9 @@ static enum drain_end step(struct world *w)
     else if (what < 88)
         begin(w);
     else if (what < 93)
-        w->blown[below(w, INDEXES)] = below(w, 3) == 0;
-    else if (what == 93 && drain_is_on(&w->drain)) {
-        w->is_cancelled = w->is_cancelled || w->drain.state == DRAIN_STATE_GOING;
-        drain_cancel(&w->drain, w->now_ms);
-    }
+        blow(w);
+    else if (what == 93 && drain_is_on(&w->drain))
+        cancel(w);
 
     const enum drain_end end = look_around(w);
 
@@ -363,52 +377,32 @@ static void calm_down(struct world *w)
         answer(w);
         look_around(w);
     }
-    assert_false(drain_is_on(&w->drain));
+    must(!drain_is_on(&w->drain));
     for (unsigned at = 0; at < WORKERS; at++)
-        assert_int_equal(w->workers[at].n_done, w->workers[at].n_came);
+        must(w->workers[at].n_done == w->workers[at].n_came);
 }
 
-static void play(uint64_t seed, unsigned steps, uint64_t ends[N_DRAIN_ENDS])
+/* How often drains ended, over all games. */
+static uint64_t ends[N_DRAIN_ENDS];
+
+static void play(struct game *g)
 {
     struct world w = {0};
 
-    random_init(&w.random, seed);
-    for (unsigned i = 0; i < steps; i++)
+    random_init(&w.random, g->seed);
+    while (game_next(g, &w.random))
         ends[step(&w)]++;
+    random_init(&w.random, g->seed);
     calm_down(&w);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
-static uint64_t last_seed;
-
 static void whatever_happens_a_drain_ends_as_it_says_and_keeps_the_order(void **state)
 {
-    const uint64_t seed = number_from("MILLRACE_SEED", 20240607);
-    const uint64_t steps = number_from("MILLRACE_STEPS", 1000000);
-    uint64_t ends[N_DRAIN_ENDS] = {0}, done = 0;
-
     (void)state;
-    for (last_seed = seed; done < steps; last_seed++) {
-        const unsigned n = 5 + (unsigned)(last_seed * last_seed % 500);
-
-        play(last_seed, n, ends);
-        done += n;
-    }
-    for (int end = DRAIN_DONE; steps >= 100000 && end < N_DRAIN_ENDS; end++)
+    games_play(play, STEPS);
+    /* In one game not every end can be met. */
+    for (int end = DRAIN_DONE; ends[DRAIN_GOING] > GAME_STEPS / 2 && end < N_DRAIN_ENDS; end++)
         assert_true(end == DRAIN_IN_PROGRESS || ends[end] > 0);
-}
-
-static int print_seed(void **state)
-{
-    (void)state;
-    fprintf(stderr, "# last game: MILLRACE_SEED=%llu\n", (unsigned long long)last_seed);
-    return 0;
 }
 
 int main(void)
@@ -424,8 +418,7 @@ int main(void)
         cmocka_unit_test(what_is_not_answered_is_given_up_after_the_cancel_timeout),
         cmocka_unit_test(a_cancelled_drain_ends_as_stopped),
         cmocka_unit_test(every_end_has_a_name_of_its_own),
-        cmocka_unit_test_teardown(
-            whatever_happens_a_drain_ends_as_it_says_and_keeps_the_order, print_seed),
+        cmocka_unit_test(whatever_happens_a_drain_ends_as_it_says_and_keeps_the_order),
     };
     return cmocka_run_group_tests_name("drain", tests, NULL, NULL);
 }

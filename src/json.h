@@ -130,6 +130,8 @@ void json_unescape(struct buf *out, struct str raw);
 bool json_string_equal(struct str raw, struct str plain);
 
 bool json_valid(struct str text, struct err *err) MUST_CHECK;
+/* Of an array, up to a fault; 0: of none. */
+size_t json_count_elements(struct str text);
 /* Append text without the white space between its parts.  False: not valid, nothing appended. */
 bool json_compact(struct buf *out, struct str text) MUST_CHECK;
 

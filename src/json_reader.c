@@ -475,3 +475,15 @@ bool json_valid(struct str text, struct err *err)
     json_reader_init(&r, text);
     return json_reader_finish(&r, err);
 }
+
+size_t json_count_elements(struct str text)
+{
+    struct json_reader r;
+    size_t n = 0;
+
+    json_reader_init(&r, text);
+    if (json_peek(&r) == JSON_ARRAY && json_enter_array(&r))
+        while (json_next_element(&r) && json_skip(&r))
+            n++;
+    return n;
+}

@@ -183,18 +183,6 @@ bool search_count_others(struct search *s, struct str index, const struct str *i
 #define SHARDS_MAX  1024 /* as many as engines allow an index */
 #define ROUTINGS_MAX 100000
 
-static size_t count_elements(struct str array)
-{
-    struct json_reader r;
-    size_t n = 0;
-
-    json_reader_init(&r, array);
-    if (json_enter_array(&r))
-        while (json_next_element(&r) && json_skip(&r))
-            n++;
-    return n;
-}
-
 /* The shard that a routing leads to, and of how many; routing empty: the first one. */
 static bool ask_shard(struct search *s, struct str index, struct str routing, uint64_t *shard,
                       size_t *n, struct err *err)
@@ -212,7 +200,7 @@ static bool ask_shard(struct search *s, struct str index, struct str routing, ui
                !json_find_u64(list, "/0/0/shard", shard)))
         ok = fail_unreadable(err, "_search_shards");
     if (ok)
-        *n = count_elements(list);
+        *n = json_count_elements(list);
     buf_free(&answer);
     buf_free(&call);
     return ok;

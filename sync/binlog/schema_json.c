@@ -138,23 +138,11 @@ static void read_column(struct json_reader *r, struct arena *a, struct column *c
     (void)json_leave(r);
 }
 
-static size_t count_elements(struct str array)
-{
-    struct json_reader r;
-    size_t n = 0;
-
-    json_reader_init(&r, array);
-    if (json_enter_array(&r))
-        while (json_next_element(&r) && json_skip(&r))
-            n++;
-    return n;
-}
-
 static bool read_columns(struct schema *s, struct str json)
 {
     struct json_reader r;
 
-    s->n_columns = count_elements(json);
+    s->n_columns = json_count_elements(json);
     s->columns = arena_alloc(s->arena, s->n_columns + 1, sizeof(*s->columns));
     json_reader_init(&r, json);
     if (json_enter_array(&r))
@@ -166,7 +154,7 @@ static bool read_columns(struct schema *s, struct str json)
 static bool read_key(struct schema *s, struct str json)
 {
     struct json_reader r;
-    const size_t n = count_elements(json);
+    const size_t n = json_count_elements(json);
 
     s->key = arena_alloc(s->arena, n + 1, sizeof(*s->key));
     json_reader_init(&r, json);

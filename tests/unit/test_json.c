@@ -336,6 +336,19 @@ static void what_is_written_can_be_read(void **state)
     buf_free(&back);
 }
 
+static void elements_of_an_array_are_counted(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t n;
+    } cases[] = {{"[]", 0},  {" [ ] ", 0}, {"[1]", 1}, {"[[1,2],{\"a\":[3]},\",\"]", 3},
+                 {"[1,2", 2}, {"{}", 0},    {"7", 0},   {"", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(json_count_elements(str_from(cases[i].text)), cases[i].n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +363,7 @@ int main(void)
         cmocka_unit_test(escapes_mean_their_characters),
         cmocka_unit_test(pointers_find_values),
         cmocka_unit_test(what_is_written_can_be_read),
+        cmocka_unit_test(elements_of_an_array_are_counted),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

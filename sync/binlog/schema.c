@@ -59,3 +59,29 @@ size_t schema_n_hashes(const struct schema *s)
         n += s->columns[i].invisible && str_equal(s->columns[i].name, SCHEMA_HASH);
     return n;
 }
+
+static bool lists(const struct str *columns, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal_any_case(columns[i], name))
+            return true;
+    return false;
+}
+
+bool schema_is_unique(const struct schema *s, const struct str *columns, size_t n)
+{
+    bool inside = s->n_key > 0;
+
+    for (size_t k = 0; inside && k < s->n_key; k++)
+        inside = lists(columns, n, s->columns[s->key[k]].name);
+    for (size_t i = 0; !inside && i < s->n_uniques; i++) {
+        const struct schema_unique *u = &s->uniques[i];
+
+        inside = u->n > 0;
+        for (size_t k = 0; inside && k < u->n; k++)
+            inside = u->columns[k] < s->n_columns &&
+                     !s->columns[u->columns[k]].nullable &&
+                     lists(columns, n, s->columns[u->columns[k]].name);
+    }
+    return inside;
+}

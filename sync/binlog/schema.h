@@ -75,6 +75,12 @@ struct column {
 
 #define SCHEMA_HASH STR("DB_ROW_HASH") /* as all hash columns are called here */
 
+/* A unique index, by its columns; one of only their first bytes is as good. */
+struct schema_unique {
+    size_t *columns; /* indexes into columns; SIZE_MAX: an expression */
+    size_t n;
+};
+
 struct schema {
     struct str database;
     struct str table;
@@ -82,6 +88,9 @@ struct schema {
     size_t n_columns;
     size_t *key; /* indexes into columns of the primary key, in key order */
     size_t n_key;
+    struct schema_unique *uniques; /* beside the primary key */
+    size_t n_uniques;
+    bool uniques_known; /* false: not from information_schema */
     bool is_view;
     bool any_case; /* its server does not tell names of tables apart by case */
     struct str engine;
@@ -102,6 +111,10 @@ size_t schema_n_hashes(const struct schema *s);
 /* MariaDB system versioning: beside its rows the table has older ones of the same key, and the
  * log has them all. */
 bool schema_keeps_history(const struct schema *s);
+
+/* No two rows have the same in these columns, which have no NULLs: a unique index, or the primary
+ * key, lies within them.  Of a schema whose unique indexes are known. */
+bool schema_is_unique(const struct schema *s, const struct str *columns, size_t n);
 
 /* The column's index, or SIZE_MAX.  Names compare without case, as in the server. */
 size_t schema_find(const struct schema *s, struct str name);

@@ -111,6 +111,20 @@ void plan_add_by_row(struct plan_compiler *co, struct branch *b)
         b->by_row = row;
 }
 
+/* Rows that share a key would overwrite each other's document.  Of a view nobody can tell. */
+static bool check_unique(struct plan_compiler *co, const struct schema *s,
+                         const struct table_definition *t, const struct table_key *named)
+{
+    if (named->n == 0 || s->is_view || !s->uniques_known ||
+        schema_is_unique(s, named->columns, named->n))
+        return true;
+    return plan_refuse(co, t->place,
+                       "table %" STR_FMT " has no unique index any more that lies within its key, "
+                       "which begins with `%" STR_FMT "`, and rows with the same one would be one "
+                       "document; fix: ALTER TABLE ... ADD UNIQUE KEY, or another `key`",
+                       STR_ARG(t->table), STR_ARG(named->columns[0]));
+}
+
 static bool add_key(struct plan_compiler *co, struct branch *root,
                     const struct table_definition *t)
 {
@@ -139,7 +153,7 @@ static bool add_key(struct plan_compiler *co, struct branch *root,
     }
     root->by_integer = n == 1 && key_is_integer(root->joins[0].inner);
     root->unique = true;
-    return true;
+    return check_unique(co, s, t, &named);
 }
 
 static size_t number_of_topic(struct plan *p, struct str topic)

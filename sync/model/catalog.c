@@ -112,6 +112,7 @@ static void on_table(void *ctx, size_t table, const struct mysql_row *row)
 
     s->is_view = cells[3].len >= 4 && memmem(cells[3].ptr, cells[3].len, "VIEW", 4) != NULL;
     s->any_case = x->l->any_case;
+    s->uniques_known = true;
     s->engine = arena_copy(s->arena, cells[4]);
     x->schemas[table] = s;
     x->n_rows[table] = cells[5].len == 0 ? 0 : strtoull(cells[5].ptr, NULL, 10);
@@ -168,6 +169,32 @@ static void on_key(void *ctx, size_t table, const struct mysql_row *row)
         return;
     s->key = grow(s->arena, s->key, s->n_key, sizeof(*s->key));
     s->key[s->n_key++] = column;
+}
+
+/* 3 name, 4 sequence, 5 column, NULL of an expression.  As of on_key() the end of the row's time
+ * does not count. */
+static void on_unique(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct schema *s = ((struct loading *)ctx)->schemas[table];
+    const struct str *c = row->cells;
+    struct schema_unique *u;
+
+    if (s == NULL)
+        return;
+    if (str_equal(c[4], STR("1"))) {
+        s->uniques = grow(s->arena, s->uniques, s->n_uniques, sizeof(*s->uniques));
+        s->uniques[s->n_uniques++] = (struct schema_unique){0};
+    }
+    if (s->n_uniques == 0)
+        return;
+
+    const size_t column = c[5].ptr == NULL ? SIZE_MAX : schema_find(s, c[5]);
+
+    if (c[5].ptr != NULL && (column == SIZE_MAX || s->columns[column].row_end))
+        return;
+    u = &s->uniques[s->n_uniques - 1];
+    u->columns = grow(s->arena, u->columns, u->n, sizeof(*u->columns));
+    u->columns[u->n++] = column;
 }
 
 /* Behind the columns that can be seen, as in the log. */
@@ -253,6 +280,10 @@ static const struct query old_columns_query = COLUMNS_OF("COLUMN_DEFAULT, NULL")
 static const struct query keys_query = {"TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX, COLUMN_NAME",
                                         "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
                                         " AND INDEX_NAME = 'PRIMARY'"};
+static const struct query uniques_query = {
+    "TABLE_SCHEMA, TABLE_NAME, CONCAT(INDEX_NAME, '/', LPAD(SEQ_IN_INDEX, 3, '0')), INDEX_NAME, "
+    "SEQ_IN_INDEX, COLUMN_NAME",
+    "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME", " AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY'"};
 static const struct query checks_query = {
     "CONSTRAINT_SCHEMA, TABLE_NAME, 0, CHECK_CLAUSE", "CHECK_CONSTRAINTS", "CONSTRAINT_SCHEMA",
     "TABLE_NAME", " AND CHECK_CLAUSE LIKE 'json_valid(%'"};
@@ -305,6 +336,7 @@ static bool look(struct loader *l, struct loading *x, bool *whole, struct err *e
 
     forget_dropped(x->schemas, l->n);
     if (!run(l, &keys_query, on_key, x, err) ||
+        !run(l, &uniques_query, on_unique, x, err) ||
         (version >= 100310 && !run(l, &checks_query, on_check, x, err)) ||
         (version >= 100304 && !run(l, &versioned_query, on_versioned, x, err)) ||
         (version >= 100400 && !run(l, &hashes_query, on_hash, x, err)) ||

@@ -391,6 +391,35 @@ static void facts_tell_indexes(void **state)
     arena_free(a);
 }
 
+static bool is_unique(const char *table, const char *first, const char *second)
+{
+    const struct str columns[] = {str_from(first), str_from(second)};
+    struct schema *s = load(table);
+    const bool unique = schema_is_unique(s, columns, second[0] == '\0' ? 1 : 2);
+
+    assert_true(s->uniques_known);
+    schema_unref(s);
+    return unique;
+}
+
+static void columns_are_unique_where_an_index_lies_within_them(void **state)
+{
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.uniq (id INT PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, "
+                      "c VARCHAR(99) NOT NULL, d INT, UNIQUE ab (a, b), UNIQUE c (c(9)), "
+                      "UNIQUE d (d), KEY b (b))");
+    assert_true(is_unique("uniq", "id", ""));
+    assert_true(is_unique("uniq", "B", "a"));
+    assert_true(is_unique("uniq", "c", ""));
+    assert_true(is_unique("uniq", "c", "d"));
+    assert_false(is_unique("uniq", "a", ""));
+    assert_false(is_unique("uniq", "b", "d"));
+    assert_false(is_unique("uniq", "d", ""));
+    server_exec(conn, "DROP INDEX ab ON cat.uniq");
+    assert_false(is_unique("uniq", "b", "a"));
+    assert_true(is_unique("uniq", "c", ""));
+}
+
 static void foreign_keys_come_with_what_they_do(void **state)
 {
     const struct catalog_name name = {STR("cat"), STR("o'dd`")};
@@ -546,6 +575,7 @@ int main(void)
         cmocka_unit_test(views_are_views_and_missing_tables_are_missing),
         cmocka_unit_test(many_tables_come_in_the_order_asked_for),
         cmocka_unit_test(facts_tell_indexes),
+        cmocka_unit_test(columns_are_unique_where_an_index_lies_within_them),
         cmocka_unit_test(foreign_keys_come_with_what_they_do),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
         cmocka_unit_test(rows_that_share_values_are_counted_up_to_a_limit),

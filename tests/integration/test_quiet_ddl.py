@@ -90,3 +90,21 @@ def test_another_collation_of_a_column_that_rows_are_joined_by_builds_the_index_
     w.sql("ALTER TABLE head MODIFY code VARCHAR(10) COLLATE utf8mb4_bin",
           "ALTER TABLE item MODIFY head VARCHAR(10) COLLATE utf8mb4_bin")
     w.equal(daemon, seconds=60)
+
+
+def test_a_key_whose_unique_index_goes_stops_the_table_until_there_is_one_again(w):
+    """Rows that then share a key are never one document."""
+    w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)",
+          "CREATE TABLE bad (id INT PRIMARY KEY, code VARCHAR(9) NOT NULL, a INT, UNIQUE code (code))",
+          "INSERT INTO good VALUES (1, 1)", "INSERT INTO bad VALUES (1, 'x', 1), (2, 'y', 2)")
+    daemon = w.follow(w.definitions({"table": "good"}, {"table": "bad", "key": ["code"]}))
+    w.sql("ALTER TABLE bad ADD UNIQUE other (a)", "INSERT INTO bad VALUES (3, 'z', 3)")
+    w.equal(daemon)
+    w.sql("DROP INDEX code ON bad", "INSERT INTO bad VALUES (4, 'x', 4)", "UPDATE good SET a = 2")
+    found = wait_until("the table stops", lambda: w.table(daemon, "bad")["state"] == "stopped" and w.table(daemon, "bad"))
+    if "unique" not in found["reason"] or "`code`" not in found["reason"] or "by itself" not in found["fix"]:
+        raise Failed(f"reason or fix is missing: {found}")
+    w.equal(daemon, [f"{w.schema}.good"])
+    wait_until("the build is refused with the same reason", lambda: "unique" in w.table(daemon, "bad")["fix"])
+    w.sql("DELETE FROM bad WHERE id = 4", "CREATE UNIQUE INDEX again ON bad (code)", "INSERT INTO bad VALUES (5, 'v', 5)")
+    w.equal(daemon, seconds=60)

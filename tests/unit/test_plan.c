@@ -174,6 +174,35 @@ static void a_column_that_rows_lack_or_have_in_another_form_is_absent(void **sta
     plan_unref(p);
 }
 
+static void a_key_that_no_unique_index_lies_within_is_refused(void **state)
+{
+    struct shop *s = *state;
+    struct str key[] = {STR("note"), STR("hidden")};
+    size_t note[] = {2};
+    struct schema_unique unique = {note, 1};
+
+    s->table.key = key;
+    s->table.n_key = 2;
+    plan_unref(compile_well(s)); /* nobody knows */
+    s->orders->uniques_known = true;
+    s->orders->uniques = &unique;
+    s->orders->n_uniques = 1;
+    compile_badly(s, "table db.orders has no unique index any more that lies within its key, which "
+                     "begins with `note`, and rows with the same one would be one document; fix: "
+                     "ALTER TABLE ... ADD UNIQUE KEY, or another `key`");
+    s->orders->columns[2].nullable = false;
+    plan_unref(compile_well(s));
+    note[0] = 0;
+    compile_badly(s, "table db.orders has no unique index any more that lies within its key, which "
+                     "begins with `note`, and rows with the same one would be one document; fix: "
+                     "ALTER TABLE ... ADD UNIQUE KEY, or another `key`");
+    s->orders->is_view = true;
+    plan_unref(compile_well(s));
+    s->orders->is_view = false;
+    key[1] = STR("id");
+    plan_unref(compile_well(s));
+}
+
 static void what_does_not_fit_the_database_is_refused_with_its_place(void **state)
 {
     struct shop *s = *state;
@@ -515,6 +544,7 @@ int main(void)
         TEST(all_columns_are_the_visible_ones),
         TEST(a_column_that_rows_lack_is_named_where_they_are_known_by_it),
         TEST(a_column_that_rows_lack_or_have_in_another_form_is_absent),
+        TEST(a_key_that_no_unique_index_lies_within_is_refused),
         TEST(what_does_not_fit_the_database_is_refused_with_its_place),
         TEST(places_are_the_tables_of_the_tree),
         TEST(only_columns_that_are_used_matter),

@@ -130,7 +130,7 @@ static void stop_held(struct coordinator *co, const char *index, const struct er
         node_lead_name(co, t, &lead);
         buf_append(&fix, STR("millrace index create "));
         buf_append_word(&fix, buf_str(&lead));
-        if (node_stop_target(co, t, why->msg, fix.ptr, &err)) {
+        if (node_stop_target(co, t, &(struct node_stop){why->msg, fix.ptr, false}, &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, str_from(index));
             if (!node_route(co, str_from(t->topic), 0, NULL, &err))

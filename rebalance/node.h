@@ -480,14 +480,17 @@ bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err)
 /* ---- node_table_stop.c ---- */
 bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
                      const char *way_out, struct err *err) MUST_CHECK;
-/* It is to be built again by itself, where its definition lets it. */
-bool node_wish_rebuild(struct coordinator *co, struct str table, const char *reason,
-                       struct err *err) MUST_CHECK;
 /* The name under which what belongs to the target's index is kept, appended. */
 void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name);
-/* What is written to cannot go on: the table stops, or the build whose version it is fails. */
-bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
-                      const char *way_out, struct err *err) MUST_CHECK;
+struct node_stop {
+    const char *reason;
+    const char *way_out;
+    bool again; /* it is to be built again by itself, where its definition lets it */
+};
+/* What is written to cannot go on: the table stops, or the build whose version it is fails; where
+ * another version has taken its place, nothing.  All of it, or nothing, is stored. */
+bool node_stop_target(struct coordinator *co, const struct target *target,
+                      const struct node_stop *stop, struct err *err) MUST_CHECK;
 
 /* ---- node_marks.c ---- */
 /* Documents of the target's index may be stale until it is built anew; durable. */

@@ -84,8 +84,7 @@ static void stop(struct coordinator *co, const struct stored_version *v,
         buf_append(&fix, STR("millrace index create "));
         buf_append_word(&fix, table_name(t));
         /* Durable first: what is deferred lets the checkpoint pass. */
-        if (node_stop_target(co, target, reason.ptr, fix.ptr, &err) &&
-            node_wish_rebuild(co, table_name(t), reason.ptr, &err)) {
+        if (node_stop_target(co, target, &(struct node_stop){reason.ptr, fix.ptr, true}, &err)) {
             __atomic_store_n(&((struct reading *)target->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, buf_str(&index));
             __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);

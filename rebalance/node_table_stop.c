@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* That it is stopped is stored. */
+static bool tell_stop(struct coordinator *co, const struct stored_stop *stop, struct err *err)
+{
+    FAILPOINT(stop_stored);
+    log_error("the table is stopped", KV("table", stop->table), KV("reason", stop->reason),
+              KV("fix", stop->way_out));
+    node_log_text(co, stop->table, STR(""), "stopped", stop->reason);
+    return node_refresh(co, err);
+}
+
 bool node_stop_table(struct coordinator *co, struct str table, const char *reason,
                      const char *way_out, struct err *err)
 {
@@ -18,23 +28,7 @@ bool node_stop_table(struct coordinator *co, struct str table, const char *reaso
                                      .file = STR(""),
                                      .at_ms = clock_wall_ms()};
 
-    if (!store_put_stop(co->opt.store, &stop, err))
-        return false;
-    FAILPOINT(stop_stored);
-    log_error("the table is stopped", KV("table", table), KV("reason", reason),
-              KV("fix", way_out));
-    node_log(co, table, STR(""), 0, "stopped", reason);
-    return node_refresh(co, err);
-}
-
-bool node_wish_rebuild(struct coordinator *co, struct str table, const char *reason,
-                       struct err *err)
-{
-    const struct stored_rebuild wish = {
-        .table = table, .reason = str_from(reason), .at_ms = clock_wall_ms()};
-
-    return !node_follows(co, table) ||
-           (store_put_rebuild(co->opt.store, &wish, err) && node_refresh(co, err));
+    return store_put_stop(co->opt.store, &stop, err) && tell_stop(co, &stop, err);
 }
 
 bool node_split_index_name(const char *index, struct str *alias, uint64_t *number)
@@ -71,28 +65,48 @@ void node_lead_name(struct coordinator *co, const struct target *target, struct 
     node_catalogue_free(c);
 }
 
-bool node_stop_target(struct coordinator *co, const struct target *target, const char *reason,
-                      const char *way_out, struct err *err)
+/* What was stored takes effect, and is told. */
+static bool take_effect(struct coordinator *co, const struct version_stop *v,
+                        enum version_stopped how, struct err *err)
 {
-    struct str alias;
-    uint64_t number;
-    bool changing = false;
-
-    if (node_split_index_name(target->index, &alias, &number) &&
-        !store_fail_version(co->opt.store, alias, number, str_from(reason), &changing, err))
-        return false;
-    if (!changing) {
-        struct buf lead = {0};
-
-        node_lead_name(co, target, &lead);
-
-        const bool ok = node_stop_table(co, buf_str(&lead), reason, way_out, err);
-
-        buf_free(&lead);
-        return ok;
+    switch (how) {
+    case VERSION_TABLE: return tell_stop(co, &v->stop, err);
+    case VERSION_BUILD: /* its build ends, the version that searches use goes on */
+        log_error("a version that is being built cannot go on", KV("index", v->index),
+                  KV("version", v->number), KV("reason", v->stop.reason));
+        return node_refresh(co, err);
+    case VERSION_GONE: break;
     }
-    /* Its build ends, the version that searches use goes on. */
-    log_error("a version that is being built cannot go on",
-              KV("index", (const char *)target->index), KV("reason", reason));
-    return node_refresh(co, err);
+    log_info("a version that another one has replaced is not written to any more",
+             KV("index", v->index), KV("version", v->number), KV("reason", v->stop.reason));
+    return true;
+}
+
+bool node_stop_target(struct coordinator *co, const struct target *target,
+                      const struct node_stop *stop, struct err *err)
+{
+    const int64_t now_ms = clock_wall_ms();
+    struct buf lead = {0};
+    struct version_stop v = {.number = 0};
+    enum version_stopped how;
+
+    if (!node_split_index_name(target->index, &v.index, &v.number))
+        return err_set(err, ERR_FATAL, "index %s is of no version", target->index);
+    node_lead_name(co, target, &lead);
+    v.stop = (struct stored_stop){.table = buf_str(&lead),
+                                  .reason = str_from(stop->reason),
+                                  .way_out = str_from(stop->way_out),
+                                  .file = STR(""),
+                                  .at_ms = now_ms};
+
+    const struct stored_rebuild rebuild = {v.stop.table, v.stop.reason, now_ms};
+
+    if (stop->again && node_follows(co, rebuild.table))
+        v.rebuild = &rebuild;
+
+    const bool ok =
+        store_stop_version(co->opt.store, &v, &how, err) && take_effect(co, &v, how, err);
+
+    buf_free(&lead);
+    return ok;
 }

@@ -33,8 +33,10 @@ bool node_on_stop_table(void *ctx, struct target *target, const char *reason,
     node_lead_name(co, target, &lead);
     buf_printf(&fix, "%s ", way_out != NULL ? way_out : "millrace index create");
     buf_append_word(&fix, buf_str(&lead));
-    while (!node_stop_target(co, target, reason, fix.ptr, &err) ||
-           (way_out == NULL && !node_wish_rebuild(co, buf_str(&lead), reason, &err))) {
+
+    const struct node_stop stop = {reason, fix.ptr, way_out == NULL};
+
+    while (!node_stop_target(co, target, &stop, &err)) {
         log_failure(LOG_ERROR, &err, "a stopped table could not be stored, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             durable = false;

@@ -113,12 +113,6 @@ bool store_new_version(struct store *s, struct stored_version *v, struct err *er
 bool store_save_version(struct store *s, const struct stored_version *v,
                         struct err *err) MUST_CHECK;
 /*
- * A version that is being built cannot go on, and why: it is never promoted.  *changing false:
- * it is not being built, and nothing was stored.
- */
-bool store_fail_version(struct store *s, struct str index, uint64_t number, struct str why,
-                        bool *changing, struct err *err) MUST_CHECK;
-/*
  * One transaction: `number` available, the version that was available history; the
  * tables of its jobs are not stopped any more, nor to be built again; fan-out jobs
  * (src/store_fan_out.h) of other versions are gone.  ERR_REJECT when it failed.
@@ -165,12 +159,29 @@ bool store_put_rebuild(struct store *s, const struct stored_rebuild *r,
 bool store_delete_rebuild(struct store *s, struct str table, struct err *err) MUST_CHECK;
 bool store_load_rebuilds(struct store *s, struct arena *a, struct stored_rebuild **out,
                          size_t *n, struct err *err) MUST_CHECK;
-/* Both in one transaction; rebuild NULL: none is needed. */
+/* Both in one transaction; rebuild NULL: none is needed.  Of a version whose place another one
+ * has taken none is. */
 bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct str shapes,
                       const struct stored_rebuild *rebuild, struct err *err) MUST_CHECK;
 /* Appends to out. */
 bool store_load_shapes(struct store *s, struct str index, uint64_t number, struct buf *out,
                        bool *found, struct err *err) MUST_CHECK;
+
+/* An index version that cannot go on. */
+struct version_stop {
+    struct str index;
+    uint64_t number;
+    struct stored_stop stop;               /* of its table; the reason counts for a build, too */
+    const struct stored_rebuild *rebuild; /* NULL: it is not to be built again by itself */
+};
+enum version_stopped {
+    VERSION_GONE,  /* another one has taken its place: nothing is stored */
+    VERSION_BUILD, /* it was being built, and is never promoted */
+    VERSION_TABLE, /* searches use it: its table is stopped */
+};
+/* One transaction: a version that is promoted meanwhile is so before all of it, or after. */
+bool store_stop_version(struct store *s, const struct version_stop *v,
+                        enum version_stopped *how, struct err *err) MUST_CHECK;
 
 /* Jobs: one record a bucket, with a cursor. */
 struct stored_job {

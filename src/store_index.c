@@ -136,25 +136,6 @@ bool store_save_version(struct store *s, const struct stored_version *v, struct 
     return store_end(s, ok, err);
 }
 
-bool store_fail_version(struct store *s, struct str index, uint64_t number, struct str why,
-                        bool *changing, struct err *err)
-{
-    static const char find[] = "SELECT number FROM index_version WHERE index_name = ?"
-                               " AND number = ? AND state = 'changing'{lock}";
-    static const char update[] =
-        "UPDATE index_version SET error = ? WHERE index_name = ? AND number = ?";
-    uint64_t ignored;
-
-    if (!store_begin(s, err))
-        return false;
-    bool ok = store_select_number(s, find, BINDS(TEXT(index), NUMBER(number)), &ignored,
-                                  changing, err) &&
-              (!*changing ||
-               store_run(s, update, BINDS(TEXT(why), TEXT(index), NUMBER(number)), err));
-
-    return store_end(s, ok, err);
-}
-
 static bool has_not_failed(struct store *s, struct str index, uint64_t number, struct err *err)
 {
     uint64_t ignored;
@@ -235,54 +216,6 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
                     store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
 
     return store_end(s, ok, err);
-}
-
-/* Stopped tables. */
-
-bool store_put_stop(struct store *s, const struct stored_stop *stop, struct err *err)
-{
-    static const char sql[] =
-        "INSERT INTO table_stop (table_name, reason, way_out, log_file, log_offset, at_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (table_name) DO UPDATE SET reason = excluded.reason,"
-        " way_out = excluded.way_out, log_file = excluded.log_file,"
-        " log_offset = excluded.log_offset, at_ms = excluded.at_ms";
-
-    return store_run_alone(s, sql,
-                           BINDS(TEXT(stop->table), TEXT(stop->reason), TEXT(stop->way_out),
-                                 TEXT(stop->file), NUMBER(stop->offset), NUMBER(stop->at_ms)),
-                           err);
-}
-
-bool store_delete_stop(struct store *s, struct str table, struct err *err)
-{
-    return store_run_alone(s, "DELETE FROM table_stop WHERE table_name = ?", BINDS(TEXT(table)),
-                           err);
-}
-
-static void fill_stop(struct arena *a, const struct str *cells, void *element)
-{
-    struct stored_stop *stop = element;
-
-    stop->table = arena_copy(a, cells[0]);
-    stop->reason = arena_copy(a, cells[1]);
-    stop->way_out = arena_copy(a, cells[2]);
-    stop->file = arena_copy(a, cells[3]);
-    stop->offset = row_number(cells[4]);
-    stop->at_ms = (int64_t)row_number(cells[5]);
-}
-
-bool store_load_stops(struct store *s, struct arena *a, struct stored_stop **out, size_t *n,
-                      struct err *err)
-{
-    static const char sql[] = "SELECT table_name, reason, way_out, log_file, log_offset, at_ms"
-                              " FROM table_stop ORDER BY table_name";
-    struct row_list list = ROW_LIST(a, struct stored_stop, fill_stop);
-
-    if (!store_load(s, sql, NO_BINDS, &list, err))
-        return false;
-    *out = row_list_finish(&list, n);
-    return true;
 }
 
 /* Jobs. */

@@ -5,7 +5,8 @@
 #include "src/store.h"
 #include "src/store_core.h"
 
-/* Shapes of tables that index versions were made of, and tables that are to be built again. */
+/* Shapes of tables that index versions were made of, and tables that are stopped, or to be built
+ * again. */
 
 /* Inside a transaction.  A wish that is there for the same reason keeps its time. */
 static bool put_rebuild(struct store *s, const struct stored_rebuild *r, struct err *err)
@@ -56,6 +57,17 @@ bool store_load_rebuilds(struct store *s, struct arena *a, struct stored_rebuild
     return true;
 }
 
+/* Inside a transaction. */
+static bool is_live(struct store *s, struct str index, uint64_t number, bool *live,
+                    struct err *err)
+{
+    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
+                              " AND number = ? AND state IN ('changing', 'available'){lock}";
+    uint64_t ignored;
+
+    return store_select_number(s, sql, BINDS(TEXT(index), NUMBER(number)), &ignored, live, err);
+}
+
 bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct str shapes,
                       const struct stored_rebuild *rebuild, struct err *err)
 {
@@ -66,8 +78,11 @@ bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct
     if (!store_begin(s, err))
         return false;
 
+    bool live = false;
     const bool ok = store_run(s, sql, BINDS(TEXT(index), NUMBER(number), TEXT(shapes)), err) &&
-                    (rebuild == NULL || put_rebuild(s, rebuild, err));
+                    (rebuild == NULL ||
+                     (is_live(s, index, number, &live, err) &&
+                      (!live || put_rebuild(s, rebuild, err))));
 
     return store_end(s, ok, err);
 }
@@ -102,4 +117,98 @@ bool store_load_shapes(struct store *s, struct str index, uint64_t number, struc
 
     *found = sink.found;
     return store_end(s, ok, err);
+}
+
+/* ---- stopped tables ---- */
+
+/* Inside a transaction. */
+static bool put_stop(struct store *s, const struct stored_stop *stop, struct err *err)
+{
+    static const char sql[] =
+        "INSERT INTO table_stop (table_name, reason, way_out, log_file, log_offset, at_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (table_name) DO UPDATE SET reason = excluded.reason,"
+        " way_out = excluded.way_out, log_file = excluded.log_file,"
+        " log_offset = excluded.log_offset, at_ms = excluded.at_ms";
+
+    return store_run(s, sql,
+                     BINDS(TEXT(stop->table), TEXT(stop->reason), TEXT(stop->way_out),
+                           TEXT(stop->file), NUMBER(stop->offset), NUMBER(stop->at_ms)),
+                     err);
+}
+
+bool store_put_stop(struct store *s, const struct stored_stop *stop, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, put_stop(s, stop, err), err);
+}
+
+bool store_delete_stop(struct store *s, struct str table, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM table_stop WHERE table_name = ?", BINDS(TEXT(table)),
+                           err);
+}
+
+static void fill_stop(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_stop *stop = element;
+
+    stop->table = arena_copy(a, cells[0]);
+    stop->reason = arena_copy(a, cells[1]);
+    stop->way_out = arena_copy(a, cells[2]);
+    stop->file = arena_copy(a, cells[3]);
+    stop->offset = row_number(cells[4]);
+    stop->at_ms = (int64_t)row_number(cells[5]);
+}
+
+bool store_load_stops(struct store *s, struct arena *a, struct stored_stop **out, size_t *n,
+                      struct err *err)
+{
+    static const char sql[] = "SELECT table_name, reason, way_out, log_file, log_offset, at_ms"
+                              " FROM table_stop ORDER BY table_name";
+    struct row_list list = ROW_LIST(a, struct stored_stop, fill_stop);
+
+    if (!store_load(s, sql, NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+/* Inside a transaction. */
+static bool is_in_state(struct store *s, const struct version_stop *v, const char *state, bool *is,
+                        struct err *err)
+{
+    static const char sql[] = "SELECT number FROM index_version WHERE index_name = ?"
+                              " AND number = ? AND state = ?{lock}";
+    uint64_t ignored;
+
+    return store_select_number(
+        s, sql, BINDS(TEXT(v->index), NUMBER(v->number), TEXT(str_from(state))), &ignored, is, err);
+}
+
+/* Inside a transaction. */
+static bool stop_version(struct store *s, const struct version_stop *v,
+                         enum version_stopped *how, struct err *err)
+{
+    static const char fail[] =
+        "UPDATE index_version SET error = ? WHERE index_name = ? AND number = ?";
+    bool changing, available;
+
+    *how = VERSION_GONE;
+    if (!is_in_state(s, v, "changing", &changing, err) ||
+        !is_in_state(s, v, "available", &available, err))
+        return false;
+    if (!changing && !available)
+        return true;
+    *how = changing ? VERSION_BUILD : VERSION_TABLE;
+    return (changing ? store_run(s, fail,
+                                 BINDS(TEXT(v->stop.reason), TEXT(v->index), NUMBER(v->number)),
+                                 err)
+                     : put_stop(s, &v->stop, err)) &&
+           (v->rebuild == NULL || put_rebuild(s, v->rebuild, err));
+}
+
+bool store_stop_version(struct store *s, const struct version_stop *v,
+                        enum version_stopped *how, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, stop_version(s, v, how, err), err);
 }

@@ -200,12 +200,63 @@ static struct stored_job some_job(uint32_t bucket)
                                .created_ms = 1};
 }
 
+static enum version_stopped stop_version(uint64_t number, const struct stored_rebuild *rebuild)
+{
+    const struct version_stop v = {
+        .index = STR("orders"),
+        .number = number,
+        .stop = {STR("shop.orders"), STR("DDL"), STR("build it again"), STR(""), 0, 12},
+        .rebuild = rebuild};
+    enum version_stopped how;
+
+    ok(store_stop_version(f.s, &v, &how, &f.err));
+    return how;
+}
+
+static size_t count_stops(void)
+{
+    struct stored_stop *out;
+    size_t n;
+
+    ok(store_load_stops(f.s, f.a, &out, &n, &f.err));
+    return n;
+}
+
+static void a_version_stops_with_its_wish_and_only_while_it_counts(void **state)
+{
+    const struct stored_rebuild wish = {STR("shop.orders"), STR("DDL"), 12};
+    struct stored_version v = some_version();
+    struct stored_rebuild *out;
+
+    (void)state;
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    assert_int_equal(stop_version(1, &wish), VERSION_TABLE);
+    assert_int_equal(count_stops(), 1);
+    assert_int_equal(count_rebuilds(&out), 1);
+    ok(store_delete_stop(f.s, wish.table, &f.err));
+    ok(store_delete_rebuild(f.s, wish.table, &f.err));
+
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
+    assert_int_equal(stop_version(1, &wish), VERSION_GONE);
+    assert_int_equal(stop_version(9, &wish), VERSION_GONE);
+    ok(store_put_shapes(f.s, v.index, 1, STR("late"), &wish, &f.err));
+    assert_int_equal(count_stops(), 0);
+    assert_int_equal(count_rebuilds(&out), 0);
+
+    ok(store_new_version(f.s, &v, &f.err));
+    assert_int_equal(stop_version(3, &wish), VERSION_BUILD);
+    refused(store_promote_version(f.s, v.index, 3, 99, &f.err), ERR_REJECT);
+    assert_int_equal(count_stops(), 0);
+    assert_int_equal(count_rebuilds(&out), 1);
+}
+
 static void a_version_that_is_promoted_was_the_rebuild(void **state)
 {
     struct stored_rebuild wish = {STR("shop.orders"), STR("why"), 12}, *out;
     struct stored_version v = some_version();
     struct stored_job job = some_job(0);
-    bool changing;
 
     (void)state;
     ok(store_new_version(f.s, &v, &f.err));
@@ -215,7 +266,7 @@ static void a_version_that_is_promoted_was_the_rebuild(void **state)
     ok(store_put_rebuild(f.s, &wish, &f.err));
     wish.table = STR("shop.other");
     ok(store_put_rebuild(f.s, &wish, &f.err));
-    ok(store_fail_version(f.s, v.index, v.number, STR("DDL"), &changing, &f.err));
+    assert_int_equal(stop_version(v.number, NULL), VERSION_BUILD);
     refused(store_promote_version(f.s, v.index, v.number, 77, &f.err), ERR_REJECT);
     assert_int_equal(count_rebuilds(&out), 2);
     ok(store_delete_jobs(f.s, v.index, v.number, &f.err));
@@ -272,6 +323,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_rebuild_is_wished_once_and_keeps_its_time),
     STORE_TEST(shapes_are_kept_with_the_wish_and_go_with_their_version),
     STORE_TEST(small_values_of_a_version_go_with_it_and_no_others),
+    STORE_TEST(a_version_stops_with_its_wish_and_only_while_it_counts),
     STORE_TEST(a_version_that_is_promoted_was_the_rebuild),
     STORE_TEST(a_job_is_made_once_and_saved_by_its_owner),
 };

@@ -209,3 +209,13 @@ def test_a_failpoint_that_there_is_not_is_refused_and_all_are_named(w):
     log = daemon.log_tail(20000)
     if daemon.process.returncode == 0 or "names no failpoint" not in log or '"bulk_sent"' not in log:
         raise Failed(f"{BINARY} ended with {daemon.process.returncode}: {log[-1000:]}")
+
+
+def test_a_table_whose_daemon_dies_while_it_stops_is_built_again_by_itself(w):
+    """That it is stopped, and is to be built again, is stored together."""
+    daemon = followed(w)
+    w.sql("TRUNCATE TABLE part", "INSERT INTO part VALUES (1, 1, 'anew')")
+    daemon.start(wait=False, environment=armed("stop_stored"))
+    until_dead(daemon, "stop_stored")
+    daemon.start()
+    w.equal(daemon, seconds=60)

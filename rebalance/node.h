@@ -391,10 +391,10 @@ bool node_kept_tables(void *ctx, const struct version_spec *spec, struct schema_
                       struct err *err) MUST_CHECK;
 
 /* ---- node_abroad.c ---- */
-/* Why changed documents of the table wait, where another topic that has tables of them is away;
- * appended.  Under lock or doing. */
-void node_append_away(const struct coordinator *co, const struct definitions *d,
-                      const struct table_definition *t, struct buf *reason);
+/* Why changed documents of the table's index wait, where another topic that has tables of them is
+ * away, or a right to read them is missing; appended.  Under lock or doing. */
+void node_append_unread(const struct coordinator *co, const struct definitions *d,
+                        const struct table_definition *t, struct str index, struct buf *reason);
 /* Tables whose documents wait so, and fill the queue, stop, so that the others go on; they are built
  * again by themselves.  Under doing. */
 void node_relieve_away(struct coordinator *co);

@@ -53,15 +53,27 @@ static struct topic *find_away(const struct coordinator *co, const struct defini
     return s.found;
 }
 
-void node_append_away(const struct coordinator *co, const struct definitions *d,
-                      const struct table_definition *t, struct buf *reason)
+static bool is_denied(const struct coordinator *co, const struct topic_definition *topic,
+                      struct str index, struct err *why)
+{
+    const struct topic *t = topic == NULL ? NULL
+                                          : node_topic((struct coordinator *)(uintptr_t)co, topic->name);
+
+    return t != NULL && t->pipeline != NULL && pipeline_is_denied(t->pipeline, index, why);
+}
+
+void node_append_unread(const struct coordinator *co, const struct definitions *d,
+                        const struct table_definition *t, struct str index, struct buf *reason)
 {
     const struct topic *away = find_away(co, d, t);
+    struct err why;
 
     if (away != NULL)
         buf_printf(reason, "documents that change wait for topic %s, which has tables of them "
                            "and is not followed now",
                    away->name);
+    else if (is_denied(co, definition_topic(d, t), index, &why))
+        buf_printf(reason, "documents that change cannot be read: %s", why.msg);
 }
 
 /* ---- in the way ---- */
@@ -106,14 +118,16 @@ static void stop_all(struct coordinator *co)
         struct definitions *d = NULL;
         const struct table_definition *t;
         struct err ignored = {0};
-        struct buf reason = {0};
+        struct buf reason = {0}, index = {0};
 
         if (!catalogue_is_live(v) || !node_version_definitions(co, v, &d, &t, &ignored))
             continue;
-        node_append_away(co, d, t, &reason);
+        node_index_name(&index, v->index, v->number);
+        node_append_unread(co, d, t, buf_str(&index), &reason);
         if (reason.len > 0)
             stop(co, v, t, buf_str(&reason));
         buf_free(&reason);
+        buf_free(&index);
         definitions_unref(d);
     }
     node_catalogue_free(c);

@@ -248,7 +248,7 @@ static void append_reason(const struct coordinator *co, struct json_writer *w,
     else if (v->available != NULL)
         reason = node_sync_reason(co, buf_str(&v->index));
     if (reason.len == 0 && v->available != NULL) {
-        node_append_away(co, co->definitions, t, &away);
+        node_append_unread(co, co->definitions, t, buf_str(&v->index), &away);
         reason = buf_str(&away);
     }
     if (v->rebuild != NULL)
@@ -258,7 +258,7 @@ static void append_reason(const struct coordinator *co, struct json_writer *w,
     else if (v->held != NULL)
         buf_append(&fix, str_from(held_fix));
     else if (away.len > 0)
-        buf_append(&fix, STR("they go on by themselves when it is; see its reason"));
+        buf_append(&fix, STR("they go on by themselves when that is over"));
     else if (reason.len > 0)
         buf_append(&fix, STR("the sync by time is tried again by itself"));
     json_put_string(w, STR("reason"), reason);

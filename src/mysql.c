@@ -12,6 +12,7 @@
 #include <mysql.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -51,6 +52,12 @@ bool mysql_conn_fail(const struct mysql_conn *c, struct err *err)
                             c->where.ptr);
     return err_set_code(err, mysql_errors_kind(number), "mysql", (int)number,
                         "MySQL at %s: %s (error %u)", c->where.ptr, mysql_error(c->my), number);
+}
+
+bool mysql_err_is_denial(const struct err *err)
+{
+    return err->origin != NULL && strcmp(err->origin, "mysql") == 0 && err->code > 0 &&
+           mysql_errors_is_denial((unsigned)err->code);
 }
 
 static bool fail_login(const struct mysql_conn *c, const char *user, struct err *err)

@@ -83,6 +83,9 @@ size_t mysql_result_columns(const struct mysql_result *r);
 struct str mysql_result_name(const struct mysql_result *r, size_t column);
 void mysql_result_close(struct mysql_result *r);
 
+/* A statement failed as a right is missing, which may be given back; not a log-in. */
+bool mysql_err_is_denial(const struct err *err);
+
 /* The first cell of the first row, copied into out; false with ERR_NONE when there is no row.
  */
 bool mysql_conn_scalar(struct mysql_conn *c, struct str sql, struct buf *out,

@@ -119,3 +119,21 @@ enum err_kind mysql_errors_login_kind(unsigned number, const char *text, const c
         kind = ERR_RETRY;
     return kind;
 }
+
+bool mysql_errors_is_denial(unsigned number)
+{
+    static const unsigned denials[] = {
+        1044, /* of a database */
+        1142, /* of a table */
+        1143, /* of a column */
+        1227, /* of a kind of statement */
+        1356, /* of what a view reads */
+        1370, /* of a routine */
+        1449, /* the definer of a view is gone */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(denials); i++)
+        if (denials[i] == number)
+            return true;
+    return false;
+}

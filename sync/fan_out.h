@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 struct delivery;
+struct denied;
 struct fan_out;
 struct known_server;
 struct peers;
@@ -43,6 +44,7 @@ struct fan_out_options { /* all borrowed */
     struct server_access *server; /* the one that is followed */
     struct known_server *known;
     struct peers *peers; /* of the node */
+    struct denied *denied; /* is told */
     /* The versions are taken as they are wanted.  What another topic told of its tables is in the
      * plans then; what it changed later waits until it is. */
     bool (*is_settled)(void *ctx);

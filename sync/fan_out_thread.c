@@ -6,6 +6,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/denied.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 
@@ -90,6 +91,7 @@ static bool step(struct version *v, bool *again, struct err *err)
         const bool ok = fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
 
         FAILPOINT(fan_out_paged);
+        denied_tell(f->opt.denied, v->index, DENIED_ROOTS, ok ? NULL : err);
         return ok;
     }
 

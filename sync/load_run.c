@@ -131,6 +131,15 @@ static struct load_part part_to_read(const struct load_run_options *opt, struct 
     return part;
 }
 
+/* A right that was taken away is of a table, and of none of its documents: they wait for it. */
+static bool keep_waiting(struct err *err)
+{
+    if (!mysql_err_is_denial(err))
+        return false;
+    err->kind = ERR_RETRY;
+    return err_wrap(err, "the topic's user lacks a right (GRANT SELECT)");
+}
+
 /* All from one read. */
 static bool load_at_once(struct read_links *l, struct load_batch *b,
                          const struct load_part *part, struct err *err)
@@ -150,7 +159,7 @@ static bool load_at_once(struct read_links *l, struct load_batch *b,
     }
     for (size_t i = 0; read && i < part->n; i++)
         fill_item(part->items[i], &out[i], stamp);
-    return read;
+    return read || keep_waiting(err);
 }
 
 static struct load_part cut(const struct load_part *part, size_t from, size_t n)

@@ -27,7 +27,8 @@ struct load_run_options { /* all borrowed */
 
 /*
  * Fill the batch's items, all from one read; from several where the server refuses to read some of
- * them, which are marked as failed with ERR_REJECT.  False: never ERR_REJECT.
+ * them, which are marked as failed with ERR_REJECT.  False: never ERR_REJECT; also for a right that
+ * is missing (mysql_err_is_denial()).
  */
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err) MUST_CHECK;

@@ -17,6 +17,7 @@ libsync_a_SOURCES = \
 	%D%/change_root.c \
 	%D%/change_rows.c     %D%/change_writer.h \
 	%D%/change_unit.c     %D%/change_parts.h \
+	%D%/denied.c          %D%/denied.h \
 	%D%/dump_start.c      %D%/dump_start.h \
 	%D%/failover.c        %D%/failover.h \
 	%D%/fan_out_jobs.c    %D%/fan_out_jobs.h \

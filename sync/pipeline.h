@@ -106,6 +106,8 @@ struct turnstile *pipeline_turnstile(struct pipeline *p, struct str index) RETUR
 /* As cascades_wait_for(). */
 bool pipeline_cascades_wait_for(struct pipeline *p, struct str index);
 struct fan_out_progress pipeline_fan_out(struct pipeline *p, struct str alias, uint64_t number);
+/* As denied_find(). */
+bool pipeline_is_denied(struct pipeline *p, struct str index, struct err *why) MUST_CHECK;
 /* As fan_out_oldest_ms(). */
 int64_t pipeline_fan_out_oldest_ms(struct pipeline *p, struct str index);
 /* The builder has taken the versions that it was given last. */

@@ -4,6 +4,7 @@
 #include "src/base/log.h"
 #include "sync/assignment.h"
 #include "sync/cascades.h"
+#include "sync/denied.h"
 #include "sync/dump_start.h"
 #include "sync/fan_out.h"
 #include "sync/handoff.h"
@@ -107,6 +108,7 @@ void pipeline_free(struct pipeline *p)
     progress_free(p->progress);
     read_position_free(p->reader);
     assignment_free(p->assignment);
+    denied_free(p->denied);
     known_server_free(p->known);
     start_point_fini(&p->start);
     server_access_unref(p->opt.server);

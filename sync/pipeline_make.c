@@ -5,6 +5,7 @@
 #include "sync/assignment.h"
 #include "sync/binlog/position.h"
 #include "sync/cascades.h"
+#include "sync/denied.h"
 #include "sync/dump_start.h"
 #include "sync/fan_out.h"
 #include "sync/handoff.h"
@@ -208,6 +209,7 @@ static void make_shared(struct pipeline *p)
     p->standstill = standstill_new(STAND_MS);
     p->reader = read_position_new(start_point_version(&p->start));
     read_position_set_gtids(p->reader, p->start.executed);
+    p->denied = denied_new();
 }
 
 /* What rows lead to beside their own documents. */
@@ -230,6 +232,7 @@ static void make_followers(struct pipeline *p)
                                                        .server = o->server,
                                                        .known = p->known,
                                                        .peers = o->peers,
+                                                       .denied = p->denied,
                                                        .is_settled = is_settled,
                                                        .ctx = p});
     p->reread = reread_new(&(struct reread_options){.topic = p->topic,
@@ -241,7 +244,8 @@ static void make_followers(struct pipeline *p)
                                                     .loaders = o->loads,
                                                     .server = o->server,
                                                     .known = p->known,
-                                                    .peers = o->peers});
+                                                    .peers = o->peers,
+                                                    .denied = p->denied});
 }
 
 static void make_builder(struct pipeline *p)

@@ -31,6 +31,7 @@ struct pipeline {
     struct progress *progress;
     struct standstill *standstill;
     struct read_position *reader;
+    struct denied *denied;
     struct cascades *cascades;
     struct fan_out *fan_out;
     struct reread *reread;

@@ -4,6 +4,7 @@
 #include "src/base/mem.h"
 #include "sync/assignment.h"
 #include "sync/cascades.h"
+#include "sync/denied.h"
 #include "sync/dump_start.h"
 #include "sync/fan_out.h"
 #include "sync/handoff.h"
@@ -154,6 +155,11 @@ bool pipeline_has_gtid(struct pipeline *p)
 const char *pipeline_moved_to(const struct pipeline *p)
 {
     return takeover_by(&p->takeover);
+}
+
+bool pipeline_is_denied(struct pipeline *p, struct str index, struct err *why)
+{
+    return denied_find(p->denied, index, why);
 }
 
 bool pipeline_connect(struct pipeline *p, unsigned read_timeout_s, struct mysql_conn **out,

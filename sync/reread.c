@@ -9,6 +9,7 @@
 #include "src/base/queue.h"
 #include "src/base/thread.h"
 #include "sync/delivery/pace.h"
+#include "sync/denied.h"
 #include "sync/load_run.h"
 #include "sync/read_links.h"
 #include "sync/resolve_run.h"
@@ -121,6 +122,7 @@ static void *loader_main(void *arg)
             load_run_fail(b, &err);
         } else if (!load_run(&opt, &l, b, &err)) {
             count(&r->status.failures, 1);
+            denied_tell(r->opt.denied, b->target->index, DENIED_DOCUMENTS, &err);
             if (err.kind != ERR_STOP)
                 log_failure(LOG_WARN, &err, "documents could not be read again",
                             KV("topic", r->opt.topic), KV("table", b->target->table),
@@ -128,6 +130,7 @@ static void *loader_main(void *arg)
             load_run_fail(b, &err);
             read_links_close(&l);
         } else {
+            denied_tell(r->opt.denied, b->target->index, DENIED_DOCUMENTS, NULL);
             count(&r->status.loads, 1);
             count(&r->status.documents, b->n_items);
         }

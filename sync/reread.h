@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct cascades;
+struct denied;
 struct fan_out;
 struct known_server;
 struct peers;
@@ -41,6 +42,7 @@ struct reread_options {
     struct server_access *server; /* the one that is followed; borrowed, as all */
     struct known_server *known;
     struct peers *peers; /* of the node: tables of documents may be on their servers */
+    struct denied *denied; /* is told */
 };
 
 struct reread *reread_new(const struct reread_options *opt) RETURNS_NONNULL MUST_CHECK;

@@ -196,3 +196,32 @@ def test_a_table_that_may_not_be_read_keeps_no_other_from_its_changes(w):
         d["shown"] == {"name": "new"} for _, d, _ in w.engine.documents(w.index("b"))))
     w.sql(f"GRANT SELECT ON {w.schema}.a TO {user}")
     w.equal(daemon)
+
+
+def grant_alone(w, user, *tables):
+    """The user may read these tables and no others."""
+    for name in tables:
+        w.sql(f"GRANT SELECT ON {w.schema}.{name} TO {user}")
+    w.sql(f"REVOKE SELECT ON {w.schema}.* FROM {user}")
+
+
+def test_documents_wait_for_a_right_that_was_taken_away_and_are_never_dead_letters(w):
+    user = "millrace@'127.0.0.1'"
+    for name in "ab":
+        w.sql(f"CREATE TABLE {name} (id INT PRIMARY KEY, part INT, KEY (part))",
+              f"CREATE TABLE {name}_part (id INT PRIMARY KEY, name VARCHAR(20))",
+              f"INSERT INTO {name} VALUES (1, 7), (2, 7)", f"INSERT INTO {name}_part VALUES (7, 'old'), (8, 'other')")
+    grant_alone(w, user, "a", "a_part", "b", "b_part")
+    daemon = w.follow(w.definitions(*({"table": name, "relations": [
+        {"from": "part", "table": f"{name}_part", "to": "id", "as": "shown", "columns": ["name"]}]} for name in "ab")))
+    w.sql(f"REVOKE SELECT ON {w.schema}.a_part FROM {user}", "UPDATE a SET part = 8", "INSERT INTO a VALUES (3, 8)",
+          "UPDATE b SET part = 8")
+    said = wait_until("status says what the documents wait for", lambda: (
+        "denied" in w.table(daemon, "a")["reason"] and w.table(daemon, "a")))
+    if "GRANT" not in said["reason"] or said["state"] != "available" or w.table(daemon, "b")["reason"]:
+        raise Failed(f"it says {said}, and of the other {w.table(daemon, 'b')}")
+    w.equal(daemon, [f"{w.schema}.b"])
+    w.sql(f"GRANT SELECT ON {w.schema}.a_part TO {user}")
+    w.equal(daemon)
+    if daemon.json("dead-letter", "list")["items"] or w.table(daemon, "a")["reason"]:
+        raise Failed(f"left behind: {daemon.json('dead-letter', 'list')}, {w.table(daemon, 'a')}")

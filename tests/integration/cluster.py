@@ -1,5 +1,6 @@
 """A cluster of several search nodes on this machine, each of which may be killed and come back."""
 import os
+import signal
 import threading
 
 import servers
@@ -11,7 +12,7 @@ class Node(Engine):
 
     def __init__(self, name, cluster):
         super().__init__(name)
-        self.name, self.cluster, self.heap = name, cluster, "256m"
+        self.name, self.cluster, self.heap, self.hangs = name, cluster, "256m", False
 
     def start(self, *settings):
         nodes = self.cluster.nodes
@@ -24,9 +25,18 @@ class Node(Engine):
                       "cluster.fault_detection.leader_check.interval=500ms",
                       "cluster.fault_detection.leader_check.timeout=2s", *settings)
 
+    def hang(self):
+        """It is there and does nothing, not even close its connections."""
+        self.signal(signal.SIGSTOP)
+        self.hangs = True
+
+    def go_on(self):
+        self.signal(signal.SIGCONT)
+        self.hangs = False
+
     def is_up(self):
         try:
-            return servers.running(self.pid())
+            return not self.hangs and servers.running(self.pid())
         except OSError:
             return False
 

@@ -1,4 +1,4 @@
-"""Three search nodes, of which one at a time is killed or restarted while the database is written to (F28)."""
+"""Three search nodes, of which one at a time is killed, stopped or restarted while the database is written to (F28)."""
 import time
 
 from servers import Failed, wait_until
@@ -17,12 +17,12 @@ class Trickle(Workload):
         time.sleep(0.1)
 
 
-def follow_shop(w, urls, **search):
+def follow_shop(w, urls, delivery=None, **search):
     w.load_shop()
     definitions = w.shop_definitions("orders")
     for table in definitions["tables"]:
         table["settings"] = {"number_of_shards": 2, "number_of_replicas": 1}
-    daemon = w.follow(definitions, search={"url": urls} | search)
+    daemon = w.follow(definitions, search={"url": urls} | search, delivery=delivery or {})
     w.engine.wait_for("green")
     return daemon, Writer(w, Trickle(w.rng))
 
@@ -96,6 +96,26 @@ def test_a_rolling_restart_loses_nothing(w):
             node.stop()
             judge_while_written(w, daemon, writer)
             bring_back(w, daemon, writer, node)
+    finally:
+        writer.end()
+    w.equal(daemon)
+
+
+def test_of_a_node_that_hangs_the_others_take_over_within_the_request_timeout(w):
+    """Its connections stay open, and what is sent to it has no answer."""
+    daemon, writer = follow_shop(w, w.engine.urls, delivery={"request_timeout": "5s"})
+    try:
+        node = w.engine.primaries(f"{w.index('orders')}_v1")[0]
+        wait_used(node)
+        node.hang()
+        try:
+            judge_while_written(w, daemon, writer)
+            if daemon.metric("millrace_fuse_blown_total"):
+                raise Failed("a fuse has blown, although two of three nodes answer")
+        finally:
+            node.go_on()
+        w.engine.wait_for("green")
+        judge_while_written(w, daemon, writer)
     finally:
         writer.end()
     w.equal(daemon)

@@ -173,8 +173,7 @@ static const char *pick_address(struct http_client *c, struct http_exchange *x)
     return address_set_url(c->addresses, x->address);
 }
 
-/* The address did not answer, or what answered there says that it has no engine behind it. */
-static bool is_address_fault(const struct http_result *result)
+bool http_is_address_fault(const struct http_result *result)
 {
     if (result->outcome != HTTP_ANSWERED)
         return true;
@@ -186,7 +185,7 @@ static void end_exchange(struct http_client *c, struct http_exchange *x, CURLcod
                          struct http_result *result)
 {
     http_exchange_end(x, code, address_set_name(c->addresses, x->address), result);
-    if (is_address_fault(result))
+    if (http_is_address_fault(result))
         address_set_failed(c->addresses, x->address, clock_mono_ms());
     else
         address_set_worked(c->addresses, x->address);

@@ -53,7 +53,11 @@ void http_client_set_connections(struct http_client *c, unsigned max);
 /* Submitted, and not ended yet.  @thread poll's */
 size_t http_client_pending(const struct http_client *c);
 
-/* How many addresses may be used now.  @thread any */
+/* The address did not answer, or what answered there says that it has no engine behind it: it
+ * is put aside. */
+bool http_is_address_fault(const struct http_result *result);
+
+/* How many addresses are not put aside.  @thread any */
 size_t http_client_healthy(struct http_client *c);
 
 #endif

@@ -61,6 +61,7 @@ struct document {
     bool forgotten;             /* LOADING for nobody: the result is thrown away */
     bool may_go;                /* the outlet's: it is counted as one that may be purged */
     bool is_part;               /* the outlet's: of a bisection, in its parcel or taken from it */
+    bool is_lost;               /* the outlet's: it waits apart, as its own answer was lost */
     uint16_t attempts;          /* of `now`, that failed */
     uint8_t n_untold;           /* answers to what its stored version is that did not say it */
 };

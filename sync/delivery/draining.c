@@ -67,6 +67,25 @@ static bool takes_nothing(struct outlet *o)
     return gate_is_blown(outlet_gate(o)) || outlet_is_told(o);
 }
 
+/* Of an index that takes some, those that it does not take. */
+static size_t kept_back(struct outlet *o)
+{
+    const struct outlet_level level = outlet_level(o);
+
+    if (!takes_nothing(o))
+        return 0;
+    if (!gate_is_blown(outlet_gate(o)) && outlet_partly(o)->since_ms != 0)
+        return level.lost;
+    return level.ready + level.load_wait + level.parked + level.in_flight;
+}
+
+static bool is_kept_back(const struct document *doc)
+{
+    if (!gate_is_blown(outlet_gate(doc->outlet)) && outlet_partly(doc->outlet)->since_ms != 0)
+        return doc->is_lost;
+    return takes_nothing(doc->outlet);
+}
+
 static struct drain_left left_of_all(const struct sender *s)
 {
     struct drain_left left = {.n = document_table_count(s->table),
@@ -76,8 +95,7 @@ static struct drain_left left_of_all(const struct sender *s)
         const struct outlet_level level = outlet_level(s->outlets[i]);
 
         left.n_in_flight += level.in_flight;
-        if (takes_nothing(s->outlets[i]))
-            left.n_blown += level.ready + level.load_wait + level.parked + level.in_flight;
+        left.n_blown += kept_back(s->outlets[i]);
     }
     return left;
 }
@@ -94,7 +112,7 @@ static struct drain_left left_of_one(const struct sender *s, unsigned worker)
         left.n++;
         left.n_in_flight += doc->state == DOCUMENT_IN_FLIGHT;
         left.n_blown += doc->state != DOCUMENT_LOADING && doc->state != DOCUMENT_REFUSED &&
-                        takes_nothing(doc->outlet);
+                        is_kept_back(doc);
     }
     return left;
 }

@@ -52,6 +52,7 @@ struct batch {
     uint64_t serial;       /* names it to its lanes */
     struct bisect *bisect; /* or NULL */
     bool probe;            /* of a held index, not of a blown fuse */
+    size_t n_lost;         /* documents that were lost before */
 };
 
 struct outlet *outlet_new(struct str index, const struct outlet_options *opt,
@@ -87,6 +88,13 @@ struct outlet_purged {
     int64_t told_ms; /* when others were */
 };
 struct outlet_purged *outlet_purged(struct outlet *o);
+/* Documents of it are lost while others go through; its owner's. */
+struct outlet_partly {
+    int64_t since_ms; /* 0: they do not */
+    int64_t last_ms;  /* when one of them waited last */
+    struct err why;
+};
+struct outlet_partly *outlet_partly(struct outlet *o);
 /* Its index is gone for good: whatever is placed here is to be forgotten. */
 void outlet_drop(struct outlet *o);
 bool outlet_is_gone(const struct outlet *o);
@@ -110,11 +118,16 @@ void outlet_remove(struct outlet *o, struct document *doc);
 #define OUTLET_ANY UINT_MAX
 size_t outlet_purgeable(const struct outlet *o, unsigned worker);
 struct document *outlet_take_oldest(struct outlet *o, unsigned worker);
+/* The same of those that are lost. */
+size_t outlet_lost_purgeable(const struct outlet *o, unsigned worker);
+struct document *outlet_take_oldest_lost(struct outlet *o, unsigned worker);
 
 /*
  * Documents parked together wait apart until due_ms and then come back: to be sent in a batch
  * of their own, so that one red shard does not hold up the others, or to the front of the
- * reads.
+ * reads.  Those that are UNKNOWN are lost: each had an answer of its own that says nothing of
+ * it.  They go with other lost ones, one request at a time, and take turns with what waits in
+ * the lanes, which goes first while the fuse is not closed.
  */
 struct parking;
 struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms) RETURNS_NONNULL;
@@ -170,6 +183,7 @@ int64_t outlet_wait_ms(const struct outlet *o, int64_t now_ms, bool can_send, in
 struct outlet_level {
     size_t ready, load_wait, loading, parked; /* documents */
     size_t in_flight;                /* documents */
+    size_t lost;                     /* of all of these, documents that were lost */
     unsigned requests;               /* in flight */
     unsigned overdue;                /* of them, as its owner says */
 };

@@ -28,11 +28,11 @@ struct outlet *outlet_new(struct str index, const struct outlet_options *opt, ui
     return o;
 }
 
-static void free_parcel(struct parcel *p)
+static void give_up_parcel(struct parcel *p)
 {
     if (p->bisect != NULL && bisect_close(p->bisect))
         bisect_free(p->bisect);
-    free(p);
+    outlet_free_parcel(p);
 }
 
 void outlet_free(struct outlet *o)
@@ -40,7 +40,7 @@ void outlet_free(struct outlet *o)
     if (o == NULL)
         return;
     LIST_EACH(l, &o->parcels)
-    free_parcel(LIST_ITEM(l, struct parcel, link));
+    give_up_parcel(LIST_ITEM(l, struct parcel, link));
     LIST_EACH(l, &o->parkings)
     free(LIST_ITEM(l, struct parking, link));
     target_unref(o->target);
@@ -125,6 +125,11 @@ struct outlet_purged *outlet_purged(struct outlet *o)
     return &o->purged;
 }
 
+struct outlet_partly *outlet_partly(struct outlet *o)
+{
+    return &o->partly;
+}
+
 void outlet_drop(struct outlet *o)
 {
     o->is_gone = true;
@@ -154,6 +159,11 @@ void outlet_set_options(struct outlet *o, const struct outlet_options *opt)
         limiter_set(&o->gate.limiter, opt->batch_bytes, opt->width_max);
     fuse_set(&o->gate.fuse, &opt->fuse);
     o->opt = *opt;
+}
+
+size_t outlet_documents_max(const struct outlet *o)
+{
+    return o->opt.batch_max > 0 ? o->opt.batch_max : SIZE_MAX;
 }
 
 void outlet_withhold(struct outlet *o, unsigned lane)

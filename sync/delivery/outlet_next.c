@@ -129,41 +129,61 @@ static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t 
     }
 }
 
-/* Of part of a bisection, what stays behind is a part for itself. */
-static void take_parcel(struct outlet *o, size_t max, struct batch *b)
+/* The first that is not of lost documents, or the first of all; NULL: there is none. */
+static struct parcel *next_parcel(const struct outlet *o)
 {
-    struct link *first = list_first(&o->parcels);
+    LIST_EACH(l, &o->parcels)
+    if (!LIST_ITEM(l, struct parcel, link)->is_lost)
+        return LIST_ITEM(l, struct parcel, link);
+    return list_is_empty(&o->parcels) ? NULL : LIST_ITEM(o->parcels.next, struct parcel, link);
+}
 
-    assert(first != NULL);
+/*
+ * Lost documents may fail for long: one request at a time tries them, every other one goes to
+ * the lanes, and one that is to show whether the index takes anything is not of them.
+ */
+static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool lanes_due)
+{
+    if (p == NULL || !p->is_lost)
+        return p != NULL;
+    if (o->n_lost_requests > 0)
+        return false;
+    return !lanes_due || !(o->lost_went || gate_is_blown(&o->gate));
+}
 
-    struct parcel *p = LIST_ITEM(first, struct parcel, link);
+static void take_from_parcel(struct outlet *o, struct document *doc, struct batch *b)
+{
+    outlet_set_may_go(o, doc, false);
+    b->n_lost += doc->is_lost;
+    doc->is_lost = false;
+    doc->place = PLACE_NONE;
+    o->level.ready--;
+    take(b, doc);
+}
 
+/* Of part of a bisection, what stays behind is a part for itself. */
+static void take_parcel(struct outlet *o, struct parcel *p, size_t max, struct batch *b)
+{
     size_t i;
 
-    for (i = 0; i < p->n && b->n < max; i++) {
-        outlet_set_may_go(o, p->docs[i], false);
-        p->docs[i]->place = PLACE_NONE;
-        o->level.ready--;
-        take(b, p->docs[i]);
-    }
+    for (i = 0; i < p->n && b->n < max; i++)
+        take_from_parcel(o, p->docs[i], b);
     b->bisect = p->bisect;
     p->n -= i;
-    memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
     if (p->n > 0) {
+        memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
         if (p->bisect != NULL)
             bisect_open(p->bisect);
         return;
     }
     list_remove(&p->link);
-    free(p);
+    outlet_free_parcel(p);
 }
 
 static struct batch_limit limit_of(const struct outlet *o)
 {
-    struct batch_limit max = {SIZE_MAX, o->gate.limiter.bytes};
+    struct batch_limit max = {outlet_documents_max(o), o->gate.limiter.bytes};
 
-    if (o->opt.batch_max > 0)
-        max.documents = o->opt.batch_max;
     if (o->gate.hold == HOLD_BLOCK)
         max.documents = 1;
     else if (gate_is_blown(&o->gate) && max.documents > SAMPLE)
@@ -179,16 +199,20 @@ bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct b
     const struct pool pool = free_pool(o);
     const struct batch_limit max = limit_of(o);
     const bool hurry = draining || gate_is_blown(&o->gate);
+    const bool lanes_due = pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms);
+    struct parcel *parcel = next_parcel(o);
 
     *out = (struct batch){.serial = o->last_serial + 1, .probe = o->gate.hold != HOLD_NONE};
     if (gate_opens_at(&o->gate, o->level.requests) > now_ms)
         return false;
-    if (!list_is_empty(&o->parcels))
-        take_parcel(o, gate_is_blown(&o->gate) ? max.documents : SIZE_MAX, out);
-    else if (pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms))
+    if (parcel_may_go(o, parcel, lanes_due))
+        take_parcel(o, parcel, gate_is_blown(&o->gate) ? max.documents : SIZE_MAX, out);
+    else if (lanes_due)
         take_lanes(o, &max, now_ms, out);
     else
         return false;
+    o->lost_went = out->n_lost > 0;
+    o->n_lost_requests += out->n_lost > 0;
     o->last_serial++;
     o->level.requests++;
     o->level.in_flight += out->n;
@@ -206,6 +230,8 @@ void outlet_end_batch(struct outlet *o, struct batch *b)
     for (unsigned i = 0; i < o->opt.workers; i++)
         if (o->lanes[i].batch == b->serial)
             o->lanes[i].batch = 0;
+    o->n_lost_requests -= b->n_lost > 0;
+    o->level.lost -= b->n_lost;
     o->level.requests--;
     o->level.in_flight -= b->n;
     free(b->docs);
@@ -272,7 +298,7 @@ static int64_t sends_at(const struct outlet *o)
     const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
     int64_t worth_ms = worth_at(o, &pool);
 
-    if (!list_is_empty(&o->parcels) || (pool.n > 0 && gate_is_blown(&o->gate)))
+    if (parcel_may_go(o, next_parcel(o), false) || (pool.n > 0 && gate_is_blown(&o->gate)))
         worth_ms = 0;
     return worth_ms > opens_ms ? worth_ms : opens_ms;
 }

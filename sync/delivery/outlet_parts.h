@@ -32,14 +32,17 @@ struct lane {
     int64_t since_ms; /* about when the first of them came */
     uint64_t batch;   /* serial of the one in flight, 0: none */
     size_t n_may_go;  /* documents of the worker, wherever they wait, that may be purged */
+    size_t n_lost_may_go; /* of these, the lost ones */
 };
 
-/* A batch that is already made up. */
+/* A batch that is already made up; one of lost documents grows while it waits. */
 struct parcel {
     struct link link;
     struct bisect *bisect;
-    size_t n;
-    struct document *docs[];
+    bool is_lost;
+    size_t n, cap;
+    size_t bytes; /* of all that were put in, as they were then */
+    struct document **docs;
 };
 
 struct parking {
@@ -58,7 +61,9 @@ struct outlet {
     unsigned next_lane;
     unsigned withheld; /* a lane, or OUTLET_ALL or OUTLET_NONE */
     unsigned next_to_purge; /* lane */
-    size_t n_may_go;
+    size_t n_may_go, n_lost_may_go;
+    unsigned n_lost_requests; /* in flight */
+    bool lost_went; /* the last request was of lost documents */
     uint64_t last_serial;
     struct link loads;
     struct link parcels;
@@ -68,6 +73,7 @@ struct outlet {
     struct pace pace;
     bool is_gone, is_told;
     struct outlet_purged purged;
+    struct outlet_partly partly;
     int64_t no_areas_until_ms;
 };
 
@@ -80,6 +86,9 @@ static inline struct lane *lane_of(const struct outlet *o, const struct document
 struct lane *outlet_new_lanes(unsigned n) RETURNS_NONNULL MUST_CHECK;
 /* What waits moves to so many lanes. */
 void outlet_move_to_lanes(struct outlet *o, unsigned workers);
+void outlet_free_parcel(struct parcel *p);
+/* So many go together at most. */
+size_t outlet_documents_max(const struct outlet *o);
 /* Whether doc, which waits, may be purged. */
 void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go);
 

@@ -9,10 +9,21 @@ size_t outlet_purgeable(const struct outlet *o, unsigned worker)
     return worker == OUTLET_ANY ? o->n_may_go : o->lanes[worker].n_may_go;
 }
 
-static bool may_give(const struct outlet *o, const struct document *doc,
-                     const struct lane *lane)
+size_t outlet_lost_purgeable(const struct outlet *o, unsigned worker)
 {
-    return doc->may_go && lane_of(o, doc) == lane;
+    return worker == OUTLET_ANY ? o->n_lost_may_go : o->lanes[worker].n_lost_may_go;
+}
+
+/* Whose oldest document is looked for. */
+struct wanted {
+    const struct lane *lane;
+    bool lost; /* only of those */
+};
+
+static bool may_give(const struct outlet *o, const struct document *doc,
+                     const struct wanted *want)
+{
+    return doc->may_go && (doc->is_lost || !want->lost) && lane_of(o, doc) == want->lane;
 }
 
 /* What may not go is put behind the others, so that it is not looked at each time. */
@@ -30,28 +41,28 @@ static struct document *oldest_of_lane(struct lane *lane)
 }
 
 static struct document *find_listed(const struct outlet *o, const struct link *list,
-                                    const struct lane *lane)
+                                    const struct wanted *want)
 {
     LIST_EACH(l, list)
-    if (may_give(o, LIST_ITEM(l, struct document, link), lane))
+    if (may_give(o, LIST_ITEM(l, struct document, link), want))
         return LIST_ITEM(l, struct document, link);
     return NULL;
 }
 
 /* Among those that wait apart. */
-static struct document *find_apart(const struct outlet *o, const struct lane *lane)
+static struct document *find_apart(const struct outlet *o, const struct wanted *want)
 {
     struct document *doc = NULL;
 
     LIST_EACH(l, &o->parkings)
     if (doc == NULL)
-        doc = find_listed(o, &LIST_ITEM(l, struct parking, link)->docs, lane);
+        doc = find_listed(o, &LIST_ITEM(l, struct parking, link)->docs, want);
     LIST_EACH(l, &o->parcels)
     {
         const struct parcel *p = LIST_ITEM(l, struct parcel, link);
 
         for (size_t i = 0; doc == NULL && i < p->n; i++)
-            if (may_give(o, p->docs[i], lane))
+            if (may_give(o, p->docs[i], want))
                 doc = p->docs[i];
     }
     return doc;
@@ -69,11 +80,32 @@ struct document *outlet_take_oldest(struct outlet *o, unsigned worker)
         if (o->lanes[next].n_may_go > 0)
             worker = next;
     }
+
+    const struct wanted want = {.lane = &o->lanes[worker]};
+
     doc = oldest_of_lane(&o->lanes[worker]);
     if (doc == NULL)
-        doc = find_listed(o, &o->loads, &o->lanes[worker]);
+        doc = find_listed(o, &o->loads, &want);
     if (doc == NULL)
-        doc = find_apart(o, &o->lanes[worker]);
+        doc = find_apart(o, &want);
+    assert(doc != NULL);
+    outlet_remove(o, doc);
+    return doc;
+}
+
+struct document *outlet_take_oldest_lost(struct outlet *o, unsigned worker)
+{
+    struct document *doc;
+
+    if (outlet_lost_purgeable(o, worker) == 0)
+        return NULL;
+    while (worker == OUTLET_ANY) {
+        const unsigned next = o->next_to_purge++ % o->opt.workers;
+
+        if (o->lanes[next].n_lost_may_go > 0)
+            worker = next;
+    }
+    doc = find_apart(o, &(struct wanted){.lane = &o->lanes[worker], .lost = true});
     assert(doc != NULL);
     outlet_remove(o, doc);
     return doc;

@@ -24,6 +24,23 @@ void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go)
     doc->may_go = may_go;
     lane_of(o, doc)->n_may_go += may_go ? 1 : SIZE_MAX;
     o->n_may_go += may_go ? 1 : SIZE_MAX;
+    if (!doc->is_lost)
+        return;
+    lane_of(o, doc)->n_lost_may_go += may_go ? 1 : SIZE_MAX;
+    o->n_lost_may_go += may_go ? 1 : SIZE_MAX;
+}
+
+/* It begins to wait apart. */
+static void set_lost(struct outlet *o, struct document *doc, bool is_lost)
+{
+    doc->is_lost = is_lost;
+    o->level.lost += is_lost;
+}
+
+static void end_lost(struct outlet *o, struct document *doc)
+{
+    o->level.lost -= doc->is_lost;
+    doc->is_lost = false;
 }
 
 static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
@@ -58,6 +75,7 @@ static void leave_lane(struct outlet *o, struct document *doc)
 static void count_may_go(struct outlet *o, const struct document *doc)
 {
     lane_of(o, doc)->n_may_go += doc->may_go;
+    lane_of(o, doc)->n_lost_may_go += doc->may_go && doc->is_lost;
 }
 
 static void count_all_may_go(struct outlet *o)
@@ -104,28 +122,39 @@ void outlet_move_to_lanes(struct outlet *o, unsigned workers)
 /* Of a bisection an empty one goes as well: its owner waits for each part. */
 static void take_from_parcel(struct outlet *o, struct parcel *p, size_t i)
 {
+    end_lost(o, p->docs[i]);
     p->docs[i]->place = PLACE_NONE;
     o->level.ready--;
     p->n--;
-    memmove(p->docs + i, p->docs + i + 1, (p->n - i) * sizeof(p->docs[0]));
+    memmove(p->docs + i, p->docs + i + 1, (p->n - i) * sizeof(struct document *));
     if (p->n > 0 || p->bisect != NULL)
         return;
     list_remove(&p->link);
-    free(p);
+    outlet_free_parcel(p);
+}
+
+static bool find_in_parcel(const struct parcel *p, const struct document *doc, size_t *at)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->docs[i] == doc) {
+            *at = i;
+            return true;
+        }
+    return false;
 }
 
 static void leave_parcel(struct outlet *o, struct document *doc)
 {
+    size_t at;
+
     LIST_EACH(l, &o->parcels)
     {
         struct parcel *p = LIST_ITEM(l, struct parcel, link);
 
-        for (size_t i = 0; i < p->n; i++) {
-            if (p->docs[i] != doc)
-                continue;
-            take_from_parcel(o, p, i);
-            return;
-        }
+        if (!find_in_parcel(p, doc, &at))
+            continue;
+        take_from_parcel(o, p, at);
+        return;
     }
     assert(false);
 }
@@ -138,7 +167,10 @@ void outlet_remove(struct outlet *o, struct document *doc)
     case PLACE_LANE: leave_lane(o, doc); return;
     case PLACE_PARCEL: leave_parcel(o, doc); return;
     case PLACE_LOADS: o->level.load_wait--; break;
-    case PLACE_PARKED: o->level.parked--; break;
+    case PLACE_PARKED:
+        o->level.parked--;
+        end_lost(o, doc);
+        break;
     }
     list_remove(&doc->link);
     doc->place = PLACE_NONE;
@@ -202,51 +234,86 @@ void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
     list_push_back(&p->docs, &doc->link);
     doc->is_part = false;
     doc->place = PLACE_PARKED;
+    set_lost(o, doc, doc->state == DOCUMENT_UNKNOWN);
     outlet_set_may_go(o, doc, document_may_be_purged(doc));
     o->level.parked++;
 }
 
-static struct parcel *make_parcel(size_t n_max, struct bisect *bisect)
+/* It goes behind the others. */
+static struct parcel *make_parcel(struct outlet *o, struct bisect *bisect)
 {
-    struct parcel *p = mem_alloc(1, sizeof(*p) + n_max * sizeof(p->docs[0]));
+    struct parcel *p = mem_alloc(1, sizeof(*p));
 
     p->bisect = bisect;
+    list_push_back(&o->parcels, &p->link);
     return p;
+}
+
+void outlet_free_parcel(struct parcel *p)
+{
+    free(p->docs);
+    free(p);
 }
 
 static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *doc)
 {
+    if (p->n == p->cap) {
+        p->cap = p->cap == 0 ? 16 : p->cap * 2;
+        p->docs = mem_resize(p->docs, p->cap, sizeof(struct document *));
+    }
     p->docs[p->n++] = doc;
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    p->bytes += doc->queued_bytes;
     doc->place = PLACE_PARCEL;
     doc->is_part = p->bisect != NULL;
+    set_lost(o, doc, p->is_lost);
     outlet_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
     o->level.ready++;
+}
+
+static bool has_room(const struct outlet *o, const struct parcel *p,
+                     const struct document *doc)
+{
+    return p->n < outlet_documents_max(o) &&
+           p->bytes + bulk_size(doc->now) <= o->gate.limiter.bytes;
+}
+
+/* The last one of lost documents, if it has room, so that few requests try many of them. */
+static struct parcel *lost_parcel(struct outlet *o, const struct document *doc)
+{
+    struct parcel *last = NULL;
+
+    LIST_EACH(l, &o->parcels)
+    if (LIST_ITEM(l, struct parcel, link)->is_lost)
+        last = LIST_ITEM(l, struct parcel, link);
+    if (last != NULL && has_room(o, last, doc))
+        return last;
+    last = make_parcel(o, NULL);
+    last->is_lost = true;
+    return last;
 }
 
 /* What was parked is to be read, or sent in a batch of its own. */
 static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
 {
-    struct parcel *parcel;
-    size_t n = 0;
+    struct parcel *ready = NULL, *lost = NULL;
 
-    LIST_EACH(l, &p->docs)
-    n++;
-    parcel = make_parcel(n, NULL);
     LIST_EACH(l, &p->docs)
     {
         struct document *doc = LIST_ITEM(l, struct document, link);
 
         outlet_remove(o, doc);
-        if (doc->state == DOCUMENT_LOAD_WAIT)
+        if (doc->state == DOCUMENT_LOAD_WAIT) {
             outlet_place_first(o, doc, now_ms);
-        else
-            put_in_parcel(o, parcel, doc);
+        } else if (doc->state == DOCUMENT_UNKNOWN) {
+            if (lost == NULL || !has_room(o, lost, doc))
+                lost = lost_parcel(o, doc);
+            put_in_parcel(o, lost, doc);
+        } else {
+            ready = ready != NULL ? ready : make_parcel(o, NULL);
+            put_in_parcel(o, ready, doc);
+        }
     }
-    if (parcel->n > 0)
-        list_push_back(&o->parcels, &parcel->link);
-    else
-        free(parcel);
 }
 
 void outlet_turn(struct outlet *o, int64_t now_ms)
@@ -266,13 +333,12 @@ void outlet_turn(struct outlet *o, int64_t now_ms)
 void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t to,
                   struct bisect *bisect)
 {
-    struct parcel *p = make_parcel(to - from, bisect);
+    struct parcel *p = make_parcel(o, bisect);
 
     for (size_t i = from; i < to; i++) {
         assert(b->docs[i]->place == PLACE_NONE);
         put_in_parcel(o, p, b->docs[i]);
     }
-    list_push_back(&o->parcels, &p->link);
 }
 
 void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
@@ -288,6 +354,6 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
         list_remove(&p->link);
         if (bisect_close(bisect))
             assert(false);
-        free(p);
+        outlet_free_parcel(p);
     }
 }

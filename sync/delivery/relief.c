@@ -79,6 +79,17 @@ static bool takes_nothing(struct outlet *o, int64_t now_ms)
            gate_opens_at(gate, outlet_level(o).requests) > now_ms;
 }
 
+/* It is known for long that lost documents fail while others go through. */
+static bool takes_part(struct outlet *o)
+{
+    return outlet_is_told(o) && !gate_is_blown(outlet_gate(o)) && !outlet_is_gone(o);
+}
+
+static struct document *take_oldest(struct outlet *o, unsigned worker)
+{
+    return takes_part(o) ? outlet_take_oldest_lost(o, worker) : outlet_take_oldest(o, worker);
+}
+
 /* Of one worker, or of OUTLET_ANY: as many as the strategy says, at least `over`. */
 static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
                          unsigned worker, size_t over, int64_t now_ms)
@@ -91,15 +102,16 @@ static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
     for (size_t i = 0; i < outlets->n; i++) {
         struct outlet *o = outlets->items[i];
 
-        r->places[i] = (struct purge_place){
-            .is_blown = takes_nothing(o, now_ms),
-            .n = outlet_purgeable(o, worker),
-        };
+        r->places[i] = takes_part(o)
+                           ? (struct purge_place){.is_blown = true,
+                                                  .n = outlet_lost_purgeable(o, worker)}
+                           : (struct purge_place){.is_blown = takes_nothing(o, now_ms),
+                                                  .n = outlet_purgeable(o, worker)};
     }
     n = purge_choose(r->opt->purge, r->places, outlets->n, over, &r->random);
     for (size_t i = 0; n > 0 && i < outlets->n; i++)
         for (size_t k = 0; k < r->places[i].take; k++)
-            purge(r, outlet_take_oldest(outlets->items[i], worker));
+            purge(r, take_oldest(outlets->items[i], worker));
     return n;
 }
 

@@ -3,7 +3,8 @@
  *
  * While a worker has more changes than the high-water mark, or more bytes are held than may be
  * submitted, changes of indexes that take nothing are purged, as the strategy says, so that
- * whoever writes to the others goes on; but not of one that is to be tried now, which they are for.  What is purged is stored by its key first and ends
+ * whoever writes to the others goes on, and of one that has not taken a part of its documents
+ * for long (a red shard) those that it did not take; but not of one that is to be tried now, which they are for.  What is purged is stored by its key first and ends
  * then; its memory and its place count until that.  What is on its way there counts as gone
  * where it is asked whether more must go.
  *

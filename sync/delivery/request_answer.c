@@ -144,6 +144,12 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
     request_fail_gate(r, why, retry_after_ms);
 }
 
+/* It was put aside for that, and another one can be used. */
+static bool is_one_address(const struct request *r)
+{
+    return http_client_healthy(r->sender->http) > 0;
+}
+
 void request_melt(struct request *r, enum melt how, const struct err *why)
 {
     struct sender *s = r->sender;
@@ -229,7 +235,8 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         request_log_failed(r, &err);
         limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
-        request_melt(r, MELT_ANSWER, &err);
+        if (!http_is_address_fault(result) || !is_one_address(r))
+            request_melt(r, MELT_ANSWER, &err);
         break;
     case REQUEST_BUSY:
         s->count.busy++;
@@ -262,7 +269,8 @@ static void judge_silence(struct request *r, const struct http_result *result)
     if (is_sent)
         limiter_busy(&outlet_gate(r->outlet)->limiter);
     request_failed(r, is_sent, &result->err, -1);
-    request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
+    if (!is_one_address(r))
+        request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
 }
 
 void request_on_answer(void *ctx, const struct http_result *result)

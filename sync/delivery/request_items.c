@@ -19,6 +19,7 @@ struct tally {
     bool guarded;            /* refused documents are not to blame */
     struct parking *parking; /* of what is to be sent again */
     size_t worst;            /* an item that holds the index, or was refused, or came back */
+    size_t lost;             /* one that is not known to be applied, if any is */
 };
 
 static struct bulk_sent sent_action(void *ctx, size_t i)
@@ -142,6 +143,8 @@ static void count_items(const struct request *r, struct tally *t)
 
         t->of[v]++;
         t->is_new = t->is_new || r->batch.docs[i]->attempts == 0;
+        if (v == ITEM_UNKNOWN || v == ITEM_DOUBTFUL)
+            t->lost = i;
         n_again += v == ITEM_REFUSED && letters_know(r->sender->letters, r->batch.docs[i]->now);
         if (v == ITEM_HOLD || (v == ITEM_REFUSED && t->of[ITEM_HOLD] == 0) ||
             t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
@@ -171,6 +174,14 @@ static void judge_failures(struct request *r, const struct tally *t, const struc
         request_melt(r, MELT_ITEMS, why);
 }
 
+static void err_of_item(const struct request *r, size_t i, struct err *why)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, i);
+
+    err_set_code(why, ERR_RETRY, "item", r->sender->response.items[i].status, "%.*s: %.*s",
+                 STR_ARG(error.type), STR_ARG(error.reason));
+}
+
 /* What the items together say about the index. */
 static void judge_outlet(struct request *r, const struct tally *t)
 {
@@ -180,8 +191,9 @@ static void judge_outlet(struct request *r, const struct tally *t)
     const struct bulk_error worst = bulk_response_error(&s->response, t->worst);
     struct err why;
 
-    err_set_code(&why, ERR_RETRY, "item", s->response.items[t->worst].status,
-                 "%.*s: %.*s", STR_ARG(worst.type), STR_ARG(worst.reason));
+    err_of_item(r, t->worst, &why);
+    if (t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] > 0)
+        err_of_item(r, t->lost, &outlet_partly(r->outlet)->why);
     if (t->of[ITEM_BUSY] > 0) {
         s->count.busy++;
         delivery_metric_refusal(s->metric, 429);

@@ -23,6 +23,10 @@
 #define AREAS_OFF_MS     600000
 #define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
 
+/* So long after the last document that failed alone an index takes all again: what was purged
+ * of it is tried one by one, each as long as a shard is waited for. */
+#define PARTLY_QUIET_MS 5000
+
 #define ROOM_SHARE     8 /* of the bytes, one part is to be free after a purge */
 #define PURGED_TOLD_MS 1000
 
@@ -325,18 +329,47 @@ static void tell(struct sender *s, struct outlet *o, enum delivery_event what, i
         s->opt.event(s->opt.ctx, what, outlet_target(o), 0, why);
 }
 
-/* An index that does not say no but takes nothing either is tried on, and told of. */
+static void tell_partly(struct sender *s, struct outlet *o)
+{
+    const struct outlet_partly *p = outlet_partly(o);
+    struct err why;
+
+    err_set_code(&why, ERR_RETRY, p->why.origin, p->why.code,
+                 "a part of its documents is not taken (%zu of them wait), the others go on: %s",
+                 outlet_level(o).lost, p->why.msg);
+    tell(s, o, DELIVERY_HELD, p->since_ms, &why);
+}
+
+/* Since when are there documents that fail while others go through? */
+static void look_at_lost(const struct sender *s, struct outlet *o)
+{
+    struct outlet_partly *p = outlet_partly(o);
+
+    if (outlet_level(o).lost > 0) {
+        p->since_ms = p->since_ms != 0 ? p->since_ms : s->now_ms;
+        p->last_ms = s->now_ms;
+    } else if (s->now_ms - p->last_ms >= (outlet_is_told(o) ? PARTLY_QUIET_MS : 0)) {
+        p->since_ms = 0;
+    }
+}
+
+/* An index that does not say no but takes nothing either, or not all, is tried on, and told of. */
 static void look_at_failing(struct sender *s, struct outlet *o)
 {
     const struct gate *g = outlet_gate(o);
+    const struct outlet_partly *p = outlet_partly(o);
 
+    look_at_lost(s, o);
     if (outlet_is_gone(o) || gate_is_blown(g))
         return;
-    if (!g->failing && outlet_is_told(o))
+    if (!g->failing && p->since_ms == 0 && outlet_is_told(o))
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
     else if (g->failing && !outlet_is_told(o) &&
              s->now_ms - g->failing_since_ms >= s->opt.failing_ms)
         tell(s, o, DELIVERY_HELD, g->failing_since_ms, &g->why);
+    else if (p->since_ms != 0 && !outlet_is_told(o) &&
+             s->now_ms - p->since_ms >= s->opt.failing_ms)
+        tell_partly(s, o);
 }
 
 void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change change,

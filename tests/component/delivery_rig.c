@@ -331,7 +331,7 @@ void rig_start_as(struct rig *r, const struct delivery_options *opt,
     start(r, opt, access, &url, 1);
 }
 
-void rig_start_with_dead_address(struct rig *r)
+void rig_start_with_dead_address(struct rig *r, const struct delivery_options *opt)
 {
     struct fake_search *dead = fake_search_start(0);
     char dead_url[64];
@@ -339,7 +339,7 @@ void rig_start_with_dead_address(struct rig *r)
 
     snprintf(dead_url, sizeof(dead_url), "%s", fake_search_url(dead));
     fake_search_stop(dead);
-    start(r, NULL, &(struct search_options){0}, urls, 2);
+    start(r, opt, &(struct search_options){0}, urls, 2);
 }
 
 void rig_free(struct rig *r)

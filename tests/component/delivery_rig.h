@@ -74,7 +74,8 @@ void rig_start(struct rig *r, const struct delivery_options *opt);
 struct search_options;
 void rig_start_as(struct rig *r, const struct delivery_options *opt,
                   const struct search_options *access);
-void rig_start_with_dead_address(struct rig *r);
+/* Another address comes first, at which nobody is. */
+void rig_start_with_dead_address(struct rig *r, const struct delivery_options *opt);
 
 void rig_submit(struct rig *r, const struct doc_write *w);
 /* To another index than the rig's. */

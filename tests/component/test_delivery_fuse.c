@@ -325,6 +325,108 @@ static void a_red_shard_does_not_blow_the_fuse(void **state)
     rig_check(r, 7, 10, "red");
 }
 
+/* Documents from `from` to `to` are of a shard that is red. */
+static void make_red(struct rig *r, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char id[16];
+
+        snprintf(id, sizeof(id), "%d", i);
+        fake_search_add_rule(r->fake, &(struct fake_rule){.id = id,
+                                                          .status = 503,
+                                                          .type = "unavailable_shards_exception",
+                                                          .reason = "[orders_v2][0] is red"});
+    }
+}
+
+static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go(
+    void **state)
+{
+    struct rig *r = *state;
+
+    make_red(r, 7, 8);
+    rig_start(r, &(struct delivery_options){.failing_ms = A_WHILE_MS});
+    rig_index(r, 7, 10, "red");
+    rig_index(r, 8, 10, "green");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "a part of its documents is not taken (1 of them wait)"));
+    assert_non_null(strstr(r->last_why, "[orders_v2][0] is red"));
+    rig_index_many(r, 100, 100, 100, "green");
+    while (rig_done(r, OUTCOME_DELIVERED) < 101)
+        rig_sleep(1);
+    assert_true(rig_is_held(r));
+    assert_int_equal(rig_events(r, DELIVERY_HELD), 1);
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_events(r, DELIVERY_RELEASED), 1);
+    rig_check(r, 7, 10, "red");
+}
+
+/* Those of the red shard are read again by key when it is back. */
+static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **state)
+{
+    struct rig *r = *state;
+    struct rig_pusher p;
+
+    make_red(r, 0, 40);
+    for (int i = 0; i < 40; i++)
+        rig_set_row(r, i, "text");
+    rig_start(r, &(struct delivery_options){
+                     .workers = 1, .high_water_mark = 10, .failing_ms = A_WHILE_MS});
+    rig_push(r, &p, 80, "text"); /* each waits while there are more than 10 */
+    rig_wait_pushed(&p);
+    rig_wait_count(r, "orders_v2", 40);
+    rig_wait_purged(r, 30);
+    fake_search_clear_rules(r->fake);
+    for (int i = 0; r->n_purged > 0; i++) { /* what comes back may need room as well */
+        assert_true(i < 10);
+        rig_repair(r, 1000);
+        rig_wait_done(r);
+    }
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 80);
+    assert_int_equal(r->n_dead, 0);
+}
+
+static void f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take(void **state)
+{
+    struct rig *r = *state;
+    uint64_t n_requests;
+
+    make_red(r, 0, 10);
+    rig_start(r, &by_hand);
+    for (int i = 0; rig_events(r, DELIVERY_BLOWN) == 0; i++) {
+        assert_true(i < 10);
+        rig_index(r, i, 10, "red");
+        while (fake_search_requests(r->fake) <= (uint64_t)i)
+            rig_sleep(1);
+        rig_sleep(60); /* longer than the first pause */
+    }
+    rig_sleep(A_WHILE_MS); /* it is time to try them again */
+    n_requests = fake_search_requests(r->fake);
+    rig_index(r, 100, 10, "green");
+    delivery_probe(r->delivery);
+    rig_wait_held(r, false);
+    assert_int_equal(items_of(r, n_requests + 1), 1);
+    rig_check(r, 100, 10, "green");
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+}
+
+static void a_dead_address_does_not_count_for_the_fuse_while_another_answers(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start_with_dead_address(r, &(struct delivery_options){.failures = 1});
+    for (int i = 0; i < 20; i++) {
+        rig_index(r, i, 10, "body");
+        rig_wait_done(r);
+    }
+    assert_true(delivery_status(r->delivery).requests_failed > 0);
+    assert_int_equal(rig_events(r, DELIVERY_BLOWN), 0);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20);
+}
+
 /* An engine that is restarted node by node says so with a 500 for each document. */
 static void documents_of_a_node_that_goes_are_no_dead_letters(void **state)
 {
@@ -374,6 +476,10 @@ int main(void)
         RIG_TEST(a_blown_index_gets_nothing_and_the_others_all),
         RIG_TEST(a_blown_index_is_tried_with_a_small_part_of_a_bisection),
         RIG_TEST(a_red_shard_does_not_blow_the_fuse),
+        RIG_TEST(f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go),
+        RIG_TEST(f30_what_a_red_shard_does_not_take_does_not_fill_the_queue),
+        RIG_TEST(f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take),
+        RIG_TEST(a_dead_address_does_not_count_for_the_fuse_while_another_answers),
         RIG_TEST(documents_of_a_node_that_goes_are_no_dead_letters),
         RIG_TEST(errors_without_a_reason_of_most_documents_hold_the_index),
     };

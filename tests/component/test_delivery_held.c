@@ -189,7 +189,7 @@ static void a_dead_address_stops_nothing(void **state)
 {
     struct rig *r = *state;
 
-    rig_start_with_dead_address(r);
+    rig_start_with_dead_address(r, NULL);
     for (int i = 0; i < 20; i++) {
         rig_index_many(r, 100 * i, 50, 100, "body");
         rig_wait_done(r);

@@ -34,6 +34,8 @@ struct parked {
 struct part {
     struct bisect *bisect; /* or NULL */
     struct queue docs;     /* of a batch that is already made up */
+    size_t bytes;          /* of what was put in */
+    bool lost;
 };
 
 struct world {
@@ -56,6 +58,7 @@ struct world {
     struct part parts[MANY];
     struct batch batches[MANY];
     size_t n_parked, n_parts, n_batches, n_kept;
+    bool lost_went; /* last */
 
     uint64_t delivered[IDS]; /* versions */
     uint64_t lost[IDS];      /* sent without an answer, 0: none */
@@ -174,17 +177,44 @@ static inline void add_part(struct world *w, struct document *const *docs, size_
         put(&p->docs, docs[i], false);
 }
 
+/* Behind the last lost ones, if their batch has room. */
+static inline void add_lost(struct world *w, struct document *doc)
+{
+    const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
+    const size_t size = bulk_size(doc->now);
+    struct part *last = NULL;
+
+    for (size_t i = 0; i < w->n_parts; i++)
+        last = w->parts[i].lost ? &w->parts[i] : last;
+    if (last == NULL || last->docs.n >= max ||
+        last->bytes + size > outlet_gate(w->outlet)->limiter.bytes) {
+        add_part(w, NULL, 0, NULL);
+        last = &w->parts[w->n_parts - 1];
+        last->lost = true;
+    }
+    put(&last->docs, doc, false);
+    last->bytes += size;
+}
+
 static inline void unpark(struct world *w, const struct queue *docs)
 {
-    struct queue ready = {0};
+    struct part *ready = NULL;
 
-    for (size_t i = 0; i < docs->n; i++)
-        if (docs->docs[i]->state == DOCUMENT_LOAD_WAIT)
-            put(&w->loads, docs->docs[i], true);
-        else
-            put(&ready, docs->docs[i], false);
-    if (ready.n > 0)
-        add_part(w, ready.docs, ready.n, NULL);
+    for (size_t i = 0; i < docs->n; i++) {
+        struct document *doc = docs->docs[i];
+
+        if (doc->state == DOCUMENT_LOAD_WAIT) {
+            put(&w->loads, doc, true);
+        } else if (doc->state == DOCUMENT_UNKNOWN) {
+            add_lost(w, doc);
+        } else {
+            if (ready == NULL) {
+                add_part(w, NULL, 0, NULL);
+                ready = &w->parts[w->n_parts - 1];
+            }
+            put(&ready->docs, doc, false);
+        }
+    }
 }
 
 static inline void turn(struct world *w)
@@ -281,13 +311,36 @@ static inline size_t count_ready(const struct world *w)
     return n;
 }
 
+/* The first part that is not of lost documents, else the first. */
+static inline size_t next_part(const struct world *w)
+{
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (!w->parts[i].lost)
+            return i;
+    return 0;
+}
+
+/* Lost documents go one batch at a time, and leave every other one to the lanes. */
+static inline bool part_should_go(const struct world *w, int64_t at_ms, bool draining)
+{
+    if (w->n_parts == 0 || !w->parts[next_part(w)].lost)
+        return w->n_parts > 0;
+    for (size_t i = 0; i < w->n_batches; i++)
+        if (w->batches[i].n_lost > 0)
+            return false;
+    if (!lanes_should_go(w, at_ms) && !(draining && has_any(w)))
+        return true;
+    return !w->lost_went && !is_blown(w);
+}
+
 static inline bool should_go(const struct world *w, int64_t at_ms, bool draining)
 {
     if (w->withheld == OUTLET_ALL || (outlet_is_gone(w->outlet) && count_ready(w) > 0))
         return false;
     if (gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches) > at_ms)
         return false;
-    return w->n_parts > 0 || lanes_should_go(w, at_ms) || (draining && has_any(w));
+    return part_should_go(w, at_ms, draining) || lanes_should_go(w, at_ms) ||
+           (draining && has_any(w));
 }
 
 static inline size_t documents_max(const struct world *w)
@@ -299,16 +352,18 @@ static inline size_t documents_max(const struct world *w)
     return is_blown(w) && max > SAMPLE ? SAMPLE : max;
 }
 
-/* The documents of the first part, or of some lanes. */
+/* The documents of the next part, or of some lanes. */
 static inline void take_part(struct world *w, struct queue *out)
 {
-    struct part *p = &w->parts[0];
+    const size_t at = next_part(w);
+    struct part *p = &w->parts[at];
     const size_t max = is_blown(w) ? documents_max(w) : SIZE_MAX;
 
     while (p->docs.n > 0 && out->n < max)
         put(out, pull(&p->docs, 0), false);
+    w->lost_went = p->lost;
     if (p->docs.n == 0)
-        remove_part(w, 0);
+        remove_part(w, at);
 }
 
 static inline bool fits(const struct world *w, const struct queue *taken,
@@ -368,6 +423,35 @@ static inline size_t purgeable(const struct world *w, size_t lane)
     for (size_t i = 0; i < w->n_parts; i++)
         if (w->parts[i].bisect == NULL)
             n += count_may_go(w, &w->parts[i].docs, lane);
+    return n;
+}
+
+/* Of these, documents that wait apart as they were lost. */
+static inline size_t lost_purgeable(const struct world *w, size_t lane)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_parked; i++)
+        for (size_t k = 0; k < w->parked[i].docs.n; k++)
+            n += w->parked[i].docs.docs[k]->state == DOCUMENT_UNKNOWN &&
+                 may_go(w->parked[i].docs.docs[k], lane, w->opt.workers);
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (w->parts[i].lost)
+            n += count_may_go(w, &w->parts[i].docs, lane);
+    return n;
+}
+
+static inline size_t count_lost(const struct world *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_parked; i++)
+        for (size_t k = 0; k < w->parked[i].docs.n; k++)
+            n += w->parked[i].docs.docs[k]->state == DOCUMENT_UNKNOWN;
+    for (size_t i = 0; i < w->n_parts; i++)
+        n += w->parts[i].lost ? w->parts[i].docs.n : 0;
+    for (size_t i = 0; i < w->n_batches; i++)
+        n += w->batches[i].n_lost;
     return n;
 }
 

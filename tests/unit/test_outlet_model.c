@@ -85,6 +85,7 @@ static void put_aside(struct world *w, struct batch *b)
 static void send(struct world *w, bool draining, bool calm)
 {
     const bool goes = should_go(w, w->now_ms, draining);
+    const bool part = goes && part_should_go(w, w->now_ms, draining);
     struct batch *b = &w->batches[w->n_batches];
     struct queue expected = {0};
     size_t bytes = 0;
@@ -92,10 +93,12 @@ static void send(struct world *w, bool draining, bool calm)
     must(outlet_next_batch(w->outlet, w->now_ms, draining, b) == goes);
     if (!goes)
         return;
-    if (w->n_parts > 0)
+    if (part) {
         take_part(w, &expected);
-    else
+    } else {
+        w->lost_went = false;
         take_lanes(w, b->serial, &expected);
+    }
     game_say("a batch of %zu", b->n);
     must(b->n == expected.n && ++w->n_batches < MANY);
     for (size_t i = 0; i < b->n; i++) {
@@ -103,6 +106,7 @@ static void send(struct world *w, bool draining, bool calm)
         bytes += bulk_size(b->docs[i]->now);
     }
     must(b->bytes == bytes);
+    must(b->n_lost == (w->lost_went ? b->n : 0));
     must(b->probe == (outlet_held(w->outlet) != HOLD_NONE));
     check_sent(w, b);
     fuse_begin(&outlet_gate(w->outlet)->fuse, w->now_ms);
@@ -329,6 +333,23 @@ static void loaded(struct world *w, bool calm)
 
 /* ---- what is taken out ---- */
 
+static void purge_lost(struct world *w)
+{
+    const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
+    const size_t n = outlet_lost_purgeable(w->outlet, worker), n_lost = count_lost(w);
+    struct document *doc = outlet_take_oldest_lost(w->outlet, worker);
+
+    must((doc == NULL) == (n == 0));
+    if (doc == NULL)
+        return;
+    game_say("%u, which was lost, is purged", id_of(doc));
+    must(worker == OUTLET_ANY || worker == doc->hash % w->opt.workers);
+    leave(w, doc);
+    must(count_lost(w) == n_lost - 1);
+    document_purge(doc);
+    end(w, doc, OUTCOME_PURGED);
+}
+
 static void purge(struct world *w)
 {
     const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
@@ -443,16 +464,21 @@ static void check_counts(const struct world *w)
 {
     const struct outlet_level level = outlet_level(w->outlet);
     size_t ready = count_ready(w), parked = 0, in_flight = 0, all_may_go = 0;
+    size_t all_lost_may_go = 0;
 
     for (size_t i = 0; i < w->opt.workers; i++) {
         all_may_go += purgeable(w, i);
         must(outlet_purgeable(w->outlet, (unsigned)i) == purgeable(w, i));
+        all_lost_may_go += lost_purgeable(w, i);
+        must(outlet_lost_purgeable(w->outlet, (unsigned)i) == lost_purgeable(w, i));
     }
     for (size_t i = 0; i < w->n_parked; i++)
         parked += w->parked[i].docs.n;
     for (size_t i = 0; i < w->n_batches; i++)
         in_flight += w->batches[i].n;
     must(outlet_purgeable(w->outlet, OUTLET_ANY) == all_may_go);
+    must(outlet_lost_purgeable(w->outlet, OUTLET_ANY) == all_lost_may_go);
+    must(level.lost == count_lost(w));
     must(level.ready == ready);
     must(level.load_wait == w->loads.n);
     must(level.loading == w->loading.n);
@@ -540,8 +566,10 @@ static void step(struct world *w)
         read_some(w);
     else if (what < 920)
         loaded(w, false);
-    else if (what < 950)
+    else if (what < 940)
         purge(w);
+    else if (what < 950)
+        purge_lost(w);
     else if (what < 960)
         forget_one(w);
     else if (what < 975)

@@ -266,7 +266,8 @@ static void calm_down(struct world *w)
     w->store_is_away = false;
     for (size_t i = 0; i < INDEXES; i++)
         (void)gate_release(outlet_gate(w->outlets[i]));
-    for (unsigned n = 0; document_table_count(w->table) + w->n_flights > 0; n++) {
+    for (unsigned n = 0;
+         document_table_count(w->table) + w->n_flights > 0 || w->apart != NULL; n++) {
         must(n < 10000);
         w->now_ms += 20000;
         make_room(w, 0);

@@ -307,6 +307,7 @@ static void *coordinator_main(void *arg)
         node_forget_gone(co);
         relieve(co);
         node_relieve_away(co);
+        node_end_drops(co);
         prune(co);
         pthread_mutex_unlock(&co->doing);
     }

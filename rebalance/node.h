@@ -96,6 +96,7 @@ struct coordinator {
     /* All guarded by doing. */
     uint64_t revision;
     int64_t pruned_ms;
+    int64_t drops_ms; /* monotonic: node_end_drops() looks again */
     int64_t blocked_since_ms; /* 0: nobody waits for delivery */
     int64_t route_again_ms;   /* monotonic: what is due of routes_due waits until then */
     int64_t full_ms; /* since when half of the queue is full; 0: it is not */
@@ -441,6 +442,9 @@ void node_put_lineage(struct json_writer *w, const struct stored_version *v, uin
 /* A version that was being built goes: job, record, index; searches use what they used. */
 bool node_drop_version(struct coordinator *co, const struct stored_version *v,
                        struct err *err) MUST_CHECK;
+/* Under doing: the index of a version whose drop did not come to its end, as the program was
+ * killed or the engine away, goes.  Now and then; may block. */
+void node_end_drops(struct coordinator *co);
 /* The index goes, with its dead letters; what fails is logged. */
 bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t number,
                          struct err *err) MUST_CHECK;

@@ -2,8 +2,12 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/arena.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+
+#define DROPS_MS 60000 /* what could not be deleted is tried again */
 
 /* The dead letters of a version that nothing is written to any more: a newer one has the rows.
  */
@@ -72,22 +76,53 @@ void node_forget_index(struct coordinator *co, struct str index)
     delivery_drop(co->delivery, index);
 }
 
-/* An alias that was moved by a build that then failed goes back to what searches used. */
-static bool restore_alias(struct coordinator *co, const struct stored_version *v,
-                          struct err *err)
+/* An alias that was moved by a build that then failed goes back to what searches use. */
+static bool restore_alias(struct coordinator *co, struct str alias, struct err *err)
 {
     struct catalogue *c = node_catalogue(co);
-    const struct stored_version *was = catalogue_version(c, v->index, STR("available"));
+    const struct stored_version *now = catalogue_version(c, alias, STR("available"));
     struct buf index = {0};
     bool ok = true;
 
-    if (was != NULL && was->number != v->number) {
-        node_index_name(&index, was->index, was->number);
-        ok = search_move_alias(co->opt.search, v->index, buf_str(&index), err);
+    if (now != NULL) {
+        node_index_name(&index, now->index, now->number);
+        ok = search_move_alias(co->opt.search, alias, buf_str(&index), err);
     }
     buf_free(&index);
     node_catalogue_free(c);
     return ok;
+}
+
+/* What the store has forgotten goes in the engine, which may be done already. */
+static bool end_drop(struct coordinator *co, struct str alias, uint64_t number, struct err *err)
+{
+    return restore_alias(co, alias, err) && node_drop_in_engine(co, alias, number, err) &&
+           store_end_dropped(co->opt.store, alias, number, err);
+}
+
+void node_end_drops(struct coordinator *co)
+{
+    struct arena *a = arena_new();
+    struct dropped_version *list;
+    struct err err = {0};
+    size_t n = 0;
+
+    if (clock_mono_ms() < co->drops_ms) {
+        arena_free(a);
+        return;
+    }
+    co->drops_ms = clock_mono_ms() + DROPS_MS;
+    if (!store_load_dropped(co->opt.store, a, &list, &n, &err))
+        log_failure(LOG_WARN, &err, "it is not known which indexes are to be deleted");
+    for (size_t i = 0; i < n; i++) {
+        if (end_drop(co, list[i].index, list[i].number, &err))
+            log_info("the index of a version that is gone is deleted",
+                     KV("index", list[i].index), KV("version", list[i].number));
+        else
+            log_failure(LOG_WARN, &err, "the index of a version that is gone is still there",
+                        KV("index", list[i].index), KV("version", list[i].number));
+    }
+    arena_free(a);
 }
 
 bool node_drop_version(struct coordinator *co, const struct stored_version *v, struct err *err)
@@ -97,7 +132,7 @@ bool node_drop_version(struct coordinator *co, const struct stored_version *v, s
     node_index_name(&index, v->index, v->number);
 
     const bool ok = store_delete_jobs(co->opt.store, v->index, v->number, err) &&
-                    store_delete_version(co->opt.store, v->index, v->number, err) &&
+                    store_drop_version(co->opt.store, v->index, v->number, err) &&
                     node_refresh(co, err);
     struct err ignored = {0};
 
@@ -109,11 +144,9 @@ bool node_drop_version(struct coordinator *co, const struct stored_version *v, s
                         KV("index", buf_str(&index)));
         node_forget_index(co, buf_str(&index));
     }
-    if (ok && !restore_alias(co, v, &ignored))
-        log_failure(LOG_WARN, &ignored, "the alias may still lead to a version that failed",
+    if (ok && !end_drop(co, v->index, v->number, &ignored))
+        log_failure(LOG_WARN, &ignored, "it is tried again until it is deleted",
                     KV("index", buf_str(&index)));
-    else if (ok && !node_drop_in_engine(co, v->index, v->number, &ignored))
-        log_failure(LOG_WARN, &ignored, "delete it by hand", KV("index", buf_str(&index)));
     buf_free(&index);
     return ok;
 }

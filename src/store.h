@@ -126,6 +126,17 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
 /* With its shapes, fan-out jobs and small values. */
 bool store_delete_version(struct store *s, struct str index, uint64_t number,
                           struct err *err) MUST_CHECK;
+/* The same, and its index is remembered, to be deleted in the engine, until that is done. */
+bool store_drop_version(struct store *s, struct str index, uint64_t number,
+                        struct err *err) MUST_CHECK;
+struct dropped_version {
+    struct str index;
+    uint64_t number;
+};
+bool store_load_dropped(struct store *s, struct arena *a, struct dropped_version **out,
+                        size_t *n, struct err *err) MUST_CHECK;
+bool store_end_dropped(struct store *s, struct str index, uint64_t number,
+                       struct err *err) MUST_CHECK;
 /* index empty: of all indexes, by index and number. */
 bool store_load_versions(struct store *s, struct arena *a, struct str index,
                          struct stored_version **out, size_t *n, struct err *err) MUST_CHECK;

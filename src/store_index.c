@@ -198,7 +198,7 @@ static bool delete_values(struct store *s, struct str index, uint64_t number, st
     return ok;
 }
 
-bool store_delete_version(struct store *s, struct str index, uint64_t number, struct err *err)
+static bool delete_version(struct store *s, struct str index, uint64_t number, struct err *err)
 {
     static const char shapes[] =
         "DELETE FROM version_shape WHERE index_name = ? AND number = ?";
@@ -207,15 +207,53 @@ bool store_delete_version(struct store *s, struct str index, uint64_t number, st
     static const char version[] =
         "DELETE FROM index_version WHERE index_name = ? AND number = ?";
 
+    return store_run(s, shapes, BINDS(TEXT(index), NUMBER(number)), err) &&
+           store_run(s, fan_outs, BINDS(TEXT(index), NUMBER(number)), err) &&
+           delete_values(s, index, number, err) &&
+           store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
+}
+
+bool store_delete_version(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, delete_version(s, index, number, err), err);
+}
+
+bool store_drop_version(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    static const char note[] =
+        "INSERT INTO dropped_version (index_name, number) VALUES (?, ?)";
+
     if (!store_begin(s, err))
         return false;
 
-    const bool ok = store_run(s, shapes, BINDS(TEXT(index), NUMBER(number)), err) &&
-                    store_run(s, fan_outs, BINDS(TEXT(index), NUMBER(number)), err) &&
-                    delete_values(s, index, number, err) &&
-                    store_run(s, version, BINDS(TEXT(index), NUMBER(number)), err);
+    const bool ok = delete_version(s, index, number, err) &&
+                    store_run(s, note, BINDS(TEXT(index), NUMBER(number)), err);
 
     return store_end(s, ok, err);
+}
+
+static void fill_dropped(struct arena *a, const struct str *cells, void *element)
+{
+    *(struct dropped_version *)element =
+        (struct dropped_version){arena_copy(a, cells[0]), row_number(cells[1])};
+}
+
+bool store_load_dropped(struct store *s, struct arena *a, struct dropped_version **out,
+                        size_t *n, struct err *err)
+{
+    struct row_list list = ROW_LIST(a, struct dropped_version, fill_dropped);
+
+    if (!store_load(s, "SELECT index_name, number FROM dropped_version ORDER BY index_name, number",
+                    NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+bool store_end_dropped(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM dropped_version WHERE index_name = ? AND number = ?",
+                           BINDS(TEXT(index), NUMBER(number)), err);
 }
 
 /* Jobs. */

@@ -40,6 +40,34 @@ static void version_numbers_are_never_used_again(void **state)
     assert_int_equal(v.number, 10);
 }
 
+static void a_dropped_version_is_remembered_until_its_index_is_deleted(void **state)
+{
+    struct stored_version v = some_version();
+    struct dropped_version *list;
+    size_t n;
+
+    (void)state;
+    for (uint64_t i = 1; i <= 3; i++) {
+        ok(store_new_version(f.s, &v, &f.err));
+        if (i == 2)
+            ok(store_delete_version(f.s, v.index, v.number, &f.err));
+        else
+            ok(store_drop_version(f.s, v.index, v.number, &f.err));
+    }
+    reopen();
+    ok(store_load_dropped(f.s, f.a, &list, &n, &f.err));
+    assert_int_equal(n, 2);
+    assert_int_equal(list[0].number, 1);
+    same(list[1].index, v.index);
+    assert_int_equal(list[1].number, 3);
+    ok(store_end_dropped(f.s, v.index, 1, &f.err));
+    ok(store_end_dropped(f.s, v.index, 1, &f.err));
+    ok(store_load_dropped(f.s, f.a, &list, &n, &f.err));
+    assert_int_equal(n, 1);
+    ok(store_new_version(f.s, &v, &f.err));
+    assert_int_equal(v.number, 4);
+}
+
 static void one_version_of_an_index_is_built_at_a_time(void **state)
 {
     struct stored_version v = some_version(), other = some_version();
@@ -317,6 +345,7 @@ static void a_job_is_made_once_and_saved_by_its_owner(void **state)
 
 static const struct CMUnitTest tests[] = {
     STORE_TEST(version_numbers_are_never_used_again),
+    STORE_TEST(a_dropped_version_is_remembered_until_its_index_is_deleted),
     STORE_TEST(one_version_of_an_index_is_built_at_a_time),
     STORE_TEST(promoting_a_version_retires_the_one_before),
     STORE_TEST(a_stopped_table_keeps_its_place_and_its_way_out),

@@ -201,6 +201,26 @@ def test_a_kill_right_after_a_version_was_promoted_leaves_nothing_of_the_one_bef
         raise Failed(f"a build that is over has a job: {jobs}")
 
 
+def test_a_kill_between_the_record_and_the_index_of_a_version_that_goes_leaves_no_index(w):
+    daemon, index = followed(w), w.index("part")
+
+    def there():
+        return sorted(w.engine.ask("GET", f"/{index}_v*/_alias"))
+
+    daemon.start(environment=armed("version_forgotten"))
+    daemon.command("index", "create", f"{w.schema}.part", "--no-wait", "--rate", "1")
+    wait_until("the second version is being built", lambda: there() == [f"{index}_v1", f"{index}_v2"])
+    w.engine.ask("POST", "/_aliases", {"actions": [{"remove": {"index": f"{index}_v1", "alias": index}},
+                                                   {"add": {"index": f"{index}_v2", "alias": index}}]})
+    daemon.command("index", "reset", f"{w.schema}.part", "-y", ok=None)
+    until_dead(daemon, "version_forgotten")
+    if there() != [f"{index}_v1", f"{index}_v2"]:
+        raise Failed(f"it was not killed before the index was deleted: {there()}")
+    daemon.start()
+    wait_until(lambda: f"only the first is left, and not {there()}", lambda: there() == [f"{index}_v1"])
+    w.equal(daemon)  # by the alias, which a build had moved
+
+
 def test_a_failpoint_that_there_is_not_is_refused_and_all_are_named(w):
     daemon = w.millrace(start=False)
     w.daemons.remove(daemon)  # which is to fail

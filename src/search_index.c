@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,11 +145,25 @@ bool search_get_mapping(struct search *s, struct str index, struct buf *out, str
     return ok;
 }
 
+/* Shards that are on no node just now are left out without an error. */
+static bool is_of_all_shards(struct str answer, struct str index, struct err *err)
+{
+    uint64_t total, good;
+
+    return !json_find_u64(answer, "/_shards/total", &total) ||
+           !json_find_u64(answer, "/_shards/successful", &good) || good >= total ||
+           err_set(err, ERR_RETRY,
+                   "%" PRIu64 " of the %" PRIu64 " shards of %" STR_FMT
+                   " do not answer, so its documents cannot be counted; is a node away?",
+                   total - good, total, STR_ARG(index));
+}
+
 static bool call_count(struct search *s, const char *method, struct str index, struct str body,
                        uint64_t *count, struct err *err)
 {
     struct buf answer = {0};
-    bool ok = call_named(s, method, "/", index, "/_count", body, &answer, err);
+    bool ok = call_named(s, method, "/", index, "/_count", body, &answer, err) &&
+              is_of_all_shards(buf_str(&answer), index, err);
 
     if (ok && !json_find_u64(buf_str(&answer), "/count", count))
         ok = fail_unreadable(err, "_count");
@@ -183,6 +198,19 @@ bool search_count_others(struct search *s, struct str index, const struct str *i
 #define SHARDS_MAX  1024 /* as many as engines allow an index */
 #define ROUTINGS_MAX 100000
 
+/* Each shard is a list of where it is: that is empty where it is on no node just now. */
+static bool read_shard(struct str index, struct str list, uint64_t *shard, struct err *err)
+{
+    struct str places;
+
+    if (!json_find(list, "/0", &places))
+        return fail_unreadable(err, "_search_shards");
+    if (json_count_elements(places) == 0)
+        return err_set(err, ERR_RETRY, "a shard of %" STR_FMT " is on no node; is one away?",
+                       STR_ARG(index));
+    return json_find_u64(places, "/0/shard", shard) || fail_unreadable(err, "_search_shards");
+}
+
 /* The shard that a routing leads to, and of how many; routing empty: the first one. */
 static bool ask_shard(struct search *s, struct str index, struct str routing, uint64_t *shard,
                       size_t *n, struct err *err)
@@ -196,11 +224,12 @@ static bool ask_shard(struct search *s, struct str index, struct str routing, ui
 
     bool ok = call_named(s, "GET", "/", index, call.ptr, STR(""), &answer, err);
 
-    if (ok && (!json_find(buf_str(&answer), "/shards", &list) ||
-               !json_find_u64(list, "/0/0/shard", shard)))
+    if (ok && !json_find(buf_str(&answer), "/shards", &list))
         ok = fail_unreadable(err, "_search_shards");
-    if (ok)
+    if (ok) {
         *n = json_count_elements(list);
+        ok = read_shard(index, list, shard, err);
+    }
     buf_free(&answer);
     buf_free(&call);
     return ok;

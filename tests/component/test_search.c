@@ -205,6 +205,60 @@ static void documents_are_counted_after_a_refresh(void **state)
     assert_int_equal(count, 1);
 }
 
+/* One of two shards has no place until there may be two on a node. */
+static void make_half_an_index(void)
+{
+    struct err err = {0};
+    int status = 0;
+
+    succeeds(search_request(engine, "PUT",
+                            STR("/millrace_test_v1?wait_for_active_shards=0"),
+                            STR("{\"settings\":{\"number_of_shards\":2,\"number_of_replicas\":0,"
+                                "\"index.routing.allocation.total_shards_per_node\":1}}"),
+                            &status, NULL, &err),
+             &err);
+    assert_int_equal(status, 200);
+    succeeds(search_call(engine, "GET",
+                         STR("/_cluster/health/millrace_test_v1?wait_for_active_shards=1"
+                             "&timeout=20s"),
+                         STR(""), NULL, &err),
+             &err);
+}
+
+static void what_is_asked_of_an_index_of_which_a_shard_is_away_is_to_be_asked_again(void **state)
+{
+    struct err err = {0};
+    struct buf routings = {0};
+    uint64_t count = 99;
+
+    (void)state;
+    make_half_an_index();
+    assert_false(search_count(engine, V1, &count, &err));
+    assert_int_equal(err.kind, ERR_RETRY);
+    assert_non_null(strstr(err.msg, "1 of the 2 shards of millrace_test_v1"));
+    assert_false(search_count_others(engine, V1, &STR("1"), 1, &count, &err));
+    assert_int_equal(err.kind, ERR_RETRY);
+    assert_false(search_shard_routings(engine, V1, &routings, &err));
+    assert_int_equal(err.kind, ERR_RETRY);
+    assert_non_null(strstr(err.msg, "a shard of millrace_test_v1 is on no node"));
+
+    buf_clear(&routings);
+    succeeds(search_put_settings(
+                 engine, V1,
+                 STR("{\"index.routing.allocation.total_shards_per_node\":2}"), &err),
+             &err);
+    succeeds(search_call(
+                 engine, "GET",
+                 STR("/_cluster/health/millrace_test_v1?wait_for_status=green&timeout=20s"),
+                 STR(""), NULL, &err),
+             &err);
+    succeeds(search_count(engine, V1, &count, &err), &err);
+    assert_int_equal(count, 0);
+    succeeds(search_shard_routings(engine, V1, &routings, &err), &err);
+    assert_non_null(strchr(routings.ptr, ' '));
+    buf_free(&routings);
+}
+
 static int n_answered;
 
 static void count_answer(void *ctx, const struct http_result *result)
@@ -258,6 +312,9 @@ int main(void)
         cmocka_unit_test_teardown(an_alias_cannot_go_to_an_index_that_is_missing,
                                   remove_indexes),
         cmocka_unit_test_teardown(documents_are_counted_after_a_refresh, remove_indexes),
+        cmocka_unit_test_teardown(
+            what_is_asked_of_an_index_of_which_a_shard_is_away_is_to_be_asked_again,
+            remove_indexes),
         cmocka_unit_test_teardown(bulks_run_side_by_side_plain_and_compressed, remove_indexes),
     };
 

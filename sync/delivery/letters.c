@@ -346,6 +346,25 @@ void letters_drop(struct letters *l, struct str index)
             forget(l, key);
 }
 
+struct document *letters_take(struct letters *l, struct str index)
+{
+    assert(l->n_stored == 0);
+    LIST_EACH(at, &l->waiting)
+    {
+        struct letter *letter = LIST_ITEM(at, struct letter, link);
+        struct document *doc = letter->doc;
+
+        if (!str_equal(str_from(doc->now->target->index), index))
+            continue;
+        list_remove(at);
+        free_letter(letter);
+        if (list_is_empty(&l->waiting)) /* nobody waits for room */
+            l->full = (struct err){0};
+        return doc;
+    }
+    return NULL;
+}
+
 size_t letters_kept_back(const struct letters *l, unsigned workers, unsigned worker)
 {
     size_t n = 0;

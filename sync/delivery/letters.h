@@ -49,6 +49,8 @@ void letters_discard(struct letters *l, struct str index, struct str routing, st
                      uint64_t version);
 /* The index is gone for good: nothing of it is written after all. */
 void letters_drop(struct letters *l, struct str index);
+/* A document of it whose letter waits, and is not to be stored any more; NULL: there is none. */
+struct document *letters_take(struct letters *l, struct str index);
 /* The document of w has a dead letter. */
 bool letters_know(struct letters *l, const struct write *w);
 /* The document of w was written: take its dead letter back, if there is one. */

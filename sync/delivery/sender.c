@@ -391,11 +391,14 @@ void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change chang
 void sender_drop(struct sender *s, struct str index)
 {
     struct outlet *o = map_find(s->outlets_by_index, index);
+    struct document *doc;
 
     if (o == NULL)
         return;
     outlet_drop(o);
     letters_drop(s->letters, index);
+    while ((doc = letters_take(s->letters, index)) != NULL)
+        sender_end(s, doc, OUTCOME_DEFERRED);
     sender_forget(s, index, OUTCOME_DEFERRED);
     if (outlet_is_told(o))
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
@@ -439,6 +442,10 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
 {
     if (doc->now->area > 0) {
         sender_widen(s, doc, NULL);
+        return;
+    }
+    if (outlet_is_gone(doc->outlet)) { /* whoever took its place has the row */
+        sender_end(s, doc, OUTCOME_DEFERRED);
         return;
     }
     document_refuse(doc);

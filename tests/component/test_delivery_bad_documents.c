@@ -13,6 +13,7 @@
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,26 @@ static void a_dead_letter_is_taken_back_when_its_document_is_written(void **stat
     assert_int_equal(r->n_cleared, 2);
 }
 
+/* Nobody would ever take it away: no write of that index comes any more. */
+static void no_dead_letter_is_stored_of_an_index_that_is_gone(void **state)
+{
+    struct rig *r = *state;
+
+    r->is_full = true;
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .status = 400});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 3, 100, "body");
+    rig_wait_held(r, true);
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_held(r, false);
+    pthread_mutex_lock(&r->lock);
+    r->is_full = false;
+    pthread_mutex_unlock(&r->lock);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 1);
+    assert_int_equal(r->n_dead, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +225,7 @@ int main(void)
         RIG_TEST(an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go),
         RIG_TEST(a_few_bad_documents_do_not_hold_the_index),
         RIG_TEST(a_dead_letter_is_stored_before_its_ticket_is_done),
+        RIG_TEST(no_dead_letter_is_stored_of_an_index_that_is_gone),
         RIG_TEST(a_dead_letter_is_taken_back_when_its_document_is_written),
     };
 

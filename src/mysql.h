@@ -83,6 +83,8 @@ size_t mysql_result_columns(const struct mysql_result *r);
 struct str mysql_result_name(const struct mysql_result *r, size_t column);
 void mysql_result_close(struct mysql_result *r);
 
+/* The server itself said no, so that it answers; else it is away, or what leads there. */
+bool mysql_err_is_of_server(const struct err *err);
 /* A statement failed as a right is missing, which may be given back; not a log-in. */
 bool mysql_err_is_denial(const struct err *err);
 

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct patience;
 struct target;
 struct turnstile;
 
@@ -61,6 +62,7 @@ struct fan_out {
     struct fan_out_options opt;
     struct fan_out_owner owner;
     struct stop stop;
+    struct patience *patience; /* of links */
     struct read_links links;
     struct fan_out_status status; /* atomics */
     pthread_t thread;

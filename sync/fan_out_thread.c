@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/denied.h"
+#include "sync/patience.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 
@@ -61,6 +62,25 @@ static bool acknowledge(struct version *v, struct err *err)
     return ok;
 }
 
+/* A page may take very long to sort; it is interrupted where a server does not answer. */
+static bool read_page(struct version *v, struct err *err)
+{
+    struct fan_out *f = v->f;
+
+    patience_begin(f->patience);
+
+    const bool ok = fan_out_run_read_page(&v->run, v->target, &f->links, f->opt.page, err);
+
+    if (patience_end(f->patience)) {
+        read_links_close(&f->links);
+        if (!ok && !stop_is_set(&f->stop))
+            err_set(err, ERR_RETRY, "a server that documents are looked for at does not answer");
+    }
+    FAILPOINT(fan_out_paged);
+    denied_tell(f->opt.denied, v->index, DENIED_ROOTS, ok ? NULL : err);
+    return ok;
+}
+
 /* One step of its run: *again when another one can follow at once. */
 static bool step(struct version *v, bool *again, struct err *err)
 {
@@ -87,13 +107,8 @@ static bool step(struct version *v, bool *again, struct err *err)
         *again = false;
         return true;
     }
-    if (fan_out_run_needs_page(r)) {
-        const bool ok = fan_out_run_read_page(r, v->target, &f->links, f->opt.page, err);
-
-        FAILPOINT(fan_out_paged);
-        denied_tell(f->opt.denied, v->index, DENIED_ROOTS, ok ? NULL : err);
-        return ok;
-    }
+    if (fan_out_run_needs_page(r))
+        return read_page(v, err);
 
     const struct fan_out_way way = {.delivery = f->opt.delivery,
                                     .stop = &f->stop,
@@ -258,12 +273,14 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
         f->opt.slice = 1000;
     f->owner = (struct fan_out_owner){str_from(opt->topic), opt->term};
     stop_init(&f->stop);
+    f->patience = patience_new(&(struct patience_options){0});
     f->links = (struct read_links){.own.opt = {.topic = opt->topic,
                                                .primary = opt->server,
                                                .known = opt->known,
                                                .reader = opt->reader,
                                                .stop = &f->stop,
                                                .timeout_ms = VIEW_TIMEOUT_MS,
+                                               .patience = f->patience,
                                                .statements = &f->status.statements},
                                    .peers = opt->peers};
     pthread_mutex_init(&f->lock, NULL);
@@ -277,6 +294,7 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
 void fan_out_start(struct fan_out *f)
 {
     f->started = true;
+    patience_start(f->patience);
     f->thread = thread_start("fan-out", fan_out_main, f);
 }
 
@@ -289,6 +307,7 @@ void fan_out_stop(struct fan_out *f)
 {
     stop_set(&f->stop);
     fan_out_wake_up(f);
+    patience_stop(f->patience);
     if (f->started)
         pthread_join(f->thread, NULL);
     f->started = false;
@@ -307,6 +326,7 @@ void fan_out_free(struct fan_out *f)
         free(v);
     }
     routing_unref(f->routing);
+    patience_free(f->patience);
     pthread_mutex_destroy(&f->lock);
     pthread_cond_destroy(&f->woken);
     stop_fini(&f->stop);

@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 #include "src/mysql.h"
 #include "sync/known_server.h"
+#include "sync/patience.h"
 #include "sync/read_view.h"
 #include "sync/server_access.h"
 
@@ -14,6 +15,8 @@
 
 void read_link_close(struct read_link *l)
 {
+    if (l->conn != NULL && l->opt.patience != NULL)
+        patience_leave(l->opt.patience, l->conn);
     mysql_conn_close(l->conn);
     server_access_unref(l->server);
     l->conn = NULL;
@@ -42,9 +45,16 @@ static bool connect(struct read_link *l, struct server_access *server, struct er
     if (l->conn != NULL && server_access_equal(l->server, server))
         return true;
     read_link_close(l);
-    if (server->replica ? !mysql_conn_open(&l->conn, &server->options, err)
-                        : !known_server_open(l->opt.known, &server->options, &l->conn, err))
+
+    struct mysql_options at = server->options;
+
+    if (l->opt.patience != NULL)
+        at.read_timeout_s = PATIENCE_READ_S;
+    if (server->replica ? !mysql_conn_open(&l->conn, &at, err)
+                        : !known_server_open(l->opt.known, &at, &l->conn, err))
         return false;
+    if (l->opt.patience != NULL)
+        patience_enter(l->opt.patience, l->conn, server);
     mysql_conn_count(l->conn, l->opt.statements);
     l->server = server_access_ref(server);
     l->replica = server->replica && is_replica(l);

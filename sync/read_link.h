@@ -18,6 +18,7 @@
 
 struct known_server;
 struct mysql_conn;
+struct patience;
 struct read_position;
 struct server_access;
 struct stop;
@@ -29,6 +30,7 @@ struct read_link_options { /* all borrowed */
     struct read_position *reader;
     struct stop *stop;
     int64_t timeout_ms; /* for what was read to be visible there */
+    struct patience *patience; /* of the thread; NULL: it waits a minute for each answer */
     uint64_t *statements; /* atomic: all that are run are counted there; NULL: nobody does */
 };
 

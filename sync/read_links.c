@@ -54,6 +54,7 @@ static bool take_peer(struct read_links *l, struct foreign_link *f, struct err *
                                          .reader = now.reader,
                                          .stop = l->own.opt.stop,
                                          .timeout_ms = l->own.opt.timeout_ms,
+                                         .patience = l->own.opt.patience,
                                          .statements = l->own.opt.statements}};
     return true;
 }

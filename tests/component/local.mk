@@ -11,6 +11,7 @@ component_tests = \
 	%D%/test_loader \
 	%D%/test_log_reader \
 	%D%/test_mysql \
+	%D%/test_patience \
 	%D%/test_read_view \
 	%D%/test_search \
 	%D%/test_transport
@@ -20,6 +21,7 @@ tests_component_test_http_tls_LDADD  = $(service_test_ldadd)
 tests_component_test_loader_LDADD    = $(document_test_ldadd)
 tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
 tests_component_test_mysql_LDADD     = $(service_test_ldadd)
+tests_component_test_patience_LDADD  = $(sync_test_ldadd)
 tests_component_test_read_view_LDADD = $(sync_test_ldadd)
 tests_component_test_search_LDADD    = $(service_test_ldadd)
 tests_component_test_transport_SOURCES = %D%/test_transport.c %D%/transport_trouble.c %D%/transport_rig.h

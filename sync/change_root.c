@@ -147,8 +147,11 @@ static void seek_root(struct change_unit *u, const struct use *use, const struct
 
     if (here && !change_matters(u, use, b))
         return;
-    if (is.had && !is_found)
+    if (is.had && !is_found) {
         refresh_everywhere(u, buf_str(&w->old_id), buf_str(&w->old_key));
+        if (w->old_routing.len == 0) /* of one without a place the dead letter is there */
+            emit_refresh(u, buf_str(&w->old_id), buf_str(&w->old_key), buf_str(&w->old_id));
+    }
     if (!is.has)
         return;
     if (is.had && str_equal(buf_str(&w->id), buf_str(&w->old_id)) && !is_found)
@@ -169,6 +172,26 @@ static bool has_document(struct change_unit *u, const struct use *use, const str
     if (row == u->change->after)
         progress_count_unrooted(u->w->opt.progress);
     return false;
+}
+
+/* No document can be made of the row, unless the filter leaves it out: only a read tells that. */
+static void refuse(struct change_unit *u, const struct use *use, const struct err *why)
+{
+    const struct change_writer *w = u->w;
+
+    if (plan_is_filtered(use->plan) && w->key.len > 0)
+        emit_refresh(u, buf_str(&w->id), buf_str(&w->key), buf_str(&w->routing));
+    else
+        bury(u, why);
+}
+
+/* What the row was before made no document, and may have a dead letter: a read takes it back. */
+static void take_back(struct change_unit *u)
+{
+    const struct change_writer *w = u->w;
+
+    if (w->old_key.len > 0)
+        emit_refresh(u, buf_str(&w->old_id), buf_str(&w->old_key), buf_str(&w->old_routing));
 }
 
 void change_root(struct change_unit *u, const struct use *use, const struct binding *b)
@@ -195,8 +218,10 @@ void change_root(struct change_unit *u, const struct use *use, const struct bind
         had && plan_root_id(use->plan, b, c->before, old[0], old[1], old[2], &none),
         has && plan_root_id(use->plan, b, c->after, id[0], id[1], id[2], &err)};
 
+    if (had && !is.had && (is.has || !has || !str_equal(buf_str(&w->id), buf_str(&w->old_id))))
+        take_back(u);
     if (has && !is.has)
-        bury(u, &err);
+        refuse(u, use, &err);
     if (plan_is_routed_by_path(use->plan))
         seek_root(u, use, b, is);
     else if (u->at->doubtful || (u->at->packed && plan_is_routed(use->plan)))

@@ -16,17 +16,27 @@
 
 #include <stdlib.h>
 
+/* Whoever cannot be made is a dead letter at its place alone, and leaves any other. */
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
 {
     item->stamp = stamp;
-    item->elsewhere = from->body.ptr != NULL && !str_equal(from->routing, item->routing);
+    item->elsewhere = from->placed && !str_equal(from->routing, item->routing);
     item->other = from->routing;
     item->found = from->body.ptr != NULL && !item->elsewhere;
     item->body = item->found ? from->body : (struct str){0};
-    if (from->err != NULL) {
+    if (from->err != NULL && !item->elsewhere) {
         item->failed = true;
         item->err = *from->err;
     }
+}
+
+/* What is asked for in every shard is counted in the first. */
+static bool is_counted(const struct target *t, const struct load_item *item)
+{
+    for (size_t i = 1; i < t->n_shards; i++)
+        if (str_equal(t->shards[i], item->routing))
+            return false;
+    return true;
 }
 
 static bool log_end_at(const struct load_run_options *opt, struct mysql_conn *conn,
@@ -141,8 +151,8 @@ static bool keep_waiting(struct err *err)
 }
 
 /* All from one read. */
-static bool load_at_once(struct read_links *l, struct load_batch *b,
-                         const struct load_part *part, struct err *err)
+static bool load_at_once(const struct load_run_options *opt, struct read_links *l,
+                         struct load_batch *b, const struct load_part *part, struct err *err)
 {
     struct loaded *out = arena_alloc(b->arena, part->n, sizeof(*out));
     struct err ignored = {0};
@@ -157,8 +167,11 @@ static bool load_at_once(struct read_links *l, struct load_batch *b,
         read_links_close(l);
         return false;
     }
-    for (size_t i = 0; read && i < part->n; i++)
+    for (size_t i = 0; read && i < part->n; i++) {
         fill_item(part->items[i], &out[i], stamp);
+        if (out[i].rootless && is_counted(b->target, part->items[i]))
+            __atomic_add_fetch(opt->rootless, 1, __ATOMIC_RELAXED);
+    }
     return read || keep_waiting(err);
 }
 
@@ -171,10 +184,10 @@ static struct load_part cut(const struct load_part *part, size_t from, size_t n)
  * What the server refuses to read it may refuse for one row of them all (a condition or a size
  * beyond a limit): the others are not to share its fate.
  */
-static bool load_apart(struct read_links *l, struct load_batch *b, const struct load_part *part,
-                       struct err *err)
+static bool load_apart(const struct load_run_options *opt, struct read_links *l,
+                       struct load_batch *b, const struct load_part *part, struct err *err)
 {
-    if (load_at_once(l, b, part, err))
+    if (load_at_once(opt, l, b, part, err))
         return true;
     if (err->kind != ERR_REJECT)
         return false;
@@ -182,7 +195,7 @@ static bool load_apart(struct read_links *l, struct load_batch *b, const struct 
         const struct load_part first = cut(part, 0, part->n / 2),
                                second = cut(part, first.n, part->n - first.n);
 
-        return load_apart(l, b, &first, err) && load_apart(l, b, &second, err);
+        return load_apart(opt, l, b, &first, err) && load_apart(opt, l, b, &second, err);
     }
     part->items[0]->failed = true;
     part->items[0]->err = *err;
@@ -196,7 +209,7 @@ bool load_run(const struct load_run_options *opt, struct read_links *l, struct l
 
     if (part.n == 0)
         return true;
-    if (!load_apart(l, b, &part, err))
+    if (!load_apart(opt, l, b, &part, err))
         return false;
     FAILPOINT(keys_loaded);
     if (keep_gone(opt, l, b, err))

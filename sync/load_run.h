@@ -23,6 +23,7 @@ struct load_run_options { /* all borrowed */
     struct server_access *server; /* the one that is followed */
     struct known_server *known;
     struct cascades *cascades; /* knows whether others go with rows that are gone */
+    uint64_t *rootless; /* atomic: counts rows that have a parent's key, and no known root */
 };
 
 /*

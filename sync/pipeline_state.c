@@ -220,9 +220,9 @@ void pipeline_status(struct pipeline *p, struct pipeline_status *out)
         .queue_bytes = handoff_level(p->handoff),
         .resolving = reread_pending(p->reread),
         .changes_read = __atomic_load_n(&c->read, __ATOMIC_RELAXED),
-        .rows_unrooted = progress_unrooted(p->progress),
         .save_error = saved.error,
     };
+    out->rows_unrooted = progress_unrooted(p->progress) + out->reread.rootless;
     memcpy(out->file, saved.file, sizeof(out->file));
     for (size_t i = 0; i < N_OUTCOMES; i++)
         out->changes_done[i] = __atomic_load_n(&c->done[i], __ATOMIC_RELAXED);

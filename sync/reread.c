@@ -110,7 +110,7 @@ static void *loader_main(void *arg)
     struct crew *c = arg;
     struct reread *r = c->r;
     const struct load_run_options opt = {r->opt.reader, r->opt.server, r->opt.known,
-                                         r->opt.cascades};
+                                         r->opt.cascades, &r->status.rootless};
     struct read_links l = make_links(r, &r->status.load_statements);
     struct load_batch *b;
 
@@ -292,6 +292,7 @@ struct reread_status reread_status(struct reread *r)
         .resolves = __atomic_load_n(&r->status.resolves, __ATOMIC_RELAXED),
         .resolved = __atomic_load_n(&r->status.resolved, __ATOMIC_RELAXED),
         .failures = __atomic_load_n(&r->status.failures, __ATOMIC_RELAXED),
+        .rootless = __atomic_load_n(&r->status.rootless, __ATOMIC_RELAXED),
         .load_statements = __atomic_load_n(&r->status.load_statements, __ATOMIC_RELAXED),
         .resolve_statements = __atomic_load_n(&r->status.resolve_statements, __ATOMIC_RELAXED),
     };

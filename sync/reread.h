@@ -62,6 +62,7 @@ size_t reread_pending(struct reread *r);
 struct reread_status {
     uint64_t loads, documents, resolves, resolved, failures;
     uint64_t load_statements, resolve_statements; /* all that were sent to do it */
+    uint64_t rootless; /* rows of a join that had a parent's key, and no known root */
 };
 struct reread_status reread_status(struct reread *r);
 

@@ -66,7 +66,8 @@ struct doc_write {
  * letter; ERR_STOP: given back undone at shutdown).
  *
  * A document that is elsewhere is asked for there, and here it is deleted, but only at the version that was asked for, and
- * strictly: in one shard the engine takes both for the same document.
+ * strictly: in one shard the engine takes both for the same document.  So is one that cannot be made:
+ * only where it would lie it becomes a dead letter.
  *
  * The stamp must be >= at_least, else the document is asked for again.  at_least can lie up to
  * 18 above a position, in the gap that rule 3 leaves for further bodies (a re-read was refused

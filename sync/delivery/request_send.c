@@ -23,7 +23,9 @@ static void end_unfit(struct sender *s, struct document *doc)
         sender_deliver(s, doc);
         return;
     }
-    if (w->id_len > WRITE_ID_MAX)
+    if (w->id_len == 0)
+        snprintf(reason, sizeof(reason), "the _id is empty, and search engines take no such one");
+    else if (w->id_len > WRITE_ID_MAX)
         snprintf(reason, sizeof(reason),
                  "the _id has %" PRIu32 " bytes, and search engines take %d at most", w->id_len,
                  WRITE_ID_MAX);

@@ -82,7 +82,8 @@ static void note_one(struct touched *t, const struct doc_write *w)
         t->more++;
         return;
     }
-    (void)key_set_add(&t->ids, w->id);
+    if (w->id.len > 0) /* else there is no such document, nor may one be asked for */
+        (void)key_set_add(&t->ids, w->id);
     (void)key_set_add(keys_of(t, w->target->table), w->key);
 }
 

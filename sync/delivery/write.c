@@ -40,7 +40,8 @@ static char *put(char *to, struct str s)
 /* malloc and no clearing: every field is set here and every byte is written. */
 static struct write *make(struct str id, struct str routing, struct str key, struct str body)
 {
-    const bool unfit = id.len > WRITE_ID_MAX || body.len > WRITE_BODY_MAX;
+    const bool unfit =
+        id.len == 0 || id.len > WRITE_ID_MAX || body.len > WRITE_BODY_MAX;
 
     assert(id.len < UINT32_MAX && routing.len < UINT32_MAX && key.len < UINT32_MAX);
     if (body.len > WRITE_BODY_MAX)

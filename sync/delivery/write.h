@@ -44,7 +44,7 @@ struct write {
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
     bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
-    bool unfit;     /* no engine takes it: its id or its body is too long */
+    bool unfit;     /* no engine takes it: its id or its body is too long, or the id empty */
     bool aside;      /* it counts for no worker any more */
     uint16_t worker; /* it counts for (sync/delivery/mark.h) */
     char bytes[];   /* id, routing, key, body */

@@ -56,36 +56,39 @@ struct str found_roots_key(const struct found_roots *f, size_t i)
 static bool take_routing(struct found_roots *f, const struct str *cells)
 {
     const struct membership *m = f->top->membership;
+    const size_t start = f->bytes.len;
     struct err err = {0};
-
-    if (m != NULL && m->n_ancestors > 0 && cells[0].ptr == NULL)
-        return true;
 
     for (size_t i = 0; m != NULL && i < m->root.n; i++) {
         struct value v = cell_value(m->root.columns[i], cells[i]);
 
-        if (!key_append(&f->bytes, m->root.columns[i], &v, &err))
-            return false;
+        if (key_append(&f->bytes, m->root.columns[i], &v, &err))
+            continue;
+        f->bytes.len = start;
+        return m->n_ancestors > 0;
     }
     return true;
 }
 
-/* The routing of a pair's document, whose _id is in f->id. */
-static bool append_routing(struct found_roots *f, const struct found_root *p, struct err *err)
+/* The routing of a pair's document, whose _id is in f->id.  False: the document has no place. */
+static bool append_routing(struct found_roots *f, const struct found_root *p)
 {
     const struct membership *m = f->top->membership;
+    struct err err = {0};
 
     if (m == NULL || !m->routed)
         return true;
-    if (m->n_ancestors > 0 && p->routing_len == 0)
+    if (m->root.n == 0) {
+        buf_append(&f->routing, buf_str(&f->id));
         return true;
-    if (m->root.n > 0) {
-        buf_append(&f->routing, m->root.prefix);
-        return key_append_id(&f->routing, m->root.columns, m->root.n,
-                             (struct str){f->bytes.ptr + p->at + p->len, p->routing_len}, err);
     }
-    buf_append(&f->routing, buf_str(&f->id));
-    return true;
+    buf_append(&f->routing, m->root.prefix);
+    if (key_append_id(&f->routing, m->root.columns, m->root.n,
+                      (struct str){f->bytes.ptr + p->at + p->len, p->routing_len}, &err))
+        return true;
+    /* Where its parents tell that, it may have had one before. */
+    buf_clear(&f->routing);
+    return m->n_ancestors > 0;
 }
 
 static void take_pair(struct found_roots *f, const struct str *cells)
@@ -153,7 +156,7 @@ bool found_roots_tell(struct found_roots *f, size_t i, const size_t *numbers, st
     buf_clear(&f->routing);
     /* A key that makes no _id has no document either. */
     if (!row_document_id(f->top, found_roots_key(f, i), &f->id, &unfit) ||
-        !append_routing(f, &f->pairs[i], &unfit))
+        !append_routing(f, &f->pairs[i]))
         return true;
     return f->sink->found(f->sink->ctx, numbers == NULL ? 0 : numbers[f->pairs[i].row],
                           buf_str(&f->id), found_roots_key(f, i), buf_str(&f->routing)) ||

@@ -112,21 +112,28 @@ static bool link_row(struct level *l, uint32_t *links, struct err *err)
     return true;
 }
 
-/* Where the root's row has its document, whose key is in keys. */
+/* Where the root's row has its document, whose key is in keys; of one that has no place, where
+ * none lies: that of its own _id. */
 static bool route_row(struct level *l, struct level_row *row, struct err *err)
 {
     const struct branch *b = l->branch;
-    bool fine;
+    bool placed;
 
     row->rooted = row_document_is_rooted(b, NULL, l->values);
+    row->rootless = !row->rooted && row_document_has_parent(b, NULL, l->values);
     row->routing_at = l->routings.len;
     if (b->membership == NULL || !row->rooted)
         return true;
     buf_clear(&l->scratch);
-    fine = row_document_id(b, key_set_get(&l->keys, row->key), &l->scratch, err) &&
-           row_document_routing(b, NULL, l->values, buf_str(&l->scratch), &l->routings, err);
+    if (!row_document_id(b, key_set_get(&l->keys, row->key), &l->scratch, err))
+        return false;
+    placed = row_document_routing(b, NULL, l->values, buf_str(&l->scratch), &l->routings, err);
+    if (!placed) {
+        l->routings.len = row->routing_at;
+        buf_append(&l->routings, buf_str(&l->scratch));
+    }
     row->routing_len = l->routings.len - row->routing_at;
-    return fine;
+    return placed;
 }
 
 /* The row in l->values, found by the key of that number. */

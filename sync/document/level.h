@@ -30,6 +30,7 @@ struct level_row {
     uint32_t fail; /* what is wrong with it: number in fails, or KEY_SET_NONE */
     size_t routing_at, routing_len; /* of the root: in routings */
     bool rooted;                    /* of the root: it has a document */
+    bool rootless;                  /* of the root: it has a parent's key, and no known root */
 };
 
 #define LEVEL_ROOM_MIB   256 /* rows and what is made of them: twice what engines take, and more */
@@ -78,7 +79,7 @@ bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
 bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                      struct err *err) MUST_CHECK;
 
-/* The routing of the root's row, which is rooted; borrowed. */
+/* The routing of the root's row, which is rooted; of one that has no place, its own _id.  Borrowed. */
 struct str level_routing(const struct level *l, uint32_t row);
 
 /* Append the object of a row.  False: what is wrong with it, or with a row below; room->full: it

@@ -65,8 +65,10 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
     struct err err = {0};
 
     out->rooted = l->root.rows[row].rooted;
+    out->rootless = l->root.rows[row].rootless;
     if (!out->rooted)
         return;
+    out->placed = true;
     out->routing = arena_copy(l->arena, level_routing(&l->root, row));
     buf_clear(&l->scratch);
     if (!level_append_object(&l->root, row, &l->scratch, &err)) {
@@ -113,7 +115,9 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
         const uint32_t row = row_of(&l, keys[i]);
 
         out[i] = (struct loaded){0};
-        if (name_document(&l, keys[i], &out[i]) && row != UINT32_MAX)
+        if (!name_document(&l, keys[i], &out[i]) && row == UINT32_MAX)
+            out[i].err = NULL; /* no row wants such an _id */
+        else if (row != UINT32_MAX && out[i].err == NULL)
             build_document(&l, row, &out[i]);
         read = fits(&l, n, err);
     }

@@ -26,6 +26,9 @@ struct loaded {
     struct str id, routing, key; /* in the arena */
     struct str body; /* in the arena; ptr NULL: the row is gone, filtered, or not rooted */
     bool rooted;     /* it is known where its document lies, or the row is gone */
+    bool rootless;   /* not rooted, though it has a parent's key */
+    bool placed;     /* the row is there, and lies by that routing: as a document, or with its err
+                        as a dead letter alone */
     struct err *err; /* this document alone cannot be built (ERR_REJECT); else NULL */
 };
 

@@ -87,6 +87,17 @@ bool membership_append_members(const struct membership *m, const size_t *map,
     return fine;
 }
 
+/* Of one that lies by its root, the parent shows in the join field alone. */
+static bool parent_makes_id(const struct membership *m, const size_t *map,
+                            const struct value *row, struct err *err)
+{
+    struct buf id = {0};
+    const bool makes = m->n_ancestors == 0 || append_id(&m->parent, map, row, &id, err);
+
+    buf_free(&id);
+    return makes;
+}
+
 bool membership_append_routing(const struct membership *m, const size_t *map,
                                const struct value *row, struct str id, struct buf *routing,
                                struct err *err)
@@ -94,7 +105,8 @@ bool membership_append_routing(const struct membership *m, const size_t *map,
     if (!m->routed)
         return true;
     if (m->root.n > 0)
-        return append_id(&m->root, map, row, routing, err);
+        return parent_makes_id(m, map, row, err) &&
+               append_id(&m->root, map, row, routing, err);
     buf_append(routing, id);
     return true;
 }

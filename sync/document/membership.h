@@ -71,7 +71,8 @@ bool membership_append_members(const struct membership *m, const size_t *map,
                                const struct value *row, struct buf *json,
                                struct err *err) MUST_CHECK;
 
-/* The routing of the row's document, whose `_id` is id; nothing where there is none. */
+/* The routing of the rooted row's document, whose `_id` is id; nothing where its index needs none.
+ * ERR_REJECT: its parent's or its root's key makes no `_id`, so the document has no place. */
 bool membership_append_routing(const struct membership *m, const size_t *map,
                                const struct value *row, struct str id, struct buf *routing,
                                struct err *err) MUST_CHECK;

@@ -253,18 +253,23 @@ bool plan_root_id(const struct plan *p, const struct binding *b, const struct va
     const size_t key_at = key->len, id_at = id->len, routing_at = routing->len;
     struct err unknown = {0};
 
-    if (!row_document_key(root, b->map, row, key, err) ||
-        !row_document_id(root, (struct str){key->ptr + key_at, key->len - key_at}, id, err))
+    if (!row_document_key(root, b->map, row, key, err)) {
+        key->len = key_at;
+        return false;
+    }
+    if (!row_document_id(root, (struct str){key->ptr + key_at, key->len - key_at}, id, err))
         return false;
 
     const struct str whole = {id->ptr + id_at, id->len - id_at};
+    const bool by_path = plan_is_routed_by_path(p);
 
-    if (!plan_is_routed_by_path(p))
-        return row_document_routing(root, b->map, row, whole, routing, err);
-    if (!row_document_is_rooted(root, b->map, row) ||
-        !row_document_routing(root, b->map, row, whole, routing, &unknown))
-        routing->len = routing_at;
-    return true;
+    if ((!by_path || row_document_is_rooted(root, b->map, row)) &&
+        row_document_routing(root, b->map, row, whole, routing, by_path ? &unknown : err))
+        return true;
+    routing->len = routing_at;
+    if (!by_path)
+        buf_append(routing, whole);
+    return by_path;
 }
 
 bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row)

@@ -105,7 +105,8 @@ bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct 
 
 /* The rooted row's _id, key (opaque, for the loader) and routing, appended.  Routed by path, that
  * is the one that its own column says, or nothing: where the document lies only a read tells.
- * ERR_REJECT: too long, NULL key. */
+ * ERR_REJECT: its key makes no `_id`, or there is none (then key is empty); or its parent's makes
+ * none: then routing is its own `_id`, by which no document lies and its dead letter does. */
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing,
                   struct err *err) MUST_CHECK;

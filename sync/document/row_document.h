@@ -40,7 +40,8 @@ bool row_document_is_rooted(const struct branch *root, const size_t *map,
 bool row_document_has_parent(const struct branch *root, const size_t *map,
                              const struct value *row);
 
-/* The routing of the root's row, whose _id is id; nothing where there is none. */
+/* The routing of the root's rooted row, whose _id is id; nothing where there is none.  ERR_REJECT:
+ * its document has no place. */
 bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
                           struct str id, struct buf *routing, struct err *err) MUST_CHECK;
 

@@ -45,11 +45,9 @@ def tables_of(seer, pattern):
 
 
 def id_above(seer, name, table, columns, row):
-    """The _id of the document that these columns of the row lead to; it need not be there."""
+    """The _id of the document that these columns of the row lead to; it need not be there, nor can it always."""
     contract = oracle.Contract(seer.definitions.topic_of(table))
-    _id = prefix(name) + seer.id_of(contract, [seer.table(table).column(c) for c in columns], row)
-    seer.check_id(_id, prefix(name))
-    return _id
+    return prefix(name) + seer.id_of(contract, [seer.table(table).column(c) for c in columns], row)
 
 
 class Path:
@@ -92,6 +90,13 @@ class Path:
         return found or self.id_of(level, top, [self.chain[level]["root_column"]], row)
 
 
+def checked(seer, definition, _id):
+    """A row whose parent or root makes no _id is a dead letter."""
+    if _id is not None:
+        seer.check_id(_id, prefix(definition["join"]["name"]))
+    return _id
+
+
 def joined(seer, definition):
     table, join, path = definition["table"], definition["join"], Path(seer, definition)
     for row, ours, document in seer.rows_and_documents(table, definition, prefix(join["name"])):
@@ -100,7 +105,8 @@ def joined(seer, definition):
         name, root = join["name"], ours
         if join.get("parent"):
             try:
-                parent, root = path.id_of(0, 1, path.columns(0), row), path.root(0, row)
+                parent = checked(seer, path.chain[1], path.id_of(0, 1, path.columns(0), row))
+                root = checked(seer, path.chain[-1], path.root(0, row))
             except oracle.DeadLetter:
                 continue
             if parent is None or root is None:

@@ -1,5 +1,5 @@
 """Rows that have no document: left out by a condition, or marked as deleted."""
-from servers import Failed
+from servers import Failed, wait_until
 from workload import text
 
 
@@ -35,6 +35,30 @@ def test_rows_that_are_filtered_or_marked_as_deleted_have_no_document_until_they
         w.equal(daemon)
         if keys(w) != expected:
             raise Failed(f"after {statement} there are {keys(w)} instead of {expected}")
+
+
+def test_a_row_that_the_filter_leaves_out_is_no_dead_letter_though_its_key_makes_no_id(w):
+    """A letter is there when the row counts, and goes when it does not, or is gone."""
+    w.sql("CREATE TABLE word (id VARCHAR(600) PRIMARY KEY, shown TINYINT, v INT) CHARSET latin1",
+          "INSERT INTO word VALUES ('', 0, 1), (REPEAT('x', 600), 0, 1), ('a', 1, 1)")
+    daemon = w.follow(w.definitions({"table": "word", "filter": "shown = 1"}))
+
+    def letters():
+        return "".join(sorted(letter["doc_id"][:1] or "-" for letter in daemon.json("dead-letter", "list")["items"]))
+
+    for statement, expected in (("UPDATE word SET v = v + 1", ""),
+                                ("UPDATE word SET shown = 1", "-x"),
+                                ("UPDATE word SET v = v + 1", "-x"),
+                                ("UPDATE word SET shown = 0 WHERE id = ''", "x"),
+                                ("UPDATE word SET id = 'b' WHERE id > 'a'", ""),
+                                ("UPDATE word SET shown = 1", "-"),
+                                ("DELETE FROM word WHERE id = ''", ""),
+                                ("INSERT INTO word VALUES ('', 0, 1)", "")):
+        w.sql(statement, "UPDATE word SET v = v + 1 WHERE id = 'a'")
+        w.equal(daemon)
+        wait_until("what was read is done", lambda: daemon.metric("millrace_changes_in_flight") == 0)
+        if letters() != expected:
+            raise Failed(f"after {statement} the dead letters are {letters()}, not {expected}")
 
 
 def test_random_work_on_rows_that_come_and_go_is_right_over_builds_and_kills(w):

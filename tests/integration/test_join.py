@@ -1,5 +1,5 @@
 """Parents and children in one index: the join field, routing, builds, moves, kills."""
-from servers import Failed
+from servers import Failed, wait_until
 from workload import text
 
 FORUM = ("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(40)) CHARSET utf8mb4",
@@ -110,6 +110,107 @@ def test_a_row_that_the_filter_leaves_out_has_no_document_wherever_it_lay(w):
         w.equal(daemon)
         if sum(key.startswith("remark") for key in found(w)) != n:
             raise Failed(f"there are {found(w)}")
+
+
+def left_out(daemon):
+    return daemon.metric("millrace_rows_without_root_total")
+
+
+def test_a_row_whose_root_nobody_knows_is_counted_and_written_when_its_parents_come(w):
+    w.sql(*FORUM, *NOTE, "INSERT INTO question VALUES (1, 'a')")
+    daemon, counted = w.follow(deep_forum(w)), 0
+    for statement, more in (("INSERT INTO remark VALUES (5, 1, 77, NULL, 'no answer')", 1),
+                            ("INSERT INTO note VALUES (1, 5, 1, NULL, 'below')", 1),
+                            ("UPDATE remark SET words = 'still none'", 1),
+                            ("INSERT INTO answer VALUES (77, NULL, 'no question')", 3),  # and what is below it again
+                            ("UPDATE answer SET question_id = 1", 0)):
+        w.sql(statement)
+        w.equal(daemon)
+        counted += more
+        wait_until(f"{counted} rows were left out after {statement}", lambda: left_out(daemon) == counted)
+    all_of_them = {key: "question:1" for key in ("question:1", "answer:77", "remark:5,1", "note:1")}
+    if found(w) != all_of_them:
+        raise Failed(f"there are {found(w)}")
+    w.sql("DELETE FROM answer")
+    w.equal(daemon)
+    wait_until("both rows below were left out", lambda: left_out(daemon) == counted + 2)
+    daemon.command("index", "create", f"{w.schema}.question", "--wait")
+    if found(w) != {"question:1": "question:1"}:
+        raise Failed(f"built {found(w)}")
+    w.sql("INSERT INTO answer VALUES (77, 1, 'after a build')")
+    w.equal(daemon)
+    if found(w) != all_of_them:
+        raise Failed(f"there are {found(w)}")
+
+
+# Keys that may make no _id.
+WORDS = ("CREATE TABLE question (id VARCHAR(600) PRIMARY KEY, title VARCHAR(40)) CHARSET latin1",
+         "CREATE TABLE answer (id VARCHAR(600) PRIMARY KEY, question_id VARCHAR(600), body VARCHAR(40), KEY (question_id)) CHARSET latin1",
+         "CREATE TABLE remark (n INT PRIMARY KEY, answer_id VARCHAR(600), question_id VARCHAR(600), words VARCHAR(40), "
+         "KEY (answer_id)) CHARSET latin1")
+
+
+def letters(daemon):
+    return sorted(letter["doc_id"] for letter in daemon.json("dead-letter", "list")["items"])
+
+
+def test_a_row_whose_parent_makes_no_id_is_a_dead_letter_and_leaves_no_document(w):
+    """By its own column in the place that it has, or by a column above it."""
+    w.sql(*WORDS, "INSERT INTO question VALUES ('q', 'a'), ('p', 'b')", "INSERT INTO answer VALUES ('a', 'q', 'x'), ('b', 'p', 'y')",
+          "INSERT INTO remark VALUES (1, 'a', 'q', 'own root'), (2, 'a', NULL, 'none'), (3, 'b', 'q', 'another')")
+    daemon = w.follow(forum(w))
+    w.equal(daemon)
+
+    def see(statement, *expected):
+        w.sql(statement)
+        w.equal(daemon)
+        wait_until(lambda: f"the dead letters are {expected} after {statement}, but {letters(daemon)}",
+                   lambda: letters(daemon) == sorted(expected))
+
+    for bad in ("''", "REPEAT('x', 600)"):
+        see(f"UPDATE remark SET answer_id = {bad}", "remark:1", "remark:3")  # the second has no root then
+        see("UPDATE remark SET words = 'still'", "remark:1", "remark:3")
+        see("UPDATE remark SET answer_id = IF(n = 3, 'b', 'a')")
+        see(f"INSERT INTO remark VALUES (4, {bad}, 'q', 'new')", "remark:4")
+        see("DELETE FROM remark WHERE n = 4")
+        see(f"UPDATE answer SET question_id = {bad} WHERE id = 'a'", "answer:a", "remark:1", "remark:2")
+        see("UPDATE answer SET question_id = 'p' WHERE id = 'a'", "remark:1", "remark:2")  # nothing tells that these were
+        daemon.command("dead-letter", "replay", "--all")
+        wait_until("the dead letters are taken back", lambda: not letters(daemon))
+        w.equal(daemon)
+        see(f"UPDATE answer SET question_id = {bad} WHERE id = 'b'", "answer:b", "remark:3")
+        see("DELETE FROM answer WHERE id = 'b'", "remark:3")
+        daemon.command("dead-letter", "replay", "--all")
+        wait_until("the dead letters are taken back", lambda: not letters(daemon))
+        see("INSERT INTO answer VALUES ('b', 'p', 'y')")
+
+
+def test_random_work_on_keys_that_make_no_id_leaves_no_document_at_an_old_place(w):
+    w.sql(*WORDS)
+    daemon, connection, rng = w.follow(forum(w, shards=w.rng.choice([1, 3]))), w.db.connect(w.schema), w.rng
+    with connection.cursor() as cursor:
+        for round_ in range(3):
+            for _ in range(200):
+                if rng.random() < .3:
+                    cursor.execute(rng.choice(["BEGIN", "COMMIT"]))
+                q, a, some, up = (rng.choice(["''", "REPEAT('x', 600)", *(f"'{x}'" for x in "abcd"), *["NULL"] * null]) for null in (0, 0, 1, 1))
+                n, words = rng.randrange(30), text("w" * rng.randrange(9))
+                cursor.execute(rng.choice([
+                    f"REPLACE INTO question VALUES ({q}, {words})",
+                    f"REPLACE INTO answer VALUES ({a}, {some}, {words})",
+                    f"UPDATE answer SET question_id = {some} WHERE id = {a}",
+                    f"UPDATE IGNORE answer SET id = {q} WHERE id = {a}",
+                    f"DELETE FROM answer WHERE id = {a}",
+                    f"REPLACE INTO remark VALUES ({n}, {up}, {some}, {words})",
+                    f"UPDATE remark SET answer_id = {up} WHERE n BETWEEN {n} AND {n + 3}",
+                    f"UPDATE remark SET words = {words}, question_id = {some} WHERE answer_id = {a}",
+                    f"DELETE FROM remark WHERE n = {n}"]))
+            cursor.execute("COMMIT")
+            if round_ == 1:
+                daemon.command("index", "create", f"{w.schema}.answer", "--no-wait", ok=None)
+                daemon.kill()
+                daemon.start()
+    w.equal(daemon, seconds=60)
 
 
 KEYS = {"BIT(9)": ("b'1'", "b'100000011'"), "DECIMAL(8,2) UNSIGNED ZEROFILL": ("1.50", "20.05"), "DATETIME(3)": ("'2024-02-29 01:02:03.004'", "'1999-12-31'"),

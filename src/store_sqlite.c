@@ -21,6 +21,10 @@
 /* Written into the file's header, "Mill": this is a store of Millrace. */
 #define APPLICATION_ID 0x4d696c6c
 
+#define DAMAGE_FIX                                                                      \
+    "; fix: restore it from a backup; without one move it away with its -wal and -shm, " \
+    "start Millrace, apply the definitions and build every index anew"
+
 struct sqlite_backend {
     struct store_backend base;
     sqlite3 *db;
@@ -74,7 +78,7 @@ static const char *advice(int code)
     case SQLITE_BUSY: return "; another program has this file open and locked";
     case SQLITE_READONLY: return "; check the owner and the mode of the file and its folder";
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return "; restore it from a backup";
+    case SQLITE_NOTADB: return DAMAGE_FIX;
     default: return "";
     }
 }
@@ -309,6 +313,30 @@ static const struct store_backend_ops ops = {
     .close = close_backend,
 };
 
+struct check_sink {
+    struct row_sink sink;
+    struct buf *said;
+};
+
+static void take_said(struct row_sink *sink, const struct str *cells)
+{
+    buf_append(CONTAINER_OF(sink, struct check_sink, sink)->said, cells[0]);
+}
+
+/* A page that does not fit the others would be found only when it is read, or never. */
+static bool is_whole(struct sqlite_backend *b, struct err *err)
+{
+    struct buf said = {0};
+    struct check_sink sink = {{take_said}, &said};
+    bool ok = select_rows(&b->base, "PRAGMA quick_check(1)", NO_BINDS, &sink.sink, err);
+
+    if (ok && !str_equal(buf_str(&said), STR("ok")))
+        ok = err_set_code(err, ERR_FATAL, "sqlite", SQLITE_CORRUPT, "%s is damaged: %s%s",
+                          sqlite3_db_filename(b->db, "main"), said.ptr, DAMAGE_FIX);
+    buf_free(&said);
+    return ok;
+}
+
 static bool take_lock(struct sqlite_backend *b, const char *path, struct err *err)
 {
     struct buf lock = {0};
@@ -358,7 +386,7 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err)
         fail(b, err);
         goto close;
     }
-    if (!set_up(b, err))
+    if (!set_up(b, err) || !is_whole(b, err))
         goto close;
     return store_open_backend(out, &b->base, err);
 

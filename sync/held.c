@@ -2,11 +2,23 @@
 
 #include "sync/held.h"
 
+#include "sync/binlog/checksum.h"
 #include "sync/spill.h"
 
 #include <string.h>
 
 #define LENGTH 4 /* bytes before each event */
+
+/* On disk it begins so; the checksum is that of the length and the event. */
+struct record {
+    uint32_t n, checksum;
+};
+
+static uint32_t checksum_of(uint32_t n, struct str raw)
+{
+    return checksum_crc32(checksum_crc32(0, (const uint8_t *)&n, sizeof(n)),
+                          (const uint8_t *)raw.ptr, raw.len);
+}
 
 static void forget(struct held *h)
 {
@@ -36,11 +48,13 @@ static void cut(struct held *h)
     h->cut = true;
 }
 
-static bool to_disk(struct held *h, const uint8_t *length, struct str raw, struct err *err)
+static bool to_disk(struct held *h, struct str raw, struct err *err)
 {
+    const uint32_t n = (uint32_t)raw.len;
+    const struct record record = {n, checksum_of(n, raw)};
     struct buf both = {0};
 
-    buf_append(&both, (struct str){(const char *)length, LENGTH});
+    buf_append(&both, (struct str){(const char *)&record, sizeof(record)});
     buf_append(&both, raw);
     if (h->spilled == 0)
         h->spilled_at = spill_end(h->spill);
@@ -74,27 +88,38 @@ bool held_keep(struct held *h, const struct event_format *format, const struct e
         buf_append(&h->memory, raw);
         return true;
     }
-    if (h->spill != NULL && spill_has_room(h->spill, LENGTH + raw.len))
-        return to_disk(h, length, raw, err);
+    if (h->spill != NULL && spill_has_room(h->spill, sizeof(struct record) + raw.len))
+        return to_disk(h, raw, err);
     cut(h);
     return true;
+}
+
+static int damaged(const struct held *h, struct err *err)
+{
+    (void)spill_damaged(h->spill, err);
+    return -1;
 }
 
 static int next_on_disk(const struct held *h, struct held_cursor *c, struct str *raw,
                         struct err *err)
 {
-    uint32_t n;
+    const uint64_t at = h->spilled_at + c->spilled_at;
+    struct record record;
 
     if (c->spilled_at == h->spilled)
         return 0;
-    if (!spill_read(h->spill, h->spilled_at + c->spilled_at, &n, sizeof(n), err))
+    if (!spill_read(h->spill, at, &record, sizeof(record), err))
         return -1;
+    if (record.n > h->spilled - c->spilled_at - sizeof(record))
+        return damaged(h, err);
     buf_clear(&c->raw);
-    buf_reserve(&c->raw, n);
-    if (!spill_read(h->spill, h->spilled_at + c->spilled_at + LENGTH, c->raw.ptr, n, err))
+    buf_reserve(&c->raw, record.n);
+    if (!spill_read(h->spill, at + sizeof(record), c->raw.ptr, record.n, err))
         return -1;
-    c->raw.len = n;
-    c->spilled_at += LENGTH + n;
+    c->raw.len = record.n;
+    if (checksum_of(record.n, buf_str(&c->raw)) != record.checksum)
+        return damaged(h, err);
+    c->spilled_at += sizeof(record) + record.n;
     *raw = buf_str(&c->raw);
     return 1;
 }

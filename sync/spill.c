@@ -122,6 +122,16 @@ bool spill_read(struct spill *s, uint64_t at, void *to, size_t n, struct err *er
     return true;
 }
 
+bool spill_damaged(const struct spill *s, struct err *err)
+{
+    return err_set(err, ERR_RETRY,
+                   "the file without a name in %s, where rows of prepared XA transactions wait, "
+                   "is damaged: its bytes are not those that were written; fix: check the disk "
+                   "and the memory, then restart Millrace, which reads these rows from the "
+                   "binlog again",
+                   s->folder);
+}
+
 void spill_release(struct spill *s, uint64_t at, uint64_t n)
 {
     if (n == 0)

@@ -30,6 +30,8 @@ uint64_t spill_end(const struct spill *s);
 /* ERR_RETRY: the disk is full, or fails; nothing was appended then. */
 bool spill_append(struct spill *s, struct str bytes, struct err *err) MUST_CHECK;
 bool spill_read(struct spill *s, uint64_t at, void *to, size_t n, struct err *err) MUST_CHECK;
+/* What was read is not what was written: ERR_RETRY says so, and what to do. */
+bool spill_damaged(const struct spill *s, struct err *err);
 /* These bytes are not needed any more. */
 void spill_release(struct spill *s, uint64_t at, uint64_t n);
 

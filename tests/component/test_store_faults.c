@@ -182,6 +182,44 @@ static void a_full_disk_loses_nothing(void **state)
     buf_free(&got);
 }
 
+static void flip(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+b");
+    int byte;
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    byte = fgetc(file);
+    assert_int_not_equal(byte, EOF);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 0x10, file), byte ^ 0x10);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Each page says at its start what it is; that of the first stands behind the file's header. */
+static void f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out(void **state)
+{
+    struct buf got = {0};
+    struct stat file;
+    bool found;
+
+    (void)state;
+    ok(store_put_value(f.s, STR("name"), STR("value"), &f.err));
+    close_store();
+    assert_int_equal(stat(store_path, &file), 0);
+    for (long at = 0; at < file.st_size; at += 4096) {
+        flip(store_path, at == 0 ? 100 : at);
+        refused(open_store(&f.s, &f.err), ERR_FATAL);
+        assert_non_null(strstr(f.err.msg, store_path));
+        assert_non_null(strstr(f.err.msg, "restore it from a backup"));
+        flip(store_path, at == 0 ? 100 : at);
+    }
+    ok(open_store(&f.s, &f.err));
+    ok(store_get_value(f.s, STR("name"), &got, &found, &f.err));
+    assert_true(found && str_equal(buf_str(&got), STR("value")));
+    buf_free(&got);
+}
+
 /* The child writes checkpoints and says which were acknowledged. */
 static void write_until_killed(int fd)
 {
@@ -370,6 +408,7 @@ int main(int argc, char **argv)
         OF_BOTH,
         STORE_TEST(a_second_process_is_refused_with_the_pid_of_the_first),
         STORE_TEST(a_full_disk_loses_nothing),
+        STORE_TEST(f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out),
         STORE_TEST(kill_nine_loses_no_acknowledged_write),
     };
     const struct CMUnitTest mysql[] = {

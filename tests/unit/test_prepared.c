@@ -6,6 +6,7 @@
 #include "src/base/random.h"
 #include "sync/prepared.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,11 +111,69 @@ static void what_is_too_much_for_memory_waits_on_disk(void **state)
     keep(p, STR("more than memory"));
     keep(p, STR("s"));
     (void)prepared_add(p, STR("x"), 1, 1);
-    assert_int_equal(prepared_status(p).disk, 4 + 16 + 4 + 1);
+    assert_int_equal(prepared_status(p).disk, 8 + 16 + 8 + 1);
     read_back(&prepared_find(p, STR("x"))->events, &text);
     assert_string_equal(text.ptr, "memory,more than memory,s,");
     prepared_remove(p, STR("x"));
     assert_int_equal(prepared_status(p).disk, 0);
+    buf_free(&text);
+    prepared_free(p);
+    remove_folder(folder);
+}
+
+/* Flip a bit of the file that has no name. */
+static void flip(const char *folder, off_t at, unsigned bit)
+{
+    char link[64], path[512];
+    ssize_t n = 0;
+    int fd, i;
+    uint8_t byte;
+
+    for (i = 3; i < 100; i++) {
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", i);
+        n = readlink(link, path, sizeof(path) - 1);
+        if (n > 0 && (size_t)n > strlen(folder) && memcmp(path, folder, strlen(folder)) == 0)
+            break;
+    }
+    assert_true(i < 100);
+    fd = open(link, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= (uint8_t)(1u << bit);
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+static void f58_a_flipped_bit_of_what_waits_on_disk_is_noticed_wherever_it_is(void **state)
+{
+    char *folder = new_folder();
+    struct prepared *p = new_prepared(folder, 0, 1024);
+    struct buf text = {0};
+
+    (void)state;
+    keep(p, STR("first"));
+    keep(p, STR("second"));
+    (void)prepared_add(p, STR("x"), 1, 1);
+
+    const struct held *h = &prepared_find(p, STR("x"))->events;
+
+    for (unsigned i = 0; i < 8 * (8 + 5 + 8 + 6); i++) {
+        struct held_cursor c = {0};
+        struct err err = {0};
+        struct str raw;
+        int got;
+
+        flip(folder, i / 8, i % 8);
+        while ((got = held_next(h, &c, &raw, &err)) == 1)
+            ;
+        assert_int_equal(got, -1);
+        assert_non_null(strstr(err.msg, folder));
+        assert_non_null(strstr(err.msg, "fix: "));
+        held_cursor_fini(&c);
+        flip(folder, i / 8, i % 8);
+    }
+    read_back(h, &text);
+    assert_string_equal(text.ptr, "first,second,");
     buf_free(&text);
     prepared_free(p);
     remove_folder(folder);
@@ -263,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_again_from_where_they_were),
         cmocka_unit_test(what_is_too_much_for_memory_waits_on_disk),
+        cmocka_unit_test(f58_a_flipped_bit_of_what_waits_on_disk_is_noticed_wherever_it_is),
         cmocka_unit_test(beyond_the_limit_of_the_disk_only_the_tables_are_known),
         cmocka_unit_test(the_same_id_again_gives_up_the_first),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_named),

@@ -175,6 +175,7 @@ bool build_count_rows(struct index_build *b, struct err *err)
            err_set(err, ERR_REJECT,
                    "besides what changed while they were counted the table has %" PRIu64
                    " rows but the index %" PRIu64 " documents and %" PRIu64
-                   " dead letters; the alias was not moved",
+                   " dead letters; the alias was not moved; fix: see that no two rows have one key "
+                   "and that nobody else writes to the index, then millrace index create",
                    t.rows, t.documents, t.dead);
 }

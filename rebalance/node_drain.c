@@ -13,8 +13,8 @@ static bool find_timeout(const struct coordinator *co, const struct drain_reques
     if (r->timeout_ms > DRAIN_TIMEOUT_MAX_MS)
         return refuse(err, 422, "a drain may take an hour at most");
     if (!r->all && r->worker >= s.workers)
-        return refuse(err, 422, "there is no worker %u: delivery.workers is %u", r->worker,
-                      s.workers);
+        return refuse(err, 422, "there is no worker %u: they are 0 to %u (delivery.workers)",
+                      r->worker, s.workers - 1);
     return true;
 }
 

@@ -40,8 +40,10 @@ static bool ask_for_shards(struct coordinator *co, const struct stored_version *
 
     node_index_name(&index, v->index, v->number);
 
-    const bool ok = search_shard_routings(co->opt.search, buf_str(&index), &shards, err) &&
-                    store_put_value(co->opt.store, name, buf_str(&shards), err);
+    const bool ok = (search_shard_routings(co->opt.search, buf_str(&index), &shards, err) &&
+                     store_put_value(co->opt.store, name, buf_str(&shards), err)) ||
+                    err_wrap(err, "the shards of index %s, which rows of its join may move between",
+                             index.ptr);
 
     buf_free(&index);
     buf_free(&shards);

@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/http_client.h"
+#include "src/refusal.h"
 #include "src/search.h"
 #include "src/search_nodes.h"
 
@@ -35,6 +36,14 @@ struct search_sniff {
     struct buf answer;
 };
 
+static const char *fix_of(const struct http_result *result)
+{
+    return result->status == 403
+               ? "; our user may not monitor the cluster: give it that right, or set "
+                 "search.sniff to false"
+               : refusal_fix(result->status, result->body);
+}
+
 static void take_answer(void *ctx, const struct http_result *result)
 {
     struct search_sniff *sniff = ctx;
@@ -47,8 +56,8 @@ static void take_answer(void *ctx, const struct http_result *result)
         buf_append(&sniff->answer, result->body);
     else if (result->outcome == HTTP_ANSWERED)
         err_set_code(&sniff->err, ERR_REJECT, "http", result->status,
-                     "%s: %s: %d; does our user have the right to monitor the cluster?",
-                     result->address, SEARCH_NODES_PATH, result->status);
+                     "%s: GET %s: %d%s", result->address, SEARCH_NODES_PATH, result->status,
+                     fix_of(result));
     else
         sniff->err = result->err;
 }

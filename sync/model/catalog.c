@@ -359,7 +359,10 @@ static bool load_schemas(struct loader *l, struct schema **out, uint64_t *n_rows
         if (whole)
             return true;
     }
-    return err_set(err, ERR_RETRY, "tables changed each time that they were looked at");
+    return err_set(err, ERR_RETRY,
+                   "tables from %" STR_FMT ".%" STR_FMT " on changed at each of %d looks at them; "
+                   "it goes on when ALTER TABLE and the like are over",
+                   STR_ARG(l->names[0].schema), STR_ARG(l->names[0].table), LOOKS);
 }
 
 static bool read_flag(struct mysql_conn *c, struct str sql, bool *flag, struct err *err)

@@ -71,6 +71,7 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
     json_put_string(w, STR("op"), d->op);
     json_put_string(w, STR("version"), buf_str(&version));
     json_put_string(w, STR("position"), buf_str(&position));
+    json_put_string(w, STR("gtid"), d->gtid);
     json_put_i64(w, STR("status"), d->status);
     json_put_string(w, STR("reason"), d->reason);
     json_put_u64(w, STR("attempts"), d->attempts);

@@ -2,10 +2,12 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/read_position.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -112,14 +114,36 @@ static bool has_room(struct coordinator *co, struct err *err)
                    n);
 }
 
+/* The transactions that they are of, as far as their topics know. */
+static void name_transactions(struct coordinator *co, struct stored_dead_letter *letters,
+                              size_t n, struct arena *a)
+{
+    struct buf gtid = {0};
+
+    pthread_mutex_lock(&co->lock);
+    for (size_t i = 0; i < n; i++) {
+        const struct topic *t = node_topic(co, letters[i].topic);
+
+        if (t == NULL || t->pipeline == NULL)
+            continue;
+        buf_clear(&gtid);
+        read_position_gtid_at(pipeline_read_position(t->pipeline), letters[i].version, &gtid);
+        letters[i].gtid = arena_copy(a, buf_str(&gtid));
+    }
+    pthread_mutex_unlock(&co->lock);
+    buf_free(&gtid);
+}
+
 bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
                             size_t n, struct err *err)
 {
     const int64_t now = clock_wall_ms();
     struct stored_dead_letter *letters = mem_alloc(n, sizeof(*letters));
+    struct arena *a = arena_new();
 
     for (size_t i = 0; i < n; i++)
         letters[i] = letter_of(&notes[i], now);
+    name_transactions(co, letters, n, a);
 
     FAILPOINT(letters_due);
 
@@ -129,6 +153,7 @@ bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_not
     if (ok)
         count_dead(co, letters, n);
     free(letters);
+    arena_free(a);
     return ok;
 }
 

@@ -5,7 +5,8 @@ migration_files = \
 	%D%/0003_shapes.sql \
 	%D%/0004_fan_out.sql \
 	%D%/0005_purged.sql \
-	%D%/0006_dropped.sql
+	%D%/0006_dropped.sql \
+	%D%/0007_letter_gtid.sql
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 
 sql/migrations.c: $(migration_files) %D%/embed.awk

@@ -21,6 +21,7 @@ static void view_letters(struct buf *out, struct render_style style, struct str 
         {"TRIES", "/attempts", RENDER_COUNT},
         {"LAST", "/last", RENDER_TEXT},
         {"POSITION", "/position", RENDER_TEXT},
+        {"GTID", "/gtid", RENDER_TEXT},
         {"REASON", "/reason", RENDER_TEXT},
     };
     struct str items;

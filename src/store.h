@@ -229,6 +229,7 @@ struct stored_dead_letter {
     uint64_t id; /* given by the store */
     struct str topic, table, index, doc_id, routing, key, op, reason, body;
     uint64_t version;
+    struct str gtid; /* of the transaction that version is in; empty: not known, or it has none */
     int status;
     uint32_t attempts;
     int64_t first_ms, last_ms;

@@ -29,13 +29,13 @@ static struct str shorten(struct str id, struct buf *b)
 
 static const char put_letter[] =
     "INSERT INTO dead_letter (topic, table_name, index_name, doc_id, routing, key_text, op,"
-    " reason, body, version, status, attempts, first_ms, last_ms)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " reason, body, version, status, attempts, first_ms, last_ms, gtid)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (index_name, doc_id, routing) DO UPDATE SET topic = excluded.topic,"
     " table_name = excluded.table_name, key_text = excluded.key_text, op = excluded.op,"
     " reason = excluded.reason, body = excluded.body, version = excluded.version,"
     " status = excluded.status, attempts = attempts + excluded.attempts,"
-    " last_ms = excluded.last_ms";
+    " last_ms = excluded.last_ms, gtid = excluded.gtid";
 
 /* Inside a transaction. */
 static bool put_one(struct store *s, const struct stored_dead_letter *d, struct err *err)
@@ -54,7 +54,8 @@ static bool put_one(struct store *s, const struct stored_dead_letter *d, struct 
         BINDS(TEXT(d->topic), TEXT(d->table), TEXT(d->index), TEXT(shorten(d->doc_id, &id)),
               TEXT(shorten(d->routing, &routing)), TEXT(d->key), TEXT(d->op),
               TEXT(buf_str(&reason)), TEXT(body), NUMBER(d->version), NUMBER(d->status),
-              NUMBER(d->attempts), NUMBER(d->first_ms), NUMBER(d->last_ms)),
+              NUMBER(d->attempts), NUMBER(d->first_ms), NUMBER(d->last_ms),
+              TEXT(d->gtid)),
         err);
 
     buf_free(&id);
@@ -99,6 +100,7 @@ static void fill_letter(struct arena *a, const struct str *cells, void *element)
     d->attempts = (uint32_t)row_number(cells[12]);
     d->first_ms = (int64_t)row_number(cells[13]);
     d->last_ms = (int64_t)row_number(cells[14]);
+    d->gtid = arena_copy(a, cells[15]);
 }
 
 /* One text for every filter: what is not asked for matches all. */
@@ -120,7 +122,7 @@ bool store_load_dead_letters(struct store *s, struct arena *a,
 {
     static const char sql[] =
         "SELECT id, topic, table_name, index_name, doc_id, routing, key_text, op, reason, body,"
-        " version, status, attempts, first_ms, last_ms FROM dead_letter" MATCHING
+        " version, status, attempts, first_ms, last_ms, gtid FROM dead_letter" MATCHING
         " ORDER BY id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_dead_letter, fill_letter);
 

@@ -483,7 +483,7 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
             return false;
     }
     if (step->begins)
-        read_position_add_gtid(b->opt.reader, &step->gtid);
+        read_position_add_gtid(b->opt.reader, &step->gtid, version);
     if (!on_content(b, step, version, err))
         return false;
     if ((step->ends && step->event.end != 0) || opens_file(b, step))

@@ -44,6 +44,7 @@ libsync_a_SOURCES = \
 	%D%/read_link.c       %D%/read_link.h \
 	%D%/read_links.c      %D%/read_links.h \
 	%D%/read_position.c   %D%/read_position.h \
+	%D%/recent_gtids.c    %D%/recent_gtids.h \
 	%D%/read_view.c       %D%/read_view.h \
 	%D%/replay.c          %D%/replay.h \
 	%D%/reread.c          %D%/reread.h \

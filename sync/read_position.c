@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "sync/binlog/gtid_set.h"
+#include "sync/recent_gtids.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct read_position {
     uint64_t version;
     int64_t event_ms;
     struct gtid_set *gtids;
+    struct recent_gtids *recent;
     bool anonymous; /* the last transaction has no GTID */
     struct buf witness;
 };
@@ -29,6 +31,7 @@ struct read_position *read_position_new(uint64_t version)
     pthread_mutex_init(&p->lock, NULL);
     p->version = version;
     p->gtids = gtid_set_new();
+    p->recent = recent_gtids_new();
     return p;
 }
 
@@ -37,6 +40,7 @@ void read_position_free(struct read_position *p)
     if (p == NULL)
         return;
     gtid_set_free(p->gtids);
+    recent_gtids_free(p->recent);
     buf_free(&p->witness);
     pthread_mutex_destroy(&p->lock);
     free(p);
@@ -61,12 +65,24 @@ void read_position_set_gtids(struct read_position *p, const struct gtid_set *all
     pthread_mutex_unlock(&p->lock);
 }
 
-void read_position_add_gtid(struct read_position *p, const struct gtid *g)
+void read_position_add_gtid(struct read_position *p, const struct gtid *g, uint64_t version)
 {
     pthread_mutex_lock(&p->lock);
+    recent_gtids_add(p->recent, version, g);
     p->anonymous = g->family == GTID_NONE;
     if (!p->anonymous)
         gtid_set_add(p->gtids, g);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void read_position_gtid_at(struct read_position *p, uint64_t version, struct buf *out)
+{
+    pthread_mutex_lock(&p->lock);
+
+    const struct gtid *g = recent_gtids_find(p->recent, version);
+
+    if (g != NULL)
+        gtid_format(out, g);
     pthread_mutex_unlock(&p->lock);
 }
 

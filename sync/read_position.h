@@ -31,9 +31,12 @@ void read_position_free(struct read_position *p);
 void read_position_set(struct read_position *p, uint64_t version, int64_t event_ms);
 /* Everything executed before the stream's start; copied. */
 void read_position_set_gtids(struct read_position *p, const struct gtid_set *all);
-/* One more transaction begins to be read: it is in the log, so its commit only has to be seen.
- */
-void read_position_add_gtid(struct read_position *p, const struct gtid *g);
+/* One more transaction begins to be read, with the event that ends at version: it is in the log,
+ * so its commit only has to be seen. */
+void read_position_add_gtid(struct read_position *p, const struct gtid *g, uint64_t version);
+/* Append the GTID of the transaction that a place is in; nothing where it has none, or very many
+ * were read since. */
+void read_position_gtid_at(struct read_position *p, uint64_t version, struct buf *out);
 
 /*
  * The statement that waits for the commit of the last transaction that matters (copied); empty:

@@ -34,6 +34,7 @@ static void a_document_has_one_dead_letter(void **state)
     assert_int_equal(out[0].last_ms, 40);
     assert_int_equal(out[0].status, 400);
     same(out[0].reason, STR("other"));
+    same(out[0].gtid, STR("0-1-17"));
     same(out[0].body, ODD);
 
     /* The same id under another routing is another document. */

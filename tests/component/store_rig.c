@@ -144,6 +144,7 @@ struct stored_dead_letter some_letter(const char *id)
                                        .reason = STR("mapper_parsing_exception: bad date"),
                                        .body = ODD,
                                        .version = 99,
+                                       .gtid = STR("0-1-17"),
                                        .status = 400,
                                        .attempts = 2,
                                        .first_ms = 10,

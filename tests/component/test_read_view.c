@@ -184,7 +184,7 @@ static void *follow(void *ctx)
             fail_msg("%s", err.msg);
         while (log_reader_next(f->log, &step, &err) == 1) {
             if (step.begins)
-                read_position_add_gtid(f->reader, &step.gtid);
+                read_position_add_gtid(f->reader, &step.gtid, 0);
             if (step.kind == STEP_ROWS && str_equal(step.map->table, STR("slow")))
                 note_rows(f, &step);
         }

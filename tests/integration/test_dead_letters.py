@@ -42,11 +42,16 @@ def test_a_value_that_does_not_fit_its_field_is_kept_with_its_reason(w):
 
 def test_a_letter_says_where_its_row_is_in_the_log(w):
     daemon = followed(w)
-    file, offset = broken(w, daemon)["position"].rsplit(":", 1)
+    letter = broken(w, daemon)
+    file, offset = letter["position"].rsplit(":", 1)
     events = w.db.sql(f"SHOW BINLOG EVENTS IN '{file}'")
     ends = [event[4] for event in events if "Update_rows" in event[2]]
     if int(offset) not in ends:
         raise Failed(f"no UPDATE of {file} ends at {offset}, but at {ends}")
+    begins = [event[5] for event in events if "Gtid" in event[2] and event[1] < int(offset)]
+    anonymous = "ANONYMOUS" in begins[-1]
+    if (letter["gtid"] != "") == anonymous or letter["gtid"] not in begins[-1]:
+        raise Failed(f"it is of {letter['gtid']}, and its transaction begins with {begins[-1]}")
 
 
 def test_a_build_says_that_it_lacks_documents(w):

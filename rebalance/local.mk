@@ -39,6 +39,7 @@ librebalance_a_SOURCES = \
 	%D%/node_routes.c \
 	%D%/node_settings.c \
 	%D%/node_shards.c \
+	%D%/node_alias.c \
 	%D%/node_sharing.c \
 	%D%/node_shape.c \
 	%D%/node_state.c \

@@ -306,6 +306,7 @@ static void *coordinator_main(void *arg)
         node_rebuild_tables(co);
         node_forget_gone(co);
         relieve(co);
+        node_look_at_aliases(co);
         node_relieve_away(co);
         node_end_drops(co);
         prune(co);

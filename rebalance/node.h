@@ -96,6 +96,7 @@ struct coordinator {
     /* All guarded by doing. */
     uint64_t revision;
     int64_t pruned_ms;
+    int64_t aliases_ms; /* when aliases that were moved were looked at last */
     int64_t drops_ms; /* monotonic: node_end_drops() looks again */
     int64_t blocked_since_ms; /* 0: nobody waits for delivery */
     int64_t route_again_ms;   /* monotonic: what is due of routes_due waits until then */
@@ -331,6 +332,10 @@ bool node_learn_topic_shards(struct coordinator *co, struct str topic,
 /* What was stored, with spaces between; NULL: nothing. */
 bool node_known_shards(struct coordinator *co, const struct stored_version *v, char **shards,
                        struct err *err) MUST_CHECK;
+
+/* ---- node_alias.c ---- */
+/* What is held because its write alias was moved goes on when that is back.  Blocks; under doing. */
+void node_look_at_aliases(struct coordinator *co);
 
 /* ---- node_areas.c ---- */
 /* Warn where `refresh: area` of the table has no effect, and why.  Blocks. */

@@ -15,7 +15,7 @@
 #define SHARD_WAIT "2s"
 
 /* What is read of the answer: enough to match every item to its action and to judge it. */
-#define FILTER_PATH "errors,items.*._id,items.*.status,items.*.error"
+#define FILTER_PATH "errors,items.*._index,items.*._id,items.*.status,items.*.error"
 
 static void append_url_part(struct buf *out, struct str s)
 {

@@ -79,11 +79,22 @@ static uint32_t keep_error(struct bulk_response *r, struct json_reader *j)
     return (uint32_t)r->n_errors;
 }
 
-/* {"_id": ..., "status": ..., "error": ...} */
-static void read_result(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
-                        struct str sent_id)
+/* An item that failed may name what it was sent to instead. */
+static void note_index(struct bulk_response *r, const struct bulk_item *item, struct str index,
+                       const struct bulk_sent *sent)
 {
-    struct str key, id;
+    const bool is_known = item->error == 0 || item->status == 409;
+
+    if (is_known && index.len > 0 && sent->index.len > 0 && r->elsewhere.len == 0 &&
+        !json_string_equal(index, sent->index))
+        buf_append(&r->elsewhere, index);
+}
+
+/* {"_index": ..., "_id": ..., "status": ..., "error": ...} */
+static void read_result(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
+                        const struct bulk_sent *sent)
+{
+    struct str key, id, index = STR("");
     uint64_t status = 0;
     bool has_id = false;
 
@@ -93,9 +104,12 @@ static void read_result(struct bulk_response *r, struct json_reader *j, struct b
         if (str_equal(key, STR("_id"))) {
             if (!json_read_string(j, &id))
                 return;
-            if (!json_string_equal(id, sent_id))
+            if (!json_string_equal(id, sent->id))
                 json_reader_fail(j, "an item is of another document than was sent");
             has_id = true;
+        } else if (str_equal(key, STR("_index"))) {
+            if (!json_read_string(j, &index))
+                return;
         } else if (str_equal(key, STR("status"))) {
             json_read_u64(j, &status);
         } else if (str_equal(key, STR("error"))) {
@@ -105,6 +119,7 @@ static void read_result(struct bulk_response *r, struct json_reader *j, struct b
     if (!has_id || status < 100 || status > 999)
         json_reader_fail(j, "an item has no _id or no status");
     item->status = (int)status;
+    note_index(r, item, index, sent);
 }
 
 /* {"index": {...}}, by its action */
@@ -121,7 +136,7 @@ static void read_item(struct bulk_response *r, struct json_reader *j, struct bul
         if (n++ > 0 || !str_equal(key, sent->action))
             json_reader_fail(j, "an item is of another action than was sent");
         else
-            read_result(r, j, item, sent->id);
+            read_result(r, j, item, sent);
     }
     if (n == 0)
         json_reader_fail(j, "an item is empty");
@@ -160,6 +175,7 @@ bool bulk_response_read(struct bulk_response *r, struct str body, size_t n, bulk
     }
     r->n_errors = 0;
     buf_clear(&r->texts);
+    buf_clear(&r->elsewhere);
     json_reader_init(&j, body);
     if (json_enter_object(&j))
         while (json_next_member(&j, &key))
@@ -179,6 +195,7 @@ void bulk_response_free(struct bulk_response *r)
     free(r->items);
     free(r->errors);
     buf_free(&r->texts);
+    buf_free(&r->elsewhere);
     buf_free(&r->type);
     buf_free(&r->reason);
     *r = (struct bulk_response){0};

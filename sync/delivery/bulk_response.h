@@ -22,6 +22,7 @@
 struct bulk_sent {
     struct str action; /* "index", "delete" or "update" */
     struct str id;
+    struct str index; /* where it was to be written; empty: any */
 };
 typedef struct bulk_sent (*bulk_sent_fn)(void *ctx, size_t i);
 
@@ -42,6 +43,7 @@ struct bulk_response {
     size_t n_errors;
     size_t items_cap, errors_cap;
     struct buf texts, type, reason;
+    struct buf elsewhere; /* another index, in which an action took effect; empty: none did */
 };
 
 /*

@@ -26,6 +26,10 @@ enum delivery_event {
     N_DELIVERY_EVENTS,
 };
 
+/* Origin of the reason of an index whose write alias leads elsewhere: it is not tried again until
+ * delivery_probe(). */
+#define DELIVERY_ASTRAY "alias"
+
 /* A high-water mark of 0 changes: each caller waits for its own. */
 #define DELIVERY_MARK_ZERO SIZE_MAX
 

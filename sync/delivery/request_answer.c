@@ -20,8 +20,7 @@ static void split(struct request *r, size_t from, size_t to)
     outlet_split(r->outlet, &r->batch, from, to, bisect == NULL ? NULL : bisect_open(bisect));
 }
 
-/* All of it again: from the front of the lanes, or as the same part of a bisection. */
-static void return_all(struct request *r, bool maybe_applied)
+void request_return_all(struct request *r, bool maybe_applied)
 {
     struct sender *s = r->sender;
 
@@ -140,7 +139,7 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
 {
     r->sender->count.requests_failed++;
     delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
-    return_all(r, maybe_applied);
+    request_return_all(r, maybe_applied);
     request_fail_gate(r, why, retry_after_ms);
 }
 
@@ -250,7 +249,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         malformed(r, &err);
         break;
     case REQUEST_HOLD:
-        return_all(r, false);
+        request_return_all(r, false);
         sender_hold(s, r->outlet, HOLD_BLOCK, &err);
         break;
     }

@@ -27,12 +27,12 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
     const struct batch *b = ctx;
 
     if (i == b->n)
-        return (struct bulk_sent){STR("update"), STR(BULK_GUARD_ID)};
+        return (struct bulk_sent){.action = STR("update"), .id = STR(BULK_GUARD_ID)};
 
     const struct write *w = b->docs[i]->now;
 
     fetch_ahead(b, i);
-    return (struct bulk_sent){bulk_action(w), write_id(w)};
+    return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index)};
 }
 
 static enum item_verdict told_of(const struct request *r, size_t i)
@@ -215,6 +215,22 @@ static void judge_outlet(struct request *r, const struct tally *t)
     }
 }
 
+/* Nothing more goes there, not even to try it. */
+static void lead_astray(struct request *r)
+{
+    const struct target *t = outlet_target(r->outlet);
+    const struct str other = buf_str(&r->sender->response.elsewhere);
+    struct err why;
+
+    err_set_code(&why, ERR_RETRY, DELIVERY_ASTRAY, 0,
+                 "the alias %s leads to %" STR_FMT " and not to %s: somebody has moved it, and "
+                 "what was just being sent was written there; fix: move it back (POST "
+                 "/_aliases), and all goes on by itself",
+                 t->write_alias, STR_ARG(other), t->index);
+    request_return_all(r, true);
+    sender_hold(r->sender, r->outlet, HOLD_STOP, &why);
+}
+
 void request_judge_items(struct request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
@@ -227,6 +243,10 @@ void request_judge_items(struct request *r, const struct http_result *result)
         request_log_failed(r, &err);
         request_failed(r, true, &err, -1);
         request_melt(r, MELT_ANSWER, &err);
+        return;
+    }
+    if (s->response.elsewhere.len > 0) {
+        lead_astray(r);
         return;
     }
     count_items(r, &t);

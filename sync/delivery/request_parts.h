@@ -66,6 +66,8 @@ void request_fail_gate(struct request *r, const struct err *why, int64_t retry_a
 void request_failed(struct request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms);
 void request_log_failed(const struct request *r, const struct err *err);
+/* All of it again: from the front of the lanes, or as the same part of a bisection. */
+void request_return_all(struct request *r, bool maybe_applied);
 /* It brings the fuse nearer to blowing; that of an index that is held cannot. */
 void request_melt(struct request *r, enum melt how, const struct err *why);
 /* The engine has answered, whatever it says. */

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define A_WHILE_MS 300
+
 static void a_server_that_refuses_everything_holds_the_index_soon(void **state)
 {
     struct rig *r = *state;
@@ -185,6 +187,38 @@ static void a_held_index_that_is_dropped_is_held_no_more(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 20);
 }
 
+static void move_write_alias(struct rig *r, const char *index)
+{
+    struct err err;
+
+    assert_true(search_move_alias(r->search, STR("orders_v2_write"), str_from(index), &err));
+}
+
+static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_create(r->fake, "foreign", "foreign_write");
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "body");
+    rig_wait_done(r);
+    move_write_alias(r, "foreign");
+    rig_index(r, 2, 20, "body"); /* it shows where it went */
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "leads to foreign and not to orders_v2"));
+    assert_non_null(strstr(r->last_why, "fix: move it back"));
+    rig_index_many(r, 100, 50, 100, "body");
+    rig_sleep(A_WHILE_MS);
+    assert_int_equal(fake_search_count(r->fake, "foreign"), 1);
+    move_write_alias(r, "orders_v2");
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    rig_check(r, 2, 20, "body");
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 52);
+    assert_int_equal(fake_search_count(r->fake, "foreign"), 1);
+}
+
 static void a_dead_address_stops_nothing(void **state)
 {
     struct rig *r = *state;
@@ -279,6 +313,7 @@ int main(void)
         RIG_TEST(a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each),
         RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
         RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
+        RIG_TEST(f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back),
         RIG_TEST(a_dead_address_stops_nothing),
         RIG_TEST(a_sick_index_does_not_stop_the_healthy_one),
         RIG_TEST(an_index_that_hangs_leaves_a_request_to_the_others),

@@ -10,7 +10,10 @@
 static struct bulk_sent sent(void *ctx, size_t i)
 {
     static const struct bulk_sent actions[] = {
-        {STR("index"), STR("1")}, {STR("delete"), STR("2")}, {STR("index"), STR("\"\n")}};
+        {.action = STR("index"), .id = STR("1"), .index = STR("a")},
+        {.action = STR("delete"), .id = STR("2")},
+        {.action = STR("index"), .id = STR("\"\n")},
+    };
 
     (void)ctx;
     return actions[i % ARRAY_LEN(actions)];

@@ -96,6 +96,28 @@ def test_deletes_for_an_index_that_is_gone_hold_it_and_make_no_index(w):
     w.equal(daemon)
 
 
+def test_f29_a_write_alias_that_is_moved_by_hand_holds_the_index_until_it_is_back(w):
+    daemon = two_tables(w)
+    ours, other = f"{w.index('busy')}_v1", f"{w.index('busy')}_by_hand"
+    w.engine.ask("PUT", f"/{other}")
+
+    def move(source, goal):
+        alias = f"{ours}_write"
+        w.engine.ask("POST", "/_aliases", {"actions": [{"remove": {"index": source, "alias": alias}},
+                                                       {"add": {"index": goal, "alias": alias}}]})
+
+    move(ours, other)
+    w.sql("UPDATE busy SET a = 1 WHERE id = 7")  # shows where it went
+    wait_held(w, daemon, "busy", f"leads to {other} and not to {ours}")
+    w.sql("UPDATE busy SET a = 2", "UPDATE idle SET a = 2")
+    w.equal(daemon, [f"{w.schema}.idle"])
+    if w.engine.count(other) != 1:
+        raise Failed(f"{w.engine.count(other)} documents were written to an index that is not ours")
+    move(other, ours)
+    w.equal(daemon, seconds=60)
+    w.engine.ask("DELETE", f"/{other}")
+
+
 def test_a_held_index_does_not_keep_the_build_of_another_from_its_end(w):
     daemon = two_tables(w)
     w.engine.ask("POST", f"/{w.index('busy')}_v1/_close")

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SENT(action_, id_) {.action = STR(action_), .id = STR(id_)}
+
 static const struct bulk_sent five[] = {
-    {STR("index"), STR("1")}, {STR("index"), STR("2")},  {STR("index"), STR("3")},
-    {STR("index"), STR("4")}, {STR("delete"), STR("5")},
+    SENT("index", "1"), SENT("index", "2"),  SENT("index", "3"),
+    SENT("index", "4"), SENT("delete", "5"),
 };
 
 static struct bulk_sent sent(void *ctx, size_t i)
@@ -103,7 +105,7 @@ static void an_answer_that_does_not_match_the_request_is_not_believed(void **sta
 
 static void escaped_ids_are_compared_by_what_they_mean(void **state)
 {
-    static const struct bulk_sent actions[] = {{STR("index"), STR("a\"\n\xC3\xA9")}};
+    static const struct bulk_sent actions[] = {SENT("index", "a\"\n\xC3\xA9")};
     struct bulk_response r = {0};
     struct err err = {0};
 
@@ -183,10 +185,39 @@ static void the_refusal_of_a_whole_request_says_why(void **state)
     }
 }
 
+/* What failed may name what it was sent to, or nothing. */
+static void an_action_that_took_effect_in_another_index_names_it(void **state)
+{
+    static const struct {
+        const char *body, *elsewhere;
+    } cases[] = {
+        {"{\"items\":[{\"index\":{\"_index\":\"a_v2\",\"_id\":\"1\",\"status\":201}}]}", ""},
+        {"{\"items\":[{\"index\":{\"_index\":\"b\",\"_id\":\"1\",\"status\":201}}]}", "b"},
+        {"{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":201}}]}", ""},
+        {"{\"items\":[{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"status\":404,"
+         "\"error\":{\"type\":\"index_not_found_exception\"}}}]}",
+         ""},
+        {"{\"items\":[{\"index\":{\"_index\":\"b\",\"_id\":\"1\",\"status\":409,"
+         "\"error\":{\"type\":\"version_conflict_engine_exception\"}}}]}",
+         "b"},
+    };
+    static const struct bulk_sent action = {STR("index"), STR("1"), STR("a_v2")};
+    struct bulk_response r = {0};
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_true(read_answer(&r, cases[i].body, &action, 1, &err));
+        assert_true(str_equal(buf_str(&r.elsewhere), str_from(cases[i].elsewhere)));
+    }
+    bulk_response_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_item_has_its_own_status_and_error),
+        cmocka_unit_test(an_action_that_took_effect_in_another_index_names_it),
         cmocka_unit_test(an_answer_that_does_not_match_the_request_is_not_believed),
         cmocka_unit_test(escaped_ids_are_compared_by_what_they_mean),
         cmocka_unit_test(long_reasons_are_cut_at_a_character),

@@ -1,4 +1,8 @@
 """Parents and children in one index: the join field, routing, builds, moves, kills."""
+import contextlib
+import os
+import sqlite3
+
 from servers import Failed, wait_until
 from workload import text
 
@@ -420,3 +424,26 @@ def test_a_root_without_children_yet_is_an_index(w):
     daemon = w.follow(definitions | {"tables": definitions["tables"][:1]})
     w.sql("INSERT INTO question VALUES (2, 'b')")
     w.equal(daemon)
+
+
+def forget_shards(daemon):
+    """As a version was stored that is older than the shards in the store; the daemon is dead."""
+    with contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None)) as store:
+        if store.execute("DELETE FROM setting WHERE name LIKE 'shards/%'").rowcount != 1:
+            raise Failed("the shards of the version are not stored")
+
+
+def test_a_version_whose_shards_were_never_asked_for_learns_them_when_its_topic_starts(w):
+    w.sql(*FORUM, *NOTE, f"INSERT INTO question VALUES {', '.join(f'({i}, {i})' for i in range(1, 20))}",
+          "INSERT INTO answer VALUES (10, 1, 'x')", "INSERT INTO remark VALUES (1, 1, 10, NULL, 'a')",
+          "INSERT INTO note VALUES (1, 1, 1, NULL, 'a')")
+    daemon = w.follow(deep_forum(w))
+    w.equal(daemon)
+    daemon.kill()
+    forget_shards(daemon)
+    daemon.start()
+    for i in range(2, 8):
+        w.sql(f"UPDATE answer SET question_id = {i} WHERE id = 10")
+        w.equal(daemon)
+    daemon.kill()
+    forget_shards(daemon)  # they were stored again

@@ -115,3 +115,26 @@ def test_a_build_waits_for_what_is_purged_of_its_version(w):
     take_away(daemon)
     wait_until("the build ends", lambda: w.table(daemon, "busy")["version"] == 2, 60)
     w.equal(daemon)
+
+
+def put_purged(w, daemon, table, ids, key):
+    """Changes of documents of the index are purged, long ago; the daemon is dead."""
+    with open_store(daemon) as store:
+        store.executemany("INSERT INTO purged (topic, table_name, index_name, doc_id, routing, key_bytes, version, unanswered, times, at_ms)"
+                          " VALUES (?, ?, ?, ?, '', ?, 1, 0, 1, 1)",
+                          [(w.schema, f"{w.schema}.{table}", f"{w.index('busy')}_v1", str(i), key) for i in ids])
+
+
+def test_what_is_purged_of_tables_that_are_gone_keeps_no_other_waiting(w):
+    """More of them than are looked at together lie before one of a table that is there."""
+    daemon = two_tables(w)
+    w.sql("UPDATE busy SET a = 5 WHERE id = 2")
+    w.equal(daemon)
+    daemon.kill()
+    w.engine.ask("DELETE", f"/{w.index('busy')}_v1/_doc/1")
+    put_purged(w, daemon, "nowhere", range(100000, 101200), "")
+    put_purged(w, daemon, "busy", [1], "\x01\x00\x00\x001")
+    daemon.start()
+    w.equal(daemon)
+    wait_until("what was purged of the table is taken out", lambda: outstanding(daemon) == 1200)
+    take_away(daemon)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct address_set;
+struct renewed_key;
 struct sigv4_key;
 
 /* Strings are copied. */
@@ -25,6 +26,7 @@ struct http_options {
     const char *password;
     const char *api_key;              /* "Authorization: ApiKey ...", or NULL */
     const struct sigv4_key *aws; /* requests are signed by it; NULL: they are not */
+    struct renewed_key *renewed; /* in place of aws: shared, outlives the client; or NULL */
     const char *ca_file;              /* NULL: the system's */
     const char *cert_file, *key_file; /* client certificate, or NULL */
     /* As which major version an Elasticsearch is to answer; 0, or NULL: plain JSON is spoken.

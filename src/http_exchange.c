@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/mem.h"
+#include "src/renewed_key.h"
 #include "src/sigv4.h"
 
 #include <assert.h>
@@ -213,6 +214,17 @@ static void sign(struct http_exchange *x, const struct sigv4_key *key, const cha
     buf_free(&value);
 }
 
+/* Without a key the engine says that it wants one. */
+static void sign_renewed(struct http_exchange *x, struct renewed_key *renewed,
+                         const char *method)
+{
+    struct sigv4_key *key = renewed_key_get(renewed);
+
+    if (key != NULL)
+        sign(x, key, method);
+    free(key);
+}
+
 static void set_headers(struct http_exchange *x, const struct http_options *opt,
                         const struct http_request *req)
 {
@@ -231,7 +243,9 @@ static void set_headers(struct http_exchange *x, const struct http_options *opt,
         add_header(x, "Authorization", value.ptr);
         buf_free(&value);
     }
-    if (opt->aws != NULL)
+    if (opt->renewed != NULL)
+        sign_renewed(x, opt->renewed, req->method);
+    else if (opt->aws != NULL)
         sign(x, opt->aws, req->method);
     SET(x, CURLOPT_HTTPHEADER, x->headers);
 }

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libservice.a
 libservice_a_SOURCES = \
 	%D%/address_set.c %D%/address_set.h \
 	%D%/sigv4.c %D%/sigv4.h \
+	%D%/renewed_key.c %D%/renewed_key.h \
 	%D%/http.h \
 	%D%/http_client.c %D%/http_client.h \
 	%D%/http_exchange.c %D%/http_exchange.h \

@@ -12,6 +12,7 @@
 #include "src/json.h"
 #include "src/metric.h"
 #include "src/refusal.h"
+#include "src/renewed_key.h"
 #include "src/sigv4.h"
 #include "src/statistic.h"
 
@@ -22,6 +23,7 @@
 struct search {
     struct search_options opt; /* our own copies */
     struct address_set *addresses;
+    struct renewed_key *renewed; /* or NULL */
     struct http_client *client;
     struct statistic queries, failed_queries;
     struct histogram query_us;
@@ -50,6 +52,7 @@ static struct search_options copy_options(const struct search_options *opt)
     own.password = copy(opt->password);
     own.api_key = copy(opt->api_key);
     own.aws = sigv4_copy_key(opt->aws);
+    own.aws_file = copy(opt->aws_file);
     own.ca_file = copy(opt->ca_file);
     own.cert_file = copy(opt->cert_file);
     own.key_file = copy(opt->key_file);
@@ -70,6 +73,7 @@ static void free_options(struct search_options *opt)
     free_const(opt->password);
     free_const(opt->api_key);
     free_const(opt->aws);
+    free_const(opt->aws_file);
     free_const(opt->ca_file);
     free_const(opt->cert_file);
     free_const(opt->key_file);
@@ -82,7 +86,8 @@ struct http_client *search_new_client(const struct search *s)
         .user = s->opt.user,
         .password = s->opt.password,
         .api_key = s->opt.api_key,
-        .aws = s->opt.aws,
+        .aws = s->renewed == NULL ? s->opt.aws : NULL,
+        .renewed = s->renewed,
         .ca_file = s->opt.ca_file,
         .cert_file = s->opt.cert_file,
         .key_file = s->opt.key_file,
@@ -98,6 +103,8 @@ struct search *search_new(const struct search_options *opt)
 
     s->opt = copy_options(opt);
     s->addresses = address_set_new(opt->urls, opt->n_urls);
+    if (s->opt.aws_file != NULL)
+        s->renewed = renewed_key_new(s->opt.aws_file, s->opt.aws);
     s->client = search_new_client(s);
     s->version = mem_copy("");
     pthread_mutex_init(&s->lock, NULL);
@@ -111,6 +118,7 @@ void search_free(struct search *s)
     http_client_free(s->client);
     address_set_free(s->addresses);
     pthread_mutex_destroy(&s->lock);
+    renewed_key_free(s->renewed);
     free_options(&s->opt);
     free(s->version);
     free(s);

@@ -34,6 +34,7 @@ struct search_options {
     const char *password;
     const char *api_key; /* "Authorization: ApiKey ...", or NULL */
     const struct sigv4_key *aws; /* requests are signed by it, or NULL */
+    const char *aws_file; /* the file with its id, secret and token (src/renewed_key.h), or NULL */
     const char *ca_file;
     const char *cert_file, *key_file; /* client certificate, or NULL */
     bool verify;                      /* TLS verification, on by default */

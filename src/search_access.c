@@ -4,6 +4,7 @@
 
 #include "src/base/mem.h"
 #include "src/configuration.h"
+#include "src/renewed_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static const struct half {
     {"search.password_file", "search.user"},
     {"search.password_env", "search.user"},
     {"search.aws_key_id", "search.aws_region"},
+    {"search.aws_credentials_file", "search.aws_region"},
     {"search.aws_secret", "search.aws_key_id"},
     {"search.aws_secret_file", "search.aws_key_id"},
     {"search.aws_secret_env", "search.aws_key_id"},
@@ -87,12 +89,28 @@ static bool read_key_of_environment(struct search_access *a, struct err *err)
                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
 }
 
+/* Read again whenever it changes. */
+static bool read_key_of_file(struct search_access *a, const struct configuration *c,
+                             struct err *err)
+{
+    if (configuration_text(c, "search.aws_key_id") != NULL)
+        return err_set(err, ERR_REJECT,
+                       "search.aws_credentials_file and search.aws_key_id are two keys to sign "
+                       "with: leave one of them");
+    a->aws.id = a->aws.secret = "";
+    a->options.aws = &a->aws;
+    a->options.aws_file = configuration_text(c, "search.aws_credentials_file");
+    return renewed_key_check(a->options.aws_file, err);
+}
+
 static bool read_aws(struct search_access *a, const struct configuration *c, struct err *err)
 {
     a->aws.region = configuration_text(c, "search.aws_region");
     a->aws.service = configuration_text(c, "search.aws_service");
     if (a->aws.region == NULL)
         return true;
+    if (configuration_text(c, "search.aws_credentials_file") != NULL)
+        return read_key_of_file(a, c, err);
     if (configuration_text(c, "search.aws_key_id") != NULL ? !read_configured_key(a, c, err)
                                                            : !read_key_of_environment(a, err))
         return false;

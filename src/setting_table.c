@@ -92,6 +92,11 @@ const struct setting settings[] = {
     {.name = "search.aws_key_id",
      .help = "Access key to sign with; without it that of AWS_ACCESS_KEY_ID, "
              "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment."},
+    {.name = "search.aws_credentials_file",
+     .type = SETTING_PATH,
+     .secret_file = true,
+     .help = "File with the key and the token of its session as tools of AWS write it; it is "
+             "read again when it changes."},
     {.name = "search.aws_secret",
      .secret = true,
      .help = "Its secret; better in search.aws_secret_file."},

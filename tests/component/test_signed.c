@@ -14,7 +14,10 @@
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_signature.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MINUTES 60000
 
@@ -163,6 +166,38 @@ static void a_wrong_secret_holds_the_index_and_is_not_told(void **state)
     assert_null(strstr(r->last_why, key.secret));
 }
 
+static void write_key(const char *path, const char *token)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fprintf(file, "[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n", known.id,
+            known.secret);
+    fprintf(file, "aws_session_token = %s\n", token);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_key_that_is_renewed_in_its_file_lets_the_index_go_on(void **state)
+{
+    char path[] = "/tmp/test_signed_XXXXXX";
+    struct rig *r = *state;
+    const struct sigv4_key place = {
+        .id = "", .secret = "", .region = known.region, .service = known.service};
+    const int fd = mkstemp(path);
+
+    assert_true(fd >= 0 && close(fd) == 0);
+    write_key(path, "of a session that has ended");
+    fake_search_want_signatures(r->fake, &known, 0);
+    rig_start_as(r, NULL, &(struct search_options){.aws = &place, .aws_file = path});
+    rig_index(r, 1, 10, "a");
+    rig_wait_held(r, true);
+    write_key(path, known.token);
+    rig_wait_held(r, false);
+    rig_wait_done(r);
+    rig_check(r, 1, 10, "a");
+    unlink(path);
+}
+
 static void check_clock(struct rig *r, int64_t ahead_ms, const char *says)
 {
     const struct sigv4_key key = ours();
@@ -202,6 +237,7 @@ int main(void)
         RIG_TEST(bulk_requests_that_are_compressed_are_signed),
         RIG_TEST(a_document_of_any_id_and_routing_is_looked_up_with_a_signature),
         RIG_TEST(a_wrong_secret_holds_the_index_and_is_not_told),
+        RIG_TEST(a_key_that_is_renewed_in_its_file_lets_the_index_go_on),
         RIG_TEST(a_clock_that_is_late_is_named_and_waited_for),
         RIG_TEST(a_clock_that_is_early_is_named_and_waited_for),
     };

@@ -14,7 +14,7 @@ unit_tests += \
 	%D%/test_search_nodes \
 	%D%/test_search_sniff \
 	%D%/test_secret_file \
-	%D%/test_sigv4 \
+	%D%/test_renewed_key %D%/test_sigv4 \
 	%D%/test_yaml
 tests_unit_test_address_set_LDADD = $(service_test_ldadd)
 tests_unit_test_engine_LDADD      = $(service_test_ldadd)
@@ -27,5 +27,6 @@ tests_unit_test_search_LDADD      = libtinyhttp.a $(service_test_ldadd)
 tests_unit_test_search_nodes_LDADD = $(service_test_ldadd)
 tests_unit_test_search_sniff_LDADD = libtinyhttp.a $(service_test_ldadd)
 tests_unit_test_secret_file_LDADD = $(service_test_ldadd)
+tests_unit_test_renewed_key_LDADD = $(service_test_ldadd)
 tests_unit_test_sigv4_LDADD       = $(service_test_ldadd)
 tests_unit_test_yaml_LDADD        = $(service_test_ldadd)

@@ -48,6 +48,7 @@ static void two_ways_to_log_in_and_half_of_one_are_refused(void **state)
          "search.api_key_env and search.aws_region are two ways"},
         {"password: b", "search.password needs search.user"},
         {"aws_key_id: AK", "search.aws_key_id needs search.aws_region"},
+        {"aws_credentials_file: x", "search.aws_credentials_file needs search.aws_region"},
         {"aws_region: eu-central-1, aws_secret: x",
          "search.aws_secret needs search.aws_key_id"},
         {"aws_region: eu-central-1, sniff: true", "search.sniff and search.aws_region do not"},

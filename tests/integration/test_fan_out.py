@@ -23,11 +23,15 @@ def load(w, orders=ORDERS):
           "INSERT INTO item SELECT id + 1000000, id, 2 FROM orders WHERE id < 100")
 
 
-def follow(w, **config):
+def definitions(w):
     product = {"from": "product_id", "table": "product", "to": "id", "as": "product", "columns": ["id", "name"]}
     items = {"from": "id", "table": "item", "to": "order_id", "as": "items", "many": True, "columns": ["id"],
              "relations": [product]}
-    return w.follow(w.definitions({"table": "orders", "relations": [items]}), **config)
+    return w.definitions({"table": "orders", "relations": [items]})
+
+
+def follow(w, **config):
+    return w.follow(definitions(w), **config)
 
 
 def runs(daemon):
@@ -168,4 +172,18 @@ def test_jobs_of_a_table_that_stopped_go_with_its_version(w):
     begin(w, daemon)
     w.sql("TRUNCATE TABLE item", "INSERT INTO item SELECT id, id, 2 FROM orders WHERE id < 2000")
     w.equal(daemon, seconds=60)
+    wait_until("nothing is left", lambda: daemon.metric("millrace_fan_out_jobs") == 0)
+
+
+def test_a_topic_that_begins_anew_works_off_what_it_had_begun(w):
+    load(w)
+    made = definitions(w)
+    daemon, turn = w.follow(made), 0
+    for on_gap in ("rebuild", "stop", "rebuild"):
+        done, turn = progress(daemon), turn + 1
+        rename(w, f"turn {turn}")
+        wait_until("the job runs", lambda done=done: progress(daemon) > done, pause=0.01)
+        made["topics"][0]["on_gap"] = on_gap
+        daemon.apply(made)
+        w.equal(daemon, seconds=60)
     wait_until("nothing is left", lambda: daemon.metric("millrace_fan_out_jobs") == 0)

@@ -5,6 +5,10 @@ import time
 import pymysql
 
 from servers import Database, Failed, wait_until
+from test_kill import Writer
+
+# Resident memory may grow so much while the engine is slow: by what delivery holds, and what it is handed.
+GROWS_KIB = 48 * 1024
 
 
 def cut_connections(w):
@@ -61,6 +65,40 @@ def test_an_engine_that_hangs_is_waited_for(w):
         finally:
             w.engine.signal(signal.SIGCONT)
         w.equal(daemon, seconds=90)
+
+
+def more_tests(options):
+    return {"test_f61_an_engine_that_is_slow_for_long_is_waited_for_in_bounded_memory":
+            lambda w: write_to_a_slow_engine(w, options.slow)}
+
+
+def write_to_a_slow_engine(w, seconds):
+    """It works for a tenth of the time: what is written waits, within the bounds, and the source is not lost for it."""
+    daemon, work, connection = w.work_on_shop(delivery={"bytes": "1MiB", "high_water_mark": 50})
+    work.run(connection, 100)
+    w.equal(daemon)
+    before, peak, waiting = daemon.rss_kib(), 0, 0
+    reconnects = daemon.metric("millrace_source_reconnects_total")
+    writer, until = Writer(w, work, pause=0.1), time.monotonic() + seconds
+    try:
+        while time.monotonic() < until:
+            w.engine.signal(signal.SIGSTOP)
+            time.sleep(0.9)
+            waiting = max(waiting, daemon.metric("millrace_changes_in_flight"))
+            w.engine.signal(signal.SIGCONT)
+            time.sleep(0.1)
+            peak = max(peak, daemon.rss_kib())
+        writer.rest()
+    finally:
+        w.engine.signal(signal.SIGCONT)
+        writer.end()
+    if not waiting:
+        raise Failed("nothing ever waited for the engine")
+    if peak - before > GROWS_KIB:
+        raise Failed(f"resident memory grew from {before} to {peak} KiB")
+    if daemon.metric("millrace_source_reconnects_total") != reconnects:
+        raise Failed("the source was connected again while its reader waited for the engine")
+    w.equal(daemon, seconds=90 + seconds)
 
 
 def test_an_engine_killed_in_the_middle_of_writes_is_waited_for(w):

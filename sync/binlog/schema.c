@@ -80,7 +80,6 @@ bool schema_is_unique(const struct schema *s, const struct str *columns, size_t 
         inside = u->n > 0;
         for (size_t k = 0; inside && k < u->n; k++)
             inside = u->columns[k] < s->n_columns &&
-                     !s->columns[u->columns[k]].nullable &&
                      lists(columns, n, s->columns[u->columns[k]].name);
     }
     return inside;

@@ -112,8 +112,8 @@ size_t schema_n_hashes(const struct schema *s);
  * log has them all. */
 bool schema_keeps_history(const struct schema *s);
 
-/* No two rows have the same in these columns, which have no NULLs: a unique index, or the primary
- * key, lies within them.  Of a schema whose unique indexes are known. */
+/* No two rows have the same in these columns, but for NULLs, which make no _id: a unique index, or
+ * the primary key, lies within them.  Of a schema whose unique indexes are known. */
 bool schema_is_unique(const struct schema *s, const struct str *columns, size_t n);
 
 /* The column's index, or SIZE_MAX.  Names compare without case, as in the server. */

@@ -405,14 +405,18 @@ void sender_drop(struct sender *s, struct str index)
     gate_drop(outlet_gate(o), s->now_ms);
 }
 
-/* What came back, or came later, for an index that is gone. */
+/* What came back, or came later, for an index that is gone.  What was said of it does not close
+ * its gate, through which the empty parts of a bisection go. */
 static void forget_gone(struct sender *s)
 {
     for (size_t i = 0; i < s->n_outlets; i++) {
-        const struct outlet_level level = outlet_level(s->outlets[i]);
+        struct outlet *o = s->outlets[i];
+        const struct outlet_level level = outlet_level(o);
 
-        if (outlet_is_gone(s->outlets[i]) && level.ready + level.load_wait + level.parked > 0)
-            sender_forget(s, outlet_index(s->outlets[i]), OUTCOME_DEFERRED);
+        if (!outlet_is_gone(o) || level.ready + level.load_wait + level.parked == 0)
+            continue;
+        sender_forget(s, outlet_index(o), OUTCOME_DEFERRED);
+        gate_drop(outlet_gate(o), s->now_ms);
     }
 }
 

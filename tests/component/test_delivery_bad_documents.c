@@ -148,6 +148,29 @@ an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go(void **s
     assert_int_equal(r->n_dead, 0);
 }
 
+/* What comes back later leaves an empty part behind, which closes the bisection at once. */
+static void what_an_index_that_is_gone_says_of_a_part_keeps_no_other_waiting(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .id = "1",
+                                                      .status = 400,
+                                                      .type = "illegal_argument_exception"});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .id = "2",
+                                                      .status = 429,
+                                                      .retry_after_s = 60,
+                                                      .until_cleared = true});
+    rig_start(r, NULL);
+    rig_index_many(r, 1, 2, 100, "body");
+    rig_wait_requests(r, 3);
+    delivery_drop(r->delivery, STR("orders_v2"));
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 2);
+}
+
 static void a_few_bad_documents_do_not_hold_the_index(void **state)
 {
     struct rig *r = *state;
@@ -223,6 +246,7 @@ int main(void)
         RIG_TEST(one_poison_document_among_500_is_one_dead_letter),
         RIG_TEST(a_document_that_spoils_the_whole_request_is_found),
         RIG_TEST(an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go),
+        RIG_TEST(what_an_index_that_is_gone_says_of_a_part_keeps_no_other_waiting),
         RIG_TEST(a_few_bad_documents_do_not_hold_the_index),
         RIG_TEST(a_dead_letter_is_stored_before_its_ticket_is_done),
         RIG_TEST(no_dead_letter_is_stored_of_an_index_that_is_gone),

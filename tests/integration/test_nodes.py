@@ -102,7 +102,8 @@ def test_a_rolling_restart_loses_nothing(w):
 
 
 def test_of_a_node_that_hangs_the_others_take_over_within_the_request_timeout(w):
-    """Its connections stay open, and what is sent to it has no answer."""
+    """Its connections stay open, and what is sent to it has no answer; nor has what the others send on to its shards,
+    until the cluster gives these to them, so a fuse may blow meanwhile."""
     daemon, writer = follow_shop(w, w.engine.urls, delivery={"request_timeout": "5s"})
     try:
         node = w.engine.primaries(f"{w.index('orders')}_v1")[0]
@@ -110,8 +111,6 @@ def test_of_a_node_that_hangs_the_others_take_over_within_the_request_timeout(w)
         node.hang()
         try:
             judge_while_written(w, daemon, writer)
-            if daemon.metric("millrace_fuse_blown_total"):
-                raise Failed("a fuse has blown, although two of three nodes answer")
         finally:
             node.go_on()
         w.engine.wait_for("green")

@@ -84,6 +84,32 @@ static void answers_do_not_come_from_the_servers_cache(void **state)
     buf_free(&b);
 }
 
+/* Also where an outer row before it has a text that is equal but for case and trailing spaces. */
+static void a_subquery_that_asks_byte_by_byte_is_asked_for_each_row(void **state)
+{
+    struct mysql_conn *c = server_connect();
+    struct buf b = {0};
+
+    (void)state;
+    server_exec(c, "CREATE DATABASE folded");
+    server_exec(c, "CREATE TABLE folded.above (k VARCHAR(20) CHARACTER SET utf8mb4 COLLATE "
+                   "utf8mb4_general_ci PRIMARY KEY)");
+    server_exec(c, "CREATE TABLE folded.below (id INT PRIMARY KEY, k VARCHAR(20) CHARACTER SET "
+                   "utf8mb4 COLLATE utf8mb4_general_ci)");
+    server_exec(c, "INSERT INTO folded.above VALUES ('B ')");
+    server_exec(c, "INSERT INTO folded.below VALUES (1, 'b'), (2, 'B '), (3, 'b'), (4, 'B ')");
+    server_scalar(c,
+                  "SELECT GROUP_CONCAT(found ORDER BY id) FROM (SELECT id, COALESCE((SELECT 'yes' "
+                  "FROM folded.above a WHERE a.k = o.k AND CAST(a.k AS BINARY) = "
+                  "CAST(o.k AS BINARY) LIMIT 1), 'no') AS found FROM folded.below o ORDER BY id "
+                  "LIMIT 10) AS x",
+                  &b);
+    assert_string_equal(b.ptr, "no,yes,no,yes");
+    server_exec(c, "DROP DATABASE folded");
+    mysql_conn_close(c);
+    buf_free(&b);
+}
+
 static void rows_stream_with_nulls_and_zero_bytes(void **state)
 {
     struct mysql_conn *c = server_connect();
@@ -488,6 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_session_is_set_whatever_the_server_says),
         cmocka_unit_test(answers_do_not_come_from_the_servers_cache),
+        cmocka_unit_test(a_subquery_that_asks_byte_by_byte_is_asked_for_each_row),
         cmocka_unit_test(rows_stream_with_nulls_and_zero_bytes),
         cmocka_unit_test(a_result_can_be_closed_early),
         cmocka_unit_test(a_scalar_without_a_row_is_no_error),

@@ -2,8 +2,15 @@
 import threading
 import time
 
+import pymysql
+
 from servers import Failed
 from workload import Workload
+
+
+# The server takes back what it was in the middle of, and would take it another time: lock wait, deadlock, a table that
+# was altered meanwhile.
+AGAIN = 1205, 1213, 1412, 1020
 
 
 class Writer:
@@ -25,18 +32,27 @@ class Writer:
                     self.idle.set()
                     self.go.wait(0.05)
                     continue
-                self.work.run(self.connection, 2)
-                self.transactions += 2
+                self.write()
                 time.sleep(self.pause)
         except Exception as e:
             self.error = e
         finally:
             self.idle.set()
 
+    def write(self):
+        try:
+            self.work.run(self.connection, 2)
+            self.transactions += 2
+        except pymysql.err.Error as e:
+            if e.args[0] not in AGAIN:
+                raise
+            self.connection.rollback()
+
     def rest(self):
         self.idle.clear()
         self.go.clear()
-        self.idle.wait()
+        while not self.idle.wait(0.05) and self.thread.is_alive():
+            pass
         if self.error:
             raise self.error
 

@@ -1,8 +1,10 @@
 # The definitions.  libmodel.a
 noinst_LIBRARIES += libmodel.a
 libmodel_a_SOURCES = \
-	%D%/catalog.c %D%/catalog.h \
-	%D%/catalog_column.c %D%/catalog_column.h %D%/catalog_shares.c \
+	%D%/catalog_schemas.c %D%/catalog.h \
+	%D%/catalog_column.c %D%/catalog_column.h %D%/catalog_facts.c \
+	%D%/catalog_parts.h %D%/catalog_questions.c \
+	%D%/catalog_reader.c %D%/catalog_shares.c \
 	%D%/definition.c %D%/definition.h \
 	%D%/definition_check.c %D%/definition_check.h %D%/definition_check_live.c \
 	%D%/definition_check_join.c %D%/definition_check_join.h \

@@ -3,35 +3,28 @@
 #include "sync/builder.h"
 
 #include "src/base/buf.h"
-#include "src/base/bytes.h"
-#include "src/base/clock.h"
 #include "src/base/failpoint.h"
-#include "src/base/log.h"
-#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/binlog/position.h"
 #include "sync/binlog/transaction.h"
-#include "sync/binlog/transport.h"
 #include "sync/cascades.h"
 #include "sync/fan_out.h"
 #include "sync/change_writer.h"
 #include "sync/handoff.h"
 #include "sync/late_rows.h"
+#include "sync/log_place.h"
 #include "sync/read_position.h"
 #include "sync/routing.h"
 #include "sync/table_stops.h"
 #include "sync/witness.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define FILE_START  4 /* behind the magic bytes */
-#define TAKE_MS     1000
-#define GRAVES_MAX  100000 /* tombstones that wait for the store */
+#define TAKE_MS    1000
+#define GRAVES_MAX 100000 /* tombstones that wait for the store */
 
 struct builder {
     struct builder_options opt;
@@ -39,19 +32,12 @@ struct builder {
     struct log_reader *reader;
     struct routing *routing;
     struct change_writer *writer;
-    struct mark mark;    /* of the last whole transaction */
-    char mark_file[256]; /* the file it is in */
-    struct mark running; /* its GTID event, while one runs */
-    char file[256];
-    uint32_t file_number;
+    struct log_place place;
     uint64_t skip_to;
-    uint64_t at;       /* the step at hand */
-    uint64_t handled;  /* the last event that was worked off as a whole */
-    bool busy;         /* atomic: an event is at hand, or its writes wait for room */
-    struct mark expected;
-    bool expecting;
-    bool unplaced; /* begun at GTIDs: what the log has of them is left out until the first one */
-    bool faulty; /* nothing is read until the dump begins again */
+    uint64_t at;      /* the step at hand */
+    uint64_t handled; /* the last event that was worked off as a whole */
+    bool busy;        /* atomic: an event is at hand, or its writes wait for room */
+    bool faulty;      /* nothing is read until the dump begins again */
     struct stop discarding;
     struct late_rows *late;
     struct table_away away;
@@ -103,9 +89,7 @@ void builder_begin(struct builder *b, const struct position *start,
     b->reader = fresh;
     b->faulty = false;
     b->witnessed = false;
-    b->running = (struct mark){0};
-    b->file[0] = '\0';
-    b->unplaced = start->file.len == 0;
+    log_place_begin(&b->place, start->file.len == 0);
     late_rows_begin(b->late);
     progress_abandon(b->opt.progress);
     change_writer_forget(b->writer);
@@ -124,8 +108,7 @@ void builder_skip_to(struct builder *b, uint64_t version)
 
 void builder_expect(struct builder *b, const struct mark *known)
 {
-    b->expected = *known;
-    b->expecting = known->gtid_start != 0;
+    log_place_expect(&b->place, known);
 }
 
 void builder_set_routing(struct builder *b, struct routing *routing)
@@ -155,12 +138,12 @@ bool builder_waits(struct builder *b)
 
 const struct mark *builder_mark(const struct builder *b)
 {
-    return &b->mark;
+    return &b->place.mark;
 }
 
 const char *builder_mark_file(const struct builder *b)
 {
-    return b->mark_file;
+    return b->place.mark_file;
 }
 
 const struct gtid_set *builder_executed(const struct builder *b)
@@ -184,73 +167,6 @@ void builder_pause(struct builder *b, const struct err *why)
 void builder_discard(struct builder *b)
 {
     stop_set(&b->discarding);
-}
-
-/* The file's number changes rarely. */
-static bool set_file(struct builder *b, struct str file, struct err *err)
-{
-    uint64_t n;
-
-    if (file.len == 0 || str_equal(str_from(b->file), file))
-        return true;
-    if (file.len >= sizeof(b->file) || !position_file_number(file, &n) || n > POSITION_FILE_MAX)
-        return err_set(err, ERR_FATAL,
-                       "binlog file %" STR_FMT " has no number that positions could be made of",
-                       STR_ARG(file));
-    memcpy(b->file, file.ptr, file.len);
-    b->file[file.len] = '\0';
-    b->file_number = (uint32_t)n;
-    return true;
-}
-
-static bool version_of(const struct builder *b, uint64_t offset, uint64_t *version,
-                       struct err *err)
-{
-    if (offset > POSITION_OFFSET_MAX)
-        return err_set(err, ERR_FATAL,
-                       "offset %" PRIu64 " is beyond what document versions can hold", offset);
-    *version = b->opt.epoch << 53 | (uint64_t)b->file_number << 33 | offset;
-    return true;
-}
-
-static bool is_gtid(uint8_t type)
-{
-    return type == EVENT_GTID || type == EVENT_ANONYMOUS_GTID || type == EVENT_GTID_TAGGED ||
-           type == EVENT_MARIADB_GTID;
-}
-
-/* Header and checksum of the GTID event at hand: they change when the log is another one. */
-static void keep_gtid_event(struct builder *b, const struct event *e)
-{
-    b->running = (struct mark){.gtid_start = e->start};
-    memcpy(b->running.gtid_event, b->raw.ptr, EVENT_HEADER_LEN);
-    memcpy(b->running.gtid_event + EVENT_HEADER_LEN, b->raw.ptr + b->raw.len - 4, 4);
-}
-
-static bool same_log(struct builder *b, const struct event *e, struct err *err)
-{
-    b->expecting = false;
-    if (e->start == b->expected.gtid_start && b->file_number == b->expected.file_number &&
-        memcmp(b->running.gtid_event, b->expected.gtid_event, MARK_GTID_BYTES) == 0)
-        return true;
-    return transport_fail(err, TRANSPORT_DIVERGED,
-                          "the binlog is not the one that was read before: at offset %" PRIu64
-                          " another transaction stands (RESET, restored backup, or another "
-                          "server behind the address)",
-                          b->expected.gtid_start);
-}
-
-/* In another log a known place may lie in the middle of an event: its bytes then look damaged. */
-static void name_other_log(const struct builder *b, struct err *err)
-{
-    const struct err cause = *err;
-
-    if (!b->expecting || cause.kind == ERR_RETRY || cause.kind == ERR_STOP)
-        return;
-    transport_fail(err, TRANSPORT_DIVERGED,
-                   "the binlog is not the one that was read before, or damaged: at offset "
-                   "%" PRIu64 " no transaction begins (%s)",
-                   b->expected.gtid_start, cause.msg);
 }
 
 static void wait_for_graves(struct builder *b)
@@ -345,7 +261,7 @@ static struct table_stops stops_at(struct builder *b, uint64_t version)
 {
     return (struct table_stops){.routing = b->routing,
                                 .writer = b->writer,
-                                .file = b->file,
+                                .file = b->place.file,
                                 .version = version,
                                 .away = &b->away};
 }
@@ -391,17 +307,11 @@ static bool on_statement(struct builder *b, const struct step *step, uint64_t ve
 
 static void end_transaction(struct builder *b, const struct step *step)
 {
-    b->mark = b->running;
-    b->mark.file_number = b->file_number;
-    memcpy(b->mark_file, b->file, sizeof(b->mark_file));
-    b->mark.offset = step->event.end;
-    b->mark.event_ms = (int64_t)step->event.time * 1000;
-    b->mark.gtid = step->gtid;
-    b->running = (struct mark){0};
+    log_place_end(&b->place, step);
     b->witnessed = false;
     count(&b->status.transactions);
     FAILPOINT(transaction_built);
-    progress_commit(b->opt.progress, &b->mark);
+    progress_commit(b->opt.progress, &b->place.mark);
 }
 
 /* The log has rows that count here, from before. */
@@ -428,21 +338,13 @@ static void on_lost(void *ctx, const struct watched *w, struct str xid)
 
     snprintf(reason, sizeof(reason),
              "the XA transaction %" STR_FMT " was committed at %s, and %s", STR_ARG(xid),
-             b->file,
+             b->place.file,
              w == NULL ? "its rows were logged before reading began: what it changed is unknown"
                        : "it has more rows than are kept for prepared transactions");
     if (w == NULL)
         table_stops_all(&stops, reason);
     else
         table_stops_one(&stops, w, reason);
-}
-
-/* The position follows a rotation, else an idle server could purge the file that it stands in.
- */
-static bool opens_file(const struct builder *b, const struct step *step)
-{
-    return step->kind == STEP_FORMAT && step->event.start == FILE_START &&
-           step->event.end != 0 && b->running.gtid_start == 0 && !b->expecting && !b->unplaced;
 }
 
 /* What they wait for must not wait here. */
@@ -473,20 +375,16 @@ static bool on_step(struct builder *b, const struct step *step, struct err *err)
 {
     uint64_t version = 0;
 
-    if (!set_file(b, step->event.file, err) || !version_of(b, step->event.end, &version, err))
+    if (!log_place_enter(&b->place, &step->event, b->opt.epoch, &version, err))
         return false;
     b->at = version;
-    if (is_gtid(step->event.type)) {
-        b->unplaced = false;
-        keep_gtid_event(b, &step->event);
-        if (b->expecting && !same_log(b, &step->event, err))
-            return false;
-    }
+    if (!log_place_check(&b->place, &step->event, b->raw, err))
+        return false;
     if (step->begins)
         read_position_add_gtid(b->opt.reader, &step->gtid, version);
     if (!on_content(b, step, version, err))
         return false;
-    if ((step->ends && step->event.end != 0) || opens_file(b, step))
+    if ((step->ends && step->event.end != 0) || log_place_opens_file(&b->place, step))
         end_transaction(b, step);
     /* The witness of a transaction that prepares comes at its end: until then it is no stamp. */
     if (step->event.end != 0 && !(b->witnesses && step->prepares && !step->ends))
@@ -524,8 +422,8 @@ static void work_off(struct builder *b, struct chunk *c)
         count(&b->status.events);
         b->raw = item->event;
         if (!b->faulty && !stop_is_set(&b->discarding) && !feed(b, &err)) {
-            name_other_log(b, &err);
-            err_wrap(&err, "%s", b->file);
+            log_place_explain(&b->place, &err);
+            err_wrap(&err, "%s", b->place.file);
             builder_pause(b, &err);
         }
     }

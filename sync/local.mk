@@ -32,6 +32,7 @@ libsync_a_SOURCES = \
 	%D%/known_server.c    %D%/known_server.h \
 	%D%/late_rows.c       %D%/late_rows.h \
 	%D%/load_run.c        %D%/load_run.h \
+	%D%/log_place.c       %D%/log_place.h \
 	%D%/patience.c        %D%/patience.h \
 	%D%/pipeline_life.c   %D%/pipeline.h \
 	%D%/pipeline_make.c   %D%/pipeline_parts.h \

@@ -1,5 +1,5 @@
 unit_tests += %D%/test_absence %D%/test_assignment %D%/test_cascade_plan %D%/test_checkpoint %D%/test_failover %D%/test_fan_out %D%/test_fingerprint %D%/test_handoff \
-	%D%/test_known_server %D%/test_late_rows %D%/test_load_run %D%/test_prepared %D%/test_progress \
+	%D%/test_known_server %D%/test_late_rows %D%/test_load_run %D%/test_log_place %D%/test_prepared %D%/test_progress \
 	%D%/test_questions %D%/test_recent_gtids %D%/test_resolve_task %D%/test_routing %D%/test_safe_point %D%/test_server_access %D%/test_shapes \
 	%D%/test_standstill %D%/test_witness
 tests_unit_test_absence_LDADD       = $(sync_test_ldadd)
@@ -14,6 +14,7 @@ tests_unit_test_handoff_LDADD       = $(sync_test_ldadd)
 tests_unit_test_known_server_LDADD  = $(sync_test_ldadd)
 tests_unit_test_late_rows_LDADD     = $(sync_test_ldadd)
 tests_unit_test_load_run_LDADD      = $(sync_test_ldadd)
+tests_unit_test_log_place_LDADD     = $(sync_test_ldadd)
 tests_unit_test_prepared_LDADD      = $(sync_test_ldadd)
 tests_unit_test_progress_LDADD      = $(sync_test_ldadd)
 tests_unit_test_questions_LDADD     = $(sync_test_ldadd)

@@ -113,14 +113,13 @@ void outlet_remove(struct outlet *o, struct document *doc);
 
 /*
  * How many documents of a worker may be purged (OUTLET_ANY: of all), and about the oldest of
- * them, taken out; NULL: there is none.
+ * them, taken out; NULL: there is none.  Of all its documents, or of those that are lost alone.
  */
 #define OUTLET_ANY UINT_MAX
-size_t outlet_purgeable(const struct outlet *o, unsigned worker);
-struct document *outlet_take_oldest(struct outlet *o, unsigned worker);
-/* The same of those that are lost. */
-size_t outlet_lost_purgeable(const struct outlet *o, unsigned worker);
-struct document *outlet_take_oldest_lost(struct outlet *o, unsigned worker);
+enum outlet_share { SHARE_ALL = 0, SHARE_LOST };
+#define N_SHARES 2
+size_t outlet_purgeable(const struct outlet *o, enum outlet_share share, unsigned worker);
+struct document *outlet_take_oldest(struct outlet *o, enum outlet_share share, unsigned worker);
 
 /*
  * Documents parked together wait apart until due_ms and then come back: to be sent in a batch

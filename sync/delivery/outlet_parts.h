@@ -31,8 +31,7 @@ struct lane {
     size_t n, bytes;
     int64_t since_ms; /* about when the first of them came */
     uint64_t batch;   /* serial of the one in flight, 0: none */
-    size_t n_may_go;  /* documents of the worker, wherever they wait, that may be purged */
-    size_t n_lost_may_go; /* of these, the lost ones */
+    size_t n_may_go[N_SHARES]; /* the worker's, wherever they wait, that may be purged */
 };
 
 /* A batch that is already made up; one of lost documents grows while it waits. */
@@ -61,7 +60,7 @@ struct outlet {
     unsigned next_lane;
     unsigned withheld; /* a lane, or OUTLET_ALL or OUTLET_NONE */
     unsigned next_to_purge; /* lane */
-    size_t n_may_go, n_lost_may_go;
+    size_t n_may_go[N_SHARES];
     unsigned n_lost_requests; /* in flight */
     bool lost_went; /* the last request was of lost documents */
     uint64_t last_serial;

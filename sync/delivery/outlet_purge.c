@@ -4,19 +4,14 @@
 
 #include <assert.h>
 
-size_t outlet_purgeable(const struct outlet *o, unsigned worker)
+size_t outlet_purgeable(const struct outlet *o, enum outlet_share share, unsigned worker)
 {
-    return worker == OUTLET_ANY ? o->n_may_go : o->lanes[worker].n_may_go;
-}
-
-size_t outlet_lost_purgeable(const struct outlet *o, unsigned worker)
-{
-    return worker == OUTLET_ANY ? o->n_lost_may_go : o->lanes[worker].n_lost_may_go;
+    return worker == OUTLET_ANY ? o->n_may_go[share] : o->lanes[worker].n_may_go[share];
 }
 
 /* Whose oldest document is looked for. */
 struct wanted {
-    const struct lane *lane;
+    struct lane *lane;
     bool lost; /* only of those */
 };
 
@@ -68,44 +63,32 @@ static struct document *find_apart(const struct outlet *o, const struct wanted *
     return doc;
 }
 
-struct document *outlet_take_oldest(struct outlet *o, unsigned worker)
+/* Lost documents wait apart, all of them. */
+static struct document *find_oldest(const struct outlet *o, const struct wanted *want)
 {
-    struct document *doc;
+    struct document *doc = NULL;
 
-    if (outlet_purgeable(o, worker) == 0)
-        return NULL;
-    while (worker == OUTLET_ANY) {
-        const unsigned next = o->next_to_purge++ % o->opt.workers;
-
-        if (o->lanes[next].n_may_go > 0)
-            worker = next;
-    }
-
-    const struct wanted want = {.lane = &o->lanes[worker]};
-
-    doc = oldest_of_lane(&o->lanes[worker]);
-    if (doc == NULL)
-        doc = find_listed(o, &o->loads, &want);
-    if (doc == NULL)
-        doc = find_apart(o, &want);
-    assert(doc != NULL);
-    outlet_remove(o, doc);
-    return doc;
+    if (!want->lost)
+        doc = oldest_of_lane(want->lane);
+    if (doc == NULL && !want->lost)
+        doc = find_listed(o, &o->loads, want);
+    return doc != NULL ? doc : find_apart(o, want);
 }
 
-struct document *outlet_take_oldest_lost(struct outlet *o, unsigned worker)
+struct document *outlet_take_oldest(struct outlet *o, enum outlet_share share, unsigned worker)
 {
     struct document *doc;
 
-    if (outlet_lost_purgeable(o, worker) == 0)
+    if (outlet_purgeable(o, share, worker) == 0)
         return NULL;
     while (worker == OUTLET_ANY) {
         const unsigned next = o->next_to_purge++ % o->opt.workers;
 
-        if (o->lanes[next].n_lost_may_go > 0)
+        if (o->lanes[next].n_may_go[share] > 0)
             worker = next;
     }
-    doc = find_apart(o, &(struct wanted){.lane = &o->lanes[worker], .lost = true});
+    doc = find_oldest(
+        o, &(struct wanted){.lane = &o->lanes[worker], .lost = share == SHARE_LOST});
     assert(doc != NULL);
     outlet_remove(o, doc);
     return doc;

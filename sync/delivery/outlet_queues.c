@@ -22,12 +22,10 @@ void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go)
     if (doc->may_go == may_go)
         return;
     doc->may_go = may_go;
-    lane_of(o, doc)->n_may_go += may_go ? 1 : SIZE_MAX;
-    o->n_may_go += may_go ? 1 : SIZE_MAX;
-    if (!doc->is_lost)
-        return;
-    lane_of(o, doc)->n_lost_may_go += may_go ? 1 : SIZE_MAX;
-    o->n_lost_may_go += may_go ? 1 : SIZE_MAX;
+    for (unsigned share = SHARE_ALL; share <= (doc->is_lost ? SHARE_LOST : SHARE_ALL); share++) {
+        lane_of(o, doc)->n_may_go[share] += may_go ? 1 : SIZE_MAX;
+        o->n_may_go[share] += may_go ? 1 : SIZE_MAX;
+    }
 }
 
 /* It begins to wait apart. */
@@ -74,8 +72,8 @@ static void leave_lane(struct outlet *o, struct document *doc)
 
 static void count_may_go(struct outlet *o, const struct document *doc)
 {
-    lane_of(o, doc)->n_may_go += doc->may_go;
-    lane_of(o, doc)->n_lost_may_go += doc->may_go && doc->is_lost;
+    lane_of(o, doc)->n_may_go[SHARE_ALL] += doc->may_go;
+    lane_of(o, doc)->n_may_go[SHARE_LOST] += doc->may_go && doc->is_lost;
 }
 
 static void count_all_may_go(struct outlet *o)

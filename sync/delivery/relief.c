@@ -85,9 +85,9 @@ static bool takes_part(struct outlet *o)
     return outlet_is_told(o) && !gate_is_blown(outlet_gate(o)) && !outlet_is_gone(o);
 }
 
-static struct document *take_oldest(struct outlet *o, unsigned worker)
+static enum outlet_share share_of(struct outlet *o)
 {
-    return takes_part(o) ? outlet_take_oldest_lost(o, worker) : outlet_take_oldest(o, worker);
+    return takes_part(o) ? SHARE_LOST : SHARE_ALL;
 }
 
 /* Of one worker, or of OUTLET_ANY: as many as the strategy says, at least `over`. */
@@ -102,16 +102,13 @@ static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
     for (size_t i = 0; i < outlets->n; i++) {
         struct outlet *o = outlets->items[i];
 
-        r->places[i] = takes_part(o)
-                           ? (struct purge_place){.is_blown = true,
-                                                  .n = outlet_lost_purgeable(o, worker)}
-                           : (struct purge_place){.is_blown = takes_nothing(o, now_ms),
-                                                  .n = outlet_purgeable(o, worker)};
+        r->places[i] = (struct purge_place){.is_blown = takes_part(o) || takes_nothing(o, now_ms),
+                                            .n = outlet_purgeable(o, share_of(o), worker)};
     }
     n = purge_choose(r->opt->purge, r->places, outlets->n, over, &r->random);
     for (size_t i = 0; n > 0 && i < outlets->n; i++)
         for (size_t k = 0; k < r->places[i].take; k++)
-            purge(r, take_oldest(outlets->items[i], worker));
+            purge(r, outlet_take_oldest(outlets->items[i], share_of(outlets->items[i]), worker));
     return n;
 }
 

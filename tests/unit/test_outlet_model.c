@@ -336,8 +336,8 @@ static void loaded(struct world *w, bool calm)
 static void purge_lost(struct world *w)
 {
     const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
-    const size_t n = outlet_lost_purgeable(w->outlet, worker), n_lost = count_lost(w);
-    struct document *doc = outlet_take_oldest_lost(w->outlet, worker);
+    const size_t n = outlet_purgeable(w->outlet, SHARE_LOST, worker), n_lost = count_lost(w);
+    struct document *doc = outlet_take_oldest(w->outlet, SHARE_LOST, worker);
 
     must((doc == NULL) == (n == 0));
     if (doc == NULL)
@@ -353,8 +353,8 @@ static void purge_lost(struct world *w)
 static void purge(struct world *w)
 {
     const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
-    const size_t n = outlet_purgeable(w->outlet, worker);
-    struct document *doc = outlet_take_oldest(w->outlet, worker);
+    const size_t n = outlet_purgeable(w->outlet, SHARE_ALL, worker);
+    struct document *doc = outlet_take_oldest(w->outlet, SHARE_ALL, worker);
     size_t lane;
 
     must((doc == NULL) == (n == 0));
@@ -468,16 +468,16 @@ static void check_counts(const struct world *w)
 
     for (size_t i = 0; i < w->opt.workers; i++) {
         all_may_go += purgeable(w, i);
-        must(outlet_purgeable(w->outlet, (unsigned)i) == purgeable(w, i));
+        must(outlet_purgeable(w->outlet, SHARE_ALL, (unsigned)i) == purgeable(w, i));
         all_lost_may_go += lost_purgeable(w, i);
-        must(outlet_lost_purgeable(w->outlet, (unsigned)i) == lost_purgeable(w, i));
+        must(outlet_purgeable(w->outlet, SHARE_LOST, (unsigned)i) == lost_purgeable(w, i));
     }
     for (size_t i = 0; i < w->n_parked; i++)
         parked += w->parked[i].docs.n;
     for (size_t i = 0; i < w->n_batches; i++)
         in_flight += w->batches[i].n;
-    must(outlet_purgeable(w->outlet, OUTLET_ANY) == all_may_go);
-    must(outlet_lost_purgeable(w->outlet, OUTLET_ANY) == all_lost_may_go);
+    must(outlet_purgeable(w->outlet, SHARE_ALL, OUTLET_ANY) == all_may_go);
+    must(outlet_purgeable(w->outlet, SHARE_LOST, OUTLET_ANY) == all_lost_may_go);
     must(level.lost == count_lost(w));
     must(level.ready == ready);
     must(level.load_wait == w->loads.n);

@@ -184,9 +184,9 @@ static void check_counts(struct world *w)
         size_t sum = 0;
 
         for (unsigned k = 0; k < w->opt.workers; k++)
-            sum += outlet_purgeable(w->outlets[i], k);
+            sum += outlet_purgeable(w->outlets[i], SHARE_ALL, k);
         must(sum == may_go[i]);
-        must(outlet_purgeable(w->outlets[i], OUTLET_ANY) == may_go[i]);
+        must(outlet_purgeable(w->outlets[i], SHARE_ALL, OUTLET_ANY) == may_go[i]);
     }
     must(w->n_stored >= w->n_purged);
 }
@@ -217,7 +217,7 @@ static void check_mark(struct world *w)
     for (unsigned worker = 0; worker < w->opt.workers; worker++)
         for (size_t i = 0; room.over[worker] > 0 && i < INDEXES; i++)
             must(!takes_nothing(w, w->outlets[i]) ||
-                 outlet_purgeable(w->outlets[i], worker) == 0);
+                 outlet_purgeable(w->outlets[i], SHARE_ALL, worker) == 0);
 }
 
 /* ---- games ---- */

@@ -1,5 +1,6 @@
 # Unit tests of this room.
-EXTRA_DIST += %D%/game.h %D%/outlet_model.h %D%/relief_model.h %D%/writes.h
+EXTRA_DIST += %D%/game.h %D%/one_document.h %D%/outlet_answers.h \
+	%D%/outlet_fixture.h %D%/outlet_model.h %D%/relief_model.h %D%/writes.h
 unit_tests += \
 	%D%/test_budget \
 	%D%/test_bulk \
@@ -7,11 +8,13 @@ unit_tests += \
 	%D%/test_bulk_verdict \
 	%D%/test_document \
 	%D%/test_document_areas \
+	%D%/test_document_reads \
 	%D%/test_drain \
 	%D%/test_fuse \
 	%D%/test_letters \
+	%D%/test_limiter \
 	%D%/test_mark \
-	%D%/test_outlet %D%/test_pace %D%/test_purge \
+	%D%/test_outlet %D%/test_outlet_gate %D%/test_pace %D%/test_purge \
 	%D%/test_ticket \
 	%D%/test_touched \
 	%D%/test_turnstile
@@ -21,12 +24,15 @@ tests_unit_test_bulk_response_LDADD = $(delivery_test_ldadd)
 tests_unit_test_bulk_verdict_LDADD  = $(delivery_test_ldadd)
 tests_unit_test_document_LDADD      = $(delivery_test_ldadd)
 tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
+tests_unit_test_document_reads_LDADD = $(delivery_test_ldadd)
 tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_fuse_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
+tests_unit_test_limiter_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_mark_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_purge_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_outlet_LDADD        = $(delivery_test_ldadd)
+tests_unit_test_outlet_gate_LDADD   = $(delivery_test_ldadd)
 tests_unit_test_pace_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_ticket_LDADD        = $(delivery_test_ldadd)
 tests_unit_test_touched_LDADD       = $(delivery_test_ldadd)

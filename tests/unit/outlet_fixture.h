@@ -1,0 +1,124 @@
+/*
+ * An outlet with usual settings, and documents of one index that arrive at it, go in batches
+ * and are delivered or come back, at a time that the test sets.
+ */
+#ifndef TESTS_UNIT_OUTLET_FIXTURE_H
+#define TESTS_UNIT_OUTLET_FIXTURE_H
+
+#include "tests/unit/unit.h"
+#include "tests/unit/writes.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/document_table.h"
+#include "sync/delivery/outlet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct outlet *outlet;
+    struct document_table *table;
+    struct target *target;
+    struct write_ends ends;
+    int64_t now_ms;
+};
+
+static const struct outlet_options usual = {
+    .workers = 4,
+    .width_max = 4,
+    .batch_min = 1,
+    .batch_bytes = 1 << 20,
+    .flush_ms = 1000,
+    .fuse = {.failures = 3, .window_ms = 5000, .reset_ms = 30000}};
+
+static inline void begin(struct fixture *f, const struct outlet_options *opt)
+{
+    outlet_free(f->outlet);
+    f->outlet = outlet_new(STR("orders_v2"), opt, 1);
+}
+
+static inline int set_up(void **state)
+{
+    static struct fixture f;
+
+    f = (struct fixture){.table = document_table_new(), .target = a_target("orders_v2")};
+    f.now_ms = 1000000;
+    begin(&f, &usual);
+    *state = &f;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    outlet_free(f->outlet);
+    document_table_free(f->table, &f->ends);
+    target_unref(f->target);
+    return 0;
+}
+
+static inline struct document *arrive(struct fixture *f, enum doc_op op, unsigned id,
+                                      uint64_t version, const char *body)
+{
+    struct document *doc;
+    char name[16];
+    bool to_place;
+
+    snprintf(name, sizeof(name), "%u", id);
+    doc = document_table_arrive(
+        f->table, f->outlet, a_write(f->target, op, name, version, body), &f->ends, &to_place);
+    if (to_place)
+        outlet_place(f->outlet, doc, f->now_ms);
+    else
+        outlet_resize(f->outlet, doc);
+    return doc;
+}
+
+static inline void arrive_many(struct fixture *f, unsigned first, unsigned n, const char *body)
+{
+    for (unsigned i = 0; i < n; i++)
+        arrive(f, DOC_INDEX, first + i, 1, body);
+}
+
+static inline bool next(struct fixture *f, struct batch *b)
+{
+    outlet_turn(f->outlet, f->now_ms);
+    return outlet_next_batch(f->outlet, f->now_ms, false, b);
+}
+
+/* All documents of the batch were delivered. */
+static inline void deliver(struct fixture *f, struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        if (document_end(b->docs[i], OUTCOME_DELIVERED, &f->ends))
+            outlet_place(f->outlet, b->docs[i], f->now_ms);
+        else
+            document_table_remove(f->table, b->docs[i]);
+    }
+    outlet_end_batch(f->outlet, b);
+}
+
+/* None of it was applied, and all goes back to where it was. */
+static inline void give_back(struct fixture *f, struct batch *b)
+{
+    for (size_t i = b->n; i-- > 0;) {
+        document_not_applied(b->docs[i], &f->ends);
+        outlet_place_first(f->outlet, b->docs[i], f->now_ms);
+    }
+    outlet_end_batch(f->outlet, b);
+}
+
+/* The caller frees it. */
+static inline char *text_of(size_t len)
+{
+    char *text = mem_alloc(len + 1, 1);
+
+    memset(text, 'x', len);
+    return text;
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif

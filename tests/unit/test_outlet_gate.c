@@ -1,0 +1,143 @@
+/*
+ * What an outlet sends while its index is held, or fails.
+ */
+#include "config.h"
+
+#include "tests/unit/outlet_fixture.h"
+
+static void a_held_index_sends_one_document_now_and_then(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_RETRY, "no rights");
+    arrive_many(f, 0, 50, "{}");
+    assert_true(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(next(f, &b));
+    f->now_ms += 1001;
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    assert_true(b.probe);
+    assert_false(next(f, &(struct batch){0}));
+    give_back(f, &b);
+    assert_false(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(next(f, &b));
+    assert_true(outlet_wait_ms(f->outlet, f->now_ms, true, 99999) > 0);
+    gate_probe(gate, f->now_ms);
+    assert_true(next(f, &b));
+    deliver(f, &b);
+    assert_true(gate_release(gate));
+    assert_true(next(f, &b));
+    assert_true(b.n > 1);
+    assert_false(b.probe);
+    deliver(f, &b);
+}
+
+static void a_guarded_index_tries_a_handful(void **state)
+{
+    struct fixture *f = *state;
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_RETRY, "all are refused");
+    arrive_many(f, 0, 500, "{}");
+    gate_hold(outlet_gate(f->outlet), HOLD_GUARD, &why, f->now_ms);
+    gate_probe(outlet_gate(f->outlet), f->now_ms);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 20);
+    deliver(f, &b);
+}
+
+static void a_stopped_index_waits_for_a_hand(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_FATAL, "another lineage");
+    arrive_many(f, 0, 5, "{}");
+    assert_true(gate_hold(gate, HOLD_STOP, &why, f->now_ms));
+    assert_false(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_false(gate_release(gate));
+    f->now_ms += 1000000;
+    assert_false(next(f, &b));
+    gate_probe(gate, f->now_ms);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 1);
+    deliver(f, &b);
+}
+
+static void after_a_failure_one_request_goes_after_a_while(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    char *body = text_of(1000);
+    struct batch b[2];
+
+    arrive_many(f, 0, 4000, body);
+    assert_true(next(f, &b[0]));
+    gate_failed(gate, f->now_ms, f->now_ms, -1);
+    give_back(f, &b[0]);
+    assert_false(next(f, &b[0]));
+    f->now_ms += 51;
+    assert_true(next(f, &b[0]));
+    assert_false(next(f, &b[1]));
+    gate_good(gate, f->now_ms);
+    assert_true(next(f, &b[1]));
+    deliver(f, &b[0]);
+    deliver(f, &b[1]);
+    free(body);
+}
+
+static void retry_after_is_heeded(void **state)
+{
+    struct fixture *f = *state;
+    struct batch b;
+
+    arrive_many(f, 0, 1, "{}");
+    gate_failed(outlet_gate(f->outlet), f->now_ms, f->now_ms, 7000);
+    f->now_ms += 10;
+    gate_good(outlet_gate(f->outlet), f->now_ms - 11); /* it was sent before */
+    f->now_ms += 6989;
+    assert_false(next(f, &b));
+    f->now_ms += 1;
+    assert_true(next(f, &b));
+    deliver(f, &b);
+}
+
+static void pauses_grow_and_failures_at_one_time_count_once(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    int64_t longest = 0;
+
+    for (unsigned i = 0; i < 5; i++)
+        gate_failed(gate, f->now_ms, f->now_ms, -1);
+    assert_in_range(gate->paused_until_ms - f->now_ms, 1, 50);
+    for (unsigned i = 0; i < 40; i++) {
+        f->now_ms = gate->paused_until_ms;
+        gate_failed(gate, f->now_ms, f->now_ms, -1);
+        if (gate->paused_until_ms - f->now_ms > longest)
+            longest = gate->paused_until_ms - f->now_ms;
+    }
+    assert_in_range(longest, 2500, 5000);
+    gate_good(gate, f->now_ms);
+    assert_int_equal(gate_opens_at(gate, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_held_index_sends_one_document_now_and_then),
+        CASE(a_guarded_index_tries_a_handful),
+        CASE(a_stopped_index_waits_for_a_hand),
+        CASE(after_a_failure_one_request_goes_after_a_while),
+        CASE(retry_after_is_heeded),
+        CASE(pauses_grow_and_failures_at_one_time_count_once),
+    };
+
+    return cmocka_run_group_tests_name("outlet_gate", tests, NULL, NULL);
+}

@@ -43,7 +43,7 @@ class Bench:
 
     def start(self):
         self.db.start("--innodb-buffer-pool-size=512M")
-        self.engine.heap = "1g"
+        self.engine.heap, self.engine.compiler = "1g", "full"
         self.engine.start()
         user = "millrace@'127.0.0.1'"
         self.db.sql(f"DROP DATABASE IF EXISTS {SCHEMA}", f"CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4",

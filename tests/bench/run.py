@@ -57,7 +57,7 @@ class Bench:
 
     def start(self):
         self.db.start("--innodb-buffer-pool-size=1G", "--innodb-log-file-size=512M")
-        self.engine.heap = "2g"
+        self.engine.heap, self.engine.compiler = "2g", "full"
         self.engine.start()
         user = "millrace@'127.0.0.1'"
         self.db.sql(f"DROP DATABASE IF EXISTS {SCHEMA}", f"CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4",

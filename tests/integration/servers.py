@@ -183,12 +183,12 @@ class Engine(Server):
         self.folder = os.path.join(RUN, name)
         self.port, self.transport = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.heap = "640m"
+        self.heap, self.compiler = "640m", "quick"
 
     def start(self, *settings):
         more = [word for setting in settings for word in ("--set", setting)]
         run_script(OPENSEARCH, "start", "--major", self.major, "--data", self.folder, "--port", str(self.port), "--transport",
-                   str(self.transport), "--heap", self.heap, *more)
+                   str(self.transport), "--heap", self.heap, "--compiler", self.compiler, *more)
 
     def stop(self):
         run_script(OPENSEARCH, "stop", "--data", self.folder)

@@ -18,6 +18,7 @@ component_tests = \
 tests_component_test_catalog_LDADD   = $(model_test_ldadd)
 tests_component_test_definition_live_LDADD = $(model_test_ldadd)
 tests_component_test_http_tls_LDADD  = $(service_test_ldadd)
+tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_roots.c
 tests_component_test_loader_LDADD    = $(document_test_ldadd)
 tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
 tests_component_test_mysql_LDADD     = $(service_test_ldadd)
@@ -48,7 +49,13 @@ EXTRA_DIST     += $(component_tests:=.tap)
 
 # Delivery against a search engine in memory.
 check_LIBRARIES += libdeliveryrig.a
-libdeliveryrig_a_SOURCES = %D%/delivery_rig.c %D%/delivery_rig.h
+libdeliveryrig_a_SOURCES = \
+	%D%/delivery_rig.c %D%/delivery_rig.h %D%/delivery_rig_parts.h \
+	%D%/delivery_rig_calls.c \
+	%D%/delivery_rig_check.c \
+	%D%/delivery_rig_loader.c \
+	%D%/delivery_rig_submit.c \
+	%D%/delivery_rig_wait.c
 delivery_rig_ldadd = libdeliveryrig.a libfakesearch.a $(delivery_test_ldadd)
 delivery_tests = \
 	%D%/test_delivery \

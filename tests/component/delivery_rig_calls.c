@@ -1,0 +1,176 @@
+/*
+ * What delivery calls: each call is noted, or fails as the test wants it.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "tests/component/delivery_rig_parts.h"
+
+#include "src/base/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void keep(char *to, size_t size, struct str s)
+{
+    snprintf(to, size, "%.*s", STR_ARG(s));
+}
+
+static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
+{
+    const struct dead_letter_note *note = &notes[n - 1];
+    struct rig *r = ctx;
+    bool ok = true;
+
+    pthread_mutex_lock(&r->lock);
+    if (r->dead_fails > 0) {
+        r->dead_fails--;
+        ok = err_set(err, ERR_RETRY, "the store is away");
+    } else if (r->is_full && !note->again) {
+        ok = err_set(err, ERR_REJECT, "no more dead letters are kept");
+    } else {
+        r->n_dead += n;
+        keep(r->last_dead_id, sizeof(r->last_dead_id), note->id);
+        keep(r->last_dead_reason, sizeof(r->last_dead_reason), note->reason);
+        r->last_dead_status = note->status;
+        r->last_dead_attempts = note->attempts;
+        r->done_when_stored = rig_all_done(r);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+static bool on_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
+{
+    struct rig *r = ctx;
+    bool ok = true;
+
+    pthread_mutex_lock(&r->lock);
+    if (r->purge_fails > 0) {
+        r->purge_fails--;
+        ok = err_set(err, ERR_RETRY, "the store is away");
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        char name[16];
+
+        assert_true(r->n_purged < RIG_PURGED_MAX && notes[i].key.len > 0);
+        keep(name, sizeof(name), notes[i].id);
+        keep(r->purged_at[r->n_purged], sizeof(r->purged_at[0]), notes[i].routing);
+        r->purged[r->n_purged++] = (int)strtol(name, NULL, 10);
+        r->n_unanswered += notes[i].unanswered;
+    }
+    r->done_when_purged = rig_all_done(r);
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+static void on_event(void *ctx, enum delivery_event what, const struct target *target,
+                     uint64_t n, const struct err *why)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    (void)why;
+    pthread_mutex_lock(&r->lock);
+    r->n_events[what]++;
+    if (what == DELIVERY_PURGED)
+        r->n_purges_told += n;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static bool on_cleared(void *ctx, const struct target *target, struct str routing,
+                       struct str id, uint64_t version, struct err *err)
+{
+    struct rig *r = ctx;
+    bool ok = true;
+
+    (void)target;
+    (void)routing;
+    (void)id;
+    (void)version;
+    pthread_mutex_lock(&r->lock);
+    if (r->clear_fails > 0) {
+        r->clear_fails--;
+        ok = err_set(err, ERR_RETRY, "the store is away");
+    } else {
+        r->n_cleared++;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+static uint64_t on_area_floor(void *ctx, const struct target *target)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    pthread_mutex_lock(&r->lock);
+
+    const uint64_t floor = r->area_floor;
+
+    pthread_mutex_unlock(&r->lock);
+    return floor;
+}
+
+static uint64_t on_stamp_max(void *ctx, const struct target *target)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    pthread_mutex_lock(&r->lock);
+
+    uint64_t max = r->stamp_max == 0 ? UINT64_MAX : r->stamp_max;
+
+    pthread_mutex_unlock(&r->lock);
+    return max;
+}
+
+static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
+                    const struct err *why)
+{
+    struct rig *r = ctx;
+
+    (void)target;
+    (void)since_ms;
+    pthread_mutex_lock(&r->lock);
+    r->is_held = held;
+    if (held)
+        keep(r->last_why, sizeof(r->last_why), str_from(why->msg));
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void on_gone(void *ctx, const struct gone_row *row)
+{
+    struct rig *r = ctx;
+
+    pthread_mutex_lock(&r->lock);
+    assert_true(r->n_gone_tickets + row->n_tickets <= 8);
+    for (size_t i = 0; i < row->n_tickets; i++)
+        r->gone_tickets[r->n_gone_tickets++] = row->tickets[i];
+    r->gone_stamp = row->stamp;
+    r->n_gone++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void on_load(void *ctx, struct load_batch *batch)
+{
+    struct rig *r = ctx;
+
+    if (!queue_push(r->loads, batch, 1))
+        abort();
+}
+
+void rig_hand_calls(struct rig *r, struct delivery_options *o)
+{
+    o->ctx = r;
+    o->load = on_load;
+    o->gone = on_gone;
+    o->dead = on_dead;
+    o->cleared = on_cleared;
+    o->stamp_max = on_stamp_max;
+    o->area_floor = on_area_floor;
+    o->held = on_held;
+    o->purged = on_purged;
+    o->event = on_event;
+}

@@ -1,0 +1,88 @@
+/*
+ * What is to be seen of delivery: in the engine, in its metrics, told of.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "tests/component/delivery_rig_parts.h"
+
+#include "src/base/buf.h"
+#include "src/json.h"
+#include "src/metric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rig_check(struct rig *r, int id, uint64_t version, const char *text)
+{
+    char name[16];
+    struct buf found = {0};
+
+    snprintf(name, sizeof(name), "%d", id);
+
+    struct fake_document doc = fake_search_get(r->fake, "orders_v2", name);
+
+    assert_true(doc.found);
+    if (version != 0)
+        assert_int_equal(doc.version, version);
+    if (text != NULL) {
+        assert_true(json_find_text(buf_str(&doc.body), "/text", &found));
+        assert_string_equal(found.ptr, text);
+    }
+    buf_free(&found);
+    buf_free(&doc.body);
+}
+
+void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
+                     const char *part)
+{
+    char name[16];
+    struct buf found = {0};
+
+    rig_check(r, id, version, text);
+    snprintf(name, sizeof(name), "%d", id);
+
+    struct fake_document doc = fake_search_get(r->fake, "orders_v2", name);
+
+    assert_true(json_find_text(buf_str(&doc.body), "/part", &found));
+    assert_string_equal(found.ptr, part);
+    buf_free(&found);
+    buf_free(&doc.body);
+}
+
+void rig_check_gone(struct rig *r, int id)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    assert_false(fake_search_get(r->fake, "orders_v2", name).found);
+}
+
+double rig_metric(struct rig *r, const char *series)
+{
+    struct buf samples = {0}, page = {0};
+    const char *at;
+    double value;
+
+    delivery_metrics(r->delivery, &samples);
+    metric_render(&page, buf_str(&samples));
+    at = strstr(page.ptr, series);
+    if (at == NULL)
+        fail_msg("not in the metrics: %s\n%s", series, page.ptr);
+    value = strtod(at + strlen(series), NULL);
+    buf_free(&samples);
+    buf_free(&page);
+    return value;
+}
+
+size_t rig_events(struct rig *r, enum delivery_event what)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_events[what];
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}

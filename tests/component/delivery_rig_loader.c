@@ -1,0 +1,97 @@
+/*
+ * The thread that reads the rows of the table.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "tests/component/delivery_rig_parts.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/map.h"
+#include "src/base/queue.h"
+
+#include <string.h>
+
+static void append_part(struct rig *r, struct str key, struct buf *body)
+{
+    const char *part = map_find(r->parts, key);
+
+    if (part == NULL)
+        buf_append(body, STR("null"));
+    else
+        buf_append_json(body, str_from(part));
+}
+
+static void append_document(struct rig *r, const struct load_batch *batch, struct str key,
+                            const char *text, struct buf *body)
+{
+    if (batch->area > 0) {
+        append_part(r, key, body);
+        return;
+    }
+    buf_append(body, STR("{\"text\":"));
+    buf_append_json(body, str_from(text));
+    if (r->target->n_areas > 0) {
+        buf_append(body, STR(",\"part\":"));
+        append_part(r, key, body);
+    }
+    buf_append_char(body, '}');
+}
+
+static void read_row(struct rig *r, struct load_batch *batch, struct load_item *item)
+{
+    const char *text = map_find(r->rows, item->key);
+    struct buf body = {0};
+
+    item->stamp = item->at_least;
+    if (r->reach > 0 && item->at_least > r->reach) {
+        item->ahead = item->failed = true;
+        err_set(&item->err, ERR_RETRY, "the stream has not come so far");
+        return;
+    }
+    if (r->load_fails > 0) {
+        r->load_fails--;
+        item->failed = true;
+        err_set(&item->err, ERR_RETRY, "the database is away");
+        return;
+    }
+    item->stays = text == NULL && r->stays;
+    if (text == NULL)
+        return;
+    if (strcmp(text, "reject") == 0) {
+        item->failed = true;
+        err_set(&item->err, ERR_REJECT, "no document can be made of this row");
+        return;
+    }
+    const char *place = map_find(r->places, item->key);
+
+    append_document(r, batch, item->key, text, &body);
+    item->elsewhere = place != NULL && !str_equal(str_from(place), item->routing);
+    if (item->elsewhere) {
+        item->other = arena_copy(batch->arena, str_from(place));
+        buf_free(&body);
+        return;
+    }
+    item->found = true;
+    item->body = arena_copy(batch->arena, buf_str(&body));
+    buf_free(&body);
+}
+
+void *rig_load(void *arg)
+{
+    struct rig *r = arg;
+    struct load_batch *batch;
+
+    while ((batch = queue_pop(r->loads)) != NULL) {
+        pthread_mutex_lock(&r->lock);
+        r->n_loads++;
+        r->n_area_loads += batch->area > 0;
+        for (size_t i = 0; i < batch->n_items; i++)
+            read_row(r, batch, &batch->items[i]);
+        pthread_mutex_unlock(&r->lock);
+        delivery_loaded(r->delivery, batch);
+    }
+    return NULL;
+}

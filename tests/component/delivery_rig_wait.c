@@ -1,0 +1,137 @@
+/*
+ * Waiting for what delivery does, with a limit.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "tests/component/delivery_rig_parts.h"
+
+#include "src/base/clock.h"
+
+#include <time.h>
+
+#define WAIT_MS 20000
+
+void rig_sleep(int64_t ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+uint64_t rig_done(struct rig *r, enum outcome how)
+{
+    return __atomic_load_n(&r->tickets.done[how], __ATOMIC_RELAXED);
+}
+
+uint64_t rig_all_done(struct rig *r)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < N_OUTCOMES; i++)
+        n += rig_done(r, (enum outcome)i);
+    return n;
+}
+
+#define WAIT_UNTIL(condition)                                \
+    do {                                                     \
+        const int64_t until_ms_ = clock_mono_ms() + WAIT_MS; \
+        while (!(condition)) {                               \
+            if (clock_mono_ms() > until_ms_)                 \
+                fail_msg("waited in vain: " #condition);     \
+            rig_sleep(1);                                    \
+        }                                                    \
+    } while (0)
+
+void rig_wait_pushed(struct rig_pusher *p)
+{
+    WAIT_UNTIL(rig_pushed(p) == p->n);
+    pthread_join(p->thread, NULL);
+}
+
+void rig_wait_done(struct rig *r)
+{
+    WAIT_UNTIL(rig_all_done(r) == __atomic_load_n(&r->tickets.read, __ATOMIC_RELAXED));
+    rig_is_held(r); /* whatever was told under the lock can be looked at now */
+}
+
+bool rig_is_held(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    bool held = r->is_held;
+
+    pthread_mutex_unlock(&r->lock);
+    return held;
+}
+
+void rig_wait_held(struct rig *r, bool held)
+{
+    WAIT_UNTIL(rig_is_held(r) == held);
+}
+
+void rig_wait_requests(struct rig *r, uint64_t n)
+{
+    WAIT_UNTIL(fake_search_requests(r->fake) >= n);
+}
+
+static size_t cleared(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    size_t n = r->n_cleared;
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+void rig_wait_cleared(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(cleared(r) >= n);
+}
+
+static size_t gone(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_gone;
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+void rig_wait_gone(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(gone(r) >= n);
+}
+
+size_t rig_purged(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t n = r->n_purged;
+
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+void rig_wait_purged(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(rig_purged(r) >= n);
+}
+
+void rig_wait_queued(struct rig *r, uint64_t n)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).queued >= n);
+}
+
+void rig_wait_blocked(struct rig *r, size_t n_callers)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).blocked == n_callers);
+}
+
+void rig_wait_count(struct rig *r, const char *index, size_t n)
+{
+    WAIT_UNTIL(fake_search_count(r->fake, index) == n);
+}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The manual page and the completion are those of the command table, each command has its help, and
-# the tests that docs/binlog.md and docs/reliability.md name exist.
+# the tests that docs/binlog.md and docs/reliability.md name exist, as does what any page links to.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -57,6 +57,17 @@ IFS='
 for test in $live; do
     grep -q "^def test_${test#*.}(w)" "${top_srcdir:-.}/tests/integration/test_${test%%.*}.py" ||
         { echo "a page names $test, which is no test"; bad=1; }
+done
+# What pages link to, but for other sites and places in the same page.  A release has not all pages.
+linking() {
+    cd "${top_srcdir:-.}"
+    [ ! -f docs/STYLE.md ] || ls README.md CONTRIBUTING.md docs/*.md docs/adr/*.md
+}
+for page in $(linking); do
+    page=${top_srcdir:-.}/$page
+    for link in $(grep -o ']([^)#]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | grep -v '^http' | sort -u); do
+        [ -e "$(dirname "$page")/$link" ] || { echo "$page: no $link"; bad=1; }
+    done
 done
 [ -n "$named" ] || { echo "docs/binlog.md names no test"; bad=1; }
 [ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }

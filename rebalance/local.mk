@@ -43,6 +43,7 @@ librebalance_a_SOURCES = \
 	%D%/node_sharing.c \
 	%D%/node_shape.c \
 	%D%/node_state.c \
+	%D%/node_search.c \
 	%D%/node_status.c \
 	%D%/node_sync.c \
 	%D%/node_table_stop.c \

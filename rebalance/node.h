@@ -253,6 +253,11 @@ void node_free_purged(struct coordinator *co);
 /* "purged": what is still to be written again, by index. */
 void node_append_purged(struct coordinator *co, struct json_writer *w);
 
+/* ---- node_search.c ---- */
+
+/* "search": who the engine is, how it is, and which of its addresses are up.  Asks it. */
+void node_append_search(struct coordinator *co, struct json_writer *w);
+
 /* ---- node_told.c: what the pipelines tell, on their threads ---- */
 /* They block until it is stored; false: the program ends before it is. */
 bool node_on_dead_row(void *ctx, const struct dead_letter_note *note);

@@ -299,31 +299,6 @@ static void append_table(struct coordinator *co, struct json_writer *w,
     buf_free(&v.index);
 }
 
-/* ---- the engine ---- */
-
-static void append_search(struct coordinator *co, struct json_writer *w)
-{
-    const struct search_options *o = search_get_options(co->opt.search);
-    struct buf health = {0};
-    struct err err = {0};
-    struct buf color = {0};
-    const bool up = search_health(co->opt.search, &health, &err);
-    const struct engine engine = search_engine(co->opt.search);
-
-    json_write_key(w, STR("search"));
-    json_open_object(w);
-    json_put_cstr(w, STR("flavor"), engine.flavor != SEARCH_UNKNOWN ? engine_name(&engine) : "");
-    json_put_cstr(w, STR("version"), search_version_text(co->opt.search));
-    if (!up || !json_find_text(buf_str(&health), "/status", &color))
-        buf_append(&color, STR("unreachable"));
-    json_put_string(w, STR("health"), buf_str(&color));
-    json_put_cstr(w, STR("url"), o->n_urls > 0 ? o->urls[0] : "");
-    json_put_cstr(w, STR("reason"), up ? "" : err.msg);
-    json_close_object(w);
-    buf_free(&health);
-    buf_free(&color);
-}
-
 /* ---- status ---- */
 
 static void append_delivery(struct coordinator *co, struct json_writer *w)
@@ -483,7 +458,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
         json_put_cstr(&w, STR("node"), co->uuid);
         json_put_bool(&w, STR("running"), co->delivery != NULL);
         node_put_time(&w, STR("started"), co->started_ms);
-        append_search(co, &w);
+        node_append_search(co, &w);
         append_delivery(co, &w);
         pthread_mutex_lock(&co->lock);
         append_objects(co, &w, d, c, counted);

@@ -2,34 +2,31 @@
 
 #include "src/address_set.h"
 
-#include "src/base/backoff.h"
+#include "src/address.h"
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ASIDE_BASE_MS 1000
-#define ASIDE_MAX_MS  30000
-
-struct address {
+struct member {
     char *url;
     char *name;
-    struct backoff backoff;
+    struct address address;
     bool is_seed;
+    bool is_found;
     bool takes_turns;
-    bool aside;
-    bool on_trial;  /* a request is finding out whether it works again */
-    int64_t due_ms; /* when it may be tried, while aside */
+    char why[ADDRESS_WHY_MAX];
 };
 
 struct address_set {
     pthread_mutex_t lock;
-    /* All guarded by lock.  An address is never freed before the set, as requests and messages
+    /* All guarded by lock.  A member is never freed before the set, as requests and messages
      * have it; one that comes back is the same again. */
-    struct address **items;
+    struct member **items;
     size_t n;
     size_t next;
     uint64_t n_failures;
@@ -75,16 +72,15 @@ static char *without_user(const char *url)
     return name;
 }
 
-static struct address *add(struct address_set *s, const char *url)
+static struct member *add(struct address_set *s, const char *url)
 {
-    struct address *a = mem_alloc(1, sizeof(*a));
+    struct member *m = mem_alloc(1, sizeof(*m));
 
-    a->url = tidy(url);
-    a->name = without_user(a->url);
-    a->backoff = (struct backoff){.base_ms = ASIDE_BASE_MS, .max_ms = ASIDE_MAX_MS};
-    s->items = mem_resize(s->items, s->n + 1, sizeof(struct address *));
-    s->items[s->n++] = a;
-    return a;
+    m->url = tidy(url);
+    m->name = without_user(m->url);
+    s->items = mem_resize(s->items, s->n + 1, sizeof(struct member *));
+    s->items[s->n++] = m;
+    return m;
 }
 
 struct address_set *address_set_new(const char *const *urls, size_t n)
@@ -95,10 +91,11 @@ struct address_set *address_set_new(const char *const *urls, size_t n)
     pthread_mutex_init(&s->lock, NULL);
     random_init_system(&s->random);
     for (size_t i = 0; i < n; i++) {
-        struct address *a = add(s, urls[i]);
+        struct member *m = add(s, urls[i]);
 
-        a->is_seed = true;
-        a->takes_turns = true;
+        m->is_seed = true;
+        m->takes_turns = true;
+        address_init(&m->address, true, 0);
     }
     return s;
 }
@@ -117,102 +114,143 @@ void address_set_free(struct address_set *s)
     free(s);
 }
 
-static bool is_used(const struct address *a)
+static bool is_used(const struct member *m)
 {
-    return a->takes_turns || a->is_seed;
+    return m->takes_turns || m->is_seed;
 }
 
-/* Of two that are aside: is a the better guess? */
+static bool is_up(const struct member *m)
+{
+    return m->address.state == ADDRESS_UP;
+}
+
+/* Of two that are away: is a the better guess? */
 static bool is_better(const struct address *a, const struct address *b)
 {
-    if (a->on_trial != b->on_trial)
-        return b->on_trial;
+    if (a->state != b->state)
+        return b->state == ADDRESS_ASKED;
     return a->due_ms < b->due_ms;
 }
 
-/* The next one that may be used now, of those that take turns or of the others; n: none. */
-static size_t choose_of(const struct address_set *s, bool takes_turns, int64_t now_ms)
+/* The next one that is up, of those that take turns or of the others; n: none. */
+static size_t choose_of(const struct address_set *s, bool takes_turns)
 {
     for (size_t k = 0; k < s->n; k++) {
         const size_t i = (s->next + k) % s->n;
-        const struct address *a = s->items[i];
+        const struct member *m = s->items[i];
 
-        if (is_used(a) && a->takes_turns == takes_turns && (!a->aside || a->due_ms <= now_ms))
+        if (is_used(m) && m->takes_turns == takes_turns && is_up(m))
             return i;
     }
     return s->n;
 }
 
-/* All are aside: the best guess. */
-static size_t choose_aside(const struct address_set *s)
+/* The best guess of those that are away. */
+static size_t choose_away(const struct address_set *s)
 {
     size_t best = s->n;
 
     for (size_t k = 0; k < s->n; k++) {
         const size_t i = (s->next + k) % s->n;
 
-        if (is_used(s->items[i]) &&
-            (best == s->n || is_better(s->items[i], s->items[best])))
+        if (is_used(s->items[i]) && !is_up(s->items[i]) &&
+            (best == s->n || is_better(&s->items[i]->address, &s->items[best]->address)))
             best = i;
     }
     return best;
 }
 
-static size_t choose(const struct address_set *s, int64_t now_ms)
+static size_t choose(const struct address_set *s)
 {
-    size_t i = choose_of(s, true, now_ms);
+    size_t i = choose_of(s, true);
 
     if (i == s->n)
-        i = choose_of(s, false, now_ms);
-    return i < s->n ? i : choose_aside(s);
+        i = choose_of(s, false);
+    return i < s->n ? i : choose_away(s);
 }
 
 size_t address_set_pick(struct address_set *s, int64_t now_ms)
 {
     pthread_mutex_lock(&s->lock);
 
-    const size_t i = choose(s, now_ms);
-    struct address *a = s->items[i];
+    const size_t i = choose(s);
 
     s->next = (i + 1) % s->n;
-    if (a->aside) {
-        /* Nobody else tries it until this request has ended, or was forgotten. */
-        a->on_trial = true;
-        a->due_ms = now_ms + ASIDE_MAX_MS;
-    }
+    address_ask(&s->items[i]->address, now_ms);
     pthread_mutex_unlock(&s->lock);
     return i;
 }
 
-void address_set_worked(struct address_set *s, size_t i)
+static size_t count_used(const struct address_set *s)
 {
-    pthread_mutex_lock(&s->lock);
+    size_t n = 0;
 
-    struct address *a = s->items[i];
-
-    a->aside = false;
-    a->on_trial = false;
-    backoff_reset(&a->backoff);
-    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < s->n; i++)
+        n += is_used(s->items[i]);
+    return n;
 }
 
-void address_set_failed(struct address_set *s, size_t i, int64_t now_ms)
+/* n: none. */
+static size_t choose_due(const struct address_set *s, int64_t now_ms)
+{
+    size_t first = s->n;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct address *a = &s->items[i]->address;
+
+        if (is_used(s->items[i]) && address_is_due(a, now_ms) &&
+            (first == s->n || a->due_ms < s->items[first]->address.due_ms))
+            first = i;
+    }
+    return first;
+}
+
+bool address_set_ask(struct address_set *s, int64_t now_ms, size_t *i)
 {
     pthread_mutex_lock(&s->lock);
 
-    struct address *a = s->items[i];
+    const size_t first = count_used(s) > 1 ? choose_due(s, now_ms) : s->n;
+    const bool is_due = first < s->n;
 
-    /* Of many requests that break off together, one counts. */
-    if (!a->aside || a->on_trial) {
-        s->n_failures += !a->aside;
-        a->aside = true;
-        a->on_trial = false;
-        a->due_ms = now_ms + backoff_next_ms(&a->backoff, &s->random);
+    if (is_due) {
+        address_ask(&s->items[first]->address, now_ms);
+        *i = first;
     }
     pthread_mutex_unlock(&s->lock);
+    return is_due;
 }
 
-static struct address *find(const struct address_set *s, const char *url)
+static void take_good(struct address_set *s, size_t i, int64_t now_ms,
+                      void (*take)(struct address *, int64_t))
+{
+    pthread_mutex_lock(&s->lock);
+    take(&s->items[i]->address, now_ms);
+    s->items[i]->why[0] = '\0';
+    pthread_mutex_unlock(&s->lock);
+}
+
+void address_set_worked(struct address_set *s, size_t i, int64_t now_ms)
+{
+    take_good(s, i, now_ms, address_worked);
+}
+
+void address_set_answered(struct address_set *s, size_t i, int64_t now_ms)
+{
+    take_good(s, i, now_ms, address_answered);
+}
+
+void address_set_failed(struct address_set *s, size_t i, int64_t now_ms, const char *why)
+{
+    pthread_mutex_lock(&s->lock);
+
+    struct member *m = s->items[i];
+
+    s->n_failures += address_failed(&m->address, now_ms, &s->random);
+    snprintf(m->why, sizeof(m->why), "%s", why);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static struct member *find(const struct address_set *s, const char *url)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->items[i]->url, url) == 0)
@@ -220,41 +258,42 @@ static struct address *find(const struct address_set *s, const char *url)
     return NULL;
 }
 
-/* One that was not in use is only heard of: a first request shows whether it can be reached. */
-static struct address *find_or_add(struct address_set *s, const char *url, int64_t now_ms)
+/* One that was not in use is only heard of: a first question shows whether it can be reached. */
+static struct member *find_or_add(struct address_set *s, const char *url, int64_t now_ms)
 {
     char *tidied = tidy(url);
-    struct address *a = find(s, tidied);
+    struct member *m = find(s, tidied);
 
-    if (a == NULL)
-        a = add(s, tidied);
-    if (!is_used(a)) {
-        a->aside = true;
-        a->on_trial = false;
-        a->due_ms = now_ms;
-        backoff_reset(&a->backoff);
+    if (m == NULL)
+        m = add(s, tidied);
+    if (!is_used(m)) {
+        address_init(&m->address, false, now_ms);
+        m->why[0] = '\0';
     }
     free(tidied);
-    return a;
+    return m;
 }
 
 bool address_set_found(struct address_set *s, const char *const *urls, size_t n, int64_t now_ms)
 {
     pthread_mutex_lock(&s->lock);
 
-    struct address **found = mem_alloc(n > 0 ? n : 1, sizeof(struct address *));
+    struct member **found = mem_alloc(n > 0 ? n : 1, sizeof(struct member *));
     bool changed = false;
 
     for (size_t i = 0; i < n; i++)
         found[i] = find_or_add(s, urls[i], now_ms);
     for (size_t k = 0; k < s->n; k++) {
-        struct address *a = s->items[k];
-        bool takes_turns = n == 0 && a->is_seed;
+        struct member *m = s->items[k];
 
+        m->is_found = false;
         for (size_t i = 0; i < n; i++)
-            takes_turns |= found[i] == a;
-        changed |= takes_turns != a->takes_turns;
-        a->takes_turns = takes_turns;
+            m->is_found |= found[i] == m;
+
+        const bool takes_turns = n == 0 ? m->is_seed : m->is_found;
+
+        changed |= takes_turns != m->takes_turns;
+        m->takes_turns = takes_turns;
     }
     free(found);
     pthread_mutex_unlock(&s->lock);
@@ -263,11 +302,10 @@ bool address_set_found(struct address_set *s, const char *const *urls, size_t n,
 
 size_t address_set_count(struct address_set *s)
 {
-    size_t n = 0;
-
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->n; i++)
-        n += is_used(s->items[i]);
+
+    const size_t n = count_used(s);
+
     pthread_mutex_unlock(&s->lock);
     return n;
 }
@@ -278,7 +316,7 @@ size_t address_set_healthy(struct address_set *s)
 
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->n; i++)
-        n += is_used(s->items[i]) && !s->items[i]->aside;
+        n += is_used(s->items[i]) && is_up(s->items[i]);
     pthread_mutex_unlock(&s->lock);
     return n;
 }
@@ -293,14 +331,44 @@ uint64_t address_set_failures(struct address_set *s)
     return n;
 }
 
-static const struct address *item(struct address_set *s, size_t i)
+static void look(const struct member *m, struct address_view *v)
+{
+    const struct address *a = &m->address;
+
+    *v = (struct address_view){
+        .name = m->name,
+        .is_up = is_up(m),
+        .is_known = a->is_known,
+        .since_ms = a->since_ms,
+        .due_ms = a->due_ms,
+        .is_seed = m->is_seed,
+        .is_found = m->is_found,
+    };
+    memcpy(v->why, m->why, sizeof(v->why));
+}
+
+bool address_set_next(struct address_set *s, size_t *i, struct address_view *v)
+{
+    pthread_mutex_lock(&s->lock);
+    while (*i < s->n && !is_used(s->items[*i]))
+        ++*i;
+
+    const bool is_there = *i < s->n;
+
+    if (is_there)
+        look(s->items[(*i)++], v);
+    pthread_mutex_unlock(&s->lock);
+    return is_there;
+}
+
+static const struct member *item(struct address_set *s, size_t i)
 {
     pthread_mutex_lock(&s->lock);
 
-    const struct address *a = s->items[i];
+    const struct member *m = s->items[i];
 
     pthread_mutex_unlock(&s->lock);
-    return a;
+    return m;
 }
 
 const char *address_set_url(struct address_set *s, size_t i)

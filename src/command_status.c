@@ -69,6 +69,23 @@ static void view_head(struct buf *out, struct render_style style, struct str jso
     buf_append_char(out, '\n');
 }
 
+/* One that is well has been said. */
+static void view_addresses(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"ADDRESS", "/address", RENDER_TEXT}, {"STATE", "/state", RENDER_STATE},
+        {"SINCE", "/since", RENDER_TEXT},     {"SNIFFED", "/sniffed", RENDER_YES},
+        {"REASON", "/reason", RENDER_START},
+    };
+    struct str addresses;
+
+    if (!has_value(json, "/search/addresses/1") ||
+        !json_find(json, "/search/addresses", &addresses))
+        return;
+    buf_append_char(out, '\n');
+    render_table(out, style, addresses, columns, ARRAY_LEN(columns));
+}
+
 static void view_topics(struct buf *out, struct render_style style, struct str topics)
 {
     static const struct render_column columns[] = {
@@ -266,6 +283,7 @@ static void view_status(struct buf *out, struct render_style style, struct str j
     json_find(json, "/topics", &topics);
     json_find(json, "/tables", &tables);
     view_head(out, style, json);
+    view_addresses(out, style, json);
     view_topics(out, style, topics);
     view_tables(out, style, tables);
     view_delivery(out, json);

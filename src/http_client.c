@@ -20,6 +20,7 @@
 #define CONNECT_TIMEOUT_MS 5000
 #define CONNECTIONS_MAX    100
 #define ANSWER_MAX         ((size_t)64 * 1024 * 1024)
+#define QUESTION_MS        2000
 
 struct http_client {
     struct http_options opt; /* complete; its strings are ours, its URLs are the addresses' */
@@ -31,6 +32,7 @@ struct http_client {
     struct http_exchange *running; /* doubly linked */
     struct http_exchange *idle;
     size_t n_running;
+    bool is_asking; /* one of them is a question */
 
     pthread_mutex_t lock;
     struct http_exchange *idle_calls; /* guarded by lock; each with its own connection */
@@ -108,7 +110,7 @@ struct http_client *http_client_new(const struct http_options *opt)
 void http_client_set_connections(struct http_client *c, unsigned max)
 {
     curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)max);
-    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)max);
+    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)max + 1); /* a question */
 }
 
 static void free_list(struct http_exchange *x)
@@ -184,11 +186,18 @@ bool http_is_address_fault(const struct http_result *result)
 static void end_exchange(struct http_client *c, struct http_exchange *x, CURLcode code,
                          struct http_result *result)
 {
+    const int64_t now_ms = clock_mono_ms();
+    char status[32];
+
     http_exchange_end(x, code, address_set_name(c->addresses, x->address), result);
+    snprintf(status, sizeof(status), "it answers HTTP %d", result->status);
     if (http_is_address_fault(result))
-        address_set_failed(c->addresses, x->address, clock_mono_ms());
+        address_set_failed(c->addresses, x->address, now_ms,
+                           result->outcome == HTTP_ANSWERED ? status : result->err.msg);
+    else if (x->is_question)
+        address_set_answered(c->addresses, x->address, now_ms);
     else
-        address_set_worked(c->addresses, x->address);
+        address_set_worked(c->addresses, x->address, now_ms);
 }
 
 static bool may_repeat(const struct http_request *req, const struct http_result *result)
@@ -240,16 +249,21 @@ bool http_client_call(struct http_client *c, const struct http_request *req,
     return false;
 }
 
-void http_client_submit(struct http_client *c, const struct http_request *req)
+static struct http_exchange *take_idle(struct http_client *c)
 {
     struct http_exchange *x = take(&c->idle);
 
+    return x != NULL ? x : http_exchange_new(&c->opt);
+}
+
+/* x->address is where it goes. */
+static void submit(struct http_client *c, struct http_exchange *x,
+                   const struct http_request *req)
+{
     assert(req->done != NULL);
-    if (x == NULL)
-        x = http_exchange_new(&c->opt);
     x->done = req->done;
     x->ctx = req->ctx;
-    http_exchange_begin(x, &c->opt, req, pick_address(c, x));
+    http_exchange_begin(x, &c->opt, req, address_set_url(c->addresses, x->address));
     push(&c->running, x);
     c->n_running++;
 
@@ -257,6 +271,43 @@ void http_client_submit(struct http_client *c, const struct http_request *req)
 
     assert(rc == CURLM_OK);
     (void)rc;
+}
+
+void http_client_submit(struct http_client *c, const struct http_request *req)
+{
+    struct http_exchange *x = take_idle(c);
+
+    x->is_question = false;
+    pick_address(c, x);
+    submit(c, x, req);
+}
+
+static void end_question(void *ctx, const struct http_result *result)
+{
+    struct http_client *c = ctx;
+
+    (void)result; /* the address knows */
+    c->is_asking = false;
+}
+
+void http_client_ask(struct http_client *c)
+{
+    size_t address;
+
+    if (c->is_asking || !address_set_ask(c->addresses, clock_mono_ms(), &address))
+        return;
+
+    struct http_exchange *x = take_idle(c);
+
+    c->is_asking = true;
+    x->is_question = true;
+    x->address = address;
+    submit(c, x,
+           &(struct http_request){.method = "GET",
+                                  .path = STR("/"),
+                                  .timeout_ms = QUESTION_MS,
+                                  .done = end_question,
+                                  .ctx = c});
 }
 
 static void finish(struct http_client *c, CURL *easy, CURLcode code)

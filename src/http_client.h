@@ -3,8 +3,8 @@
  *
  * Two ways to use it.  http_client_call() blocks, from any thread.  http_client_submit() and
  * http_client_poll() run many requests at a time on one thread; http_client_wakeup() wakes that
- * thread.  Healthy addresses take turns; one that fails is put aside, longer each time, and is
- * tried again by a single request.
+ * thread.  Addresses that are up take turns; one that fails is put aside, and has requests again
+ * when it has answered a question (http_client_ask()).
  *
  * The rule: "not sent" is only said when no byte of the body has left us.  A request is never
  * repeated behind the caller's back once its body is on the way (libcurl would repeat it on a
@@ -44,13 +44,20 @@ void http_client_submit(struct http_client *c, const struct http_request *req);
  * ended. */
 size_t http_client_poll(struct http_client *c, int64_t max_wait_ms);
 
+/*
+ * Begin a question (GET /, for 2 s at most) to an address that was put aside, where one is due
+ * and none is on its way: a request would wait for its whole timeout at an address that hangs.
+ * To be called now and then by whoever polls for long.  @thread poll's
+ */
+void http_client_ask(struct http_client *c);
+
 /* Make the running or the next http_client_poll() return early.  @thread any */
 void http_client_wakeup(struct http_client *c);
 
-/* So many connections at most from now on; what needs another waits for one.  @thread poll's */
+/* So many connections for requests at most from now on; what needs another waits for one.  @thread poll's */
 void http_client_set_connections(struct http_client *c, unsigned max);
 
-/* Submitted, and not ended yet.  @thread poll's */
+/* Submitted, and not ended yet; a question counts.  @thread poll's */
 size_t http_client_pending(const struct http_client *c);
 
 /* The address did not answer, or what answered there says that it has no engine behind it: it

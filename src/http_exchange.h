@@ -30,6 +30,7 @@ struct http_exchange {
 
     /* The client's. */
     size_t address;
+    bool is_question; /* whether the address is back */
     http_done_fn done;
     void *ctx;
     struct http_exchange *prev, *next;

@@ -1,6 +1,7 @@
 # Services: one foreign system each.  libservice.a
 noinst_LIBRARIES += libservice.a
 libservice_a_SOURCES = \
+	%D%/address.c %D%/address.h \
 	%D%/address_set.c %D%/address_set.h \
 	%D%/sigv4.c %D%/sigv4.h \
 	%D%/renewed_key.c %D%/renewed_key.h \

@@ -109,7 +109,8 @@ static const struct look {
     {"warn", "▲", "33"},     {"yellow", "▲", "33"},    {"fail", "■", "31"},
     {"failed", "■", "31"},   {"stopped", "■", "31"},   {"held", "■", "31"},
     {"error", "■", "31"},    {"red", "■", "31"},       {"created", "○", "2"},
-    {"history", "○", "2"},   {"skip", "○", "2"},
+    {"history", "○", "2"},   {"skip", "○", "2"},       {"up", "●", "32"},
+    {"away", "▲", "33"},     {"untried", "○", "2"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)

@@ -143,6 +143,12 @@ void search_metrics(const struct search *s, struct buf *samples)
     metric_put_u64(samples, METRIC_QUERIES_FAILED, statistic_total(&s->failed_queries),
                    STR("search"));
     metric_put_histogram(samples, METRIC_QUERY_SECONDS, &times, STR("search"));
+
+    struct address_view v;
+
+    for (size_t i = 0; address_set_next(s->addresses, &i, &v);)
+        metric_put_u64(samples, METRIC_SEARCH_ADDRESS_UP, v.is_up, STR("search"),
+                       str_from(v.name));
 }
 
 void search_put_statistics(const struct search *s, struct json_writer *w)

@@ -196,6 +196,29 @@ static void add_table_hints(struct troubles *t, const cJSON *table)
     buf_free(&fix);
 }
 
+/* One address of several that does not answer is worth a look while the others work on. */
+static void add_addresses(struct troubles *t, const cJSON *addresses)
+{
+    const cJSON *address;
+    struct buf text = {0};
+
+    if (cJSON_GetArraySize(addresses) < 2)
+        return;
+    cJSON_ArrayForEach (address, addresses) {
+        struct str reason = text_of(address, "reason"), fix = fix_split(&reason);
+
+        if (!str_equal(text_of(address, "state"), STR("away")))
+            continue;
+        buf_clear(&text);
+        buf_append(&text, STR("does not answer since "));
+        buf_append(&text, text_of(address, "since"));
+        buf_append(&text, STR("; it is asked again and again: "));
+        buf_append(&text, reason);
+        add_trouble(t, "warn", text_of(address, "address"), buf_str(&text), fix);
+    }
+    buf_free(&text);
+}
+
 static void add_engine(struct troubles *t, const cJSON *search)
 {
     struct str health = text_of(search, "health");
@@ -223,6 +246,7 @@ static void add_troubles(struct troubles *t, const cJSON *status)
     const cJSON *item;
 
     add_engine(t, list_of(status, "search"));
+    add_addresses(t, list_of(list_of(status, "search"), "addresses"));
     cJSON_ArrayForEach (item, list_of(status, "topics")) {
         add_reason(t, item, "name");
         add_warnings(t, item, "name");

@@ -190,6 +190,7 @@ static void turn(struct delivery *d)
     loads_turn(s);
     request_turn(s);
     sender_settle(s);
+    http_client_ask(d->http);
     tell(d);
 }
 

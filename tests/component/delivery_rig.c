@@ -61,15 +61,21 @@ void rig_start_as(struct rig *r, const struct delivery_options *opt,
     start(r, opt, access, &url, 1);
 }
 
+void rig_start_behind(struct rig *r, const struct delivery_options *opt, const char *url)
+{
+    const char *urls[2] = {url, fake_search_url(r->fake)};
+
+    start(r, opt, &(struct search_options){0}, urls, 2);
+}
+
 void rig_start_with_dead_address(struct rig *r, const struct delivery_options *opt)
 {
     struct fake_search *dead = fake_search_start(0);
     char dead_url[64];
-    const char *urls[2] = {dead_url, fake_search_url(r->fake)};
 
     snprintf(dead_url, sizeof(dead_url), "%s", fake_search_url(dead));
     fake_search_stop(dead);
-    start(r, opt, &(struct search_options){0}, urls, 2);
+    rig_start_behind(r, opt, dead_url);
 }
 
 void rig_free(struct rig *r)

@@ -74,7 +74,9 @@ void rig_start(struct rig *r, const struct delivery_options *opt);
 struct search_options;
 void rig_start_as(struct rig *r, const struct delivery_options *opt,
                   const struct search_options *access);
-/* Another address comes first, at which nobody is. */
+/* Another address comes first. */
+void rig_start_behind(struct rig *r, const struct delivery_options *opt, const char *url);
+/* The same, and nobody is there. */
 void rig_start_with_dead_address(struct rig *r, const struct delivery_options *opt);
 
 void rig_submit(struct rig *r, const struct doc_write *w);

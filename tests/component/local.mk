@@ -66,6 +66,7 @@ delivery_tests = \
 	%D%/test_delivery_bad_documents \
 	%D%/test_delivery_drain \
 	%D%/test_delivery_fuse \
+	%D%/test_delivery_addresses \
 	%D%/test_delivery_held \
 	%D%/test_delivery_mark \
 	%D%/test_delivery_melts \
@@ -88,6 +89,7 @@ tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
+tests_component_test_delivery_addresses_LDADD     = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 
+from detour import Detour
 from servers import REPO, Failed, free_port, http, wait_until
 from workload import Workload
 
@@ -58,6 +59,46 @@ def test_status_tells_of_topics_and_tables(w):
     for word in (w.schema, "orders", "available"):
         if word not in plain:
             raise Failed(f"no {word} in:\n{plain}")
+
+
+def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
+    w.load_shop()
+    with Detour(free_port()) as detour:
+        other = f"http://127.0.0.1:{detour.port}"
+        daemon = w.follow(w.shop_definitions("orders"), search={"url": [w.engine.url, other]})
+
+        def addresses():
+            return {a["address"]: a for a in daemon.json("status")["search"]["addresses"]}
+
+        def up():
+            return {dict(pairs)["address"]: value for pairs, value in series(daemon.metrics(), "millrace_search_address_up").items()}
+
+        def page():
+            return http("GET", daemon.url + "/")[1]
+
+        def put_aside():
+            w.sql("UPDATE orders SET note = CONCAT(note, '.')")
+            return addresses()[other]["state"] == "away"
+
+        wait_until("the address where nobody is is put aside", put_aside)
+        away = addresses()
+        if away[w.engine.url]["state"] != "up" or away[w.engine.url]["reason"] or not away[w.engine.url]["since"]:
+            raise Failed(f"the address that works is shown as {away[w.engine.url]}")
+        if other not in away[other]["reason"] or not away[other]["since"] or away[other]["sniffed"] or not away[other]["configured"]:
+            raise Failed(f"the address where nobody is is shown as {away[other]}")
+        if up() != {w.engine.url: 1, other: 0}:
+            raise Failed(f"metrics say {up()}")
+        plain = daemon.command("status").stdout
+        line = next((line for line in plain.splitlines() if line.startswith(other)), "")
+        if "away" not in line or away[other]["since"] not in line:
+            raise Failed(f"no line of {other} in:\n{plain}")
+        if f"{other}</strong> does not answer since" not in page():
+            raise Failed("the page does not say so")
+        detour.lead_to(w.engine.port)
+        wait_until("it is used again", lambda: addresses()[other]["state"] == "up", 60)
+        if up() != {w.engine.url: 1, other: 1} or addresses()[other]["reason"] or "does not answer since" in page():
+            raise Failed(f"it is used again, and shown as {addresses()[other]}, {up()}")
+        w.equal(daemon)
 
 
 def test_health_and_metrics_have_their_forms(w):

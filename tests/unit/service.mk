@@ -3,6 +3,7 @@ check_LIBRARIES += libtinyhttp.a
 libtinyhttp_a_SOURCES = tests/fakes/tiny_http.c tests/fakes/tiny_http.h
 
 unit_tests += \
+	%D%/test_address_model \
 	%D%/test_address_set \
 	%D%/test_engine \
 	%D%/test_http_client \
@@ -16,6 +17,7 @@ unit_tests += \
 	%D%/test_secret_file \
 	%D%/test_renewed_key %D%/test_sigv4 \
 	%D%/test_yaml
+tests_unit_test_address_model_LDADD = $(service_test_ldadd)
 tests_unit_test_address_set_LDADD = $(service_test_ldadd)
 tests_unit_test_engine_LDADD      = $(service_test_ldadd)
 tests_unit_test_http_client_LDADD = libtinyhttp.a $(service_test_ldadd)

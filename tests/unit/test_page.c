@@ -65,6 +65,20 @@ static void a_page_without_anything_says_how_to_begin(void **state)
                 NULL);
 }
 
+static void one_address_of_several_that_is_away_needs_a_look(void **state)
+{
+    static const char *const status =
+        "{\"search\":{\"health\":\"green\",\"addresses\":[{\"address\":\"http://a\","
+        "\"state\":\"up\",\"since\":\"today\",\"reason\":\"\"},{\"address\":\"http://b\","
+        "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused; is it running?\"}]}}";
+
+    (void)state;
+    assert_page(status, "http://b</strong> does not answer since yesterday", "http://a</strong>");
+    assert_page("{\"search\":{\"health\":\"green\",\"addresses\":[{\"address\":\"http://b\","
+                "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused\"}]}}",
+                "All is well", "does not answer");
+}
+
 static void an_odd_status_still_gives_a_page(void **state)
 {
     static const char *const odd[] = {
@@ -91,6 +105,7 @@ int main(void)
         cmocka_unit_test(the_page_shows_the_settings_of_delivery_that_are_not_the_defaults),
         cmocka_unit_test(text_from_a_database_is_escaped),
         cmocka_unit_test(a_page_without_anything_says_how_to_begin),
+        cmocka_unit_test(one_address_of_several_that_is_away_needs_a_look),
         cmocka_unit_test(an_odd_status_still_gives_a_page),
     };
     return cmocka_run_group_tests_name("page", tests, NULL, NULL);

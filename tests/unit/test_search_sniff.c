@@ -5,6 +5,7 @@
 #include "src/address_set.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/http_client.h"
 #include "src/search.h"
 #include "src/search_sniff.h"
 #include "tests/fakes/tiny_http.h"
@@ -55,15 +56,19 @@ static void get(struct search *s)
     assert_int_equal(status, 200);
 }
 
-/* Requests until one came to the server. */
+/* Requests until one came to the server, while questions are asked as delivery does. */
 static void get_until_at(struct search *search, struct tiny_http *s)
 {
+    struct http_client *asks = search_new_client(search);
     const int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 
     for (const size_t before = count(s, "GET /it"); count(s, "GET /it") == before; nap()) {
         assert_true(clock_mono_ms() < end_ms);
+        http_client_ask(asks);
+        http_client_poll(asks, 0);
         get(search);
     }
+    http_client_free(asks);
 }
 
 static struct search *search_at(const char *url)

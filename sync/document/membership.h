@@ -3,10 +3,10 @@
  * a prefix of its `_id`, the join field or the name of its source, and a routing.
  *
  * Documents of one join lie where their root does: routing is the root's `_id`.  On the second
- * level that is made of columns of the row itself, so that its images say where the document is,
- * and was.  Below, the root is the one that the row's parents lead to, which statements look up;
- * a column of the row's own says it only where its parent is not there, or has none itself.  A row
- * whose parent or root is not known has no document.
+ * level that is made of columns of the row itself, so that its images say where the document
+ * is, and was.  Below, the root is the one that the row's parents lead to, which statements
+ * look up; columns of the row's own say it only where its parent is not there, or has none
+ * itself.  A row whose parent or root is not known has no document.
  *
  * Immutable; lives in its plan's arena.
  *
@@ -38,8 +38,8 @@ struct membership_link {
 
 /* A table between the row and its root. */
 struct membership_ancestor {
-    const struct branch *branch;   /* its place, below that of its child */
-    const struct column *root;     /* holds its root's key, of the highest: its parent's */
+    const struct branch *branch; /* its place, below that of its child */
+    const struct column **root;  /* hold its root's key, of the highest: its parent's; root.n */
 };
 
 struct membership {

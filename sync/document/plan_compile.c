@@ -189,7 +189,7 @@ struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_sourc
     b->database = arena_copy(p->arena, database);
     b->topic = number_of_topic(p, db->topic);
     b->schema = schema_ref(schema);
-    b->read = arena_alloc(p->arena, schema->n_columns + 1, sizeof(*b->read)); /* see plan_add_ancestors() */
+    b->read = arena_alloc(p->arena, schema->n_columns, sizeof(*b->read));
     p->branches = mem_resize(p->branches, p->n_branches + 1, sizeof(struct branch *));
     p->branches[p->n_branches++] = b;
     return b;

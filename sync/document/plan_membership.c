@@ -10,6 +10,7 @@
 #include "sync/model/definition_members.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* The columns that make the `_id` of another table's documents. */
 struct key_columns {
@@ -124,6 +125,27 @@ static struct branch *add_ancestor(struct plan_compiler *co, struct branch *chil
     return b;
 }
 
+/* The columns of an ancestor's table that hold the key of the join's root. */
+static const struct column **root_columns(struct plan_compiler *co, struct branch *at,
+                                          const struct table_definition *above, size_t n)
+{
+    const bool second = above->n_root_columns == 0;
+    const struct str *names = second ? above->join.parent_columns : above->root_columns;
+    const struct column **found = arena_alloc(co->plan->arena, n, sizeof(*found));
+
+    if (n != (second ? above->join.n_parent_columns : above->n_root_columns)) {
+        plan_refuse(co, above->place, "the key of its root has %zu columns", n);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        found[i] = plan_find_column(co, at->schema, names[i], above->place);
+        if (found[i] == NULL)
+            return NULL;
+        (void)plan_read_column(at, found[i]);
+    }
+    return found;
+}
+
 /* What was checked for the row's own table holds for each of these: it is a member itself. */
 static bool add_ancestors(struct plan_compiler *co, struct branch *root,
                           const struct table_definition *t, struct membership *m)
@@ -134,22 +156,32 @@ static bool add_ancestors(struct plan_compiler *co, struct branch *root,
     m->ancestors = arena_alloc(co->plan->arena, n, sizeof(*m->ancestors));
     for (size_t i = 0; i < n; i++) {
         const struct table_definition *above = definitions_table(co->defs, t->join.parent);
-        const struct str column =
-            i + 1 == n ? above->join.parent_columns[0] : above->root_column;
-        const struct column *c;
+        const struct column **columns;
 
         at = add_ancestor(co, at, t, above);
-        c = at == NULL ? NULL : plan_find_column(co, at->schema, column, above->place);
-        if (c == NULL)
+        columns = at == NULL ? NULL : root_columns(co, at, above, m->root.n);
+        if (columns == NULL)
             return false;
-        (void)plan_read_column(at, c);
-        m->ancestors[m->n_ancestors++] = (struct membership_ancestor){at, c};
+        m->ancestors[m->n_ancestors++] = (struct membership_ancestor){at, columns};
         t = above;
     }
     return true;
 }
 
-/* The root's key is read for itself, beside the column that may hold another. */
+/* The root's key is read for itself, beside the columns that may hold another. */
+static void read_root(struct plan_compiler *co, struct branch *root, struct membership_link *to)
+{
+    const struct column **read =
+        arena_alloc(co->plan->arena, root->n_read + to->n, sizeof(*read));
+
+    memcpy(read, root->read, root->n_read * sizeof(*read));
+    root->read = read;
+    for (size_t i = 0; i < to->n; i++) {
+        root->read[root->n_read] = to->columns[i];
+        to->at[i] = root->n_read++;
+    }
+}
+
 bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
                         const struct table_definition *t)
 {
@@ -160,8 +192,7 @@ bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
     m = arena_alloc(co->plan->arena, 1, sizeof(*m));
     *m = *root->membership;
     root->membership = m;
-    root->read[root->n_read] = m->root.columns[0];
-    m->root.at[0] = root->n_read++;
+    read_root(co, root, &m->root);
     return add_ancestors(co, root, t, m);
 }
 
@@ -202,7 +233,8 @@ static bool add_join(struct plan_compiler *co, struct branch *root,
                   "parent_column", &m->parent))
         return false;
     if (parent != top)
-        return add_link(co, root, t, &t->root_column, 1, top, "root_column", &m->root);
+        return add_link(co, root, t, t->root_columns, t->n_root_columns, top, "root_column",
+                        &m->root);
     m->root = m->parent;
     return true;
 }

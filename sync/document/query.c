@@ -13,6 +13,7 @@
 #include "sync/document/query_part.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 
 /* A link table's columns as a table of their own, so that conditions on the related table
  * cannot mean one of them. */
@@ -20,11 +21,17 @@
 #define LINK_FROM "_millrace_f"
 #define LINK_TO   "_millrace_t"
 
-static bool is_root_looked_up(const struct branch *b, size_t at)
+/* Which part of the root's key is read there, as the parents tell it; SIZE_MAX: none. */
+static size_t root_part_at(const struct branch *b, size_t at)
 {
     const struct membership *m = b->membership;
+    size_t part = 0;
 
-    return m != NULL && m->n_ancestors > 0 && m->root.at[0] == at;
+    if (m == NULL || m->n_ancestors == 0)
+        return SIZE_MAX;
+    while (part < m->root.n && m->root.at[part] != at)
+        part++;
+    return part < m->root.n ? part : SIZE_MAX;
 }
 
 void query_prepare(struct branch *b, struct arena *a)
@@ -34,8 +41,10 @@ void query_prepare(struct branch *b, struct arena *a)
     for (size_t i = 0; i < b->n_read; i++) {
         if (i > 0)
             buf_append_char(&sql, ',');
-        if (is_root_looked_up(b, i))
-            query_part_root(&sql, b->schema->table, b->membership);
+        const size_t part = root_part_at(b, i);
+
+        if (part != SIZE_MAX)
+            query_part_root(&sql, b->schema->table, b->membership, part);
         else
             cell_append_select(&sql, b->schema->table, b->read[i]);
     }

@@ -186,37 +186,56 @@ static void append_root_column(struct buf *sql, struct str alias, const struct c
         buf_append(sql, STR("+0"));
 }
 
-/* The root of a row so far up: what its parent says, then what its own column does. */
-static void append_root_of(struct buf *sql, struct str alias, const struct membership *m,
-                           size_t level)
+/* One of several columns, NULL where any of them is: half a key names no root. */
+static void append_whole_root(struct buf *sql, struct str alias,
+                              const struct column *const *own, size_t n, size_t part)
 {
-    const struct column *own =
-        level == 0 ? m->root.columns[0] : m->ancestors[level - 1].root;
+    bool open = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i == part || !own[i]->nullable)
+            continue;
+        buf_append(sql, open ? STR(" AND ") : STR("CASE WHEN "));
+        query_part_column(sql, alias, own[i]->name);
+        buf_append(sql, STR(" IS NOT NULL"));
+        open = true;
+    }
+    buf_append(sql, open ? STR(" THEN ") : STR(""));
+    append_root_column(sql, alias, own[part]);
+    buf_append(sql, open ? STR(" END") : STR(""));
+}
+
+/* The root of a row so far up: what its parent says, then what its own columns do. */
+static void append_root_of(struct buf *sql, struct str alias, const struct membership *m,
+                           size_t level, size_t part)
+{
+    const struct column *const *own =
+        level == 0 ? m->root.columns : m->ancestors[level - 1].root;
     char above_text[ALIAS_SIZE];
     struct str above;
 
     if (level == m->n_ancestors) {
-        append_root_column(sql, alias, own);
+        append_whole_root(sql, alias, own, m->root.n, part);
         return;
     }
     snprintf(above_text, sizeof(above_text), "_millrace_a%zu", level);
     above = str_from(above_text);
     buf_append(sql, STR("COALESCE((SELECT "));
-    append_root_of(sql, above, m, level + 1);
+    append_root_of(sql, above, m, level + 1, part);
     buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT, STR_ARG(m->ancestors[level].branch->from),
                STR_ARG(above));
     append_is_parent(sql, alias, above, m->ancestors[level].branch);
     buf_append(sql, STR(" LIMIT 1),"));
-    append_root_column(sql, alias, own);
+    append_whole_root(sql, alias, own, m->root.n, part);
     buf_append_char(sql, ')');
 }
 
-void query_part_root(struct buf *sql, struct str alias, const struct membership *m)
+void query_part_root(struct buf *sql, struct str alias, const struct membership *m, size_t part)
 {
-    const bool bits = m->root.columns[0]->type == COLUMN_BIT;
+    const bool bits = m->root.columns[part]->type == COLUMN_BIT;
 
     buf_append(sql, bits ? STR("UNHEX(LPAD(HEX(") : STR(""));
-    append_root_of(sql, alias, m, 0);
+    append_root_of(sql, alias, m, 0, part);
     buf_append(sql, bits ? STR("),16,'0'))") : STR(""));
 }
 
@@ -231,15 +250,23 @@ void query_part_has_key(struct buf *sql, struct str alias, const struct branch *
         append_has_value(sql, alias, m->parent.columns[i], first);
 }
 
+static bool may_lack_root(const struct membership_link *root)
+{
+    for (size_t i = 0; i < root->n; i++)
+        if (root->columns[i]->nullable)
+            return true;
+    return false;
+}
+
 void query_part_has_root(struct buf *sql, struct str alias, const struct branch *root,
                          bool *first)
 {
     const struct membership *m = root->membership;
 
-    if (m == NULL || m->n_ancestors == 0 || !m->root.columns[0]->nullable)
+    if (m == NULL || m->n_ancestors == 0 || !may_lack_root(&m->root))
         return;
     buf_append(sql, str_from(query_part_and(first)));
-    query_part_root(sql, alias, m);
+    query_part_root(sql, alias, m, 0); /* the others are NULL where this one is */
     buf_append(sql, STR(" IS NOT NULL"));
 }
 

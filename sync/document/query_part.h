@@ -43,10 +43,11 @@ void query_part_list(struct buf *sql, const struct query_keys *k, bool inner);
 /* " WHERE " once, then " AND "; static. */
 const char *query_part_and(bool *first);
 /*
- * The key of the document by which the root's row of that alias is routed: of a row whose
- * parents tell it, theirs.  A single column.
+ * A part of the key of the document by which the root's row of that alias is routed: of a row
+ * whose parents tell it, theirs.  The parts are all of one row, or all NULL.
  */
-void query_part_root(struct buf *sql, struct str alias, const struct membership *m);
+void query_part_root(struct buf *sql, struct str alias, const struct membership *m,
+                     size_t part);
 /* The rows of the root that have a key, and in a join a parent … */
 void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
                         bool *first);

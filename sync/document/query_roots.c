@@ -60,14 +60,12 @@ const struct branch *query_roots_top(const struct branch *b)
 /* The columns that say where the root's document lies. */
 static void append_routing(struct buf *sql, struct str alias, const struct membership *m)
 {
-    if (m != NULL && m->n_ancestors > 0) {
-        buf_append_char(sql, ',');
-        query_part_root(sql, alias, m);
-        return;
-    }
     for (size_t i = 0; m != NULL && i < m->root.n; i++) {
         buf_append_char(sql, ',');
-        cell_append_select(sql, alias, m->root.columns[i]);
+        if (m->n_ancestors > 0)
+            query_part_root(sql, alias, m, i);
+        else
+            cell_append_select(sql, alias, m->root.columns[i]);
     }
 }
 

@@ -141,7 +141,8 @@ struct table_definition {
     struct str soft_delete_column,
         soft_delete_json; /* the value that means deleted, JSON text */
     uint32_t sync_every_s;
-    struct str root_column;
+    struct str *root_columns; /* of a join, below its second level */
+    size_t n_root_columns;
     struct str top_relations_json; /* the list as JSON text; empty: none */
     bool all_columns;
     struct column_definition *columns;

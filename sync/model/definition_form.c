@@ -366,8 +366,8 @@ static const struct form_field table_fields[] = {
     {"sync_every", FORM_DURATION, 0, AT(table_definition, sync_every_s),
      .help = "How often rows whose `daily_check_column` came later are read again: for views and "
              "tables whose changes are not in the binlog."},
-    {"root_column", FORM_TEXT, FORM_REBUILD, AT(table_definition, root_column),
-     .help = "Column that holds the key of a grandchild's root, for when its parents do not tell."},
+    {"root_column", FORM_TEXTS, FORM_REBUILD, LIST(table_definition, root_columns),
+     .help = "Columns that hold the key of a grandchild's root, for when its parents do not tell."},
     {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),
      .object = &form_top_relation, .help = "Where a delayed table's changes lead."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(table_definition, columns),

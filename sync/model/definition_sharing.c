@@ -83,23 +83,53 @@ static void check_parent(struct checker *c, const struct table_definition *t)
                                             "parent's key");
 }
 
-static void check_root_column(struct checker *c, const struct table_definition *t)
+/* The table right below the root that t leads to. */
+static const struct table_definition *second_level(const struct checker *c,
+                                                   const struct table_definition *t)
+{
+    while (definition_join_level(c->d, t) > 1)
+        t = definitions_table(c->d, t->join.parent);
+    return t;
+}
+
+/* What holds the root's key is as many columns in each of its tables. */
+static void check_root_size(struct checker *c, const struct table_definition *t)
+{
+    const struct table_definition *child = second_level(c, t);
+    const size_t n = child->join.n_parent_columns;
+
+    if (n == 0 || t->n_root_columns == n)
+        return;
+    REPORT(c, t->root_columns[0], t->place,
+           "`root_column` has %zu column%s, and `parent_column` of `%" STR_FMT
+           "`, which holds the same key, %zu",
+           t->n_root_columns, t->n_root_columns == 1 ? "" : "s", STR_ARG(child->table), n);
+    problems_fix(c->problems,
+                 "name the columns that hold the key of `%" STR_FMT
+                 "`, in the order of that `parent_column`",
+                 STR_ARG(child->join.parent));
+}
+
+static void check_root_columns(struct checker *c, const struct table_definition *t)
 {
     const size_t level = definition_join_level(c->d, t);
 
     if (level == SIZE_MAX)
         return; /* told above */
-    if (level >= 2 && t->root_column.len == 0) {
+    if (level >= 2 && t->n_root_columns == 0) {
         const struct table_definition *root = definition_join_root(c->d, t);
 
         REPORT(c, t->join.parent, t->place,
                "`%" STR_FMT "` is below the second level: it needs `root_column`, which holds the "
                "key of its `%" STR_FMT "`",
                STR_ARG(t->table), STR_ARG(root->table));
-        problems_fix(c->problems, "documents of one root lie together; the column says which it is "
-                                  "while the row's parent is not there");
-    } else if (level < 2 && t->root_column.len > 0) {
-        REPORT(c, t->root_column, t->place,
+        problems_fix(c->problems,
+                     "documents of one root lie together; `root_column` says which it "
+                     "is while the row's parent is not there");
+    } else if (level >= 2) {
+        check_root_size(c, t);
+    } else if (t->n_root_columns > 0) {
+        REPORT(c, t->root_columns[0], t->place,
                "`root_column` is for tables below the second level of a join");
     }
 }
@@ -110,7 +140,7 @@ static void check_join(struct checker *c, const struct table_definition *t)
         check_parent(c, t);
     else if (t->join.n_parent_columns > 0)
         REPORT(c, t->join.parent_columns[0], t->place, "`parent_column` needs `parent`");
-    check_root_column(c, t);
+    check_root_columns(c, t);
 }
 
 /* ---- several tables ---- */
@@ -204,8 +234,9 @@ void definition_check_sharing(const struct definitions *d, struct problems *prob
             REPORT(&c, t->source_field, t->place, "`source_field` names the table of a `pattern`");
         if (t->join.given)
             check_join(&c, t);
-        else if (t->root_column.len > 0)
-            REPORT(&c, t->root_column, t->place, "`root_column` is for the tables of a `join`");
+        else if (t->n_root_columns > 0)
+            REPORT(&c, t->root_columns[0], t->place,
+                   "`root_column` is for the tables of a `join`");
         for (size_t k = 0; k < i; k++)
             check_pair(&c, t, &d->tables[k]);
     }

@@ -348,8 +348,7 @@ struct shape_diff shape_diff_make(const struct definitions *d, const struct tabl
     compare_listed(&f, &o);
     compare_conditions(&f, &o);
     compare_texts(&f, &o, t->join.parent_columns, t->join.n_parent_columns);
-    if (t->root_column.len > 0)
-        compare_texts(&f, &o, &t->root_column, 1);
+    compare_texts(&f, &o, t->root_columns, t->n_root_columns);
     if (t->soft_delete_given)
         compare_texts(&f, &o, &t->soft_delete_column, 1);
     compare_event(&f, &o);

@@ -87,7 +87,7 @@ class Path:
         parent = self.id_of(level, level + 1, self.columns(level), row)
         above = self.rows_at(level + 1).get(parent)
         found = self.root(level + 1, above) if above is not None else None
-        return found or self.id_of(level, top, [self.chain[level]["root_column"]], row)
+        return found or self.id_of(level, top, oracle.listed(self.chain[level]["root_column"]), row)
 
 
 def checked(seer, definition, _id):
@@ -95,6 +95,20 @@ def checked(seer, definition, _id):
     if _id is not None:
         seer.check_id(_id, prefix(definition["join"]["name"]))
     return _id
+
+
+def containing(seer, table):
+    """As Oracle.containing() of a table of a join, of its documents; the tables on the way to the root are its last places."""
+    definition = seer.definitions.tables[table]
+    name, documents, path = prefix(definition["join"]["name"]), dict(joined(seer, definition)), Path(seer, definition)
+    found = {key: {name + root for root in roots} & documents.keys() for key, roots in seer.containing(table).items()}
+    for row, ours, _ in seer.rows_and_documents(table, definition, name):
+        for level in range(len(path.chain) - 2):
+            row = path.rows_at(level + 1).get(path.id_of(level, level + 1, path.columns(level), row))
+            if row is None or ours not in documents:
+                break
+            seer.enter(seer.table(path.chain[level + 1]["table"]), row, seer.count_below(definition) + level + 1, ours, found)
+    return found
 
 
 def joined(seer, definition):

@@ -34,8 +34,9 @@ def deep_forum(w, shards=3):
     return definitions | {"tables": definitions["tables"] + note["tables"]}
 
 
-def found(w):
-    return {key: source.get("_routing") for key, source, _ in w.engine.documents(w.index("forum"), routing=True)}
+def found(w, index="forum"):
+    """{_id: routing}"""
+    return {key: source.get("_routing") for key, source, _ in w.engine.documents(w.index(index), routing=True)}
 
 
 def test_children_lie_where_their_root_does_and_move_with_it(w):
@@ -222,24 +223,41 @@ KEYS = {"BIT(9)": ("b'1'", "b'100000011'"), "DECIMAL(8,2) UNSIGNED ZEROFILL": ("
         "VARCHAR(9) CHARACTER SET latin1": ("'ä'", "'b'"), "ENUM('a','b,%')": ("'a'", "'b,%'"), "INT UNSIGNED": ("4000000000", "0")}
 
 
+def columns_of(name, kinds, also=""):
+    return ", ".join(f"{name}{i} {kind}{also}" for i, kind in enumerate(kinds))
+
+
+def names_of(name, kinds):
+    return [f"{name}{i}" for i in range(len(kinds))]
+
+
+def given(names, values):
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values))
+
+
 def test_a_root_of_any_type_is_looked_up_over_the_parents(w):
+    """Alone, and as a part of a composite key."""
     definitions, settings = w.definitions(), {"number_of_shards": 1, "number_of_replicas": 0}
-    definitions["tables"] = []
-    for n, (kind, (one, other)) in enumerate(KEYS.items()):
-        w.sql(f"CREATE TABLE top{n} (id {kind} PRIMARY KEY, x INT) CHARSET utf8mb4",
-              f"CREATE TABLE mid{n} (id {kind} PRIMARY KEY, up {kind}, KEY (up)) CHARSET utf8mb4",
-              f"CREATE TABLE low{n} (n INT PRIMARY KEY, up {kind}, root {kind}, KEY (up)) CHARSET utf8mb4",
-              f"INSERT INTO top{n} VALUES ({one}, 1), ({other}, 2)", f"INSERT INTO mid{n} VALUES ({one}, {other}), ({other}, {one})",
-              f"INSERT INTO low{n} VALUES (1, {one}, {one}), (2, {other}, NULL), (3, NULL, {one})")
-        for name, above, root in ((f"top{n}", None, None), (f"mid{n}", f"top{n}", None), (f"low{n}", f"mid{n}", "root")):
-            join = {"name": name} | ({"parent": above, "parent_column": "up"} if above else {})
+    definitions["tables"], changes, types = [], [], list(KEYS)
+    for n, kinds in enumerate([[kind] for kind in types] + [types[::2], types[1::2]]):
+        one, other, none = zip(*((*KEYS[kind], "NULL") for kind in kinds))
+        ids, up, root = (names_of(name, kinds) for name in ("id", "up", "root"))
+        key, ups = f"PRIMARY KEY ({', '.join(ids)})", f"KEY ({', '.join(up)})"
+        w.sql(f"CREATE TABLE top{n} ({columns_of('id', kinds)}, x INT, {key}) CHARSET utf8mb4",
+              f"CREATE TABLE mid{n} ({columns_of('id', kinds)}, {columns_of('up', kinds, ' NULL')}, {key}, {ups}) CHARSET utf8mb4",
+              f"CREATE TABLE low{n} (n INT PRIMARY KEY, {columns_of('up', kinds, ' NULL')}, {columns_of('root', kinds, ' NULL')}, {ups}) CHARSET utf8mb4",
+              *(f"INSERT INTO top{n} VALUES ({', '.join((*values, '1'))})" for values in (one, other)),
+              *(f"INSERT INTO mid{n} VALUES ({', '.join(values)})" for values in (one + other, other + one)),
+              *(f"INSERT INTO low{n} VALUES ({', '.join(values)})" for values in (("1",) + one + one, ("2",) + other + none, ("3",) + none + one)))
+        changes += [f"UPDATE mid{n} SET {given(up, one)} WHERE id0 = {one[0]}", f"DELETE FROM mid{n} WHERE id0 = {other[0]}",
+                    f"UPDATE low{n} SET {given(root, other)} WHERE n = 2"]
+        for name, above in ((f"top{n}", None), (f"mid{n}", f"top{n}"), (f"low{n}", f"mid{n}")):
+            join = {"name": name} | ({"parent": above, "parent_column": list(up)} if above else {})
             definitions["tables"] += w.definitions({"table": name, "index": f"f{n}", "settings": dict(settings), "join": join}
-                                                   | ({"root_column": root} if root else {}))["tables"]
+                                                   | ({"root_column": root} if name == f"low{n}" else {}))["tables"]
     daemon = w.follow(definitions)
     w.equal(daemon)
-    for n, (one, other) in enumerate(KEYS.values()):
-        w.sql(f"UPDATE mid{n} SET up = {one} WHERE id = {one}", f"DELETE FROM mid{n} WHERE id = {other}",
-              f"UPDATE low{n} SET root = {other} WHERE n = 2")
+    w.sql(*changes)
     w.equal(daemon)
 
 

@@ -5,6 +5,7 @@
 #include "src/store.h"
 #include "sync/model/definition_export.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void a_secret_is_in_no_export(void **state)
@@ -193,6 +194,40 @@ static struct definitions *stored_and_loaded(const struct definitions *d)
     return loaded;
 }
 
+/* As it was before it could be a list, also where it is stored. */
+static void one_root_column_is_written_as_a_text_and_several_as_a_list(void **state)
+{
+    static const char above[] =
+        "topics: [{name: t, address: a}]\ndatabases: [{name: d, topic: t}]\ntables:\n"
+        "  - {table: d.a, index: x, join: {name: a}}\n"
+        "  - {table: d.b, index: x, join: {name: b, parent: d.a, parent_column: %s}}\n"
+        "  - {table: d.c, index: x, root_column: %s, join: {name: c, parent: d.b, "
+        "parent_column: p}}\n";
+    static const char *const cases[][4] = {
+        {"p", "r", "\"root_column\":\"r\"", "root_column: r,"},
+        {"[p]", "[r]", "\"root_column\":\"r\"", "root_column: r,"},
+        {"[p, q]", "[r, s]", "\"root_column\":[\"r\",\"s\"]", "root_column: [r, s]\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[600];
+        struct buf json = {0}, yaml = {0};
+        struct definitions *d, *loaded;
+
+        snprintf(text, sizeof(text), above, cases[i][0], cases[i][1]);
+        d = apply_fine(NULL, text);
+        loaded = stored_and_loaded(d);
+        table_append_json(definitions_table(loaded, STR("d.c")), &json);
+        definitions_append_yaml(loaded, &yaml);
+        if (strstr(json.ptr, cases[i][2]) == NULL || strstr(yaml.ptr, cases[i][3]) == NULL)
+            fail_msg("%s: %s\n%s", cases[i][1], json.ptr, yaml.ptr);
+        definitions_unref(d);
+        definitions_unref(loaded);
+        buf_free(&json);
+        buf_free(&yaml);
+    }
+}
+
 static void applying_an_export_changes_nothing_and_exports_the_same(void **state)
 {
     (void)state;
@@ -226,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DEFINITION_TEST(a_secret_is_in_no_export),
+        DEFINITION_TEST(one_root_column_is_written_as_a_text_and_several_as_a_list),
         DEFINITION_TEST(applying_an_export_changes_nothing_and_exports_the_same),
     };
     return cmocka_run_group_tests_name("definition_export", tests, NULL, NULL);

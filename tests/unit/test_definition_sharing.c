@@ -58,6 +58,40 @@ static void a_table_below_the_second_level_needs_the_column_of_its_root(void **s
         NULL, TWO "}\n  - {table: shop.c, index: x, root_column: r, " CHILD("c", "b") "}"));
 }
 
+static void
+what_holds_the_key_of_one_root_is_as_many_columns_in_each_of_its_tables(void **state)
+{
+    (void)state;
+#define PAIR                                                                                 \
+    HEAD "  - {table: shop.a, index: x, " JOIN(                                              \
+        "a") "}\n"                                                                           \
+             "  - {table: shop.b, index: x, join: {name: b, parent: shop.a, parent_column: " \
+             "[p, q]}}\n"
+    assert_refused(
+        PAIR "  - {table: shop.c, index: x, root_column: r, " CHILD("c", "b") "}", 6, 44,
+        "has 1 column, and `parent_column` of `shop.b`, which holds the same key, 2");
+    assert_refused(PAIR
+                   "  - {table: shop.c, index: x, root_column: [r, s, t], " CHILD("c", "b") "}",
+                   6, 45, "has 3 columns");
+    assert_refused(
+        PAIR "  - {table: shop.c, index: x, root_column: [r, s], " CHILD(
+            "c", "b") "}\n"
+                      "  - {table: shop.d, index: x, root_column: r, " CHILD("d", "c") "}",
+        7, 44, "`parent_column` of `shop.b`");
+    assert_refused(
+        TWO "}\n  - {table: shop.c, index: x, root_column: [r, s], " CHILD("c", "b") "}", 6, 45,
+        "has 2 columns, and `parent_column` of `shop.b`, which holds the same key, 1");
+    assert_refused(TWO ", root_column: [r, s]}", 5, 96, "below the second level");
+    assert_refused(HEAD "  - {table: shop.a, root_column: [r, s]}", 4, 35, "of a `join`");
+    assert_refused(PAIR "  - {table: shop.c, index: x, root_column: [], " CHILD("c", "b") "}",
+                   6, 72, "needs `root_column`");
+    definitions_unref(apply_fine(
+        NULL, PAIR "  - {table: shop.c, index: x, root_column: [r, s], " CHILD(
+                  "c", "b") "}\n"
+                            "  - {table: shop.d, index: x, root_column: [s, r], " CHILD(
+                                "d", "c") "}"));
+}
+
 static void parents_in_a_circle_are_refused(void **state)
 {
     (void)state;
@@ -160,6 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DEFINITION_TEST(what_does_not_fit_together_in_one_index_is_refused_at_its_place),
         DEFINITION_TEST(a_table_below_the_second_level_needs_the_column_of_its_root),
+        DEFINITION_TEST(
+            what_holds_the_key_of_one_root_is_as_many_columns_in_each_of_its_tables),
         DEFINITION_TEST(parents_in_a_circle_are_refused),
         DEFINITION_TEST(members_come_behind_their_parents_and_the_root_leads),
         DEFINITION_TEST(a_pattern_that_cannot_name_tables_is_refused_at_its_place),

@@ -116,6 +116,10 @@ void print_loaded(const struct loaded *l)
 
     buf_append(&line, STR("{\"_id\":"));
     buf_append_json(&line, l->id);
+    if (l->routing.len > 0) {
+        buf_append(&line, STR(",\"_routing\":"));
+        buf_append_json(&line, l->routing);
+    }
     if (l->err != NULL) {
         buf_append(&line, STR(",\"_error\":"));
         buf_append_json(&line, str_from(l->err->msg));

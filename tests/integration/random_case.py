@@ -227,8 +227,8 @@ class Case:
                 yield table, table.insert()
 
 
-def write(folder, seed):
-    """The files of a golden case; the definition is JSON, which is YAML as well."""
+def write(folder, seed, family):
+    """The files of a golden case; the definition is JSON, which is YAML as well.  family: makes tables of a join, for some."""
     databases = ['golden_random', 'golden_random_b']
     case = Case(seed, databases)
     definition = {
@@ -237,6 +237,8 @@ def write(folder, seed):
         'databases': [{'name': database, 'topic': 't'} for database in databases],
         'tables': case.definitions(len(case.tables)),
     }
+    if case.rng.random() < 0.4:
+        definition['tables'] += [table | {'index': 'family'} for table in family(case)]
     session = "SET NAMES utf8mb4;\nSET sql_mode = '', time_zone = '+00:00';\n"
     create = [f'CREATE DATABASE {name} CHARACTER SET utf8mb4' for name in databases]
     os.makedirs(folder, exist_ok=True)

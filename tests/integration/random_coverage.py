@@ -42,6 +42,7 @@ WHOLE = ("filter", "soft delete", "soft delete by NULL", "composite key", "a key
          "over two databases", "over two servers", "to the other server", "to the other server and back",
          "through a link on the other server", "a document of the second server",
          "join", "a join of two children", "grandchildren", "great-grandchildren", "a composite parent_column",
+         "a composite root_column", "a root_column that holds a part of the parent's key, too",
          "a join with relations", "a join with a filter or soft delete", "a join's relation to the other server",
          "a name for the join field", "several shards", "a pattern", "a pattern over two databases", "source_field",
          "a table that joins a pattern later", "two clients at once", "a moved middle", "a moved row of three levels")
@@ -123,6 +124,10 @@ class Look:
         self.note("great-grandchildren", above.get(above.get(parent)))
         self.note("a join of two children", parent and list(above.values()).count(parent) > 1)
         self.note("a composite parent_column", len(definition["join"].get("parent_column", [])) > 1)
+        root = definition.get("root_column", [])
+        self.note("a composite root_column", isinstance(root, list) and len(root) > 1)
+        self.note("a root_column that holds a part of the parent's key, too",
+                  isinstance(root, list) and set(root) & set(definition["join"].get("parent_column", [])))
         self.note("a join with relations", definition["relations"])
         self.note("a join with a filter or soft delete", {"filter", "soft_delete"} & set(definition))
         self.note("a join's relation to the other server", any(

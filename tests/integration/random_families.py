@@ -10,8 +10,8 @@ from random_case import PLACES
 class Member:
     """A table of a join: what it is a child of, and which columns hold the keys of its parent and of its root."""
 
-    def __init__(self, table, parent=None, parent_columns=(), root_column=None):
-        self.table, self.parent, self.parent_columns, self.root_column = table, parent, list(parent_columns), root_column
+    def __init__(self, table, parent=None, parent_columns=(), root_columns=()):
+        self.table, self.parent, self.parent_columns, self.root_columns = table, parent, list(parent_columns), list(root_columns)
 
     @property
     def level(self):
@@ -28,16 +28,20 @@ def member_table(case, number, away):
 
 
 def child(case, number, parent):
-    """Below the second level the root's key is in a column of its own, so it is one column there."""
+    """Below the second level the root's key is in columns of its own; of a part of it, as a tenant is, all keys may be made."""
     mark = f"m{number}_"
     table, rng = member_table(case, number, parent.table.server != ""), case.rng
     key, root = parent.table.key, parent.root.table.key
     names = [(f"{mark}up{i}", kind) for i, (_, kind) in enumerate(key)]
-    top = [(f"{mark}top", root[0][1])] if parent.level > 0 else []
-    rest = names + top + table.columns[len(table.key):]
+    top = [(f"{mark}top{i}", kind) for i, (_, kind) in enumerate(root)] if parent.level > 0 else []
+    shown = table.columns[len(table.key):]
+    if len(root) > 1 and names[0][1] == root[0][1] and rng.random() < 0.7:
+        top[:1] = names[:1] if top else []
+        table.key = names[:1] + table.key
+    rest = [column for column in names + [c for c in top if c not in names] if column not in table.key] + shown
     rng.shuffle(rest)
     table.columns = table.key + rest
-    return Member(table, parent, [n for n, _ in names], top[0][0] if top else None)
+    return Member(table, parent, [n for n, _ in names], [n for n, _ in top])
 
 
 def join(case):
@@ -45,10 +49,10 @@ def join(case):
     rng = case.rng
     root = member_table(case, 0, case.abroad and rng.random() < 0.4)
     members, wanted = [Member(root)], rng.choice([2, 3, 3, 4])
-    if wanted > 2:
-        root.key = root.key[:1]
+    if rng.random() < 0.4:
+        root.key = root.columns[:2]
     for number in range(1, wanted):
-        parents = [m for m in members if m.level < 3 and (m.level == 0 or len(root.key) == 1)]
+        parents = [m for m in members if m.level < 3]
         members.append(child(case, number, parents[-1] if rng.random() < 0.7 else rng.choice(parents)))
     case.tables += [m.table for m in members]
     names = {m: rng.choice(["", "", "a:b%"]) + m.table.short for m in members}
@@ -58,8 +62,8 @@ def join(case):
         definition["join"] = {"name": names[member]}
         if member.parent:
             definition["join"] |= {"parent": member.parent.table.name, "parent_column": member.parent_columns}
-        if member.root_column:
-            definition["root_column"] = member.root_column
+        if member.root_columns:
+            definition["root_column"] = member.root_columns[0] if len(member.root_columns) == 1 else member.root_columns
         found.append(definition)
     if rng.random() < 0.3:
         for definition in found:

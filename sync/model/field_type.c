@@ -218,11 +218,17 @@ const char *field_default_type(const struct column *c, const struct engine *e)
     return "keyword";
 }
 
+/* A column of any geometry may well hold points alone. */
+static bool may_be_point(const struct column *c)
+{
+    return c->type == COLUMN_GEOMETRY && str_equal_any_case(c->type_text, STR("geometry"));
+}
+
 bool field_type_fits(const struct column *c, const char *type)
 {
     const struct type_row *row = find_row(str_from(type));
 
-    return row != NULL && (row->takes & class_of(c->type)) != 0;
+    return row != NULL && (row->takes & (class_of(c->type) | (may_be_point(c) ? IS_POINT : 0u))) != 0;
 }
 
 /* ---- the mapping of a field ---- */

@@ -155,8 +155,10 @@ static void a_definition_adds_to_the_field(void **state)
     const struct column_definition flat = {.type = STR("flattened")};
     const struct column_definition number = {.type = STR("scaled_float")};
     const struct column_definition word = {.type = STR("keyword")};
+    const struct column_definition point = {.type = STR("geo_point")};
 
     (void)state;
+    assert_mapping("geometry", &point, &opensearch, "{\"type\":\"geo_point\"}");
     assert_mapping(
         "varchar(50)", &text, &opensearch,
         "{\"type\":\"text\",\"analyzer\":\"ik_max_word\",\"search_analyzer\":\"ik_smart\","
@@ -195,6 +197,8 @@ static void what_does_not_go_together_is_refused(void **state)
     assert_refused("int", &(struct column_definition){.type = STR("txet")},
                    "did you mean `text`");
     assert_refused("int", &(struct column_definition){.type = STR("geo_point")}, "cannot take");
+    assert_refused("polygon", &(struct column_definition){.type = STR("geo_point")},
+                   "cannot take");
     assert_refused("double", &(struct column_definition){.type = STR("boolean")},
                    "cannot take");
     assert_refused("polygon", &(struct column_definition){.type = STR("keyword")},

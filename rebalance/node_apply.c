@@ -148,6 +148,57 @@ static struct mysql_conn *check_server(const struct server_access *server,
     return conn;
 }
 
+static bool is_hidden_alike(const struct cascade_note *a, const struct cascade_note *b)
+{
+    return str_equal(a->table, b->table) && a->on_update == b->on_update && b->column.len > 0;
+}
+
+/* All notes of one table that one fix is for: the first, and the n that come behind it. */
+static void warn_of_hidden(const struct cascade_note *first, size_t n, struct place place,
+                           struct problems *problems)
+{
+    struct buf columns = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (is_hidden_alike(first, &first[i]))
+            buf_printf(&columns, "%s`%" STR_FMT "` of %" STR_FMT " (%" STR_FMT ")",
+                       columns.len > 0 ? ", " : "", STR_ARG(first[i].column),
+                       STR_ARG(first[i].child), STR_ARG(first[i].key));
+    problems_add(problems, SEVERITY_WARNING, place,
+                 "when the key of a row is %s, foreign keys change other rows of these documents "
+                 "by themselves, which the server does not log; the documents cannot be found by "
+                 "%" STR_FMT,
+                 first->on_update ? "updated" : "deleted or updated",
+                 STR_ARG(buf_str(&columns)));
+    problems_fix(problems,
+                 "%sname such a column in `columns`, with a type that finds whole values (a "
+                 "number or keyword)",
+                 first->on_update ? "nothing, where such keys never change; else " : "");
+    buf_free(&columns);
+}
+
+static void warn_of_note(const struct cascade_note *n, struct place place,
+                         struct problems *problems)
+{
+    if (n->partly)
+        problems_add(problems, SEVERITY_WARNING, place,
+                     "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT
+                     " by itself, which the server does not log: %" STR_FMT,
+                     STR_ARG(n->key), STR_ARG(n->child), STR_ARG(n->why));
+    else
+        problems_add(problems, SEVERITY_WARNING, place, "the server does not log it: %" STR_FMT,
+                     STR_ARG(n->why));
+    problems_fix(problems, "%" STR_FMT, STR_ARG(n->fix));
+}
+
+static bool is_said(const struct cascade_note *notes, size_t i)
+{
+    for (size_t j = 0; j < i && notes[i].column.len > 0; j++)
+        if (is_hidden_alike(&notes[i], &notes[j]))
+            return true;
+    return false;
+}
+
 /* Tables whose documents go stale by what foreign keys change. */
 static void warn_of_cascades(struct coordinator *co, const struct definitions *d,
                              const struct definition_diff *diff,
@@ -170,13 +221,13 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
     for (size_t i = 0; i < n; i++) {
         const struct table_definition *t = definitions_table(d, notes[i].table);
 
-        if (notes[i].why.len == 0 || !touches(diff, "table", notes[i].table))
+        if (notes[i].why.len == 0 || !touches(diff, "table", notes[i].table) ||
+            is_said(notes, i))
             continue;
-        problems_add(problems, SEVERITY_WARNING, t->place,
-                     "the foreign key `%" STR_FMT "` changes rows of %" STR_FMT
-                     " by itself, which the server does not log: %" STR_FMT,
-                     STR_ARG(notes[i].key), STR_ARG(notes[i].child), STR_ARG(notes[i].why));
-        problems_fix(problems, "%" STR_FMT, STR_ARG(notes[i].fix));
+        if (notes[i].column.len > 0)
+            warn_of_hidden(&notes[i], n - i, t->place, problems);
+        else
+            warn_of_note(&notes[i], t->place, problems);
     }
     arena_free(a);
 }

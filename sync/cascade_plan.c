@@ -176,7 +176,8 @@ static void add_own_keys(struct compiler *co, struct cascade_table *child)
                                           .deletes = deletes,
                                           .columns = k->columns,
                                           .parent_columns = k->parent_columns,
-                                          .n_columns = k->n_columns});
+                                          .n_columns = k->n_columns,
+                                          .last = k});
             child->goes = child->goes || deletes;
         }
     }
@@ -269,12 +270,26 @@ static struct cascade_step *step_for(struct compiler *co, struct cascade_effect 
     return &f->steps[f->n_steps++];
 }
 
+/* Documents change at that place with the key's children. */
+static bool shows(const struct compiler *co, const struct cascade_key *k,
+                  const struct cascade_place *at)
+{
+    bool reads = k->deletes;
+
+    for (size_t i = 0; !reads && i < k->last->n_columns; i++)
+        reads = plan_reads(co->plans[at->target], at->place, k->last->columns[i]);
+    return reads;
+}
+
 static void add_steps(struct compiler *co, struct cascade_effect *f)
 {
     for (size_t k = 0; k < f->n_keys; k++) {
         const struct cascade_table *child = f->keys[k].child;
 
         for (size_t i = 0; i < child->n_places; i++) {
+            if (!shows(co, &f->keys[k], &child->places[i]))
+                continue;
+
             struct cascade_step *s = step_for(co, f, child->places[i].target);
 
             s->looks = grow(co->arena, s->looks, s->n_looks, sizeof(*s->looks));
@@ -324,7 +339,8 @@ static void add_blind_below(struct compiler *co, struct cascade_effect *f,
         return;
     child->visit = co->visit;
     for (size_t i = 0; i < child->n_places; i++)
-        add_hidden(co, f, child->places[i].target, e, x);
+        if (shows(co, x, &child->places[i]))
+            add_hidden(co, f, child->places[i].target, e, x);
     for (size_t k = 0; k < next->n_keys; k++)
         add_blind_below(co, f, e, &next->keys[k]);
 }

@@ -11,6 +11,8 @@
  * find too much, which does no harm.  Else the level between must itself be an index, which
  * shows the keys of its rows; where none is, the documents below are blind.
  *
+ * Where a key changes only columns that no document reads at a place, nothing is looked for.
+ *
  * Pure; immutable.  @thread any
  */
 #ifndef SYNC_CASCADE_PLAN_H
@@ -37,6 +39,7 @@ struct cascade_key {
     bool deletes;       /* the children go; else columns of them change */
     struct str *columns, *parent_columns; /* in pairs: the child's, the changed table's */
     size_t n_columns;
+    const struct foreign_key *last; /* whose action it is: all its columns may change */
 };
 
 /* Where children of a key are looked for: a place of the target's plan. */

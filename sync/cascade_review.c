@@ -87,15 +87,24 @@ static void split(struct reviewer *v, const char *reason, struct cascade_note *n
         note->fix = arena_copy(v->arena, str_from(fix + sizeof(mark) - 1));
 }
 
-/* One for each table and key; that something is not followed counts most. */
-static void add_note(struct reviewer *v, size_t target, const struct cascade_key *key,
-                     const char *reason, bool partly)
+/* Of one table and key: that something is not followed counts most. */
+static void merge(struct cascade_note *old, const struct cascade_note *note)
 {
-    struct cascade_note note = {.table = v->tables[target].table->table,
-                                .key = key->name,
-                                .partly = partly};
+    const bool on_update = old->on_update && note->on_update;
+
+    if (old->why.len == 0 || (old->partly && !note->partly && note->why.len > 0))
+        *old = *note;
+    else if (note->why.len > 0 && note->partly == old->partly)
+        old->on_update = on_update;
+}
+
+static void add_note(struct reviewer *v, size_t target, const struct cascade_key *key,
+                     const char *reason, struct cascade_note note)
+{
     struct buf child = {0};
 
+    note.table = v->tables[target].table->table;
+    note.key = arena_copy(v->arena, key->name);
     buf_printf(&child, "%" STR_FMT ".%" STR_FMT, STR_ARG(key->child->schema),
                STR_ARG(key->child->table));
     note.child = arena_copy(v->arena, buf_str(&child));
@@ -106,8 +115,7 @@ static void add_note(struct reviewer *v, size_t target, const struct cascade_key
 
         if (str_equal(old->table, note.table) && str_equal(old->key, note.key) &&
             str_equal(old->child, note.child)) {
-            if (old->why.len == 0 || (old->partly && !partly && note.why.len > 0))
-                *old = note;
+            merge(old, &note);
             return;
         }
     }
@@ -123,31 +131,38 @@ static void add_note(struct reviewer *v, size_t target, const struct cascade_key
 }
 
 static void review_look(struct reviewer *v, size_t target, const struct cascade_key *key,
-                        size_t place)
+                        size_t place, bool on_update)
 {
+    struct cascade_note note = {.on_update = on_update};
     struct err why = {0};
     struct lookup_term term;
     bool loose = false;
 
     for (size_t i = 0; i < key->n_columns && why.kind == ERR_NONE; i++) {
+        note.column = key->columns[i];
         (void)!lookup_find(v->tables[target].plan, place, key->columns[i],
                            v->tables[target].mapping, v->arena, &term, &why);
         loose = loose || (why.kind == ERR_NONE && term.fold_case);
     }
-    if (why.kind != ERR_NONE)
-        add_note(v, target, key, why.msg, false);
-    else
-        add_note(v, target, key, loose ? loose_texts : "", loose);
+    if (why.kind != ERR_NONE) {
+        note.column = arena_copy(v->arena, note.column);
+        add_note(v, target, key, why.msg, note);
+        return;
+    }
+    note.column.len = 0;
+    note.partly = loose;
+    add_note(v, target, key, loose ? loose_texts : "", note);
 }
 
-static void review_effect(struct reviewer *v, const struct cascade_effect *f)
+static void review_effect(struct reviewer *v, const struct cascade_effect *f, bool on_update)
 {
     for (size_t s = 0; s < f->n_steps; s++)
         for (size_t l = 0; l < f->steps[s].n_looks; l++)
             review_look(v, f->steps[s].target, &f->keys[f->steps[s].looks[l].key],
-                        f->steps[s].looks[l].place);
+                        f->steps[s].looks[l].place, on_update);
     for (size_t i = 0; i < f->n_blind; i++)
-        add_note(v, f->blind[i].target, f->blind[i].key, f->blind[i].reason.ptr, false);
+        add_note(v, f->blind[i].target, f->blind[i].key, f->blind[i].reason.ptr,
+                 (struct cascade_note){.on_update = on_update});
 }
 
 static bool review(struct reviewer *v, struct err *err)
@@ -162,7 +177,7 @@ static bool review(struct reviewer *v, struct err *err)
 
     for (size_t i = 0; p != NULL && i < p->n_tables; i++)
         for (int cause = 0; cause < N_CASCADE_CAUSES; cause++)
-            review_effect(v, &p->tables[i]->on[cause]);
+            review_effect(v, &p->tables[i]->on[cause], cause == CASCADE_UPDATE);
     for (size_t i = 0; i < v->n_tables; i++)
         plan_unref(plans[i]);
     free(plans);

@@ -28,6 +28,8 @@ struct cascade_note {
     struct str why;   /* they are not followed, and what to do; empty: they are */
     struct str fix;
     bool partly; /* some are not */
+    bool on_update;    /* when a key that they refer to is updated; no delete does that */
+    struct str column; /* the child's that no field shows; empty: it is not for that */
 };
 
 struct cascade_review {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 struct finder {
+    const struct plan *plan;
     struct str mapping;
     struct arena *arena;
     struct lookup_term *out;
@@ -181,6 +182,20 @@ static bool try_children(const struct finder *f, const struct branch *b, const s
     return false;
 }
 
+/* What a link table leads to shows what that is joined by; without it the link shows nothing. */
+static bool try_linked(const struct finder *f, const struct branch *link, const struct column *c)
+{
+    for (size_t i = 0; i < f->plan->n_branches; i++) {
+        const struct branch *b = f->plan->branches[i];
+
+        for (size_t j = 0; b->link == link && j < b->n_joins; j++)
+            if (b->joins[j].outer == c && b->where.len == 0 &&
+                try_own_fields(f, b, b->joins[j].inner))
+                return true;
+    }
+    return false;
+}
+
 static struct str own_prefix(const struct branch *root)
 {
     return root->membership == NULL ? STR("") : root->membership->prefix;
@@ -212,13 +227,13 @@ static bool try_column(const struct finder *f, const struct branch *b, const str
     for (size_t i = 0; b->parent != NULL && i < b->n_joins; i++)
         if (b->joins[i].inner == c && try_column(f, b->parent, b->joins[i].outer))
             return true;
-    return try_children(f, b, c);
+    return try_children(f, b, c) || try_linked(f, b, c);
 }
 
 bool lookup_find(const struct plan *p, size_t place, struct str column, struct str mapping,
                  struct arena *a, struct lookup_term *out, struct err *err)
 {
-    const struct finder f = {mapping, a, out};
+    const struct finder f = {p, mapping, a, out};
     const struct branch *b = p->branches[place];
     const size_t i = schema_find(b->schema, column);
 

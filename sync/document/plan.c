@@ -366,3 +366,46 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
     }
     return row_key_changes(b, old_row, new_row);
 }
+
+static bool is_among(const struct column *const *columns, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (columns[i]->generated || str_equal_any_case(columns[i]->name, name))
+            return true;
+    return false;
+}
+
+/* Whether the name may stand in that SQL; of one that can be written in several ways it may. */
+static bool may_name(struct str sql, struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == '`' || (unsigned char)name.ptr[i] >= 0x80)
+            return sql.len > 0;
+    for (size_t i = 0; i + name.len <= sql.len; i++)
+        if (str_equal_any_case((struct str){sql.ptr + i, name.len}, name))
+            return true;
+    return false;
+}
+
+static bool computes(const struct schema *s)
+{
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (s->columns[i].generated)
+            return true;
+    return false;
+}
+
+static bool sql_may_name(const struct branch *b, struct str sql, struct str column)
+{
+    return sql.len > 0 && (computes(b->schema) || may_name(sql, column));
+}
+
+bool plan_reads(const struct plan *p, size_t place, struct str column)
+{
+    const struct branch *b = branch_at(p, place);
+
+    return sql_may_name(b, b->where, column) || sql_may_name(b, b->order_by, column) ||
+           schema_keeps_history(b->schema) ||
+           is_among((const struct column *const *)b->read, b->n_read, column) ||
+           is_among((const struct column *const *)b->order, b->n_order, column);
+}

@@ -128,6 +128,10 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row);
 
+/* Whether another value of that column of this place's rows may change documents: it is read, or
+ * something that is may be computed of it, or its condition or order names it. */
+bool plan_reads(const struct plan *p, size_t place, struct str column);
+
 /* Whether the update of a root row may give it another parent, or other columns that say its root
  * (join). */
 bool plan_update_moves(const struct plan *p, const struct binding *b,

@@ -185,6 +185,25 @@ def test_rows_inside_other_documents_are_followed(w):
         w.engine.ask("DELETE", f"/{w.schema}-*", ok=(200, 404))
 
 
+def test_rows_of_link_tables_are_followed_on_both_sides(w):
+    w.sql("CREATE TABLE post (id INT PRIMARY KEY, title VARCHAR(20))", "CREATE TABLE tag (id INT PRIMARY KEY, name VARCHAR(20))",
+          "CREATE TABLE post_tag (post_id INT, tag_id INT, PRIMARY KEY (post_id, tag_id), KEY (tag_id),"
+          " FOREIGN KEY (post_id) REFERENCES post (id) ON DELETE CASCADE ON UPDATE CASCADE,"
+          " FOREIGN KEY (tag_id) REFERENCES tag (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+          *(f"INSERT INTO {table} VALUES ({i}, 'x{i}')" for i in range(1, 9) for table in ("post", "tag")),
+          *(f"INSERT INTO post_tag VALUES ({i}, {(i + k) % 8 + 1})" for i in range(1, 9) for k in range(3)))
+    daemon = w.follow(w.definitions(
+        {"table": "post", "relations": [{"from": "id", "through": {"table": "post_tag", "from": "post_id", "to": "tag_id"}, "table": "tag",
+                                         "to": "id", "as": "tags", "many": True, "nested": True}]},
+        {"table": "tag", "relations": [{"from": "id", "through": {"table": "post_tag", "from": "tag_id", "to": "post_id"}, "table": "post",
+                                        "to": "id", "as": "posts", "many": True, "columns": ["id"]}]}))
+    for change in ("DELETE FROM tag WHERE id = 1", "UPDATE tag SET id = 20 WHERE id = 2", "DELETE FROM post WHERE id IN (3, 4)",
+                   "UPDATE post SET id = 50 WHERE id = 5", "DELETE FROM tag WHERE id IN (20, 6)", "DELETE FROM post"):
+        w.sql(change)
+        right(w, daemon)
+    not_marked(w, daemon)
+
+
 def test_thousands_of_children_of_one_parent_are_followed(w):
     w.sql("CREATE TABLE parent (id INT PRIMARY KEY)",
           "CREATE TABLE child (id INT PRIMARY KEY, parent_id INT, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE)",
@@ -256,7 +275,7 @@ def test_a_key_that_changes_the_keys_of_documents_makes_the_table_one_to_verify(
 def test_what_cannot_be_followed_is_named_before_it_happens(w):
     make_family(w)
     make_levels(w)
-    definitions = w.definitions({"table": "gone"}, {"table": "nulled", "columns": ["id"]}, {"table": "house"})
+    definitions = w.definitions({"table": "gone"}, {"table": "nulled", "columns": ["id", {"name": "parent_code", "type": "text"}]}, {"table": "house"})
     daemon = w.millrace()
     done = daemon.apply(definitions)
     said = done.stdout + done.stderr
@@ -272,6 +291,31 @@ def test_what_cannot_be_followed_is_named_before_it_happens(w):
             raise Failed(f"doctor does not name {table}: {found}")
     if any("warning" in line and ".gone" in line for line in said.splitlines()) or not any(i["status"] == "ok" and ".gone" in m for m, i in found.items()):
         raise Failed(f"apply says {said}, doctor {found}")
+
+
+def test_foreign_keys_that_no_document_can_tell_are_one_warning_and_those_that_change_none_are_none(w):
+    w.sql("CREATE TABLE country (id INT PRIMARY KEY, name VARCHAR(20))",
+          "CREATE TABLE city (id INT PRIMARY KEY, country_id INT, name VARCHAR(20), FOREIGN KEY (country_id) REFERENCES country (id) ON UPDATE CASCADE)",
+          "CREATE TABLE customer (id INT PRIMARY KEY, city_id INT, friend INT, name VARCHAR(20),"
+          " CONSTRAINT lives FOREIGN KEY (city_id) REFERENCES city (id) ON UPDATE CASCADE,"
+          " CONSTRAINT likes FOREIGN KEY (friend) REFERENCES customer (id) ON DELETE SET NULL)",
+          "INSERT INTO country VALUES (1, 'a')", "INSERT INTO city VALUES (1, 1, 'b')", "INSERT INTO customer VALUES (1, 1, NULL, 'c'), (2, 1, 1, 'd')")
+    daemon = w.millrace()
+    done = daemon.apply(w.definitions({"table": "customer", "columns": ["id", "name"], "relations": [
+        {"from": "city_id", "table": "city", "to": "id", "columns": ["name"], "relations": [
+            {"from": "country_id", "table": "country", "to": "id", "columns": ["name"]}]}]}))
+    warnings = [line for line in (done.stdout + done.stderr).splitlines() if "warning: " in line and "foreign key" in line]
+    if logs_cascades(w):
+        if warnings:
+            raise Failed(f"apply says {warnings}")
+        return
+    if len(warnings) != 1 or not all(words in warnings[0] for words in (
+            "is updated", f"`city_id` of {w.schema}.customer (lives)", f"`country_id` of {w.schema}.city (city_ibfk_1)")):
+        raise Failed(f"apply says {warnings}")
+    daemon.build(f"{w.schema}.customer")
+    w.sql("DELETE FROM customer WHERE id = 1")
+    w.equal(daemon)
+    not_marked(w, daemon)
 
 
 def test_texts_that_are_equal_in_more_ways_than_case_are_named_before_it_happens(w):

@@ -235,6 +235,52 @@ static void an_update_that_fills_part_of_a_longer_key_finds_by_that_part(void **
     assert_string_equal(k->parent_columns[0].ptr, "id");
 }
 
+static void a_key_that_changes_what_no_document_reads_leads_nowhere(void **state)
+{
+    struct family *f = *state;
+    struct column_definition id = {.name = STR("id")};
+
+    f->tables[0].all_columns = false;
+    f->tables[0].columns = &id;
+    f->tables[0].n_columns = 1;
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "CASCADE");
+    add_key(f, "c", "g", col_c, col_id, 1, "SET NULL", "CASCADE");
+
+    const struct cascade_table *p = compile(f, 0, "p");
+
+    assert_int_equal(p->on[CASCADE_DELETE].n_steps, 1);
+    assert_int_equal(p->on[CASCADE_UPDATE].n_steps, 0);
+    assert_null(cascade_plan_find(f->cascades, STR("db"), STR("g")));
+}
+
+static void a_condition_or_an_order_reads_the_columns_that_it_names(void **state)
+{
+    struct family *f = *state;
+    struct column_definition id = {.name = STR("id")};
+
+    f->tables[0].all_columns = false;
+    f->tables[0].columns = &id;
+    f->tables[0].n_columns = 1;
+    f->tables[0].filter = STR("`P` > 1");
+    add_key(f, "c", "p", col_p, col_id, 1, "RESTRICT", "CASCADE");
+    add_key(f, "c", "g", col_c, col_id, 1, "RESTRICT", "CASCADE");
+    assert_int_equal(compile(f, 0, "p")->on[CASCADE_UPDATE].n_steps, 1);
+    assert_null(cascade_plan_find(f->cascades, STR("db"), STR("g")));
+}
+
+static void what_the_server_computes_may_be_computed_of_what_a_key_changes(void **state)
+{
+    struct family *f = *state;
+    struct column_definition shown[] = {{.name = STR("id")}, {.name = STR("sum")}};
+
+    add_column(f->schemas[1], "sum", COLUMN_INT)->generated = true;
+    f->tables[0].all_columns = false;
+    f->tables[0].columns = shown;
+    f->tables[0].n_columns = ARRAY_LEN(shown);
+    add_key(f, "c", "p", col_p, col_id, 1, "RESTRICT", "CASCADE");
+    assert_int_equal(compile(f, 0, "p")->on[CASCADE_UPDATE].n_steps, 1);
+}
+
 static void a_table_that_refers_to_itself_leads_to_itself(void **state)
 {
     struct family *f = *state;
@@ -328,6 +374,9 @@ int main(void)
         TEST(without_an_index_between_the_next_level_is_blind),
         TEST(an_index_between_that_leaves_rows_out_tells_nothing),
         TEST(values_that_go_through_need_no_index_between),
+        TEST(a_key_that_changes_what_no_document_reads_leads_nowhere),
+        TEST(a_condition_or_an_order_reads_the_columns_that_it_names),
+        TEST(what_the_server_computes_may_be_computed_of_what_a_key_changes),
         TEST(an_update_that_fills_part_of_a_longer_key_finds_by_that_part),
         TEST(a_table_that_refers_to_itself_leads_to_itself),
         TEST(rows_set_off_what_their_old_values_are_referred_to_by),

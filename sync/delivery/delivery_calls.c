@@ -182,18 +182,19 @@ void delivery_discard_dead(struct delivery *d, struct str index, struct str rout
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
                                         int64_t timeout_ms)
 {
-    enum drain_end end = DRAIN_IN_PROGRESS;
+    enum drain_end end;
 
     pthread_mutex_lock(&d->lock);
 
-    const bool may = d->order.state == ORDER_NONE;
+    /* The drain of whoever was let go by the stop may still be on in the thread. */
+    const bool stops = d->stopping, may = !stops && d->order.state == ORDER_NONE;
 
     if (may)
         d->order = (struct drain_order){
             .state = ORDER_ASKED, .partition = partition, .timeout_ms = timeout_ms};
     pthread_mutex_unlock(&d->lock);
     if (!may)
-        return end;
+        return stops ? DRAIN_STOPPED : DRAIN_IN_PROGRESS;
     wake(d);
     pthread_mutex_lock(&d->lock);
     while (d->order.state != ORDER_OVER && !d->stopping)

@@ -27,6 +27,8 @@ struct rig {
     pthread_t loader;
     struct queue *loads;
 
+    bool is_burying; /* atomic: dead letters come, or wait for lock, on delivery's thread */
+
     pthread_mutex_t lock;
 
     /* All guarded by lock; tests may look while nothing goes on. */
@@ -128,6 +130,7 @@ void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
 void rig_wait_done(struct rig *r); /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_requests(struct rig *r, uint64_t n);
+void rig_wait_burying(struct rig *r);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);

@@ -23,6 +23,7 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
     struct rig *r = ctx;
     bool ok = true;
 
+    __atomic_store_n(&r->is_burying, true, __ATOMIC_RELAXED);
     pthread_mutex_lock(&r->lock);
     if (r->dead_fails > 0) {
         r->dead_fails--;

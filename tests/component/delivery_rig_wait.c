@@ -76,6 +76,11 @@ void rig_wait_requests(struct rig *r, uint64_t n)
     WAIT_UNTIL(fake_search_requests(r->fake) >= n);
 }
 
+void rig_wait_burying(struct rig *r)
+{
+    WAIT_UNTIL(__atomic_load_n(&r->is_burying, __ATOMIC_RELAXED));
+}
+
 static size_t cleared(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);

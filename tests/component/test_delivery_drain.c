@@ -259,6 +259,74 @@ static void stopping_ends_a_drain_and_abandons_what_waits_apart(void **state)
     assert_int_equal(join(&x), DRAIN_STOPPED);
 }
 
+/* Drains that are asked for one after the other until they have to end. */
+struct asker {
+    struct rig *rig;
+    pthread_t thread;
+    bool is_over;                  /* atomic */
+    unsigned n_asked, n_otherwise; /* atomic: all, and those that were not told of the stop */
+};
+
+static void *ask_on(void *arg)
+{
+    struct asker *a = arg;
+
+    while (!__atomic_load_n(&a->is_over, __ATOMIC_RELAXED)) {
+        if (delivery_drain_partition(a->rig->delivery, DRAIN_ALL, FOREVER) != DRAIN_STOPPED)
+            __atomic_add_fetch(&a->n_otherwise, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&a->n_asked, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void *stop_delivery(void *arg)
+{
+    delivery_stop(arg);
+    return NULL;
+}
+
+/* Its thread does not look up before many drains were asked for, and has one that goes. */
+static void stop_among_drains(struct rig *r)
+{
+    struct target *silent =
+        target_new(STR("well_v1"), STR("well_v1_write"), STR("shop.well"), STR("shop"));
+    struct asker asker = {.rig = r};
+    struct drainer x;
+    pthread_t stopper;
+
+    fake_search_create(r->fake, "well_v1", "well_v1_write");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.index = "well_v1", .act = FAKE_SILENT});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.status = 400, .type = "refused"});
+    rig_start(r, &reluctant);
+    rig_index_to(r, silent, 1, 100, "body");
+    rig_index(r, 1, 100, "body");
+    pthread_mutex_lock(&r->lock);
+    start(&x, r, FOREVER);
+    rig_wait_burying(r);
+    stopper = thread_start("stopper", stop_delivery, r->delivery);
+    assert_int_equal(join(&x), DRAIN_STOPPED);
+    asker.thread = thread_start("asker", ask_on, &asker);
+    while (__atomic_load_n(&asker.n_asked, __ATOMIC_RELAXED) < 10)
+        rig_sleep(1);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(stopper, NULL);
+    __atomic_store_n(&asker.is_over, true, __ATOMIC_RELAXED);
+    pthread_join(asker.thread, NULL);
+    assert_int_equal(asker.n_otherwise, 0);
+    target_unref(silent);
+}
+
+static void a_drain_that_is_asked_for_while_delivery_stops_is_told_so(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 20; i++) {
+        struct rig *r = rig_new();
+
+        stop_among_drains(r);
+        rig_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +341,7 @@ int main(void)
         RIG_TEST(a_drain_of_one_partition_minds_no_other),
         RIG_TEST(a_cancelled_drain_is_over_when_what_is_in_flight_is_answered),
         RIG_TEST(stopping_ends_a_drain_and_abandons_what_waits_apart),
+        cmocka_unit_test(a_drain_that_is_asked_for_while_delivery_stops_is_told_so),
     };
 
     log_set_level(LOG_ERROR + 1);

@@ -40,7 +40,8 @@ struct slice {
 /* An index that has purged changes.  Made by whoever stores some; the rest is the thread's. */
 struct purged_index {
     char *index, *topic;
-    uint64_t changes;    /* in the store; guarded by the node's lock */
+    uint64_t changes;    /* in the store; guarded by the node's lock, as puts is */
+    uint64_t puts;       /* how often some were added */
     struct slice *slice; /* on its way, or NULL */
     struct arena *arena; /* of rows */
     struct stored_purged *rows;
@@ -112,8 +113,12 @@ bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struc
 
     FAILPOINT(purge_stored);
     pthread_mutex_lock(&co->lock);
-    for (size_t i = 0; ok && i < n; i++)
-        find_or_add(co, rows[i].index, rows[i].topic)->changes++;
+    for (size_t i = 0; ok && i < n; i++) {
+        struct purged_index *p = find_or_add(co, rows[i].index, rows[i].topic);
+
+        p->changes++;
+        p->puts++;
+    }
     pthread_mutex_unlock(&co->lock);
     free(rows);
     return ok;
@@ -269,28 +274,51 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
 
 /* ---- an index ---- */
 
-static void count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
+/* What is left. */
+static uint64_t count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
 {
     pthread_mutex_lock(&co->lock);
     p->changes -= changes < p->changes ? changes : p->changes;
+
+    const uint64_t left = p->changes;
+
     pthread_mutex_unlock(&co->lock);
+    return left;
 }
 
-/* What the store says counts: where the answer to a commit was lost, ours is another. */
-static bool recount(struct coordinator *co, struct purged_index *p, struct err *err)
+static bool count_stored(struct coordinator *co, const struct purged_index *p, uint64_t *changes,
+                         struct err *err)
 {
     struct arena *a = arena_new();
     struct purged_count *counts;
-    uint64_t changes = 0;
     size_t n = 0;
     const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
 
+    *changes = 0;
     for (size_t i = 0; ok && i < n; i++)
         if (str_equal(counts[i].index, str_from(p->index)))
-            changes = counts[i].changes;
+            *changes = counts[i].changes;
     arena_free(a);
+    return ok;
+}
+
+/* What the store says counts: where the answer to a commit was lost, ours is another.  Unless
+ * more came meanwhile: these may be counted or not, and what is left is looked at again. */
+static bool recount(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    uint64_t changes;
+
     pthread_mutex_lock(&co->lock);
-    if (ok)
+
+    const uint64_t puts = p->puts;
+
+    pthread_mutex_unlock(&co->lock);
+
+    const bool ok = count_stored(co, p, &changes, err);
+
+    FAILPOINT(purged_counted);
+    pthread_mutex_lock(&co->lock);
+    if (ok && p->puts == puts)
         p->changes = changes;
     pthread_mutex_unlock(&co->lock);
     return ok;
@@ -305,8 +333,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
         return false;
     p->written += changes;
     delivery_repaired(co->delivery, changes);
-    count_down(co, p, changes);
-    return p->changes > 0 || recount(co, p, err);
+    return count_down(co, p, changes) > 0 || recount(co, p, err);
 }
 
 /* Its version is written to no more: whoever took its place has all its rows. */
@@ -330,11 +357,12 @@ static void drop_index(struct coordinator *co, struct purged_index *p)
 {
     struct err err = {0};
 
-    if (store_delete_purged_index(co->opt.store, str_from(p->index), &err))
-        count_down(co, p, UINT64_MAX);
-    else
-        log_failure(LOG_WARN, &err, "purged changes of an index that is gone were not dropped",
-                    KV("index", (const char *)p->index));
+    if (store_delete_purged_index(co->opt.store, str_from(p->index), &err) &&
+        recount(co, p, &err))
+        return;
+    log_failure(LOG_WARN, &err, "purged changes of an index that is gone were not dropped",
+                KV("index", (const char *)p->index));
+    p->again_ms = clock_mono_ms() + AGAIN_MS;
 }
 
 /* Nothing is left: from the first one again, or of what was counted there is no more. */

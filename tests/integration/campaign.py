@@ -175,7 +175,7 @@ POINTS = {
     "version_promoted": (build, 4, 1), "version_forgotten": (drop, 3, 1),
     "letters_due": (refuse, 3, 1), "letters_stored": (refuse, 3, 1), "letter_outlived": (refuse, 3, 2),
     "purge_due": (purge, 3, 2), "purge_stored": (purge, 3, 2), "repair_begun": (purge, 3, 1),
-    "repair_written": (purge, 3, 1), "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
+    "repair_written": (purge, 3, 1), "purged_counted": (purge, 3, 1), "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }

@@ -4,6 +4,11 @@
 
 #include "rebalance/node.h"
 
+#include "src/base/arena.h"
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/store_purged.h"
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +96,49 @@ static void who_met_what_could_not_be_stored_before_the_end_is_told(void **state
     assert_false(node_on_dead_row(f->co, &note));
 }
 
+static uint64_t n_purged(struct fixture *f)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    uint64_t changes = 0;
+    struct err err = {0};
+    size_t n;
+
+    assert_true(store_count_purged(f->opt.store, a, &counts, &n, &err));
+    for (size_t i = 0; i < n; i++)
+        changes += counts[i].changes;
+    arena_free(a);
+    return changes;
+}
+
+static void wait_purged(struct fixture *f, uint64_t n)
+{
+    const int64_t until_ms = clock_mono_ms() + 20000;
+
+    while (n_purged(f) != n) {
+        assert_true(clock_mono_ms() < until_ms);
+        usleep(1000);
+    }
+}
+
+/* Who repairs takes what is of an index that is gone out of the store, and counts what is left. */
+static void what_is_purged_while_the_rest_is_counted_is_not_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    const struct purged_note note = {.target = f->target, .id = STR("1"), .key = STR("1")};
+    struct err err = {0};
+
+    assert_true(failpoint_arm("purged_counted:1:wait=1000", &err));
+    node_start_repairs(f->co);
+    assert_true(node_put_purged(f->co, &note, 1, &err));
+    wait_purged(f, 0);
+    assert_true(node_put_purged(f->co, &note, 1, &err));
+    wait_purged(f, 0);
+    stop_set(&f->co->stop);
+    node_join_repairs(f->co);
+    failpoint_disarm();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +147,8 @@ int main(void)
             tear_down),
         cmocka_unit_test_setup_teardown(who_met_what_could_not_be_stored_before_the_end_is_told,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_is_purged_while_the_rest_is_counted_is_not_forgotten, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }

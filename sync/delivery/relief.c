@@ -61,7 +61,7 @@ static size_t high(const struct relief *r)
 
 static void purge(struct relief *r, struct document *doc)
 {
-    const size_t cost = doc->now->cost;
+    const size_t cost = write_held(doc->now);
 
     document_purge(doc);
     doc->queued_bytes = (uint32_t)(cost < UINT32_MAX ? cost : UINT32_MAX);

@@ -30,6 +30,20 @@ static size_t own_cost(const struct write *w)
     return sizeof(*w) + COST_OVERHEAD + w->id_len + w->routing_len + w->key_len + w->body_len;
 }
 
+size_t write_held(const struct write *w)
+{
+    return w->unheld ? 0 : w->cost;
+}
+
+/* What it held before is another amount now. */
+static void settle(const struct write *w, size_t before, struct write_ends *ends)
+{
+    const size_t now = write_held(w);
+
+    ends->freed += before > now ? before - now : 0;
+    ends->taken += now > before ? now - before : 0;
+}
+
 static char *put(char *to, struct str s)
 {
     if (s.len > 0)
@@ -111,7 +125,7 @@ static void tell_gone(const struct write *w, struct write_ends *ends)
 
 static void take_over(struct write *winner, struct write *loser, struct write_ends *ends)
 {
-    const size_t before = winner->cost + loser->cost;
+    const size_t before = write_held(winner) + write_held(loser);
 
     if (loser->depth < winner->depth)
         winner->depth = loser->depth;
@@ -137,7 +151,7 @@ static void take_over(struct write *winner, struct write *loser, struct write_en
         winner->last_waiter = x;
         winner->cost += COST_WAITER;
     }
-    ends->freed += before - winner->cost;
+    settle(winner, before, ends);
     free_write(loser);
 }
 
@@ -164,9 +178,12 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
 
 void write_stand_aside(struct write *w, struct write_ends *ends)
 {
+    const size_t before = write_held(w);
+
     assert(w->op == DOC_REFRESH);
     tell_gone(w, ends);
-    w->aside = true;
+    w->aside = w->unheld = true;
+    settle(w, before, ends);
 }
 
 /* A read that stands for one that waits for the stream waits for it as well. */
@@ -196,6 +213,7 @@ static void end_waiter(const struct write *w, struct waiter *x, enum outcome how
 
 void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends)
 {
+    const size_t before = write_held(w);
     struct waiter *next;
 
     end_waiter(w, &w->waiter, how, ends);
@@ -204,10 +222,10 @@ void write_release_waiters(struct write *w, enum outcome how, struct write_ends 
         end_waiter(w, x, how, ends);
         free(x);
     }
-    ends->freed += w->cost - own_cost(w);
     w->cost = own_cost(w);
     w->waiter.next = NULL;
     w->last_waiter = &w->waiter;
+    settle(w, before, ends);
 }
 
 size_t write_count_tickets(const struct write *w)
@@ -244,7 +262,7 @@ void write_end(struct write *w, enum outcome how, struct write_ends *ends)
 {
     write_release_waiters(w, how, ends);
     tell_gone(w, ends);
-    ends->freed += w->cost;
+    ends->freed += write_held(w);
     free_write(w);
 }
 
@@ -261,6 +279,6 @@ void write_abandon(struct write *w, struct write_ends *ends)
         free(x);
     }
     tell_gone(w, ends);
-    ends->freed += w->cost;
+    ends->freed += write_held(w);
     free_write(w);
 }

@@ -46,6 +46,7 @@ struct write {
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
     bool unfit;     /* no engine takes it: its id or its body is too long, or the id empty */
     bool aside;      /* it counts for no worker any more */
+    bool unheld;     /* of a DOC_REFRESH that is aside: nor does it hold any of the bytes */
     uint16_t worker; /* it counts for (sync/delivery/mark.h) */
     char bytes[];   /* id, routing, key, body */
 };
@@ -80,8 +81,9 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
 void write_widen(struct write *w);
 
 /*
- * A DOC_REFRESH that waits for the stream to come further, which whoever waits for its worker may
- * have to bring about: it counts no more, nor does what is read for it.
+ * A DOC_REFRESH that waits for the stream to come further, which whoever waits for its worker, or
+ * for room, may have to bring about: it counts for neither any more.  What is read for it counts
+ * for no worker, but its bytes are held.
  */
 void write_stand_aside(struct write *w, struct write_ends *ends);
 
@@ -99,6 +101,9 @@ void write_hold_tickets(struct write *w, struct ticket **out, struct write_ends 
 void write_share_tickets(const struct write *w, struct ticket **out);
 /* Tell the waiters, keep the write without them. */
 void write_release_waiters(struct write *w, enum outcome how, struct write_ends *ends);
+
+/* The bytes that it holds of all that may be held. */
+size_t write_held(const struct write *w);
 
 /* The hash of (index, routing, id) that also chooses the worker. */
 uint64_t write_hash(struct str index, struct str routing, struct str id);

@@ -131,6 +131,7 @@ void rig_wait_done(struct rig *r); /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_requests(struct rig *r, uint64_t n);
 void rig_wait_burying(struct rig *r);
+void rig_wait_held_bytes(struct rig *r, size_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);

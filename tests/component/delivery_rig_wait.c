@@ -81,6 +81,11 @@ void rig_wait_burying(struct rig *r)
     WAIT_UNTIL(__atomic_load_n(&r->is_burying, __ATOMIC_RELAXED));
 }
 
+void rig_wait_held_bytes(struct rig *r, size_t n)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).bytes_held == n);
+}
+
 static size_t cleared(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);

@@ -50,6 +50,26 @@ static void what_can_only_be_read_later_in_the_stream_keeps_no_caller_waiting(vo
     rig_check(r, 1, 200, "row");
 }
 
+static void what_can_only_be_read_later_in_the_stream_holds_no_bytes(void **state)
+{
+    struct rig *r = *state;
+    struct rig_pusher p;
+
+    rig_start(r, &(struct delivery_options){.bytes_max = 64 * 1024});
+    rig_set_reach(r, 100);
+    for (int id = 0; id < 2000; id++)
+        rig_set_row(r, id, "row");
+    rig_push_refreshes(r, &p, 2000, 200);
+    rig_wait_pushed(&p);
+    rig_push_refreshes(r, &p, 2000, 300); /* they join those that wait */
+    rig_wait_pushed(&p);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 0);
+    rig_set_reach(r, 300);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, INDEX), 2000);
+    rig_wait_held_bytes(r, 0);
+}
+
 /* Nor does what is asked for anew while it waits: one read stands for all. */
 static void what_joins_a_read_that_waits_for_the_stream_keeps_no_caller_waiting(void **state)
 {
@@ -96,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_caller_waits_until_its_change_is_out_however_long_that_takes),
         RIG_TEST(what_can_only_be_read_later_in_the_stream_keeps_no_caller_waiting),
+        RIG_TEST(what_can_only_be_read_later_in_the_stream_holds_no_bytes),
         RIG_TEST(what_joins_a_read_that_waits_for_the_stream_keeps_no_caller_waiting),
         RIG_TEST(documents_that_can_be_read_are_waited_for_beside_one_that_cannot),
     };

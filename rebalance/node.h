@@ -326,17 +326,15 @@ void node_replay_wanted(struct coordinator *co);
 void node_free_replays(struct coordinator *co);
 
 /* ---- node_shards.c ---- */
-/* Where the version's documents are found by their parents: which routings lead to each of its
- * shards is asked of the search engine and stored, once.  Blocks. */
-bool node_learn_shards(struct coordinator *co, const struct stored_version *v,
-                       const struct definitions *d, const struct table_definition *lead,
-                       struct err *err) MUST_CHECK;
-/* The same for all versions of a topic. */
-bool node_learn_topic_shards(struct coordinator *co, struct str topic,
-                             struct err *err) MUST_CHECK;
-/* What was stored, with spaces between; NULL: nothing. */
-bool node_known_shards(struct coordinator *co, const struct stored_version *v, char **shards,
-                       struct err *err) MUST_CHECK;
+/*
+ * The routings that lead to each of the version's shards, with spaces between, where its documents
+ * are found by their parents; NULL where they are not.  The search engine is asked once, then they
+ * are stored.  *shards is the caller's.  ERR_REJECT: the index is gone, and they are not known.
+ * Blocks.
+ */
+bool node_shards(struct coordinator *co, const struct stored_version *v,
+                 const struct definitions *d, const struct table_definition *lead, char **shards,
+                 struct err *err) MUST_CHECK;
 
 /* ---- node_alias.c ---- */
 /* What is held because its write alias was moved goes on when that is back.  Blocks; under doing. */

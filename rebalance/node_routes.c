@@ -165,12 +165,45 @@ static bool is_of_topic(const struct version_spec *spec, struct str topic)
 
 /* What it takes to follow it that is to be had later where it is not now. */
 static bool fill_spec(struct coordinator *co, struct version_spec *spec,
-                      const struct stored_version *v, const struct topic_definition *topic,
-                      const struct definitions *now, struct err *err)
+                      const struct topic_definition *topic, const struct definitions *now,
+                      struct err *err)
 {
     return server_access_new(&spec->server, topic, NULL, co->opt.data_dir, err) &&
-           add_own_servers(spec, now, topic, co->opt.data_dir, err) &&
-           node_known_shards(co, v, &spec->shards, err);
+           add_own_servers(spec, now, topic, co->opt.data_dir, err);
+}
+
+/* As it was built, and as it lies in the engine.  ERR_REJECT: that is not to be had any more. */
+static bool read_version(struct coordinator *co, struct version_spec *spec,
+                         const struct stored_version *v, struct err *err)
+{
+    return node_version_in_effect(co, v, &spec->definitions, &spec->table, err) &&
+           node_shards(co, v, spec->definitions, spec->table, &spec->shards, err);
+}
+
+/* What is not followed any more is not to be believed: its table stops, or its build ends. */
+static bool stop_version(struct coordinator *co, const struct version_spec *spec,
+                         const struct stored_version *v, const struct err *why, struct err *err)
+{
+    struct target *t =
+        target_new(str_from(spec->index), str_from(spec->write_alias), v->index, v->topic);
+    struct catalogue *c = node_catalogue(co);
+    struct buf lead = {0}, fix = {0};
+
+    node_lead_name(co, t, &lead);
+    buf_append(&fix, STR("millrace index create "));
+    buf_append_word(&fix, buf_str(&lead));
+
+    const struct node_stop stop = {why->msg, fix.ptr, false};
+    const bool known = str_equal(v->state, STR("available"))
+                           ? catalogue_stop(c, buf_str(&lead)) != NULL
+                           : v->error.len > 0;
+    const bool ok = known || node_stop_target(co, t, &stop, err);
+
+    node_catalogue_free(c);
+    target_unref(t);
+    buf_free(&lead);
+    buf_free(&fix);
+    return ok;
 }
 
 /* Of another topic only where it shows tables of this one.  *out NULL: it is not followed. */
@@ -180,15 +213,23 @@ static bool make_spec(struct coordinator *co, const struct stored_version *v,
     struct version_spec *spec = new_spec(v);
     struct definitions *now = node_definitions(co);
     const struct topic_definition *topic = definitions_topic(now, v->topic);
-    bool ok = node_version_in_effect(co, v, &spec->definitions, &spec->table, err);
+    struct err why = {0};
+    const bool known = read_version(co, spec, v, &why);
+    bool ok;
 
     *out = NULL;
-    if ((!ok && err->kind == ERR_REJECT) || (ok && topic == NULL)) {
-        log_failure(LOG_ERROR, err, "an index version cannot be followed",
-                    KV("index", (const char *)spec->index));
+    if (!known && why.kind != ERR_REJECT) {
+        *err = why;
+        ok = false;
+    } else if (!known) {
+        ok = stop_version(co, spec, v, &why, err);
+    } else if (!is_of_topic(spec, for_topic)) {
         ok = true;
-    } else if (ok && is_of_topic(spec, for_topic)) {
-        ok = fill_spec(co, spec, v, topic, now, err);
+    } else if (topic == NULL) {
+        err_set(&why, ERR_REJECT, "topic %s of its documents is not defined", spec->topic);
+        ok = stop_version(co, spec, v, &why, err);
+    } else {
+        ok = fill_spec(co, spec, topic, now, err);
         *out = ok ? spec : NULL;
     }
     if (!ok)

@@ -152,7 +152,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     buf_printf(&thing, "topic/%s", t->name);
     buf_printf(&spill, "%s/spill", co->opt.data_dir);
 
-    bool ok = choose_start(co, d, &start, err) && node_learn_topic_shards(co, d->name, err) &&
+    bool ok = choose_start(co, d, &start, err) &&
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
               choose_epoch(co, d->name, &epoch, err) &&
               node_replica_identity(co, d, &replica, err) &&

@@ -240,6 +240,7 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     const struct topic_definition *topic = definition_topic(d, t);
     struct topic *running = topic == NULL ? NULL : node_topic(co, topic->name);
     struct buf definition = {0};
+    char *shards = NULL;
     struct look l;
     struct stored_version v = {.index = table_index(t),
                                .state = STR("changing"),
@@ -268,7 +269,7 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
         FAILPOINT(version_created);
-        ok = created && node_learn_shards(co, &v, d, t, err) &&
+        ok = created && node_shards(co, &v, d, t, &shards, err) &&
              begin_sync(co, &v, d, t, &l, err) &&
              node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
              new_job(co, &v, table_name(t), opt, job, err);
@@ -277,5 +278,6 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
     }
     look_close(&l);
     buf_free(&definition);
+    free(shards);
     return ok;
 }

@@ -226,10 +226,12 @@ static bool ask_shard(struct search *s, struct str index, struct str routing, ui
 
     if (ok && !json_find(buf_str(&answer), "/shards", &list))
         ok = fail_unreadable(err, "_search_shards");
-    if (ok) {
+    if (ok)
         *n = json_count_elements(list);
-        ok = read_shard(index, list, shard, err);
-    }
+    if (ok && *n == 0) /* engines say so of an index that is not there */
+        ok = err_set_code(err, ERR_REJECT, "http", 404,
+                          "index %" STR_FMT " is not in the search engine", STR_ARG(index));
+    ok = ok && read_shard(index, list, shard, err);
     buf_free(&answer);
     buf_free(&call);
     return ok;

@@ -1,4 +1,8 @@
 """Tables change by DDL, and their indexes follow by themselves: new fields come in, and what says something else is built again."""
+import contextlib
+import os
+import sqlite3
+
 import pymysql
 
 from beside import Beside
@@ -513,6 +517,21 @@ def test_where_changes_are_not_followed_changed_rows_stop_the_table(w):
         w.equal(daemon)
         if version(w, daemon, "bad") != since + 1:
             raise Failed("it was built by itself as well")
+
+
+def test_a_table_whose_columns_are_stored_in_an_unknown_form_stops_and_others_go_on(w):
+    daemon = good_and_bad(w, schema_changes="stop")
+    daemon.kill()
+    with contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), isolation_level=None)) as store:
+        store.execute("UPDATE version_shape SET shapes = '{}' WHERE index_name LIKE '%bad'")
+    daemon.start()
+    w.sql("UPDATE bad SET a = 99 WHERE id = 3", "UPDATE good SET a = 7 WHERE id = 1")
+    found = wait_until("the table stops", lambda: w.table(daemon, "bad")["state"] == "stopped" and w.table(daemon, "bad"))
+    if "unknown form" not in found["reason"] or found["fix"] != f"millrace index create {w.schema}.bad":
+        raise Failed(f"it is {found}")
+    w.equal(daemon, [f"{w.schema}.good"])
+    daemon.build(f"{w.schema}.bad")
+    w.equal(daemon)
 
 
 def test_the_switch_takes_effect_at_once(w):

@@ -465,3 +465,20 @@ def test_a_version_whose_shards_were_never_asked_for_learns_them_when_its_topic_
         w.equal(daemon)
     daemon.kill()
     forget_shards(daemon)  # they were stored again
+
+
+def test_an_index_that_is_gone_and_whose_shards_nobody_knows_stops_its_table(w):
+    w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a'), (2, 'b')", "INSERT INTO answer VALUES (10, 1, 'x')",
+          "INSERT INTO remark VALUES (1, 1, 10, NULL, 'a')")
+    daemon = w.follow(forum(w))
+    daemon.kill()
+    forget_shards(daemon)
+    w.engine.ask("DELETE", f"/{w.index('forum')}_v1")
+    daemon.start()
+    found = wait_until("the table stops", lambda: next(
+        (t for t in [w.table(daemon, "question")] if t["state"] == "stopped"), None), 30)
+    if "shards" not in found["reason"] or found["fix"] != f"millrace index create {w.schema}.question":
+        raise Failed(f"it says {found}")
+    w.sql("UPDATE answer SET question_id = 2")
+    daemon.build(f"{w.schema}.question")
+    w.equal(daemon)

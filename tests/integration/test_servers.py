@@ -272,3 +272,21 @@ def test_tables_of_a_pattern_show_rows_of_another_server(w):
     abroad.equal(daemon, seconds=60)
     abroad.sql("UPDATE person SET name = 'Zoe'")
     abroad.equal(daemon)
+
+
+def test_documents_whose_topic_was_away_from_the_definitions_do_not_pass_for_right(w):
+    abroad = two_servers(w)
+    both = abroad.definitions(orders("parent"), {"table": "abroad.customer"})
+    daemon = w.follow(both)
+    home = both["databases"][0]["topic"]
+    daemon.apply({"topics": [t for t in both["topics"] if t["name"] != home],
+                  "databases": [d for d in both["databases"] if d["topic"] != home],
+                  "tables": [t for t in both["tables"] if t["table"] == "abroad.customer"]}, "--prune", "--yes")
+    abroad.sql("UPDATE customer SET name = 'Eve' WHERE id = 1")
+    daemon.apply(both)
+    found = wait_until("the table stops", lambda: next(
+        (t for t in [w.table(daemon, "orders")] if t["state"] == "stopped"), None), 30)
+    if home not in found["reason"]:
+        raise Failed(f"it says {found}")
+    daemon.build(f"{w.schema}.orders")
+    abroad.equal(daemon)

@@ -89,15 +89,6 @@ static struct str name_of(const struct branch *c)
     return (struct str){c->member.ptr + 1, c->member.len - 3}; /* without quotes and colon */
 }
 
-/* The root's source reads and stamps all of it. */
-static bool is_of_one_source(const struct plan *p, const struct branch *top)
-{
-    for (size_t i = 1; i < p->n_branches; i++)
-        if (is_below(p->branches[i], top) && p->branches[i]->topic != p->branches[0]->topic)
-            return false;
-    return true;
-}
-
 static bool wants_area(const struct plan *p, const struct branch *top)
 {
     for (size_t i = 1; i < p->n_branches; i++)
@@ -229,7 +220,7 @@ void plan_add_areas(struct plan_compiler *co, const struct table_definition *t)
     for (size_t i = 0; i < root->n_children && p->n_areas < UINT8_MAX; i++) {
         const struct branch *top = branch_entry(root->children[i]);
 
-        if (wants_area(p, top) && is_of_one_source(p, top))
+        if (wants_area(p, top))
             add_area(co, root->children[i]);
     }
     if (p->n_areas > 0)

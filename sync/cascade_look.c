@@ -8,6 +8,7 @@
 #include "sync/delivery/delivery.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PAGE  LOOKUP_MAX /* documents of one answer */
 #define SLICE 250        /* that are handed over at a time */
@@ -17,8 +18,10 @@ struct look {
     struct following *f;
     struct cascade_rows *rows;
     const struct cascade_key *key;
+    struct target *target; /* whose documents are looked for */
     const struct plan *plan;
     size_t place;
+    bool down; /* what is below them in their join lies elsewhere, too */
 };
 
 /* Documents of one answer, by their keys. */
@@ -52,11 +55,10 @@ static struct ticket *page_ticket(struct look *l)
 static bool submit_slice(struct look *l, const struct page *page, size_t from, size_t n,
                          struct ticket *ticket, struct err *err)
 {
-    struct target *target = cascade_rows_target(l->rows);
     struct doc_write writes[SLICE];
 
     for (size_t i = 0; i < n; i++)
-        writes[i] = (struct doc_write){.target = target_ref(target),
+        writes[i] = (struct doc_write){.target = target_ref(l->target),
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_REFRESH,
                                        .depth = (uint8_t)(l->rows->from.depth + 1),
@@ -109,6 +111,8 @@ static void read_keys(const struct look *l, struct page *page, const struct sear
     buf_free(&key);
 }
 
+static bool search_below(struct look *l, const struct page *page, struct err *err);
+
 static bool take_page(struct look *l, const struct search_hit *hits, size_t n, struct err *err)
 {
     struct page page = {.arena = arena_new()};
@@ -116,7 +120,7 @@ static bool take_page(struct look *l, const struct search_hit *hits, size_t n, s
 
     read_keys(l, &page, hits, n);
     if (page.n > 0)
-        ok = submit_page(l, &page, err);
+        ok = submit_page(l, &page, err) && (!l->down || search_below(l, &page, err));
     arena_free(page.arena);
     return ok;
 }
@@ -138,6 +142,56 @@ static bool search_all(struct look *l, struct str query, struct err *err)
     search_pages_close(&pages);
     arena_free(a);
     return ok;
+}
+
+/* ---- below them ---- */
+
+/* By their parents' _ids, which they show; where they lie by now the index tells as well. */
+static bool search_children(struct look *l, const struct lookup_term *term,
+                            const struct page *page, struct err *err)
+{
+    struct str *ids = mem_alloc(page->n, sizeof(*ids));
+    const struct lookup_values values = {ids, page->n};
+    struct buf query = {0};
+
+    for (size_t i = 0; i < page->n; i++)
+        ids[i] = page->hits[i].id;
+    lookup_query(&query, term, &values, 1);
+
+    const bool ok = search_all(l, buf_str(&query), err);
+
+    buf_free(&query);
+    free(ids);
+    return ok;
+}
+
+/* Of every table that is below theirs, and so on down: their rows did not change. */
+static bool search_below(struct look *l, const struct page *page, struct err *err)
+{
+    const struct routing *routing = l->rows->from.routing;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < routing->n_targets; i++) {
+        struct target *t = routing->targets[i];
+        struct look below = *l;
+        struct lookup_term term;
+
+        below.target = t;
+        below.plan = ((const struct reading *)t->plan)->plan;
+        if (strcmp(t->index, l->target->index) == 0 && below.plan != NULL &&
+            lookup_children(l->plan, below.plan, page->arena, &term))
+            ok = search_children(&below, &term, page, err);
+    }
+    return ok;
+}
+
+static bool leads_down(const struct cascade_key *key, const struct plan *plan, size_t place)
+{
+    bool leads = key->deletes;
+
+    for (size_t i = 0; i < key->n_columns; i++)
+        leads = leads || lookup_places(plan, key->columns[i]);
+    return leads && place == 0;
 }
 
 /* ---- the thread: where to look ---- */
@@ -200,12 +254,16 @@ bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_r
         cascades_mark_below(c, cascade_rows_target(r));
     (void)cascade_rows_ticket(r);
     for (size_t i = 0; i < step->n_looks; i++) {
+        const struct cascade_key *key = &effect->keys[step->looks[i].key];
+        const size_t place = step->looks[i].place;
         struct look l = {.c = c,
                          .f = f,
                          .rows = r,
-                         .key = &effect->keys[step->looks[i].key],
+                         .key = key,
+                         .target = cascade_rows_target(r),
                          .plan = plan,
-                         .place = step->looks[i].place};
+                         .place = place,
+                         .down = leads_down(key, plan, place)};
 
         if (!run_look(&l, err))
             return false;

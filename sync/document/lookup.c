@@ -202,17 +202,26 @@ static struct str own_prefix(const struct branch *root)
 }
 
 /* A child shows its parent's `_id` in the join field. */
+static struct str parent_field(const struct membership *m, struct arena *a)
+{
+    struct buf field = {0};
+
+    buf_printf(&field, "%" STR_FMT "#%" STR_FMT, STR_ARG(m->field), STR_ARG(m->parent_name));
+
+    const struct str kept = arena_copy(a, buf_str(&field));
+
+    buf_free(&field);
+    return kept;
+}
+
 static bool try_parent(const struct finder *f, const struct branch *b, const struct column *c)
 {
     const struct membership *m = b->membership;
-    struct buf field = {0};
 
     if (m == NULL || m->parent.n != 1 || m->parent.columns[0] != c || !is_spelled(c))
         return false;
-    buf_printf(&field, "%" STR_FMT "#%" STR_FMT, STR_ARG(m->field), STR_ARG(m->parent_name));
-    *f->out = (struct lookup_term){.field = arena_copy(f->arena, buf_str(&field)),
-                                   .prefix = m->parent.prefix};
-    buf_free(&field);
+    *f->out =
+        (struct lookup_term){.field = parent_field(m, f->arena), .prefix = m->parent.prefix};
     return true;
 }
 
@@ -248,6 +257,34 @@ bool lookup_find(const struct plan *p, size_t place, struct str column, struct s
                        STR_ARG(column), STR_ARG(b->schema->database),
                        STR_ARG(b->schema->table));
     out->fold_case = folds_case(&b->schema->columns[i]);
+    return true;
+}
+
+static bool links_by(const struct membership_link *l, struct str column)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (str_equal_any_case(l->columns[i]->name, column))
+            return true;
+    return false;
+}
+
+bool lookup_places(const struct plan *p, struct str column)
+{
+    const struct membership *m = p->branches[0]->membership;
+
+    return m != NULL && (links_by(&m->parent, column) || links_by(&m->root, column));
+}
+
+bool lookup_children(const struct plan *p, const struct plan *child, struct arena *a,
+                     struct lookup_term *out)
+{
+    const struct membership *above = p->branches[0]->membership,
+                            *m = child->branches[0]->membership;
+
+    if (above == NULL || m == NULL || m->n_ancestors == 0 ||
+        !str_equal(m->parent.prefix, above->prefix))
+        return false;
+    *out = (struct lookup_term){.field = parent_field(m, a)};
     return true;
 }
 

@@ -51,6 +51,16 @@ struct lookup_values {
 void lookup_query(struct buf *json, const struct lookup_term *terms,
                   const struct lookup_values *values, size_t n);
 
+/* Where documents of a join's table lie hangs on the column of their rows: so does where those
+ * below them do. */
+bool lookup_places(const struct plan *p, struct str column);
+/*
+ * How documents of the child's plan are searched by the `_id`s of their parents, documents of p,
+ * whose rows say where they lie.  False: no such tables.
+ */
+bool lookup_children(const struct plan *p, const struct plan *child, struct arena *a,
+                     struct lookup_term *out);
+
 /* Which part of the root's key the column is; false: none. */
 bool lookup_root_column(const struct plan *p, struct str column, size_t *part);
 

@@ -366,6 +366,25 @@ def test_children_that_foreign_keys_delete_or_move_leave_no_document_behind(w):
         w.equal(daemon)
 
 
+def test_what_is_below_a_row_that_a_foreign_key_moves_or_deletes_goes_where_its_path_leads(w):
+    """Nothing but their path ties these to the row, and their own columns say nothing or another root."""
+    w.sql(*FORUM, *NOTE, "ALTER TABLE answer ADD FOREIGN KEY (question_id) REFERENCES question (id) ON DELETE SET NULL ON UPDATE CASCADE",
+          "CREATE TABLE person (id INT PRIMARY KEY)", "INSERT INTO person VALUES (1), (2)",
+          "ALTER TABLE answer ADD person_id INT, ADD FOREIGN KEY (person_id) REFERENCES person (id) ON DELETE CASCADE",
+          "ALTER TABLE remark ADD FOREIGN KEY (answer_id) REFERENCES answer (id) ON DELETE CASCADE ON UPDATE CASCADE",
+          f"INSERT INTO question VALUES {', '.join(f'({i}, {i})' for i in range(1, 6))}",
+          "INSERT INTO answer VALUES (10, 1, 'x', 1), (11, 2, 'y', 2), (12, 1, 'z', 2), (13, 3, 'w', NULL)",
+          "INSERT INTO remark VALUES (5, 1, 10, 5, 'a'), (5, 2, 11, NULL, 'b'), (6, 1, 13, 3, 'c'), (7, 1, 12, NULL, 'd'), (8, 1, 13, 4, 'e')",
+          "INSERT INTO note VALUES (1, 5, 1, NULL, 'a'), (2, 5, 2, 4, 'b'), (3, 6, 1, NULL, 'c'), (4, 7, 1, 5, 'd'), (5, 8, 1, NULL, 'e'), (6, 8, 1, 2, 'f')")
+    daemon = w.follow(deep_forum(w))
+    w.equal(daemon)
+    for statement in ("UPDATE question SET id = 21 WHERE id = 2", "UPDATE question SET id = 22 WHERE id = 1", "DELETE FROM question WHERE id = 22",
+                      "UPDATE answer SET question_id = 4 WHERE id = 10", "DELETE FROM person WHERE id = 2", "DELETE FROM answer WHERE id = 13",
+                      "UPDATE question SET id = 23 WHERE id = 4"):
+        w.sql(statement)
+        w.equal(daemon)
+
+
 def test_commands_take_any_table_of_a_join_and_explain_takes_its_ids(w):
     w.sql(*FORUM, "INSERT INTO question VALUES (1, 'a')", "INSERT INTO answer VALUES (10, 1, 'x'), (11, NULL, 'y')")
     daemon = w.follow(forum(w))

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "sync/document/branch.h"
+#include "sync/document/lookup.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan.h"
 #include "sync/document/query_roots.h"
@@ -212,6 +213,29 @@ static void a_root_column_that_does_not_hold_its_part_of_the_key_is_refused(void
     compile_badly(d, BOX, "depot.yaml:5:5: the key of its root has 2 columns");
 }
 
+static void what_is_below_documents_is_looked_up_by_their_ids(void **state)
+{
+    struct depot *d = *state;
+    struct arena *a = arena_new();
+    struct plan *p[TABLES];
+    struct lookup_term term;
+
+    for (int i = 0; i < TABLES; i++)
+        p[i] = compile(d, i);
+    assert_true(lookup_children(p[AREA], p[SHELF], a, &term));
+    assert_true(str_equal(term.field, STR("join#area")));
+    assert_true(lookup_children(p[SHELF], p[BOX], a, &term));
+    assert_true(str_equal(term.field, STR("join#shelf")));
+    assert_false(lookup_children(p[SITE], p[AREA], a, &term)); /* whose own columns say where */
+    assert_false(lookup_children(p[AREA], p[BOX], a, &term));
+    assert_true(lookup_places(p[AREA], STR("SITE")));
+    assert_true(lookup_places(p[SHELF], STR("up")));
+    assert_false(lookup_places(p[AREA], STR("id")));
+    for (int i = 0; i < TABLES; i++)
+        plan_unref(p[i]);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +248,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_root_column_that_does_not_hold_its_part_of_the_key_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_below_documents_is_looked_up_by_their_ids,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests_name("plan_membership", tests, NULL, NULL);
 }

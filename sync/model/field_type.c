@@ -347,11 +347,35 @@ static bool unknown_type(struct str type, struct err *err)
                    STR_ARG(near.best), near.best.len > 0 ? "`?" : "");
 }
 
+/* The first label of an ENUM that the engines do not take for a boolean; NULL: there is none. */
+static const struct str *find_no_boolean(const struct column *c, const char *type)
+{
+    static const struct str taken[] = {STR("true"), STR("false"), STR("")};
+
+    if (c->type != COLUMN_ENUM || strcmp(type, "boolean") != 0)
+        return NULL;
+    for (size_t i = 0; i < c->n_labels; i++) {
+        bool fits = false;
+
+        for (size_t t = 0; t < ARRAY_LEN(taken); t++)
+            fits = fits || str_equal(c->labels[i], taken[t]);
+        if (!fits)
+            return &c->labels[i];
+    }
+    return NULL;
+}
+
 static bool check(const struct column *c, const struct column_definition *d, const char *type,
                   struct err *err)
 {
     unsigned has = find_row(str_from(type))->has;
+    const struct str *label = find_no_boolean(c, type);
 
+    if (label != NULL)
+        return err_set(err, ERR_REJECT,
+                       "a field of type boolean takes `true` and `false`, and column `%" STR_FMT
+                       "` may hold `%" STR_FMT "`: add `transform: [{kind: boolean}]`",
+                       STR_ARG(c->name), STR_ARG(*label));
     if (!field_type_fits(c, type))
         return err_set(err, ERR_REJECT,
                        "a field of type %s cannot take what column `%" STR_FMT "` (%" STR_FMT

@@ -7,6 +7,7 @@ from world import PASSWORD
 TABLES = ("CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT, parent_id INT, total DECIMAL(10,2), place POINT, "
           "made DATETIME, doc JSON, KEY (customer_id), KEY (parent_id))",
           "CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(20), born DATE)",
+          "CREATE TABLE kinds (id INT PRIMARY KEY, official ENUM('T','F'))",
           "CREATE TABLE bare (a INT, b INT)", "CREATE VIEW seen AS SELECT id, total FROM orders")
 
 # What stands under `tables`, with § where the caret points, and what is said.  D is the test's database.
@@ -74,6 +75,7 @@ CASES = (
     ("- {table: D.orders, columns: [{name: id, vaule: 1}]}", "did you mean `value`"),
     ("- {table: D.orders, columns: [{name: made, transform: §[{kind: date, format: dd.MM.yyyy}]}]}", "no form of strptime"),
     ("- {table: D.orders, settings: §{gc_deletes: 1s}}", "cannot be set"),
+    ("- {table: D.kinds, columns: [id, {name: official, type: §boolean}]}", "add `transform: [{kind: boolean}]`"),
     # -- what depends on more than the row
     ("- {table: D.orders, filter: §made > NOW() - INTERVAL 7 HOUR}", "changes while its row stays"),
     ("- {table: D.orders, filter: §'id IN (SELECT id FROM D.customer)'}", "by a subquery"),

@@ -155,9 +155,11 @@ static void a_definition_adds_to_the_field(void **state)
     const struct column_definition flat = {.type = STR("flattened")};
     const struct column_definition number = {.type = STR("scaled_float")};
     const struct column_definition word = {.type = STR("keyword")};
+    const struct column_definition flag = {.type = STR("boolean")};
     const struct column_definition point = {.type = STR("geo_point")};
 
     (void)state;
+    assert_mapping("enum('true','','false')", &flag, &opensearch, "{\"type\":\"boolean\"}");
     assert_mapping("geometry", &point, &opensearch, "{\"type\":\"geo_point\"}");
     assert_mapping(
         "varchar(50)", &text, &opensearch,
@@ -201,6 +203,8 @@ static void what_does_not_go_together_is_refused(void **state)
                    "cannot take");
     assert_refused("double", &(struct column_definition){.type = STR("boolean")},
                    "cannot take");
+    assert_refused("enum('true','false','F')", &(struct column_definition){.type = STR("boolean")},
+                   "may hold `F`: add `transform: [{kind: boolean}]`");
     assert_refused("polygon", &(struct column_definition){.type = STR("keyword")},
                    "cannot take");
     assert_refused("date", &(struct column_definition){.type = STR("long")}, "cannot take");

@@ -51,7 +51,8 @@ void node_check_tables(const struct check_servers *servers, struct asked *asked,
     } else if (n == 0) {
         problems_add(problems, SEVERITY_ERROR, definitions_place(d, t->pattern, t->place),
                      "no table has a name like `%" STR_FMT "`", STR_ARG(t->pattern));
-        problems_fix(problems, "create the first, or GRANT SELECT on it TO the user of the topic");
+        problems_fix(problems, "create the first, or GRANT SELECT on it TO the user of the topic; in a "
+                               "regular expression `.*` stands for anything");
     }
     if (t->pattern.len > 0 && n > 0)
         definition_pattern_databases(

@@ -8,6 +8,7 @@
 #include "sync/model/definition_members.h"
 #include "sync/model/definition_rule.h"
 #include "sync/model/mapping.h"
+#include "sync/model/table_indexes.h"
 #include "sync/model/transform.h"
 
 /* ---- what is shown ---- */
@@ -103,6 +104,21 @@ static void check_related_view(struct checker *c, const struct subject *s,
     problems_fix(c->problems, "name its table, or say `refresh: none`");
 }
 
+/* Several rows where one is shown, and nothing says which. */
+static void check_single(struct checker *c, const struct subject *s,
+                         const struct relation_definition *r, bool single)
+{
+    if (single || r->many || r->where.len > 0 || r->order_by.len > 0 ||
+        s->facts->schema->is_view)
+        return;
+    problems_add(c->problems, SEVERITY_WARNING, s->place,
+                 "one row may lead to several of %" STR_FMT
+                 ", of which only the first by its key is shown",
+                 STR_ARG(s->table));
+    problems_fix(c->problems,
+                 "`many: true` shows all of them, `order_by` says which is the first");
+}
+
 /* From the outer table to the related one, by way of the link table where there is one. */
 static void check_way(struct checker *c, const struct subject *outer, struct subject *s,
                       const struct relation_definition *r)
@@ -114,6 +130,8 @@ static void check_way(struct checker *c, const struct subject *outer, struct sub
             definition_check_join(c, outer, s,
                                   &(struct joined_columns){r->from, r->to, r->n_from, r->n_to,
                                                            r->refresh, r->place});
+        if (s->facts != NULL)
+            check_single(c, s, r, table_indexes_single_out(s->facts, r->to, r->n_to));
         return;
     }
 
@@ -126,10 +144,14 @@ static void check_way(struct checker *c, const struct subject *outer, struct sub
         definition_check_join(c, outer, &link,
                               &(struct joined_columns){r->from, t->from, r->n_from, t->n_from,
                                                        r->refresh, r->place});
-    if (s->facts != NULL)
-        definition_check_join(
-            c, &link, s,
-            &(struct joined_columns){t->to, r->to, t->n_to, r->n_to, r->refresh, r->place});
+    if (s->facts == NULL)
+        return;
+    definition_check_join(
+        c, &link, s,
+        &(struct joined_columns){t->to, r->to, t->n_to, r->n_to, r->refresh, r->place});
+    check_single(c, s, r,
+                 table_indexes_single_out(link.facts, t->from, t->n_from) &&
+                     table_indexes_single_out(s->facts, r->to, r->n_to));
 }
 
 static void check_relations(struct checker *c, const struct subject *outer,

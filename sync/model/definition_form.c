@@ -93,7 +93,7 @@ const struct form form_topic = {
 };
 
 static const struct form_field database_fields[] = {
-    {"name", FORM_TEXT, FORM_REQUIRED, AT(database_definition, name), .rule = rule_name,
+    {"name", FORM_TEXT, FORM_REQUIRED, AT(database_definition, name), .rule = rule_database,
      .help = "What tables call it: the part before the dot."},
     {"topic", FORM_TEXT, FORM_REQUIRED | FORM_REBUILD, AT(database_definition, topic),
      .rule = rule_name, .help = "The topic that it is on."},

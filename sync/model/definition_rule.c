@@ -43,12 +43,19 @@ const char *rule_name(struct str text)
     return text.len > 64 ? "is longer than 64 characters" : NULL;
 }
 
+const char *rule_database(struct str text)
+{
+    return all_are(text, fits_name)
+               ? rule_name(text)
+               : "is no name: letters, digits, `_` and `-` only; `schema` has the server's name";
+}
+
 const char *rule_table(struct str text)
 {
     const char *dot = memchr(text.ptr, '.', text.len);
 
     if (dot == NULL || dot == text.ptr || dot == text.ptr + text.len - 1)
-        return "is not DATABASE.TABLE";
+        return "is not DATABASE.TABLE, such as shop.orders";
     return NULL;
 }
 

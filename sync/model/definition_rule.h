@@ -20,6 +20,8 @@ typedef const char *(*rule_fn)(struct str text);
 /* Topics and databases: letters, digits, `_` and `-`, so that they fit in paths and in
  * DATABASE.TABLE. */
 const char *rule_name(struct str text);
+/* The same, of what a server may call otherwise. */
+const char *rule_database(struct str text);
 /* DATABASE.TABLE */
 const char *rule_table(struct str text);
 /* An alias as both engines allow it, that cannot be taken for a version (`_v2`). */

@@ -310,6 +310,38 @@ static void a_link_table_is_checked_on_both_its_sides(void **state)
     }
 }
 
+static void one_row_of_several_is_shown_with_a_warning(void **state)
+{
+    static const struct {
+        const char *relation, *says;
+    } cases[] = {
+        {"from: c, table: shop.old, to: word", "only the first by its key"},
+        {"from: c, table: shop.old, to: word, many: true", NULL},
+        {"from: c, table: shop.old, to: word, order_by: id DESC", NULL},
+        {"from: c, table: shop.old, to: word, where: id > 7", NULL},
+        {"from: c, table: shop.old, to: id", NULL},
+        {"from: c, through: {table: shop.old, from: id, to: same}, table: shop.customer, to: "
+         "mail",
+         NULL},
+        {"from: c, through: {table: shop.old, from: word, to: same}, table: shop.customer, to: "
+         "mail",
+         "several of shop.customer, of which only the first"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const bool is_warned = cases[i].says != NULL;
+        struct buf b = {0};
+
+        buf_printf(&b, "{table: shop.nokey, key: c, columns: [c], relations: [{%s, refresh: none}]}",
+                   cases[i].relation);
+        if (is_warned != (strstr(check(b.ptr), "only the first") != NULL) ||
+            (is_warned && strstr(report.ptr, cases[i].says) == NULL))
+            fail_msg("%s: %s", b.ptr, report.ptr);
+        buf_free(&b);
+    }
+}
+
 static void columns_that_cannot_be_joined_are_refused(void **state)
 {
     (void)state;
@@ -327,11 +359,11 @@ static void texts_of_two_collations_are_joined_with_a_warning(void **state)
 {
     (void)state;
     assert_says("{table: shop.customer, columns: [id], relations: [{from: mail, table: shop.old, "
-                "to: word}]}",
+                "to: word, many: true}]}",
                 "`mail` is compared by utf8mb4_general_ci and the related table's `word` by "
                 "latin1_swedish_ci");
     assert_says("{table: shop.customer, columns: [id], relations: [{from: mail, table: shop.old, "
-                "to: same}]}",
+                "to: same, many: true}]}",
                 NULL);
 }
 
@@ -395,6 +427,7 @@ int main(void)
         TEST(what_is_found_by_its_parents_wants_an_index_by_them),
         TEST(a_row_that_is_in_very_many_documents_is_a_warning_with_their_number),
         TEST(a_link_table_is_checked_on_both_its_sides),
+        TEST(one_row_of_several_is_shown_with_a_warning),
         TEST(columns_that_cannot_be_joined_are_refused),
         TEST(texts_of_two_collations_are_joined_with_a_warning),
         TEST(names_of_unlisted_columns_must_be_possible),

@@ -25,6 +25,8 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
     assert_refused("topic: []", 1, 1, "did you mean `topics`");
     assert_refused("- a", 1, 1, "a definition file has");
     assert_refused("databases: [{name: a, topic: b}]", 1, 30, "there is no topic `b`");
+    assert_refused("topics: [{name: a, address: b}]\ndatabases: [{name: caf\u00e9, topic: a}]", 2, 20,
+                   "`schema` has the server's name");
     assert_refused(HEAD "  - {table: shap.orders}", 4, 13, "did you mean `shop`");
     assert_refused(HEAD "  - {table: orders}", 4, 13, "is not DATABASE.TABLE");
     assert_refused(HEAD "  - {index: orders}", 4, 5, "a table needs `table`");

@@ -2,6 +2,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/log.h"
 #include "src/metric.h"
 
 #include <dirent.h>
@@ -92,6 +93,7 @@ void metric_put_process(struct buf *out)
 
     pthread_once(&once, find_start);
     metric_put_u64(out, METRIC_BUILD_INFO, 1, STR(PACKAGE_VERSION));
+    metric_put_u64(out, METRIC_LOG_LINES_LOST, log_lost());
     put_cpu(out);
     put_memory(out);
     put_descriptors(out);

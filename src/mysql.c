@@ -346,9 +346,16 @@ struct st_mysql *mysql_conn_handle(struct mysql_conn *c)
     return (struct st_mysql *)c->my;
 }
 
+/*
+ * Closing it resets the connection then: a server in the middle of sending much would else wait
+ * for its net_write_timeout, and have the next dump of the same replica wait for that.
+ */
 void mysql_conn_interrupt(struct mysql_conn *c)
 {
+    const struct linger at_once = {.l_onoff = 1};
+
     __atomic_store_n(&c->interrupted, true, __ATOMIC_RELEASE);
+    (void)setsockopt(c->wake_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     shutdown(c->wake_fd, SHUT_RDWR);
 }
 

@@ -330,13 +330,17 @@ static bool follow(struct source *s, struct source_start *start, struct err *err
     return ok;
 }
 
-/* The builder's complaint, if it has one, counts for more than the interrupted dump. */
-static bool take_fault(struct source *s, struct err *err)
+/*
+ * The builder's complaint, if it has one, counts for more than the interrupted dump.  again: it
+ * is the one of before, at the same place.
+ */
+static bool take_fault(struct source *s, struct err *err, bool *again)
 {
     pthread_mutex_lock(&s->lock);
 
     const bool faulty = s->fault.kind != ERR_NONE;
 
+    *again = faulty && s->faults > 1;
     if (faulty) {
         *err = s->fault;
         if (err->kind != ERR_RETRY)
@@ -398,6 +402,7 @@ static void *source_main(void *arg)
     while (!stop_is_set(&s->stop)) {
         struct source_start start = {0};
         struct err err = {0};
+        bool again;
 
         if (!s->opt.where(s->opt.ctx, &start))
             break;
@@ -409,9 +414,9 @@ static void *source_main(void *arg)
         free(start.gtids);
         if (!ended && err.kind == ERR_FATAL)
             wait_for_builder(s);
-        if (!take_fault(s, &err) && (ended || err.kind == ERR_STOP))
+        if (!take_fault(s, &err, &again) && (ended || err.kind == ERR_STOP))
             break;
-        if (s->events > before + 2)
+        if (s->events > before + 2 && !again)
             backoff_reset(&s->backoff);
         __atomic_add_fetch(&s->reconnects, 1, __ATOMIC_RELAXED);
         if (err.kind == ERR_FATAL) {

@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,10 @@
 
 static enum log_level min_level = LOG_INFO; /* atomic */
 static int out_fd = STDERR_FILENO;
+static uint64_t n_lost;   /* atomic */
+static uint64_t n_untold; /* atomic: of these */
+static int lost_errno;    /* atomic: why the last one was */
+static bool is_torn;      /* atomic: the last line has no end */
 
 static const char *const level_name[] = {
     [LOG_DEBUG] = "debug",
@@ -137,14 +142,86 @@ static void append_err(struct buf *b, const struct err *err)
     append_kv(b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(err->msg)});
 }
 
-/* One write() per line, so lines from different threads never mix. */
+static void append_head(struct buf *b, enum log_level level, const char *msg)
+{
+    buf_append_char(b, '{');
+    append_time(b);
+    append_kv(b,
+              &(struct log_kv){"level", LOG_KV_STR, .value.str = str_from(level_name[level])});
+    append_kv(b, &(struct log_kv){"msg", LOG_KV_STR, .value.str = str_from(msg)});
+}
+
+static void append_tail(struct buf *b, const char *file, int line)
+{
+    append_field(b, "at");
+    buf_printf(b, "\"%s:%d\"", file, line);
+    buf_append(b, STR("}\n"));
+}
+
+/* One write() per line, so lines from different threads never mix; more only where the disk
+ * fills up.  False: the line is not there, or only its begin. */
+static bool put(struct str line)
+{
+    size_t done = 0;
+
+    while (done < line.len) {
+        const ssize_t n = write(out_fd, line.ptr + done, line.len - done);
+
+        if (n == -1 && errno == EINTR)
+            continue;
+        if (n == -1) {
+            __atomic_store_n(&lost_errno, errno, __ATOMIC_RELAXED);
+            if (done > 0)
+                __atomic_store_n(&is_torn, true, __ATOMIC_RELAXED);
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool end_torn_line(void)
+{
+    if (!__atomic_load_n(&is_torn, __ATOMIC_RELAXED))
+        return true;
+    if (!put(STR("\n")))
+        return false;
+    __atomic_store_n(&is_torn, false, __ATOMIC_RELAXED);
+    return true;
+}
+
+static bool tell_lost(void)
+{
+    const uint64_t n = __atomic_exchange_n(&n_untold, 0, __ATOMIC_RELAXED);
+    const char *why = strerror(__atomic_load_n(&lost_errno, __ATOMIC_RELAXED));
+    struct buf b = {0};
+
+    if (n == 0)
+        return true;
+    append_head(&b, LOG_WARN, "log lines could not be written and are lost");
+    append_kv(&b, &(struct log_kv){"lines", LOG_KV_UINT, .value.u64 = n});
+    append_kv(&b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(why)});
+    append_tail(&b, __FILE__, __LINE__);
+
+    const bool told = put(buf_str(&b));
+
+    if (!told)
+        __atomic_fetch_add(&n_untold, n, __ATOMIC_RELAXED);
+    buf_free(&b);
+    return told;
+}
+
 static void emit(const struct buf *line)
 {
-    ssize_t n;
+    if (end_torn_line() && tell_lost() && put(buf_str(line)))
+        return;
+    __atomic_fetch_add(&n_untold, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&n_lost, 1, __ATOMIC_RELAXED);
+}
 
-    do
-        n = write(out_fd, line->ptr, line->len);
-    while (n == -1 && errno == EINTR);
+uint64_t log_lost(void)
+{
+    return __atomic_load_n(&n_lost, __ATOMIC_RELAXED);
 }
 
 void log_write(enum log_level level, const char *file, int line, const char *msg,
@@ -155,19 +232,12 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 
     struct buf b = {0};
 
-    buf_append_char(&b, '{');
-    append_time(&b);
-    append_kv(&b,
-              &(struct log_kv){"level", LOG_KV_STR, .value.str = str_from(level_name[level])});
-    append_kv(&b, &(struct log_kv){"msg", LOG_KV_STR, .value.str = str_from(msg)});
+    append_head(&b, level, msg);
     for (size_t i = 0; i < n_kv; i++)
         append_kv(&b, &kv[i]);
     if (err != NULL)
         append_err(&b, err);
-    append_field(&b, "at");
-    buf_printf(&b, "\"%s:%d\"", file, line);
-    buf_append(&b, STR("}\n"));
-
+    append_tail(&b, file, line);
     emit(&b);
     buf_free(&b);
 }

@@ -67,6 +67,13 @@ bool log_level_parse(struct str name, enum log_level *level);
 /* Send lines to fd instead of standard error.  Call before starting threads. */
 void log_set_fd(int fd);
 
+/*
+ * Lines that could not be written, of a full disk or a pipe that nobody reads: nobody waits for
+ * them.  The first that can be written again comes behind one that says how many they were.
+ * @thread any
+ */
+uint64_t log_lost(void);
+
 /* Use the macros below. */
 void log_write(enum log_level level, const char *file, int line, const char *msg,
                const struct err *err, const struct log_kv *kv, size_t n_kv);

@@ -5,6 +5,8 @@
  *     PRELOAD_CLOCK=FILE    the wall clock is off by as many seconds as FILE says, looked at anew
  *     PRELOAD_SYNC=N        every N-th fsync or fdatasync fails with EIO, and so do
  *     PRELOAD_WRITE=N       every N-th write to a regular file; of the others some are interrupted, some cut short
+ *     PRELOAD_FULL=FILE     there is no room for files whose path begins as FILE says, looked at anew; half of every
+ *                           other write is taken
  *     PRELOAD_MALLOC=N      the N-th call for memory gets none, and so do the nine after it
  *     PRELOAD_THREAD=N      the N-th thread does not start
  *     PRELOAD_FILES=N       no more than N files may be open
@@ -16,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,8 +31,8 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
 
 static long sync_each, write_each, malloc_at, thread_at;
-static const char *clock_file;
-static atomic_long n_syncs, n_writes, n_mallocs, n_threads;
+static const char *clock_file, *full_file;
+static atomic_long n_full, n_syncs, n_writes, n_mallocs, n_threads;
 
 static long number(const char *name)
 {
@@ -45,6 +48,7 @@ __attribute__((constructor)) static void begin(void)
     if (files > 0)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)files, (rlim_t)files});
     clock_file = getenv("PRELOAD_CLOCK");
+    full_file = getenv("PRELOAD_FULL");
     sync_each = number("PRELOAD_SYNC");
     write_each = number("PRELOAD_WRITE");
     thread_at = number("PRELOAD_THREAD");
@@ -126,12 +130,29 @@ int fdatasync(int fd)
     return sync_with("fdatasync", fd);
 }
 
+static bool is_full(int fd)
+{
+    char link[64], prefix[4096] = "", path[4096] = "";
+    FILE *f = full_file == NULL ? NULL : fopen(full_file, "r");
+
+    if (f == NULL)
+        return false;
+    if (fgets(prefix, sizeof(prefix), f) == NULL)
+        prefix[0] = '\0';
+    fclose(f);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return prefix[0] != '\0' && readlink(link, path, sizeof(path) - 1) > 0 &&
+           strncmp(path, prefix, strlen(prefix)) == 0;
+}
+
 /* How much of a write of n bytes is done; -1: none, as errno says. */
 static ssize_t part_of(int fd, size_t n)
 {
     struct stat s;
     long number;
 
+    if (is_full(fd))
+        return n < 2 || ++n_full % 2 == 0 ? fail(ENOSPC) : (ssize_t)(n / 2);
     if (write_each == 0 || n < 2 || fstat(fd, &s) == -1 || !S_ISREG(s.st_mode))
         return (ssize_t)n;
     number = ++n_writes;

@@ -1,7 +1,8 @@
-"""The machine that the daemon runs on misbehaves (F12, F57, F59): memory, threads, files, disk, clock.
+"""The machine that the daemon runs on misbehaves (F12, F56, F57, F59): memory, threads, files, disk, clock.
 
 A small library that is loaded before everything else plays that (tests/fakes/preload.c).
 """
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from servers import RUN, Failed, wait_until
 from test_purge import SMALL, count, outstanding
 from test_held import two_tables, wait_held
+from test_late import prepare_wide, spilled, wide
+from test_xa import end, nested, read
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakes", "preload.c")
 
@@ -72,6 +75,105 @@ def test_f12_without_a_thread_or_files_it_says_so_and_loses_nothing(w):
         if status is not None and not any(word in said for word in ("thread", "too many", "open files", "resource")):
             raise Failed(f"with {what} it does not say why it ended: {said[-1500:]}")
     is_well_again(w, daemon)
+
+
+class Disk:
+    """The disk below a daemon, which is full for what lies in one place, or for nothing."""
+
+    def __init__(self, w):
+        self.control = os.path.join(RUN, f"{w.schema}.full")
+        self.free()
+
+    def fill(self, path):
+        with open(self.control + ".new", "w", encoding="utf-8") as f:
+            f.write(path)
+        os.replace(self.control + ".new", self.control)
+
+    def free(self):
+        self.fill("")
+
+    def put_below(self, daemon):
+        daemon.kill_if_running()
+        daemon.start(environment=preload(full=self.control))
+
+
+def topic(daemon):
+    return daemon.json("status")["topics"][0]
+
+
+def test_f56_a_full_disk_for_rows_of_prepared_transactions_is_told_and_waited_for(w):
+    daemon, disk = nested(w), Disk(w)
+    wide(w, daemon)
+    disk.put_below(daemon)
+    disk.fill(os.path.join(daemon.folder, "data", "spill"))
+    prepare_wide(w, "large", 100, 80)
+
+    def told():
+        reason = topic(daemon)["reason"]
+        return "No space left on device" in reason and "free the disk" in reason + topic(daemon)["fix"]
+
+    wait_until(lambda: f"status says that there is no room, and not {topic(daemon)}", told, 60)
+    w.sql("UPDATE good SET a = 71")  # behind it
+    disk.put_below(daemon)  # killed while it waits
+    wait_until(lambda: f"status says so after a kill, and not {topic(daemon)}", told, 60)
+    end(w, "COMMIT", "large")
+    disk.free()
+    read(w, daemon)
+    if topic(daemon)["reason"]:
+        raise Failed(f"there is room, and status says {topic(daemon)['reason']}")
+    prepare_wide(w, "next", 300, 80)
+    read(w, daemon)
+    if not spilled(daemon):
+        raise Failed("nothing has been put on disk")
+    end(w, "COMMIT", "next")
+    read(w, daemon)
+
+
+def test_f56_a_full_disk_for_the_log_keeps_nothing_waiting_and_is_told_in_it(w):
+    daemon, disk = two_tables(w), Disk(w)
+    disk.put_below(daemon)
+    disk.fill(daemon.log)
+    for i in range(3):
+        daemon.build(f"{w.schema}.busy")
+        changes(w, i)
+    w.equal(daemon)
+    lost = daemon.metric("millrace_log_lines_lost_total")
+    if lost < 3:
+        raise Failed(f"three builds on a full disk have lost {lost} lines of the log")
+    disk.free()
+    daemon.build(f"{w.schema}.busy")
+    w.equal(daemon)
+    with open(daemon.log, encoding="utf-8") as f:
+        lines = [parsed(line) for line in f]
+    told = [line for line in lines if line and line["msg"] == "log lines could not be written and are lost"]
+    if lines.count(None) > 1 or sum(line["lines"] for line in told) != daemon.metric("millrace_log_lines_lost_total"):
+        raise Failed(f"{lines.count(None)} lines are torn; of {lost} lost ones is told {told}")
+
+
+def parsed(line):
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def test_f56_a_full_disk_for_the_store_is_told_and_after_a_kill_nothing_is_lost(w):
+    daemon, disk = two_tables(w), Disk(w)
+    disk.put_below(daemon)
+    for i in range(3):
+        disk.fill(os.path.join(daemon.folder, "data"))
+        changes(w, i)
+        wait_until(lambda: f"status says that there is no room, and not {topic(daemon)}",
+                   lambda: any("full" in text or "No space" in text for text in topic(daemon)["warnings"]), 60)
+        if i == 1:
+            disk.free()
+            w.equal(daemon)
+            wait_until(lambda: f"the warning goes, and does not stay: {topic(daemon)}", lambda: not topic(daemon)["warnings"], 60)
+        else:
+            daemon.kill()
+            disk.free()
+            disk.put_below(daemon)
+            w.equal(daemon)
 
 
 def test_f57_a_disk_that_fails_now_and_then_loses_nothing_that_was_acknowledged(w):

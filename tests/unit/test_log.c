@@ -4,7 +4,10 @@
 
 #include "src/base/log.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void a_line_is_one_json_object(void **state)
@@ -88,6 +91,57 @@ static void nothing_below_the_level_is_written(void **state)
     close(fds[1]);
 }
 
+/* A file that may have so many bytes, as if the disk were full then. */
+static void let_files_have(size_t n)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = n == 0 ? limit.rlim_max : n;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void what_a_full_disk_does_not_take_is_counted_and_told_when_there_is_room(void **state)
+{
+    static const char torn[] = "{\"ts\":";
+    FILE *f = tmpfile();
+    char text[4096];
+    const uint64_t lost = log_lost();
+
+    (void)state;
+    assert_non_null(f);
+    signal(SIGXFSZ, SIG_IGN);
+    log_set_fd(fileno(f));
+    let_files_have(sizeof(torn) - 1);
+    log_info("first");
+    log_info("second");
+    log_info("third");
+    assert_int_equal(log_lost() - lost, 3);
+    let_files_have(0);
+    log_info("fourth");
+    log_info("fifth");
+    assert_int_equal(log_lost() - lost, 3);
+    log_set_fd(STDERR_FILENO);
+
+    const ssize_t n = pread(fileno(f), text, sizeof(text) - 1, 0);
+
+    assert_true(n > 0);
+    text[n] = '\0';
+    fclose(f);
+
+    /* Each line by itself, behind what there is of the first. */
+    const char *told = strstr(text, "\n{");
+
+    assert_ptr_equal(told, text + strlen(torn));
+    assert_non_null(strstr(told, "are lost\",\"lines\":3,\"cause\":\"File too large\""));
+
+    const char *fourth = strstr(told + 1, "\n{"), *fifth = strstr(fourth + 1, "\n{");
+
+    assert_non_null(strstr(fourth, "\"msg\":\"fourth\""));
+    assert_non_null(strstr(fifth, "\"msg\":\"fifth\""));
+    assert_null(strstr(text, "third"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +149,7 @@ int main(void)
         cmocka_unit_test(a_repeating_condition_is_written_once_an_interval),
         cmocka_unit_test(every_level_is_found_by_its_name),
         cmocka_unit_test(nothing_below_the_level_is_written),
+        cmocka_unit_test(what_a_full_disk_does_not_take_is_counted_and_told_when_there_is_room),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

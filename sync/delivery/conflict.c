@@ -33,7 +33,7 @@ static void stop(struct sender *s, struct document *doc, const struct err *why)
 
     document_not_applied(doc, &s->ends);
     outlet_place_first(o, doc, s->now_ms);
-    sender_hold(s, o, HOLD_STOP, why);
+    standing_hold(&s->standing, o, HOLD_STOP, why);
 }
 
 /* The same write again, after a while. */

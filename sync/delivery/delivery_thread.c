@@ -103,12 +103,12 @@ static int64_t later(int64_t good_ms, struct outlet *o)
 
 static void count_documents(const struct sender *s, struct delivery_status *out)
 {
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        const struct outlet_level level = outlet_level(s->outlets[i]);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        const struct outlet_level level = outlet_level(s->outlets.items[i]);
 
         out->queued += level.ready + level.load_wait + level.parked;
         out->in_flight += level.in_flight;
-        out->good_ms = later(out->good_ms, s->outlets[i]);
+        out->good_ms = later(out->good_ms, s->outlets.items[i]);
     }
     out->loading = loads_documents(s);
 }

@@ -31,8 +31,8 @@ static void say(const struct draining *d, struct sender *s)
     const unsigned lane = d->drain.partition == DRAIN_ALL ? OUTLET_ALL : d->drain.partition;
 
     s->draining = d->drain.state == DRAIN_STATE_GOING;
-    for (size_t i = 0; i < s->n_outlets; i++)
-        outlet_withhold(s->outlets[i], withholds ? lane : OUTLET_NONE);
+    for (size_t i = 0; i < s->outlets.n; i++)
+        outlet_withhold(s->outlets.items[i], withholds ? lane : OUTLET_NONE);
 }
 
 bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
@@ -91,11 +91,11 @@ static struct drain_left left_of_all(const struct sender *s)
     struct drain_left left = {.n = document_table_count(s->table),
                               .n_blown = letters_kept_back(s->letters, 1, 0)};
 
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        const struct outlet_level level = outlet_level(s->outlets[i]);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        const struct outlet_level level = outlet_level(s->outlets.items[i]);
 
         left.n_in_flight += level.in_flight;
-        left.n_blown += kept_back(s->outlets[i]);
+        left.n_blown += kept_back(s->outlets.items[i]);
     }
     return left;
 }

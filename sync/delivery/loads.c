@@ -92,7 +92,7 @@ static bool may_load(const struct sender *s, const struct outlet *o)
     const unsigned n = count_alike(s, t);
 
     return n < s->opt.loads_max &&
-           (budget_held(s->budget) <= s->opt.bytes_max || (n == 0 && s->n_requests == 0));
+           (budget_held(s->budget) <= s->opt.bytes_max || (n == 0 && s->helpers.n_requests == 0));
 }
 
 /* When what waits for a read of the index is to be read. */
@@ -108,8 +108,8 @@ static int64_t reads_at(const struct sender *s, struct outlet *o)
 
 static bool load_one(struct sender *s)
 {
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        struct outlet *o = sender_outlet(s, i);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        struct outlet *o = outlets_at(&s->outlets, i);
 
         if (!may_load(s, o) || reads_at(s, o) > s->now_ms)
             continue;
@@ -120,7 +120,7 @@ static bool load_one(struct sender *s)
         if (n > 0) {
             pace_read(outlet_pace(o), s->now_ms);
             hand_out(s, o, docs, n);
-            s->turn++;
+            s->outlets.turn++;
             return true;
         }
         free(docs);
@@ -138,9 +138,9 @@ int64_t loads_wait_ms(const struct sender *s, int64_t max_ms)
 {
     int64_t wait_ms = max_ms;
 
-    for (size_t i = 0; i < s->n_outlets; i++) {
+    for (size_t i = 0; i < s->outlets.n; i++) {
         const int64_t at =
-            may_load(s, s->outlets[i]) ? reads_at(s, s->outlets[i]) : GATE_NEVER_MS;
+            may_load(s, s->outlets.items[i]) ? reads_at(s, s->outlets.items[i]) : GATE_NEVER_MS;
 
         if (at - s->now_ms < wait_ms)
             wait_ms = at - s->now_ms;

@@ -39,6 +39,9 @@ libdelivery_a_SOURCES = \
 	%D%/request_answer.c %D%/request.h \
 	%D%/request_items.c  %D%/request_parts.h \
 	%D%/request_send.c \
+	%D%/helpers.c        %D%/helpers.h \
+	%D%/outlets.c        %D%/outlets.h \
+	%D%/standing.c       %D%/standing.h \
 	%D%/sender.c         %D%/sender.h \
 	%D%/target.c         %D%/target.h \
 	%D%/ticket.c         %D%/ticket.h \

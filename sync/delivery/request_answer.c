@@ -65,7 +65,7 @@ void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struc
     err_set(&why, ERR_RETRY,
             "%zu of %zu documents are refused, so the mapping or the definition is wrong: %.*s",
             n_refused, n, STR_ARG(reason));
-    sender_hold(r->sender, r->outlet, HOLD_GUARD, &why);
+    standing_hold(&r->sender->standing, r->outlet, HOLD_GUARD, &why);
 }
 
 /*
@@ -112,9 +112,9 @@ void request_end(struct request *r)
     struct bisect *bisect = r->batch.bisect;
 
     s->ends.freed += r->body.cap;
-    s->n_requests--;
+    s->helpers.n_requests--;
     if (r->is_overdue) {
-        s->n_overdue--;
+        s->helpers.n_overdue--;
         outlet_count_overdue(r->outlet, -1);
     }
     list_remove(&r->link);
@@ -157,14 +157,14 @@ void request_melt(struct request *r, enum melt how, const struct err *why)
     if (outlet_held(r->outlet) != HOLD_NONE)
         return;
     delivery_metric_count(s->metric, COUNT_MELTS, 1);
-    sender_note_fuse(s, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
+    standing_note_fuse(&s->standing, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
 }
 
 void request_answered(struct request *r)
 {
     struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
 
-    sender_note_fuse(r->sender, r->outlet, fuse_good(fuse, r->sent_us / 1000), NULL);
+    standing_note_fuse(&r->sender->standing, r->outlet, fuse_good(fuse, r->sent_us / 1000), NULL);
 }
 
 void request_log_failed(const struct request *r, const struct err *err)
@@ -245,12 +245,12 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     case REQUEST_TOO_LARGE: too_large(r, str_from(err.msg)); break;
     case REQUEST_MALFORMED:
         if (r->batch.probe && outlet_held(r->outlet) == HOLD_BLOCK)
-            sender_release(s, r->outlet); /* it looks at documents again */
+            standing_release(&s->standing, r->outlet); /* it looks at documents again */
         malformed(r, &err);
         break;
     case REQUEST_HOLD:
         request_return_all(r, false);
-        sender_hold(s, r->outlet, HOLD_BLOCK, &err);
+        standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &err);
         break;
     }
     buf_free(&type);

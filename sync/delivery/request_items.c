@@ -205,13 +205,13 @@ static void judge_outlet(struct request *r, const struct tally *t)
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        sender_hold(s, r->outlet, HOLD_BLOCK, &why);
+        standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &why);
     } else if (t->guarded) {
         request_hold_for_guard(r, t->of[ITEM_REFUSED], n, worst.reason);
     } else if (r->batch.probe && t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] +
                                          t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED] >
                                      0) {
-        sender_release(s, r->outlet);
+        standing_release(&s->standing, r->outlet);
     }
 }
 
@@ -228,7 +228,7 @@ static void lead_astray(struct request *r)
                  "/_aliases), and all goes on by itself",
                  t->write_alias, STR_ARG(other), t->index);
     request_return_all(r, true);
-    sender_hold(r->sender, r->outlet, HOLD_STOP, &why);
+    standing_hold(&r->sender->standing, r->outlet, HOLD_STOP, &why);
 }
 
 void request_judge_items(struct request *r, const struct http_result *result)

@@ -94,7 +94,7 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
     r->sent_us = clock_mono_ns() / 1000;
     r->timeout_ms = s->opt.request_timeout_ms;
     list_push_back(&s->requests, &r->link);
-    s->n_requests++;
+    s->helpers.n_requests++;
     if (!make_body(r)) {
         request_end(r);
         return;
@@ -119,13 +119,13 @@ static bool send_one(struct sender *s)
 {
     struct batch b;
 
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        struct outlet *o = sender_outlet(s, i);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        struct outlet *o = outlets_at(&s->outlets, i);
 
         if (!sender_may_send_to(s, o) || !outlet_next_batch(o, s->now_ms, s->draining, &b))
             continue;
         send_batch(s, o, &b);
-        s->turn++;
+        s->outlets.turn++;
         return true;
     }
     return false;
@@ -143,7 +143,7 @@ static void note_overdue(struct sender *s)
         if (r->is_overdue)
             continue;
         r->is_overdue = true;
-        s->n_overdue++;
+        s->helpers.n_overdue++;
         outlet_count_overdue(r->outlet, 1);
     }
 }

@@ -20,12 +20,7 @@
 #define READS_WORTH   300
 #define READS_LONGEST 5 /* windows */
 
-#define AREAS_OFF_MS     600000
-#define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
-
-/* So long after the last document that failed alone an index takes all again: what was purged
- * of it is tried one by one, each as long as a shard is waited for. */
-#define PARTLY_QUIET_MS 5000
+#define AREAS_OFF_MS 600000
 
 #define ROOM_SHARE     8 /* of the bytes, one part is to be free after a purge */
 #define PURGED_TOLD_MS 1000
@@ -71,24 +66,15 @@ static struct outlet *add_outlet(struct sender *s, const struct target *t)
 
     set_pace(s, o);
     outlet_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
-    map_put(s->outlets_by_index, index, o);
-    s->outlets = mem_resize(s->outlets, s->n_outlets + 1, sizeof(*s->outlets));
-    s->outlets[s->n_outlets++] = o;
+    outlets_add(&s->outlets, o);
     return o;
 }
 
 static struct outlet *outlet_of(struct sender *s, const struct target *t)
 {
-    const struct str index = str_from(t->index);
-    struct outlet *o = s->last_outlet;
+    struct outlet *o = outlets_find(&s->outlets, str_from(t->index));
 
-    if (o != NULL && str_equal(outlet_index(o), index))
-        return o;
-    o = map_find(s->outlets_by_index, index);
-    if (o == NULL)
-        o = add_outlet(s, t);
-    s->last_outlet = o;
-    return o;
+    return o != NULL ? o : add_outlet(s, t);
 }
 
 /* A change is acknowledged: how long did it take? */
@@ -128,7 +114,10 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->ends.on_gone = on_gone;
     s->ends.ctx = s;
     s->table = document_table_new();
-    s->outlets_by_index = map_new();
+    outlets_init(&s->outlets);
+    s->helpers.opt = &s->opt;
+    s->standing.opt = &s->opt;
+    s->standing.metric = metric;
     s->letters = letters_new(&s->opt, random_seed());
     s->relief = relief_new(&s->opt, mark, random_seed());
     s->late = late_new();
@@ -160,9 +149,9 @@ void sender_set(struct sender *s, const struct delivery_settings *settings)
 
     const struct outlet_options opt = outlet_options_of(&s->opt);
 
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        outlet_set_options(s->outlets[i], &opt);
-        set_pace(s, s->outlets[i]);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        outlet_set_options(s->outlets.items[i], &opt);
+        set_pace(s, s->outlets.items[i]);
     }
     http_client_set_connections(s->http, s->opt.connections);
 }
@@ -170,6 +159,7 @@ void sender_set(struct sender *s, const struct delivery_settings *settings)
 void sender_look_at_clock(struct sender *s)
 {
     s->now_ms = clock_mono_ms();
+    s->standing.now_ms = s->now_ms;
     s->now_wall_ms = clock_wall_ms();
 }
 
@@ -179,10 +169,7 @@ void sender_free(struct sender *s)
     assert(list_is_empty(&s->loads));
     http_client_free(s->http);
     document_table_free(s->table, &s->ends);
-    map_free(s->outlets_by_index, NULL);
-    for (size_t i = 0; i < s->n_outlets; i++)
-        outlet_free(s->outlets[i]);
-    free(s->outlets);
+    outlets_fini(&s->outlets);
     letters_free(s->letters);
     relief_free(s->relief);
     late_free(s->late);
@@ -192,7 +179,7 @@ void sender_free(struct sender *s)
 
 static struct relief_outlets all_outlets(const struct sender *s)
 {
-    return (struct relief_outlets){s->outlets, s->n_outlets};
+    return (struct relief_outlets){s->outlets.items, s->outlets.n};
 }
 
 static void ask_for_read(const struct sender *s, struct outlet *o, const struct write *w)
@@ -301,7 +288,7 @@ void sender_count_retry(const struct document *doc)
 
 void sender_forget(struct sender *s, struct str index, enum outcome how)
 {
-    const struct outlet *o = map_find(s->outlets_by_index, index);
+    const struct outlet *o = outlets_find(&s->outlets, index);
     struct document_cursor at = {0};
     struct document *doc;
 
@@ -318,79 +305,9 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
     }
 }
 
-/* why is NULL: it takes what it is sent again. */
-static void tell(struct sender *s, struct outlet *o, enum delivery_event what, int64_t since_ms,
-                 const struct err *why)
-{
-    outlet_set_told(o, why != NULL);
-    if (s->opt.held != NULL)
-        s->opt.held(s->opt.ctx, outlet_target(o), why != NULL, since_ms, why);
-    if (s->opt.event != NULL)
-        s->opt.event(s->opt.ctx, what, outlet_target(o), 0, why);
-}
-
-static void tell_partly(struct sender *s, struct outlet *o)
-{
-    const struct outlet_partly *p = outlet_partly(o);
-    struct err why;
-
-    err_set_code(&why, ERR_RETRY, p->why.origin, p->why.code,
-                 "a part of its documents is not taken (%zu of them wait), the others go on: %s",
-                 outlet_level(o).lost, p->why.msg);
-    tell(s, o, DELIVERY_HELD, p->since_ms, &why);
-}
-
-/* Since when are there documents that fail while others go through? */
-static void look_at_lost(const struct sender *s, struct outlet *o)
-{
-    struct outlet_partly *p = outlet_partly(o);
-
-    if (outlet_level(o).lost > 0) {
-        p->since_ms = p->since_ms != 0 ? p->since_ms : s->now_ms;
-        p->last_ms = s->now_ms;
-    } else if (s->now_ms - p->last_ms >= (outlet_is_told(o) ? PARTLY_QUIET_MS : 0)) {
-        p->since_ms = 0;
-    }
-}
-
-/* An index that does not say no but takes nothing either, or not all, is tried on, and told of. */
-static void look_at_failing(struct sender *s, struct outlet *o)
-{
-    const struct gate *g = outlet_gate(o);
-    const struct outlet_partly *p = outlet_partly(o);
-
-    look_at_lost(s, o);
-    if (outlet_is_gone(o) || gate_is_blown(g))
-        return;
-    if (!g->failing && p->since_ms == 0 && outlet_is_told(o))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
-    else if (g->failing && !outlet_is_told(o) &&
-             s->now_ms - g->failing_since_ms >= s->opt.failing_ms)
-        tell(s, o, DELIVERY_HELD, g->failing_since_ms, &g->why);
-    else if (p->since_ms != 0 && !outlet_is_told(o) &&
-             s->now_ms - p->since_ms >= s->opt.failing_ms)
-        tell_partly(s, o);
-}
-
-void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change change,
-                      const struct err *why)
-{
-    switch (change) {
-    case FUSE_SAME: return;
-    case FUSE_BLEW:
-        delivery_metric_count(s->metric, COUNT_BLOWN, 1);
-        tell(s, o, DELIVERY_BLOWN, outlet_gate(o)->failing_since_ms, why);
-        return;
-    case FUSE_HEALED:
-        delivery_metric_count(s->metric, COUNT_HEALED, 1);
-        tell(s, o, DELIVERY_HEALED, 0, NULL);
-        return;
-    }
-}
-
 void sender_drop(struct sender *s, struct str index)
 {
-    struct outlet *o = map_find(s->outlets_by_index, index);
+    struct outlet *o = outlets_find(&s->outlets, index);
     struct document *doc;
 
     if (o == NULL)
@@ -400,17 +317,15 @@ void sender_drop(struct sender *s, struct str index)
     while ((doc = letters_take(s->letters, index)) != NULL)
         sender_end(s, doc, OUTCOME_DEFERRED);
     sender_forget(s, index, OUTCOME_DEFERRED);
-    if (outlet_is_told(o))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
-    gate_drop(outlet_gate(o), s->now_ms);
+    standing_drop(&s->standing, o);
 }
 
 /* What came back, or came later, for an index that is gone.  What was said of it does not close
  * its gate, through which the empty parts of a bisection go. */
 static void forget_gone(struct sender *s)
 {
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        struct outlet *o = s->outlets[i];
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        struct outlet *o = s->outlets.items[i];
         const struct outlet_level level = outlet_level(o);
 
         if (!outlet_is_gone(o) || level.ready + level.load_wait + level.parked == 0)
@@ -422,8 +337,8 @@ static void forget_gone(struct sender *s)
 
 void sender_probe(struct sender *s)
 {
-    for (size_t i = 0; i < s->n_outlets; i++)
-        gate_probe(outlet_gate(s->outlets[i]), s->now_ms);
+    for (size_t i = 0; i < s->outlets.n; i++)
+        gate_probe(outlet_gate(s->outlets.items[i]), s->now_ms);
 }
 
 void sender_widen(struct sender *s, struct document *doc, const struct err *why)
@@ -455,7 +370,7 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
     if (letters_are_full(s->letters) != NULL && !letters_know(s->letters, doc->now))
-        sender_hold(s, doc->outlet, HOLD_STOP, letters_are_full(s->letters));
+        standing_hold(&s->standing, doc->outlet, HOLD_STOP, letters_are_full(s->letters));
 }
 
 /* Who cannot have its dead letters kept takes nothing, until there is room again. */
@@ -466,24 +381,7 @@ static void look_at_letters(struct sender *s, bool were_full)
     if (were_full && full == NULL)
         sender_probe(s);
     if (!were_full && full != NULL)
-        sender_hold(s, letters_first(s->letters)->outlet, HOLD_STOP, full);
-}
-
-void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why)
-{
-    struct gate *gate = outlet_gate(o);
-
-    if (outlet_is_gone(o))
-        return;
-    sender_note_fuse(s, o, fuse_close(&gate->fuse, s->now_ms), NULL);
-    if (gate_hold(gate, how, why, s->now_ms))
-        tell(s, o, DELIVERY_HELD, s->now_ms, why);
-}
-
-void sender_release(struct sender *s, struct outlet *o)
-{
-    if (gate_release(outlet_gate(o)))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+        standing_hold(&s->standing, letters_first(s->letters)->outlet, HOLD_STOP, full);
 }
 
 /* Loaders may have read more than there was room for; that is why read bytes are forced. */
@@ -531,8 +429,8 @@ static void relieve(struct sender *s)
         delivery_metric_count(s->metric, COUNT_PURGED, 1);
         sender_end(s, doc, OUTCOME_PURGED);
     }
-    for (size_t i = 0; i < s->n_outlets; i++)
-        tell_purged(s, s->outlets[i]);
+    for (size_t i = 0; i < s->outlets.n; i++)
+        tell_purged(s, s->outlets.items[i]);
 }
 
 static void repeat_deletes(struct sender *s)
@@ -550,11 +448,11 @@ void sender_turn(struct sender *s)
 {
     struct document *doc;
 
-    s->turn++;
+    s->outlets.turn++;
     forget_gone(s);
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        look_at_failing(s, s->outlets[i]);
-        outlet_turn(s->outlets[i], s->now_ms);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        standing_look(&s->standing, s->outlets.items[i]);
+        outlet_turn(s->outlets.items[i], s->now_ms);
     }
 
     const bool were_full = letters_are_full(s->letters) != NULL;
@@ -572,33 +470,18 @@ void sender_turn(struct sender *s)
     sender_settle(s);
 }
 
-/* What is overdue does not count, up to as many requests again: others must not wait for it. */
-static unsigned busy_helpers(const struct sender *s)
-{
-    const unsigned lent = s->n_overdue < s->opt.helpers ? s->n_overdue : s->opt.helpers;
-
-    return s->n_requests - lent;
-}
-
-bool sender_may_send_to(const struct sender *s, const struct outlet *o)
-{
-    const struct outlet_level level = outlet_level(o);
-    const unsigned n_left = s->opt.helpers - busy_helpers(s);
-
-    if (level.requests == 0 || s->n_outlets == 1)
-        return true;
-    if (level.overdue > 0 && level.requests >= (s->opt.helpers + 1) / 2)
-        return false;
-    return n_left > 1 || s->opt.helpers < HELPERS_TO_SPARE;
-}
-
 bool sender_may_send(const struct sender *s)
 {
     const size_t held = budget_held(s->budget) + s->ends.taken;
 
-    if (busy_helpers(s) >= s->opt.helpers || s->n_requests >= s->opt.connections)
+    if (!helpers_are_free(&s->helpers))
         return false;
-    return s->n_requests == 0 || held <= s->opt.bytes_max + s->ends.freed;
+    return s->helpers.n_requests == 0 || held <= s->opt.bytes_max + s->ends.freed;
+}
+
+bool sender_may_send_to(const struct sender *s, const struct outlet *o)
+{
+    return helpers_may_send_to(&s->helpers, o, s->outlets.n == 1);
 }
 
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
@@ -609,9 +492,9 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 
     wait_ms = late_wait_ms(s->late, s->now_ms, wait_ms);
 
-    for (size_t i = 0; i < s->n_outlets; i++)
-        wait_ms = outlet_wait_ms(s->outlets[i], s->now_ms,
-                                 can_send && sender_may_send_to(s, s->outlets[i]), wait_ms);
+    for (size_t i = 0; i < s->outlets.n; i++)
+        wait_ms = outlet_wait_ms(s->outlets.items[i], s->now_ms,
+                                 can_send && sender_may_send_to(s, s->outlets.items[i]), wait_ms);
     return wait_ms;
 }
 
@@ -624,10 +507,10 @@ bool sender_is_stuck(const struct sender *s)
 {
     size_t n_held = letters_kept_back(s->letters, 1, 0);
 
-    for (size_t i = 0; i < s->n_outlets; i++) {
-        const struct outlet_level level = outlet_level(s->outlets[i]);
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        const struct outlet_level level = outlet_level(s->outlets.items[i]);
 
-        if (outlet_is_told(s->outlets[i]) && level.requests == 0)
+        if (outlet_is_told(s->outlets.items[i]) && level.requests == 0)
             n_held += level.ready + level.load_wait + level.parked;
     }
     return n_held == document_table_count(s->table);

@@ -12,7 +12,6 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/list.h"
-#include "src/base/map.h"
 #include "src/base/str.h"
 #include "sync/delivery/budget.h"
 #include "sync/delivery/bulk_response.h"
@@ -20,10 +19,12 @@
 #include "sync/delivery/delivery_options.h"
 #include "sync/delivery/delivery_settings.h"
 #include "sync/delivery/document_table.h"
+#include "sync/delivery/helpers.h"
 #include "sync/delivery/letters.h"
 #include "sync/delivery/mark.h"
-#include "sync/delivery/outlet.h"
+#include "sync/delivery/outlets.h"
 #include "sync/delivery/relief.h"
+#include "sync/delivery/standing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,11 +43,9 @@ struct sender {
     struct budget *budget;
     struct mark *mark;
     struct document_table *table;
-    struct map *outlets_by_index;
-    struct outlet **outlets;
-    size_t n_outlets;
-    size_t turn; /* the outlet whose turn it is, modulo n_outlets */
-    struct outlet *last_outlet;
+    struct outlets outlets;
+    struct standing standing;
+    struct helpers helpers;
     struct letters *letters;
     struct relief *relief;
     struct late *late;
@@ -57,8 +56,7 @@ struct sender {
     struct link requests;           /* in flight */
     struct link lookups;            /* of a document's stored version, in flight */
     struct link loads;              /* given to options.load */
-    unsigned n_requests, n_loads;
-    unsigned n_overdue;  /* of the requests: they are not answered for long */
+    unsigned n_loads;
     int64_t now_ms;      /* of this turn */
     int64_t now_wall_ms; /* of this turn, for latencies */
     bool draining;
@@ -106,19 +104,6 @@ void sender_refuse(struct sender *s, struct document *doc, int status, struct st
 void sender_lose(struct sender *s, struct document *doc);
 /* doc is to be sent again. */
 void sender_count_retry(const struct document *doc);
-/* Hold doc's index. */
-void sender_hold(struct sender *s, struct outlet *o, enum hold how, const struct err *why);
-/* It is held no more. */
-void sender_release(struct sender *s, struct outlet *o);
-/* Its fuse has changed, or not; why it blew. */
-void sender_note_fuse(struct sender *s, struct outlet *o, enum fuse_change change,
-                      const struct err *why);
-
-/* The i-th outlet in turn, i < n_outlets: each comes first at times. */
-static inline struct outlet *sender_outlet(const struct sender *s, size_t i)
-{
-    return s->outlets[(s->turn + i) % s->n_outlets];
-}
 
 /* Bring back what is due, store dead letters, settle the budget. */
 void sender_turn(struct sender *s);
@@ -126,7 +111,7 @@ void sender_turn(struct sender *s);
 void sender_settle(struct sender *s);
 /* There are a helper and, unless nothing is in flight, memory for the body of one more request. */
 bool sender_may_send(const struct sender *s);
-/* An index that has requests leaves some to the others, all the more while it does not answer. */
+/* One of them may send to that index. */
 bool sender_may_send_to(const struct sender *s, const struct outlet *o);
 /* Until sender_turn() has something to do that it has not now. */
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);

@@ -1,0 +1,29 @@
+#include "config.h"
+
+#include "sync/delivery/helpers.h"
+
+#define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
+
+static unsigned busy(const struct helpers *h)
+{
+    const unsigned lent = h->n_overdue < h->opt->helpers ? h->n_overdue : h->opt->helpers;
+
+    return h->n_requests - lent;
+}
+
+bool helpers_are_free(const struct helpers *h)
+{
+    return busy(h) < h->opt->helpers && h->n_requests < h->opt->connections;
+}
+
+bool helpers_may_send_to(const struct helpers *h, const struct outlet *o, bool is_alone)
+{
+    const struct outlet_level level = outlet_level(o);
+    const unsigned n_left = h->opt->helpers - busy(h);
+
+    if (level.requests == 0 || is_alone)
+        return true;
+    if (level.overdue > 0 && level.requests >= (h->opt->helpers + 1) / 2)
+        return false;
+    return n_left > 1 || h->opt->helpers < HELPERS_TO_SPARE;
+}

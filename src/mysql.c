@@ -153,7 +153,7 @@ static void init_library(void)
 static void set_options(MYSQL *my, const struct mysql_options *opt)
 {
     unsigned connect_s = opt->connect_timeout_s != 0 ? opt->connect_timeout_s : 10;
-    unsigned read_s = opt->read_timeout_s != 0 ? opt->read_timeout_s : 60;
+    unsigned read_s = opt->read_timeout_s != 0 ? opt->read_timeout_s : MYSQL_READ_TIMEOUT_S;
     unsigned infile = 0;
     unsigned long packet_max = opt->packet_max != 0 ? opt->packet_max : 1UL << 30;
 

@@ -34,6 +34,8 @@ struct mysql_tls {
 };
 
 /* Strings are borrowed for the call only. */
+#define MYSQL_READ_TIMEOUT_S 60 /* without a row, or an answer */
+
 struct mysql_options {
     const char *host;
     uint16_t port;
@@ -43,7 +45,7 @@ struct mysql_options {
     const char *database; /* NULL: none */
     struct mysql_tls tls;
     unsigned connect_timeout_s; /* 0: 10 */
-    unsigned read_timeout_s;    /* 0: 60 */
+    unsigned read_timeout_s;    /* 0: MYSQL_READ_TIMEOUT_S */
     size_t packet_max;          /* largest packet that is taken, in bytes; 0: 1 GiB */
 };
 

@@ -124,7 +124,7 @@ void pipeline_forget(struct pipeline *p)
 {
     struct routing *r = assignment_routing(p->assignment);
 
-    fan_out_stop(p->fan_out); /* it would take what is forgotten for written */
+    fan_out_stop(p->fan_out); /* it would ask again for what is forgotten */
     for (size_t i = 0; r != NULL && i < r->n_targets; i++)
         delivery_forget(p->opt.delivery, r->targets[i], OUTCOME_DEFERRED);
     routing_unref(r);

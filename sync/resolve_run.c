@@ -3,9 +3,11 @@
 #include "sync/resolve_run.h"
 
 #include "src/base/arena.h"
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
+#include "src/mysql.h"
 #include "sync/delivery/delivery.h"
 #include "sync/document/resolver.h"
 #include "sync/fan_out.h"
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #define RETRY_MS   500
+#define SLOW_MS    (MYSQL_READ_TIMEOUT_S * 900) /* an answer was waited for in vain */
 #define SUBMIT_MAX 256
 
 static void count(uint64_t *counter, uint64_t n)
@@ -289,20 +292,28 @@ static void tell(const struct resolve_run_options *opt, const struct target *t,
                 KV("topic", opt->topic), KV("table", t->table));
 }
 
+/* A job waits as long as a server works at it, and nobody else behind it. */
+static bool suits_a_job(const struct target *t, const struct err *err, int64_t took_ms)
+{
+    return t->abroad || err->kind == ERR_REJECT || took_ms >= SLOW_MS;
+}
+
 /*
  * They are repeated until they work: what was found so far was only asked for early.
- * What leads over servers is tried once, and what a server refuses as well: the next tries are a
- * job's, so that nobody else waits for them.
+ * What leads over servers is tried once, and so is what a server refuses, or gives no row of for
+ * long: the next tries are a job's, so that nobody else waits for them.
  */
 static enum end work(const struct resolve_run_options *opt, struct read_links *l,
                      struct resolving *g, size_t n)
 {
     const struct target *t = g[0].task->target;
+    int64_t since_ms = clock_mono_ms();
     bool as_job = is_guest(opt, t);
     struct err err = {0};
 
     while (!(as_job ? hand_over(opt, g, n, &err) : resolve(opt, l, g, n, &err))) {
-        const bool at_once = !as_job && (t->abroad || err.kind == ERR_REJECT);
+        const bool at_once =
+            !as_job && suits_a_job(t, &err, clock_mono_ms() - since_ms);
 
         read_links_close(l);
         if (err.kind == ERR_STOP)
@@ -313,6 +324,7 @@ static enum end work(const struct resolve_run_options *opt, struct read_links *l
         if (!at_once && stop_wait(opt->stop, RETRY_MS))
             return END_UNDONE;
         as_job = as_job || at_once;
+        since_ms = clock_mono_ms();
     }
     return END_FOUND;
 }

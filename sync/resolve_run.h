@@ -2,8 +2,8 @@
  * From changed related rows to the documents that hold them, which are handed to delivery; what
  * leads to very many, or to documents of another topic, becomes a job (sync/fan_out.h).
  *
- * So does what leads over servers one of which is away, or to a table that may not be read: others
- * would wait behind it.
+ * So does what leads over servers one of which is away, to a table that may not be read, or to one
+ * that a statement reads for minutes: others would wait behind it.
  *
  * @thread the resolver's; blocks
  */

@@ -1,4 +1,5 @@
 """A changed row that leads to very many documents, worked off beside the stream."""
+from beside import Beside
 from servers import Failed, wait_until
 
 ORDERS = 5000
@@ -187,3 +188,74 @@ def test_a_topic_that_begins_anew_works_off_what_it_had_begun(w):
         daemon.apply(made)
         w.equal(daemon, seconds=60)
     wait_until("nothing is left", lambda: daemon.metric("millrace_fan_out_jobs") == 0)
+
+
+def test_a_row_whose_documents_a_statement_looks_for_longer_than_a_minute_holds_up_no_other(w):
+    w.sql("CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(40))", "INSERT INTO customer VALUES (1, 'Ada'), (2, 'Bob')",
+          *(f"CREATE TABLE {name} (id INT PRIMARY KEY, customer_id INT, KEY (customer_id))" for name in ("slow", "quick")),
+          "INSERT INTO slow VALUES (1, 1), (2, 2)", "INSERT INTO quick VALUES (1, 1), (2, 2)")
+    customer = {"from": "customer_id", "table": "customer", "to": "id", "as": "customer"}
+    daemon = w.follow(w.definitions({"table": "slow", "relations": [dict(customer)]}, {"table": "quick", "relations": [dict(customer)]}))
+    blocker = w.db.connect(w.schema)
+    with blocker.cursor() as cursor:
+        cursor.execute("LOCK TABLES slow WRITE")
+    w.sql("UPDATE customer SET name = 'Eve' WHERE id = 1")
+    wait_until("the row is a job", lambda: daemon.metric("millrace_fan_out_jobs") == 1, 90)
+    wait_until("the other index has the change", lambda: w.engine.get(w.index("quick"), 1)["customer"]["name"] == "Eve", 30)
+    blocker.close()
+    w.equal(daemon, seconds=90)
+
+
+class Work(Beside):
+    """Random changes of rows two of which lead to more documents than are told at once."""
+
+    pause = 0.02
+
+    def __init__(self, w):
+        super().__init__()
+        self.rng, self.connection, self.n = w.rng, w.db.connect(w.schema), 0
+
+    def step(self):
+        n, product, order = self.n, self.rng.randrange(1, 5), self.rng.randrange(ORDERS_OF_WORK)
+        statement = self.rng.choice((
+            f"UPDATE product SET name = 'name {n}' WHERE id = {product}",
+            f"UPDATE product SET name = 'name {n}'",
+            f"UPDATE item SET product_id = {product} WHERE order_id = {order}",
+            f"UPDATE item SET product_id = {product} WHERE order_id % 50 = {n % 50}",
+            f"UPDATE orders SET note = 'note {n}' WHERE id = {order}",
+            f"DELETE FROM orders WHERE id = {order}",
+            f"DELETE FROM item WHERE order_id = {order}",
+            f"REPLACE INTO orders VALUES ({order}, 'again {n}')",
+            f"REPLACE INTO item VALUES ({order}, {self.rng.randrange(ORDERS_OF_WORK)}, {product})",
+            f"DELETE FROM product WHERE id = {product}",
+            f"REPLACE INTO product VALUES ({product}, 'again {n}')"))
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement)
+        self.n += 1
+
+    def more(self, n):
+        until = self.n + n
+        wait_until("the work goes on", lambda: self.error or self.n >= until)
+
+
+ORDERS_OF_WORK = 1500
+
+
+def test_random_work_on_rows_in_very_many_documents_with_builds_and_kills(w):
+    load(w, ORDERS_OF_WORK)
+    w.sql("INSERT INTO product VALUES (3, 'pan'), (4, 'jar')",
+          "INSERT INTO item SELECT id + 2000000, id, 3 FROM orders WHERE id % 5 > 0")
+    daemon, n_runs = follow(w), 0
+    with Work(w) as work:
+        for turn in range(3):
+            work.more(w.rng.randrange(5, 25))
+            if turn % 2 == 1:
+                daemon.command("index", "create", f"{w.schema}.orders", ok=None)
+            work.more(w.rng.randrange(1, 10))
+            n_runs += runs(daemon)
+            daemon.kill()
+            daemon.start()
+    wait_until("no build is left", lambda: not w.table(daemon, "orders")["build"], 60)
+    w.equal(daemon, seconds=60)
+    if n_runs + runs(daemon) == 0:
+        raise Failed("no row led to very many documents")

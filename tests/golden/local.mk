@@ -1,8 +1,8 @@
 # Documents of a live database against recorded ones: run.py starts a private server.
 dist_noinst_SCRIPTS += %D%/run.py
 EXTRA_DIST += \
-	%D%/dates %D%/family %D%/indexes %D%/joins %D%/keys %D%/names %D%/text %D%/tree %D%/types \
-	%D%/types_mariadb %D%/types_mysql %D%/types_vector
+	%D%/dates %D%/family %D%/indexes %D%/joins %D%/keys %D%/links %D%/names %D%/text %D%/transforms \
+	%D%/tree %D%/types %D%/types_mariadb %D%/types_mysql %D%/types_vector
 
 if HAVE_CMOCKA
 check_PROGRAMS += %D%/golden_dump

@@ -460,9 +460,6 @@ bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t numb
 void node_forget_older_letters(struct coordinator *co, const struct stored_version *v);
 /* At the start: what a build leaves behind that was killed right after its version was promoted. */
 void node_end_promoted(struct coordinator *co);
-/* Throw away what delivery has, or gets back, for a concrete index that is gone for good: the
- * checkpoint must not wait for it. */
-void node_forget_index(struct coordinator *co, struct str index);
 
 /* ---- node_build.c ---- */
 /* NULL: none runs; number 0: any of this alias.  Under lock or doing. */

@@ -71,7 +71,9 @@ bool node_drop_in_engine(struct coordinator *co, struct str alias, uint64_t numb
     return ok;
 }
 
-void node_forget_index(struct coordinator *co, struct str index)
+/* Throw away what delivery has, or gets back, for a concrete index that is gone for good: the
+ * checkpoint must not wait for it. */
+static void forget_index(struct coordinator *co, struct str index)
 {
     delivery_drop(co->delivery, index);
 }
@@ -142,7 +144,7 @@ bool node_drop_version(struct coordinator *co, const struct stored_version *v, s
         if (!node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &ignored))
             log_failure(LOG_WARN, &ignored, "the topic still writes to a version that is gone",
                         KV("index", buf_str(&index)));
-        node_forget_index(co, buf_str(&index));
+        forget_index(co, buf_str(&index));
     }
     if (ok && !end_drop(co, v->index, v->number, &ignored))
         log_failure(LOG_WARN, &ignored, "it is tried again until it is deleted",

@@ -118,7 +118,6 @@ bool json_read_raw(struct json_reader *r, struct str *raw);
 bool json_read_string(struct json_reader *r, struct str *raw);
 bool json_read_number(struct json_reader *r, struct str *text);
 bool json_read_u64(struct json_reader *r, uint64_t *v); /* an integer in range, else a fault */
-bool json_read_i64(struct json_reader *r, int64_t *v);
 bool json_read_bool(struct json_reader *r, bool *v);
 bool json_read_null(struct json_reader *r);
 /* A string's text, appended. */

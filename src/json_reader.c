@@ -410,24 +410,6 @@ bool json_read_u64(struct json_reader *r, uint64_t *v)
            fail_at(r, start, "not an integer from 0 to 2^64-1");
 }
 
-bool json_read_i64(struct json_reader *r, int64_t *v)
-{
-    struct str text;
-    size_t start = r->pos;
-
-    if (!json_read_number(r, &text))
-        return false;
-
-    bool negative = text.ptr[0] == '-';
-    struct str digits = {text.ptr + negative, text.len - negative};
-    uint64_t n;
-
-    if (!parse_digits(digits, (uint64_t)INT64_MAX + negative, &n))
-        return fail_at(r, start, "not an integer of 64 bits");
-    *v = negative ? (int64_t)(0 - n) : (int64_t)n;
-    return true;
-}
-
 bool json_read_bool(struct json_reader *r, bool *v)
 {
     if (!begin_value(r))

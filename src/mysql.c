@@ -29,7 +29,6 @@ struct mysql_conn {
     struct buf version_text;
     unsigned version;
     enum mysql_flavor flavor;
-    uint64_t affected;
     bool interrupted; /* atomic */
     int wake_fd;      /* the same socket under a number that the library cannot reuse */
     struct mysql_trace *trace; /* NULL: none */
@@ -321,11 +320,6 @@ const char *mysql_conn_version_text(const struct mysql_conn *c)
     return c->version_text.ptr;
 }
 
-uint64_t mysql_conn_affected(const struct mysql_conn *c)
-{
-    return c->affected;
-}
-
 const char *mysql_conn_where(const struct mysql_conn *c)
 {
     return c->where.ptr;
@@ -407,7 +401,6 @@ bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result 
     r->res = mysql_use_result(c->my);
     if (r->res == NULL && mysql_field_count(c->my) != 0)
         return fail_statement(c, err);
-    c->affected = r->res == NULL ? mysql_affected_rows(c->my) : 0;
     r->n_columns = r->res == NULL ? 0 : mysql_num_fields(r->res);
     if (r->n_columns > r->cells_cap) {
         r->cells = mem_resize(r->cells, r->n_columns, sizeof(*r->cells));
@@ -441,11 +434,6 @@ int mysql_result_next(struct mysql_result *r, struct mysql_row *row, struct err 
     row->cells = r->cells;
     row->n_cells = r->n_columns;
     return 1;
-}
-
-size_t mysql_result_columns(const struct mysql_result *r)
-{
-    return r->n_columns;
 }
 
 struct str mysql_result_name(const struct mysql_result *r, size_t column)

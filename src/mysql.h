@@ -70,7 +70,6 @@ const char *mysql_conn_version_text(const struct mysql_conn *c);
 
 /* Run a statement without a result, or throw its result away. */
 bool mysql_conn_exec(struct mysql_conn *c, struct str sql, struct err *err) MUST_CHECK;
-uint64_t mysql_conn_affected(const struct mysql_conn *c);
 
 /*
  * Run a statement and stream its rows; memory is one row.  The result must be closed before the
@@ -81,7 +80,6 @@ bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result 
                       struct err *err) MUST_CHECK;
 int mysql_result_next(struct mysql_result *r, struct mysql_row *row,
                       struct err *err) MUST_CHECK;
-size_t mysql_result_columns(const struct mysql_result *r);
 struct str mysql_result_name(const struct mysql_result *r, size_t column);
 void mysql_result_close(struct mysql_result *r);
 

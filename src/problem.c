@@ -118,7 +118,7 @@ const struct problem *problems_get(const struct problems *p, size_t i)
     return &p->kept[i];
 }
 
-const char *severity_name(enum severity s)
+static const char *severity_name(enum severity s)
 {
     static const char *const names[] = {"error", "warning", "note"};
 

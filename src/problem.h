@@ -51,7 +51,6 @@ void problems_fix(struct problems *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 size_t problems_count(const struct problems *p, enum severity severity);
 size_t problems_n(const struct problems *p); /* kept ones */
 const struct problem *problems_get(const struct problems *p, size_t i);
-const char *severity_name(enum severity s);
 
 /* FILE:LINE:COLUMN: error: message, the source line, a caret, the fix. */
 void problems_append_text(const struct problems *p, struct buf *b);

@@ -12,7 +12,8 @@
 
 #define WAITING_MAX ((size_t)8 << 20) /* bytes of rows to be followed */
 
-struct following *cascades_following(struct cascades *c, struct str index)
+/* What is followed in the index; made when it is new.  Under the lock. */
+static struct following *find_or_make(struct cascades *c, struct str index)
 {
     struct following *f = map_find(c->indexes, index);
 
@@ -32,7 +33,7 @@ struct turnstile *cascades_turnstile(struct cascades *c, struct str index)
 {
     pthread_mutex_lock(&c->lock);
 
-    struct turnstile *t = &cascades_following(c, index)->turnstile;
+    struct turnstile *t = &find_or_make(c, index)->turnstile;
 
     pthread_mutex_unlock(&c->lock);
     return t;
@@ -79,7 +80,7 @@ void cascades_mark(struct cascades *c, const struct target *target, const char *
 {
     pthread_mutex_lock(&c->lock);
 
-    struct following *f = cascades_following(c, str_from(target->index));
+    struct following *f = find_or_make(c, str_from(target->index));
     const bool was = f->marked;
 
     f->marked = true;
@@ -124,7 +125,7 @@ static void queue_row(struct cascades *c, const struct cascade_origin *from, siz
 {
     const struct cascade_effect *effect = &from->table->on[from->cause];
     const struct target *target = from->routing->targets[effect->steps[step].target];
-    struct following *f = cascades_following(c, str_from(target->index));
+    struct following *f = find_or_make(c, str_from(target->index));
     struct cascade_rows *r = find_rows(f->first, from, step);
 
     if (r == NULL)

@@ -70,8 +70,6 @@ struct cascades {
 };
 
 /* ---- cascade_intake.c ---- */
-/* What is followed in the index; made when it is new.  Under the lock. */
-struct following *cascades_following(struct cascades *c, struct str index);
 /* The routing of now, a reference; NULL: none yet. */
 struct routing *cascades_routing(struct cascades *c);
 /* A batch has ended, in any way. */

@@ -28,7 +28,8 @@ void version_spec_free(struct version_spec *v)
     free(v);
 }
 
-struct version_spec *version_spec_copy(const struct version_spec *v)
+/* Copies strings, takes references. */
+static struct version_spec *copy_spec(const struct version_spec *v)
 {
     struct version_spec *copy = mem_alloc(1, sizeof(*copy));
 
@@ -70,7 +71,7 @@ struct version_spec **version_specs_copy(const struct version_spec *const *specs
     struct version_spec **copy = mem_alloc(n == 0 ? 1 : n, sizeof(struct version_spec *));
 
     for (size_t i = 0; i < n; i++)
-        copy[i] = version_spec_copy(specs[i]);
+        copy[i] = copy_spec(specs[i]);
     return copy;
 }
 

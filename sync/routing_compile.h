@@ -43,8 +43,6 @@ struct version_spec {
     bool filling; /* it is being built */
 };
 void version_spec_free(struct version_spec *v); /* NULL is fine */
-/* Copies strings, takes references. */
-struct version_spec *version_spec_copy(const struct version_spec *v) RETURNS_NONNULL MUST_CHECK;
 /* Where documents of this table of its index are read again; borrowed. */
 struct server_access *version_spec_server(const struct version_spec *v,
                                           struct str table) RETURNS_NONNULL;

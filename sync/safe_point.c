@@ -32,7 +32,7 @@ uint64_t mark_version(const struct mark *m, uint64_t epoch)
     return epoch << 53 | (uint64_t)m->file_number << 33 | m->offset;
 }
 
-bool mark_is_before(const struct mark *a, const struct mark *b)
+static bool is_before(const struct mark *a, const struct mark *b)
 {
     return a->file_number != b->file_number ? a->file_number < b->file_number
                                             : a->offset < b->offset;
@@ -61,7 +61,7 @@ void safe_point_free(struct safe_point *s)
 
 uint64_t safe_point_hold(struct safe_point *s, const struct mark *at)
 {
-    assert(!mark_is_before(at, &s->done));
+    assert(!is_before(at, &s->done));
     if (s->n_holds == s->holds_cap) {
         s->holds_cap = s->holds_cap == 0 ? 8 : s->holds_cap * 2;
         s->holds = mem_resize(s->holds, s->holds_cap, sizeof(*s->holds));
@@ -88,15 +88,15 @@ static bool has_inside(const struct safe_point *s, size_t hold)
     const struct hold *h = &s->holds[hold];
 
     for (size_t i = hold + 1; i < s->n_holds; i++)
-        if (mark_is_before(&h->at, &s->holds[i].at))
-            return mark_is_before(&s->holds[i].at, &h->end);
+        if (is_before(&h->at, &s->holds[i].at))
+            return is_before(&s->holds[i].at, &h->end);
     return false;
 }
 
 static void drop_ended(struct safe_point *s)
 {
     for (size_t i = s->n_holds; i-- > 0;)
-        if (s->holds[i].released && !mark_is_before(&s->done, &s->holds[i].end) &&
+        if (s->holds[i].released && !is_before(&s->done, &s->holds[i].end) &&
             !has_inside(s, i))
             drop(s, i);
 }
@@ -109,7 +109,7 @@ static const struct mark *place(const struct safe_point *s)
     for (size_t i = s->n_holds; i-- > 0;) {
         const struct hold *h = &s->holds[i];
 
-        if (mark_is_before(&h->at, at) && (!h->released || mark_is_before(at, &h->end)))
+        if (is_before(&h->at, at) && (!h->released || is_before(at, &h->end)))
             at = &h->at;
     }
     return at;
@@ -130,7 +130,7 @@ static struct gtid_set *set_for(struct safe_point *s, const struct mark *to)
 {
     struct gtid_set *set = s->passed;
 
-    for (size_t i = 0; i < s->n_holds && mark_is_before(&s->holds[i].at, to); i++)
+    for (size_t i = 0; i < s->n_holds && is_before(&s->holds[i].at, to); i++)
         set = s->holds[i].after;
     return set;
 }
@@ -157,7 +157,7 @@ bool safe_point_take(struct safe_point *s, struct mark *out, struct gtid_set *ex
 {
     const struct mark *at = place(s);
     const bool held = at != &s->done;
-    const bool moved = s->moved && (!held || mark_is_before(&s->taken, at));
+    const bool moved = s->moved && (!held || is_before(&s->taken, at));
 
     *out = s->taken = *at;
     s->moved = false;

@@ -34,8 +34,6 @@ struct mark {
 
 /* As a document version. */
 uint64_t mark_version(const struct mark *m, uint64_t epoch);
-/* Whether the end a lies before the end b. */
-bool mark_is_before(const struct mark *a, const struct mark *b);
 
 struct safe_point;
 

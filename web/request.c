@@ -187,7 +187,7 @@ static size_t status_row(int status)
     return status_row(status < 500 ? 400 : 500);
 }
 
-const char *response_status_text(int status)
+static const char *status_text(int status)
 {
     return statuses[status_row(status)].text;
 }
@@ -208,7 +208,7 @@ void response_set_problem(struct response *res, const struct response_problem *p
     res->type = "application/problem+json";
     buf_clear(&res->body);
     buf_printf(&res->body, "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d",
-               response_status_text(p->status), p->status);
+               status_text(p->status), p->status);
     add_member(&res->body, "detail", p->detail);
     add_member(&res->body, "code", str_from(code));
     add_member(&res->body, "fix", p->fix);

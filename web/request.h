@@ -101,6 +101,5 @@ int response_err_status(const struct err *err);
 void response_set_err(struct response *res, const struct err *err, struct str errors_json);
 /* Give res a nonce: 32 hexadecimal digits that nobody can guess. */
 void response_set_nonce(struct response *res);
-const char *response_status_text(int status);
 
 #endif

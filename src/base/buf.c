@@ -80,7 +80,7 @@ static void append_escape(struct buf *b, unsigned char c)
     buf_append(b, (struct str){unit, sizeof(unit)});
 }
 
-void buf_append_json_part(struct buf *b, struct str s)
+static void append_json_part(struct buf *b, struct str s)
 {
     while (s.len > 0) {
         buf_reserve(b, s.len + UTF8_COPY_SPARE);
@@ -107,7 +107,7 @@ void buf_append_json(struct buf *b, struct str s)
 {
     buf_reserve(b, s.len + 2 + UTF8_COPY_SPARE);
     buf_append_char(b, '"');
-    buf_append_json_part(b, s);
+    append_json_part(b, s);
     buf_append_char(b, '"');
 }
 

@@ -60,9 +60,6 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
  */
 void buf_append_json(struct buf *b, struct str s);
 
-/* The same without the quotes, to build a string from parts; a character must not be split. */
-void buf_append_json_part(struct buf *b, struct str s);
-
 /* Append s as one word of a shell's command line: in single quotes where it needs some. */
 void buf_append_word(struct buf *b, struct str s);
 

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LIMIT_INTERVAL_MS 10000
 
 static enum log_level min_level = LOG_INFO; /* atomic */
 static int out_fd = STDERR_FILENO;
@@ -56,7 +55,7 @@ void log_set_level(enum log_level level)
     __atomic_store_n(&min_level, level, __ATOMIC_RELAXED);
 }
 
-enum log_level log_get_level(void)
+static enum log_level get_level(void)
 {
     return __atomic_load_n(&min_level, __ATOMIC_RELAXED);
 }
@@ -74,23 +73,6 @@ bool log_level_parse(struct str name, enum log_level *level)
             return true;
         }
     }
-    return false;
-}
-
-bool log_limit_take(struct log_limit *limit, uint64_t *n_suppressed)
-{
-    int64_t interval = limit->interval_ms > 0 ? limit->interval_ms : LIMIT_INTERVAL_MS;
-    int64_t now = clock_mono_ms();
-    int64_t next = __atomic_load_n(&limit->next_ms, __ATOMIC_RELAXED);
-
-    /* 0 is "never written"; of threads that come together one wins. */
-    if ((next == 0 || now >= next) &&
-        __atomic_compare_exchange_n(&limit->next_ms, &next, now + interval, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        *n_suppressed = __atomic_exchange_n(&limit->n_suppressed, 0, __ATOMIC_RELAXED);
-        return true;
-    }
-    __atomic_add_fetch(&limit->n_suppressed, 1, __ATOMIC_RELAXED);
     return false;
 }
 
@@ -227,7 +209,7 @@ uint64_t log_lost(void)
 void log_write(enum log_level level, const char *file, int line, const char *msg,
                const struct err *err, const struct log_kv *kv, size_t n_kv)
 {
-    if (level < log_get_level())
+    if (level < get_level())
         return;
 
     struct buf b = {0};

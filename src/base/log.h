@@ -58,7 +58,6 @@ struct log_kv log_kv_bool(const char *key, bool v);
 
 /* Discard everything below level; at first LOG_INFO.  @thread any */
 void log_set_level(enum log_level level);
-enum log_level log_get_level(void);
 
 /* "debug", "info", "warn", "error". */
 const char *log_level_name(enum log_level level);
@@ -90,26 +89,5 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 
 /* A failure that is being handled here: adds kind, origin, code and cause. */
 #define log_failure(level, err, msg, ...) LOG_AT((level), (err), msg, ##__VA_ARGS__)
-
-/*
- * A condition that repeats: its first line at once, then one in interval_ms, which says in
- * "suppressed" how many were left out.  One struct per condition, zero-initialised, kept by
- * whoever meets it.  @thread any (atomic)
- */
-struct log_limit {
-    int64_t interval_ms; /* 0: 10 s */
-    int64_t next_ms;
-    uint64_t n_suppressed;
-};
-
-/* May a line be written now?  Then n_suppressed is how many could not since the last one. */
-bool log_limit_take(struct log_limit *limit, uint64_t *n_suppressed) MUST_CHECK;
-
-#define log_limited(limit, level, err, msg, ...)                                             \
-    do {                                                                                     \
-        uint64_t log_n_suppressed_;                                                          \
-        if (log_limit_take((limit), &log_n_suppressed_))                                     \
-            LOG_AT((level), (err), msg, KV("suppressed", log_n_suppressed_), ##__VA_ARGS__); \
-    } while (0)
 
 #endif

@@ -16,7 +16,7 @@ void server_identity_format(char out[IDENTITY_CAP], const char *uuid, uint32_t s
         snprintf(out, IDENTITY_CAP, "id %u", server_id);
 }
 
-bool server_identity_load(struct mysql_conn *c, char out[IDENTITY_CAP], struct err *err)
+static bool load(struct mysql_conn *c, char out[IDENTITY_CAP], struct err *err)
 {
     const char *sql = mysql_conn_flavor(c) == FLAVOR_MARIADB
                           ? "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_id')"
@@ -41,7 +41,7 @@ bool server_identity_is(struct mysql_conn *c, const char *identity, struct err *
 {
     char is[IDENTITY_CAP];
 
-    if (!server_identity_load(c, is, err))
+    if (!load(c, is, err))
         return false;
     return strcmp(is, identity) == 0 ||
            err_set(err, ERR_RETRY, "%s leads to another server (%s) than the one that is "

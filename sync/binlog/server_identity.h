@@ -22,9 +22,6 @@ struct mysql_conn;
 /* uuid "": there is none. */
 void server_identity_format(char out[IDENTITY_CAP], const char *uuid, uint32_t server_id);
 
-bool server_identity_load(struct mysql_conn *c, char out[IDENTITY_CAP],
-                          struct err *err) MUST_CHECK;
-
 /* ERR_RETRY when the connection leads to another server, as an address may for a while. */
 bool server_identity_is(struct mysql_conn *c, const char *identity, struct err *err) MUST_CHECK;
 

@@ -286,15 +286,3 @@ bool document_forget(struct document *doc, enum outcome how, struct write_ends *
     }
     return document_end(doc, how, ends);
 }
-
-const char *document_state_name(enum document_state state)
-{
-    static const char *const names[N_DOCUMENT_STATES] = {
-        [DOCUMENT_LOAD_WAIT] = "load_wait", [DOCUMENT_LOADING] = "loading",
-        [DOCUMENT_READY] = "ready",         [DOCUMENT_IN_FLIGHT] = "in_flight",
-        [DOCUMENT_UNKNOWN] = "unknown",     [DOCUMENT_REFUSED] = "refused",
-    };
-
-    assert((unsigned)state < N_DOCUMENT_STATES);
-    return names[state];
-}

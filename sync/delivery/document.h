@@ -119,6 +119,4 @@ bool document_end(struct document *doc, enum outcome how, struct write_ends *end
 bool document_forget(struct document *doc, enum outcome how,
                      struct write_ends *ends) MUST_CHECK;
 
-const char *document_state_name(enum document_state state);
-
 #endif

@@ -149,15 +149,3 @@ void ticket_release_abandoned(struct ticket *t)
     worsen(t, ABANDONED);
     unref(t);
 }
-
-const char *outcome_name(enum outcome o)
-{
-    static const char *const names[N_OUTCOMES] = {
-        [OUTCOME_DELIVERED] = "delivered", [OUTCOME_SUPERSEDED] = "superseded",
-        [OUTCOME_FILTERED] = "filtered",   [OUTCOME_DEFERRED] = "deferred",
-        [OUTCOME_PURGED] = "purged",       [OUTCOME_DEAD] = "dead",
-    };
-
-    assert((unsigned)o < N_OUTCOMES);
-    return names[o];
-}

@@ -80,7 +80,4 @@ struct ticket *ticket_hold(struct ticket *t) RETURNS_NONNULL;
 void ticket_release(struct ticket *t, enum outcome how);
 void ticket_release_abandoned(struct ticket *t); /* as ticket_abandon() */
 
-/* "delivered", "superseded", ... for metrics and logs. */
-const char *outcome_name(enum outcome o);
-
 #endif

@@ -146,7 +146,8 @@ static bool next_label(struct str s, size_t *at, char *out, size_t *len)
     return false;
 }
 
-size_t catalog_labels(struct str column_type, struct arena *a, struct str **labels)
+/* The labels of enum('a','b''c'), copied into a.  Returns how many. */
+static size_t read_labels(struct str column_type, struct arena *a, struct str **labels)
 {
     const char *open =
         column_type.len == 0 ? NULL : memchr(column_type.ptr, '(', column_type.len);
@@ -194,5 +195,5 @@ void catalog_column(const struct catalog_cells *cells, struct arena *a, struct c
     };
     out->old_temporal = out->fsp > 0 && has_word(cells->column_type, "mariadb-5.3");
     if (t == COLUMN_ENUM || t == COLUMN_SET)
-        out->n_labels = catalog_labels(cells->column_type, a, &out->labels);
+        out->n_labels = read_labels(cells->column_type, a, &out->labels);
 }

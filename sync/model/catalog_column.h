@@ -30,7 +30,4 @@ struct catalog_cells {
 /* Everything is copied into a. */
 void catalog_column(const struct catalog_cells *cells, struct arena *a, struct column *out);
 
-/* The labels of enum('a','b''c'), copied into a.  Returns how many. */
-size_t catalog_labels(struct str column_type, struct arena *a, struct str **labels);
-
 #endif

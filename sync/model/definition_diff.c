@@ -19,7 +19,7 @@ struct differ {
     size_t n_fields, cap;
 };
 
-const char *change_name(enum change c)
+static const char *change_name(enum change c)
 {
     static const char *const names[] = {"add", "change", "remove"};
 

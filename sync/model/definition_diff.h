@@ -53,8 +53,6 @@ void definition_diff_make(const struct definitions *before, const struct definit
                           struct definition_diff *out);
 void definition_diff_free(struct definition_diff *d); /* a zeroed one is fine */
 
-const char *change_name(enum change c);
-
 /*
  * [{"action":"change","kind":"table","name":"shop.orders","index":"orders",
  *   "needs_build":true,

@@ -11,14 +11,14 @@
 
 #define DURATION_MAX_S (10u * 365 * 86400)
 
-struct place definition_reader_place(const struct definition_reader *r,
-                                     const struct yaml_node *node)
+/* From the store the place is the object's name. */
+static struct place place_of(const struct definition_reader *r, const struct yaml_node *node)
 {
     return r->stored != NULL ? (struct place){r->stored, 0, 0} : node->place;
 }
 
 #define REPORT(r, node, ...) \
-    problems_add((r)->problems, SEVERITY_ERROR, definition_reader_place(r, node), __VA_ARGS__)
+    problems_add((r)->problems, SEVERITY_ERROR, place_of(r, node), __VA_ARGS__)
 
 static void *member(void *object, size_t at)
 {
@@ -86,7 +86,7 @@ static bool read_text(struct definition_reader *r, const struct form_field *f,
         return true;
     /* Also kept when it breaks the rule: what refers to it need not be reported, too. */
     *out = is_flag(f, FORM_PATH) ? in_folder(r, node->text) : node->text;
-    definitions_add_place(r->d, *out, definition_reader_place(r, node));
+    definitions_add_place(r->d, *out, place_of(r, node));
 
     const char *wrong = f->rule == NULL ? NULL : f->rule(node->text);
 
@@ -190,7 +190,8 @@ static void read_count(struct definition_reader *r, const struct form_field *f,
         *(uint32_t *)member(object, f->at) = (uint32_t)n;
 }
 
-bool definition_parse_duration(struct str text, uint32_t *seconds)
+/* "1h" in seconds; false: no duration, or more than 10 years. */
+static bool parse_duration(struct str text, uint32_t *seconds)
 {
     static const struct {
         char unit;
@@ -215,7 +216,7 @@ static void read_duration(struct definition_reader *r, const struct form_field *
 {
     uint32_t *seconds = member(object, f->at);
 
-    if (node->kind != YAML_SCALAR || !definition_parse_duration(node->text, seconds))
+    if (node->kind != YAML_SCALAR || !parse_duration(node->text, seconds))
         REPORT(r, node, "`%s` must be a duration: 60s, 5m, 2h or 1d", f->name);
     else if (*seconds == 0)
         REPORT(r, node, "`%s` must be more than 0s", f->name);
@@ -265,7 +266,7 @@ static void read_json(struct definition_reader *r, const struct form_field *f,
         return;
     yaml_append_json(&json, node, true);
     *out = arena_copy(r->d->arena, buf_str(&json));
-    definitions_add_place(r->d, *out, definition_reader_place(r, node));
+    definitions_add_place(r->d, *out, place_of(r, node));
     buf_free(&json);
 }
 
@@ -289,7 +290,7 @@ static void read_column_name(struct definition_reader *r, const struct form_fiel
 {
     const struct form_field *name = form_find(f->object, STR("name"));
 
-    *(struct place *)member(object, f->object->place_at) = definition_reader_place(r, node);
+    *(struct place *)member(object, f->object->place_at) = place_of(r, node);
     read_text(r, name, node, member(object, name->at));
 }
 
@@ -379,7 +380,7 @@ void definition_read_object(struct definition_reader *r, const struct form *form
         return;
     }
     if (form->place_at != FORM_NONE)
-        *(struct place *)member(object, form->place_at) = definition_reader_place(r, node);
+        *(struct place *)member(object, form->place_at) = place_of(r, node);
     presume(form, object);
     for (size_t i = 0; i < node->n; i++) {
         const struct form_field *f = form_find(form, node->names[i]->text);

@@ -26,11 +26,4 @@ struct definition_reader {
 void definition_read_object(struct definition_reader *r, const struct form *form,
                             const struct yaml_node *node, void *object);
 
-/* An error at a place; from the store the place is the object's name. */
-struct place definition_reader_place(const struct definition_reader *r,
-                                     const struct yaml_node *node);
-
-/* "1h" in seconds; false: no duration, or more than 10 years. */
-bool definition_parse_duration(struct str text, uint32_t *seconds) MUST_CHECK;
-
 #endif

@@ -142,7 +142,8 @@ static const struct type_row *find_row(struct str type)
     return NULL;
 }
 
-const char *field_engine_type(struct str type, const struct engine *e)
+/* How a default or given type is called by this engine; NULL: neither knows it. */
+static const char *engine_type(struct str type, const struct engine *e)
 {
     const struct type_row *row = find_row(type);
     const char *other;
@@ -402,7 +403,7 @@ bool field_mapping(struct arena *a, const struct column *c, const struct column_
     static const struct column_definition nothing;
     struct maker m = {a, c, d == NULL ? &nothing : d, yaml_new(a, YAML_MAP)};
     const char *type =
-        m.d->type.len > 0 ? field_engine_type(m.d->type, e) : field_default_type(c, e);
+        m.d->type.len > 0 ? engine_type(m.d->type, e) : field_default_type(c, e);
 
     if (type == NULL)
         return unknown_type(m.d->type, err);

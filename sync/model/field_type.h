@@ -28,9 +28,6 @@ struct yaml_node;
 /* The default for a column, "keyword"; static. */
 const char *field_default_type(const struct column *c, const struct engine *e);
 
-/* How a default or given type is called by this engine; NULL: neither knows it. */
-const char *field_engine_type(struct str type, const struct engine *e);
-
 /* Whether the values that Millrace writes for the column can be taken by a field of that type.
  */
 bool field_type_fits(const struct column *c, const char *type);

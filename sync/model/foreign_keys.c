@@ -130,7 +130,8 @@ static void read_line(struct str line, struct foreign_key *keys, size_t n)
     }
 }
 
-void foreign_keys_read_actions(struct str create, struct foreign_key *keys, size_t n)
+/* Their actions, from the answer to SHOW CREATE TABLE. */
+static void read_actions(struct str create, struct foreign_key *keys, size_t n)
 {
     while (create.len > 0) {
         const char *end = memchr(create.ptr, '\n', create.len);
@@ -161,7 +162,7 @@ static bool load_actions(struct mysql_conn *c, const struct catalog_name *name,
 
     if (ok) {
         while ((more = mysql_result_next(r, &row, err)) > 0)
-            foreign_keys_read_actions(row.cells[1], keys->list, keys->n);
+            read_actions(row.cells[1], keys->list, keys->n);
         mysql_result_close(r);
     }
     buf_free(&sql);

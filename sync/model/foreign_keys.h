@@ -31,9 +31,6 @@ bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *name, st
                        struct foreign_key **out, size_t *n,
                        struct err *err) MUST_CHECK;
 
-/* Their actions, from the answer to SHOW CREATE TABLE.  Pure. */
-void foreign_keys_read_actions(struct str create, struct foreign_key *keys, size_t n);
-
 /* CASCADE, SET NULL and SET DEFAULT change rows. */
 bool foreign_key_acts(struct str action);
 

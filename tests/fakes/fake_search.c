@@ -181,11 +181,6 @@ void fake_search_stop(struct fake_search *f)
     free(f);
 }
 
-uint16_t fake_search_port(const struct fake_search *f)
-{
-    return fake_http_port(f->http);
-}
-
 const char *fake_search_url(const struct fake_search *f)
 {
     return f->url;
@@ -215,13 +210,6 @@ void fake_search_delete(struct fake_search *f, const char *index)
 {
     lock(f);
     fake_engine_delete(f->engine, str_from(index));
-    pthread_mutex_unlock(&f->lock);
-}
-
-void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms)
-{
-    lock(f);
-    fake_engine_set_gc_deletes(f->engine, ms);
     pthread_mutex_unlock(&f->lock);
 }
 

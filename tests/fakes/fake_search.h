@@ -64,7 +64,6 @@ struct fake_rule {
 
 struct fake_search *fake_search_start(uint16_t port) RETURNS_NONNULL MUST_CHECK; /* 0: any */
 void fake_search_stop(struct fake_search *f);
-uint16_t fake_search_port(const struct fake_search *f);
 /* "http://127.0.0.1:PORT" */
 const char *fake_search_url(const struct fake_search *f);
 
@@ -92,8 +91,6 @@ void fake_search_clear_rules(struct fake_search *f);
 /* So many reads of documents, from now on, are answered with this status alone. */
 void fake_search_fail_gets(struct fake_search *f, unsigned n, int status);
 
-/* A tombstone is forgotten so long after its delete; at first 60 s. */
-void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms);
 /* All tombstones are forgotten at once. */
 void fake_search_restart_shards(struct fake_search *f);
 

@@ -138,12 +138,12 @@ static void members_are_read_by_name_and_the_rest_is_skipped(void **state)
 {
     struct str text =
         STR("{\"skipped\":{\"took\":[1,{\"x\":2}]},\"took\":30,\"errors\":true,"
-            "\"t\\u006f\":-5,\"price\":1.10,\"items\":[\"a\",\"b\\n\"],\"n\":null}");
+            "\"t\\u006f\":5,\"price\":1.10,\"items\":[\"a\",\"b\\n\"],\"n\":null}");
     struct json_reader r;
     struct err err = {0};
     struct str key, price = {0};
     uint64_t took = 0;
-    int64_t to = 0;
+    uint64_t to = 0;
     bool errors = false;
     struct buf items = {0};
 
@@ -156,7 +156,7 @@ static void members_are_read_by_name_and_the_rest_is_skipped(void **state)
         else if (json_string_equal(key, STR("errors")))
             json_read_bool(&r, &errors);
         else if (json_string_equal(key, STR("to")))
-            json_read_i64(&r, &to);
+            json_read_u64(&r, &to);
         else if (json_string_equal(key, STR("price")))
             json_read_number(&r, &price);
         else if (json_string_equal(key, STR("items")) && json_enter_array(&r))
@@ -168,7 +168,7 @@ static void members_are_read_by_name_and_the_rest_is_skipped(void **state)
     assert_true(json_reader_finish(&r, &err));
     assert_int_equal(took, 30);
     assert_true(errors);
-    assert_int_equal(to, -5);
+    assert_int_equal(to, 5);
     assert_true(str_equal(price, STR("1.10")));
     assert_string_equal(items.ptr, "ab\n");
     buf_free(&items);
@@ -219,35 +219,27 @@ static void integers_keep_every_digit_or_are_refused(void **state)
 {
     static const struct {
         struct str text;
-        bool u64_ok, i64_ok;
-        uint64_t u64;
-        int64_t i64;
+        bool ok;
+        uint64_t number;
     } cases[] = {
-        {STR("0"), true, true, 0, 0},
-        {STR("9223372036854775807"), true, true, INT64_MAX, INT64_MAX},
-        {STR("9223372036854775808"), true, false, UINT64_C(1) << 63, 0},
-        {STR("18446744073709551615"), true, false, UINT64_MAX, 0},
-        {STR("18446744073709551616"), false, false, 0, 0},
-        {STR("99999999999999999999999"), false, false, 0, 0},
-        {STR("-1"), false, true, 0, -1},
-        {STR("-9223372036854775808"), false, true, 0, INT64_MIN},
-        {STR("-9223372036854775809"), false, false, 0, 0},
-        {STR("1.0"), false, false, 0, 0},
-        {STR("1e3"), false, false, 0, 0},
+        {STR("0"), true, 0},
+        {STR("9223372036854775808"), true, UINT64_C(1) << 63},
+        {STR("18446744073709551615"), true, UINT64_MAX},
+        {STR("18446744073709551616"), false, 0},
+        {STR("99999999999999999999999"), false, 0},
+        {STR("-1"), false, 0},
+        {STR("1.0"), false, 0},
+        {STR("1e3"), false, 0},
     };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct json_reader r;
-        uint64_t u64 = 0;
-        int64_t i64 = 0;
+        uint64_t number = 0;
 
         json_reader_init(&r, cases[i].text);
-        assert_int_equal(json_read_u64(&r, &u64), cases[i].u64_ok);
-        assert_true(u64 == cases[i].u64);
-        json_reader_init(&r, cases[i].text);
-        assert_int_equal(json_read_i64(&r, &i64), cases[i].i64_ok);
-        assert_true(i64 == cases[i].i64);
+        assert_int_equal(json_read_u64(&r, &number), cases[i].ok);
+        assert_true(number == cases[i].number);
     }
 }
 

@@ -39,21 +39,6 @@ static void a_line_is_one_json_object(void **state)
     close(fds[1]);
 }
 
-static void a_repeating_condition_is_written_once_an_interval(void **state)
-{
-    struct log_limit limit = {.interval_ms = 60000};
-    uint64_t n_suppressed = 99;
-
-    (void)state;
-    assert_true(log_limit_take(&limit, &n_suppressed));
-    assert_int_equal(n_suppressed, 0);
-    for (int i = 0; i < 3; i++)
-        assert_false(log_limit_take(&limit, &n_suppressed));
-    limit.next_ms = 1; /* the interval is over */
-    assert_true(log_limit_take(&limit, &n_suppressed));
-    assert_int_equal(n_suppressed, 3);
-}
-
 static void every_level_is_found_by_its_name(void **state)
 {
     enum log_level level;
@@ -68,7 +53,6 @@ static void every_level_is_found_by_its_name(void **state)
 
 static void nothing_below_the_level_is_written(void **state)
 {
-    static struct log_limit limit;
     char line[1024];
     int fds[2];
 
@@ -77,7 +61,7 @@ static void nothing_below_the_level_is_written(void **state)
     log_set_fd(fds[1]);
     log_set_level(LOG_WARN);
     log_info("hidden");
-    log_limited(&limit, LOG_WARN, NULL, "shown", KV("n", 1));
+    log_warn("shown", KV("n", 1));
     log_set_level(LOG_INFO);
 
     ssize_t n = read(fds[0], line, sizeof(line) - 1);
@@ -85,7 +69,7 @@ static void nothing_below_the_level_is_written(void **state)
     assert_true(n > 0);
     line[n] = '\0';
     assert_null(strstr(line, "hidden"));
-    assert_non_null(strstr(line, "\"msg\":\"shown\",\"suppressed\":0,\"n\":1"));
+    assert_non_null(strstr(line, "\"msg\":\"shown\",\"n\":1"));
     log_set_fd(STDERR_FILENO);
     close(fds[0]);
     close(fds[1]);
@@ -146,7 +130,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_one_json_object),
-        cmocka_unit_test(a_repeating_condition_is_written_once_an_interval),
         cmocka_unit_test(every_level_is_found_by_its_name),
         cmocka_unit_test(nothing_below_the_level_is_written),
         cmocka_unit_test(what_a_full_disk_does_not_take_is_counted_and_told_when_there_is_room),

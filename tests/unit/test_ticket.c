@@ -120,15 +120,6 @@ static void references_given_back_from_many_threads_are_counted_exactly(void **s
     assert_int_equal(c.done[OUTCOME_SUPERSEDED], 1);
 }
 
-static void every_outcome_has_a_name(void **state)
-{
-    (void)state;
-    assert_string_equal(outcome_name(OUTCOME_DELIVERED), "delivered");
-    assert_string_equal(outcome_name(OUTCOME_DEAD), "dead");
-    for (unsigned i = 0; i < N_OUTCOMES; i++)
-        assert_non_null(outcome_name((enum outcome)i));
-}
-
 static void count_call(void *plan)
 {
     ++*(int *)plan;
@@ -160,7 +151,6 @@ int main(void)
         cmocka_unit_test(an_abandoned_ticket_holds_the_checkpoint_back),
         cmocka_unit_test(the_callback_hears_the_worst_outcome_once),
         cmocka_unit_test(references_given_back_from_many_threads_are_counted_exactly),
-        cmocka_unit_test(every_outcome_has_a_name),
         cmocka_unit_test(a_target_gives_its_plan_back_once),
     };
     return cmocka_run_group_tests_name("ticket", tests, NULL, NULL);

@@ -294,22 +294,27 @@ def say(text):
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 
+def measure(bench, parts, name):
+    """Runs the parts, methods of the bench; prints what they gave, and writes it to tests/run/NAME."""
+    try:
+        bench.start()
+        for part in parts:
+            getattr(bench, part)()
+        with open(os.path.join(RUN, name), "w", encoding="utf-8") as f:
+            json.dump(bench.results, f, indent=1)
+        print(bench.table())
+    finally:
+        bench.stop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=["flat", "orders", "latency"], default=["flat", "orders", "latency"])
     parser.add_argument("--keep", action="store_true")
-    bench = Bench(parser.parse_args())
-    try:
-        bench.start()
-        for part in bench.options.only:
-            getattr(bench, part)()
-        with open(os.path.join(RUN, "bench.json"), "w", encoding="utf-8") as f:
-            json.dump(bench.results, f, indent=1)
-        print(bench.table())
-    finally:
-        bench.stop()
+    options = parser.parse_args()
+    measure(Bench(options), options.only, "bench.json")
     return 0
 
 

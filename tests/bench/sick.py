@@ -16,13 +16,12 @@ in `sick`, where the other table belongs to no index.  Shares of medians; MILLRA
 """
 import argparse
 import json
-import os
 import statistics
 import sys
 import time
 
 import run  # first: it knows where the others are
-from servers import RUN, Failed, wait_until
+from servers import Failed, wait_until
 
 OTHER = {"table": "bench.other", "index": "bench-other"}
 KINDS = ("alone", "unread", "well", "sick")
@@ -124,15 +123,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=0.4)
     parser.add_argument("--keep", action="store_true")
-    bench = Sick(parser.parse_args())
-    try:
-        bench.start()
-        bench.all()
-        with open(os.path.join(RUN, "bench_sick.json"), "w", encoding="utf-8") as f:
-            json.dump(bench.results, f, indent=1)
-        print(bench.table())
-    finally:
-        bench.stop()
+    run.measure(Sick(parser.parse_args()), ["all"], "bench_sick.json")
     return 0
 
 

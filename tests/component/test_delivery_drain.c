@@ -56,6 +56,16 @@ static enum drain_end join(struct drainer *x)
 static const struct delivery_options reluctant = {
     .batch_min = 1000, .flush_interval_ms = FOREVER, .drain_cancel_timeout_ms = FOREVER};
 
+/* A drain that has sent document 1 and waits for the answer. */
+static void start_slow(struct drainer *x, struct rig *r)
+{
+    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 300});
+    rig_start(r, &reluctant);
+    rig_index(r, 1, 100, "old");
+    start(x, r, FOREVER);
+    rig_wait_requests(r, 1);
+}
+
 static void t3_a_drain_sends_fewer_than_the_minimum(void **state)
 {
     struct rig *r = *state;
@@ -71,11 +81,7 @@ static void what_arrives_while_a_drain_goes_waits_apart_and_follows(void **state
     struct rig *r = *state;
     struct drainer x;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 300});
-    rig_start(r, &reluctant);
-    rig_index(r, 1, 100, "old");
-    start(&x, r, FOREVER);
-    rig_wait_requests(r, 1);
+    start_slow(&x, r);
     rig_index(r, 1, 200, "new");
     rig_index(r, 2, 200, "new");
     assert_int_equal(join(&x), DRAIN_DONE);
@@ -91,11 +97,7 @@ static void what_is_thrown_away_does_not_follow_a_drain(void **state)
     struct rig *r = *state;
     struct drainer x;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 300});
-    rig_start(r, &reluctant);
-    rig_index(r, 1, 100, "old");
-    start(&x, r, FOREVER);
-    rig_wait_requests(r, 1);
+    start_slow(&x, r);
     rig_index(r, 2, 200, "new");
     delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
     rig_index(r, 3, 300, "newer");

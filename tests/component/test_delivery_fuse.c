@@ -32,6 +32,15 @@ static void refuse_all(struct rig *r, unsigned times, int status)
         &(struct fake_rule){.act = FAKE_STATUS, .times = times, .status = status, .type = "x"});
 }
 
+/* From here on nothing goes but by hand; one document waits. */
+static void blow(struct rig *r)
+{
+    refuse_all(r, 3, 500);
+    rig_start(r, &by_hand);
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+}
+
 static size_t items_of(struct rig *r, uint64_t request)
 {
     size_t n = 0;
@@ -170,10 +179,7 @@ static void what_cannot_be_sent_does_not_use_up_the_try(void **state)
     struct rig *r = *state;
 
     memset(id, 'x', sizeof(id) - 1);
-    refuse_all(r, 3, 500);
-    rig_start(r, &by_hand);
-    rig_index(r, 1, 10, "body");
-    rig_wait_held(r, true);
+    blow(r);
     delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
     rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
                                       .ticket = ticket_new(NULL, 0, &r->tickets),
@@ -193,10 +199,7 @@ static void a_blown_index_with_nothing_but_reads_comes_back(void **state)
 {
     struct rig *r = *state;
 
-    refuse_all(r, 3, 500);
-    rig_start(r, &by_hand);
-    rig_index(r, 1, 10, "body");
-    rig_wait_held(r, true);
+    blow(r);
     delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
     for (int i = 100; i < 200; i++) {
         rig_set_row(r, i, "read");

@@ -138,30 +138,6 @@ static bool is_done(struct str json)
     return done;
 }
 
-/* Done, or EXIT_FAILED with how it ended. */
-static int run_drain(const struct invocation *inv, struct call *call)
-{
-    struct session *s = NULL;
-    struct buf answer = {0};
-    struct err err = {0};
-
-    if (!session_open(&s, inv, &err)) {
-        buf_free(&call->target);
-        buf_free(&call->body);
-        return command_fail(&err);
-    }
-
-    int code = session_ask(s, call, &answer);
-
-    if (code == EXIT_DONE)
-        code = session_print(inv, buf_str(&answer), view_drain);
-    if (code == EXIT_DONE && !is_done(buf_str(&answer)))
-        code = EXIT_FAILED;
-    session_close(s);
-    buf_free(&answer);
-    return code;
-}
-
 int command_drain(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_POST};
@@ -177,5 +153,5 @@ int command_drain(const struct invocation *inv)
         buf_free(&call.body);
         return command_usage(inv, &err);
     }
-    return run_drain(inv, &call);
+    return session_run_if(inv, &call, view_drain, is_done);
 }

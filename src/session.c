@@ -246,7 +246,8 @@ int session_print(const struct invocation *inv, struct str json, view_fn view)
     return code;
 }
 
-int session_run(const struct invocation *inv, struct call *call, view_fn view)
+int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
+                   session_fine_fn fine)
 {
     struct session *s = NULL;
     struct buf answer = {0};
@@ -262,9 +263,16 @@ int session_run(const struct invocation *inv, struct call *call, view_fn view)
 
     if (code == EXIT_DONE)
         code = session_print(inv, buf_str(&answer), view);
+    if (code == EXIT_DONE && fine != NULL && !fine(buf_str(&answer)))
+        code = EXIT_FAILED;
     session_close(s);
     buf_free(&answer);
     return code;
+}
+
+int session_run(const struct invocation *inv, struct call *call, view_fn view)
+{
+    return session_run_if(inv, call, view, NULL);
 }
 
 int session_confirm(const struct invocation *inv, const char *question, const char *name)

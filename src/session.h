@@ -53,8 +53,14 @@ void session_say_problems(struct str list);
 /* Print an answer to standard output.  view NULL: as YAML. */
 int session_print(const struct invocation *inv, struct str json, view_fn view) MUST_CHECK;
 
+/* Whether what was asked for came about, by the answer. */
+typedef bool (*session_fine_fn)(struct str json);
+
 /* Open, send one call, print the answer, close. */
 int session_run(const struct invocation *inv, struct call *call, view_fn view) MUST_CHECK;
+/* The same; EXIT_FAILED where the answer that was printed is not fine. */
+int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
+                   session_fine_fn fine) MUST_CHECK;
 
 /* Write text to standard output, all of it: EXIT_DONE, or said and EXIT_FAILED. */
 int session_put(struct str text) MUST_CHECK;

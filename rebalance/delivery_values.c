@@ -69,7 +69,7 @@ static const struct setting *setting_of(size_t i)
 
 static void set_text(char **at, const char *text)
 {
-    char *copy = text == NULL ? NULL : mem_copy(text);
+    char *copy = mem_copy_any(text);
 
     free(*at);
     *at = copy;

@@ -46,23 +46,18 @@ static void init_curl(void)
     }
 }
 
-static const char *copy(const char *text)
-{
-    return text != NULL ? mem_copy(text) : NULL;
-}
-
 static struct http_options complete(const struct http_options *opt)
 {
     struct http_options full = *opt;
 
     full.urls = NULL;
-    full.user = copy(opt->user);
-    full.password = copy(opt->password);
-    full.api_key = copy(opt->api_key);
+    full.user = mem_copy_any(opt->user);
+    full.password = mem_copy_any(opt->password);
+    full.api_key = mem_copy_any(opt->api_key);
     full.aws = sigv4_copy_key(opt->aws);
-    full.ca_file = copy(opt->ca_file);
-    full.cert_file = copy(opt->cert_file);
-    full.key_file = copy(opt->key_file);
+    full.ca_file = mem_copy_any(opt->ca_file);
+    full.cert_file = mem_copy_any(opt->cert_file);
+    full.key_file = mem_copy_any(opt->key_file);
     full.timeout_ms = opt->timeout_ms > 0 ? opt->timeout_ms : TIMEOUT_MS;
     full.connect_timeout_ms =
         opt->connect_timeout_ms > 0 ? opt->connect_timeout_ms : CONNECT_TIMEOUT_MS;
@@ -71,20 +66,15 @@ static struct http_options complete(const struct http_options *opt)
     return full;
 }
 
-static void free_text(const void *text)
-{
-    free((void *)(uintptr_t)text);
-}
-
 static void free_options(struct http_options *opt)
 {
-    free_text(opt->user);
-    free_text(opt->password);
-    free_text(opt->api_key);
-    free_text(opt->aws);
-    free_text(opt->ca_file);
-    free_text(opt->cert_file);
-    free_text(opt->key_file);
+    mem_free_const(opt->user);
+    mem_free_const(opt->password);
+    mem_free_const(opt->api_key);
+    mem_free_const(opt->aws);
+    mem_free_const(opt->ca_file);
+    mem_free_const(opt->cert_file);
+    mem_free_const(opt->key_file);
 }
 
 struct http_client *http_client_new(const struct http_options *opt)

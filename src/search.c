@@ -35,11 +35,6 @@ struct search {
     char *version;
 };
 
-static const char *copy(const char *text)
-{
-    return text != NULL ? mem_copy(text) : NULL;
-}
-
 static struct search_options copy_options(const struct search_options *opt)
 {
     struct search_options own = *opt;
@@ -48,35 +43,30 @@ static struct search_options copy_options(const struct search_options *opt)
     for (size_t i = 0; i < opt->n_urls; i++)
         urls[i] = mem_copy(opt->urls[i]);
     own.urls = urls;
-    own.user = copy(opt->user);
-    own.password = copy(opt->password);
-    own.api_key = copy(opt->api_key);
+    own.user = mem_copy_any(opt->user);
+    own.password = mem_copy_any(opt->password);
+    own.api_key = mem_copy_any(opt->api_key);
     own.aws = sigv4_copy_key(opt->aws);
-    own.aws_file = copy(opt->aws_file);
-    own.ca_file = copy(opt->ca_file);
-    own.cert_file = copy(opt->cert_file);
-    own.key_file = copy(opt->key_file);
+    own.aws_file = mem_copy_any(opt->aws_file);
+    own.ca_file = mem_copy_any(opt->ca_file);
+    own.cert_file = mem_copy_any(opt->cert_file);
+    own.key_file = mem_copy_any(opt->key_file);
     return own;
-}
-
-static void free_const(const void *p)
-{
-    free((void *)(uintptr_t)p);
 }
 
 static void free_options(struct search_options *opt)
 {
     for (size_t i = 0; i < opt->n_urls; i++)
-        free_const(opt->urls[i]);
-    free_const(opt->urls);
-    free_const(opt->user);
-    free_const(opt->password);
-    free_const(opt->api_key);
-    free_const(opt->aws);
-    free_const(opt->aws_file);
-    free_const(opt->ca_file);
-    free_const(opt->cert_file);
-    free_const(opt->key_file);
+        mem_free_const(opt->urls[i]);
+    mem_free_const(opt->urls);
+    mem_free_const(opt->user);
+    mem_free_const(opt->password);
+    mem_free_const(opt->api_key);
+    mem_free_const(opt->aws);
+    mem_free_const(opt->aws_file);
+    mem_free_const(opt->ca_file);
+    mem_free_const(opt->cert_file);
+    mem_free_const(opt->key_file);
 }
 
 struct http_client *search_new_client(const struct search *s)

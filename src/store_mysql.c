@@ -271,24 +271,19 @@ static size_t text_max(struct store_backend *base)
     return b->packet_max > 65536 ? b->packet_max / 2 - 16384 : b->packet_max / 4;
 }
 
-static void free_text(const char *text)
-{
-    free((void *)(uintptr_t)text);
-}
-
 static void close_backend(struct store_backend *base)
 {
     struct mysql_backend *b = mysql_of(base);
 
     disconnect(b);
-    free_text(b->opt.host);
-    free_text(b->opt.socket);
-    free_text(b->opt.user);
-    free_text(b->opt.password);
-    free_text(b->opt.database);
-    free_text(b->opt.tls.ca_file);
-    free_text(b->opt.tls.cert_file);
-    free_text(b->opt.tls.key_file);
+    mem_free_const(b->opt.host);
+    mem_free_const(b->opt.socket);
+    mem_free_const(b->opt.user);
+    mem_free_const(b->opt.password);
+    mem_free_const(b->opt.database);
+    mem_free_const(b->opt.tls.ca_file);
+    mem_free_const(b->opt.tls.cert_file);
+    mem_free_const(b->opt.tls.key_file);
     buf_free(&b->sql);
     free(b);
 }
@@ -309,11 +304,6 @@ static const struct store_backend_ops ops = {
     .close = close_backend,
 };
 
-static const char *copy_text(const char *text)
-{
-    return text != NULL ? mem_copy(text) : NULL;
-}
-
 bool store_open_mysql(struct store **out, const struct mysql_options *opt, struct err *err)
 {
     struct mysql_backend *b = mem_alloc(1, sizeof(*b));
@@ -321,13 +311,13 @@ bool store_open_mysql(struct store **out, const struct mysql_options *opt, struc
     assert(opt->database != NULL);
     b->base.ops = &ops;
     b->opt = *opt;
-    b->opt.host = copy_text(opt->host);
-    b->opt.socket = copy_text(opt->socket);
-    b->opt.user = copy_text(opt->user);
-    b->opt.password = copy_text(opt->password);
-    b->opt.database = copy_text(opt->database);
-    b->opt.tls.ca_file = copy_text(opt->tls.ca_file);
-    b->opt.tls.cert_file = copy_text(opt->tls.cert_file);
-    b->opt.tls.key_file = copy_text(opt->tls.key_file);
+    b->opt.host = mem_copy_any(opt->host);
+    b->opt.socket = mem_copy_any(opt->socket);
+    b->opt.user = mem_copy_any(opt->user);
+    b->opt.password = mem_copy_any(opt->password);
+    b->opt.database = mem_copy_any(opt->database);
+    b->opt.tls.ca_file = mem_copy_any(opt->tls.ca_file);
+    b->opt.tls.cert_file = mem_copy_any(opt->tls.cert_file);
+    b->opt.tls.key_file = mem_copy_any(opt->tls.key_file);
     return store_open_backend(out, &b->base, err);
 }

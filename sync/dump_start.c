@@ -192,7 +192,7 @@ bool dump_start_begins(struct dump_start *d, const struct source_start *start)
 {
     struct source_start copy = *start;
 
-    copy.gtids = start->gtids == NULL ? NULL : mem_copy(start->gtids);
+    copy.gtids = mem_copy_any(start->gtids);
 
     const bool ok = questions_ask(d->questions, take_begin, d, &copy);
 

@@ -74,7 +74,7 @@ bool questions_ask(struct questions *qs, void (*fn)(void *ctx, struct source_sta
     struct question *q = mem_alloc(1, sizeof(*q));
 
     *q = (struct question){.all = qs, .answer = fn, .ctx = ctx, .start = *start};
-    q->start.gtids = start->gtids == NULL ? NULL : mem_copy(start->gtids);
+    q->start.gtids = mem_copy_any(start->gtids);
     if (!handoff_put_command(qs->handoff, answer, q)) {
         free_question(q);
         return false;

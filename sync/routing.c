@@ -160,8 +160,8 @@ static void drop_watched(void *value)
 
     schema_unref(w->schema);
     shape_unref(w->shape);
-    free((void *)(uintptr_t)w->database.ptr);
-    free((void *)(uintptr_t)w->table.ptr);
+    mem_free_const(w->database.ptr);
+    mem_free_const(w->table.ptr);
     free(w->uses);
     free(w);
 }

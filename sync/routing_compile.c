@@ -44,7 +44,7 @@ static struct version_spec *copy_spec(const struct version_spec *v)
     copy->topic = mem_copy(v->topic);
     copy->alias = mem_copy(v->alias);
     copy->write_alias = mem_copy(v->write_alias);
-    copy->shards = v->shards == NULL ? NULL : mem_copy(v->shards);
+    copy->shards = mem_copy_any(v->shards);
     return copy;
 }
 

@@ -205,7 +205,7 @@ void schema_list_fini(struct schema_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         schema_unref(l->list[i]);
-        free((void *)(uintptr_t)l->topics[i].ptr);
+        mem_free_const(l->topics[i].ptr);
     }
     free(l->list);
     free(l->topics);

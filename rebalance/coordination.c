@@ -21,14 +21,6 @@ static bool own(struct coordination *c, struct str thing, uint64_t *term, struct
     return ok;
 }
 
-/* Nobody else waits for it. */
-static void release(struct coordination *c, struct str thing, uint64_t term)
-{
-    (void)c;
-    (void)thing;
-    (void)term;
-}
-
 static void close_embedded(struct coordination *c)
 {
     free(c);
@@ -36,8 +28,7 @@ static void close_embedded(struct coordination *c)
 
 struct coordination *coordination_embedded(struct store *store)
 {
-    static const struct coordination_ops ops = {
-        .own = own, .release = release, .close = close_embedded};
+    static const struct coordination_ops ops = {.own = own, .close = close_embedded};
     struct embedded *e = mem_alloc(1, sizeof(*e));
 
     e->base = (struct coordination){.ops = &ops, .kind = "embedded"};

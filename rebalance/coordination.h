@@ -23,7 +23,6 @@ struct coordination;
 
 struct coordination_ops {
     bool (*own)(struct coordination *c, struct str thing, uint64_t *term, struct err *err);
-    void (*release)(struct coordination *c, struct str thing, uint64_t term);
     void (*close)(struct coordination *c);
 };
 
@@ -41,11 +40,6 @@ static inline bool coordination_own(struct coordination *c, struct str thing, ui
                                     struct err *err)
 {
     return c->ops->own(c, thing, term, err);
-}
-
-static inline void coordination_release(struct coordination *c, struct str thing, uint64_t term)
-{
-    c->ops->release(c, thing, term);
 }
 
 static inline void coordination_close(struct coordination *c) /* NULL is fine */

@@ -22,7 +22,6 @@ struct compiler {
     struct cascade_plan *plan;
     struct arena *arena;
     struct plan *const *plans;
-    size_t n_plans;
     cascade_keys_fn find;
     void *ctx;
     struct err *err;
@@ -404,7 +403,7 @@ struct cascade_plan *cascade_plan_compile(struct plan *const *plans, size_t n,
 
     p->arena = arena_new();
 
-    struct compiler co = {p, p->arena, plans, n, find, ctx, err, 0};
+    struct compiler co = {p, p->arena, plans, find, ctx, err, 0};
 
     for (size_t i = 0; i < n; i++)
         add_places(&co, i);

@@ -64,18 +64,6 @@ static inline struct link *list_first(const struct link *list)
     return list_is_empty(list) ? NULL : list->next;
 }
 
-/* Move everything from one list to the end of another. */
-static inline void list_splice_back(struct link *to, struct link *from)
-{
-    if (list_is_empty(from))
-        return;
-    from->next->prev = to->prev;
-    to->prev->next = from->next;
-    from->prev->next = to;
-    to->prev = from->prev;
-    list_init(from);
-}
-
 #define LIST_ITEM(l, type, member) CONTAINER_OF(l, type, member)
 
 /* The body may remove l. */

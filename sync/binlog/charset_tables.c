@@ -4,7 +4,7 @@
 
 /*
  * Read off the servers: CONVERT(... USING utf8mb4) of each byte, on MariaDB 10.11 and MySQL 9.7,
- * which agree.  tests/integration/charsets.py does it again.
+ * which agree.  tests/integration/charsets_roundtrip.py does it again.
  */
 
 /* clang-format off */

@@ -172,7 +172,6 @@ struct applying {
     const struct definitions *stored; /* may be NULL */
     struct problems *problems;
     struct yaml_node **trees; /* of the files, NULL where one could not be read */
-    size_t n_files;
 };
 
 static void read_file_object(struct applying *ap, struct definition_reader *r, enum section s,
@@ -334,7 +333,7 @@ struct definitions *definition_apply(const struct definitions *stored,
                                      const struct definition_file *files, size_t n, bool prune,
                                      struct problems *problems)
 {
-    struct applying ap = {definitions_new(), stored, problems, NULL, n};
+    struct applying ap = {definitions_new(), stored, problems, NULL};
     size_t before = problems_count(problems, SEVERITY_ERROR);
 
     ap.trees = arena_alloc(ap.d->arena, n + 1, sizeof(*ap.trees));

@@ -2,7 +2,7 @@
 """The judge: what every document must be, computed from SQL by the definition file alone.
 
 Independent of the product and deliberately naive: every row is read by a query of its own, in one
-consistent snapshot.  It implements the contract of docs/definition.md ("A document is ...").
+consistent snapshot.  It implements the contract of docs/definitions.md ("A document is ...").
 
     oracle.py documents DEFINITION TABLE           one {"_id", "_source"} a line, sorted by _id
     oracle.py judge DEFINITION TABLE --engine URL  compares all documents of the table's index
@@ -236,16 +236,6 @@ class Definitions:
             self.databases.update({d['name']: d for d in content.get('databases') or []})
             self.tables.update({t.get('table') or t['pattern']: t for t in content.get('tables') or []})
         self.folder = os.path.dirname(os.path.abspath(paths[0]))
-
-    def topics_used(self, table):
-        """The names of the topics that the table and what it leads to are on."""
-        found, todo = set(), [self.tables[table]]
-        while todo:
-            thing = todo.pop()
-            found.add(self.topic_of(thing['table'])['name'])
-            todo += thing.get('relations') or []
-            todo += [thing['through']] if thing.get('through') else []
-        return found
 
     def topic_of(self, table):
         return self.topics[self.databases[table.split('.', 1)[0]]['topic']]

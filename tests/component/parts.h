@@ -8,6 +8,7 @@
 
 #include "src/base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct test_part {
@@ -28,6 +29,19 @@ static inline struct CMUnitTest *join_parts(const struct test_part *const *parts
         *n += parts[i]->n;
     }
     return all;
+}
+
+/* The whole program's tests, between set_up and tear_down; how many failed. */
+static inline int run_parts(const char *name, const struct test_part *const *parts,
+                            size_t n_parts, CMFixtureFunction set_up,
+                            CMFixtureFunction tear_down)
+{
+    size_t n;
+    struct CMUnitTest *all = join_parts(parts, n_parts, &n);
+    const int failed = _cmocka_run_group_tests(name, all, n, set_up, tear_down);
+
+    free(all);
+    return failed;
 }
 
 #endif

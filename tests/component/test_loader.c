@@ -371,10 +371,6 @@ int main(void)
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
     const struct test_part *const parts[] = {&own, &loader_roots};
-    size_t n;
-    struct CMUnitTest *all = join_parts(parts, ARRAY_LEN(parts), &n);
-    const int failed = _cmocka_run_group_tests("loader", all, n, open_server, close_server);
 
-    free(all);
-    return failed;
+    return run_parts("loader", parts, ARRAY_LEN(parts), open_server, close_server);
 }

@@ -268,10 +268,6 @@ int main(void)
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
     const struct test_part *const parts[] = {&own, &transport_trouble};
-    size_t n;
-    struct CMUnitTest *all = join_parts(parts, ARRAY_LEN(parts), &n);
-    const int failed = _cmocka_run_group_tests("transport", all, n, NULL, NULL);
 
-    free(all);
-    return failed;
+    return run_parts("transport", parts, ARRAY_LEN(parts), NULL, NULL);
 }

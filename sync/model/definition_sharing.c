@@ -125,7 +125,8 @@ static void check_root_columns(struct checker *c, const struct table_definition 
                STR_ARG(t->table), STR_ARG(root->table));
         problems_fix(c->problems,
                      "documents of one root lie together; `root_column` says which it "
-                     "is while the row's parent is not there");
+                     "is while the row's parent is not there; of a table that does not know "
+                     "it, name a column that is always NULL");
     } else if (level >= 2) {
         check_root_size(c, t);
     } else if (t->n_root_columns > 0) {

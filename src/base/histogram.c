@@ -58,6 +58,15 @@ void histogram_snapshot(const struct histogram *h, struct histogram *out)
     out->min_inverted = __atomic_load_n(&h->min_inverted, __ATOMIC_RELAXED);
 }
 
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        into->counts[i] += from->counts[i];
+    into->sum += from->sum;
+    raise_to(&into->max, from->max);
+    raise_to(&into->min_inverted, from->min_inverted);
+}
+
 uint64_t histogram_count(const struct histogram *h)
 {
     uint64_t n = 0;

@@ -30,6 +30,7 @@ void histogram_add(struct histogram *h, uint64_t v);
 void histogram_snapshot(const struct histogram *h, struct histogram *out);
 
 /* The rest is for snapshots: one thread at a time. */
+void histogram_merge(struct histogram *into, const struct histogram *from);
 uint64_t histogram_count(const struct histogram *h);
 /* How many values are <= bound, a power of two; exact. */
 uint64_t histogram_count_to(const struct histogram *h, uint64_t bound);

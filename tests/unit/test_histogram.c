@@ -77,6 +77,21 @@ static void counts_to_a_power_of_two_are_exact(void **state)
         assert_int_equal(histogram_count_to(&h, UINT64_C(1) << k), n_below[k]);
 }
 
+static void merged_histograms_are_one(void **state)
+{
+    struct histogram a = {0}, b = {0}, both = {0};
+
+    (void)state;
+    for (uint64_t v = 5; v < 5000; v += 7) {
+        histogram_add(v % 2 == 0 ? &a : &b, v);
+        histogram_add(&both, v);
+    }
+    histogram_merge(&a, &b);
+    assert_memory_equal(&a, &both, sizeof(a));
+    histogram_merge(&a, &(struct histogram){0});
+    assert_memory_equal(&a, &both, sizeof(a));
+}
+
 static void *add_many(void *arg)
 {
     for (uint64_t v = 0; v < 20000; v++)
@@ -110,6 +125,7 @@ int main(void)
         cmocka_unit_test(extremes_and_mean_are_exact),
         cmocka_unit_test(quantiles_are_right_within_a_quarter),
         cmocka_unit_test(counts_to_a_power_of_two_are_exact),
+        cmocka_unit_test(merged_histograms_are_one),
         cmocka_unit_test(nothing_is_lost_when_threads_add),
     };
     return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);

@@ -321,6 +321,17 @@ size_t address_set_healthy(struct address_set *s)
     return n;
 }
 
+bool address_set_has_other(struct address_set *s, const char *name)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->n && !has; i++)
+        has = is_used(s->items[i]) && is_up(s->items[i]) && strcmp(s->items[i]->name, name) != 0;
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
 uint64_t address_set_failures(struct address_set *s)
 {
     pthread_mutex_lock(&s->lock);

@@ -51,6 +51,8 @@ bool address_set_found(struct address_set *s, const char *const *urls, size_t n,
 size_t address_set_count(struct address_set *s);
 /* Of those, how many are up. */
 size_t address_set_healthy(struct address_set *s);
+/* Is any up besides the one of that name? */
+bool address_set_has_other(struct address_set *s, const char *name);
 /* How often one that was up has failed. */
 uint64_t address_set_failures(struct address_set *s);
 #define ADDRESS_WHY_MAX 400

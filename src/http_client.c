@@ -353,7 +353,7 @@ size_t http_client_pending(const struct http_client *c)
     return c->n_running;
 }
 
-size_t http_client_healthy(struct http_client *c)
+bool http_client_has_other(struct http_client *c, const char *address)
 {
-    return address_set_healthy(c->addresses);
+    return address_set_has_other(c->addresses, address);
 }

@@ -64,7 +64,7 @@ size_t http_client_pending(const struct http_client *c);
  * is put aside. */
 bool http_is_address_fault(const struct http_result *result);
 
-/* How many addresses are not put aside.  @thread any */
-size_t http_client_healthy(struct http_client *c);
+/* Is any address up besides that one, as a result names it?  @thread any */
+bool http_client_has_other(struct http_client *c, const char *address);
 
 #endif

@@ -143,10 +143,11 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
     request_fail_gate(r, why, retry_after_ms);
 }
 
-/* It was put aside for that, and another one can be used. */
-static bool is_one_address(const struct request *r)
+/* Another one can be used.  That it is up again itself, as others were answered there meanwhile,
+ * says nothing. */
+static bool is_one_address(const struct request *r, const struct http_result *result)
 {
-    return http_client_healthy(r->sender->http) > 0;
+    return http_client_has_other(r->sender->http, result->address);
 }
 
 void request_melt(struct request *r, enum melt how, const struct err *why)
@@ -234,7 +235,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         request_log_failed(r, &err);
         limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
-        if (!http_is_address_fault(result) || !is_one_address(r))
+        if (!http_is_address_fault(result) || !is_one_address(r, result))
             request_melt(r, MELT_ANSWER, &err);
         break;
     case REQUEST_BUSY:
@@ -268,7 +269,7 @@ static void judge_silence(struct request *r, const struct http_result *result)
     if (is_sent)
         limiter_busy(&outlet_gate(r->outlet)->limiter);
     request_failed(r, is_sent, &result->err, -1);
-    if (!is_one_address(r))
+    if (!is_one_address(r, result))
         request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
 }
 

@@ -266,6 +266,21 @@ static void only_the_first_failure_of_a_healthy_address_is_news(void **state)
     address_set_free(s);
 }
 
+static void an_address_is_no_other_than_itself(void **state)
+{
+    struct address_set *one = address_set_new(urls, 1), *two = address_set_new(urls, 2);
+
+    (void)state;
+    assert_true(address_set_has_other(one, ""));
+    assert_false(address_set_has_other(one, "http://a:9200"));
+    assert_true(address_set_has_other(two, "http://a:9200"));
+    address_set_failed(two, 1, 0, "");
+    assert_false(address_set_has_other(two, "http://a:9200"));
+    assert_true(address_set_has_other(two, "http://b:9200"));
+    address_set_free(one);
+    address_set_free(two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +298,7 @@ int main(void)
         cmocka_unit_test(an_address_that_vanished_is_not_used_and_is_tried_when_it_comes_back),
         cmocka_unit_test(without_found_addresses_the_seeds_take_turns_again),
         cmocka_unit_test(only_the_first_failure_of_a_healthy_address_is_news),
+        cmocka_unit_test(an_address_is_no_other_than_itself),
     };
     return cmocka_run_group_tests_name("address_set", tests, NULL, NULL);
 }

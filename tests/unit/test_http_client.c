@@ -150,7 +150,7 @@ static void a_refused_connection_is_not_sent_and_says_what_to_do(void **state)
     assert_non_null(strstr(e.result.err.msg, "http://127.0.0.1:"));
     assert_non_null(strstr(e.result.err.msg, "is the search engine running"));
     assert_null(strstr(e.result.err.msg, "secret"));
-    assert_int_equal(http_client_healthy(c), 0);
+    assert_false(http_client_has_other(c, ""));
     buf_free(&e.body);
     http_client_free(c);
 }
@@ -410,7 +410,8 @@ static void a_call_goes_to_the_next_address_only_if_nothing_can_be_done_twice(vo
     assert_true(http_client_call(c, &(struct http_request){.method = "GET", .path = STR("/")},
                                  &result, NULL, &err));
     assert_string_equal(result.address, tiny_http_url(good));
-    assert_int_equal(http_client_healthy(c), 1);
+    assert_true(http_client_has_other(c, ""));
+    assert_false(http_client_has_other(c, result.address));
     http_client_free(c);
 
     /* A POST stops at the server that may have acted on it. */

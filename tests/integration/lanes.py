@@ -34,9 +34,13 @@ def marked(folder):
 
 
 def sweep(folder, seconds=20):
-    """Kills whoever was started in a lane, and lets go of the file systems that were mounted there."""
-    end = time.monotonic() + seconds
-    while (left := list(marked(folder))) and time.monotonic() < end:
+    """Kills whoever was started in a lane, and lets go of the file systems that were mounted there.
+
+    A program that is just being started shows no mark for a moment: it is looked for once more."""
+    end, looks = time.monotonic() + seconds, 2
+    while looks > 0 and time.monotonic() < end:
+        left = list(marked(folder))
+        looks = 2 if left else looks - 1
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

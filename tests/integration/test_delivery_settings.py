@@ -309,8 +309,11 @@ def stop_with(w, *values):
         change(daemon, *values)
         watch.forget()
         watch.delay = 15
+        before = daemon.json("status")["changes"]["read"]
         w.sql("UPDATE thing SET a = 7")
-        wait_until("a request is stuck", lambda: watch.batches)
+        # Of a transaction that is cut short nothing is under way: it is read again.
+        wait_until("all is read, and a request is stuck",
+                   lambda: watch.batches and daemon.json("status")["changes"]["read"] == before + ROWS)
         began = time.monotonic()
         status = daemon.stop()
         took = time.monotonic() - began

@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,10 +14,13 @@
 
 static enum log_level min_level = LOG_INFO; /* atomic */
 static int out_fd = STDERR_FILENO;
-static uint64_t n_lost;   /* atomic */
-static uint64_t n_untold; /* atomic: of these */
-static int lost_errno;    /* atomic: why the last one was */
-static bool is_torn;      /* atomic: the last line has no end */
+static uint64_t n_lost; /* atomic */
+
+/* Where a disk is full a line may take several writes, so each thread's is one by one. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t n_untold; /* lost lines; guarded by lock, as the rest */
+static int lost_errno;    /* why the last one was */
+static bool is_torn;      /* the last line has no end */
 
 static const char *const level_name[] = {
     [LOG_DEBUG] = "debug",
@@ -140,8 +144,7 @@ static void append_tail(struct buf *b, const char *file, int line)
     buf_append(b, STR("}\n"));
 }
 
-/* One write() per line, so lines from different threads never mix; more only where the disk
- * fills up.  False: the line is not there, or only its begin. */
+/* False: the line is not there, or only its begin.  Called with lock held. */
 static bool put(struct str line)
 {
     size_t done = 0;
@@ -152,9 +155,8 @@ static bool put(struct str line)
         if (n == -1 && errno == EINTR)
             continue;
         if (n == -1) {
-            __atomic_store_n(&lost_errno, errno, __ATOMIC_RELAXED);
-            if (done > 0)
-                __atomic_store_n(&is_torn, true, __ATOMIC_RELAXED);
+            lost_errno = errno;
+            is_torn = is_torn || done > 0;
             return false;
         }
         done += (size_t)n;
@@ -164,41 +166,39 @@ static bool put(struct str line)
 
 static bool end_torn_line(void)
 {
-    if (!__atomic_load_n(&is_torn, __ATOMIC_RELAXED))
-        return true;
-    if (!put(STR("\n")))
-        return false;
-    __atomic_store_n(&is_torn, false, __ATOMIC_RELAXED);
-    return true;
+    if (is_torn)
+        is_torn = !put(STR("\n"));
+    return !is_torn;
 }
 
 static bool tell_lost(void)
 {
-    const uint64_t n = __atomic_exchange_n(&n_untold, 0, __ATOMIC_RELAXED);
-    const char *why = strerror(__atomic_load_n(&lost_errno, __ATOMIC_RELAXED));
     struct buf b = {0};
 
-    if (n == 0)
+    if (n_untold == 0)
         return true;
     append_head(&b, LOG_WARN, "log lines could not be written and are lost");
-    append_kv(&b, &(struct log_kv){"lines", LOG_KV_UINT, .value.u64 = n});
-    append_kv(&b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(why)});
+    append_kv(&b, &(struct log_kv){"lines", LOG_KV_UINT, .value.u64 = n_untold});
+    append_kv(&b, &(struct log_kv){"cause", LOG_KV_STR,
+                                   .value.str = str_from(strerror(lost_errno))});
     append_tail(&b, __FILE__, __LINE__);
 
     const bool told = put(buf_str(&b));
 
-    if (!told)
-        __atomic_fetch_add(&n_untold, n, __ATOMIC_RELAXED);
+    if (told)
+        n_untold = 0;
     buf_free(&b);
     return told;
 }
 
 static void emit(const struct buf *line)
 {
-    if (end_torn_line() && tell_lost() && put(buf_str(line)))
-        return;
-    __atomic_fetch_add(&n_untold, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&n_lost, 1, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&lock);
+    if (!end_torn_line() || !tell_lost() || !put(buf_str(line))) {
+        n_untold++;
+        __atomic_fetch_add(&n_lost, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 uint64_t log_lost(void)

@@ -34,6 +34,7 @@ libservice_a_SOURCES += \
 	%D%/store_purged.c %D%/store_purged.h \
 	%D%/store_backend.c %D%/store_backend.h \
 	%D%/store_core.c %D%/store_core.h \
+	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store_mysql.c %D%/store_sqlite.c
 nodist_libservice_a_SOURCES = sql/migrations.c
 

@@ -6,6 +6,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/file_lock.h"
+#include "src/sqlite_sum.h"
 #include "src/store_backend.h"
 
 #include <assert.h>
@@ -323,17 +324,65 @@ static void take_said(struct row_sink *sink, const struct str *cells)
     buf_append(CONTAINER_OF(sink, struct check_sink, sink)->said, cells[0]);
 }
 
-/* A page that does not fit the others would be found only when it is read, or never. */
+/* What does not fit would be found only when it is read; a value that has changed, never. */
 static bool is_whole(struct sqlite_backend *b, struct err *err)
 {
     struct buf said = {0};
     struct check_sink sink = {{take_said}, &said};
-    bool ok = select_rows(&b->base, "PRAGMA quick_check(1)", NO_BINDS, &sink.sink, err);
+    bool ok = select_rows(&b->base, "PRAGMA integrity_check(1)", NO_BINDS, &sink.sink, err);
 
     if (ok && !str_equal(buf_str(&said), STR("ok")))
         ok = err_set_code(err, ERR_FATAL, "sqlite", SQLITE_CORRUPT, "%s is damaged: %s%s",
                           sqlite3_db_filename(b->db, "main"), said.ptr, DAMAGE_FIX);
     buf_free(&said);
+    return ok;
+}
+
+/*
+ * The indexes of row sums (src/sqlite_sum.h) that are missing, each behind the one that stands
+ * for fewer columns; NULL: there is none.  Names are of our own, so they need no quotes.
+ */
+static const char sums_wanted[] =
+    "SELECT wanted.name, wanted.sql, old.name FROM"
+    " (SELECT t.name || '_sum' AS name, 'CREATE INDEX ' || t.name || '_sum ON ' || t.name ||"
+    "  ' (row_sum(' || group_concat(c.name, ', ') || '))' AS sql"
+    "  FROM sqlite_master t, pragma_table_info(t.name) c"
+    "  WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' GROUP BY t.name) wanted"
+    " LEFT JOIN sqlite_master old ON old.name = wanted.name"
+    " WHERE old.sql IS NULL OR old.sql <> wanted.sql";
+
+struct sums_sink {
+    struct row_sink sink;
+    struct buf *sql;
+};
+
+static void take_sum(struct row_sink *sink, const struct str *cells)
+{
+    struct buf *sql = CONTAINER_OF(sink, struct sums_sink, sink)->sql;
+
+    if (cells[2].ptr != NULL)
+        buf_printf(sql, "DROP INDEX %" STR_FMT ";", STR_ARG(cells[2]));
+    buf_printf(sql, "%" STR_FMT ";", STR_ARG(cells[1]));
+}
+
+/* All or none: a transaction that is cut off leaves the indexes that were there. */
+static bool add_sums(struct sqlite_backend *b, struct err *err)
+{
+    struct buf sql = {0};
+    struct sums_sink sink = {{take_sum}, &sql};
+
+    buf_append(&sql, STR("BEGIN IMMEDIATE;"));
+
+    const size_t empty = sql.len;
+    bool ok = select_rows(&b->base, sums_wanted, NO_BINDS, &sink.sink, err);
+
+    if (ok && sql.len > empty) {
+        buf_append(&sql, STR("COMMIT"));
+        ok = exec(b, sql.ptr, err);
+        if (!ok)
+            rollback(&b->base);
+    }
+    buf_free(&sql);
     return ok;
 }
 
@@ -366,6 +415,8 @@ static bool set_up(struct sqlite_backend *b, struct err *err)
 {
     sqlite3_extended_result_codes(b->db, 1);
     sqlite3_busy_timeout(b->db, BUSY_TIMEOUT_MS);
+    if (sqlite_sum_register(b->db) != SQLITE_OK)
+        return fail(b, err);
     return exec(
         b,
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;"
@@ -388,7 +439,12 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err)
     }
     if (!set_up(b, err) || !is_whole(b, err))
         goto close;
-    return store_open_backend(out, &b->base, err);
+    if (!store_open_backend(out, &b->base, err))
+        return false;
+    if (add_sums(b, err))
+        return true;
+    store_close(*out);
+    return err_wrap(err, "store");
 
 close:
     close_backend(&b->base);

@@ -2,6 +2,8 @@
 
 #include "tests/component/store_rig.h"
 
+#include "src/sqlite_sum.h"
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,7 @@ void sql_beside(const char *sql)
     sqlite3 *db;
 
     assert_int_equal(sqlite3_open(store_path, &db), SQLITE_OK);
+    assert_int_equal(sqlite_sum_register(db), SQLITE_OK);
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);

@@ -93,7 +93,7 @@ static void a_store_of_version_one_is_migrated_with_all_it_holds(void **state)
     assert_int_equal(revision, 3);
     struct stored_dead_letter d = some_letter("1");
 
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     /* And once more: nothing is left to do. */
     reopen();
     ok(store_load_versions(f.s, f.a, STR("orders"), &versions, &n, &f.err));
@@ -116,7 +116,7 @@ static void a_migration_that_was_cut_off_is_finished(void **state)
                    " log_file LONGBLOB NOT NULL, log_offset BIGINT NOT NULL,"
                    " at_ms BIGINT NOT NULL)");
     reopen();
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
 }
 
 /* SQLite: one process, a full disk, kill -9. */
@@ -196,18 +196,24 @@ static void flip(const char *path, long at)
     assert_int_equal(fclose(file), 0);
 }
 
+static long file_size(void)
+{
+    struct stat file;
+
+    assert_int_equal(stat(store_path, &file), 0);
+    return file.st_size;
+}
+
 /* Each page says at its start what it is; that of the first stands behind the file's header. */
 static void f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out(void **state)
 {
     struct buf got = {0};
-    struct stat file;
     bool found;
 
     (void)state;
     ok(store_put_value(f.s, STR("name"), STR("value"), &f.err));
     close_store();
-    assert_int_equal(stat(store_path, &file), 0);
-    for (long at = 0; at < file.st_size; at += 4096) {
+    for (long at = 0; at < file_size(); at += 4096) {
         flip(store_path, at == 0 ? 100 : at);
         refused(open_store(&f.s, &f.err), ERR_FATAL);
         assert_non_null(strstr(f.err.msg, store_path));
@@ -218,6 +224,88 @@ static void f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_
     ok(store_get_value(f.s, STR("name"), &got, &found, &f.err));
     assert_true(found && str_equal(buf_str(&got), STR("value")));
     buf_free(&got);
+}
+
+static long find_byte(const char *name, size_t back)
+{
+    static char bytes[1 << 20];
+    FILE *file = fopen(store_path, "rb");
+    const size_t n = file == NULL ? 0 : fread(bytes, 1, sizeof(bytes), file);
+    const char *found = memmem(bytes, n, name, strlen(name));
+
+    assert_non_null(found);
+    fclose(file);
+    return found - bytes + (long)strlen(name) - (long)back;
+}
+
+static void save_of_42(void)
+{
+    struct stored_checkpoint cp = some_checkpoint(42);
+    const struct stored_tombstone t = {STR("orders_v1"), STR("doc-of-42"), STR(""), 7, 1};
+    uint64_t term;
+
+    cp.topic = STR("topic-42");
+    cp.file = STR("bin.000042");
+    cp.gtid = STR("gtid-of-42");
+    ok(store_take_term(f.s, STR("topic/topic-42"), &term, &f.err));
+    ok(store_save_checkpoint(f.s, term, &cp, &t, 1, &f.err));
+    close_store();
+}
+
+static void expect_of_42(void)
+{
+    struct stored_checkpoint got;
+    struct stored_tombstone *list;
+    size_t n;
+    bool found;
+
+    ok(store_load_checkpoint(f.s, f.a, STR("topic-42"), &got, &found, &f.err));
+    assert_true(found);
+    assert_true(str_equal(got.file, STR("bin.000042")) && got.offset == 42);
+    assert_true(str_equal(got.gtid, STR("gtid-of-42")));
+    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 10, &list, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_true(str_equal(list[0].id, STR("doc-of-42")) && list[0].version == 7);
+}
+
+static void f58_a_flipped_bit_of_a_stored_value_is_noticed(void **state)
+{
+    static const char *const values[] = {"bin.000042", "gtid-of-42", "doc-of-42", "topic-42"};
+
+    (void)state;
+    save_of_42();
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        const long at = find_byte(values[i], 1);
+
+        flip(store_path, at);
+        refused(open_store(&f.s, &f.err), ERR_FATAL);
+        assert_non_null(strstr(f.err.msg, store_path));
+        flip(store_path, at);
+    }
+    ok(open_store(&f.s, &f.err));
+    expect_of_42();
+}
+
+/* What is refused is most of what is in use; the rest is room that nothing is in. */
+static void f58_wherever_a_bit_flips_the_store_is_refused_or_says_what_it_said(void **state)
+{
+    size_t n_refused = 0;
+
+    (void)state;
+    save_of_42();
+    for (long at = 0; at < file_size(); at += 61) {
+        flip(store_path, at);
+        if (open_store(&f.s, &f.err)) {
+            expect_of_42();
+            close_store();
+        } else {
+            n_refused++;
+        }
+        flip(store_path, at);
+    }
+    assert_in_range(n_refused, 100, 100000);
+    ok(open_store(&f.s, &f.err));
+    expect_of_42();
 }
 
 /* The child writes checkpoints and says which were acknowledged. */
@@ -409,6 +497,8 @@ int main(int argc, char **argv)
         STORE_TEST(a_second_process_is_refused_with_the_pid_of_the_first),
         STORE_TEST(a_full_disk_loses_nothing),
         STORE_TEST(f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out),
+        STORE_TEST(f58_a_flipped_bit_of_a_stored_value_is_noticed),
+        STORE_TEST(f58_wherever_a_bit_flips_the_store_is_refused_or_says_what_it_said),
         STORE_TEST(kill_nine_loses_no_acknowledged_write),
     };
     const struct CMUnitTest mysql[] = {

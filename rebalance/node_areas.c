@@ -54,7 +54,7 @@ void node_review_areas(struct coordinator *co, const struct definitions *d,
         warn(problems, t, STR("rows of the part are on another server than the document's"));
     else if (plan != NULL && is_read_from_replica(co, d, t))
         warn(problems, t, STR("documents are read from a replica"));
-    plan_unref(plan);
+    plan_free(plan);
 }
 
 /* ---- the search engine ---- */

@@ -31,7 +31,7 @@ struct explained {
 
 static void explained_fini(struct explained *e)
 {
-    plan_unref(e->plan);
+    plan_free(e->plan);
     look_close(&e->look);
     definitions_unref(e->d);
     arena_free(e->arena);
@@ -138,7 +138,7 @@ static bool row_counts(struct explained *e, const struct table_definition *t, st
     const bool ok = p != NULL && load_plan(e, p, id, &doc, err);
 
     *counts = ok && (doc.body.ptr != NULL || doc.err != NULL);
-    plan_unref(p);
+    plan_free(p);
     return ok;
 }
 

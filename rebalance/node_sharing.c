@@ -87,7 +87,7 @@ static void check_plans(const struct definitions *d, const struct table_definiti
 
             if (plan == NULL)
                 problems_add(problems, SEVERITY_ERROR, members[i]->place, "%s", err.msg);
-            plan_unref(plan);
+            plan_free(plan);
         }
     arena_free(a);
 }

@@ -204,7 +204,7 @@ static bool can_compile(const struct definitions *d, const struct table_definiti
         struct plan *plan = plan_compile(d, members[i], look_find, l, err);
 
         ok = plan != NULL;
-        plan_unref(plan);
+        plan_free(plan);
     }
     if (look_failed(l)->kind != ERR_NONE)
         *err = *look_failed(l);
@@ -228,7 +228,7 @@ static bool begin_sync(struct coordinator *co, const struct stored_version *v,
                     table_sync_begin(co->opt.store, l->conns[0], plan, t->daily_check_column,
                                      buf_str(&index), err);
 
-    plan_unref(plan);
+    plan_free(plan);
     buf_free(&index);
     return ok;
 }

@@ -94,8 +94,6 @@ bool search_index_exists(struct search *s, struct str name, bool *exists, bool *
  */
 bool search_move_alias(struct search *s, struct str alias, struct str index,
                        struct err *err) MUST_CHECK;
-bool search_add_alias(struct search *s, struct str alias, struct str index,
-                      struct err *err) MUST_CHECK;
 bool search_put_settings(struct search *s, struct str index, struct str body,
                          struct err *err) MUST_CHECK;
 bool search_put_mapping(struct search *s, struct str index, struct str body,

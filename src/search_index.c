@@ -345,20 +345,6 @@ bool search_move_alias(struct search *s, struct str alias, struct str index, str
     return ok;
 }
 
-bool search_add_alias(struct search *s, struct str alias, struct str index, struct err *err)
-{
-    struct buf body = {0};
-
-    if (!check_name(alias, err) || !check_name(index, err))
-        return false;
-    put_move(&body, alias, index, STR(""));
-
-    bool ok = search_call(s, "POST", STR("/_aliases"), buf_str(&body), NULL, err);
-
-    buf_free(&body);
-    return ok;
-}
-
 static void put_copy(struct json_writer *w, const char *name, struct str from,
                      const char *pointer)
 {

@@ -243,10 +243,7 @@ struct dead_letter_filter {
     size_t limit;      /* of one page, 0: 100; deleting knows no limit */
     uint64_t id;       /* 0: any */
 };
-bool store_put_dead_letter(struct store *s, const struct stored_dead_letter *d,
-                           struct err *err) MUST_CHECK;
-/* Many in one transaction: a commit to the disk costs about a millisecond, a letter some 10 us.
- */
+/* All in one transaction: a commit to the disk costs about a millisecond, a letter some 10 us. */
 bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d, size_t n,
                             struct err *err) MUST_CHECK;
 bool store_load_dead_letters(struct store *s, struct arena *a,

@@ -76,11 +76,6 @@ bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d,
     return store_end(s, ok, err);
 }
 
-bool store_put_dead_letter(struct store *s, const struct stored_dead_letter *d, struct err *err)
-{
-    return store_put_dead_letters(s, d, 1, err);
-}
-
 static void fill_letter(struct arena *a, const struct str *cells, void *element)
 {
     struct stored_dead_letter *d = element;

@@ -179,7 +179,7 @@ static bool review(struct reviewer *v, struct err *err)
         for (int cause = 0; cause < N_CASCADE_CAUSES; cause++)
             review_effect(v, &p->tables[i]->on[cause], cause == CASCADE_UPDATE);
     for (size_t i = 0; i < v->n_tables; i++)
-        plan_unref(plans[i]);
+        plan_free(plans[i]);
     free(plans);
 
     const bool ok = p != NULL;

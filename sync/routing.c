@@ -17,7 +17,7 @@ void reading_free(void *r)
 {
     struct reading *reading = r;
 
-    plan_unref(reading->plan);
+    plan_free(reading->plan);
     server_access_unref(reading->server);
     free(reading->alias);
     if (reading->shards != NULL)

@@ -107,7 +107,7 @@ static struct target *new_target(const struct version_spec *v,
     reading->stopped = plan == NULL;
     reading->filling = v->filling;
     target->plan = reading;
-    target->plan_unref = reading_free;
+    target->plan_free = reading_free;
     target->version_min = v->version_min;
     target->abroad = plan != NULL && plan_n_topics(plan) > 1;
     if (plan != NULL && v->shards != NULL && plan_is_routed_by_path(plan))

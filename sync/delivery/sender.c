@@ -498,11 +498,6 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
     return wait_ms;
 }
 
-bool sender_is_idle(const struct sender *s)
-{
-    return document_table_count(s->table) == 0;
-}
-
 bool sender_is_stuck(const struct sender *s)
 {
     size_t n_held = letters_kept_back(s->letters, 1, 0);

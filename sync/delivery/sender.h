@@ -118,6 +118,5 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
 
 /* All that is left belongs to indexes that are held, or take nothing (or nothing is left). */
 bool sender_is_stuck(const struct sender *s);
-bool sender_is_idle(const struct sender *s);
 
 #endif

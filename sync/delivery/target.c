@@ -42,8 +42,8 @@ void target_unref(struct target *t)
 {
     if (t == NULL || __atomic_fetch_sub(&t->refs, 1, __ATOMIC_ACQ_REL) > 1)
         return;
-    if (t->plan_unref != NULL)
-        t->plan_unref(t->plan);
+    if (t->plan_free != NULL)
+        t->plan_free(t->plan);
     free(t->index);
     free(t->write_alias);
     free(t->table);

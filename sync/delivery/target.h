@@ -27,8 +27,8 @@ struct target {
     char *topic;
     bool abroad; /* reads of its documents go to servers of other topics as well */
     uint64_t version_min; /* lineage: a stored version below it is not ours */
-    void *plan;           /* the document plan for re-reads, owned by plan_unref */
-    void (*plan_unref)(void *plan);
+    void *plan;           /* the document plan for re-reads, owned by plan_free */
+    void (*plan_free)(void *plan);
     const struct str *areas; /* parts that can be written alone; the plan's */
     size_t n_areas;          /* 0: documents are written whole, and say nothing of areas */
     /*

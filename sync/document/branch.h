@@ -2,7 +2,7 @@
  * struct branch: one table at one place in a plan's tree; branch 0 is the root.
  *
  * What plan_compile() found out, for the loader and the resolver.  Immutable; lives in its
- * plan's arena, with which plan_unref() ends it.
+ * plan's arena, with which plan_free() ends it.
  */
 #ifndef SYNC_DOCUMENT_BRANCH_H
 #define SYNC_DOCUMENT_BRANCH_H
@@ -115,7 +115,6 @@ struct binding {
 
 /* struct plan, for this room. */
 struct plan {
-    unsigned refs; /* atomic */
     struct arena *arena;
     struct branch *
         *branches; /* an array of its own: the root first, each before its children */

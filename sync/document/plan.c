@@ -14,17 +14,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct plan *plan_ref(struct plan *p)
-{
-    __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
-    return p;
-}
-
-void plan_unref(void *plan)
+void plan_free(void *plan)
 {
     struct plan *p = plan;
 
-    if (p == NULL || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
+    if (p == NULL)
         return;
     for (size_t i = 0; i < p->n_branches; i++)
         schema_unref(p->branches[i]->schema);

@@ -32,8 +32,7 @@ typedef struct schema *(*plan_schema_fn)(void *ctx, struct str topic, struct str
 
 struct plan *plan_compile(const struct definitions *defs, const struct table_definition *table,
                           plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
-struct plan *plan_ref(struct plan *p) RETURNS_NONNULL;
-void plan_unref(void *plan);
+void plan_free(void *plan);
 
 /* True when documents come from the row image alone: no relations, no filter in SQL. */
 bool plan_is_flat(const struct plan *p);

@@ -372,10 +372,9 @@ struct plan *plan_compile(const struct definitions *defs, const struct table_def
     struct plan *p = mem_alloc(1, sizeof(*p));
     struct plan_compiler co = {p, defs, find, ctx, err};
 
-    p->refs = 1;
     p->arena = arena_new();
     if (add_root(&co, table))
         return p;
-    plan_unref(p);
+    plan_free(p);
     return NULL;
 }

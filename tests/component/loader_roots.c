@@ -93,7 +93,7 @@ static size_t find_roots(struct found *f, const int *customers, size_t n, size_t
         buf_free(&join[i]);
     buf_free(&cursor.after);
     buf_free(&cursor.behind);
-    plan_unref(p);
+    plan_free(p);
     return pages;
 }
 
@@ -202,7 +202,7 @@ static bool walk_page(struct walk *w, struct err *err)
 
 static void end_walk(struct walk *w)
 {
-    plan_unref(w->plan);
+    plan_free(w->plan);
     free(w->found.times);
     buf_free(&w->join);
     buf_free(&w->cursor.after);

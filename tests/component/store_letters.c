@@ -19,13 +19,13 @@ static void a_document_has_one_dead_letter(void **state)
     size_t n;
 
     (void)state;
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
     id = out[0].id;
     d.first_ms = 30;
     d.last_ms = 40;
     d.reason = STR("other");
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(out[0].id, id);
@@ -39,7 +39,7 @@ static void a_document_has_one_dead_letter(void **state)
 
     /* The same id under another routing is another document. */
     d.routing = STR("r");
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     ok(store_count_dead_letters(f.s, f.a, &counts, &n, &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(counts[0].count, 2);
@@ -130,7 +130,7 @@ static void dead_letters_are_filtered_and_paged(void **state)
             d.table = STR("shop.customer");
         if (i % 7 == 0)
             d.reason = STR("100% 'odd'");
-        ok(store_put_dead_letter(f.s, &d, &f.err));
+        ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     }
     do {
         ok(store_load_dead_letters(f.s, f.a, &filter, &out, &n, &f.err));
@@ -172,9 +172,9 @@ static void a_letter_is_kept_whatever_its_size(void **state)
     memset(body, '"', body_len);
     d.doc_id = (struct str){id, sizeof(id)};
     d.body = (struct str){body, body_len};
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     id[sizeof(id) - 1] = 'x';
-    ok(store_put_dead_letter(f.s, &d, &f.err));
+    ok(store_put_dead_letters(f.s, &d, 1, &f.err));
     ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
     assert_int_equal(n, 2);
     if (out[0].body.len != body_len) {

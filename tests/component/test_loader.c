@@ -156,7 +156,7 @@ static void a_key_that_only_the_collation_finds_is_another_document(void **state
     assert_loaded(&out[6], "d", NULL);
     assert_loaded(&out[7], "a", "{\"id\":\"a\",\"v\":1}");
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void nothing_is_asked_for_no_keys(void **state)
@@ -171,7 +171,7 @@ static void nothing_is_asked_for_no_keys(void **state)
     mysql_conn_trace(conn, NULL);
     assert_int_equal(trace.n, 0);
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void many_keys_need_few_statements(void **state)
@@ -208,7 +208,7 @@ static void many_keys_need_few_statements(void **state)
     free(out);
     mysql_trace_fini(&trace);
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_large_text_arrives_whole(void **state)
@@ -228,7 +228,7 @@ static void a_large_text_arrives_whole(void **state)
     assert_memory_equal(out.body.ptr + out.body.len - 6, "\xc3\xa9\"}]}", 6);
     server_exec(conn, "DELETE FROM item WHERE id = 100000");
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_failing_statement_names_its_table(void **state)
@@ -247,7 +247,7 @@ static void a_failing_statement_names_its_table(void **state)
     server_exec(conn, "RENAME TABLE elsewhere TO item");
     load(p, a, &key, 1, &out);
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 /* A table that is read by time, of ten rows. */
@@ -287,7 +287,7 @@ static void a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last(void 
     assert_false(changed_load(conn, &page, a, &rows, &n, &end, &err));
     assert_non_null(strstr(err.msg, "without a usable key"));
     arena_free(a);
-    plan_unref(p);
+    plan_free(p);
 }
 
 /* Box 1 and 2 show 100 MiB each, 3 shows 300 and 4 140, all from one sheet. */
@@ -353,7 +353,7 @@ documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not(vo
     assert_true(loader_load_range(&conn, p, key_of(p, a, "2"), 1, a, &range, &n, &err));
     assert_true(n == 1 && range[0].err != NULL && range[0].body.ptr == NULL);
     assert_true(str_equal(range[0].id, STR("3")));
-    plan_unref(p);
+    plan_free(p);
     arena_free(a);
 }
 

@@ -64,7 +64,7 @@ static void every_call_of_the_administration_is_signed(void **state)
     succeeds(search_detect(r->search, &err), &err);
     succeeds(search_create_index(r->search, index, STR("{\"mappings\":{}}"), &err), &err);
     succeeds(search_index_exists(r->search, index, &exists, &is_alias, &err), &err);
-    succeeds(search_add_alias(r->search, alias, index, &err), &err);
+    succeeds(search_move_alias(r->search, alias, index, &err), &err);
     succeeds(search_move_alias(r->search, alias, STR("orders_v2"), &err), &err);
     succeeds(search_put_settings(r->search, index, STR("{}"), &err), &err);
     succeeds(search_put_mapping(r->search, index, STR("{}"), &err), &err);

@@ -402,7 +402,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         if (strcmp(modes[i].name, argv[1]) == 0)
             modes[i].run(&d);
-    plan_unref(d.plan);
+    plan_free(d.plan);
     for (size_t i = 0; i < d.n_schemas; i++)
         schema_unref(d.schemas[i]);
     definitions_unref(d.defs);

@@ -98,7 +98,7 @@ static int tear_down(void **state)
 
     cascade_plan_free(f->cascades);
     for (size_t i = 0; i < 2; i++)
-        plan_unref(f->plans[i]);
+        plan_free(f->plans[i]);
     for (size_t i = 0; i < TABLES; i++)
         schema_unref(f->schemas[i]);
     definitions_unref(f->defs);

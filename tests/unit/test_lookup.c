@@ -48,7 +48,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    plan_unref(f->plan);
+    plan_free(f->plan);
     shop_fini(&f->shop);
     arena_free(f->arena);
     free(f);
@@ -118,7 +118,7 @@ static void what_is_not_shown_at_all_says_what_to_do(void **state)
     struct err err = {0};
 
     f->shop.relations[0].where = STR("name <> ''");
-    plan_unref(f->plan);
+    plan_free(f->plan);
     compile(f);
     assert_false(lookup_find(f->plan, 0, STR("customer"), STR(MAPPING), f->arena, &term, &err));
     assert_non_null(strstr(err.msg, "`customer` of db.orders; fix: name it in `columns`"));

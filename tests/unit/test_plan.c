@@ -85,8 +85,7 @@ static void a_flat_document_is_made_of_the_row_image(void **state)
 
     assert_true(plan_is_flat(p));
     expect_document(p, s->orders, row, "7", "{\"te\\\"xt\":\"hi\",\"id\":7}");
-    plan_unref(plan_ref(p));
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_row_of_another_column_order_gives_the_same(void **state)
@@ -100,7 +99,7 @@ static void a_row_of_another_column_order_gives_the_same(void **state)
     add_column(other, "new", COLUMN_INT);
     add_column(other, "Id", COLUMN_INT);
     expect_document(p, other, row, "7", "{\"te\\\"xt\":\"hi\",\"id\":7}");
-    plan_unref(p);
+    plan_free(p);
     schema_unref(other);
 }
 
@@ -114,14 +113,14 @@ static void all_columns_are_the_visible_ones(void **state)
     s->table.n_columns = 0;
     p = compile_well(s);
     expect_document(p, s->orders, row, "7", "{\"id\":7,\"customer\":1,\"note\":null}");
-    plan_unref(p);
+    plan_free(p);
     s->table.all_columns = false;
     s->table.n_columns = 3;
     s->columns[1] = (struct column_definition){.name = STR("*")};
     s->columns[2] = (struct column_definition){.name = STR("id"), .skip = true};
     p = compile_well(s);
     expect_document(p, s->orders, row, "7", "{\"te\\\"xt\":null,\"customer\":1}");
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_column_that_rows_lack_is_named_where_they_are_known_by_it(void **state)
@@ -134,7 +133,7 @@ static void a_column_that_rows_lack_is_named_where_they_are_known_by_it(void **s
     assert_null(plan_bind(p, 0, s->customer, &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_string_equal(err.msg, "table db.customer has no column `id`");
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void assert_absent(const struct plan *p, const struct schema *rows, const char *column)
@@ -171,7 +170,7 @@ static void a_column_that_rows_lack_or_have_in_another_form_is_absent(void **sta
     rows->columns[1].type = COLUMN_VARCHAR;
     assert_absent(p, rows, NULL);
     schema_unref(rows);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_key_that_no_unique_index_lies_within_is_refused(void **state)
@@ -183,20 +182,20 @@ static void a_key_that_no_unique_index_lies_within_is_refused(void **state)
 
     s->table.key = key;
     s->table.n_key = 2;
-    plan_unref(compile_well(s)); /* nobody knows */
+    plan_free(compile_well(s)); /* nobody knows */
     s->orders->uniques_known = true;
     s->orders->uniques = &unique;
     s->orders->n_uniques = 1;
-    plan_unref(compile_well(s));
+    plan_free(compile_well(s));
     note[0] = 0;
     compile_badly(s, "table db.orders has no unique index any more that lies within its key, which "
                      "begins with `note`, and rows with the same one would be one document; fix: "
                      "ALTER TABLE ... ADD UNIQUE KEY, or another `key`");
     s->orders->is_view = true;
-    plan_unref(compile_well(s));
+    plan_free(compile_well(s));
     s->orders->is_view = false;
     key[1] = STR("id");
-    plan_unref(compile_well(s));
+    plan_free(compile_well(s));
 }
 
 static void what_does_not_fit_the_database_is_refused_with_its_place(void **state)
@@ -239,7 +238,7 @@ static void places_are_the_tables_of_the_tree(void **state)
     assert_true(str_equal(database, STR("db")) && str_equal(table, STR("customer")) && refresh);
     plan_place(p, 2, &database, &table, &refresh);
     assert_true(str_equal(table, STR("item")) && !refresh);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void only_columns_that_are_used_matter(void **state)
@@ -257,7 +256,7 @@ static void only_columns_that_are_used_matter(void **state)
     old_row[2] = (struct value){.kind = VALUE_ABSENT};
     assert_true(plan_update_matters(p, 0, b, old_row, new_row));
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void any_column_matters_where_a_condition_may_look_at_it(void **state)
@@ -278,7 +277,7 @@ static void any_column_matters_where_a_condition_may_look_at_it(void **state)
 
     assert_true(plan_update_matters(p, 2, b, old_row, new_row));
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static struct value absent(void)
@@ -320,7 +319,7 @@ static void what_an_image_lacks_is_named(void **state)
     expect_absent(p, 0, s->orders, no_id, "id", "id");
     expect_absent(p, 2, s->item, item, NULL, "qty");
     expect_absent(p, 2, s->item, only_key, "order_id", "order_id");
-    plan_unref(p);
+    plan_free(p);
 }
 
 static bool matters(const struct plan *p, const struct schema *schema, struct value before,
@@ -346,7 +345,7 @@ static void a_column_that_both_images_lack_was_not_changed(void **state)
     assert_true(matters(p, s->orders, absent(), null_value()));
     assert_false(matters(p, s->orders, text_value("a"), text_value("a")));
     assert_true(matters(p, s->orders, text_value("a"), null_value()));
-    plan_unref(p);
+    plan_free(p);
 
     /* What the server computes may change without being logged. */
     s->orders->columns[2].generated = true;
@@ -354,7 +353,7 @@ static void a_column_that_both_images_lack_was_not_changed(void **state)
     assert_true(matters(p, s->orders, absent(), absent()));
     assert_true(matters(p, s->orders, text_value("a"), absent()));
     assert_false(matters(p, s->orders, text_value("a"), text_value("a")));
-    plan_unref(p);
+    plan_free(p);
 }
 
 static bool keeps_joins(const struct plan *p, const struct schema *schema, struct value before,
@@ -382,13 +381,13 @@ static void a_row_is_known_to_stay_where_it_was_by_its_join_columns(void **state
     assert_false(keeps_joins(p, s->item, int_value(7), int_value(8)));
     assert_false(keeps_joins(p, s->item, absent(), int_value(7)));
     assert_false(keeps_joins(p, s->item, int_value(7), null_value()));
-    plan_unref(p);
+    plan_free(p);
     s->item->columns[1].generated = true;
     p = compile_well(s);
     assert_false(keeps_joins(p, s->item, absent(), absent()));
     assert_false(keeps_joins(p, s->item, int_value(7), absent()));
     assert_true(keeps_joins(p, s->item, int_value(7), int_value(7)));
-    plan_unref(p);
+    plan_free(p);
 }
 
 /* What is looked up by a row's key would not be found under the old one. */
@@ -412,7 +411,7 @@ static void a_related_rows_own_key_matters(void **state)
     assert_true(plan_update_matters(p, 2, b, old_row, new_row));
     assert_false(plan_update_matters(p, 2, b, old_row, old_row));
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
@@ -444,7 +443,7 @@ static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
         "_millrace_p2 ON `_millrace_p2`.`id` = _millrace_0 STRAIGHT_JOIN `db`.`orders` AS "
         "_millrace_p0 ON `_millrace_p0`.`id` = `_millrace_p2`.`order_id` LIMIT 5");
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
     buf_free(&key);
     buf_free(&sql);
 }
@@ -469,7 +468,7 @@ static void an_item_leads_to_its_order_without_sql(void **state)
     buf_clear(&join);
     assert_false(resolver_join_key(p, 2, b, orphan, &join));
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
     buf_free(&join);
     buf_free(&id_buf);
     buf_free(&key);
@@ -528,7 +527,7 @@ static void statements_take_many_keys(void **state)
         "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 WHERE (`_millrace_p0`.`id` > 42)"
         " ORDER BY `_millrace_p0`.`id` LIMIT 5");
     buf_free(&sql);
-    plan_unref(p);
+    plan_free(p);
 }
 
 int main(void)

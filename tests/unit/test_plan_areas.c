@@ -67,7 +67,7 @@ static void check_areas(struct area_shop *s, size_t n, const char *why_not)
     assert_true(str_equal(why, str_from(why_not)));
     for (size_t i = 0; n == 0 && i < plan_n_places(p); i++)
         assert_int_equal(plan_area_of(p, i), 0);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void nobody_has_areas_who_does_not_want_them(void **state)
@@ -95,7 +95,7 @@ static void the_part_is_the_member_of_the_document_that_the_relation_is_in(void 
     assert_int_equal(plan_area_of(p, 1), 0); /* buyer */
     assert_int_equal(plan_area_of(p, 2), 0); /* item: its own rows change the whole */
     assert_int_equal(plan_area_of(p, 3), 1); /* maker */
-    plan_unref(p);
+    plan_free(p);
 
     s->shop.relations[0].refresh = REFRESH_AREA;
     s->shop.relations[0].as = STR("buy \"er\"");
@@ -105,7 +105,7 @@ static void the_part_is_the_member_of_the_document_that_the_relation_is_in(void 
     assert_true(str_equal(names[0], STR("buy \"er\"")));
     assert_int_equal(plan_area_of(p, 1), 1);
     assert_int_equal(plan_area_of(p, 3), 2);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_link_that_is_made_or_moved_changes_the_part_that_it_leads_to(void **state)
@@ -134,7 +134,7 @@ static void a_link_that_is_made_or_moved_changes_the_part_that_it_leads_to(void 
     assert_int_equal(plan_area_of(p, 1), 0); /* buyer */
     assert_int_equal(plan_area_of(p, 2), 1); /* the link */
     assert_int_equal(plan_area_of(p, 3), 1); /* customer */
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void of_the_row_itself_only_its_key_and_what_the_part_is_joined_by_is_read(void **state)
@@ -150,7 +150,7 @@ static void of_the_row_itself_only_its_key_and_what_the_part_is_joined_by_is_rea
     assert_true(str_equal(p->areas[1]->select, STR("`orders`.`id`,NULL,NULL")));
     assert_false(p->areas[0]->by_key_alone); /* orders.customer leads to buyer */
     assert_true(p->areas[1]->by_key_alone);  /* orders.id leads to item */
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void no_part_of_a_document_with_rows_of_another_server_is_written_alone(void **state)
@@ -176,7 +176,7 @@ static void no_part_of_a_document_with_rows_of_another_server_is_written_alone(v
     (void)plan_areas(p, &n, NULL);
     assert_int_equal(n, 0);
     assert_int_equal(plan_area_of(p, 2), 0);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void numbers_that_an_engine_would_round_keep_documents_whole(void **state)
@@ -233,7 +233,7 @@ static void made_values_that_an_engine_would_round_keep_documents_whole(void **s
         p = compile(s);
         (void)plan_areas(p, &n, NULL);
         assert_int_equal(n, cases[i].whole ? 0 : 1);
-        plan_unref(p);
+        plan_free(p);
     }
 }
 

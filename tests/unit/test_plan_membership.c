@@ -135,7 +135,7 @@ static void rows_of_two_roots_never_have_one_routing(void **state)
         p, d->schemas[SHELF],
         (struct value[]){int_value(1), text_value("a,b"), text_value("c"), int_value(2)},
         "site:a%2Cb,c");
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void half_a_key_names_no_root(void **state)
@@ -148,7 +148,7 @@ static void half_a_key_names_no_root(void **state)
                  "");
     assert_place(p, d->schemas[SHELF],
                  (struct value[]){int_value(1), null_value(), int_value(5), int_value(2)}, "");
-    plan_unref(p);
+    plan_free(p);
 }
 
 /* All parts come from the same row: the other is NULL where one of them is. */
@@ -174,7 +174,7 @@ static void every_part_of_the_roots_key_is_looked_up_over_the_parents(void **sta
                                           "`_millrace_a0`.`tenant` END) FROM `db`.`shelf`"));
     assert_non_null(
         strstr(b->select.ptr, ",CASE WHEN `box`.`tenant` IS NOT NULL THEN `box`.`site` END)"));
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_move_of_any_part_of_the_root_moves_the_document(void **state)
@@ -191,7 +191,7 @@ static void a_move_of_any_part_of_the_root_moves_the_document(void **state)
     assert_true(plan_update_moves(p, b, was, code));
     assert_true(plan_update_moves(p, b, was, tenant));
     binding_free(b);
-    plan_unref(p);
+    plan_free(p);
 }
 
 static void a_root_column_that_does_not_hold_its_part_of_the_key_is_refused(void **state)
@@ -232,7 +232,7 @@ static void what_is_below_documents_is_looked_up_by_their_ids(void **state)
     assert_true(lookup_places(p[SHELF], STR("up")));
     assert_false(lookup_places(p[AREA], STR("id")));
     for (int i = 0; i < TABLES; i++)
-        plan_unref(p[i]);
+        plan_free(p[i]);
     arena_free(a);
 }
 

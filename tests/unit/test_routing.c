@@ -37,7 +37,7 @@ static struct routing *route(struct str database, struct str table, bool any_cas
     reading->plan = plan_compile(d, &t, find, s, &err);
     assert_non_null(reading->plan);
     target->plan = reading;
-    target->plan_unref = reading_free;
+    target->plan_free = reading_free;
 
     struct routing *r = routing_new(plan_topic(reading->plan, 0), &target, 1, find, s);
 

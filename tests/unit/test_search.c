@@ -215,7 +215,7 @@ static void a_name_that_means_more_than_one_index_is_never_sent(void **state)
         assert_false(search_create_index(f.search, names[i], STR("{}"), &f.err));
         assert_false(search_index_exists(f.search, names[i], &exists, &is_alias, &f.err));
         assert_false(search_count(f.search, names[i], &count, &f.err));
-        assert_false(search_add_alias(f.search, names[i], STR("a"), &f.err));
+        assert_false(search_move_alias(f.search, names[i], STR("a"), &f.err));
         assert_false(search_move_alias(f.search, STR("a"), names[i], &f.err));
     }
     assert_int_equal(tiny_http_count(f.server), 0);

@@ -133,7 +133,7 @@ static void a_target_gives_its_plan_back_once(void **state)
 
     (void)state;
     t->plan = &calls;
-    t->plan_unref = count_call;
+    t->plan_free = count_call;
     assert_string_equal(t->index, "orders_v2");
     target_unref(target_ref(t));
     assert_int_equal(calls, 0);

@@ -1,9 +1,7 @@
 """Index builds side by side, under a limit, across a change of the definition, and killed in each of their phases."""
-import os
-import sqlite3
 import time
 
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 from workload import Workload
 
 NUMBERS = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {0}) SELECT i, i % 7 FROM n")
@@ -94,12 +92,10 @@ def test_kill_9_in_each_phase_of_a_build_loses_nothing(w):
 def test_a_version_whose_maker_was_killed_before_it_had_a_job_holds_nothing_up(w):
     daemon = w.follow(numbers(w, "thing", rows=10))
     daemon.kill()
-    store = sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"))
-    with store:
+    with open_store(daemon) as store:
         store.execute("INSERT INTO index_version SELECT index_name, 2, 'changing', topic, epoch, 0, definition, created_ms,"
                       " 0, '' FROM index_version")
         store.execute("UPDATE index_counter SET number = 2")
-    store.close()
     daemon.start()
     w.sql("UPDATE thing SET a = a + 1")
     w.equal(daemon)

@@ -1,13 +1,10 @@
 """Tables change by DDL, and their indexes follow by themselves: new fields come in, and what says something else is built again."""
-import contextlib
-import os
-import sqlite3
 
 import pymysql
 
 from beside import Beside
 from online_change import gh_ost, pt_osc, real_pt_osc
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 
 DEADLOCK, LOCK_WAIT, NO_TABLE = 1213, 1205, 1146
 
@@ -522,7 +519,7 @@ def test_where_changes_are_not_followed_changed_rows_stop_the_table(w):
 def test_a_table_whose_columns_are_stored_in_an_unknown_form_stops_and_others_go_on(w):
     daemon = good_and_bad(w, schema_changes="stop")
     daemon.kill()
-    with contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), isolation_level=None)) as store:
+    with open_store(daemon) as store:
         store.execute("UPDATE version_shape SET shapes = '{}' WHERE index_name LIKE '%bad'")
     daemon.start()
     w.sql("UPDATE bad SET a = 99 WHERE id = 3", "UPDATE good SET a = 7 WHERE id = 1")

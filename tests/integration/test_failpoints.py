@@ -2,9 +2,8 @@
 import glob
 import os
 import signal
-import sqlite3
 
-from servers import BINARY, Failed, wait_until
+from servers import BINARY, Failed, open_store, wait_until
 from test_failover import Stage, lineage
 
 ROWS = 60
@@ -106,7 +105,7 @@ def test_F06_what_was_acknowledged_before_the_position_is_replayed_and_changes_n
 
 def stored(daemon):
     """((file, offset), ids of deletes) as the store of a dead daemon has them."""
-    with sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db")) as db:
+    with open_store(daemon) as db:
         return (db.execute("SELECT log_file, log_offset FROM checkpoint").fetchone(),
                 {int(key) for key, in db.execute("SELECT doc_id FROM tombstone")})
 

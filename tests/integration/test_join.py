@@ -1,9 +1,6 @@
 """Parents and children in one index: the join field, routing, builds, moves, kills."""
-import contextlib
-import os
-import sqlite3
 
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 from workload import text
 
 FORUM = ("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(40)) CHARSET utf8mb4",
@@ -465,7 +462,7 @@ def test_a_root_without_children_yet_is_an_index(w):
 
 def forget_shards(daemon):
     """As a version was stored that is older than the shards in the store; the daemon is dead."""
-    with contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None)) as store:
+    with open_store(daemon) as store:
         if store.execute("DELETE FROM setting WHERE name LIKE 'shards/%'").rowcount != 1:
             raise Failed("the shards of the version are not stored")
 

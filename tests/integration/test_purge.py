@@ -1,10 +1,7 @@
 """What an index that takes nothing cannot be given is purged by key, and comes by itself when the index goes on."""
-import contextlib
-import os
-import sqlite3
 import time
 
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 from test_held import ROWS, table, two_tables, wait_held
 
 SMALL = {"bytes": "1MiB", "high_water_mark": 100}
@@ -69,10 +66,6 @@ def test_a_kill_between_purge_and_repair_loses_nothing(w):
     daemon.kill()
     daemon.start()
     go_on(w, daemon)
-
-
-def open_store(daemon):
-    return contextlib.closing(sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None))
 
 
 def put_aside(w, daemon, version):

@@ -480,8 +480,9 @@ void node_stop_builds(struct coordinator *co);
 void node_hush_builds(struct coordinator *co);
 /* Those of a pipeline that goes end here; node_resume_builds goes on with the next one. */
 void node_pause_builds(struct coordinator *co, const struct pipeline *p);
-/* The version's build ends, if it runs, and what it built goes. */
-bool node_drop_build(struct coordinator *co, const struct stored_version *v,
+/* The version's build ends, if it runs, and what it built goes; not dropped: it was over before
+ * it could be stopped, and searches use it, or it has gone. */
+bool node_drop_build(struct coordinator *co, const struct stored_version *v, bool *dropped,
                      struct err *err) MUST_CHECK;
 /* All of a topic's. */
 bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err) MUST_CHECK;

@@ -269,20 +269,44 @@ void node_stop_builds(struct coordinator *co)
         remove_build(co, co->builds[0]);
 }
 
-bool node_drop_build(struct coordinator *co, const struct stored_version *v, struct err *err)
+static bool is_changing(struct coordinator *co, const struct stored_version *v)
+{
+    struct catalogue *c = node_catalogue(co);
+    bool found = false;
+
+    for (size_t i = 0; i < c->n_versions && !found; i++)
+        found = c->versions[i].number == v->number &&
+                str_equal(c->versions[i].index, v->index) &&
+                str_equal(c->versions[i].state, STR("changing"));
+    node_catalogue_free(c);
+    return found;
+}
+
+/* A build that ends while it is being stopped has ended as it says. */
+bool node_drop_build(struct coordinator *co, const struct stored_version *v, bool *dropped,
+                     struct err *err)
 {
     struct index_build *b = node_find_build(co, v->index, v->number);
 
+    *dropped = false;
+    if (b != NULL) {
+        index_build_stop(b);
+        node_finish_builds(co);
+        b = node_find_build(co, v->index, v->number);
+    }
     if (b != NULL)
         remove_build(co, b);
-    return node_drop_version(co, v, err);
+    if (!node_refresh(co, err))
+        return false;
+    *dropped = is_changing(co, v);
+    return !*dropped || node_drop_version(co, v, err);
 }
 
 bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err)
 {
     struct definitions *d = node_definitions(co);
     struct catalogue *c = node_catalogue(co);
-    bool ok = true;
+    bool ok = true, dropped;
 
     for (size_t i = 0; ok && i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
@@ -290,7 +314,7 @@ bool node_drop_builds(struct coordinator *co, struct str topic, struct err *err)
 
         if (str_equal(v->state, STR("changing")) &&
             (str_equal(v->topic, topic) || (lead != NULL && node_shows_topic(d, lead, topic))))
-            ok = node_drop_build(co, v, err);
+            ok = node_drop_build(co, v, &dropped, err);
     }
     node_catalogue_free(c);
     definitions_unref(d);

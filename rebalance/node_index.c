@@ -155,7 +155,7 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
 {
     struct change ch;
     uint64_t n = 0;
-    bool ok = true;
+    bool ok = true, dropped;
 
     if (!begin(co, table, &ch, err))
         return false;
@@ -165,7 +165,9 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
         if (!str_equal(v->index, table_index(ch.table)) ||
             !str_equal(v->state, STR("changing")))
             continue;
-        ok = node_drop_build(co, v, err);
+        ok = node_drop_build(co, v, &dropped, err);
+        if (!dropped)
+            continue;
         node_log(co, table_name(ch.table), v->index, v->number, "reset", "");
         if (catalogue_rebuild(ch.catalogue, table_name(ch.table)) != NULL)
             node_delay_rebuild(co, table_name(ch.table));

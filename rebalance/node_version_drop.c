@@ -114,9 +114,15 @@ void node_end_drops(struct coordinator *co)
         return;
     }
     co->drops_ms = clock_mono_ms() + DROPS_MS;
-    if (!store_load_dropped(co->opt.store, a, &list, &n, &err))
+    if (!store_load_dropped(co->opt.store, a, &list, &n, &err) ||
+        (n > 0 && !node_refresh(co, &err))) {
         log_failure(LOG_WARN, &err, "it is not known which indexes are to be deleted");
+        n = 0;
+    }
     for (size_t i = 0; i < n; i++) {
+        /* One that is being built moves the alias itself. */
+        if (node_find_build(co, list[i].index, 0) != NULL)
+            continue;
         if (end_drop(co, list[i].index, list[i].number, &err))
             log_info("the index of a version that is gone is deleted",
                      KV("index", list[i].index), KV("version", list[i].number));

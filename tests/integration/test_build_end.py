@@ -66,3 +66,18 @@ def test_a_count_that_does_not_come_keeps_no_daemon_from_stopping(w):
     daemon.start()
     wait_until("the build ends", lambda: not daemon.json("job", "list")["items"])
     w.equal(daemon)
+
+
+def test_a_build_that_is_given_up_while_it_ends_has_ended(w):
+    """Its version is what searches use, and stays that."""
+    daemon, index = things(w), w.index("thing")
+    w.equal(daemon)
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "alias_moved:1:wait=2000"})
+    daemon.command("index", "create", f"{w.schema}.thing", "--no-wait")
+    wait_until("the alias has moved", lambda: f"{index}_v2" in w.engine.ask("GET", f"/_alias/{index}", ok=(200, 404)))
+    daemon.command("index", "reset", f"{w.schema}.thing", "-y", ok=None)
+    if list(w.engine.ask("GET", f"/_alias/{index}")) != [f"{index}_v2"] or w.table(daemon, "thing")["version"] != 2:
+        raise Failed(f"searches use {w.engine.ask('GET', f'/_alias/{index}')}, the table {w.table(daemon, 'thing')}")
+    w.sql("UPDATE thing SET a = a + 1")
+    w.equal(daemon)

@@ -7,11 +7,14 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/search.h"
 #include "src/store_purged.h"
+#include "tests/fakes/tiny_http.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A node that was not started, with a store in a file. */
@@ -139,6 +142,53 @@ static void what_is_purged_while_the_rest_is_counted_is_not_forgotten(void **sta
     failpoint_disarm();
 }
 
+static void assert_string_starts(const char *text, const char *start)
+{
+    if (strncmp(text, start, strlen(start)) != 0)
+        fail_msg("not \"%s\": %s", start, text);
+}
+
+static uint64_t new_version(struct fixture *f)
+{
+    struct stored_version v = {.index = STR("orders"), .topic = STR("shop"), .definition = STR("{}")};
+    struct err err = {0};
+
+    assert_true(store_new_version(f->opt.store, &v, &err));
+    return v.number;
+}
+
+static void promote(struct fixture *f, uint64_t number)
+{
+    struct err err = {0};
+
+    assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+}
+
+/* What the node knows is older than what a build, which has ended by itself, has stored. */
+static void a_drop_that_is_made_up_for_leaves_the_alias_where_a_newer_build_put_it(void **state)
+{
+    static const struct tiny_step steps[] = {{.body = "{\"orders_v3\":{\"aliases\":{}}}"},
+                                             {.body = "{\"acknowledged\":true}"}};
+    struct fixture *f = *state;
+    struct tiny_http *server = tiny_http_start(steps, ARRAY_LEN(steps));
+    const char *url = tiny_http_url(server);
+    struct err err = {0};
+
+    f->co->opt.search =
+        search_new(&(struct search_options){.urls = &url, .n_urls = 1, .verify = true});
+    promote(f, new_version(f));
+    assert_true(store_drop_version(f->opt.store, STR("orders"), new_version(f), &err));
+    assert_true(node_refresh(f->co, &err));
+    promote(f, new_version(f));
+    node_end_drops(f->co);
+    assert_int_equal(tiny_http_count(server), 2);
+    assert_string_starts(tiny_http_request(server, 0)->head, "GET /_alias/orders ");
+    assert_string_starts(tiny_http_request(server, 1)->head, "DELETE /orders_v2");
+    search_free(f->co->opt.search);
+    f->co->opt.search = NULL;
+    tiny_http_stop(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +199,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             what_is_purged_while_the_rest_is_counted_is_not_forgotten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_drop_that_is_made_up_for_leaves_the_alias_where_a_newer_build_put_it, set_up,
+            tear_down),
     };
     return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ static void turn_to(struct fuse *f, enum fuse_state state, int64_t now_ms)
     f->n_in_row = 0;
     f->n_melts = 0;
     f->last_ms = -1;
+    f->excused = 0;
 }
 
 static void blow(struct fuse *f, int64_t now_ms)
@@ -69,11 +70,20 @@ enum fuse_change fuse_melt(struct fuse *f, enum melt how, int64_t sent_ms, int64
     return FUSE_SAME;
 }
 
+bool fuse_excuses(struct fuse *f, uint64_t address)
+{
+    if (f->state != FUSE_CLOSED || (f->excused != 0 && f->excused != address))
+        return false;
+    f->excused = address;
+    return true;
+}
+
 enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms)
 {
     if (sent_ms < f->since_ms || f->state == FUSE_BLOWN)
         return FUSE_SAME;
     f->n_in_row = 0;
+    f->excused = 0;
     if (f->state == FUSE_CLOSED)
         return FUSE_SAME;
     turn_to(f, FUSE_CLOSED, f->since_ms);

@@ -10,7 +10,8 @@
  *         │                       └──────────melt────────────┘ │
  *         └────────────────────────answered────────────────────┘
  *
- * An answer to what was sent before the fuse changed says nothing of now.
+ * An answer to what was sent before the fuse changed says nothing of now.  Of several addresses
+ * one alone may be sick: what fails there is excused, until another one has failed as well.
  *
  * Pure: the time is handed in.
  *
@@ -51,6 +52,7 @@ struct fuse {
     int64_t try_ms;   /* BLOWN: a request may go */
     unsigned n_in_row;
     int64_t last_ms; /* the last melt that counted, -1: none */
+    uint64_t excused; /* an address that failed since the last answer, 0: none */
     unsigned n_melts;
     int64_t melts_ms[FUSE_FAILURES_MAX]; /* the last of them, by number */
 };
@@ -64,6 +66,12 @@ void fuse_set(struct fuse *f, const struct fuse_options *opt);
 
 /* A request that was sent at sent_ms has failed. */
 enum fuse_change fuse_melt(struct fuse *f, enum melt how, int64_t sent_ms, int64_t now_ms);
+/*
+ * A request failed at an address (any number but 0 that names it) while another one could be
+ * used.  True: that address may be to blame alone, and nothing melts.  False: melt.  What shows
+ * whether a fuse that is not closed heals always says something of the index.
+ */
+bool fuse_excuses(struct fuse *f, uint64_t address);
 /* One was answered. */
 enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms);
 /* Something else keeps requests away now. */

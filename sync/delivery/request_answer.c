@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/hash.h"
 #include "src/base/log.h"
 #include "src/refusal.h"
 #include "sync/delivery/bulk_verdict.h"
@@ -147,7 +148,10 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
  * says nothing. */
 static bool is_one_address(const struct request *r, const struct http_result *result)
 {
-    return http_client_has_other(r->sender->http, result->address);
+    return http_is_address_fault(result) &&
+           http_client_has_other(r->sender->http, result->address) &&
+           fuse_excuses(&outlet_gate(r->outlet)->fuse,
+                        hash_bytes(str_from(result->address), 0) | 1);
 }
 
 void request_melt(struct request *r, enum melt how, const struct err *why)
@@ -235,7 +239,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         request_log_failed(r, &err);
         limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
-        if (!http_is_address_fault(result) || !is_one_address(r, result))
+        if (!is_one_address(r, result))
             request_melt(r, MELT_ANSWER, &err);
         break;
     case REQUEST_BUSY:

@@ -1,7 +1,8 @@
 /*
  * Delivery, with real threads and real sockets, against a search engine in memory.
  *
- * One of two addresses hangs: it takes connections, and never says anything.
+ * Two addresses: one of them hangs (it takes connections, and never says anything), or both
+ * answer questions and take nothing.
  */
 #include "config.h"
 
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define LIMIT_MS        30000
+#define NEVER_MS        3600000
 #define CONNECTIONS_MAX 64
 
 /* An address that hangs: the system takes its connections, nobody answers. */
@@ -161,11 +163,98 @@ static void a_question_takes_no_connection_from_requests(void **state)
     hang_end(&hang);
 }
 
+/* Both addresses are asked, and answer. */
+static void wait_up(struct rig *r)
+{
+    const int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+    while (address_set_healthy(search_addresses(r->search)) < 2) {
+        assert_true(clock_mono_ms() < end_ms);
+        rig_sleep(1);
+    }
+}
+
+static void refuse_at(struct fake_search *f)
+{
+    fake_search_add_rule(f, &(struct fake_rule){.act = FAKE_STATUS, .status = 503});
+}
+
+/* GET / is answered everywhere, so there always seems to be another address. */
+static void a_blown_fuse_whose_try_fails_at_one_of_two_addresses_is_tried_again(void **state)
+{
+    struct rig *r = *state;
+    struct fake_search *other = fake_search_start(0);
+    uint64_t n_tried;
+
+    fake_search_create(other, "orders_v2", "orders_v2_write");
+    refuse_at(r->fake);
+    refuse_at(other);
+    rig_start_behind(r, &(struct delivery_options){.failures = 3, .reset_after_ms = NEVER_MS},
+                     fake_search_url(other));
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    wait_up(r);
+    n_tried = delivery_status(r->delivery).requests_failed;
+    delivery_probe(r->delivery);
+    while (delivery_status(r->delivery).requests_failed == n_tried)
+        rig_sleep(1);
+    assert_true(rig_is_held(r));
+    fake_search_clear_rules(r->fake);
+    fake_search_clear_rules(other);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_events(r, DELIVERY_HEALED), 1);
+    fake_search_stop(other);
+}
+
+static void hang_index(struct fake_search *f, const char *index, const char *alias)
+{
+    fake_search_create(f, index, alias);
+    fake_search_add_rule(f, &(struct fake_rule){.index = index, .act = FAKE_SILENT});
+}
+
+/* F15, G3: what goes to another index keeps both addresses in use. */
+static void an_index_that_hangs_at_every_address_blows_its_fuse(void **state)
+{
+    struct rig *r = *state;
+    struct fake_search *other = fake_search_start(0);
+    struct target *sick =
+        target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
+    const int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+
+    fake_search_create(other, "orders_v2", "orders_v2_write");
+    hang_index(r->fake, "sick_v1", "sick_v1_write");
+    hang_index(other, "sick_v1", "sick_v1_write");
+    /* Longer than an address is put aside. */
+    rig_start_behind(r,
+                     &(struct delivery_options){.failures = 3,
+                                                .failure_window_ms = 1,
+                                                .reset_after_ms = NEVER_MS,
+                                                .request_timeout_ms = 1300},
+                     fake_search_url(other));
+    rig_submit(r, &(struct doc_write){.target = target_ref(sick),
+                                      .op = DOC_INDEX,
+                                      .id = STR("1"),
+                                      .body = STR("{}"),
+                                      .version = 1});
+    while (rig_events(r, DELIVERY_BLOWN) == 0) {
+        assert_true(clock_mono_ms() < end_ms);
+        write_one(r);
+        rig_sleep(5);
+    }
+    assert_true(delivery_status(r->delivery).requests_failed >= 3);
+    fake_search_stop(other);
+    target_unref(sick);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(an_address_that_hangs_costs_one_timeout_and_is_used_again_when_it_answers),
         RIG_TEST(a_question_takes_no_connection_from_requests),
+        RIG_TEST(a_blown_fuse_whose_try_fails_at_one_of_two_addresses_is_tried_again),
+        RIG_TEST(an_index_that_hangs_at_every_address_blows_its_fuse),
     };
 
     log_set_level(LOG_ERROR + 1);

@@ -157,6 +157,34 @@ static void one_shard_does_not_blow_the_fuse_of_an_index_that_answers(void **sta
     }
 }
 
+static void one_of_several_addresses_does_not_blow_it_and_two_do(void **state)
+{
+    struct fuse f = a_fuse();
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        assert_true(fuse_excuses(&f, 7));
+    assert_false(fuse_excuses(&f, 8));
+    assert_false(fuse_excuses(&f, 8));
+    fuse_good(&f, 1000);
+    assert_true(fuse_excuses(&f, 8));
+    assert_false(fuse_excuses(&f, 7));
+}
+
+static void what_shows_whether_it_heals_is_never_excused(void **state)
+{
+    struct fuse f = a_fuse();
+    int64_t now = 1000;
+
+    (void)state;
+    melts(&f, 3, &now, 100);
+    fuse_try(&f, now);
+    fuse_begin(&f, now);
+    assert_false(fuse_excuses(&f, 7));
+    fuse_melt(&f, MELT_ANSWER, now, now + 1);
+    assert_int_equal(fuse_opens_at(&f), now + 1 + 30000);
+}
+
 static void a_hand_tries_it_now(void **state)
 {
     struct fuse f = a_fuse();
@@ -191,6 +219,7 @@ enum move { MELT, GOOD, BEGIN, TRY, CLOSE, N_MOVES };
 struct step {
     enum move move;
     enum melt how;
+    uint64_t address; /* where it failed, while another could be used; 0: none could */
     int64_t after_ms; /* since the step before */
     int64_t took_ms;  /* of the request that is answered */
 };
@@ -204,6 +233,7 @@ struct game {
 /* What happened since the state last changed. */
 struct past {
     bool good;
+    uint64_t excused; /* the address; 0: it counts */
     enum melt how;
     int64_t at_ms;
 };
@@ -224,7 +254,7 @@ static void enter(struct model *m, enum fuse_state state, int64_t since_ms, int6
 static bool is_same_failure(const struct model *m, int64_t sent_ms)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (!m->past[i].good && m->past[i].at_ms >= sent_ms)
+        if (!m->past[i].good && m->past[i].excused == 0 && m->past[i].at_ms >= sent_ms)
             return true;
     return false;
 }
@@ -237,11 +267,25 @@ static bool is_enough(const struct model *m, const struct fuse_options *opt, int
     for (size_t i = m->n; i-- > 0;) {
         const struct past *p = &m->past[i];
 
+        if (p->excused != 0)
+            continue;
         row = row && !p->good;
         n_row += row;
         n_window += !p->good && p->how == MELT_ANSWER && now_ms - p->at_ms <= opt->window_ms;
     }
     return n_row >= opt->failures || n_window >= opt->failures;
+}
+
+/* Has no other address failed since the last answer? */
+static bool model_excuses(struct model *m, const struct step *s, int64_t now)
+{
+    if (m->state != FUSE_CLOSED)
+        return false;
+    for (size_t i = m->n; i-- > 0 && !m->past[i].good;)
+        if (m->past[i].excused != 0 && m->past[i].excused != s->address)
+            return false;
+    m->past[m->n++] = (struct past){.excused = s->address, .how = s->how, .at_ms = now};
+    return true;
 }
 
 static enum fuse_change model_melt(struct model *m, const struct fuse_options *opt,
@@ -257,7 +301,7 @@ static enum fuse_change model_melt(struct model *m, const struct fuse_options *o
     }
     if (s->how == MELT_CONNECTION && is_same_failure(m, sent))
         return FUSE_SAME;
-    m->past[m->n++] = (struct past){false, s->how, now};
+    m->past[m->n++] = (struct past){.how = s->how, .at_ms = now};
     if (!is_enough(m, opt, now))
         return FUSE_SAME;
     enter(m, FUSE_BLOWN, now, now + opt->reset_ms);
@@ -291,9 +335,15 @@ static bool play_step(struct fuse *f, struct model *m, const struct game *g,
                       const struct step *s, int64_t now)
 {
     enum fuse_change is = FUSE_SAME, should = FUSE_SAME;
+    bool excused;
 
     switch (s->move) {
     case MELT:
+        excused = s->address != 0 && fuse_excuses(f, s->address);
+        if (s->address != 0 && excused != model_excuses(m, s, now))
+            return false;
+        if (excused)
+            break;
         is = fuse_melt(f, s->how, now - s->took_ms, now);
         should = model_melt(m, &g->opt, s, now);
         break;
@@ -353,6 +403,7 @@ static struct game a_game(uint64_t seed)
         g.steps[i] = (struct step){
             .move = moves[random_below(&r, i % 20 == 0 ? ARRAY_LEN(moves) : ARRAY_LEN(moves) - 1)],
             .how = (enum melt)random_below(&r, MELT_ITEMS + 1),
+            .address = random_below(&r, 4),
             .after_ms = times[random_below(&r, ARRAY_LEN(times))],
             .took_ms = times[random_below(&r, ARRAY_LEN(times))],
         };
@@ -381,9 +432,10 @@ static void print(const struct game *g)
     print_message("failures %u, window %lld ms, reset %lld ms\n", g->opt.failures,
                   (long long)g->opt.window_ms, (long long)g->opt.reset_ms);
     for (size_t i = 0; i < g->n; i++)
-        print_message("  after %lld ms: %s %d, sent %lld ms ago\n",
+        print_message("  after %lld ms: %s %d at %d, sent %lld ms ago\n",
                       (long long)g->steps[i].after_ms, names[g->steps[i].move],
-                      g->steps[i].how, (long long)g->steps[i].took_ms);
+                      g->steps[i].how, (int)g->steps[i].address,
+                      (long long)g->steps[i].took_ms);
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -422,6 +474,8 @@ int main(void)
         cmocka_unit_test(connections_that_are_cut_together_are_one_failure),
         cmocka_unit_test(one_node_does_not_blow_the_fuse_of_an_index_that_others_serve),
         cmocka_unit_test(one_shard_does_not_blow_the_fuse_of_an_index_that_answers),
+        cmocka_unit_test(one_of_several_addresses_does_not_blow_it_and_two_do),
+        cmocka_unit_test(what_shows_whether_it_heals_is_never_excused),
         cmocka_unit_test(a_hand_tries_it_now),
         cmocka_unit_test(a_new_reset_time_counts_from_when_it_blew),
         cmocka_unit_test(whatever_happens_it_is_as_the_model_says),

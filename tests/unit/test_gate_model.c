@@ -250,6 +250,17 @@ static void fail_one(struct world *w, int64_t sent_ms, int64_t retry_after_ms)
     must(p->until_ms <= larger(most_ms, w->now_ms + asked_ms));
 }
 
+/* At one of some addresses; often another one could have been used. */
+static void melt(struct world *w, int64_t sent_ms)
+{
+    const uint64_t address = 1 + below(w, 3);
+
+    if (below(w, 2) == 0 && fuse_excuses(&w->gate.fuse, address))
+        return;
+    if (held(w) == HOLD_NONE)
+        (void)fuse_melt(&w->gate.fuse, (enum melt)below(w, MELT_ITEMS + 1), sent_ms, w->now_ms);
+}
+
 static void answer(struct world *w)
 {
     static const int64_t retries_ms[] = {-1, -1, -1, 0, 20, 7000, 1000000};
@@ -267,14 +278,15 @@ static void answer(struct world *w)
     }
     if (what < 6) {
         too_large(w);
+        (void)fuse_good(&w->gate.fuse, sent_ms);
         return;
     }
     busy(w);
     fail_one(w, sent_ms, retry_after_ms);
     if (what < 7)
         (void)fuse_good(&w->gate.fuse, sent_ms); /* it is busy */
-    else if (held(w) == HOLD_NONE)
-        (void)fuse_melt(&w->gate.fuse, (enum melt)below(w, MELT_ITEMS + 1), sent_ms, w->now_ms);
+    else
+        melt(w, sent_ms);
 }
 
 static void hold(struct world *w, enum hold how)
@@ -372,9 +384,8 @@ static void calm_down(struct world *w)
     const int64_t longest_ms = 300000 + w->fuse.reset_ms;
     int64_t at_ms;
 
-    w->n_sent = 0;
-    if (w->gate.fuse.state == FUSE_PROBING) /* its answer was among them */
-        (void)fuse_close(&w->gate.fuse, w->now_ms);
+    while (w->n_sent > 0)
+        melt(w, take_sent(w));
     if (w->gate.hold == HOLD_STOP)
         gate_probe(&w->gate, w->now_ms);
     at_ms = gate_opens_at(&w->gate, 0);

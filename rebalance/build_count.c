@@ -23,27 +23,6 @@
 #define STRIKES       2 /* so many tallies must tell that something is missing */
 #define TOUCHED_MAX   50000
 
-static bool count_dead(struct index_build *b, uint64_t *dead, struct err *err)
-{
-    struct dead_letter_filter f = {.index = str_from(b->index), .limit = 1000};
-    size_t n;
-
-    *dead = 0;
-    do {
-        struct arena *a = arena_new();
-        struct stored_dead_letter *list;
-        const bool ok = store_load_dead_letters(b->opt.store, a, &f, &list, &n, err);
-
-        if (ok && n > 0)
-            f.after_id = list[n - 1].id;
-        arena_free(a);
-        if (!ok)
-            return false;
-        *dead += n;
-    } while (n == f.limit);
-    return true;
-}
-
 /* Where the log ends now, as a version. */
 static bool log_end(struct index_build *b, uint64_t *version, struct err *err)
 {
@@ -131,7 +110,7 @@ static bool tally_others(struct index_build *b, struct touched *t, struct tally 
     touched_close(t);
 
     const bool ok =
-        count_documents(b, t, &out->documents, err) && count_dead(b, &out->dead, err);
+        count_documents(b, t, &out->documents, err) && store_n_dead_letters(b->opt.store, str_from(b->index), &out->dead, err);
 
     out->moved = touched_more(t);
     pipeline_go_on(b->opt.pipeline);

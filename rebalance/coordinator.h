@@ -106,7 +106,7 @@ bool coordinator_generate_columns(struct coordinator *co, struct str table, stru
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err) MUST_CHECK;
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
-                              bool with_body, struct buf *json, struct err *err) MUST_CHECK;
+                              struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
                                     struct buf *json, struct err *err) MUST_CHECK;
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,

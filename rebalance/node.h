@@ -98,6 +98,7 @@ struct coordinator {
     int64_t pruned_ms;
     int64_t aliases_ms; /* when aliases that were moved were looked at last */
     int64_t drops_ms; /* monotonic: node_end_drops() looks again */
+    int64_t replays_ms; /* the same of node_replay_wanted(); atomic */
     int64_t blocked_since_ms; /* 0: nobody waits for delivery */
     int64_t route_again_ms;   /* monotonic: what is due of routes_due waits until then */
     int64_t full_ms; /* since when half of the queue is full; 0: it is not */
@@ -125,7 +126,6 @@ struct coordinator {
     size_t n_builds;
     struct finished_build *finished;
     struct held_index *held;
-    struct due_replay *replays;  /* of node_dead.c */
     struct purged_index *purged; /* those in it are the repair thread's (node_purged.c) */
     struct rebuild_try *rebuild_tries; /* changed only under doing, too */
     struct timed_index *timed;         /* read by time */
@@ -319,11 +319,11 @@ struct doctor_list;
 /* Where the oldest is old (dead_letters.old_after). */
 void node_warn_of_dead_letters(struct coordinator *co);
 void node_check_dead_letters(struct coordinator *co, struct doctor_list *l);
-/* The index takes now what it may have refused: its dead letters are replayed, soon. */
-void node_want_replay(struct coordinator *co, struct str index);
-/* Those that are wanted.  Blocks; not under doing. */
+/* The index takes now what it may have refused: its dead letters are replayed, soon, and if the
+ * program dies before, by the next one. */
+bool node_want_replay(struct coordinator *co, struct str index, struct err *err) MUST_CHECK;
+/* Those that are wanted.  Blocks; not under doing.  @thread the one that repairs */
 void node_replay_wanted(struct coordinator *co);
-void node_free_replays(struct coordinator *co);
 
 /* ---- node_shards.c ---- */
 /*

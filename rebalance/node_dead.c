@@ -4,6 +4,7 @@
 
 #include "rebalance/doctor.h"
 #include "src/base/clock.h"
+#include "src/base/failpoint.h"
 #include "src/base/human.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #define PAGE 500
+#define LATER 503 /* of HTTP: who asks again may get it */
+#define REPLAYS_MS 5000 /* until what is to be replayed is tried again */
 
 /* The files of the log that a topic follows now. */
 struct log_files {
@@ -55,7 +58,7 @@ static void append_position(struct buf *b, const struct log_files *f, uint64_t v
 }
 
 static void append_letter(struct json_writer *w, const struct stored_dead_letter *d,
-                          const struct log_files *files, bool with_body)
+                          const struct log_files *files)
 {
     struct buf version = {0}, position = {0};
 
@@ -77,7 +80,7 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
     json_put_u64(w, STR("attempts"), d->attempts);
     node_put_time(w, STR("first"), d->first_ms);
     node_put_time(w, STR("last"), d->last_ms);
-    if (with_body && d->body.len > 0)
+    if (d->body.len > 0)
         json_put_raw(w, STR("body"), d->body);
     json_close_object(w);
     buf_free(&version);
@@ -85,7 +88,7 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
 }
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
-                              bool with_body, struct buf *json, struct err *err)
+                              struct buf *json, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_dead_letter *list;
@@ -104,7 +107,7 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
         for (size_t i = 0; i < n; i++) {
             if (files.topic.len == 0 || !str_equal(files.topic, list[i].topic))
                 look_for_files(co, list[i].topic, &files);
-            append_letter(&w, &list[i], &files, with_body);
+            append_letter(&w, &list[i], &files);
         }
         json_close_array(&w);
         json_close_object(&w);
@@ -186,14 +189,40 @@ static uint64_t version_for(const struct topic *t, const struct stored_dead_lett
     return d->version > read && d->version <= read + READ_POSITION_GAP ? d->version : read + 1;
 }
 
+/* The index of a version that is built, or that searches use. */
+static bool is_alive(struct coordinator *co, struct str index)
+{
+    struct catalogue *c = node_catalogue(co);
+    struct buf name = {0};
+    bool found = false;
+
+    for (size_t i = 0; i < c->n_versions && !found; i++) {
+        const struct stored_version *v = &c->versions[i];
+
+        buf_clear(&name);
+        node_index_name(&name, v->index, v->number);
+        found = str_equal(buf_str(&name), index) && (str_equal(v->state, STR("available")) ||
+                                                     str_equal(v->state, STR("changing")));
+    }
+    buf_free(&name);
+    node_catalogue_free(c);
+    return found;
+}
+
 /* The row as it is now, written at the present position; a success takes the letter away. */
 static bool make_write(struct coordinator *co, const struct stored_dead_letter *d,
                        struct doc_write *out, struct err *err)
 {
     struct topic *t = node_topic(co, d->topic);
+    const bool settled = t != NULL && t->pipeline != NULL && pipeline_is_settled(t->pipeline);
     struct target *target =
         t == NULL || t->pipeline == NULL ? NULL : pipeline_target(t->pipeline, d->index, d->table);
 
+    if (target == NULL && !settled && is_alive(co, d->index))
+        return refuse(err, LATER,
+                      "topic %" STR_FMT " of dead letter %" PRIu64
+                      " is not followed yet; fix: replay it when millrace status says that it is",
+                      STR_ARG(d->topic), d->id);
     if (target == NULL)
         return refuse(err, 409,
                       "index %" STR_FMT " of dead letter %" PRIu64
@@ -228,7 +257,7 @@ static void answer(struct buf *json, const char *schema, uint64_t n)
     json_close_object(&w);
 }
 
-/* What can be replayed of a page; the first that cannot says why. */
+/* What can be replayed of a page; one that cannot says why, one that can later before others. */
 static size_t make_writes(struct coordinator *co, const struct stored_dead_letter *list,
                           size_t n, struct doc_write *writes, struct err *err)
 {
@@ -241,7 +270,7 @@ static size_t make_writes(struct coordinator *co, const struct stored_dead_lette
         struct err why = {0};
 
         if (!make_write(co, d, &writes[n_writes], &why)) {
-            if (err->kind == ERR_NONE)
+            if (err->kind == ERR_NONE || why.code == LATER)
                 *err = why;
             continue;
         }
@@ -297,67 +326,106 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     return true;
 }
 
-struct due_replay {
-    struct due_replay *next;
-    char *index;
-};
+/* ---- after a change of the mapping ---- */
 
-void node_want_replay(struct coordinator *co, struct str index)
+static void name_replay(struct buf *name, struct str index)
 {
-    struct due_replay *r = mem_alloc(1, sizeof(*r));
-    struct buf name = {0};
-
-    buf_append(&name, index);
-    r->index = name.ptr;
-    pthread_mutex_lock(&co->lock);
-    r->next = co->replays;
-    co->replays = r;
-    pthread_mutex_unlock(&co->lock);
+    buf_clear(name);
+    buf_printf(name, STORE_REPLAY "%" STR_FMT, STR_ARG(index));
 }
 
-static struct due_replay *take_replay(struct coordinator *co)
+bool node_want_replay(struct coordinator *co, struct str index, struct err *err)
 {
-    pthread_mutex_lock(&co->lock);
+    struct buf name = {0}, wish = {0};
 
-    struct due_replay *r = co->replays;
+    name_replay(&name, index);
+    buf_printf(&wish, "%" PRId64, clock_wall_ms());
 
-    if (r != NULL)
-        co->replays = r->next;
-    pthread_mutex_unlock(&co->lock);
-    return r;
+    const bool ok = store_put_value(co->opt.store, buf_str(&name), buf_str(&wish), err);
+
+    __atomic_store_n(&co->replays_ms, 0, __ATOMIC_RELAXED);
+    FAILPOINT(replay_wanted);
+    buf_free(&name);
+    buf_free(&wish);
+    return ok;
 }
 
-static void free_replay(struct due_replay *r)
+/* False: it is to be tried again. */
+static bool replay_index(struct coordinator *co, struct str index, struct err *err)
 {
-    free(r->index);
-    free(r);
+    const struct dead_letter_filter of_index = {.index = index};
+    struct buf json = {0};
+    const bool ok = coordinator_dead_letter_replay(co, &of_index, &json, err);
+
+    buf_free(&json);
+    if (ok)
+        return true;
+    if (err->kind == ERR_RETRY || err->code == LATER || stop_is_set(&co->stop))
+        return false;
+    log_failure(LOG_WARN, err,
+                "dead letters were not all replayed after a change of the mapping; fix: "
+                "millrace dead-letter replay",
+                KV("index", index));
+    return true;
+}
+
+/* It is fulfilled, unless the mapping has changed again meanwhile. */
+static bool end_wish(struct coordinator *co, struct str name, struct str wish, struct err *err)
+{
+    struct buf now = {0};
+    bool found;
+
+    if (!node_begin(co, err))
+        return false;
+
+    bool ok = store_get_value(co->opt.store, name, &now, &found, err);
+
+    if (ok && str_equal(buf_str(&now), wish))
+        ok = store_put_value(co->opt.store, name, STR(""), err);
+    pthread_mutex_unlock(&co->doing);
+    buf_free(&now);
+    return ok;
+}
+
+/* False: it is to be tried again. */
+static bool replay_version(struct coordinator *co, const struct stored_version *v,
+                           struct err *err)
+{
+    struct buf index = {0}, name = {0}, wish = {0};
+    bool found;
+
+    node_index_name(&index, v->index, v->number);
+    name_replay(&name, buf_str(&index));
+
+    bool ok = store_get_value(co->opt.store, buf_str(&name), &wish, &found, err);
+
+    if (ok && found && wish.len > 0)
+        ok = replay_index(co, buf_str(&index), err) &&
+             end_wish(co, buf_str(&name), buf_str(&wish), err);
+    buf_free(&index);
+    buf_free(&name);
+    buf_free(&wish);
+    return ok;
 }
 
 void node_replay_wanted(struct coordinator *co)
 {
-    struct due_replay *r;
+    struct err err = {0};
+    bool ok = true;
 
-    while (!stop_is_set(&co->stop) && (r = take_replay(co)) != NULL) {
-        const struct dead_letter_filter of_index = {.index = str_from(r->index)};
-        struct buf json = {0};
-        struct err err = {0};
+    if (clock_mono_ms() < __atomic_load_n(&co->replays_ms, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&co->replays_ms, INT64_MAX, __ATOMIC_RELAXED);
 
-        if (!coordinator_dead_letter_replay(co, &of_index, &json, &err))
-            log_failure(LOG_WARN, &err,
-                        "dead letters were not all replayed after a change of the mapping; fix: "
-                        "millrace dead-letter replay",
-                        KV("index", (const char *)r->index));
-        buf_free(&json);
-        free_replay(r);
+    struct catalogue *c = node_catalogue(co);
+
+    for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++)
+        ok = replay_version(co, &c->versions[i], &err) && ok;
+    node_catalogue_free(c);
+    if (!ok) {
+        log_failure(LOG_INFO, &err, "dead letters wait to be replayed");
+        __atomic_store_n(&co->replays_ms, clock_mono_ms() + REPLAYS_MS, __ATOMIC_RELAXED);
     }
-}
-
-void node_free_replays(struct coordinator *co)
-{
-    struct due_replay *r;
-
-    while ((r = take_replay(co)) != NULL)
-        free_replay(r);
 }
 
 /* Delivery knows of each, and is told. */

@@ -103,9 +103,8 @@ static void count_dead(struct coordinator *co, const struct stored_dead_letter *
 static bool has_room(struct coordinator *co, struct err *err)
 {
     uint64_t n;
-    int64_t oldest_ms;
 
-    if (!store_dead_letter_level(co->opt.store, &n, &oldest_ms, err))
+    if (!store_n_dead_letters(co->opt.store, STR(""), &n, err))
         return false;
     return n < co->opt.dead_letters_max ||
            err_set(err, ERR_REJECT,

@@ -103,11 +103,10 @@ bool node_bring_fields(struct coordinator *co, const struct stored_version *v,
 
     bool ok = make_mapping(co, now, t, &json, err) &&
               search_put_mapping(co->opt.search, buf_str(&index), buf_str(&json), err) &&
-              remember(co, v, now, t, err);
+              node_want_replay(co, buf_str(&index), err) && remember(co, v, now, t, err);
 
     if (ok) {
         log_info("fields were added to an index", KV("index", buf_str(&index)));
-        node_want_replay(co, buf_str(&index));
         node_log(co, t->table, v->index, v->number, "fields", "its definition adds to the mapping");
     } else if (err->kind == ERR_REJECT) { /* not by adding: the next version has it */
         log_failure(LOG_INFO, err, "the mapping takes effect with the next build",

@@ -492,7 +492,6 @@ void node_join_repairs(struct coordinator *co)
 
 void node_free_purged(struct coordinator *co)
 {
-    node_free_replays(co);
     while (co->purged != NULL) {
         struct purged_index *p = co->purged;
 

@@ -123,6 +123,7 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
 #define STORE_SYNC   "sync/"   /* how far a sync by time is */
 #define STORE_VERIFY "verify/" /* why its documents are to be verified */
 #define STORE_SHARDS "shards/" /* routings that lead to each of its shards */
+#define STORE_REPLAY "replay/" /* its dead letters are to be replayed, unless it is empty */
 /* With its shapes, fan-out jobs and small values. */
 bool store_delete_version(struct store *s, struct str index, uint64_t number,
                           struct err *err) MUST_CHECK;
@@ -242,6 +243,7 @@ struct dead_letter_filter {
     uint64_t until_id; /* up to that one; 0: all */
     size_t limit;      /* of one page, 0: 100; deleting knows no limit */
     uint64_t id;       /* 0: any */
+    bool bodies;       /* load them too, which can be large; else they are empty */
 };
 /* All in one transaction: a commit to the disk costs about a millisecond, a letter some 10 us. */
 bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d, size_t n,
@@ -256,7 +258,10 @@ bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter 
 bool store_delete_dead_letter_of(struct store *s, struct str index, struct str routing,
                                  struct str doc_id, uint64_t version,
                                  struct err *err) MUST_CHECK;
-/* All of them, and when the first of those that are there was; 0: there is none. */
+/* Of one index, or all (empty). */
+bool store_n_dead_letters(struct store *s, struct str index, uint64_t *n,
+                          struct err *err) MUST_CHECK;
+/* All of them, and when the first of those that are there was; 0: there is none.  Reads all. */
 bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms,
                              struct err *err) MUST_CHECK;
 /* (table, count) for status. */

@@ -185,7 +185,7 @@ bool store_promote_version(struct store *s, struct str index, uint64_t number,
 
 static bool delete_values(struct store *s, struct str index, uint64_t number, struct err *err)
 {
-    static const char *const kinds[] = {STORE_SYNC, STORE_VERIFY, STORE_SHARDS};
+    static const char *const kinds[] = {STORE_SYNC, STORE_VERIFY, STORE_SHARDS, STORE_REPLAY};
     struct buf name = {0};
     bool ok = true;
 

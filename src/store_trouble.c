@@ -116,12 +116,12 @@ bool store_load_dead_letters(struct store *s, struct arena *a,
                              struct stored_dead_letter **out, size_t *n, struct err *err)
 {
     static const char sql[] =
-        "SELECT id, topic, table_name, index_name, doc_id, routing, key_text, op, reason, body,"
-        " version, status, attempts, first_ms, last_ms, gtid FROM dead_letter" MATCHING
+        "SELECT id, topic, table_name, index_name, doc_id, routing, key_text, op, reason,"
+        " CASE WHEN ? = 0 THEN '' ELSE body END, version, status, attempts, first_ms, last_ms, gtid FROM dead_letter" MATCHING
         " ORDER BY id LIMIT ?";
     struct row_list list = ROW_LIST(a, struct stored_dead_letter, fill_letter);
 
-    if (!store_load(s, sql, BINDS(FILTER(f), NUMBER(f->limit != 0 ? f->limit : 100)), &list,
+    if (!store_load(s, sql, BINDS(NUMBER(f->bodies), FILTER(f), NUMBER(f->limit != 0 ? f->limit : 100)), &list,
                     err))
         return false;
     *out = row_list_finish(&list, n);
@@ -162,6 +162,18 @@ static void fill_count(struct arena *a, const struct str *cells, void *element)
 
     c->table = arena_copy(a, cells[0]);
     c->count = row_number(cells[1]);
+}
+
+bool store_n_dead_letters(struct store *s, struct str index, uint64_t *n, struct err *err)
+{
+    if (!store_begin(s, err))
+        return false;
+    return store_end(
+        s,
+        store_select_number(s,
+                            "SELECT COUNT(*) FROM dead_letter WHERE ? = '' OR index_name = ?",
+                            BINDS(TEXT(index), TEXT(index)), n, NULL, err),
+        err);
 }
 
 bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms, struct err *err)

@@ -15,7 +15,7 @@ typedef bool (*dead_letter_fn)(struct coordinator *co, const struct dead_letter_
                                struct buf *json, struct err *err);
 
 static bool read_params(const struct request_target *t, struct dead_letter_filter *f,
-                        bool *with_body, struct err *err)
+                        struct err *err)
 {
     static const char *const names[] = {"topic", "table", "index", "reason",
                                         "after", "limit", "body",  NULL};
@@ -26,7 +26,7 @@ static bool read_params(const struct request_target *t, struct dead_letter_filte
     f->index = request_param(t, "index");
     f->reason_like = request_param(t, "reason");
     if (!param_known(t, names, err) || !param_uint(t, "after", &f->after_id, err) ||
-        !param_uint(t, "limit", &limit, err) || !param_bool(t, "body", with_body, err))
+        !param_uint(t, "limit", &limit, err) || !param_bool(t, "body", &f->bodies, err))
         return false;
     f->limit = (size_t)(limit < PAGE_MAX ? limit : PAGE_MAX);
     return true;
@@ -36,24 +36,22 @@ void api_dead_letters(struct api_call *c)
 {
     struct dead_letter_filter f = {0};
     struct err err = {0};
-    bool with_body = false;
-    bool ok = read_params(&c->req->target, &f, &with_body, &err) &&
-              coordinator_dead_letters(c->api->coordinator, &f, with_body, &c->res->body, &err);
+    bool ok = read_params(&c->req->target, &f, &err) &&
+              coordinator_dead_letters(c->api->coordinator, &f, &c->res->body, &err);
 
     answer(c, 200, ok, &err);
 }
 
 void api_dead_letter(struct api_call *c)
 {
-    struct dead_letter_filter f = {.limit = 1};
+    struct dead_letter_filter f = {.limit = 1, .bodies = true};
     struct err err = {0};
 
     if (!body_parse_uint(c->args[0], &f.id) || f.id == 0) {
         answer_bad(c, "a dead letter is named by its number");
         return;
     }
-    answer(c, 200, coordinator_dead_letters(c->api->coordinator, &f, true, &c->res->body, &err),
-           &err);
+    answer(c, 200, coordinator_dead_letters(c->api->coordinator, &f, &c->res->body, &err), &err);
 }
 
 /* Which dead letters a replay or a discard is about; none named: all of them, if "all" says so.

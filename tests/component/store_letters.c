@@ -13,9 +13,9 @@
 static void a_document_has_one_dead_letter(void **state)
 {
     struct stored_dead_letter d = some_letter("7"), *out;
-    struct dead_letter_filter all = {0};
+    struct dead_letter_filter all = {.bodies = true};
     struct dead_letter_count *counts;
-    uint64_t id, deleted;
+    uint64_t id, deleted, n_of_index;
     size_t n;
 
     (void)state;
@@ -36,6 +36,14 @@ static void a_document_has_one_dead_letter(void **state)
     same(out[0].reason, STR("other"));
     same(out[0].gtid, STR("0-1-17"));
     same(out[0].body, ODD);
+    all.bodies = false;
+    ok(store_load_dead_letters(f.s, f.a, &all, &out, &n, &f.err));
+    assert_int_equal(n, 1);
+    assert_int_equal(out[0].body.len, 0);
+    ok(store_n_dead_letters(f.s, d.index, &n_of_index, &f.err));
+    assert_int_equal(n_of_index, 1);
+    ok(store_n_dead_letters(f.s, STR("another"), &n_of_index, &f.err));
+    assert_int_equal(n_of_index, 0);
 
     /* The same id under another routing is another document. */
     d.routing = STR("r");
@@ -162,7 +170,7 @@ static void a_letter_is_kept_whatever_its_size(void **state)
 {
     static char id[20000];
     struct stored_dead_letter d = some_letter(""), *out;
-    struct dead_letter_filter all = {0};
+    struct dead_letter_filter all = {.bodies = true};
     const size_t body_len = (size_t)80 << 20;
     char *body = malloc(body_len);
     size_t n;

@@ -176,7 +176,7 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
     return called(json, err, "doctor");
 }
 
-static bool dead_letters(const char *what, const struct dead_letter_filter *f, bool with_body,
+static bool dead_letters(const char *what, const struct dead_letter_filter *f,
                          struct buf *json, struct err *err)
 {
     return called(json, err,
@@ -184,28 +184,28 @@ static bool dead_letters(const char *what, const struct dead_letter_filter *f, b
                   " limit=%zu id=%" PRIu64 " body=%d",
                   what, (int)f->topic.len, f->topic.ptr, (int)f->table.len, f->table.ptr,
                   (int)f->index.len, f->index.ptr, (int)f->reason_like.len, f->reason_like.ptr,
-                  f->after_id, f->limit, f->id, with_body);
+                  f->after_id, f->limit, f->id, f->bodies);
 }
 
 bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_filter *f,
-                              bool with_body, struct buf *json, struct err *err)
+                              struct buf *json, struct err *err)
 {
     (void)co;
-    return dead_letters("list", f, with_body, json, err);
+    return dead_letters("list", f, json, err);
 }
 
 bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_letter_filter *f,
                                     struct buf *json, struct err *err)
 {
     (void)co;
-    return dead_letters("replay", f, false, json, err);
+    return dead_letters("replay", f, json, err);
 }
 
 bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_letter_filter *f,
                                      struct buf *json, struct err *err)
 {
     (void)co;
-    return dead_letters("discard", f, false, json, err);
+    return dead_letters("discard", f, json, err);
 }
 
 void coordinator_metrics(struct coordinator *co, struct buf *out)

@@ -184,7 +184,7 @@ POINTS = {
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
-ELSEWHERE = {"lineage_marked": "test_failpoints: needs a second server"}
+ELSEWHERE = {"lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 MISSES = 5  # of a point that none came to yet
 TRIED_EVERY = {refuse: 0.2, purge: 0.4}

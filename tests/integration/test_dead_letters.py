@@ -1,4 +1,6 @@
 """A document that the engine refuses is kept with its reason; the rest goes through."""
+import os
+
 from servers import Engine, Failed, wait_until
 from world import PASSWORD
 
@@ -121,6 +123,38 @@ def test_letters_are_replayed_when_the_running_index_gets_a_mapping_that_takes_t
     wait_until("the letter is gone", lambda: not letters(daemon), 30)
     if w.table(daemon, "part")["version"] != 1 or (w.engine.get(w.index("part"), 2) or {}).get("code") != "abc":
         raise Failed("the document is not in the index that refused it")
+
+
+def test_a_kill_before_letters_are_replayed_has_the_next_daemon_replay_them(w):
+    daemon = followed(w)
+    broken(w, daemon)
+    daemon.stop()
+    daemon.start(environment={"MILLRACE_FAILPOINT": "replay_wanted:1:kill"})
+    daemon.apply(w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}, "a"],
+                                "mapping": {"properties": {"code": {"ignore_malformed": True}}}}), ok=None)
+    wait_until("it is killed", lambda: daemon.process.poll() is not None, 30)
+    daemon.start()
+    wait_until("the letter is gone", lambda: not letters(daemon), 30)
+    if w.table(daemon, "part")["version"] != 1 or (w.engine.get(w.index("part"), 2) or {}).get("code") != "abc":
+        raise Failed("the document is not in the index that refused it")
+
+
+def test_a_replay_while_its_topic_is_not_followed_says_that_it_is_too_early(w):
+    """And does not say that the letter can be discarded."""
+    daemon = followed(w)
+    broken(w, daemon)
+    daemon.stop()
+    password = os.path.join(daemon.folder, "source.password")
+    os.rename(password, password + ".away")
+    daemon.start()
+    said = daemon.command("dead-letter", "replay", "--all", ok=None)
+    if said.returncode == 0 or "not followed yet" not in said.stderr or "discard" in said.stderr:
+        raise Failed(f"it says {said.stderr}")
+    os.rename(password + ".away", password)
+    w.sql("UPDATE part SET code = '25' WHERE id = 2")
+    w.equal(daemon)
+    if letters(daemon):
+        raise Failed("the letter is still there")
 
 
 def test_discard_forgets_the_letter(w):

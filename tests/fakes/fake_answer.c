@@ -320,41 +320,47 @@ static void answer_bulk(struct bulk *b, struct str body, struct fake_http_answer
         answer->body.len /= 2;
 }
 
-static void apply_late(struct fake_search *f, struct str index, const struct fake_bulk_op *op)
+/* False: it is refused. */
+static bool apply_late(struct fake_search *f, struct str index, const struct fake_bulk_op *op)
 {
     struct buf reason = {0};
     const char *type;
     uint64_t stored;
+    int status = 404;
 
     if (!fake_engine_exists(f->engine, index))
-        return;
+        return false;
     if (op->is_scripted)
-        (void)run_script(f, index, op, &type, &reason);
+        status = run_script(f, index, op, &type, &reason);
     else if (!op->is_update)
-        (void)fake_engine_apply(f->engine, index, &op->op, clock_mono_ms(), &stored);
+        status = fake_engine_apply(f->engine, index, &op->op, clock_mono_ms(), &stored);
     buf_free(&reason);
+    return status < 300;
 }
 
-void fake_answer_raise_zombies(struct fake_search *f)
+size_t fake_answer_raise_zombies(struct fake_search *f, int64_t until_ms)
 {
+    size_t n = 0;
+
     for (struct zombie **at = &f->zombies; *at != NULL;) {
         struct zombie *z = *at;
         struct fake_bulk parsed;
         struct arena *a;
 
-        if (z->due_ms > clock_mono_ms()) {
+        if (z->due_ms > until_ms) {
             at = &z->next;
             continue;
         }
         a = arena_new();
         if (fake_bulk_parse(buf_str(&z->body), a, &parsed))
             for (size_t i = 0; i < parsed.n; i++)
-                apply_late(f, z->index, &parsed.ops[i]);
+                n += apply_late(f, z->index, &parsed.ops[i]);
         arena_free(a);
         *at = z->next;
         buf_free(&z->body);
         free(z);
     }
+    return n;
 }
 
 /* Holds the lock before and after. */

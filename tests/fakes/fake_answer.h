@@ -52,8 +52,9 @@ const char *fake_search_keep(struct fake_search *f, struct str s);
 void fake_answer_bulk(struct fake_search *f, const struct fake_http_request *req,
                       struct str alias, struct fake_http_answer *answer);
 
-/* Requests whose answer never came: those that are due are applied.  Called with the lock. */
-void fake_answer_raise_zombies(struct fake_search *f);
+/* Requests whose answer never came: those that are due by then are applied; how many of their
+ * items were taken.  Called with the lock. */
+size_t fake_answer_raise_zombies(struct fake_search *f, int64_t until_ms);
 void fake_answer_forget_zombies(struct fake_search *f);
 
 #endif

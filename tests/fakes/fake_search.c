@@ -32,7 +32,7 @@ static const char *keep_text(struct fake_search *f, const char *text)
 static void lock(struct fake_search *f)
 {
     pthread_mutex_lock(&f->lock);
-    fake_answer_raise_zombies(f);
+    fake_answer_raise_zombies(f, clock_mono_ms());
 }
 
 static bool is_understood(struct fake_search *f, const struct fake_http_request *req,
@@ -218,6 +218,23 @@ void fake_search_restart_shards(struct fake_search *f)
     lock(f);
     fake_engine_restart_shards(f->engine);
     pthread_mutex_unlock(&f->lock);
+}
+
+void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms)
+{
+    lock(f);
+    fake_engine_set_gc_deletes(f->engine, ms);
+    pthread_mutex_unlock(&f->lock);
+}
+
+size_t fake_search_raise_zombies(struct fake_search *f)
+{
+    pthread_mutex_lock(&f->lock);
+
+    const size_t n = fake_answer_raise_zombies(f, INT64_MAX);
+
+    pthread_mutex_unlock(&f->lock);
+    return n;
 }
 
 struct fake_document fake_search_get(struct fake_search *f, const char *index, const char *id)

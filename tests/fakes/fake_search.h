@@ -91,8 +91,11 @@ void fake_search_clear_rules(struct fake_search *f);
 /* So many reads of documents, from now on, are answered with this status alone. */
 void fake_search_fail_gets(struct fake_search *f, unsigned n, int status);
 
-/* All tombstones are forgotten at once. */
+/* All tombstones are forgotten at once; from now on, each after so long (60 s at first). */
 void fake_search_restart_shards(struct fake_search *f);
+void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms);
+/* All requests that wait to be applied late are applied now; how many of their items were taken. */
+size_t fake_search_raise_zombies(struct fake_search *f);
 
 struct fake_document {
     bool found; /* and not deleted */

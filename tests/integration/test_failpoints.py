@@ -103,6 +103,25 @@ def test_F06_what_was_acknowledged_before_the_position_is_replayed_and_changes_n
         daemon.stop()  # so that the next one reads its own changes only
 
 
+def test_F24_a_delete_that_the_engine_has_forgotten_is_read_again_behind_what_it_deleted(w):
+    daemon = followed(w)
+    daemon.start(environment={"MILLRACE_FAILPOINT": "position_due:1:wait=600000"})  # no position is stored any more
+    for i in range(3):
+        w.sql(f"INSERT INTO part VALUES ({900 + i}, {i}, 'comes and goes')")
+    wait_until("the documents are there", lambda: len(documents(w)) == ROWS + 3)
+    w.sql(*["UPDATE part SET a = a + 1"] * 10,  # more than is handed to delivery at a time, so that nothing coalesces
+          "DELETE FROM part WHERE id >= 900")
+    wait_until("the documents are gone", lambda: len(documents(w)) == ROWS)
+    daemon.kill()
+    for what in ("_close", "_open"):  # its shards begin anew
+        w.engine.ask("POST", f"/{w.index('part')}_v1/{what}")
+    daemon.start(environment={"MILLRACE_FAILPOINT": "writes_queued:1:wait=600000"})
+    wait_until("the engine has forgotten that they were deleted", lambda: len(documents(w)) > ROWS)
+    daemon.kill()
+    daemon.start()
+    w.equal(daemon)
+
+
 def stored(daemon):
     """((file, offset), ids of deletes) as the store of a dead daemon has them."""
     with open_store(daemon) as db:

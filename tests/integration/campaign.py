@@ -10,6 +10,8 @@ import re
 import statistics
 import time
 
+import pymysql
+
 from servers import REPO, Failed, wait_until
 from test_faults import no_dump_threads, reset_log
 from test_kill import Writer
@@ -217,7 +219,17 @@ class Campaign:
     def sql(self, *statements):
         with self.connection.cursor() as cursor:
             for statement in statements:
-                cursor.execute(statement)
+                self.execute(cursor, statement)
+
+    @staticmethod
+    def execute(cursor, statement):
+        """One that the server takes for a deadlock with the writer's is nothing yet."""
+        while True:
+            try:
+                return cursor.execute(statement)
+            except pymysql.err.OperationalError as e:
+                if e.args[0] != pymysql.constants.ER.LOCK_DEADLOCK or "wide" in statement:
+                    raise
 
     def ask(self, *words):
         return self.daemon.command(*words, ok=None)

@@ -126,7 +126,7 @@ struct document *outlet_take_oldest(struct outlet *o, enum outlet_share share, u
  * of their own, so that one red shard does not hold up the others, or to the front of the
  * reads.  Those that are UNKNOWN are lost: each had an answer of its own that says nothing of
  * it.  They go with other lost ones, one request at a time, and take turns with what waits in
- * the lanes, which goes first while the fuse is not closed.
+ * the lanes.  While nothing else goes but a try they wait for all that is ready or to be read.
  */
 struct parking;
 struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms) RETURNS_NONNULL;
@@ -160,7 +160,7 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms);
 
 /*
  * When may documents be read?  An index that takes nothing needs none read, but where it has
- * nothing else to try it with: then a few, when it is to be tried.
+ * nothing else to try it with than lost documents: then a few, when it is to be tried.
  */
 int64_t outlet_reads_at(const struct outlet *o);
 /*

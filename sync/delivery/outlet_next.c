@@ -138,9 +138,23 @@ static struct parcel *next_parcel(const struct outlet *o)
     return list_is_empty(&o->parcels) ? NULL : LIST_ITEM(o->parcels.next, struct parcel, link);
 }
 
+/* Whatever is ready is of lost documents. */
+static bool has_only_lost(const struct outlet *o)
+{
+    const struct parcel *next = next_parcel(o);
+    size_t n_lost = 0;
+
+    if (next != NULL && !next->is_lost)
+        return false;
+    LIST_EACH(l, &o->parcels)
+    n_lost += LIST_ITEM(l, struct parcel, link)->n;
+    return o->level.ready == n_lost;
+}
+
 /*
  * Lost documents may fail for long: one request at a time tries them, every other one goes to
- * the lanes, and one that is to show whether the index takes anything is not of them.
+ * the lanes, and one that is to show whether the index takes anything is of them only where
+ * there is nothing else, nor will be once it is read.
  */
 static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool lanes_due)
 {
@@ -148,7 +162,9 @@ static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool l
         return p != NULL;
     if (o->n_lost_requests > 0)
         return false;
-    return !lanes_due || !(o->lost_went || gate_is_blown(&o->gate));
+    if (gate_is_blown(&o->gate))
+        return has_only_lost(o) && o->level.load_wait + o->level.loading == 0;
+    return !lanes_due || !o->lost_went;
 }
 
 static void take_from_parcel(struct outlet *o, struct document *doc, struct batch *b)
@@ -249,8 +265,9 @@ int64_t outlet_reads_at(const struct outlet *o)
         return NEVER_MS;
     if (!gate_is_blown(&o->gate))
         return 0;
-    return has_nothing(o) && o->level.loading == 0 ? gate_opens_at(&o->gate, o->level.requests)
-                                                   : NEVER_MS;
+    return has_only_lost(o) && o->level.loading == 0
+               ? gate_opens_at(&o->gate, o->level.requests)
+               : NEVER_MS;
 }
 
 size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)

@@ -392,29 +392,48 @@ static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **st
     assert_int_equal(r->n_dead, 0);
 }
 
-static void f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take(void **state)
+/* A document that is written, or one that is to be read. */
+static void change(struct rig *r, int id, const char *text, bool is_read)
 {
-    struct rig *r = *state;
+    rig_set_row(r, id, text);
+    if (is_read)
+        rig_refresh(r, id, 10);
+    else
+        rig_index(r, id, 10, text);
+}
+
+static void check_try_beside_lost(struct rig *r, bool is_read)
+{
     uint64_t n_requests;
 
     make_red(r, 0, 10);
     rig_start(r, &by_hand);
     for (int i = 0; rig_events(r, DELIVERY_BLOWN) == 0; i++) {
         assert_true(i < 10);
-        rig_index(r, i, 10, "red");
+        change(r, i, "red", is_read);
         while (fake_search_requests(r->fake) <= (uint64_t)i)
             rig_sleep(1);
         rig_sleep(60); /* longer than the first pause */
     }
     rig_sleep(A_WHILE_MS); /* it is time to try them again */
     n_requests = fake_search_requests(r->fake);
-    rig_index(r, 100, 10, "green");
+    change(r, 100, "green", is_read);
     delivery_probe(r->delivery);
     rig_wait_held(r, false);
     assert_int_equal(items_of(r, n_requests + 1), 1);
-    rig_check(r, 100, 10, "green");
+    rig_check(r, 100, 0, "green");
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
+}
+
+static void f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take(void **state)
+{
+    check_try_beside_lost(*state, false);
+}
+
+static void f30_nor_where_all_else_is_still_to_be_read(void **state)
+{
+    check_try_beside_lost(*state, true);
 }
 
 static void a_dead_address_does_not_count_for_the_fuse_while_another_answers(void **state)
@@ -483,6 +502,7 @@ int main(void)
         RIG_TEST(f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go),
         RIG_TEST(f30_what_a_red_shard_does_not_take_does_not_fill_the_queue),
         RIG_TEST(f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take),
+        RIG_TEST(f30_nor_where_all_else_is_still_to_be_read),
         RIG_TEST(a_dead_address_does_not_count_for_the_fuse_while_another_answers),
         RIG_TEST(documents_of_a_node_that_goes_are_no_dead_letters),
         RIG_TEST(errors_without_a_reason_of_most_documents_hold_the_index),

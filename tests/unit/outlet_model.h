@@ -320,7 +320,20 @@ static inline size_t next_part(const struct world *w)
     return 0;
 }
 
-/* Lost documents go one batch at a time, and leave every other one to the lanes. */
+/* Nothing else is ready. */
+static inline bool has_only_lost(const struct world *w)
+{
+    for (size_t i = 0; i < w->opt.workers; i++)
+        if (w->lanes[i].n > 0)
+            return false;
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (!w->parts[i].lost)
+            return false;
+    return true;
+}
+
+/* Lost documents go one batch at a time, and leave every other one to the lanes; a try of an
+ * index that takes nothing they leave to all others. */
 static inline bool part_should_go(const struct world *w, int64_t at_ms, bool draining)
 {
     if (w->n_parts == 0 || !w->parts[next_part(w)].lost)
@@ -328,9 +341,11 @@ static inline bool part_should_go(const struct world *w, int64_t at_ms, bool dra
     for (size_t i = 0; i < w->n_batches; i++)
         if (w->batches[i].n_lost > 0)
             return false;
+    if (is_blown(w))
+        return has_only_lost(w) && w->loads.n + w->loading.n == 0;
     if (!lanes_should_go(w, at_ms) && !(draining && has_any(w)))
         return true;
-    return !w->lost_went && !is_blown(w);
+    return !w->lost_went;
 }
 
 static inline bool should_go(const struct world *w, int64_t at_ms, bool draining)

@@ -70,6 +70,49 @@ static void a_stopped_index_waits_for_a_hand(void **state)
     deliver(f, &b);
 }
 
+/* All documents of the batch had an answer that says nothing of them; they may go again now. */
+static void lose(struct fixture *f, struct batch *b)
+{
+    struct parking *p = outlet_open_parking(f->outlet, f->now_ms);
+
+    for (size_t i = 0; i < b->n; i++) {
+        document_lost_answer(b->docs[i]);
+        outlet_park(f->outlet, p, b->docs[i]);
+    }
+    outlet_end_batch(f->outlet, b);
+}
+
+/* What a red shard did not take would say nothing of the others. */
+static void a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = outlet_gate(f->outlet);
+    struct document *read;
+    struct err why;
+    struct batch b;
+
+    err_set(&why, ERR_RETRY, "the disk is full");
+    arrive_many(f, 0, 3, "{}");
+    assert_true(next(f, &b));
+    lose(f, &b);
+    gate_hold(gate, HOLD_BLOCK, &why, f->now_ms);
+    gate_probe(gate, f->now_ms);
+    arrive(f, DOC_REFRESH, 10, 5, "");
+    assert_false(next(f, &b));
+    assert_true(outlet_reads_at(f->outlet) <= f->now_ms);
+    assert_int_equal(outlet_next_load(f->outlet, 10, &read), 1);
+    assert_false(next(f, &b));
+    document_loaded(read, 5, STR("{}"), &f->ends);
+    outlet_end_load(f->outlet, 1);
+    outlet_place(f->outlet, read, f->now_ms);
+    assert_true(next(f, &b));
+    assert_ptr_equal(b.docs[0], read);
+    deliver(f, &b);
+    assert_true(next(f, &b)); /* there is nothing else */
+    assert_int_equal(b.n, 1);
+    deliver(f, &b);
+}
+
 static void after_a_failure_one_request_goes_after_a_while(void **state)
 {
     struct fixture *f = *state;
@@ -134,6 +177,7 @@ int main(void)
         CASE(a_held_index_sends_one_document_now_and_then),
         CASE(a_guarded_index_tries_a_handful),
         CASE(a_stopped_index_waits_for_a_hand),
+        CASE(a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents),
         CASE(after_a_failure_one_request_goes_after_a_while),
         CASE(retry_after_is_heeded),
         CASE(pauses_grow_and_failures_at_one_time_count_once),

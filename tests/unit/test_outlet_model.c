@@ -327,13 +327,12 @@ static void check_wait(const struct world *w)
 static void check_reads(const struct world *w)
 {
     const int64_t at_ms = outlet_reads_at(w->outlet);
-    const bool has_some = w->n_parts > 0 || count_ready(w) > 0;
 
     if (w->loads.n == 0 || w->withheld == OUTLET_ALL)
         must(at_ms == GATE_NEVER_MS);
     else if (!is_blown(w))
         must(at_ms == 0);
-    else if (has_some || w->loading.n > 0)
+    else if (!has_only_lost(w) || w->loading.n > 0)
         must(at_ms == GATE_NEVER_MS);
     else
         must(at_ms == gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches));

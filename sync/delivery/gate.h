@@ -18,6 +18,7 @@
 #include "src/base/err.h"
 #include "src/base/random.h"
 #include "sync/delivery/fuse.h"
+#include "sync/delivery/guard.h"
 #include "sync/delivery/limiter.h"
 
 #include <stdbool.h>
@@ -27,13 +28,14 @@
 enum hold {
     HOLD_NONE = 0,
     HOLD_BLOCK, /* the engine says no: one document is tried now and then */
-    HOLD_GUARD, /* most documents are refused: a handful is tried now and then */
+    HOLD_GUARD, /* documents are refused and not to blame: a handful is tried now and then */
     HOLD_STOP,  /* going on could lose data: only gate_probe() resumes */
 };
 
 struct gate {
     struct limiter limiter;
     struct fuse fuse;
+    struct guard guard;
     struct random random;
     struct backoff pause;
     int64_t paused_until_ms;

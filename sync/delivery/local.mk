@@ -22,6 +22,7 @@ libdelivery_a_SOURCES = \
 	%D%/draining.c       %D%/draining.h \
 	%D%/fuse.c           %D%/fuse.h \
 	%D%/gate.c           %D%/gate.h \
+	%D%/guard.c          %D%/guard.h \
 	%D%/late.c           %D%/late.h \
 	%D%/letters.c        %D%/letters.h \
 	%D%/limiter.c        %D%/limiter.h \

@@ -12,8 +12,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define GUARD_DOCUMENTS 20 /* so many refused, and more than half: the index is to blame */
-
 static void split(struct request *r, size_t from, size_t to)
 {
     struct bisect *bisect = r->batch.bisect;
@@ -52,21 +50,45 @@ static void split_in_two(struct request *r)
     split(r, n / 2, n);
 }
 
-bool request_is_guarded(const struct request *r, size_t n_refused, size_t n)
+bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken)
 {
-    const bool is_suspect = outlet_held(r->outlet) == HOLD_GUARD;
-
-    return n_refused * 2 > n && (is_suspect || n_refused >= GUARD_DOCUMENTS);
+    return guard_judge(&outlet_gate(r->outlet)->guard, n_refused, n_taken,
+                       outlet_held(r->outlet) == HOLD_GUARD);
 }
 
-void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struct str reason)
+void request_hold_for_guard(struct request *r, struct str reason)
 {
+    const struct guard *guard = &outlet_gate(r->outlet)->guard;
     struct err why;
 
     err_set(&why, ERR_RETRY,
             "%zu of %zu documents are refused, so the mapping or the definition is wrong: %.*s",
-            n_refused, n, STR_ARG(reason));
+            guard->n_refused, guard->n_judged, STR_ARG(reason));
     standing_hold(&r->sender->standing, r->outlet, HOLD_GUARD, &why);
+}
+
+/* Whole requests are refused, and no part of one was taken that would show what is wrong. */
+static void hold_for_malformed(struct request *r, const struct bisect *b)
+{
+    struct err why;
+
+    err_set(&why, ERR_RETRY, "whole requests are refused, and no document was found to blame: %s",
+            b->why.msg);
+    standing_hold(&r->sender->standing, r->outlet, HOLD_GUARD, &why);
+}
+
+/* Documents that were refused before, and are again, show nothing. */
+static bool is_index_to_blame(struct request *r, const struct bisect *b)
+{
+    size_t n_again = 0;
+
+    if (b->is_given_up || outlet_is_gone(r->outlet))
+        return true;
+    for (size_t i = 0; i < b->n_refused; i++)
+        n_again += letters_know(r->sender->letters, b->refused[i]->now);
+    if (!b->is_accepted)
+        return b->n_refused > n_again;
+    return request_is_guarded(r, b->n_refused - n_again, b->n_documents - b->n_refused);
 }
 
 /*
@@ -76,8 +98,7 @@ void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struc
 static void end_bisect(struct request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
-    const bool guarded = b->is_given_up || outlet_is_gone(r->outlet) ||
-                         request_is_guarded(r, b->n_refused, b->n_documents);
+    const bool guarded = is_index_to_blame(r, b);
 
     for (size_t i = 0; i < b->n_refused; i++) {
         if (!guarded) {
@@ -87,8 +108,10 @@ static void end_bisect(struct request *r, struct bisect *b)
         document_not_applied(b->refused[i], &s->ends);
         outlet_place(r->outlet, b->refused[i], s->now_ms);
     }
-    if (guarded && !b->is_given_up)
-        request_hold_for_guard(r, b->n_refused, b->n_documents, str_from(b->why.msg));
+    if (guarded && !b->is_given_up && b->is_accepted)
+        request_hold_for_guard(r, str_from(b->why.msg));
+    else if (guarded && !b->is_given_up)
+        hold_for_malformed(r, b);
     bisect_free(b);
 }
 
@@ -103,7 +126,7 @@ static void give_up_bisect(struct request *r, struct bisect *b)
     }
     outlet_unsplit(r->outlet, b, s->now_ms);
     if (!b->is_given_up)
-        request_hold_for_guard(r, b->n_documents, b->n_documents, str_from(b->why.msg));
+        hold_for_malformed(r, b);
     b->is_given_up = true;
 }
 
@@ -198,10 +221,6 @@ static void malformed(struct request *r, const struct err *why)
 {
     struct batch *b = &r->batch;
 
-    if (b->n == 1 && b->bisect == NULL) {
-        sender_refuse(r->sender, b->docs[0], why->code, str_from(why->msg));
-        return;
-    }
     if (b->bisect == NULL)
         b->bisect = bisect_new(b->n);
     b->bisect->why = *why;
@@ -248,11 +267,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         request_failed(r, false, &err, result->retry_after_ms);
         break;
     case REQUEST_TOO_LARGE: too_large(r, str_from(err.msg)); break;
-    case REQUEST_MALFORMED:
-        if (r->batch.probe && outlet_held(r->outlet) == HOLD_BLOCK)
-            standing_release(&s->standing, r->outlet); /* it looks at documents again */
-        malformed(r, &err);
-        break;
+    case REQUEST_MALFORMED: malformed(r, &err); break;
     case REQUEST_HOLD:
         request_return_all(r, false);
         standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &err);

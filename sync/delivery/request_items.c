@@ -16,7 +16,8 @@
 struct tally {
     size_t of[N_ITEM_VERDICTS];
     bool is_new;             /* a document was sent for the first time */
-    bool guarded;            /* refused documents are not to blame */
+    size_t n_judged;         /* documents that say whether the index takes such */
+    bool guarded;            /* those that are refused are not to blame */
     struct parking *parking; /* of what is to be sent again */
     size_t worst;            /* an item that holds the index, or was refused, or came back */
     size_t lost;             /* one that is not known to be applied, if any is */
@@ -128,20 +129,24 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
     }
 }
 
-static void count_items(const struct request *r, struct tally *t)
+/* It was read and taken, or would have been if it were newer. */
+static bool is_taken(const struct request *r, size_t i, enum item_verdict v)
+{
+    return (v == ITEM_DELIVERED || v == ITEM_CONFLICT) && r->batch.docs[i]->now->op != DOC_DELETE;
+}
+
+static void count_items(struct request *r, struct tally *t)
 {
     const size_t n = r->batch.n;
-    size_t n_again = 0;
+    size_t n_taken = 0, n_again = 0;
 
-    if (r->sender->response.n_errors == 0) {
-        for (size_t i = 0; i < n; i++)
-            t->of[verdict_of(r, i)]++;
-        return;
-    }
     for (size_t i = n; i-- > 0;) {
         const enum item_verdict v = verdict_of(r, i);
 
         t->of[v]++;
+        n_taken += is_taken(r, i, v);
+        if (r->sender->response.n_errors == 0)
+            continue;
         t->is_new = t->is_new || r->batch.docs[i]->attempts == 0;
         if (v == ITEM_UNKNOWN || v == ITEM_DOUBTFUL)
             t->lost = i;
@@ -150,7 +155,8 @@ static void count_items(const struct request *r, struct tally *t)
             t->of[ITEM_HOLD] + t->of[ITEM_REFUSED] == 0)
             t->worst = i;
     }
-    t->guarded = request_is_guarded(r, t->of[ITEM_REFUSED] - n_again, n - n_again);
+    t->n_judged = n_taken + t->of[ITEM_REFUSED] - n_again;
+    t->guarded = request_is_guarded(r, t->of[ITEM_REFUSED] - n_again, n_taken);
 }
 
 /*
@@ -182,11 +188,19 @@ static void err_of_item(const struct request *r, size_t i, struct err *why)
                  STR_ARG(error.type), STR_ARG(error.reason));
 }
 
+/* Does an answer to a probe show that the index takes documents again? */
+static bool is_released(const struct request *r, const struct tally *t)
+{
+    const size_t n_read = t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] +
+                          t->of[ITEM_REFUSED];
+
+    return r->batch.probe && (outlet_held(r->outlet) == HOLD_GUARD ? t->n_judged : n_read) > 0;
+}
+
 /* What the items together say about the index. */
 static void judge_outlet(struct request *r, const struct tally *t)
 {
     struct sender *s = r->sender;
-    const size_t n = r->batch.n;
     struct gate *gate = outlet_gate(r->outlet);
     const struct bulk_error worst = bulk_response_error(&s->response, t->worst);
     struct err why;
@@ -207,10 +221,8 @@ static void judge_outlet(struct request *r, const struct tally *t)
     if (t->of[ITEM_HOLD] > 0) {
         standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &why);
     } else if (t->guarded) {
-        request_hold_for_guard(r, t->of[ITEM_REFUSED], n, worst.reason);
-    } else if (r->batch.probe && t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] +
-                                         t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED] >
-                                     0) {
+        request_hold_for_guard(r, worst.reason);
+    } else if (is_released(r, t)) {
         standing_release(&s->standing, r->outlet);
     }
 }

@@ -54,12 +54,12 @@ void request_end(struct request *r);
 void request_judge_items(struct request *r, const struct http_result *result);
 
 /*
- * Are so many refused documents of n the index's fault?  Those that were refused before, and
- * are again, are counted in neither number.
+ * Are so many refused documents, while so many were taken, the index's fault?  Those that were
+ * refused before, and are again, are counted in neither number.
  */
-bool request_is_guarded(const struct request *r, size_t n_refused, size_t n);
+bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken);
 /* They are: it is held. */
-void request_hold_for_guard(struct request *r, size_t n_refused, size_t n, struct str reason);
+void request_hold_for_guard(struct request *r, struct str reason);
 /* Nothing goes to the index for a while. */
 void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms);
 /* All of it goes again after that; maybe_applied: at the same version. */

@@ -150,6 +150,141 @@ static void a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each(void 
     assert_false(rig_is_held(r));
 }
 
+#define TRICKLE 100
+
+/* One change after the other, each in a request of its own, until the index is held. */
+static void trickle_until_held(struct rig *r, bool with_deletes)
+{
+    for (int i = 0; !rig_is_held(r); i++) {
+        assert_true(i < TRICKLE);
+        rig_index(r, i, 100 + (uint64_t)i, "body");
+        if (with_deletes)
+            rig_delete(r, 1000 + i, 100);
+        while (!rig_is_held(r) && rig_done(r, OUTCOME_DEAD) <= (uint64_t)i)
+            rig_sleep(1);
+    }
+}
+
+static void break_mapping(struct rig *r)
+{
+    for (int i = 0; i < TRICKLE; i++) {
+        char id[16];
+
+        snprintf(id, sizeof(id), "%d", i);
+        fake_search_add_rule(r->fake, &(struct fake_rule){.id = id,
+                                                          .status = 400,
+                                                          .type = "mapper_parsing_exception"});
+    }
+}
+
+static void check_trickle(struct rig *r, bool with_deletes)
+{
+    break_mapping(r);
+    rig_start(r, NULL);
+    trickle_until_held(r, with_deletes);
+    assert_true(r->n_dead < 20);
+    assert_non_null(strstr(r->last_why, "20 of 20 documents"));
+    for (int i = 0; with_deletes && i < 3; i++) {
+        const uint64_t n = rig_done(r, OUTCOME_DELIVERED);
+
+        rig_delete(r, 2000 + i, 100);
+        delivery_probe(r->delivery);
+        while (rig_done(r, OUTCOME_DELIVERED) == n)
+            rig_sleep(1);
+        assert_true(rig_is_held(r));
+    }
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 19);
+}
+
+static void a_trickle_of_changes_to_a_broken_mapping_holds_the_index_soon(void **state)
+{
+    check_trickle(*state, false);
+}
+
+static void deletes_that_go_through_do_not_hide_a_broken_mapping(void **state)
+{
+    check_trickle(*state, true);
+}
+
+/* A proxy in the way, say: a good row is not to be given up for what that says. */
+static void a_whole_request_that_is_refused_is_no_dead_letter_of_its_one_document(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 400,
+                                                      .type = "bad_request",
+                                                      .reason = "what is this"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_held(r, true);
+    assert_non_null(strstr(r->last_why, "what is this"));
+    for (uint64_t n = 2; n < 5; n++) {
+        delivery_probe(r->delivery);
+        rig_wait_requests(r, n);
+    }
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(r->n_dead, 0);
+}
+
+static void a_held_index_that_is_tried_through_such_a_proxy_stays_held(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 401, .type = "security_exception"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_held(r, true);
+    fake_search_clear_rules(r->fake);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 400});
+
+    const uint64_t n = fake_search_requests(r->fake);
+
+    delivery_probe(r->delivery);
+    rig_wait_requests(r, n + 1);
+    delivery_probe(r->delivery);
+    rig_wait_requests(r, n + 2);
+    assert_int_equal(rig_events(r, DELIVERY_RELEASED), 0);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_events(r, DELIVERY_RELEASED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+}
+
+static void a_document_that_spoils_its_request_is_found_when_another_one_comes(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .id = "1",
+                                                      .status = 400,
+                                                      .type = "parse_exception"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_held(r, true);
+    rig_index(r, 2, 101, "body");
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
+    rig_index(r, 1, 102, "body"); /* it is known now */
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 2);
+    assert_false(rig_is_held(r));
+}
+
 static void what_is_in_flight_while_its_index_is_dropped_is_let_go(void **state)
 {
     struct rig *r = *state;
@@ -311,6 +446,11 @@ int main(void)
         RIG_TEST(an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on),
         RIG_TEST(deletes_of_a_missing_alias_hold_the_index_and_create_nothing),
         RIG_TEST(a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each),
+        RIG_TEST(a_trickle_of_changes_to_a_broken_mapping_holds_the_index_soon),
+        RIG_TEST(deletes_that_go_through_do_not_hide_a_broken_mapping),
+        RIG_TEST(a_whole_request_that_is_refused_is_no_dead_letter_of_its_one_document),
+        RIG_TEST(a_held_index_that_is_tried_through_such_a_proxy_stays_held),
+        RIG_TEST(a_document_that_spoils_its_request_is_found_when_another_one_comes),
         RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
         RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
         RIG_TEST(f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back),

@@ -11,6 +11,7 @@ unit_tests += \
 	%D%/test_document_reads \
 	%D%/test_drain \
 	%D%/test_fuse \
+	%D%/test_guard \
 	%D%/test_letters \
 	%D%/test_limiter \
 	%D%/test_mark \
@@ -27,6 +28,7 @@ tests_unit_test_document_areas_LDADD = $(delivery_test_ldadd)
 tests_unit_test_document_reads_LDADD = $(delivery_test_ldadd)
 tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_fuse_LDADD          = $(delivery_test_ldadd)
+tests_unit_test_guard_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_limiter_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_mark_LDADD          = $(delivery_test_ldadd)

@@ -121,8 +121,9 @@ struct fake_item {
 size_t fake_search_items(struct fake_search *f);
 struct fake_item fake_search_item(struct fake_search *f, size_t i);
 uint64_t fake_search_requests(struct fake_search *f); /* bulk requests */
-/* The most bulk requests that were being handled at one time. */
+/* The most bulk requests that were being handled at one time; from now on, anew. */
 unsigned fake_search_most_at_once(struct fake_search *f);
+void fake_search_count_anew(struct fake_search *f);
 size_t fake_search_largest_body(struct fake_search *f); /* that was not refused */
 
 #endif

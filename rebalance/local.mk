@@ -52,6 +52,7 @@ librebalance_a_SOURCES = \
 	%D%/node_version_create.c \
 	%D%/node_version_drop.c \
 	%D%/page_wait.c       %D%/page_wait.h \
+	%D%/repair_slice.c    %D%/repair_slice.h \
 	%D%/table_sync.c      %D%/table_sync.h \
 	%D%/tally.c           %D%/tally.h
 rebalance_libs = librebalance.a $(sync_libs)

@@ -2,15 +2,18 @@
  * Purged changes: kept by key, and read and written again as soon as their index takes
  * something.
  *
- * A thread hands over a slice of an index's keys, as reads that another source asks for, and
- * when all of them are written takes them out of the store, but for those that were purged
- * again.  An index that is held gets one at a time, which waits as all its changes do, and is
- * what shows that it goes on where nothing else waits for it.
+ * A thread hands over a slice of an index's keys, as reads that another source asks for, takes
+ * those that were written out of the store, but for what was purged again, and goes on with the
+ * next; when it has been through all it begins anew.  What cannot be read or written now (a red
+ * shard, a source that is away) is put back, and keeps no other waiting.  An index that takes
+ * nothing gets one at a time, which waits as all its changes do, and is what shows that it goes
+ * on where nothing else waits for it.
  */
 #include "config.h"
 
 #include "rebalance/node.h"
 
+#include "rebalance/repair_slice.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -25,29 +28,25 @@
 #include <string.h>
 
 #define TICK_MS     50
-#define AGAIN_MS    1000 /* after a slice that was not written */
+#define AGAIN_MS    1000 /* after all that there is, or a slice of which nothing was written */
+#define PATIENCE_MS 2000 /* then what has failed of a slice is put back */
 #define SLICE_MAX   500
 #define SETTLE_PART 2 /* request timeouts after which what had no answer is not under way */
-
-enum slice_state { SLICE_OUT = 0, SLICE_WRITTEN, SLICE_UNDONE };
-
-/* Shared with its ticket. */
-struct slice {
-    enum slice_state state; /* atomic */
-    unsigned refs;          /* atomic */
-};
+#define LEAVE_PART  4 /* request timeouts after which what is still on its way is left to itself */
 
 /* An index that has purged changes.  Made by whoever stores some; the rest is the thread's. */
 struct purged_index {
     char *index, *topic;
     uint64_t changes;    /* in the store; guarded by the node's lock, as puts is */
     uint64_t puts;       /* how often some were added */
-    struct slice *slice; /* on its way, or NULL */
-    struct arena *arena; /* of rows */
-    struct stored_purged *rows;
+    struct repair_slice *slice; /* on its way, or NULL */
+    struct arena *arena;        /* of rows */
+    struct stored_purged *rows; /* of the slice; without one: written, and still stored */
     size_t n_rows;
-    uint64_t after_id; /* the first of them are of tables that are not followed now; 0: none */
+    uint64_t after_id; /* the first of them have had their turn */
     int64_t again_ms;  /* monotonic: not before */
+    int64_t began_ms;  /* monotonic: the slice, or its index went on while it was out */
+    int64_t put_back_ms; /* monotonic: when what has failed of it is put back next */
     uint64_t written;  /* changes, since it had none */
     struct purged_index *next;
 };
@@ -126,37 +125,19 @@ bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struc
 
 /* ---- a slice on its way ---- */
 
-static void unref_slice(struct slice *s)
-{
-    if (s != NULL && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(s);
-}
-
-static void end_slice(struct slice *s, enum slice_state how)
-{
-    __atomic_store_n(&s->state, how, __ATOMIC_RELEASE);
-    unref_slice(s);
-}
-
-/* What became a dead letter is kept as that. */
-static void on_done(void *ctx, enum outcome worst)
-{
-    end_slice(ctx, worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? SLICE_UNDONE
-                                                                        : SLICE_WRITTEN);
-}
-
-static void on_abandon(void *ctx)
-{
-    end_slice(ctx, SLICE_UNDONE);
-}
-
 static void forget_slice(struct purged_index *p)
 {
-    unref_slice(p->slice);
+    repair_slice_leave(p->slice);
     p->slice = NULL;
     arena_free(p->arena);
     p->arena = NULL;
     p->n_rows = 0;
+}
+
+/* It takes nothing, and not only a part of its documents. */
+static bool takes_nothing(const struct held_index *h)
+{
+    return h->why.origin == NULL || strcmp(h->why.origin, DELIVERY_PARTLY) != 0;
 }
 
 static bool is_held(struct coordinator *co, const char *index)
@@ -165,7 +146,7 @@ static bool is_held(struct coordinator *co, const char *index)
 
     pthread_mutex_lock(&co->lock);
     for (const struct held_index *h = co->held; h != NULL; h = h->next)
-        held = held || strcmp(h->index, index) == 0;
+        held = held || (strcmp(h->index, index) == 0 && takes_nothing(h));
     pthread_mutex_unlock(&co->lock);
     return held;
 }
@@ -199,7 +180,7 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
 
 /* Under doing.  False: its table is not followed now. */
 static bool make_write(struct coordinator *co, const struct stored_purged *row,
-                       struct ticket *ticket, struct doc_write *out)
+                       struct doc_write *out)
 {
     struct topic *t = node_topic(co, row->topic);
     struct target *target = t == NULL || t->pipeline == NULL
@@ -213,10 +194,10 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
         return false;
     }
     *out = (struct doc_write){.target = target,
-                              .ticket = ticket_ref(ticket),
                               .op = DOC_REFRESH,
                               .fresh = true,
                               .gathered = true,
+                              .stored = true,
                               .version = version_for(t, row),
                               .id = row->doc_id,
                               .routing = row->routing,
@@ -227,34 +208,33 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
 /* Rows of tables that are followed, up to max of them, are what is left.  None: ERR_RETRY, and
  * those behind them are next. */
 static bool make_writes(struct coordinator *co, struct purged_index *p, size_t max,
-                        struct ticket *ticket, struct doc_write *writes, struct err *err)
+                        struct doc_write *writes, struct err *err)
 {
-    const uint64_t last_id = p->rows[p->n_rows - 1].id;
     size_t n = 0;
 
     if (!node_begin(co, err))
         return false;
-    for (size_t i = 0; i < p->n_rows && n < max; i++)
-        if (make_write(co, &p->rows[i], ticket, &writes[n]))
-            p->rows[n++] = p->rows[i];
+    for (size_t i = 0; i < p->n_rows && n < max; i++) {
+        p->after_id = p->rows[i].id;
+        if (!make_write(co, &p->rows[i], &writes[n]))
+            continue;
+        writes[n].ticket = repair_slice_ticket(p->slice, n);
+        p->rows[n++] = p->rows[i];
+    }
     pthread_mutex_unlock(&co->doing);
     p->n_rows = n;
-    if (n == 0)
-        p->after_id = last_id;
     return n > 0 || err_set(err, ERR_RETRY, "its tables are not followed now");
 }
 
 static bool hand_over(struct coordinator *co, struct purged_index *p, struct err *err)
 {
     struct doc_write *writes = mem_alloc(p->n_rows, sizeof(*writes));
-    struct ticket *ticket;
 
-    p->slice = mem_alloc(1, sizeof(*p->slice));
-    p->slice->refs = 2;
-    ticket = ticket_new_cb(on_done, p->slice);
-    ticket_on_abandon(ticket, on_abandon);
+    p->slice = repair_slice_new(p->n_rows);
+    p->began_ms = clock_mono_ms();
+    p->put_back_ms = p->began_ms + PATIENCE_MS;
 
-    bool ok = make_writes(co, p, is_held(co, p->index) ? 1 : SLICE_MAX, ticket, writes, err);
+    bool ok = make_writes(co, p, is_held(co, p->index) ? 1 : SLICE_MAX, writes, err);
 
     if (ok) {
         ok = delivery_submit_until(co->delivery, &co->stop, writes, p->n_rows, err);
@@ -265,11 +245,51 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
     }
     free(writes);
     FAILPOINT(repair_begun);
-    if (ok)
-        ticket_done(ticket, OUTCOME_DELIVERED);
-    else
-        ticket_abandon(ticket);
     return ok;
+}
+
+/* Their keys are in the store, and others are next. */
+static void put_back(struct coordinator *co, const struct purged_index *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (repair_slice_state(p->slice, i) == REPAIR_OUT)
+            delivery_put_back(co->delivery, p->rows[i].index, p->rows[i].routing,
+                              p->rows[i].doc_id);
+}
+
+/*
+ * All of the slice has ended, or what has not is left to itself: its keys are still stored, and
+ * handing them over again does no harm.  What an index that takes nothing has waits for it.
+ */
+static bool is_over(struct coordinator *co, struct purged_index *p)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    if (repair_slice_is_over(p->slice))
+        return true;
+    if (is_held(co, p->index)) {
+        p->began_ms = now_ms;
+        return false;
+    }
+    if (now_ms >= p->put_back_ms) {
+        put_back(co, p);
+        p->put_back_ms = now_ms + AGAIN_MS;
+    }
+    return now_ms - p->began_ms >=
+           (int64_t)delivery_get(co->delivery).request_timeout_ms * LEAVE_PART;
+}
+
+/* What is left of its rows are those that were written. */
+static void end_slice(struct purged_index *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (repair_slice_state(p->slice, i) == REPAIR_WRITTEN)
+            p->rows[n++] = p->rows[i];
+    p->n_rows = n;
+    repair_slice_leave(p->slice);
+    p->slice = NULL;
 }
 
 /* ---- an index ---- */
@@ -337,7 +357,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
 }
 
 /* Its version is written to no more: whoever took its place has all its rows. */
-static bool is_over(struct coordinator *co, const struct purged_index *p)
+static bool is_replaced(struct coordinator *co, const struct purged_index *p)
 {
     struct catalogue *c = node_catalogue(co);
     const struct stored_version *v = NULL;
@@ -347,10 +367,10 @@ static bool is_over(struct coordinator *co, const struct purged_index *p)
     if (node_split_index_name(p->index, &alias, &number))
         v = catalogue_number(c, alias, number);
 
-    const bool over = v == NULL || !catalogue_is_live(v);
+    const bool replaced = v == NULL || !catalogue_is_live(v);
 
     node_catalogue_free(c);
-    return over;
+    return replaced;
 }
 
 static void drop_index(struct coordinator *co, struct purged_index *p)
@@ -379,7 +399,7 @@ static void begin(struct coordinator *co, struct purged_index *p)
     const uint64_t before = p->after_id;
     struct err err = {0};
 
-    if (is_over(co, p)) {
+    if (is_replaced(co, p)) {
         drop_index(co, p);
         return;
     }
@@ -397,26 +417,27 @@ static void begin(struct coordinator *co, struct purged_index *p)
 static void look(struct coordinator *co, struct purged_index *p)
 {
     struct err err = {0};
-    enum slice_state state;
 
     if (clock_mono_ms() < p->again_ms)
         return;
-    if (p->slice == NULL) {
-        begin(co, p);
-        return;
+    if (p->slice != NULL) {
+        if (!is_over(co, p))
+            return;
+        end_slice(p);
+        if (p->n_rows == 0)
+            p->again_ms = clock_mono_ms() + AGAIN_MS;
     }
-    state = (enum slice_state)__atomic_load_n(&p->slice->state, __ATOMIC_ACQUIRE);
-    if (state == SLICE_OUT)
-        return;
-    if (state == SLICE_WRITTEN && !end_rows(co, p, &err)) {
+    if (p->n_rows == 0) {
+        forget_slice(p);
+        if (clock_mono_ms() >= p->again_ms)
+            begin(co, p);
+    } else if (end_rows(co, p, &err)) {
+        forget_slice(p);
+    } else {
         log_failure(LOG_WARN, &err, "purged changes that were written stay for now",
                     KV("index", (const char *)p->index));
         p->again_ms = clock_mono_ms() + AGAIN_MS;
-        return;
     }
-    forget_slice(p);
-    if (state == SLICE_UNDONE)
-        p->again_ms = clock_mono_ms() + AGAIN_MS;
 }
 
 static void free_purged(struct purged_index *p)
@@ -434,7 +455,7 @@ static void drop_done(struct coordinator *co)
     for (struct purged_index **at = &co->purged; *at != NULL;) {
         struct purged_index *p = *at;
 
-        if (p->changes > 0 || p->slice != NULL) {
+        if (p->changes > 0 || p->slice != NULL || p->n_rows > 0) {
             at = &p->next;
             continue;
         }

@@ -87,6 +87,14 @@ void delivery_forget(struct delivery *d, const struct target *target, enum outco
  */
 void delivery_drop(struct delivery *d, struct str index);
 
+/*
+ * Where this document could not be read or written, waits, and its index is tried with others, it
+ * is given up.  Who submitted it as stored asks for it again: its ticket ends as
+ * OUTCOME_DEFERRED, or as OUTCOME_PURGED where others wait for it as well, or what was sent of
+ * it has no answer.  @thread any
+ */
+void delivery_put_back(struct delivery *d, struct str index, struct str routing, struct str id);
+
 /* Try held indexes again now (after a rebuild, a changed password, by hand).  @thread any */
 void delivery_probe(struct delivery *d);
 

@@ -156,6 +156,11 @@ void delivery_drop(struct delivery *d, struct str index)
     post(d, message_about(MESSAGE_DROP, index, (struct str){0}, (struct str){0}));
 }
 
+void delivery_put_back(struct delivery *d, struct str index, struct str routing, struct str id)
+{
+    post(d, message_about(MESSAGE_PUT_BACK, index, routing, id));
+}
+
 void delivery_probe(struct delivery *d)
 {
     post(d, message_new(MESSAGE_PROBE));

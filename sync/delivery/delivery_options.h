@@ -29,6 +29,8 @@ enum delivery_event {
 /* Origin of the reason of an index whose write alias leads elsewhere: it is not tried again until
  * delivery_probe(). */
 #define DELIVERY_ASTRAY "alias"
+/* Of an index that takes a part of its documents: the others go on. */
+#define DELIVERY_PARTLY "part"
 
 /* A high-water mark of 0 changes: each caller waits for its own. */
 #define DELIVERY_MARK_ZERO SIZE_MAX

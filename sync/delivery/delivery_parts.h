@@ -32,6 +32,7 @@ enum message_kind {
     MESSAGE_LOADED,
     MESSAGE_FORGET,
     MESSAGE_DROP,
+    MESSAGE_PUT_BACK,
     MESSAGE_PROBE,
     MESSAGE_NOTE_DEAD,
     MESSAGE_DISCARD_DEAD,
@@ -47,7 +48,7 @@ struct message {
     uint64_t version;         /* NOTE_DEAD, DISCARD_DEAD */
     struct delivery_settings settings;
     size_t index_len, routing_len, id_len;
-    char names[]; /* FORGET, DROP, NOTE_DEAD, DISCARD_DEAD: index, routing, id */
+    char names[]; /* FORGET, DROP, PUT_BACK, NOTE_DEAD, DISCARD_DEAD: index, routing, id */
 };
 
 /* A drain that somebody waits for. */

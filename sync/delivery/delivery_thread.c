@@ -69,6 +69,7 @@ static void handle(struct delivery *d, const struct message *m)
     case MESSAGE_LOADED: loads_take(s, m->batch); break;
     case MESSAGE_FORGET: forget(d, index, m->how); break;
     case MESSAGE_DROP: drop_index(d, index); break;
+    case MESSAGE_PUT_BACK: sender_put_back(s, index, routing, id); break;
     case MESSAGE_SETTINGS: change_settings(d, &m->settings); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;

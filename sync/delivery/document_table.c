@@ -102,20 +102,40 @@ static struct document *cut(struct document_table *t)
     return doc;
 }
 
-static bool is_of(const struct document *doc, const struct outlet *o, const struct write *w)
+struct name {
+    uint64_t hash;
+    const struct outlet *outlet;
+    struct str routing, id;
+};
+
+static bool is_of(const struct document *doc, const struct name *name)
 {
-    return doc->hash == w->hash && doc->outlet == o &&
-           str_equal(write_id(doc->now), write_id(w)) &&
-           str_equal(write_routing(doc->now), write_routing(w));
+    return doc->hash == name->hash && doc->outlet == name->outlet &&
+           str_equal(write_id(doc->now), name->id) &&
+           str_equal(write_routing(doc->now), name->routing);
+}
+
+static struct document *find(const struct document_table *t, const struct name *name)
+{
+    struct document *doc = *bucket_of(t, name->hash);
+
+    while (doc != NULL && !is_of(doc, name))
+        doc = doc->hash_next;
+    return doc;
+}
+
+struct document *document_table_find(const struct document_table *t, const struct outlet *o,
+                                     uint64_t hash, struct str routing, struct str id)
+{
+    return find(t, &(struct name){hash, o, routing, id});
 }
 
 struct document *document_table_arrive(struct document_table *t, struct outlet *o,
                                        struct write *w, struct write_ends *ends, bool *to_place)
 {
-    struct document *doc = *bucket_of(t, w->hash);
+    struct document *doc =
+        find(t, &(struct name){w->hash, o, write_routing(w), write_id(w)});
 
-    while (doc != NULL && !is_of(doc, o, w))
-        doc = doc->hash_next;
     *to_place = true;
     if (doc != NULL) {
         *to_place = document_arrive(doc, w, ends);

@@ -31,6 +31,10 @@ struct document *document_table_arrive(struct document_table *t, struct outlet *
                                        struct write *w, struct write_ends *ends,
                                        bool *to_place) RETURNS_NONNULL;
 
+/* hash: of the outlet's index, routing and id.  NULL: it has no entry. */
+struct document *document_table_find(const struct document_table *t, const struct outlet *o,
+                                     uint64_t hash, struct str routing, struct str id);
+
 /* Forget doc, whose `now` has ended and who is in no queue. */
 void document_table_remove(struct document_table *t, struct document *doc);
 

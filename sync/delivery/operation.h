@@ -46,6 +46,7 @@ struct doc_write {
     bool strict;    /* version_type external instead of external_gte (fills) */
     bool reread;    /* what a read gave, at its stamp */
     bool fresh;     /* a DOC_REFRESH that another source asks for */
+    bool stored;    /* the store has its key until its ticket says that it was written */
     uint8_t area;   /* of a DOC_REFRESH: only this one of the target's areas, from 1; 0: all */
     bool gathered;  /* a DOC_REFRESH: it comes with many others, which are read together */
     uint8_t depth;  /* of a DOC_REFRESH: so many foreign keys led to it (sync/cascades.h) */

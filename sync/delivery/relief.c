@@ -59,7 +59,7 @@ static size_t high(const struct relief *r)
     return r->opt->batch_min == 1 && r->opt->batch_max == 1 ? 0 : r->opt->high_water_mark;
 }
 
-static void purge(struct relief *r, struct document *doc)
+void relief_purge(struct relief *r, struct document *doc)
 {
     const size_t cost = write_held(doc->now);
 
@@ -108,7 +108,7 @@ static size_t purge_some(struct relief *r, const struct relief_outlets *outlets,
     n = purge_choose(r->opt->purge, r->places, outlets->n, over, &r->random);
     for (size_t i = 0; n > 0 && i < outlets->n; i++)
         for (size_t k = 0; k < r->places[i].take; k++)
-            purge(r, outlet_take_oldest(outlets->items[i], share_of(outlets->items[i]), worker));
+            relief_purge(r, outlet_take_oldest(outlets->items[i], share_of(outlets->items[i]), worker));
     return n;
 }
 

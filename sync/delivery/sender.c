@@ -320,6 +320,23 @@ void sender_drop(struct sender *s, struct str index)
     standing_drop(&s->standing, o);
 }
 
+/* What an index that takes nothing has is what it is tried with. */
+void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id)
+{
+    struct outlet *o = outlets_find(&s->outlets, index);
+    struct document *doc =
+        o == NULL ? NULL
+                  : document_table_find(s->table, o, write_hash(index, routing, id), routing, id);
+
+    if (doc == NULL || !doc->may_go || doc->attempts == 0 || gate_is_blown(outlet_gate(o)))
+        return;
+    outlet_remove(o, doc);
+    if (doc->now->stored && !doc->now->ambiguous)
+        end(s, doc, OUTCOME_DEFERRED);
+    else
+        relief_purge(s->relief, doc);
+}
+
 /* What came back, or came later, for an index that is gone.  What was said of it does not close
  * its gate, through which the empty parts of a bisection go. */
 static void forget_gone(struct sender *s)

@@ -81,9 +81,10 @@ void sender_move(struct sender *s);
 
 /* Take over a write that was submitted. */
 void sender_accept(struct sender *s, struct write *w);
-/* delivery_forget(), delivery_drop() and delivery_probe(). */
+/* delivery_forget(), delivery_drop(), delivery_put_back() and delivery_probe(). */
 void sender_forget(struct sender *s, struct str index, enum outcome how);
 void sender_drop(struct sender *s, struct str index);
+void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id);
 void sender_probe(struct sender *s);
 
 /* doc's `now` has ended; what waited behind it is next. */

@@ -22,7 +22,7 @@ static void tell_partly(struct standing *s, struct outlet *o)
     const struct outlet_partly *p = outlet_partly(o);
     struct err why;
 
-    err_set_code(&why, ERR_RETRY, p->why.origin, p->why.code,
+    err_set_code(&why, ERR_RETRY, DELIVERY_PARTLY, p->why.code,
                  "a part of its documents is not taken (%zu of them wait), the others go on: %s",
                  outlet_level(o).lost, p->why.msg);
     tell(s, o, DELIVERY_HELD, p->since_ms, &why);

@@ -92,6 +92,7 @@ struct write *write_new(const struct doc_write *in)
     w->gathered = in->gathered;
     w->reread = in->reread;
     w->fresh = in->fresh;
+    w->stored = in->stored;
     w->area = in->area;
     w->depth = in->depth;
     return w;
@@ -129,6 +130,7 @@ static void take_over(struct write *winner, struct write *loser, struct write_en
 
     if (loser->depth < winner->depth)
         winner->depth = loser->depth;
+    winner->stored = winner->stored && loser->stored;
     if (winner->op == DOC_REFRESH) {
         winner->fresh = winner->fresh || loser->fresh;
         if (loser->version > winner->version)
@@ -169,6 +171,7 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
     w->area = refresh->area;
     w->reread = true;
     w->fresh = refresh->fresh;
+    w->stored = refresh->stored;
     w->aside = refresh->aside;
     w->depth = refresh->depth;
     ends->taken += w->cost;

@@ -44,6 +44,7 @@ struct write {
     bool reread;    /* the result of a DOC_REFRESH, can be read again */
     bool fresh;     /* of a DOC_REFRESH, or its result: another source asks for it */
     bool ambiguous; /* was sent and may have been applied: only the same write may follow */
+    bool stored;    /* the store has the key, for all who wait for it */
     bool unfit;     /* no engine takes it: its id or its body is too long, or the id empty */
     bool aside;      /* it counts for no worker any more */
     bool unheld;     /* of a DOC_REFRESH that is aside: nor does it hold any of the bytes */

@@ -136,6 +136,7 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     (void)since_ms;
     pthread_mutex_lock(&r->lock);
     r->is_held = held;
+    r->is_partly = held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
     if (held)
         keep(r->last_why, sizeof(r->last_why), str_from(why->msg));
     pthread_mutex_unlock(&r->lock);

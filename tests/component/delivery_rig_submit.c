@@ -64,6 +64,7 @@ void rig_repair(struct rig *r, uint64_t version)
                &(struct doc_write){.op = DOC_REFRESH,
                                    .version = version,
                                    .fresh = true,
+                                   .stored = true,
                                    .routing = str_from(r->purged_at[i])},
                NULL);
     pthread_mutex_lock(&r->lock);

@@ -352,6 +352,7 @@ static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_docum
     rig_index(r, 7, 10, "red");
     rig_index(r, 8, 10, "green");
     rig_wait_held(r, true);
+    assert_true(r->is_partly);
     assert_non_null(strstr(r->last_why, "a part of its documents is not taken (1 of them wait)"));
     assert_non_null(strstr(r->last_why, "[orders_v2][0] is red"));
     rig_index_many(r, 100, 100, 100, "green");

@@ -404,6 +404,87 @@ static void a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_la
     target_unref(healthy);
 }
 
+static void put_back(struct rig *r, int id)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    delivery_put_back(r->delivery, STR("orders_v2"), (struct str){0}, str_from(name));
+}
+
+/* Until it is. */
+static void put_back_each(struct rig *r, enum outcome how)
+{
+    for (int i = 0; rig_done(r, how) == 0; i++) {
+        assert_true(i < 2000);
+        put_back(r, 7);
+        put_back(r, 8);
+        put_back(r, 9);
+        rig_sleep(10);
+    }
+}
+
+static void a_repair_that_cannot_be_read_is_given_up_and_is_not_purged_again(void **state)
+{
+    struct rig *r = *state;
+
+    rig_set_row(r, 7, "text");
+    rig_start(r, NULL);
+    r->purged[r->n_purged++] = 7;
+    r->load_fails = 1000000;
+    rig_repair(r, 100);
+    put_back_each(r, OUTCOME_DEFERRED);
+    assert_int_equal(r->n_purged, 0);
+    rig_refresh_fresh(r, 7, 100); /* whoever asks so has no other copy of it */
+    put_back_each(r, OUTCOME_PURGED);
+    rig_wait_done(r);
+    assert_int_equal(r->n_purged, 1);
+}
+
+static void f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
+                                                      .status = 503,
+                                                      .type = "unavailable_shards_exception"});
+    for (int i = 7; i < 9; i++)
+        rig_set_row(r, i, "text");
+    rig_start(r, NULL);
+    rig_refresh_fresh(r, 7, 10);
+    rig_refresh_fresh(r, 8, 10);
+    put_back_each(r, OUTCOME_PURGED);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(r->n_purged, 1);
+    assert_int_equal(r->purged[0], 7);
+    assert_int_equal(r->n_unanswered, 1);
+    fake_search_clear_rules(r->fake);
+    rig_repair(r, 200);
+    rig_wait_done(r);
+    rig_check(r, 7, 0, "text");
+}
+
+/* With what an index that takes nothing has it is tried. */
+static void what_waits_for_a_blown_fuse_is_not_put_back(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .status = 403,
+                                                      .type = "security_exception"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "text");
+    rig_wait_held(r, true);
+    put_back(r, 1);
+    rig_sleep(300);
+    assert_int_equal(r->n_purged, 0);
+    fake_search_clear_rules(r->fake);
+    delivery_probe(r->delivery);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +505,9 @@ int main(void)
         RIG_TEST(too_many_bytes_are_purged_as_too_many_changes_are),
         RIG_TEST(what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed),
         RIG_TEST(a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later),
+        RIG_TEST(a_repair_that_cannot_be_read_is_given_up_and_is_not_purged_again),
+        RIG_TEST(f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back),
+        RIG_TEST(what_waits_for_a_blown_fuse_is_not_put_back),
     };
     return cmocka_run_group_tests_name("delivery_purge", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@ import time
 
 from servers import Failed, open_store, wait_until
 from test_held import ROWS, table, two_tables, wait_held
+from test_relations import grant_alone
 
 SMALL = {"bytes": "1MiB", "high_water_mark": 100}
 
@@ -110,12 +111,20 @@ def test_a_build_waits_for_what_is_purged_of_its_version(w):
     w.equal(daemon)
 
 
-def put_purged(w, daemon, table, ids, key):
-    """Changes of documents of the index are purged, long ago; the daemon is dead."""
+def key_of(text):
+    return f"{chr(len(text))}\0\0\0{text}"
+
+
+def put_purged_into(w, daemon, index, table, documents):
+    """Changes of these (id, key) are purged, long ago."""
     with open_store(daemon) as store:
         store.executemany("INSERT INTO purged (topic, table_name, index_name, doc_id, routing, key_bytes, version, unanswered, times, at_ms)"
                           " VALUES (?, ?, ?, ?, '', ?, 1, 0, 1, 1)",
-                          [(w.schema, f"{w.schema}.{table}", f"{w.index('busy')}_v1", str(i), key) for i in ids])
+                          [(w.schema, f"{w.schema}.{table}", index, id, key) for id, key in documents])
+
+
+def put_purged(w, daemon, table, ids, key):
+    put_purged_into(w, daemon, f"{w.index('busy')}_v1", table, [(str(i), key) for i in ids])
 
 
 def test_what_is_purged_of_tables_that_are_gone_keeps_no_other_waiting(w):
@@ -126,8 +135,38 @@ def test_what_is_purged_of_tables_that_are_gone_keeps_no_other_waiting(w):
     daemon.kill()
     w.engine.ask("DELETE", f"/{w.index('busy')}_v1/_doc/1")
     put_purged(w, daemon, "nowhere", range(100000, 101200), "")
-    put_purged(w, daemon, "busy", [1], "\x01\x00\x00\x001")
+    put_purged(w, daemon, "busy", [1], key_of("1"))
     daemon.start()
     w.equal(daemon)
     wait_until("what was purged of the table is taken out", lambda: outstanding(daemon) == 1200)
     take_away(daemon)
+
+
+def test_what_is_purged_and_cannot_be_read_keeps_no_other_waiting(w):
+    """More of it than is read together lies before a change of another table of the same index."""
+    user, index = "millrace@'127.0.0.1'", f"{w.index('parts')}_v1"
+    for name in ("part_1", "part_2"):
+        w.sql(f"CREATE TABLE {name} (id INT PRIMARY KEY, name VARCHAR(20))",
+              f"INSERT INTO {name} VALUES (1, '{name}'), (2, 'two')")
+    grant_alone(w, user, "part_1", "part_2")
+    made = w.definitions({"pattern": "part_[0-9]+", "index": "parts", "source_field": "origin"})
+    made["tables"][0]["pattern"] = rf"{w.schema}\.part_[0-9]+"
+    daemon = w.follow(made)
+    w.equal(daemon)
+    lost = next(id for id, document, _ in w.engine.documents(w.index("parts")) if document["name"] == "part_2")
+    w.sql("INSERT INTO part_1 VALUES (3, 'three')")
+    w.equal(daemon)
+    daemon.kill()
+    put_purged_into(w, daemon, index, "nowhere", [("none", "")])  # so there is something
+    daemon.start()
+    w.engine.ask("DELETE", f"/{index}/_doc/{lost}")
+    w.sql(f"REVOKE SELECT ON {w.schema}.part_1 FROM {user}")
+    keys = [str(i) for i in range(1000, 1700)]
+    put_purged_into(w, daemon, index, "part_1", [(f"part_1-{i}", key_of(i)) for i in keys])
+    put_purged_into(w, daemon, index, "part_2", [(lost, key_of("1"))])
+    wait_until("the other table's document is written again", lambda: w.engine.get(index, lost), 60)
+    wait_until("its change is taken out", lambda: outstanding(daemon) == len(keys) + 1, 60)
+    w.sql(f"GRANT SELECT ON {w.schema}.part_1 TO {user}")
+    wait_until("all others are", lambda: outstanding(daemon) == 1, 60)
+    take_away(daemon)
+    w.equal(daemon)

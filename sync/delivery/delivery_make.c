@@ -30,6 +30,7 @@ static struct delivery_options with_defaults(const struct delivery_options *opt)
     DEFAULT(load_batch_max, 500);
     DEFAULT(loads_max, 2);
     DEFAULT(failing_ms, 30000);
+    DEFAULT(doubtful_ms, 30000);
     DEFAULT(high_water_mark, 10000);
     DEFAULT(failures, 3);
     DEFAULT(failure_window_ms, 5000);

@@ -47,6 +47,7 @@ static const struct count_form {
     [COUNT_BATCHES] = {"batches", METRIC_BATCHES},
     [COUNT_FAILED_REQUESTS] = {"failed_requests", METRIC_REQUESTS_FAILED},
     [COUNT_FAILED_DOCUMENTS] = {"failed_documents", METRIC_DOCUMENTS_FAILED},
+    [COUNT_UNEXPLAINED] = {"unexplained", METRIC_UNEXPLAINED},
     [COUNT_PURGED] = {"purged", METRIC_PURGED},
     [COUNT_REPAIRED] = {"repaired", METRIC_REPAIRED},
     [COUNT_BLOCKED_CALLERS] = {"blocked_callers", METRIC_BLOCKED_CALLERS},

@@ -45,6 +45,7 @@ enum delivery_count {
     COUNT_BATCHES,
     COUNT_FAILED_REQUESTS,
     COUNT_FAILED_DOCUMENTS, /* that became dead letters */
+    COUNT_UNEXPLAINED,      /* of these, that failed again and again without a reason */
     COUNT_PURGED,
     COUNT_REPAIRED,
     COUNT_BLOCKED_CALLERS,

@@ -49,6 +49,7 @@ struct delivery_options {
     unsigned loads_max;          /* 2 re-reads at a time, as sync/delivery/loads.h counts them */
     unsigned read_window_ms;     /* 0: none (sync/delivery/pace.h) */
     unsigned failing_ms;         /* 30000: when an index that takes nothing is told of */
+    unsigned doubtful_ms; /* 30000: so long a document that fails without a reason is tried */
     bool compress;               /* gzip request bodies */
     size_t high_water_mark;      /* 10000 changes a worker; or DELIVERY_MARK_ZERO */
     unsigned failures;           /* 3: that blow the fuse of an index (sync/delivery/fuse.h) */

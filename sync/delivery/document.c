@@ -37,12 +37,19 @@ static enum document_state first_state(const struct write *w)
     return w->op == DOC_REFRESH ? DOCUMENT_LOAD_WAIT : DOCUMENT_READY;
 }
 
+/* What is sent next was not sent before. */
+static void forget_failures(struct document *doc)
+{
+    doc->attempts = 0;
+    doc->n_doubtful = 0;
+}
+
 void document_begin(struct document *doc, struct write *w)
 {
     doc->now = w;
     doc->later = NULL;
     doc->state = (uint8_t)first_state(w);
-    doc->attempts = 0;
+    forget_failures(doc);
     doc->n_untold = 0;
     doc->forgotten = false;
 }
@@ -146,7 +153,7 @@ void document_loaded(struct document *doc, uint64_t stamp, struct str body,
     }
     doc->now = write_of_read(doc->now, stamp, body, ends);
     doc->state = DOCUMENT_READY;
-    doc->attempts = 0;
+    forget_failures(doc);
     settle(doc, ends);
 }
 
@@ -156,7 +163,7 @@ void document_is_elsewhere(struct document *doc, struct write_ends *ends)
     doc->now = write_of_read(doc->now, doc->now->version, (struct str){0}, ends);
     doc->now->strict = true;
     doc->state = DOCUMENT_READY;
-    doc->attempts = 0;
+    forget_failures(doc);
     settle(doc, ends);
 }
 
@@ -190,7 +197,7 @@ void document_widen(struct document *doc, struct write_ends *ends)
 {
     assert(doc->state == DOCUMENT_IN_FLIGHT || doc->state == DOCUMENT_LOADING);
     write_widen(doc->now);
-    doc->attempts = 0;
+    forget_failures(doc);
     return_to(doc, DOCUMENT_LOAD_WAIT, ends);
 }
 

@@ -64,6 +64,7 @@ struct document {
     bool is_lost;               /* the outlet's: it waits apart, as its own answer was lost */
     uint16_t attempts;          /* of `now`, that failed */
     uint8_t n_untold;           /* answers to what its stored version is that did not say it */
+    uint8_t n_doubtful;         /* answers to `now` that failed it without a reason */
 };
 
 /* A first write w begins the document. */

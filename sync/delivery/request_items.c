@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-#define DOUBTFUL_ATTEMPTS 5
+#define DOUBTFUL_ATTEMPTS 5 /* each after twice the time of the one before */
 
 /* What the items of one answer have come to. */
 struct tally {
@@ -19,6 +19,7 @@ struct tally {
     size_t n_judged;         /* documents that say whether the index takes such */
     bool guarded;            /* those that are refused are not to blame */
     struct parking *parking; /* of what is to be sent again */
+    struct parking *doubtful[DOUBTFUL_ATTEMPTS]; /* of what failed without a reason so often */
     size_t worst;            /* an item that holds the index, or was refused, or came back */
     size_t lost;             /* one that is not known to be applied, if any is */
 };
@@ -50,27 +51,40 @@ static enum item_verdict verdict_of(const struct request *r, size_t i)
 {
     const enum item_verdict v = told_of(r, i);
 
-    if (v == ITEM_DOUBTFUL && r->batch.docs[i]->attempts + 1 >= DOUBTFUL_ATTEMPTS)
+    if (v == ITEM_DOUBTFUL && r->batch.docs[i]->n_doubtful + 1 >= DOUBTFUL_ATTEMPTS)
         return ITEM_REFUSED;
     return v;
 }
 
-static void park(struct request *r, struct tally *t, struct document *doc)
+/* In *parking, which is opened for so long from now if it is not open yet. */
+static void park_for(struct request *r, struct parking **parking, int64_t ms,
+                     struct document *doc)
 {
-    struct gate *gate = outlet_gate(r->outlet);
-
-    if (t->parking == NULL)
-        t->parking = outlet_open_parking(
-            r->outlet, r->sender->now_ms + gate_retry_ms(gate, doc->attempts - 1u));
+    if (*parking == NULL)
+        *parking = outlet_open_parking(r->outlet, r->sender->now_ms + ms);
     r->sender->count.retries++;
     sender_count_retry(doc);
-    outlet_park(r->outlet, t->parking, doc);
+    outlet_park(r->outlet, *parking, doc);
+}
+
+static void park(struct request *r, struct tally *t, struct document *doc)
+{
+    park_for(r, &t->parking, gate_retry_ms(outlet_gate(r->outlet), doc->attempts - 1u), doc);
 }
 
 static void lose_answer(struct request *r, struct tally *t, struct document *doc)
 {
     sender_lose(r->sender, doc);
     park(r, t, doc);
+}
+
+/* It may be to blame or not: its tries are far apart, so that what is over by then blames none. */
+static void doubt(struct request *r, struct tally *t, struct document *doc)
+{
+    const unsigned n = ++doc->n_doubtful;
+
+    sender_lose(r->sender, doc);
+    park_for(r, &t->doubtful[n], r->sender->opt.doubtful_ms >> (DOUBTFUL_ATTEMPTS - n), doc);
 }
 
 static void refuse_item(struct request *r, size_t i)
@@ -107,7 +121,8 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         break;
     case ITEM_REFUSED:
         if (!t->guarded) {
-            s->count.doubtful += told_of(r, i) == ITEM_DOUBTFUL;
+            if (told_of(r, i) == ITEM_DOUBTFUL && doc->now->area == 0)
+                delivery_metric_count(s->metric, COUNT_UNEXPLAINED, 1);
             refuse_item(r, i);
             break;
         }
@@ -119,8 +134,8 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         document_not_applied(doc, &s->ends);
         park(r, t, doc);
         break;
-    case ITEM_UNKNOWN:
-    case ITEM_DOUBTFUL: lose_answer(r, t, doc); break;
+    case ITEM_UNKNOWN: lose_answer(r, t, doc); break;
+    case ITEM_DOUBTFUL: doubt(r, t, doc); break;
     case ITEM_HOLD:
         document_not_applied(doc, &s->ends);
         outlet_place_first(r->outlet, doc, s->now_ms);

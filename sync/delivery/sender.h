@@ -34,7 +34,7 @@ struct http_client;
 
 /* Statistics; written by the delivery thread. */
 struct sender_counters {
-    uint64_t requests, requests_failed, retries, busy, bad_responses, splits, doubtful;
+    uint64_t requests, requests_failed, retries, busy, bad_responses, splits;
 };
 
 struct sender {

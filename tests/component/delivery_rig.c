@@ -40,6 +40,7 @@ static void start(struct rig *r, const struct delivery_options *opt,
     rig_hand_calls(r, &o);
     o.failures = o.failures == 0 ? FUSE_FAILURES_MAX : o.failures;
     o.reset_after_ms = o.reset_after_ms == 0 ? 100 : o.reset_after_ms;
+    o.doubtful_ms = o.doubtful_ms == 0 ? 200 : o.doubtful_ms;
     search.urls = urls;
     search.n_urls = n_urls;
     r->search = search_new(&search);

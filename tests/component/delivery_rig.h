@@ -69,7 +69,8 @@ int rig_tear_down(void **state);
 
 /*
  * opt may be NULL; its callbacks are the rig's.  Unless it says more of fuses they blow late and
- * are tried again soon, as days are bad in most tests.
+ * are tried again soon, as days are bad in most tests; what fails without a reason is given up
+ * soon.
  */
 void rig_start(struct rig *r, const struct delivery_options *opt);
 /* The same, with the way to log in and TLS of access; its addresses do not count. */

@@ -7,6 +7,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
@@ -89,6 +90,39 @@ static void what_always_fails_without_a_reason_is_a_dead_letter_in_the_end(void 
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
     assert_int_equal(r->last_dead_attempts, 5);
+    assert_true(rig_metric(r, "millrace_failed_unexplained_total{cluster=\"search\"}") == 1);
+}
+
+/* The engine was away for a while, which is no fault of the document. */
+static void what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_STATUS, .times = 6, .status = 503});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.times = 4, .status = 500, .type = "i_o_exception"});
+    rig_start(r, NULL);
+    rig_index(r, 1, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(r->n_dead, 0);
+}
+
+static void what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tried(void **state)
+{
+    struct rig *r = *state;
+    const int64_t began_ms = clock_mono_ms();
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.status = 500, .type = "null_pointer_exception"});
+    rig_start(r, &(struct delivery_options){.doubtful_ms = 2000});
+    rig_index(r, 1, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
+    assert_true(clock_mono_ms() - began_ms > 1800);
 }
 
 /* A fault that leaves it open whether the request was applied. */
@@ -377,6 +411,8 @@ int main(void)
         RIG_TEST(a_busy_item_is_sent_again_alone),
         RIG_TEST(an_answer_with_every_kind_of_item_is_taken_item_by_item),
         RIG_TEST(what_always_fails_without_a_reason_is_a_dead_letter_in_the_end),
+        RIG_TEST(what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error),
+        RIG_TEST(what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tried),
         RIG_TEST(whatever_happens_to_an_answer_the_same_write_is_repeated),
         RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
         RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),

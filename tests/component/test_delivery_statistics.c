@@ -83,11 +83,14 @@ static void end(struct rig *r)
     rig_free(r);
 }
 
-static void refuse_one_document(void)
+static void refuse_documents(void)
 {
     struct rig *r = start(NULL, &(struct fake_rule){.id = "3", .status = 400});
     struct err err;
 
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.id = "4", .status = 500, .type = "null_pointer_exception"});
     rig_index_many(r, 0, 5, 100, "body");
     rig_wait_done(r);
     assert_true(search_detect(r->search, &err));
@@ -180,7 +183,7 @@ static void ask_in_vain(void)
 static void no_statistic_is_dead(void **state)
 {
     (void)state;
-    refuse_one_document();
+    refuse_documents();
     blow_a_fuse();
     purge();
     make_callers_wait();

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A large store is checked at the start; who hangs there is killed after that. */
+#define START_USEC "600000000"
+
 /* A person at a terminal reads text; what goes to a file or a journal is JSON to its last line.
  */
 static bool is_logged(void)
@@ -116,6 +119,9 @@ int command_run(const struct invocation *inv)
     set_log_level(c);
 
     const char *failpoint = getenv(FAILPOINT_VARIABLE);
+
+    service_notify("STATUS=checking the store\nEXTEND_TIMEOUT_USEC=" START_USEC);
+
     bool ok = (failpoint == NULL || failpoint_arm(failpoint, &err)) &&
               app_open(&app, c, &err) && app_start(app, &err);
 

@@ -340,14 +340,19 @@ static bool is_whole(struct sqlite_backend *b, struct err *err)
 
 /*
  * The indexes of row sums (src/sqlite_sum.h) that are missing, each behind the one that stands
- * for fewer columns; NULL: there is none.  Names are of our own, so they need no quotes.
+ * for fewer columns; NULL: there is none.  They have the order of their table, as one by sums
+ * alone would have each row read and write another page.  Names are of our own: no quotes.  The
+ * body of a dead letter, which may be large, is only shown to people.
  */
 static const char sums_wanted[] =
     "SELECT wanted.name, wanted.sql, old.name FROM"
     " (SELECT t.name || '_sum' AS name, 'CREATE INDEX ' || t.name || '_sum ON ' || t.name ||"
-    "  ' (row_sum(' || group_concat(c.name, ', ') || '))' AS sql"
-    "  FROM sqlite_master t, pragma_table_info(t.name) c"
-    "  WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' GROUP BY t.name) wanted"
+    "  ' (' || (SELECT group_concat(k.name, ', ') FROM"
+    "   (SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk) k) ||"
+    "  ', row_sum(' ||"
+    "  (SELECT group_concat(c.name, ', ') FROM pragma_table_info(t.name) c"
+    "   WHERE NOT (t.name = 'dead_letter' AND c.name = 'body')) || '))' AS sql"
+    "  FROM sqlite_master t WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%') wanted"
     " LEFT JOIN sqlite_master old ON old.name = wanted.name"
     " WHERE old.sql IS NULL OR old.sql <> wanted.sql";
 

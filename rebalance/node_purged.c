@@ -77,8 +77,7 @@ static struct purged_index *find_or_add(struct coordinator *co, struct str index
     p->next = co->purged;
     co->purged = p;
     log_warn(
-        "changes of an index that takes nothing are purged; their rows are read again when "
-        "it goes on",
+        "changes of an index are purged; their rows are read again as soon as it takes them",
         KV("index", (const char *)p->index));
     return p;
 }

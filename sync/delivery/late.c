@@ -97,8 +97,6 @@ void late_repeat(struct late *l, const struct write *w, int64_t due_ms, struct w
 {
     struct repeat *r, **at;
 
-    if (l->n == REPEATS_MAX)
-        return;
     r = mem_alloc(1, sizeof(*r));
     at = place_of(l, due_ms);
     r->write = copy(w, ends);
@@ -110,6 +108,11 @@ void late_repeat(struct late *l, const struct write *w, int64_t due_ms, struct w
         l->last_due_ms = due_ms;
     }
     l->n++;
+}
+
+bool late_is_full(const struct late *l)
+{
+    return l->n >= REPEATS_MAX;
 }
 
 struct write *late_next(struct late *l, int64_t now_ms)

@@ -4,6 +4,7 @@
  * A write whose answer was lost is repeated until it is answered, but its first copy may be in a
  * queue of the engine for a while, and engines forget deletes: at a shard's restart, at once.  So
  * a delete of such a document is sent again, at its own version, when no copy can come any more.
+ * More than some thousands of them are not for memory: their owner purges them.
  *
  * Of the documents whose answers were lost only their hashes are kept, in a table of fixed size:
  * two that share a place there make a delete be repeated that need not be.
@@ -33,6 +34,8 @@ void late_note(struct late *l, const struct write *w, int64_t until_ms);
 bool late_may_come(const struct late *l, const struct write *w, int64_t now_ms);
 /* w, a delete, is done, and is to be repeated then; each not before the one before. */
 void late_repeat(struct late *l, const struct write *w, int64_t due_ms, struct write_ends *ends);
+/* Nothing is dropped where there are more, but they hold memory that others wait for. */
+bool late_is_full(const struct late *l);
 /* A delete that is due, the caller's now; NULL: there is none. */
 struct write *late_next(struct late *l, int64_t now_ms);
 int64_t late_wait_ms(const struct late *l, int64_t now_ms, int64_t max_ms);

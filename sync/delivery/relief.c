@@ -46,9 +46,14 @@ void relief_free(struct relief *r)
     free(r);
 }
 
+bool relief_can_purge(const struct relief *r)
+{
+    return r->opt->purged != NULL;
+}
+
 static bool is_off(const struct relief *r)
 {
-    return r->opt->purge == PURGE_OFF || r->opt->purged == NULL;
+    return r->opt->purge == PURGE_OFF || !relief_can_purge(r);
 }
 
 /* As callers wait: where a batch is one document, above none. */

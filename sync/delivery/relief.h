@@ -44,6 +44,8 @@ void relief_worker(struct relief *r, const struct relief_outlets *outlets, unsig
  * Then some of what waits is stored. */
 void relief_turn(struct relief *r, const struct relief_outlets *outlets, size_t bytes_over,
                  int64_t now_ms);
+/* False: there is nowhere to purge to. */
+bool relief_can_purge(const struct relief *r);
 /* doc, which may be and is in no queue, is purged whatever the strategy. */
 void relief_purge(struct relief *r, struct document *doc);
 /* Purged and durable, or NULL; whoever gets it ends it as OUTCOME_PURGED. */

@@ -261,6 +261,19 @@ void sender_lose(struct sender *s, struct document *doc)
     document_lost_answer(doc);
 }
 
+/*
+ * doc, a delete that is done, is to be repeated.  Where many are, its key goes to the store: as of
+ * what had no answer its row is read again when no copy can come any more.
+ */
+static bool is_purged_to_repeat(struct sender *s, struct document *doc)
+{
+    if (!late_is_full(s->late) || !relief_can_purge(s->relief) || doc->now->key_len == 0)
+        return false;
+    document_lost_answer(doc);
+    relief_purge(s->relief, doc);
+    return true;
+}
+
 void sender_deliver(struct sender *s, struct document *doc)
 {
     struct target_counters *count = &doc->now->target->count;
@@ -268,8 +281,11 @@ void sender_deliver(struct sender *s, struct document *doc)
     count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
     delivery_metric_count(s->metric, COUNT_INDEXED, 1);
     count_result(doc, RESULT_OK);
-    if (doc->now->op == DOC_DELETE && late_may_come(s->late, doc->now, s->now_ms))
+    if (doc->now->op == DOC_DELETE && late_may_come(s->late, doc->now, s->now_ms)) {
+        if (is_purged_to_repeat(s, doc))
+            return;
         late_repeat(s->late, doc->now, s->now_ms + late_ms(s), &s->ends);
+    }
     sender_end(s, doc, OUTCOME_DELIVERED);
 }
 

@@ -485,6 +485,35 @@ static void what_waits_for_a_blown_fuse_is_not_put_back(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
 }
 
+#define N_AT_ONCE 500
+
+/* Each was written, and nothing was heard of it; then it was repeated. */
+static void lose_answers(struct rig *r, int n)
+{
+    for (int id = 0; id < n; id += N_AT_ONCE) {
+        fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_RESET, .times = 1});
+        rig_index_many(r, id, N_AT_ONCE, 1000, "text");
+        rig_wait_done(r);
+        fake_search_clear_rules(r->fake);
+    }
+}
+
+static void of_very_many_deletes_to_be_repeated_none_is_forgotten(void **state)
+{
+    struct rig *r = *state;
+    const int n = 22 * N_AT_ONCE;
+
+    rig_start(r, &(struct delivery_options){.workers = 1});
+    lose_answers(r, n);
+    for (int id = 0; id < n; id++)
+        rig_delete(r, id, 100000);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 0);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), n + 10000);
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), n - 10000);
+    assert_int_equal(r->n_unanswered, n - 10000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +537,7 @@ int main(void)
         RIG_TEST(a_repair_that_cannot_be_read_is_given_up_and_is_not_purged_again),
         RIG_TEST(f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back),
         RIG_TEST(what_waits_for_a_blown_fuse_is_not_put_back),
+        RIG_TEST(of_very_many_deletes_to_be_repeated_none_is_forgotten),
     };
     return cmocka_run_group_tests_name("delivery_purge", tests, NULL, NULL);
 }

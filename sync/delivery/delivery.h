@@ -95,8 +95,12 @@ void delivery_drop(struct delivery *d, struct str index);
  */
 void delivery_put_back(struct delivery *d, struct str index, struct str routing, struct str id);
 
-/* Try held indexes again now (after a rebuild, a changed password, by hand).  @thread any */
+/* Try held indexes again now (after a rebuild, a changed password, by hand), but what would go
+ * astray.  @thread any */
 void delivery_probe(struct delivery *d);
+
+/* The index was held as DELIVERY_ASTRAY, and its write alias leads to it again.  @thread any */
+void delivery_end_astray(struct delivery *d, struct str index);
 
 /*
  * Send what is queued, of all workers (DRAIN_ALL) or of one, without waiting for batch_min.

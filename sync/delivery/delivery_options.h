@@ -27,7 +27,7 @@ enum delivery_event {
 };
 
 /* Origin of the reason of an index whose write alias leads elsewhere: it is not tried again until
- * delivery_probe(). */
+ * delivery_end_astray(). */
 #define DELIVERY_ASTRAY "alias"
 /* Of an index that takes a part of its documents: the others go on. */
 #define DELIVERY_PARTLY "part"

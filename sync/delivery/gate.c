@@ -33,7 +33,7 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
 {
     unsigned width = g->limiter.width;
 
-    if (g->hold == HOLD_STOP)
+    if (g->hold >= HOLD_STOP)
         return GATE_NEVER_MS;
     /* What is still in flight then was sent before it blew, and says nothing. */
     if (g->fuse.state != FUSE_CLOSED)
@@ -89,7 +89,7 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
     const enum hold before = g->hold;
 
     assert(g->fuse.state == FUSE_CLOSED);
-    if (before == HOLD_STOP)
+    if (before >= HOLD_STOP && how <= before)
         return false;
     g->hold = how;
     g->why = *why;
@@ -97,15 +97,23 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
     return before != how;
 }
 
-bool gate_release(struct gate *g)
+static bool let_go(struct gate *g)
 {
     const bool was_held = g->hold != HOLD_NONE;
 
-    if (g->hold == HOLD_STOP)
-        return false;
     g->hold = HOLD_NONE;
     backoff_reset(&g->probe);
     return was_held;
+}
+
+bool gate_release(struct gate *g)
+{
+    return g->hold < HOLD_STOP && let_go(g);
+}
+
+bool gate_end_astray(struct gate *g)
+{
+    return g->hold == HOLD_ASTRAY && let_go(g);
 }
 
 void gate_drop(struct gate *g, int64_t now_ms)

@@ -30,6 +30,7 @@ enum hold {
     HOLD_BLOCK, /* the engine says no: one document is tried now and then */
     HOLD_GUARD, /* documents are refused and not to blame: a handful is tried now and then */
     HOLD_STOP,  /* going on could lose data: only gate_probe() resumes */
+    HOLD_ASTRAY, /* it would go to another index: only gate_end_astray() resumes */
 };
 
 struct gate {
@@ -72,15 +73,18 @@ void gate_failed(struct gate *g, int64_t sent_ms, int64_t now_ms, int64_t retry_
 int64_t gate_retry_ms(struct gate *g, unsigned attempts);
 
 /*
- * Hold, or hold on after a probe.  True: it was not held, or for another kind of reason.  The
- * fuse must be closed: what holds it says when it is tried.
+ * Hold, or hold on after a probe; what is held from HOLD_STOP on stays so for lesser reasons.
+ * True: it was not held, or for another kind of reason.  The fuse must be closed: what holds it
+ * says when it is tried.
  */
 bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms);
 /* A probe went through.  True: it was held, and is no more. */
 bool gate_release(struct gate *g);
+/* What is sent goes to the index again.  True: it was HOLD_ASTRAY, and is held no more. */
+bool gate_end_astray(struct gate *g);
 /* Nothing holds or pauses it any more, whatever the reason was. */
 void gate_drop(struct gate *g, int64_t now_ms);
-/* Try now. */
+/* Try now, unless that would go astray. */
 void gate_probe(struct gate *g, int64_t now_ms);
 
 #endif

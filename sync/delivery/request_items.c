@@ -255,7 +255,7 @@ static void lead_astray(struct request *r)
                  "/_aliases), and all goes on by itself",
                  t->write_alias, STR_ARG(other), t->index);
     request_return_all(r, true);
-    standing_hold(&r->sender->standing, r->outlet, HOLD_STOP, &why);
+    standing_hold(&r->sender->standing, r->outlet, HOLD_ASTRAY, &why);
 }
 
 void request_judge_items(struct request *r, const struct http_result *result)

@@ -374,6 +374,14 @@ void sender_probe(struct sender *s)
         gate_probe(outlet_gate(s->outlets.items[i]), s->now_ms);
 }
 
+void sender_end_astray(struct sender *s, struct str index)
+{
+    struct outlet *o = outlets_find(&s->outlets, index);
+
+    if (o != NULL)
+        standing_end_astray(&s->standing, o);
+}
+
 void sender_widen(struct sender *s, struct document *doc, const struct err *why)
 {
     struct outlet *o = doc->outlet;

@@ -81,11 +81,13 @@ void sender_move(struct sender *s);
 
 /* Take over a write that was submitted. */
 void sender_accept(struct sender *s, struct write *w);
-/* delivery_forget(), delivery_drop(), delivery_put_back() and delivery_probe(). */
+/* delivery_forget(), delivery_drop(), delivery_put_back(), delivery_probe() and
+ * delivery_end_astray(). */
 void sender_forget(struct sender *s, struct str index, enum outcome how);
 void sender_drop(struct sender *s, struct str index);
 void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id);
 void sender_probe(struct sender *s);
+void sender_end_astray(struct sender *s, struct str index);
 
 /* doc's `now` has ended; what waited behind it is next. */
 void sender_end(struct sender *s, struct document *doc, enum outcome how);

@@ -93,6 +93,12 @@ void standing_release(struct standing *s, struct outlet *o)
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
 }
 
+void standing_end_astray(struct standing *s, struct outlet *o)
+{
+    if (gate_end_astray(outlet_gate(o)))
+        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+}
+
 void standing_drop(struct standing *s, struct outlet *o)
 {
     if (outlet_is_told(o))

@@ -28,6 +28,8 @@ struct standing {
 void standing_hold(struct standing *s, struct outlet *o, enum hold how, const struct err *why);
 /* It is held no more. */
 void standing_release(struct standing *s, struct outlet *o);
+/* Its write alias leads to it again. */
+void standing_end_astray(struct standing *s, struct outlet *o);
 /* Its fuse has changed, or not; why it blew. */
 void standing_note_fuse(struct standing *s, struct outlet *o, enum fuse_change change,
                         const struct err *why);

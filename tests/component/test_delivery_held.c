@@ -322,11 +322,16 @@ static void a_held_index_that_is_dropped_is_held_no_more(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 20);
 }
 
-static void move_write_alias(struct rig *r, const char *index)
+static void move_alias(struct rig *r, const char *alias, const char *index)
 {
     struct err err;
 
-    assert_true(search_move_alias(r->search, STR("orders_v2_write"), str_from(index), &err));
+    assert_true(search_move_alias(r->search, str_from(alias), str_from(index), &err));
+}
+
+static void move_write_alias(struct rig *r, const char *index)
+{
+    move_alias(r, "orders_v2_write", index);
 }
 
 static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(void **state)
@@ -346,12 +351,55 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     rig_sleep(A_WHILE_MS);
     assert_int_equal(fake_search_count(r->fake, "foreign"), 1);
     move_write_alias(r, "orders_v2");
-    delivery_probe(r->delivery);
+    delivery_end_astray(r->delivery, STR("orders_v2"));
     rig_wait_done(r);
     rig_wait_held(r, false);
     rig_check(r, 2, 20, "body");
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 52);
     assert_int_equal(fake_search_count(r->fake, "foreign"), 1);
+}
+
+static void wait_events(struct rig *r, enum delivery_event what, size_t n)
+{
+    for (int i = 0; rig_events(r, what) < n; i++) {
+        assert_true(i < 20000);
+        rig_sleep(1);
+    }
+}
+
+/* Neither by hand nor because another one is back. */
+static void f29_of_several_that_were_led_astray_each_is_tried_only_when_it_is_back(void **state)
+{
+    struct rig *r = *state;
+    struct target *other =
+        target_new(STR("items_v1"), STR("items_v1_write"), STR("shop.items"), STR("shop"));
+
+    fake_search_create(r->fake, "foreign", "foreign_write");
+    fake_search_create(r->fake, "items_v1", "items_v1_write");
+    rig_start(r, NULL);
+    move_write_alias(r, "foreign");
+    move_alias(r, "items_v1_write", "foreign");
+    rig_index(r, 1, 10, "body");
+    wait_events(r, DELIVERY_HELD, 1);
+    rig_index_to(r, other, 2, 10, "body");
+    wait_events(r, DELIVERY_HELD, 2);
+    move_write_alias(r, "orders_v2");
+    delivery_probe(r->delivery);
+    rig_sleep(A_WHILE_MS);
+    assert_int_equal(fake_search_requests(r->fake), 2);
+    delivery_end_astray(r->delivery, STR("orders_v2"));
+    rig_wait_count(r, "orders_v2", 1);
+    wait_events(r, DELIVERY_RELEASED, 1);
+    delivery_probe(r->delivery);
+    rig_sleep(A_WHILE_MS);
+    assert_int_equal(fake_search_requests(r->fake), 3);
+    move_alias(r, "items_v1_write", "items_v1");
+    delivery_end_astray(r->delivery, STR("items_v1"));
+    rig_wait_done(r);
+    wait_events(r, DELIVERY_RELEASED, 2);
+    rig_wait_count(r, "items_v1", 1);
+    assert_int_equal(fake_search_count(r->fake, "foreign"), 2);
+    target_unref(other);
 }
 
 static void a_dead_address_stops_nothing(void **state)
@@ -454,6 +502,7 @@ int main(void)
         RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
         RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
         RIG_TEST(f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back),
+        RIG_TEST(f29_of_several_that_were_led_astray_each_is_tried_only_when_it_is_back),
         RIG_TEST(a_dead_address_stops_nothing),
         RIG_TEST(a_sick_index_does_not_stop_the_healthy_one),
         RIG_TEST(an_index_that_hangs_leaves_a_request_to_the_others),

@@ -127,7 +127,7 @@ static int64_t should_open_at(const struct world *w, size_t n_requests)
     const bool is_blown = w->gate.fuse.state != FUSE_CLOSED;
     const size_t width = held(w) != HOLD_NONE || is_failing(w) ? 1 : w->width;
 
-    if (held(w) == HOLD_STOP)
+    if (held(w) >= HOLD_STOP)
         return GATE_NEVER_MS;
     if (is_blown)
         return larger(fuse_opens_at(&w->gate.fuse), paused_until(w));
@@ -302,8 +302,8 @@ static void hold(struct world *w, enum hold how)
     const int64_t most_ms = longest(w, HELD, 1000, 30000);
     const bool is_news = gate_hold(&w->gate, how, &why, w->now_ms);
 
-    must(is_news == (before != how && before != HOLD_STOP));
-    if (before == HOLD_STOP)
+    must(is_news == (before < HOLD_STOP ? before != how : before < how));
+    if (before >= HOLD_STOP && !is_news)
         return;
     p = note(w, HELD, how);
     p->begins = true;
@@ -316,8 +316,18 @@ static void release(struct world *w)
     const enum hold before = held(w);
 
     game_say("released");
-    must(gate_release(&w->gate) == (before != HOLD_NONE && before != HOLD_STOP));
-    if (before != HOLD_STOP)
+    must(gate_release(&w->gate) == (before != HOLD_NONE && before < HOLD_STOP));
+    if (before < HOLD_STOP)
+        note(w, RELEASED, HOLD_NONE);
+}
+
+static void end_astray(struct world *w)
+{
+    const bool was_astray = held(w) == HOLD_ASTRAY;
+
+    game_say("led back");
+    must(gate_end_astray(&w->gate) == was_astray);
+    if (was_astray)
         note(w, RELEASED, HOLD_NONE);
 }
 
@@ -355,7 +365,8 @@ static void check(const struct world *w)
 static void step(struct world *w)
 {
     static const int64_t times_ms[] = {0, 0, 1, 5, 50, 1000, 30000};
-    static const enum hold holds[] = {HOLD_BLOCK, HOLD_BLOCK, HOLD_GUARD, HOLD_STOP};
+    static const enum hold holds[] = {HOLD_BLOCK, HOLD_BLOCK, HOLD_GUARD, HOLD_STOP,
+                                      HOLD_ASTRAY};
     const size_t what = below(w, 100);
 
     w->now_ms += times_ms[below(w, ARRAY_LEN(times_ms))];
@@ -365,8 +376,10 @@ static void step(struct world *w)
         answer(w);
     else if (what < 91)
         hold(w, holds[below(w, ARRAY_LEN(holds))]);
-    else if (what < 94)
+    else if (what < 93)
         release(w);
+    else if (what < 94)
+        end_astray(w);
     else if (what < 96)
         probe(w);
     else if (what < 98)
@@ -386,6 +399,7 @@ static void calm_down(struct world *w)
 
     while (w->n_sent > 0)
         melt(w, take_sent(w));
+    (void)gate_end_astray(&w->gate);
     if (w->gate.hold == HOLD_STOP)
         gate_probe(&w->gate, w->now_ms);
     at_ms = gate_opens_at(&w->gate, 0);

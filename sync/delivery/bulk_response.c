@@ -10,9 +10,15 @@
 #define REASON_MAX 2000
 #define CAUSES_MAX 4
 
-/* Where an error's two texts are in bulk_response.texts, which moves as it grows. */
+/* Where an error's texts end in bulk_response.texts, which moves as it grows. */
 struct bulk_error_place {
-    size_t type, reason, end;
+    size_t begin, type, reason, cause_type, cause_reason;
+};
+
+/* Where they are appended; the causes': NULL: they are not wanted. */
+struct error_texts {
+    struct buf *type, *reason;
+    struct buf *cause_type, *cause_reason; /* the innermost one's */
 };
 
 /* Cut b to at most len bytes, not inside a character. */
@@ -26,44 +32,93 @@ static void cut(struct buf *b, size_t len)
     b->ptr[len] = '\0';
 }
 
-/*
- * {"type": ..., "reason": ..., "caused_by": {...}}, or a string: type (may be NULL) and the
- * reasons, outermost first, are appended.
- */
-static void read_error(struct json_reader *j, struct buf *type, struct buf *reason,
-                       unsigned depth)
+/* A text of the innermost cause so far. */
+static void keep_cause(struct buf *cause, struct str text)
 {
+    if (cause == NULL)
+        return;
+    buf_clear(cause);
+    buf_append(cause, text);
+    cut(cause, REASON_MAX);
+}
+
+static void read_reason(struct json_reader *j, const struct error_texts *e, unsigned depth,
+                        bool is_innermost)
+{
+    if (depth > 0)
+        buf_append(e->reason, STR(": "));
+
+    const size_t from = e->reason->len;
+
+    json_read_text(j, e->reason);
+    if (is_innermost)
+        keep_cause(e->cause_reason,
+                   (struct str){e->reason->ptr + from, e->reason->len - from});
+    cut(e->reason, REASON_MAX);
+}
+
+static void read_type(struct json_reader *j, const struct error_texts *e, unsigned depth,
+                      bool is_innermost)
+{
+    struct buf type = {0};
+
+    json_read_text(j, depth == 0 ? e->type : &type);
+    if (is_innermost)
+        keep_cause(e->cause_type, buf_str(&type));
+    buf_free(&type);
+}
+
+/*
+ * {"type": ..., "reason": ..., "caused_by": {...}}, or a string: the reasons are appended,
+ * outermost first.
+ */
+static void read_error(struct json_reader *j, const struct error_texts *e, unsigned depth)
+{
+    bool is_innermost = depth > 0;
     struct str key;
 
     if (json_peek(j) == JSON_STRING) {
-        json_read_text(j, reason);
+        json_read_text(j, e->reason);
         return;
     }
     if (!json_enter_object(j))
         return;
+    if (is_innermost) {
+        keep_cause(e->cause_type, STR(""));
+        keep_cause(e->cause_reason, STR(""));
+    }
     while (json_next_member(j, &key)) {
         const enum json_type what = json_peek(j);
 
-        if (what == JSON_STRING && type != NULL && json_string_equal(key, STR("type"))) {
-            json_read_text(j, type);
+        if (what == JSON_STRING && json_string_equal(key, STR("type"))) {
+            read_type(j, e, depth, is_innermost);
         } else if (what == JSON_STRING && json_string_equal(key, STR("reason"))) {
-            if (depth > 0)
-                buf_append(reason, STR(": "));
-            json_read_text(j, reason);
-            cut(reason, REASON_MAX);
+            read_reason(j, e, depth, is_innermost);
         } else if (what == JSON_OBJECT && depth < CAUSES_MAX &&
                    json_string_equal(key, STR("caused_by"))) {
-            read_error(j, NULL, reason, depth + 1);
+            read_error(j, e, depth + 1);
+            is_innermost = false;
         }
     }
+}
+
+/* Returns where it ends. */
+static size_t append_text(struct bulk_response *r, const struct buf *text)
+{
+    buf_append(&r->texts, buf_str(text));
+    return r->texts.len;
 }
 
 /* Keep the error that the reader stands at; returns its number. */
 static uint32_t keep_error(struct bulk_response *r, struct json_reader *j)
 {
+    const struct error_texts e = {&r->type, &r->reason, &r->cause_type, &r->cause_reason};
+
     buf_clear(&r->type);
     buf_clear(&r->reason);
-    read_error(j, &r->type, &r->reason, 0);
+    buf_clear(&r->cause_type);
+    buf_clear(&r->cause_reason);
+    read_error(j, &e, 0);
     if (r->n_errors == r->errors_cap) {
         r->errors_cap = r->errors_cap == 0 ? 16 : r->errors_cap * 2;
         r->errors = mem_resize(r->errors, r->errors_cap, sizeof(*r->errors));
@@ -71,11 +126,11 @@ static uint32_t keep_error(struct bulk_response *r, struct json_reader *j)
 
     struct bulk_error_place *place = &r->errors[r->n_errors++];
 
-    place->type = r->texts.len;
-    buf_append(&r->texts, buf_str(&r->type));
-    place->reason = r->texts.len;
-    buf_append(&r->texts, buf_str(&r->reason));
-    place->end = r->texts.len;
+    place->begin = r->texts.len;
+    place->type = append_text(r, &r->type);
+    place->reason = append_text(r, &r->reason);
+    place->cause_type = append_text(r, &r->cause_type);
+    place->cause_reason = append_text(r, &r->cause_reason);
     return (uint32_t)r->n_errors;
 }
 
@@ -198,19 +253,30 @@ void bulk_response_free(struct bulk_response *r)
     buf_free(&r->elsewhere);
     buf_free(&r->type);
     buf_free(&r->reason);
+    buf_free(&r->cause_type);
+    buf_free(&r->cause_reason);
     *r = (struct bulk_response){0};
+}
+
+static struct str text_of(const struct bulk_response *r, size_t from, size_t to)
+{
+    return (struct str){r->texts.ptr + from, to - from};
 }
 
 struct bulk_error bulk_response_error(const struct bulk_response *r, size_t i)
 {
+    const struct str none = STR("");
+
     if (r->items[i].error == 0)
-        return (struct bulk_error){.type = STR(""), .reason = STR("")};
+        return (struct bulk_error){none, none, none, none};
 
     const struct bulk_error_place *place = &r->errors[r->items[i].error - 1];
 
     return (struct bulk_error){
-        .type = {r->texts.ptr + place->type, place->reason - place->type},
-        .reason = {r->texts.ptr + place->reason, place->end - place->reason},
+        .type = text_of(r, place->begin, place->type),
+        .reason = text_of(r, place->type, place->reason),
+        .cause_type = text_of(r, place->reason, place->cause_type),
+        .cause_reason = text_of(r, place->cause_type, place->cause_reason),
     };
 }
 
@@ -221,7 +287,7 @@ static void read_refusal(struct json_reader *j, struct str key, struct buf *type
     const enum json_type what = json_peek(j);
 
     if (str_equal(key, STR("error")) && (what == JSON_OBJECT || what == JSON_STRING)) {
-        read_error(j, type, reason, 0);
+        read_error(j, &(struct error_texts){.type = type, .reason = reason}, 0);
     } else if (str_equal_any_case(key, STR("message")) && what == JSON_STRING) {
         json_read_text(j, reason);
         cut(reason, REASON_MAX);

@@ -13,6 +13,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/delivery/bulk_verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,18 +32,13 @@ struct bulk_item {
     uint32_t error; /* number of its struct bulk_error, from 1; 0: none */
 };
 
-struct bulk_error {
-    struct str type;
-    struct str reason; /* with its causes, cut to 2000 bytes */
-};
-
 /* Zero-initialise; can be used for one answer after the other. */
 struct bulk_response {
     struct bulk_item *items;
     struct bulk_error_place *errors;
     size_t n_errors;
     size_t items_cap, errors_cap;
-    struct buf texts, type, reason;
+    struct buf texts, type, reason, cause_type, cause_reason;
     struct buf elsewhere; /* another index, in which an action took effect; empty: none did */
 };
 

@@ -31,6 +31,20 @@ static const struct request_rule {
     {INT_MIN, INT_MAX, ANY, ANY, REQUEST_UNKNOWN},
 };
 
+/*
+ * How a 400 of type illegal_argument_exception begins that is the index's.  Elasticsearch from
+ * 7.16 on has the limits of fields inside the error of a document, as its innermost cause.
+ */
+static const char *const index_reasons[] = {
+    "no write index is defined",
+    "pipeline with id [", /* index.default_pipeline names one that is gone */
+    "Limit of total fields [",
+    "Limit of mapping depth [",
+    "Limit of nested fields [",
+    "Number of documents in shard [",
+    "number of documents in the index cannot exceed ", /* Lucene's, of a shard */
+};
+
 #define INDEX_OP  (1u << DOC_INDEX)
 #define DELETE_OP (1u << DOC_DELETE)
 #define UPDATE_OP (1u << DOC_UPDATE)
@@ -52,10 +66,6 @@ static const struct item_rule {
     {400, 400, ANY_OP, "validation_exception", ANY, ITEM_HOLD}, /* the cluster's shard limit */
     {400, 400, ANY_OP, "invalid_index_name_exception", ANY, ITEM_HOLD},
     {400, 400, ANY_OP, "settings_exception", ANY, ITEM_HOLD},
-    {400, 400, ANY_OP, "illegal_argument_exception", "no write index is defined", ITEM_HOLD},
-    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of total fields", ITEM_HOLD},
-    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of mapping depth", ITEM_HOLD},
-    {400, 400, ANY_OP, "illegal_argument_exception", "Limit of nested fields", ITEM_HOLD},
     {400, 400, UPDATE_OP, ANY, ANY, ITEM_WHOLE}, /* the script's, or that there are none */
     {413, 413, UPDATE_OP, ANY, ANY, ITEM_WHOLE},
     {400, 400, ANY_OP, ANY, ANY, ITEM_REFUSED},
@@ -114,13 +124,26 @@ enum request_verdict bulk_verdict_of_request(int status, struct str type, struct
     return r->verdict;
 }
 
-enum item_verdict bulk_verdict_of_item(enum doc_op op, int status, struct str type,
-                                       struct str reason)
+/* Whatever the document is, the index does not take it. */
+static bool is_of_index(struct str type, struct str reason)
+{
+    if (!str_equal(type, STR("illegal_argument_exception")))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(index_reasons); i++)
+        if (begins_with(reason, index_reasons[i]))
+            return true;
+    return false;
+}
+
+enum item_verdict bulk_verdict_of_item(enum doc_op op, int status, const struct bulk_error *e)
 {
     const struct item_rule *r = item_rules;
 
+    if (status == 400 &&
+        (is_of_index(e->type, e->reason) || is_of_index(e->cause_type, e->cause_reason)))
+        return ITEM_HOLD;
     while (status < r->from || status > r->to || (r->ops & 1u << op) == 0 ||
-           !is_type(type, r->type) || !begins_with(reason, r->reason)) {
+           !is_type(e->type, r->type) || !begins_with(e->reason, r->reason)) {
         r++;
         assert(r < item_rules + ARRAY_LEN(item_rules));
     }

@@ -43,8 +43,14 @@ enum item_verdict {
     N_ITEM_VERDICTS,
 };
 
-enum item_verdict bulk_verdict_of_item(enum doc_op op, int status, struct str type,
-                                       struct str reason);
+/* What the engine says of an item that it did not do; all empty: it did it. */
+struct bulk_error {
+    struct str type;
+    struct str reason;                   /* with its causes, cut to 2000 bytes */
+    struct str cause_type, cause_reason; /* the innermost cause's alone; empty: there is none */
+};
+
+enum item_verdict bulk_verdict_of_item(enum doc_op op, int status, const struct bulk_error *e);
 
 /*
  * The stored version that a version conflict's reason names ("current version [7] is higher

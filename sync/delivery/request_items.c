@@ -43,7 +43,7 @@ static enum item_verdict told_of(const struct request *r, size_t i)
     const struct bulk_error error = bulk_response_error(answer, i);
 
     return bulk_verdict_of_item((enum doc_op)r->batch.docs[i]->now->op, answer->items[i].status,
-                                error.type, error.reason);
+                                &error);
 }
 
 /* What is doubtful is refused in the end. */

@@ -134,8 +134,11 @@ static void is_followed(struct rig *r)
 
 static struct fake_rule saying(const struct fake_words *words)
 {
-    return (struct fake_rule){
-        .status = words->status, .type = words->type, .reason = words->reason};
+    return (struct fake_rule){.status = words->status,
+                              .type = words->type,
+                              .reason = words->reason,
+                              .cause_type = words->cause_type,
+                              .cause_reason = words->cause_reason};
 }
 
 static void has_a_document_refused(struct rig *r, const struct fake_voice *voice)
@@ -228,6 +231,7 @@ static void lives_at(struct rig *r, const struct fake_voice *voice,
     has_a_document_refused(r, voice);
     is_held_while(r, &voice->flood, 21);
     is_held_while(r, &voice->closed, 22);
+    is_held_while(r, &voice->too_many_fields, 23);
     is_waited_for_while_busy(r, &voice->busy);
     is_searched(r);
     is_replaced_and_deleted(r);

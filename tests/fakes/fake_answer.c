@@ -80,12 +80,25 @@ static const struct fake_rule *rule_of(const struct bulk *b, struct str id)
     return NULL;
 }
 
-static void put_error(struct json_writer *w, const char *type, struct str reason)
+static void put_cause(struct json_writer *w, const struct fake_rule *r)
+{
+    json_write_key(w, STR("caused_by"));
+    json_open_object(w);
+    json_put_cstr(w, STR("type"), r->cause_type);
+    json_put_cstr(w, STR("reason"), r->cause_reason);
+    json_close_object(w);
+}
+
+/* r: it may have a cause; or NULL. */
+static void put_error(struct json_writer *w, const char *type, struct str reason,
+                      const struct fake_rule *r)
 {
     json_write_key(w, STR("error"));
     json_open_object(w);
     json_put_cstr(w, STR("type"), type);
     json_put_string(w, STR("reason"), reason);
+    if (r != NULL && r->cause_type != NULL)
+        put_cause(w, r);
     json_close_object(w);
 }
 
@@ -155,7 +168,7 @@ static void put_item(struct bulk *b, const struct fake_bulk_op *op, int status,
     json_put_string(w, STR("_id"), op->op.id);
     json_put_i64(w, STR("status"), status == 0 ? 201 : status); /* 0: a lie is told */
     if (type != NULL)
-        put_error(w, type, reason);
+        put_error(w, type, reason, rule_of(b, op->op.id));
     json_close_object(w);
     json_close_object(w);
 }
@@ -260,7 +273,7 @@ void fake_refuse(struct fake_http_answer *answer, int status, const char *type,
 
     answer->status = status;
     json_open_object(&w);
-    put_error(&w, type, str_from(reason));
+    put_error(&w, type, str_from(reason), NULL);
     json_put_i64(&w, STR("status"), status);
     json_close_object(&w);
 }

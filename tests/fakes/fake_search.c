@@ -119,6 +119,8 @@ void fake_search_add_rule(struct fake_search *f, const struct fake_rule *rule)
     r->is.id = keep_text(f, rule->id);
     r->is.type = keep_text(f, rule->type);
     r->is.reason = keep_text(f, rule->reason);
+    r->is.cause_type = keep_text(f, rule->cause_type);
+    r->is.cause_reason = keep_text(f, rule->cause_reason);
     r->is.page = keep_text(f, rule->page);
     while (*at != NULL)
         at = &(*at)->next;

@@ -58,6 +58,7 @@ struct fake_rule {
     const char *id; /* of the item (FAKE_ANSWER) or any in the request (FAKE_STATUS) */
     int status;     /* 0: nothing is refused */
     const char *type, *reason;
+    const char *cause_type, *cause_reason; /* what an item's error says it is caused by */
     const char *page; /* FAKE_STATUS: the whole body instead, as a proxy's */
     unsigned retry_after_s;
 };

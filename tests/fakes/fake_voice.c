@@ -29,6 +29,8 @@
 #define BAD_FIELD                                                                              \
     "failed to parse field [n] of type [integer] in document with id '7'. Preview of field's " \
     "value: 'x'"
+#define TOO_MANY_FIELDS "Limit of total fields [1000] has been exceeded"
+#define ILLEGAL         "illegal_argument_exception"
 #define BLOCKED_FROM                                                           \
     "index [orders_v2] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded " \
     "flood-stage watermark, index has read-only-allow-delete block"
@@ -46,6 +48,8 @@ const struct fake_voice fake_elasticsearch_7 = {
     .lacks = {"flat_object", "knn_vector"},
     .lacks_knn = true,
     .bad_document = {400, "mapper_parsing_exception", BAD_FIELD},
+    .too_many_fields = {400, "mapper_parsing_exception", "failed to parse", ILLEGAL,
+                        TOO_MANY_FIELDS " while adding new fields [1]"},
     .flood = {429, BLOCK, BLOCKED_FROM "];"},
     .busy = {429, "es_rejected_execution_exception",
              "rejected execution of coordinating "
@@ -62,6 +66,9 @@ const struct fake_voice fake_elasticsearch_8 = {
     .lacks = {"flat_object", "knn_vector"},
     .lacks_knn = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
+    .too_many_fields = {400, "document_parsing_exception",
+                        "[1:5] failed to parse: " TOO_MANY_FIELDS " while adding new fields [1]",
+                        ILLEGAL, TOO_MANY_FIELDS " while adding new fields [1]"},
     .flood = {429, BLOCK,
               BLOCKED_FROM "; for more information, see "
                            "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/"
@@ -81,6 +88,9 @@ const struct fake_voice fake_elasticsearch_9 = {
     .lacks = {"flat_object", "knn_vector"},
     .lacks_knn = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
+    .too_many_fields = {400, "document_parsing_exception",
+                        "[1:5] failed to parse: " TOO_MANY_FIELDS " while adding new fields [1]",
+                        ILLEGAL, TOO_MANY_FIELDS " while adding new fields [1]"},
     .flood = {429, BLOCK,
               BLOCKED_FROM "; for more information, see "
                            "https://www.elastic.co/docs/troubleshoot/elasticsearch/"
@@ -93,6 +103,7 @@ const struct fake_voice fake_elasticsearch_9 = {
 
 #define OPEN_WORDS                                                \
     .bad_document = {400, "mapper_parsing_exception", BAD_FIELD}, \
+    .too_many_fields = {400, ILLEGAL, TOO_MANY_FIELDS},           \
     .flood = {429, BLOCK, BLOCKED_FROM "];"},                     \
     .busy = {429, "rejected_execution_exception",                 \
              "rejected execution of coordinating "                \

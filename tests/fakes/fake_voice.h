@@ -16,6 +16,7 @@
 struct fake_words {
     int status;
     const char *type, *reason;
+    const char *cause_type, *cause_reason; /* NULL: it tells none */
 };
 
 struct fake_voice {
@@ -28,7 +29,7 @@ struct fake_voice {
     bool tells_types;     /* "_type":"_doc" in documents and items */
     const char *lacks[4]; /* types of fields, of those that Millrace knows of */
     bool lacks_knn;       /* the setting index.knn */
-    struct fake_words bad_document, flood, busy, closed;
+    struct fake_words bad_document, too_many_fields, flood, busy, closed;
 };
 
 extern const struct fake_voice fake_elasticsearch_7, fake_elasticsearch_8, fake_elasticsearch_9,

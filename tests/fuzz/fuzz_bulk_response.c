@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
             assert(r.items[i].status >= 100 && r.items[i].status <= 999);
             item_verdict_name(bulk_verdict_of_item(is_delete ? DOC_DELETE : DOC_INDEX,
-                                                   r.items[i].status, e.type, e.reason));
+                                                   r.items[i].status, &e));
             bulk_verdict_stored_version(e.reason, &version);
         }
     else

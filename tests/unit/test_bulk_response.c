@@ -137,6 +137,40 @@ static void long_reasons_are_cut_at_a_character(void **state)
     bulk_response_free(&r);
 }
 
+static void check_cause(const char *error, const char *type, const char *reason)
+{
+    struct bulk_response r = {0};
+    struct buf body = {0};
+    struct err err = {0};
+
+    buf_printf(&body, "{\"items\":[{\"index\":{\"_id\":\"1\",\"status\":400,\"error\":%s}}]}",
+               error);
+    assert_true(read_answer(&r, body.ptr, five, 1, &err));
+    assert_true(str_equal(bulk_response_error(&r, 0).cause_type, str_from(type)));
+    assert_true(str_equal(bulk_response_error(&r, 0).cause_reason, str_from(reason)));
+    buf_free(&body);
+    bulk_response_free(&r);
+}
+
+static void the_innermost_cause_of_an_error_is_told_alone(void **state)
+{
+    (void)state;
+    check_cause("{\"type\":\"a\",\"reason\":\"b\"}", "", "");
+    check_cause("{\"type\":\"a\",\"reason\":\"b\",\"caused_by\":{\"type\":\"c\",\"reason\":"
+                "\"d\"}}",
+                "c", "d");
+    check_cause("{\"type\":\"a\",\"reason\":\"b\",\"caused_by\":{\"type\":\"c\",\"reason\":"
+                "\"d\",\"caused_by\":{\"type\":\"e\",\"reason\":\"f\"}}}",
+                "e", "f");
+    check_cause("{\"caused_by\":{\"caused_by\":{\"reason\":\"f\",\"type\":\"e\"},\"reason\":"
+                "\"d\",\"type\":\"c\"},\"reason\":\"b\",\"type\":\"a\"}",
+                "e", "f");
+    check_cause("{\"type\":\"a\",\"caused_by\":{\"type\":\"c\",\"reason\":\"d\",\"caused_by\":"
+                "{\"type\":\"e\"}}}",
+                "e", "");
+    check_cause("\"plain\"", "", "");
+}
+
 static void one_reader_serves_many_answers(void **state)
 {
     struct bulk_response r = {0};
@@ -221,6 +255,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_does_not_match_the_request_is_not_believed),
         cmocka_unit_test(escaped_ids_are_compared_by_what_they_mean),
         cmocka_unit_test(long_reasons_are_cut_at_a_character),
+        cmocka_unit_test(the_innermost_cause_of_an_error_is_told_alone),
         cmocka_unit_test(one_reader_serves_many_answers),
         cmocka_unit_test(the_refusal_of_a_whole_request_says_why),
     };

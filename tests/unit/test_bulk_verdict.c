@@ -49,6 +49,14 @@ static void requests_are_judged_by_the_table(void **state)
                          cases[i].verdict);
 }
 
+static void check_item(enum doc_op op, int status, const struct bulk_error *e,
+                       enum item_verdict verdict)
+{
+    if (bulk_verdict_of_item(op, status, e) != verdict)
+        fail_msg("%d %s: %s is %s", status, e->type.ptr, e->reason.ptr,
+                 item_verdict_name(bulk_verdict_of_item(op, status, e)));
+}
+
 static void items_are_judged_by_the_table(void **state)
 {
     static const struct {
@@ -92,6 +100,16 @@ static void items_are_judged_by_the_table(void **state)
          "Limit of total fields [1000] has been exceeded", ITEM_HOLD},
         {DOC_INDEX, 400, "illegal_argument_exception",
          "no write index is defined for alias [a]", ITEM_HOLD},
+        {DOC_INDEX, 400, "illegal_argument_exception", "pipeline with id [p] does not exist",
+         ITEM_HOLD},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "Number of documents in shard [[a][0]] exceeds the limit of [2147483519] documents per "
+         "shard",
+         ITEM_HOLD},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "number of documents in the index cannot exceed 2147483519", ITEM_HOLD},
+        {DOC_INDEX, 400, "illegal_argument_exception",
+         "[x] Limit of total fields [1000] has been exceeded", ITEM_REFUSED},
         {DOC_INDEX, 400, "index_closed_exception", "closed", ITEM_HOLD},
         {DOC_INDEX, 400, "validation_exception",
          "this action would add [2] total shards, but this cluster currently has [1000]/[1000] "
@@ -128,10 +146,44 @@ static void items_are_judged_by_the_table(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(bulk_verdict_of_item(cases[i].op, cases[i].status,
-                                              str_from(cases[i].type),
-                                              str_from(cases[i].reason)),
-                         cases[i].verdict);
+        check_item(cases[i].op, cases[i].status,
+                   &(struct bulk_error){str_from(cases[i].type), str_from(cases[i].reason),
+                                        STR(""), STR("")},
+                   cases[i].verdict);
+}
+
+/* What the engine says of the index inside the error of a document; and what a row says. */
+static void a_document_that_the_index_has_no_room_for_holds_it_by_its_innermost_cause(
+    void **state)
+{
+    static const char limit[] =
+        "Limit of total fields [1000] has been exceeded while adding new fields [1]";
+    static const struct {
+        const char *type, *reason, *cause_type, *cause_reason;
+        enum item_verdict verdict;
+    } cases[] = {
+        {"mapper_parsing_exception", "failed to parse", "illegal_argument_exception", limit,
+         ITEM_HOLD},
+        {"document_parsing_exception", "[1:5] failed to parse", "illegal_argument_exception",
+         limit, ITEM_HOLD},
+        {"document_parsing_exception", "[1:5] failed to parse", "illegal_argument_exception",
+         "Limit of mapping depth [20] has been exceeded due to object field [a]", ITEM_HOLD},
+        {"mapper_parsing_exception", limit, "", "", ITEM_REFUSED},
+        {"mapper_parsing_exception", "failed to parse", "date_time_parse_exception", limit,
+         ITEM_REFUSED},
+        {"mapper_parsing_exception", "failed to parse field [n]", "illegal_argument_exception",
+         "For input string: \"Limit of total fields [1000] has been exceeded\"", ITEM_REFUSED},
+        {"mapper_parsing_exception", "failed to parse field [n]", "illegal_argument_exception",
+         "Failed to parse value [x] as only [true] or [false] are allowed.", ITEM_REFUSED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        check_item(DOC_INDEX, 400,
+                   &(struct bulk_error){
+                       str_from(cases[i].type), str_from(cases[i].reason),
+                       str_from(cases[i].cause_type), str_from(cases[i].cause_reason)},
+                   cases[i].verdict);
 }
 
 static void the_stored_version_is_read_from_the_reason(void **state)
@@ -183,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_judged_by_the_table),
         cmocka_unit_test(items_are_judged_by_the_table),
+        cmocka_unit_test(a_document_that_the_index_has_no_room_for_holds_it_by_its_innermost_cause),
         cmocka_unit_test(the_stored_version_is_read_from_the_reason),
         cmocka_unit_test(every_verdict_has_a_name),
     };

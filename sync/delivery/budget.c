@@ -62,12 +62,31 @@ static void wait_for_room(struct budget *b, const struct stop *stop)
     pthread_cond_timedwait(&b->has_room, &b->lock, &until);
 }
 
-bool budget_take(struct budget *b, size_t n, const struct stop *stop, bool *waited)
+/* Under lock. */
+static bool take_if_room(struct budget *b, size_t n)
+{
+    const bool may = !b->closed && b->held <= b->max;
+
+    if (may)
+        b->held += n;
+    return may;
+}
+
+bool budget_try(struct budget *b, size_t n)
+{
+    pthread_mutex_lock(&b->lock);
+
+    const bool taken = take_if_room(b, n);
+
+    pthread_mutex_unlock(&b->lock);
+    return taken;
+}
+
+bool budget_take(struct budget *b, size_t n, const struct stop *stop)
 {
     bool stopped = false;
 
     pthread_mutex_lock(&b->lock);
-    *waited = !b->closed && b->held > b->max;
     b->n_waiting++;
     while (!b->closed && b->held > b->max && !stopped) {
         wait_for_room(b, stop);
@@ -75,10 +94,8 @@ bool budget_take(struct budget *b, size_t n, const struct stop *stop, bool *wait
     }
     b->n_waiting--;
 
-    bool taken = !b->closed && b->held <= b->max;
+    const bool taken = take_if_room(b, n);
 
-    if (taken)
-        b->held += n;
     pthread_mutex_unlock(&b->lock);
     return taken;
 }

@@ -20,11 +20,13 @@ struct stop;
 struct budget *budget_new(size_t max) RETURNS_NONNULL MUST_CHECK;
 void budget_free(struct budget *b); /* nobody may be waiting; NULL is fine */
 
+/* Take n bytes, unless more than the limit is held, or it is closed. */
+bool budget_try(struct budget *b, size_t n) MUST_CHECK;
 /*
  * Take n bytes, waiting while more than the limit is held.  False, nothing taken: closed, or
- * stop (may be NULL) was set while it waited.  *waited: it had to wait.
+ * stop (may be NULL) was set while it waited.
  */
-bool budget_take(struct budget *b, size_t n, const struct stop *stop, bool *waited) MUST_CHECK;
+bool budget_take(struct budget *b, size_t n, const struct stop *stop) MUST_CHECK;
 /* Take n bytes at once, over the limit if need be. */
 void budget_force(struct budget *b, size_t n);
 void budget_give_back(struct budget *b, size_t n);

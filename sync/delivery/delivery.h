@@ -136,7 +136,10 @@ void delivery_free(struct delivery *d); /* NULL is fine */
 void delivery_repaired(struct delivery *d, uint64_t n_changes);
 
 struct delivery_status {
-    uint64_t queued, loading, in_flight, bytes_held;
+    /* Documents, each once, whatever waits for it.  Queued: neither read nor sent now, so also
+     * what waits for a drain to end (writes), or for the store. */
+    uint64_t queued, loading, in_flight;
+    uint64_t bytes_held;
     bool stuck; /* all that is left belongs to indexes that take nothing, or nothing is left */
     int64_t good_ms; /* when an index that is not held took a document last; monotonic, 0: never */
     size_t blocked; /* callers that wait for room */

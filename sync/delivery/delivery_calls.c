@@ -82,12 +82,28 @@ bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t 
     return delivery_submit_until(d, NULL, writes, n, err);
 }
 
+/* A caller begins to wait, for whatever it waits first. */
+static void count_blocked(struct delivery *d, bool *is_counted)
+{
+    if (!*is_counted)
+        delivery_metric_count(d->metric, COUNT_BLOCKED_CALLERS, 1);
+    *is_counted = true;
+}
+
+static bool take_room(struct delivery *d, size_t cost, const struct stop *stop, bool *waited)
+{
+    if (budget_try(d->budget, cost))
+        return true;
+    count_blocked(d, waited);
+    return budget_take(d->budget, cost, stop);
+}
+
 bool delivery_submit_until(struct delivery *d, const struct stop *stop,
                            const struct doc_write *writes, size_t n, struct err *err)
 {
     struct mark_turn turn;
     struct message *m;
-    bool waited;
+    bool waited = false;
     size_t cost;
 
     for (size_t i = 0; i < n; i++)
@@ -97,7 +113,7 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
         return true;
     m = message_new(MESSAGE_WRITES);
     m->writes = copy_writes(writes, n, &cost);
-    if (!budget_take(d->budget, cost, stop, &waited)) {
+    if (!take_room(d, cost, stop, &waited)) {
         /* The references are still the caller's. */
         while (m->writes != NULL) {
             struct write *w = m->writes;
@@ -114,9 +130,10 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
     mark_enter(d->mark, m->writes, &turn);
     post(d, m);
     /* They are delivery's from here on, however the wait ends. */
-    waited = mark_wait(d->mark, &turn, stop) || waited;
-    if (waited)
-        delivery_metric_count(d->metric, COUNT_BLOCKED_CALLERS, 1);
+    if (mark_is_above(d->mark, &turn)) {
+        count_blocked(d, &waited);
+        mark_wait(d->mark, &turn, stop);
+    }
     return true;
 }
 

@@ -103,19 +103,24 @@ static int64_t later(int64_t good_ms, struct outlet *o)
     return outlet_is_told(o) || its_ms < good_ms ? good_ms : its_ms;
 }
 
-static void count_documents(const struct sender *s, struct delivery_status *out)
+/* Each once, whatever waits for it, and wherever: what is neither read nor sent now is queued. */
+static void count_documents(const struct delivery *d, struct delivery_status *out)
 {
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        const struct outlet_level level = outlet_level(s->outlets.items[i]);
+    const struct sender *s = d->sender;
 
-        out->queued += level.ready + level.load_wait + level.parked;
-        out->in_flight += level.in_flight;
+    for (size_t i = 0; i < s->outlets.n; i++) {
+        out->in_flight += outlet_level(s->outlets.items[i]).in_flight;
         out->good_ms = later(out->good_ms, s->outlets.items[i]);
     }
     out->loading = loads_documents(s);
+
+    const size_t n = document_table_count(s->table), busy = out->in_flight + out->loading;
+
+    out->queued = (n > busy ? n - busy : 0) + d->draining.n;
 }
 
-static void tell(struct delivery *d)
+/* Whoever waits for a drain that has ended finds these counts. */
+static void tell(struct delivery *d, enum drain_end drain)
 {
     const struct sender *s = d->sender;
     struct delivery_status now = {
@@ -127,10 +132,15 @@ static void tell(struct delivery *d)
         .splits = s->count.splits,
     };
 
-    count_documents(s, &now);
+    count_documents(d, &now);
     pthread_mutex_lock(&d->lock);
     now.stuck = d->first == NULL && sender_is_stuck(s);
     d->status = now;
+    if (drain != DRAIN_GOING) {
+        d->order.state = ORDER_OVER;
+        d->order.end = drain;
+        pthread_cond_broadcast(&d->turned);
+    }
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -142,19 +152,6 @@ static void obey(struct delivery *d, const struct drain_order *order)
         assert(false);
     if (order->cancel)
         draining_cancel(&d->draining, d->sender);
-}
-
-static void look_at_drain(struct delivery *d)
-{
-    const enum drain_end end = draining_turn(&d->draining, d->sender);
-
-    if (end == DRAIN_GOING)
-        return;
-    pthread_mutex_lock(&d->lock);
-    d->order.state = ORDER_OVER;
-    d->order.end = end;
-    pthread_cond_broadcast(&d->turned);
-    pthread_mutex_unlock(&d->lock);
 }
 
 /* Say that we sleep, then look again: who hands something over after that wakes us. */
@@ -188,12 +185,14 @@ static void turn(struct delivery *d)
     }
     obey(d, &order);
     sender_turn(s);
-    look_at_drain(d);
+
+    const enum drain_end drain = draining_turn(&d->draining, s);
+
     loads_turn(s);
     request_turn(s);
     sender_settle(s);
     http_client_ask(d->http);
-    tell(d);
+    tell(d, drain);
 }
 
 void *delivery_run(void *arg)

@@ -22,6 +22,7 @@ bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
         return false;
     *d->last = w;
     d->last = &w->next;
+    d->n++;
     return true;
 }
 
@@ -43,6 +44,7 @@ bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
         return false;
     d->first = NULL;
     d->last = &d->first;
+    d->n = 0;
     d->looked_ms = 0;
     say(d, s);
     return true;
@@ -123,6 +125,7 @@ static void follow(struct draining *d, struct sender *s)
 
     d->first = NULL;
     d->last = &d->first;
+    d->n = 0;
     while (w != NULL) {
         struct write *next = w->next;
 
@@ -205,6 +208,7 @@ void draining_forget(struct draining *d, struct sender *s, struct str index, enu
         }
         *at = w->next;
         w->next = NULL;
+        d->n--;
         write_end(w, how, &s->ends);
     }
     d->last = at;

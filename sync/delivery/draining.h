@@ -23,6 +23,7 @@ struct write;
 struct draining {
     struct drain drain;
     struct write *first, **last; /* the auxiliary queue; last NULL: it was never used */
+    size_t n;                    /* in it */
     int64_t looked_ms;
 };
 

@@ -69,8 +69,7 @@ void mark_enter(struct mark *m, struct write *first, struct mark_turn *turn)
     }
 }
 
-/* A worker of turn is above the mark. */
-static bool is_above(const struct mark *m, const struct mark_turn *turn)
+bool mark_is_above(const struct mark *m, const struct mark_turn *turn)
 {
     const size_t high = __atomic_load_n(&m->high, __ATOMIC_SEQ_CST);
 
@@ -90,18 +89,15 @@ static void wait_a_while(struct mark *m)
     pthread_cond_timedwait(&m->is_lower, &m->lock, &until);
 }
 
-bool mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop)
+void mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop)
 {
-    if (!is_above(m, turn))
-        return false;
     pthread_mutex_lock(&m->lock);
     __atomic_fetch_add(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
-    while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && is_above(m, turn) &&
+    while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && mark_is_above(m, turn) &&
            (stop == NULL || !stop_is_set(stop)))
         wait_a_while(m);
     __atomic_fetch_sub(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&m->lock);
-    return true;
 }
 
 static void wake(struct mark *m)

@@ -37,11 +37,10 @@ void mark_free(struct mark *m); /* nobody may be waiting; NULL is fine */
 
 /* Count the writes, linked by next, and note their workers in them. */
 void mark_enter(struct mark *m, struct write *first, struct mark_turn *turn);
-/*
- * Wait until none of turn's workers is above the mark, or it is closed, or stop (may be NULL) is
- * set.  True: it had to wait.  Blocks.
- */
-bool mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop);
+/* A worker of turn is above the mark. */
+bool mark_is_above(const struct mark *m, const struct mark_turn *turn);
+/* Wait until none of them is, or it is closed, or stop (may be NULL) is set.  Blocks. */
+void mark_wait(struct mark *m, const struct mark_turn *turn, const struct stop *stop);
 /* It counts for the worker that it is of now, where it still counts. */
 void mark_move(struct mark *m, struct write *w);
 /* A write of the worker is no more. */

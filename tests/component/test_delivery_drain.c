@@ -76,6 +76,38 @@ static void t3_a_drain_sends_fewer_than_the_minimum(void **state)
     assert_int_equal(fake_search_count(r->fake, INDEX), 3);
 }
 
+static void what_is_counted_when_a_drain_is_done_is_what_is_left(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, &reluctant);
+    for (uint64_t i = 1; i <= 50; i++) {
+        rig_index_many(r, 0, 100, i * 1000, "body");
+        assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER), DRAIN_DONE);
+
+        const struct delivery_status left = delivery_status(r->delivery);
+
+        assert_int_equal(left.queued + left.loading + left.in_flight, 0);
+    }
+}
+
+static void what_waits_for_a_drain_to_end_is_queued(void **state)
+{
+    struct rig *r = *state;
+    struct drainer x;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
+    rig_start(r, &reluctant);
+    rig_index(r, 1, 100, "old");
+    start(&x, r, FOREVER);
+    rig_wait_requests(r, 1);
+    rig_index(r, 2, 100, "new");
+    rig_index(r, 3, 100, "new");
+    rig_wait_queued(r, 2);
+    fake_search_clear_rules(r->fake);
+    assert_int_equal(join(&x), DRAIN_DONE);
+}
+
 static void what_arrives_while_a_drain_goes_waits_apart_and_follows(void **state)
 {
     struct rig *r = *state;
@@ -333,6 +365,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(t3_a_drain_sends_fewer_than_the_minimum),
+        RIG_TEST(what_is_counted_when_a_drain_is_done_is_what_is_left),
+        RIG_TEST(what_waits_for_a_drain_to_end_is_queued),
         RIG_TEST(what_arrives_while_a_drain_goes_waits_apart_and_follows),
         RIG_TEST(what_is_thrown_away_does_not_follow_a_drain),
         RIG_TEST(t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight),

@@ -222,6 +222,7 @@ static void with_purge_off_nothing_goes_and_the_caller_waits(void **state)
     rig_wait_blocked(r, 1);
     rig_wait_queued(r, 5);
     assert_int_equal(returned(&c), 0);
+    assert_true(rig_metric(r, "millrace_blocked_callers_total{cluster=\"search\"} ") == 1);
     heal(r);
     pthread_join(c.thread, NULL);
     rig_wait_done(r);

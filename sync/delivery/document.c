@@ -4,8 +4,6 @@
 
 #include <assert.h>
 
-#define FRESH_RISE_MAX 8 /* of the 18 that are left above a position */
-
 static bool is_same_area(const struct write *a, const struct write *b)
 {
     return a->area == b->area && a->target == b->target && b->op == DOC_REFRESH;
@@ -235,21 +233,6 @@ static bool go_on(struct document *doc)
     return true;
 }
 
-/*
- * Changes of a row in one compressed transaction have one version.  A copy of the first whose
- * answer was lost may still come and would then undo the next: so this one is read again, and
- * written above it.
- */
-static void rise_above(struct write *later, const struct write *now)
-{
-    if (!now->ambiguous || later->version != now->version || later->strict ||
-        later->op == DOC_REFRESH)
-        return;
-    later->op = DOC_REFRESH;
-    later->reread = false;
-    later->version++;
-}
-
 /* The whole document says nothing older of an area than what was written of it. */
 static void read_after(struct write *later, const struct write *now)
 {
@@ -257,23 +240,12 @@ static void read_after(struct write *later, const struct write *now)
         later->version = now->version;
 }
 
-/*
- * A copy of what had no answer may come after what another source asks for, at the same version:
- * so that is written above it, as far as there is room for others to come.
- */
-static void read_above(struct write *later, const struct write *now)
-{
-    if (!now->ambiguous || !later->fresh || later->version > now->version)
-        return;
-    later->version = now->version + (now->version - later->version < FRESH_RISE_MAX);
-}
-
 bool document_end(struct document *doc, enum outcome how, struct write_ends *ends)
 {
     if (doc->later != NULL) {
-        rise_above(doc->later, doc->now);
+        if (doc->now->ambiguous)
+            write_rise_above(doc->later, doc->now->version);
         read_after(doc->later, doc->now);
-        read_above(doc->later, doc->now);
     }
     write_end(doc->now, how, ends);
     return go_on(doc);

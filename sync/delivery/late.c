@@ -17,8 +17,15 @@ struct repeat {
     int64_t due_ms;
 };
 
+/* Of documents whose answers were lost. */
+struct place {
+    int64_t until_ms;       /* a copy of what is no delete may come */
+    int64_t any_until_ms;   /* or of a delete */
+    uint64_t hash, version; /* of the one that was lost last: its highest version */
+};
+
 struct late {
-    int64_t until_ms[PLACES]; /* by hash */
+    struct place places[PLACES]; /* by hash */
     struct repeat *first, **last;
     int64_t last_due_ms;
     size_t n;
@@ -56,10 +63,28 @@ void late_free(struct late *l)
     free(l);
 }
 
-void late_note(struct late *l, const struct write *w, int64_t until_ms)
+void late_note(struct late *l, const struct write *w, int64_t now_ms, int64_t until_ms)
 {
+    struct place *p = &l->places[w->hash % PLACES];
+
+    if (p->hash != w->hash || p->any_until_ms <= now_ms || w->version > p->version)
+        p->version = w->version;
+    p->hash = w->hash;
+    p->any_until_ms = until_ms;
     if (w->op != DOC_DELETE)
-        l->until_ms[w->hash % PLACES] = until_ms;
+        p->until_ms = until_ms;
+}
+
+void late_raise(const struct late *l, struct write *w, int64_t now_ms)
+{
+    const struct place *p = &l->places[w->hash % PLACES];
+
+    if (p->any_until_ms <= now_ms)
+        return;
+    if (p->hash == w->hash && w->key_len > 0)
+        write_rise_above(w, p->version);
+    else if (w->fresh)
+        write_rise_above(w, w->version);
 }
 
 static struct write *copy(const struct write *w, struct write_ends *ends)
@@ -78,7 +103,7 @@ static struct write *copy(const struct write *w, struct write_ends *ends)
 
 bool late_may_come(const struct late *l, const struct write *w, int64_t now_ms)
 {
-    return l->until_ms[w->hash % PLACES] > now_ms;
+    return l->places[w->hash % PLACES].until_ms > now_ms;
 }
 
 /* Where it belongs by its time; behind all, unless the timeout has become shorter. */

@@ -200,6 +200,7 @@ void sender_accept(struct sender *s, struct write *w)
 
     relief_worker(s->relief, &all, w->worker, s->now_ms);
     outlet_set_target(o, w->target);
+    late_raise(s->late, w, s->now_ms);
     if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
         write_widen(w);
 
@@ -257,7 +258,7 @@ static int64_t late_ms(const struct sender *s)
 
 void sender_lose(struct sender *s, struct document *doc)
 {
-    late_note(s->late, doc->now, s->now_ms + late_ms(s));
+    late_note(s->late, doc->now, s->now_ms, s->now_ms + late_ms(s));
     document_lost_answer(doc);
 }
 

@@ -107,6 +107,17 @@ void write_widen(struct write *w)
     w->ambiguous = false;
 }
 
+void write_rise_above(struct write *w, uint64_t lost)
+{
+    if (w->fresh && w->version <= lost) {
+        w->version = lost + (lost - w->version < FRESH_RISE_MAX);
+    } else if (w->op != DOC_REFRESH && !w->strict && w->version == lost) {
+        w->op = DOC_REFRESH;
+        w->reread = false;
+        w->version++;
+    }
+}
+
 static bool waits(const struct waiter *x)
 {
     return x->ticket != NULL || x->commit_ms != 0;

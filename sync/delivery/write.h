@@ -81,6 +81,16 @@ struct write *write_of_read(struct write *refresh, uint64_t stamp, struct str bo
 /* Of an area: the whole document is to be read instead, at its version or later. */
 void write_widen(struct write *w);
 
+#define FRESH_RISE_MAX 8 /* of the 18 that are left above a position */
+
+/*
+ * A copy of a write of w's document, at version lost, may come after w, which is newer: where it
+ * could undo w, w is read again and written above it.  So is what another source asks for, as far
+ * as there is room for others to come, and of several changes of a row in one compressed
+ * transaction, which have one version, the later one.
+ */
+void write_rise_above(struct write *w, uint64_t lost);
+
 /*
  * A DOC_REFRESH that waits for the stream to come further, which whoever waits for its worker, or
  * for room, may have to bring about: it counts for neither any more.  What is read for it counts

@@ -188,6 +188,27 @@ static void a_late_copy_does_not_undo_what_another_source_changed_meanwhile(void
     rig_check(r, 1, 102, "new");
 }
 
+/* Everything was answered by then, but not everything had come. */
+static void a_late_copy_does_not_undo_what_another_source_changes_afterwards(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 2000});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_set_row(r, 1, "old");
+    rig_refresh_fresh(r, 1, 101);
+    rig_wait_done(r);
+    rig_check(r, 1, 101, "old");
+    rig_set_row(r, 1, "new");
+    rig_refresh_fresh(r, 1, 101);
+    rig_wait_done(r);
+    rig_check(r, 1, 0, "new");
+    while (fake_search_items(r->fake) < 3) /* until it has */
+        rig_sleep(1);
+    rig_check(r, 1, 0, "new");
+}
+
 static void submitting_waits_while_too_much_is_held(void **state)
 {
     struct rig *r = *state;
@@ -408,6 +429,7 @@ int main(void)
         RIG_TEST(a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still),
         RIG_TEST(what_another_source_changed_is_read_again_beyond_a_newer_version),
         RIG_TEST(a_late_copy_does_not_undo_what_another_source_changed_meanwhile),
+        RIG_TEST(a_late_copy_does_not_undo_what_another_source_changes_afterwards),
         RIG_TEST(submitting_waits_while_too_much_is_held),
         RIG_TEST(bodies_of_requests_count_as_held_and_wait_for_room),
         RIG_TEST(reads_never_wait_for_room_that_only_they_can_make),

@@ -12,6 +12,7 @@ unit_tests += \
 	%D%/test_drain \
 	%D%/test_fuse \
 	%D%/test_guard \
+	%D%/test_late \
 	%D%/test_letters \
 	%D%/test_limiter \
 	%D%/test_mark \
@@ -29,6 +30,7 @@ tests_unit_test_document_reads_LDADD = $(delivery_test_ldadd)
 tests_unit_test_drain_LDADD         = $(delivery_test_ldadd)
 tests_unit_test_fuse_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_guard_LDADD         = $(delivery_test_ldadd)
+tests_unit_test_late_LDADD          = $(delivery_test_ldadd)
 tests_unit_test_letters_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_limiter_LDADD       = $(delivery_test_ldadd)
 tests_unit_test_mark_LDADD          = $(delivery_test_ldadd)

@@ -273,16 +273,33 @@ static void relieve(struct coordinator *co)
     free(index);
 }
 
-static void prune(struct coordinator *co)
+/* Or is to be, when its topic is back. */
+static bool any_is_built(struct coordinator *co)
+{
+    struct catalogue *c = node_catalogue(co);
+    bool any = co->n_builds > 0;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        any = any || str_equal(c->versions[i].state, STR("changing"));
+    node_catalogue_free(c);
+    return any;
+}
+
+void node_drop_tombstones(struct coordinator *co)
 {
     struct err err = {0};
 
+    if (!any_is_built(co) &&
+        !store_drop_tombstones(co->opt.store, clock_steady_ms() - GRAVES_KEEP_MS, &err))
+        log_failure(LOG_WARN, &err, "old tombstones were not dropped");
+}
+
+static void prune(struct coordinator *co)
+{
     if (clock_mono_ms() - co->pruned_ms < PRUNE_MS)
         return;
     co->pruned_ms = clock_mono_ms();
-    if (co->n_builds == 0 &&
-        !store_drop_tombstones(co->opt.store, clock_wall_ms() - GRAVES_KEEP_MS, &err))
-        log_failure(LOG_WARN, &err, "old tombstones were not dropped");
+    node_drop_tombstones(co);
     node_warn_of_dead_letters(co);
 }
 

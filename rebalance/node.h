@@ -223,6 +223,8 @@ bool node_shows_topic(const struct definitions *d, const struct table_definition
 void node_route_again(struct coordinator *co);
 /* Held indexes of versions that nothing is written to any more let go of their changes. */
 void node_forget_gone(struct coordinator *co);
+/* Old deletes go, but while a version is built, or waits for that: it repeats them.  Under doing. */
+void node_drop_tombstones(struct coordinator *co);
 
 /* ---- node_delivery.c: what delivery asks, on its thread ---- */
 struct delivery_options node_delivery_options(struct coordinator *co);

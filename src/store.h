@@ -73,7 +73,7 @@ struct stored_checkpoint {
 struct stored_tombstone {
     struct str index, id, routing;
     uint64_t version;
-    int64_t at_ms;
+    int64_t at_ms; /* steady time */
 };
 bool store_load_checkpoint(struct store *s, struct arena *a, struct str topic,
                            struct stored_checkpoint *out, bool *found,

@@ -234,7 +234,7 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
                                        .id = id,
                                        .routing = routing,
                                        .version = version,
-                                       .at_ms = clock_wall_ms()};
+                                       .at_ms = clock_steady_ms()};
 
     pthread_mutex_lock(&p->lock);
     add_grave(p, &t);

@@ -189,6 +189,45 @@ static void a_drop_that_is_made_up_for_leaves_the_alias_where_a_newer_build_put_
     tiny_http_stop(server);
 }
 
+static size_t n_tombstones(struct fixture *f)
+{
+    struct arena *a = arena_new();
+    struct stored_tombstone *graves;
+    struct err err = {0};
+    size_t n;
+
+    assert_true(store_load_tombstones(f->opt.store, a, STR("orders_v1"), (struct str){0}, 10,
+                                      &graves, &n, &err));
+    arena_free(a);
+    return n;
+}
+
+/* After a start, or while its topic is away, no build runs. */
+static void old_deletes_are_kept_for_a_version_that_is_still_to_be_built(void **state)
+{
+    static const struct stored_tombstone grave = {
+        .index = {"orders_v1", 9}, .id = {"7", 1}, .version = 5, .at_ms = 1};
+    struct fixture *f = *state;
+    struct err err = {0};
+    uint64_t term;
+
+    assert_true(store_take_term(f->opt.store, STR("topic/shop"), &term, &err));
+    assert_true(store_save_checkpoint(
+        f->opt.store, term,
+        &(struct stored_checkpoint){.topic = STR("shop"), .state = STR("running")}, &grave, 1,
+        &err));
+
+    const uint64_t number = new_version(f);
+
+    assert_true(node_refresh(f->co, &err));
+    node_drop_tombstones(f->co);
+    assert_int_equal(n_tombstones(f), 1);
+    promote(f, number);
+    assert_true(node_refresh(f->co, &err));
+    node_drop_tombstones(f->co);
+    assert_int_equal(n_tombstones(f), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +241,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_drop_that_is_made_up_for_leaves_the_alias_where_a_newer_build_put_it, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            old_deletes_are_kept_for_a_version_that_is_still_to_be_built, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }

@@ -414,12 +414,28 @@ static bool create_file(const char *path, struct err *err)
     return true;
 }
 
+#define LOG_PAGES_MAX 1000
+
+/*
+ * A log that was written back into the file is cut off at once.  As long as it lies there a bit of
+ * it that flips has a start take the part before that, and with it pages that are older than others
+ * of the file, without a word.  Nobody else reads, so that it can be done; if not, next time.
+ */
+static int write_back(void *ctx, sqlite3 *db, const char *name, int n_pages)
+{
+    (void)ctx;
+    if (n_pages >= LOG_PAGES_MAX)
+        (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return SQLITE_OK;
+}
+
 /* FULL: what was acknowledged is on the disk, as version numbers and marks are used outside at
  * once. */
 static bool set_up(struct sqlite_backend *b, struct err *err)
 {
     sqlite3_extended_result_codes(b->db, 1);
     sqlite3_busy_timeout(b->db, BUSY_TIMEOUT_MS);
+    (void)sqlite3_wal_hook(b->db, write_back, NULL);
     if (sqlite_sum_register(b->db) != SQLITE_OK)
         return fail(b, err);
     return exec(

@@ -100,8 +100,9 @@ check_LIBRARIES += libstorerig.a
 libstorerig_a_SOURCES = %D%/store_rig.c %D%/store_rig.h
 store_tests = \
 	%D%/test_store_sqlite.tap %D%/test_store_mysql.tap \
-	%D%/test_store_faults_sqlite.tap %D%/test_store_faults_mysql.tap
-check_PROGRAMS += %D%/test_store %D%/test_store_faults
+	%D%/test_store_faults_sqlite.tap %D%/test_store_faults_mysql.tap \
+	%D%/test_store_log.tap
+check_PROGRAMS += %D%/test_store %D%/test_store_faults %D%/test_store_log
 TESTS          += $(store_tests)
 EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
 tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_fan_outs.c %D%/store_purged.c \
@@ -109,6 +110,7 @@ tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D
 	%D%/store_parts.h
 tests_component_test_store_LDADD        = libstorerig.a $(service_test_ldadd)
 tests_component_test_store_faults_LDADD = libstorerig.a $(service_test_ldadd)
+tests_component_test_store_log_LDADD    = libstorerig.a $(service_test_ldadd)
 
 # The doctor, at a server that writes a log and at one that does not.
 check_PROGRAMS += %D%/test_doctor

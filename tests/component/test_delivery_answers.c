@@ -191,7 +191,8 @@ static void an_unknown_result_keeps_newer_writes_of_the_document_back(void **sta
     assert_int_equal(fake_search_item(r->fake, 3).version, 12);
 }
 
-/* The items that were received so far are writes of these versions, one request each, in that order. */
+/* The items that were received so far are writes of these versions, one request each, in that
+ * order. */
 static void check_versions(struct rig *r, const uint64_t *versions, size_t n)
 {
     assert_int_equal(fake_search_items(r->fake), n);
@@ -201,7 +202,8 @@ static void check_versions(struct rig *r, const uint64_t *versions, size_t n)
     }
 }
 
-/* A write's answer is lost, and a copy of it is applied when the delete behind it is forgotten. */
+/* A write's answer is lost, and a copy of it is applied when the delete behind it is forgotten.
+ */
 static void check_zombie(struct rig *r, void (*forget)(struct fake_search *f))
 {
     static const uint64_t versions[] = {10, 10, 12, 12};
@@ -359,7 +361,8 @@ static void refuse_with_no_version(struct rig *r)
 }
 
 /* It tells nothing, for as long as it is away. */
-static void an_engine_that_is_away_when_it_is_asked_for_a_version_breaks_no_lineage(void **state)
+static void
+an_engine_that_is_away_when_it_is_asked_for_a_version_breaks_no_lineage(void **state)
 {
     struct rig *r = *state;
 

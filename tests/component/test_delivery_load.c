@@ -1,7 +1,8 @@
 /*
  * Delivery, with real threads and real sockets, against a search engine in memory.
  *
- * More than it can take: F13, an engine that is busy, and F60, a document that changes all the time.
+ * More than it can take: F13, an engine that is busy, and F60, a document that changes all the
+ * time.
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@
 #define INDEX     "orders_v2"
 #define N_CALLERS 3
 #define WORKERS   8
-#define HIGH      1000 /* of each worker */
+#define HIGH      1000  /* of each worker */
 #define N_IDS     20000 /* of each caller: more than it can have open, so that nothing joins */
 
 /* Hands documents over one by one until it is told to end, and at least so many. */
@@ -78,9 +79,10 @@ static size_t most_items(struct rig *r, uint64_t after)
 static uint64_t become(struct rig *r, int status)
 {
     fake_search_clear_rules(r->fake);
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = status == 0 ? FAKE_ANSWER : FAKE_STATUS,
-                                                      .status = status,
-                                                      .delay_ms = 50});
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = status == 0 ? FAKE_ANSWER : FAKE_STATUS,
+                                             .status = status,
+                                             .delay_ms = 50});
     fake_search_count_anew(r->fake);
     return fake_search_requests(r->fake);
 }
@@ -124,8 +126,8 @@ static void a_busy_engine_gets_less_to_do_and_more_again_when_it_has_time(void *
                                             .batch_bytes = 512 * 1024,
                                             .failures = 3});
     for (int i = 0; i < N_CALLERS; i++) {
-        callers[i] = (struct caller){
-            .rig = r, .text = text, .first_id = i * N_IDS, .n_ids = N_IDS};
+        callers[i] =
+            (struct caller){.rig = r, .text = text, .first_id = i * N_IDS, .n_ids = N_IDS};
         callers[i].thread = thread_start("caller", hand_over, &callers[i]);
     }
     wait_for_width(r, 0);

@@ -149,6 +149,12 @@ void request_end(struct request *r)
     free(r);
 }
 
+void request_count_failed(struct request *r)
+{
+    r->sender->count.requests_failed++;
+    delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
+}
+
 void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms)
 {
     struct gate *gate = outlet_gate(r->outlet);
@@ -161,8 +167,6 @@ void request_fail_gate(struct request *r, const struct err *why, int64_t retry_a
 void request_failed(struct request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms)
 {
-    r->sender->count.requests_failed++;
-    delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
     request_return_all(r, maybe_applied);
     request_fail_gate(r, why, retry_after_ms);
 }
@@ -292,6 +296,12 @@ static void judge_silence(struct request *r, const struct http_result *result)
         request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
 }
 
+/* Each document has an answer of its own. */
+static bool is_taken(const struct http_result *result)
+{
+    return result->outcome == HTTP_ANSWERED && result->status >= 200 && result->status < 300;
+}
+
 void request_on_answer(void *ctx, const struct http_result *result)
 {
     struct request *r = ctx;
@@ -300,14 +310,15 @@ void request_on_answer(void *ctx, const struct http_result *result)
     FAILPOINT(bulk_answered);
     sender_look_at_clock(r->sender);
     delivery_metric_request(m, r->body.len, r->batch.n, clock_mono_ns() / 1000 - r->sent_us);
-    if (result->status < 200 || result->status >= 300)
-        delivery_metric_refusal(m, result->status);
-    if (result->outcome == HTTP_ANSWERED && result->status >= 200 && result->status < 300) {
+    if (is_taken(result)) {
         request_judge_items(r, result);
-    } else if (result->outcome == HTTP_ANSWERED) {
-        judge_refusal(r, result);
     } else {
-        judge_silence(r, result);
+        delivery_metric_refusal(m, result->status);
+        request_count_failed(r);
+        if (result->outcome == HTTP_ANSWERED)
+            judge_refusal(r, result);
+        else
+            judge_silence(r, result);
     }
     request_end(r);
 }

@@ -254,6 +254,7 @@ static void lead_astray(struct request *r)
                  "what was just being sent was written there; fix: move it back (POST "
                  "/_aliases), and all goes on by itself",
                  t->write_alias, STR_ARG(other), t->index);
+    request_count_failed(r);
     request_return_all(r, true);
     standing_hold(&r->sender->standing, r->outlet, HOLD_ASTRAY, &why);
 }
@@ -267,6 +268,7 @@ void request_judge_items(struct request *r, const struct http_result *result)
     if (!bulk_response_read(&s->response, result->body, r->batch.n + r->is_guarded, sent_action,
                             &r->batch, &err)) {
         s->count.bad_responses++;
+        request_count_failed(r);
         request_log_failed(r, &err);
         request_failed(r, true, &err, -1);
         request_melt(r, MELT_ANSWER, &err);

@@ -60,6 +60,8 @@ void request_judge_items(struct request *r, const struct http_result *result);
 bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken);
 /* They are: it is held. */
 void request_hold_for_guard(struct request *r, struct str reason);
+/* It was refused whole, has no answer, or one that says nothing of its documents. */
+void request_count_failed(struct request *r);
 /* Nothing goes to the index for a while. */
 void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms);
 /* All of it goes again after that; maybe_applied: at the same version. */

@@ -153,6 +153,36 @@ static void whatever_happens_to_an_answer_the_same_write_is_repeated(void **stat
     assert_int_equal(fake_search_requests(r->fake), 4 * (FAKE_ITEMS_MIXED - FAKE_STATUS));
 }
 
+static uint64_t n_failed(struct rig *r)
+{
+    return delivery_status(r->delivery).requests_failed;
+}
+
+/* G5: whatever it means for the index and its documents. */
+static void each_request_that_is_refused_whole_is_counted_as_failed(void **state)
+{
+    static const int statuses[] = {400, 401, 403, 404, 413, 429, 500, 503};
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        const struct fake_rule rule = {
+            .act = FAKE_STATUS, .times = 1, .status = statuses[i], .type = "parse_exception"};
+
+        fake_search_add_rule(r->fake, &rule);
+        rig_index_many(r, 100 * (int)i, 2, 100, "body");
+        for (int ms = 0; n_failed(r) == i; ms++) {
+            assert_true(ms < 20000);
+            rig_sleep(1);
+        }
+        delivery_probe(r->delivery);
+        rig_wait_done(r);
+        assert_int_equal(n_failed(r), i + 1);
+    }
+    assert_int_equal(rig_metric(r, "millrace_bulk_requests_failed_total{cluster=\"search\"} "),
+                     ARRAY_LEN(statuses));
+}
+
 static void nothing_is_believed_of_an_answer_that_does_not_match(void **state)
 {
     static const enum fake_act acts[] = {FAKE_TRUNCATED, FAKE_ITEM_LESS, FAKE_ITEM_MORE,
@@ -417,6 +447,7 @@ int main(void)
         RIG_TEST(what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error),
         RIG_TEST(what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tried),
         RIG_TEST(whatever_happens_to_an_answer_the_same_write_is_repeated),
+        RIG_TEST(each_request_that_is_refused_whole_is_counted_as_failed),
         RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
         RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),
         RIG_TEST(a_zombie_does_not_bring_back_a_deleted_document),

@@ -347,6 +347,7 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     rig_wait_held(r, true);
     assert_non_null(strstr(r->last_why, "leads to foreign and not to orders_v2"));
     assert_non_null(strstr(r->last_why, "fix: move it back"));
+    assert_int_equal(delivery_status(r->delivery).requests_failed, 1);
     rig_index_many(r, 100, 50, 100, "body");
     rig_sleep(A_WHILE_MS);
     assert_int_equal(fake_search_count(r->fake, "foreign"), 1);

@@ -201,20 +201,32 @@ static void put_histogram(struct buf *out, enum metric metric, const struct hist
     metric_put_histogram(out, metric, &now, label);
 }
 
+#define WRITTEN (1u << RESULT_OK | 1u << RESULT_RETRIED)
+
+/* An update of an area is neither stale nor dead: its document is written whole instead. */
+static const struct op_form {
+    const char *name;
+    unsigned results; /* a bit for each that there can be */
+} op_forms[N_METRIC_OPS] = {
+    [METRIC_INDEX] = {"index", WRITTEN | 1u << RESULT_STALE | 1u << RESULT_DEAD},
+    [METRIC_DELETE] = {"delete", WRITTEN | 1u << RESULT_STALE | 1u << RESULT_DEAD},
+    [METRIC_UPDATE] = {"update", WRITTEN | 1u << RESULT_WHOLE},
+};
+
 static void put_index(struct buf *out, const struct index_metric *x)
 {
-    static const char *const ops[N_METRIC_OPS] = {"index", "delete", "update"};
     static const char *const results[N_DOCUMENT_RESULTS] = {
         [RESULT_OK] = "ok",     [RESULT_STALE] = "stale", [RESULT_RETRIED] = "retried",
         [RESULT_DEAD] = "dead", [RESULT_WHOLE] = "whole",
     };
 
-    for (size_t op = 0; op < ARRAY_LEN(ops); op++)
-        for (size_t r = 0; r < N_DOCUMENT_RESULTS && (op == METRIC_UPDATE || r < RESULT_WHOLE);
-             r++)
-            metric_put_u64(out, METRIC_DOCUMENTS,
-                           __atomic_load_n(&x->n[op][r], __ATOMIC_RELAXED), str_from(x->topic),
-                           str_from(x->index), str_from(ops[op]), str_from(results[r]));
+    for (size_t op = 0; op < N_METRIC_OPS; op++)
+        for (size_t r = 0; r < N_DOCUMENT_RESULTS; r++)
+            if ((op_forms[op].results & 1u << r) != 0)
+                metric_put_u64(out, METRIC_DOCUMENTS,
+                               __atomic_load_n(&x->n[op][r], __ATOMIC_RELAXED),
+                               str_from(x->topic), str_from(x->index),
+                               str_from(op_forms[op].name), str_from(results[r]));
 }
 
 static void put_rejections(struct buf *out, const struct delivery_metric *m)

@@ -39,11 +39,6 @@ bool drain_covers(const struct drain *d, unsigned worker)
     return drain_is_on(d) && is_of(d, worker);
 }
 
-bool drain_hurries(const struct drain *d, unsigned worker)
-{
-    return d->state == DRAIN_STATE_GOING && is_of(d, worker);
-}
-
 bool drain_withholds(const struct drain *d, unsigned worker)
 {
     return d->state == DRAIN_STATE_CANCELLING && is_of(d, worker);

@@ -63,8 +63,6 @@ bool drain_begin(struct drain *d, unsigned partition, int64_t now_ms, int64_t ti
 bool drain_is_on(const struct drain *d);
 /* What arrives for this worker waits apart. */
 bool drain_covers(const struct drain *d, unsigned worker);
-/* What this worker has queued goes at once, however little it is. */
-bool drain_hurries(const struct drain *d, unsigned worker);
 /* Nothing that this worker has queued goes: the drain is being cancelled. */
 bool drain_withholds(const struct drain *d, unsigned worker);
 /* Whether it has ended, and how; DRAIN_GOING too while there is none. */

@@ -45,7 +45,8 @@ static void a_second_drain_is_told_that_one_goes_and_leaves_it_alone(void **stat
     assert_false(drain_begin(&d, 2, 0, 1, 1));
     assert_false(drain_covers(&d, 1));
     assert_int_equal(look(&d, 1, 0, 1, 99), DRAIN_GOING);
-    assert_true(drain_hurries(&d, 2));
+    assert_true(drain_covers(&d, 2));
+    assert_false(drain_withholds(&d, 2));
 }
 
 static void what_waits_for_a_blown_index_blocks_at_once_and_not_before_the_rest_is_out(
@@ -82,7 +83,6 @@ static void out_of_time_it_waits_for_what_is_in_flight_and_sends_no_more(void **
     assert_int_equal(look(&d, 9, 0, 2, 100), DRAIN_GOING);
     assert_true(drain_withholds(&d, 3));
     assert_false(drain_withholds(&d, 4));
-    assert_false(drain_hurries(&d, 3));
     assert_true(drain_covers(&d, 3));
     assert_int_equal(look(&d, 8, 0, 1, 149), DRAIN_GOING);
     assert_int_equal(look(&d, 7, 0, 0, 149), DRAIN_TIMED_OUT);

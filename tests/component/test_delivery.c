@@ -218,7 +218,7 @@ static void submitting_waits_while_too_much_is_held(void **state)
     assert_true(delivery_status(r->delivery).bytes_held < 300000);
     assert_true(rig_pushed(&p) < 1000);
     rig_wait_blocked(r, 1);
-    assert_true(rig_metric(r, "millrace_blocked_callers_total{cluster=\"search\"} ") == 1);
+    assert_true(rig_metric(r, "millrace_blocked_callers_total{cluster=\"search\"} ") >= 1);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     pthread_join(p.thread, NULL);

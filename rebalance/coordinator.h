@@ -131,8 +131,8 @@ bool coordinator_configure(struct coordinator *co, const struct delivery_values 
 #define DRAIN_TIMEOUT_MAX_MS 3600000
 struct drain_request {
     bool all;
-    unsigned worker;     /* unless all */
-    uint64_t timeout_ms; /* 0: delivery.drain_timeout */
+    unsigned worker;    /* unless all */
+    int64_t timeout_ms; /* below 0: delivery.drain_timeout */
 };
 /* The answer says how it ended.  Blocks until then. */
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define PAGE 500
+#define LISTED 100 /* of those that are asked for without a limit */
 #define LATER 503 /* of HTTP: who asks again may get it */
 #define REPLAYS_MS 5000 /* until what is to be replayed is tried again */
 
@@ -94,8 +95,12 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     struct stored_dead_letter *list;
     struct json_writer w = {.out = json};
     struct log_files files = {0};
-    size_t n;
-    bool ok = store_load_dead_letters(co->opt.store, a, f, &list, &n, err);
+    struct dead_letter_filter page = *f; /* and whether there is one more */
+    size_t n, limit = f->limit > 0 ? f->limit : LISTED;
+
+    page.limit = limit + 1;
+
+    bool ok = store_load_dead_letters(co->opt.store, a, &page, &list, &n, err);
 
     if (ok && f->id != 0 && n == 0)
         ok = refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
@@ -104,12 +109,14 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
         json_put_cstr(&w, STR("schema"), "millrace/dead-letter/1");
         json_write_key(&w, STR("items"));
         json_open_array(&w);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && i < limit; i++) {
             if (files.topic.len == 0 || !str_equal(files.topic, list[i].topic))
                 look_for_files(co, list[i].topic, &files);
             append_letter(&w, &list[i], &files);
         }
         json_close_array(&w);
+        if (n > limit)
+            json_put_u64(&w, STR("more_after"), list[limit - 1].id);
         json_close_object(&w);
     }
     arena_free(a);

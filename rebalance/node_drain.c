@@ -9,7 +9,7 @@ static bool find_timeout(const struct coordinator *co, const struct drain_reques
 {
     const struct delivery_settings s = delivery_get(co->delivery);
 
-    *timeout_ms = r->timeout_ms == 0 ? (int64_t)s.drain_timeout_ms : (int64_t)r->timeout_ms;
+    *timeout_ms = r->timeout_ms < 0 ? (int64_t)s.drain_timeout_ms : r->timeout_ms;
     if (r->timeout_ms > DRAIN_TIMEOUT_MAX_MS)
         return refuse(err, 422, "a drain may take an hour at most");
     if (!r->all && r->worker >= s.workers)

@@ -24,7 +24,7 @@ static void view_letters(struct buf *out, struct render_style style, struct str 
         {"GTID", "/gtid", RENDER_TEXT},
         {"REASON", "/reason", RENDER_TEXT},
     };
-    struct str items;
+    struct str items, last;
 
     if (!json_find(json, "/items", &items))
         return;
@@ -32,6 +32,8 @@ static void view_letters(struct buf *out, struct render_style style, struct str 
         buf_append(out, STR("no dead letters\n"));
     else
         render_table(out, style, items, columns, ARRAY_LEN(columns));
+    if (json_find(json, "/more_after", &last))
+        buf_printf(out, "there are more: --after %" STR_FMT "\n", STR_ARG(last));
 }
 
 int command_dead_letter_list(const struct invocation *inv)

@@ -98,7 +98,7 @@ static const struct command_option delivery_options[] = {
 };
 static const struct command_option drain_options[] = {
     {"worker", 0, "N", "only what this worker of delivery.workers has, from 0 on", NULL},
-    {"timeout", 0, "SECONDS", "how long it may take (default: delivery.drain_timeout)", NULL},
+    {"timeout", 0, "SECONDS", "how long it may take (default: delivery.drain_timeout; 0: only what is on its way is waited for)", NULL},
     {"cancel", 0, NULL, "end the drain that goes", NULL},
     END,
 };

@@ -250,7 +250,8 @@ const struct setting settings[] = {
      .preset = "60s",
      .min = 0,
      .max = 3600000,
-     .help = "How long stopping may take to deliver what is queued."},
+     .help = "How long stopping may take to deliver what is queued, and `millrace drain` if it "
+             "does not say how long. 0: only what is on its way is waited for."},
     {.name = "delivery.drain_cancel_timeout",
      .type = SETTING_DURATION,
      .preset = "5s",

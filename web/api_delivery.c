@@ -90,12 +90,14 @@ void api_delivery_reset(struct api_call *c)
 
 static bool drain(struct api_call *c, const cJSON *body, struct err *err)
 {
-    struct drain_request r = {.all = true};
-    uint64_t worker = UINT64_MAX;
+    struct drain_request r = {.all = true, .timeout_ms = -1};
+    uint64_t worker = UINT64_MAX, timeout_ms = UINT64_MAX;
 
     if (!body_uint(body, "worker", &worker, err) ||
-        !body_uint(body, "timeout_ms", &r.timeout_ms, err))
+        !body_uint(body, "timeout_ms", &timeout_ms, err))
         return false;
+    if (timeout_ms != UINT64_MAX)
+        r.timeout_ms = timeout_ms < INT64_MAX ? (int64_t)timeout_ms : INT64_MAX;
     if (worker != UINT64_MAX) {
         r.all = false;
         r.worker = worker < UINT_MAX ? (unsigned)worker : UINT_MAX;

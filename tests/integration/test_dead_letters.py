@@ -15,6 +15,19 @@ def letters(daemon):
     return daemon.json("dead-letter", "list")["items"]
 
 
+def check_pages(daemon):
+    """What is listed says whether there is more, and where that begins."""
+    ids, page, after = [x["id"] for x in letters(daemon)], [], 0
+    while after is not None:
+        listed = daemon.json("dead-letter", "list", "--limit", "16", "--after", str(after))
+        page, after = page + [x["id"] for x in listed["items"]], listed.get("more_after")
+    if page != ids:
+        raise Failed(f"page by page they are {page}, and all at once {ids}")
+    said = daemon.command("dead-letter", "list", "--limit", "39").stdout
+    if f"there are more: --after {ids[38]}" not in said or "there are more" in daemon.command("dead-letter", "list", "--limit", "40").stdout:
+        raise Failed(f"the list of 39 of 40 ends with {said[-100:]}")
+
+
 def broken(w, daemon):
     w.sql("UPDATE part SET a = 2 WHERE id = 1", "UPDATE part SET code = 'abc' WHERE id = 2",
           "UPDATE part SET a = 2 WHERE id = 3")
@@ -89,6 +102,7 @@ def test_very_many_letters_are_replayed_while_nothing_happens_in_the_log(w):
     w.equal(daemon)
     w.sql("UPDATE part SET a = 2, code = IF(id % 5 = 0, 'abc', code)")
     wait_until("forty dead letters", lambda: len(letters(daemon)) == 40)
+    check_pages(daemon)
     for attempts in (2, 3):
         if daemon.json("dead-letter", "replay", "--all")["count"] != 40:
             raise Failed("not all of them are replayed")

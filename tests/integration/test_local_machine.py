@@ -2,9 +2,11 @@
 
 A small library that is loaded before everything else plays that (tests/fakes/preload.c).
 """
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -174,6 +176,26 @@ def test_f56_a_full_disk_for_the_store_is_told_and_after_a_kill_nothing_is_lost(
             disk.free()
             disk.put_below(daemon)
             w.equal(daemon)
+
+
+def test_a_backup_that_was_made_while_it_runs_is_gone_on_from(w):
+    daemon = two_tables(w)
+    path = os.path.join(daemon.folder, "data", "millrace.db")
+    changes(w, 1)
+    with contextlib.closing(sqlite3.connect(path)) as store, contextlib.closing(sqlite3.connect(f"{path}.copy")) as copy:
+        store.backup(copy)
+    changes(w, 2)
+    w.equal(daemon)
+    daemon.kill()
+    changes(w, 3)
+    os.replace(f"{path}.copy", path)
+    for name in ("-wal", "-shm"):
+        if os.path.exists(path + name):
+            os.remove(path + name)
+    daemon.start()
+    w.equal(daemon)
+    daemon.build(f"{w.schema}.busy")
+    w.equal(daemon)
 
 
 def test_f57_a_disk_that_fails_now_and_then_loses_nothing_that_was_acknowledged(w):

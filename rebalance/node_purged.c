@@ -268,6 +268,7 @@ static bool is_over(struct coordinator *co, struct purged_index *p)
         return true;
     if (is_held(co, p->index)) {
         p->began_ms = now_ms;
+        p->put_back_ms = now_ms + PATIENCE_MS;
         return false;
     }
     if (now_ms >= p->put_back_ms) {

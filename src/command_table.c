@@ -98,7 +98,7 @@ static const struct command_option delivery_options[] = {
 };
 static const struct command_option drain_options[] = {
     {"worker", 0, "N", "only what this worker of delivery.workers has, from 0 on", NULL},
-    {"timeout", 0, "SECONDS", "how long it may take (default: delivery.drain_timeout; 0: only what is on its way is waited for)", NULL},
+    {"timeout", 0, "SECONDS", "how long it may take (default: delivery.drain_timeout)", NULL},
     {"cancel", 0, NULL, "end the drain that goes", NULL},
     END,
 };
@@ -260,7 +260,7 @@ const struct command command_table[] = {
      "meanwhile follows.  It says how it ended: done; blocked, where all that is left is of "
      "indexes that take nothing; timed_out; cancel_timed_out, where requests in flight were not "
      "answered either; stopped; in_progress, where another drain goes.  Exit code 1 unless "
-     "done.",
+     "done.  With --timeout 0 only what is on its way is waited for.",
      NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false},
 
     {"config show", "", "the settings in force",

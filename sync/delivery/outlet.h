@@ -92,6 +92,7 @@ struct outlet_purged *outlet_purged(struct outlet *o);
 struct outlet_partly {
     int64_t since_ms; /* 0: they do not */
     int64_t last_ms;  /* when one of them waited last */
+    bool is_told;     /* that, and not that it takes nothing */
     struct err why;
 };
 struct outlet_partly *outlet_partly(struct outlet *o);

@@ -11,6 +11,7 @@ static void tell(struct standing *s, struct outlet *o, enum delivery_event what,
                  const struct err *why)
 {
     outlet_set_told(o, why != NULL);
+    outlet_partly(o)->is_told = false;
     if (s->opt->held != NULL)
         s->opt->held(s->opt->ctx, outlet_target(o), why != NULL, since_ms, why);
     if (s->opt->event != NULL)
@@ -26,6 +27,7 @@ static void tell_partly(struct standing *s, struct outlet *o)
                  "a part of its documents is not taken (%zu of them wait), the others go on: %s",
                  outlet_level(o).lost, p->why.msg);
     tell(s, o, DELIVERY_HELD, p->since_ms, &why);
+    outlet_partly(o)->is_told = true;
 }
 
 /* Since when are there documents that fail while others go through? */
@@ -55,7 +57,7 @@ void standing_look(struct standing *s, struct outlet *o)
     else if (g->failing && !outlet_is_told(o) &&
              s->now_ms - g->failing_since_ms >= s->opt->failing_ms)
         tell(s, o, DELIVERY_HELD, g->failing_since_ms, &g->why);
-    else if (p->since_ms != 0 && !outlet_is_told(o) &&
+    else if (p->since_ms != 0 && !p->is_told && !(g->failing && outlet_is_told(o)) &&
              s->now_ms - p->since_ms >= s->opt->failing_ms)
         tell_partly(s, o);
 }

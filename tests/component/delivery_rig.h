@@ -130,6 +130,7 @@ void rig_set_reach(struct rig *r, uint64_t reach);
 void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
 void rig_wait_done(struct rig *r); /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
+void rig_wait_partly(struct rig *r);
 void rig_wait_requests(struct rig *r, uint64_t n);
 void rig_wait_burying(struct rig *r);
 void rig_wait_held_bytes(struct rig *r, size_t n);
@@ -143,6 +144,7 @@ void rig_sleep(int64_t ms);
 
 uint64_t rig_done(struct rig *r, enum outcome how);
 bool rig_is_held(struct rig *r);
+bool rig_is_partly(struct rig *r); /* it takes a part of its documents */
 /* version 0: any; text NULL: any. */
 void rig_check(struct rig *r, int id, uint64_t version, const char *text);
 void rig_check_gone(struct rig *r, int id);

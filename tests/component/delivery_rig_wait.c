@@ -71,6 +71,21 @@ void rig_wait_held(struct rig *r, bool held)
     WAIT_UNTIL(rig_is_held(r) == held);
 }
 
+bool rig_is_partly(struct rig *r)
+{
+    pthread_mutex_lock(&r->lock);
+
+    bool partly = r->is_partly;
+
+    pthread_mutex_unlock(&r->lock);
+    return partly;
+}
+
+void rig_wait_partly(struct rig *r)
+{
+    WAIT_UNTIL(rig_is_partly(r));
+}
+
 void rig_wait_requests(struct rig *r, uint64_t n)
 {
     WAIT_UNTIL(fake_search_requests(r->fake) >= n);

@@ -352,7 +352,7 @@ static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_docum
     rig_index(r, 7, 10, "red");
     rig_index(r, 8, 10, "green");
     rig_wait_held(r, true);
-    assert_true(r->is_partly);
+    assert_true(rig_is_partly(r));
     assert_non_null(strstr(r->last_why, "a part of its documents is not taken (1 of them wait)"));
     assert_non_null(strstr(r->last_why, "[orders_v2][0] is red"));
     rig_index_many(r, 100, 100, 100, "green");
@@ -365,6 +365,23 @@ static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_docum
     rig_wait_held(r, false);
     assert_int_equal(rig_events(r, DELIVERY_RELEASED), 1);
     rig_check(r, 7, 10, "red");
+}
+
+/* Nothing but the document of the red shard was there to try it with. */
+static void f30_an_index_that_took_nothing_and_takes_a_part_is_shown_as_that(void **state)
+{
+    struct rig *r = *state;
+
+    make_red(r, 7, 8);
+    rig_start(r, &(struct delivery_options){.failing_ms = A_WHILE_MS});
+    rig_index(r, 7, 10, "red");
+    rig_wait_held(r, true);
+    assert_false(rig_is_partly(r));
+    rig_index(r, 8, 10, "green");
+    rig_wait_partly(r);
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    rig_wait_held(r, false);
 }
 
 /* Those of the red shard are read again by key when it is back. */
@@ -501,6 +518,7 @@ int main(void)
         RIG_TEST(a_blown_index_is_tried_with_a_small_part_of_a_bisection),
         RIG_TEST(a_red_shard_does_not_blow_the_fuse),
         RIG_TEST(f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go),
+        RIG_TEST(f30_an_index_that_took_nothing_and_takes_a_part_is_shown_as_that),
         RIG_TEST(f30_what_a_red_shard_does_not_take_does_not_fill_the_queue),
         RIG_TEST(f30_a_blown_fuse_is_not_tried_with_what_a_red_shard_did_not_take),
         RIG_TEST(f30_nor_where_all_else_is_still_to_be_read),

@@ -275,5 +275,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"dead-letter list": {"body"}, "config delivery get": {"previous"}, "status": {"column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
+OPTIONAL = {"dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

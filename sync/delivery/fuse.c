@@ -70,12 +70,15 @@ enum fuse_change fuse_melt(struct fuse *f, enum melt how, int64_t sent_ms, int64
     return FUSE_SAME;
 }
 
-bool fuse_excuses(struct fuse *f, uint64_t address)
+bool fuse_excuses(struct fuse *f, uint64_t address, int64_t sent_ms)
 {
-    if (f->state != FUSE_CLOSED || (f->excused != 0 && f->excused != address))
+    if (f->state != FUSE_CLOSED)
         return false;
-    f->excused = address;
-    return true;
+    if (sent_ms < f->since_ms)
+        return true;
+    if (f->excused == 0)
+        f->excused = address;
+    return f->excused == address;
 }
 
 enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms)

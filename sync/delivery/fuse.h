@@ -67,11 +67,12 @@ void fuse_set(struct fuse *f, const struct fuse_options *opt);
 /* A request that was sent at sent_ms has failed. */
 enum fuse_change fuse_melt(struct fuse *f, enum melt how, int64_t sent_ms, int64_t now_ms);
 /*
- * A request failed at an address (any number but 0 that names it) while another one could be
- * used.  True: that address may be to blame alone, and nothing melts.  False: melt.  What shows
- * whether a fuse that is not closed heals always says something of the index.
+ * A request that was sent at sent_ms failed at an address (any number but 0 that names it) while
+ * another one could be used.  True: that address may be to blame alone, and nothing melts.
+ * False: melt.  What shows whether a fuse that is not closed heals always says something of the
+ * index.
  */
-bool fuse_excuses(struct fuse *f, uint64_t address);
+bool fuse_excuses(struct fuse *f, uint64_t address, int64_t sent_ms);
 /* One was answered. */
 enum fuse_change fuse_good(struct fuse *f, int64_t sent_ms);
 /* Something else keeps requests away now. */

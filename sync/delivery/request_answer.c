@@ -171,14 +171,14 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
     request_fail_gate(r, why, retry_after_ms);
 }
 
-/* Another one can be used.  That it is up again itself, as others were answered there meanwhile,
- * says nothing. */
-static bool is_one_address(const struct request *r, const struct http_result *result)
+/* The address may be to blame, as another one can be used.  That it is up again itself, as others
+ * were answered there meanwhile, says nothing. */
+static bool excuse_address(struct request *r, const struct http_result *result)
 {
     return http_is_address_fault(result) &&
            http_client_has_other(r->sender->http, result->address) &&
            fuse_excuses(&outlet_gate(r->outlet)->fuse,
-                        hash_bytes(str_from(result->address), 0) | 1);
+                        hash_bytes(str_from(result->address), 0) | 1, r->sent_us / 1000);
 }
 
 void request_melt(struct request *r, enum melt how, const struct err *why)
@@ -262,7 +262,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         request_log_failed(r, &err);
         limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
-        if (!is_one_address(r, result))
+        if (!excuse_address(r, result))
             request_melt(r, MELT_ANSWER, &err);
         break;
     case REQUEST_BUSY:
@@ -292,7 +292,7 @@ static void judge_silence(struct request *r, const struct http_result *result)
     if (is_sent)
         limiter_busy(&outlet_gate(r->outlet)->limiter);
     request_failed(r, is_sent, &result->err, -1);
-    if (!is_one_address(r, result))
+    if (!excuse_address(r, result))
         request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
 }
 

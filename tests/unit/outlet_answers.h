@@ -177,7 +177,7 @@ static inline void answer(struct world *w, bool calm)
         if (what >= 70) /* it is busy */
             (void)fuse_good(&gate->fuse, w->now_ms);
         else if (gate->hold == HOLD_NONE &&
-                 !(chance(w, 50) && fuse_excuses(&gate->fuse, 1 + below(w, 3))))
+                 !(chance(w, 50) && fuse_excuses(&gate->fuse, 1 + below(w, 3), w->now_ms)))
             (void)fuse_melt(&gate->fuse, MELT_ANSWER, w->now_ms, w->now_ms);
     } else if (what < 85 && b->n > 1) {
         split_in_two(w, b);

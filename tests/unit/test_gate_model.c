@@ -255,7 +255,7 @@ static void melt(struct world *w, int64_t sent_ms)
 {
     const uint64_t address = 1 + below(w, 3);
 
-    if (below(w, 2) == 0 && fuse_excuses(&w->gate.fuse, address))
+    if (below(w, 2) == 0 && fuse_excuses(&w->gate.fuse, address, sent_ms))
         return;
     if (held(w) == HOLD_NONE)
         (void)fuse_melt(&w->gate.fuse, (enum melt)below(w, MELT_ITEMS + 1), sent_ms, w->now_ms);

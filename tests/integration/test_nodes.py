@@ -1,8 +1,9 @@
 """Three search nodes, of which one at a time is killed, stopped or restarted while the database is written to (F28)."""
 import time
 
-from servers import Failed, wait_until
+from servers import Failed, open_store, wait_until
 from test_kill import Writer
+from test_purge import key_of, put_purged_into
 from workload import Workload
 
 NODES = 3
@@ -120,12 +121,17 @@ def test_of_a_node_that_hangs_the_others_take_over_within_the_request_timeout(w)
     w.equal(daemon)
 
 
+def outstanding_documents(daemon):
+    with open_store(daemon) as store:
+        return store.execute("SELECT COUNT(*) FROM purged").fetchone()[0]
+
+
 def test_a_red_shard_keeps_only_its_own_documents_waiting(w):
     """F30.  They are in the same requests as those of the other shards, which are not kept back for long."""
     w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)",
           "INSERT INTO thing VALUES " + ", ".join(f"({key}, 0)" for key in range(60)))
     daemon = w.follow(w.definitions({"table": "thing", "settings": {"number_of_shards": 3, "number_of_replicas": 0}}),
-                      search={"url": w.engine.urls})
+                      search={"url": w.engine.urls}, delivery={"request_timeout": "5s"})
     index = f"{w.index('thing')}_v1"
     nodes = w.engine.primaries(index)
 
@@ -143,6 +149,15 @@ def test_a_red_shard_keeps_only_its_own_documents_waiting(w):
         w.sql(f"UPDATE thing SET a = {value}")
         wait_until(lambda: f"{len(well)} documents have {value}, and not {len(with_value(value))}",
                    lambda: with_value(value) == well, 30)
+    # Nor is what was purged of the others kept back, in which its own come first.
+    daemon.kill()
+    put_purged_into(w, daemon, index, "thing", [(str(key), key_of(str(key))) for key in sorted(range(60), key=lambda key: key in well)])
+    w.engine.ask("DELETE", f"/{index}/_doc/{well[-1]}")
+    daemon.start()
+    wait_until("what was purged of the others is taken out", lambda: 0 < outstanding_documents(daemon) == 60 - len(well), 60)
+    if w.engine.get(index, well[-1]) is None:
+        raise Failed("it was taken out and not written")
     nodes[0].start()
     w.engine.wait_for("green")
+    wait_until("nothing purged is left", lambda: outstanding_documents(daemon) == 0, 60)
     w.equal(daemon)

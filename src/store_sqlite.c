@@ -87,7 +87,7 @@ static const char *advice(int code)
 static bool fail(const struct sqlite_backend *b, struct err *err)
 {
     int code = sqlite3_extended_errcode(b->db);
-    const char *file = sqlite3_db_filename(b->db, "main");
+    const char *file = b->db == NULL ? NULL : sqlite3_db_filename(b->db, "main"); /* no memory */
 
     return err_set_code(err, classify(code), "sqlite", code, "%s: %s (%s)%s",
                         file != NULL ? file : "", sqlite3_errmsg(b->db), sqlite3_errstr(code),
@@ -465,6 +465,7 @@ bool store_open_sqlite(struct store **out, const char *path, struct err *err)
     if (add_sums(b, err))
         return true;
     store_close(*out);
+    *out = NULL;
     return err_wrap(err, "store");
 
 close:

@@ -3,17 +3,21 @@
  * environment says when the program starts:
  *
  *     PRELOAD_CLOCK=FILE    the wall clock is off by as many seconds as FILE says, looked at anew
- *     PRELOAD_SYNC=N        every N-th fsync or fdatasync fails with EIO, and so do
+ *     PRELOAD_SYNC=N        every N-th fsync or fdatasync fails with EIO, and what was written to that file since the
+ *                           last one that did not fail is gone at once, for *.db*; and so fails
  *     PRELOAD_WRITE=N       every N-th write to a regular file; of the others some are interrupted, some cut short
  *     PRELOAD_FULL=FILE     there is no room for files whose path begins as FILE says, looked at anew; half of every
  *                           other write is taken
  *     PRELOAD_MALLOC=N      the N-th call for memory gets none, and so do the nine after it
  *     PRELOAD_THREAD=N      the N-th thread does not start
  *     PRELOAD_FILES=N       no more than N files may be open
+ *     PRELOAD_TOLD=FILE     gets a letter for each fault that there was: s(ync), w(rite), i(nterrupted), c(ut), m(emory),
+ *                           t(hread)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,6 +26,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +38,7 @@ extern void *__libc_realloc(void *p, size_t n);
 static long sync_each, write_each, malloc_at, thread_at;
 static const char *clock_file, *full_file;
 static atomic_long n_full, n_syncs, n_writes, n_mallocs, n_threads;
+static int told = -1;
 
 static long number(const char *name)
 {
@@ -41,10 +47,18 @@ static long number(const char *name)
     return text == NULL ? 0 : strtol(text, NULL, 10);
 }
 
+static void tell(char what)
+{
+    if (told >= 0 && syscall(SYS_write, told, &what, 1) != 1)
+        abort();
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     const long files = number("PRELOAD_FILES");
 
+    if (getenv("PRELOAD_TOLD") != NULL)
+        told = open(getenv("PRELOAD_TOLD"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (files > 0)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)files, (rlim_t)files});
     clock_file = getenv("PRELOAD_CLOCK");
@@ -111,13 +125,83 @@ static int fail(int error)
     return -1;
 }
 
+/* What a file had where it was written to since its last sync, the newest first. */
+struct undo {
+    struct undo *next;
+    ino_t file;
+    off_t at, size; /* of the file */
+    ssize_t n;
+    char old[];
+};
+static struct undo *undos; /* guarded by undo_lock */
+static pthread_mutex_t undo_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_store(int fd)
+{
+    char link[64], path[4096] = "";
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, ".db") != NULL;
+}
+
+static void remember(int fd, size_t n, off_t at)
+{
+    struct stat s;
+    struct undo *u;
+
+    if (sync_each == 0 || !is_store(fd) || fstat(fd, &s) == -1)
+        return;
+    u = malloc(sizeof(*u) + n);
+    u->file = s.st_ino;
+    u->size = s.st_size;
+    u->at = at;
+    u->n = pread(fd, u->old, n, at);
+    pthread_mutex_lock(&undo_lock);
+    u->next = undos;
+    undos = u;
+    pthread_mutex_unlock(&undo_lock);
+}
+
+static void undo(int fd, const struct undo *u)
+{
+    if ((u->n > 0 && syscall(SYS_pwrite64, fd, u->old, (size_t)u->n, u->at) != u->n) ||
+        ftruncate(fd, u->size) == -1)
+        abort();
+}
+
+/* What was written to the file is safe, or lost. */
+static void settle(int fd, bool is_lost)
+{
+    struct stat s;
+
+    if (fstat(fd, &s) == -1)
+        return;
+    pthread_mutex_lock(&undo_lock);
+    for (struct undo **at = &undos; *at != NULL;) {
+        struct undo *u = *at;
+
+        if (u->file != s.st_ino) {
+            at = &u->next;
+            continue;
+        }
+        if (is_lost)
+            undo(fd, u);
+        *at = u->next;
+        free(u);
+    }
+    pthread_mutex_unlock(&undo_lock);
+}
+
 static int sync_with(const char *name, int fd)
 {
     int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+    const bool is_lost = sync_each > 0 && ++n_syncs % sync_each == 0;
 
-    if (sync_each > 0 && ++n_syncs % sync_each == 0)
-        return fail(EIO);
-    return next(fd);
+    settle(fd, is_lost);
+    if (!is_lost)
+        return next(fd);
+    tell('s');
+    return fail(EIO);
 }
 
 int fsync(int fd)
@@ -156,6 +240,7 @@ static ssize_t part_of(int fd, size_t n)
     if (write_each == 0 || n < 2 || fstat(fd, &s) == -1 || !S_ISREG(s.st_mode))
         return (ssize_t)n;
     number = ++n_writes;
+    tell(number % write_each == 0 ? 'w' : number % 7 == 0 ? 'i' : number % 5 == 0 ? 'c' : '.');
     if (number % write_each == 0)
         return fail(EIO);
     if (number % 7 == 0)
@@ -178,6 +263,8 @@ static ssize_t pwrite_with(const char *name, int fd, const void *bytes, size_t n
         (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, name);
     const ssize_t part = part_of(fd, n);
 
+    if (part > 0)
+        remember(fd, (size_t)part, at);
     return part < 0 ? -1 : next(fd, bytes, (size_t)part, at);
 }
 
@@ -196,8 +283,11 @@ ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 static bool has_memory(void)
 {
     const long n = malloc_at > 0 ? ++n_mallocs : 0;
+    const bool has = n < malloc_at || n >= malloc_at + 10 || malloc_at == 0;
 
-    return n < malloc_at || n >= malloc_at + 10 || malloc_at == 0;
+    if (!has)
+        tell('m');
+    return has;
 }
 
 void *malloc(size_t n)
@@ -221,5 +311,8 @@ int pthread_create(pthread_t *out, const pthread_attr_t *attr, void *(*run)(void
         (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(
             RTLD_NEXT, "pthread_create");
 
-    return thread_at > 0 && ++n_threads == thread_at ? EAGAIN : next(out, attr, run, arg);
+    if (thread_at == 0 || ++n_threads != thread_at)
+        return next(out, attr, run, arg);
+    tell('t');
+    return EAGAIN;
 }

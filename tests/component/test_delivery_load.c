@@ -1,8 +1,8 @@
 /*
  * Delivery, with real threads and real sockets, against a search engine in memory.
  *
- * More than it can take: F13, an engine that is busy, and F60, a document that changes all the
- * time.
+ * More than it can take: F13, an engine that is busy, F21, bodies that are too large, and F60,
+ * a document that changes all the time.
  */
 #include "config.h"
 
@@ -207,11 +207,42 @@ static void a_hot_document_coalesces_and_keeps_no_other_waiting(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), hot.n + N_OTHERS);
 }
 
+/* F21 */
+static void what_is_too_large_is_split_in_bounded_memory(void **state)
+{
+    enum { BOUND = 400000, BODY = 100000, N = 4000 };
+    static char text[1000];
+    struct rig *r = *state;
+    struct rig_pusher p;
+    size_t most = 0;
+
+    memset(text, 'x', sizeof(text) - 1);
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .act = FAKE_STATUS, .body_max = 20000, .status = 413, .delay_ms = 5});
+    rig_start(r, &(struct delivery_options){.bytes_max = BOUND, .batch_bytes = BODY});
+    rig_push(r, &p, N, text);
+    while (rig_pushed(&p) < N) {
+        const size_t held = delivery_status(r->delivery).bytes_held;
+
+        most = held > most ? held : most;
+        rig_sleep(1);
+    }
+    rig_wait_pushed(&p);
+    rig_wait_done(r);
+    /* Each thread that takes may be over it with one piece. */
+    assert_in_range(most, BOUND / 2, BOUND + BODY + 2 * sizeof(text));
+    assert_true(delivery_status(r->delivery).splits > 0);
+    assert_int_equal(fake_search_count(r->fake, INDEX), N);
+    assert_int_equal(r->n_dead + r->n_purged, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_busy_engine_gets_less_to_do_and_more_again_when_it_has_time),
         RIG_TEST(a_hot_document_coalesces_and_keeps_no_other_waiting),
+        RIG_TEST(what_is_too_large_is_split_in_bounded_memory),
     };
 
     log_set_level(LOG_ERROR + 1);

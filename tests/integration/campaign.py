@@ -188,7 +188,7 @@ POINTS = {
 }
 ELSEWHERE = {"lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
-MISSES = 5  # of a point that none came to yet
+MISSES = 10  # of a point that none came to yet
 TRIED_EVERY = {refuse: 0.2, purge: 0.4}
 
 

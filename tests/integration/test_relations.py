@@ -189,6 +189,7 @@ def test_a_table_that_may_not_be_read_keeps_no_other_from_its_changes(w):
     w.sql(f"REVOKE SELECT ON {w.schema}.* FROM {user}")
     daemon = w.follow(w.definitions(*({"table": name, "relations": [
         {"from": "part", "table": f"{name}_part", "to": "id", "as": "shown", "columns": ["name"]}]} for name in "ab")))
+    wait_built(daemon, 2)
     w.sql(f"REVOKE SELECT ON {w.schema}.a FROM {user}", "UPDATE a_part SET name = 'new'")
     wait_until("it cannot be asked for", lambda: "SELECT command denied" in daemon.log_tail(10**6))
     w.sql("UPDATE b_part SET name = 'new'")
@@ -196,6 +197,12 @@ def test_a_table_that_may_not_be_read_keeps_no_other_from_its_changes(w):
         d["shown"] == {"name": "new"} for _, d, _ in w.engine.documents(w.index("b"))))
     w.sql(f"GRANT SELECT ON {w.schema}.a TO {user}")
     w.equal(daemon)
+
+
+def wait_built(daemon, n):
+    """Builds have ended, and what they changed is in effect: until then tables are looked at, and one that
+    may not be read seems to be gone."""
+    wait_until("all is built", lambda: daemon.log_tail(10**6).count("index build is done") == n)
 
 
 def grant_alone(w, user, *tables):
@@ -214,6 +221,7 @@ def test_documents_wait_for_a_right_that_was_taken_away_and_are_never_dead_lette
     grant_alone(w, user, "a", "a_part", "b", "b_part")
     daemon = w.follow(w.definitions(*({"table": name, "relations": [
         {"from": "part", "table": f"{name}_part", "to": "id", "as": "shown", "columns": ["name"]}]} for name in "ab")))
+    wait_built(daemon, 2)
     w.sql(f"REVOKE SELECT ON {w.schema}.a_part FROM {user}", "UPDATE a SET part = 8", "INSERT INTO a VALUES (3, 8)",
           "UPDATE b SET part = 8")
     said = wait_until("status says what the documents wait for", lambda: (

@@ -21,6 +21,10 @@ def right(w, daemon, seconds=30):
     not_marked(w, daemon)
 
 
+def caught_up(daemon):
+    return all(t["state"] == "running" and t["lag_bytes"] == 0 for t in daemon.json("status")["topics"])
+
+
 def changes_add_up(w, daemon):
     def add_up():
         c = daemon.json("status")["changes"]
@@ -250,6 +254,7 @@ def test_children_that_no_field_shows_make_the_table_one_to_verify(w):
     daemon.start()
     if marks(w, daemon) != found:
         raise Failed("a restart forgets what is to be verified")
+    wait_until("what was read before the kill is read again", lambda: caught_up(daemon))
     for table in ("gone", "nulled", "house"):
         daemon.build(f"{w.schema}.{table}")
     right(w, daemon)

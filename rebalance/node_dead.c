@@ -417,7 +417,6 @@ static bool replay_version(struct coordinator *co, const struct stored_version *
 
 void node_replay_wanted(struct coordinator *co)
 {
-    struct err err = {0};
     bool ok = true;
 
     if (clock_mono_ms() < __atomic_load_n(&co->replays_ms, __ATOMIC_RELAXED))
@@ -426,13 +425,18 @@ void node_replay_wanted(struct coordinator *co)
 
     struct catalogue *c = node_catalogue(co);
 
-    for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++)
-        ok = replay_version(co, &c->versions[i], &err) && ok;
-    node_catalogue_free(c);
-    if (!ok) {
-        log_failure(LOG_INFO, &err, "dead letters wait to be replayed");
-        __atomic_store_n(&co->replays_ms, clock_mono_ms() + REPLAYS_MS, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++) {
+        struct err err = {0};
+
+        if (replay_version(co, &c->versions[i], &err))
+            continue;
+        log_failure(LOG_DEBUG, &err, "dead letters wait to be replayed",
+                    KV("index", c->versions[i].index));
+        ok = false;
     }
+    node_catalogue_free(c);
+    if (!ok)
+        __atomic_store_n(&co->replays_ms, clock_mono_ms() + REPLAYS_MS, __ATOMIC_RELAXED);
 }
 
 /* Delivery knows of each, and is told. */

@@ -4,18 +4,46 @@
 # makefiles put in AM_CFLAGS.  CFLAGS itself belongs to whoever runs configure.
 AC_DEFUN([APP_WARNINGS], [
   AC_ARG_ENABLE([werror],
-    [AS_HELP_STRING([--enable-werror], [treat warnings as errors (CI and developers)])])
+    [AS_HELP_STRING([--enable-werror], [treat warnings as errors, abort on a wrong
+      order of locks (CI and developers)])])
   WARN_CFLAGS=
   for flag in -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
       -Wpointer-arith -Wcast-qual -Wwrite-strings -Wformat=2 -Wvla -Wundef \
       -Wimplicit-fallthrough -Wswitch-enum -Wnull-dereference; do
     APP_IF_CFLAG([$flag], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
   done
-  AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  AS_IF([test "x$enable_werror" = xyes], [
+    WARN_CFLAGS="$WARN_CFLAGS -Werror"
+    AC_DEFINE([LOCK_CHECKS], [1], [Abort when locks are taken in a wrong order.])])
   for flag in -fvisibility=hidden -fstack-protector-strong; do
     APP_IF_CFLAG([$flag], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
   done
   AC_SUBST([WARN_CFLAGS])
+])
+
+# APP_HARDENING
+# -------------
+# What makes a fault in memory harder to use, as far as compiler and linker have it: checked copies,
+# addresses that are fixed before the program begins, returns and jumps that the processor checks.
+# The sanitizers replace the checked copies.  After APP_ARG_SANITIZERS.
+AC_DEFUN([APP_HARDENING], [
+  HARDEN_CFLAGS= HARDEN_LDFLAGS=
+  for flag in -fPIE -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard; do
+    APP_IF_CFLAG([$flag], [HARDEN_CFLAGS="$HARDEN_CFLAGS $flag"])
+  done
+  AS_IF([test "x$enable_sanitizers" = xno],
+    [APP_IF_CFLAG([-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -include string.h],
+      [HARDEN_CFLAGS="$HARDEN_CFLAGS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3"])])
+  app_saved_ldflags=$LDFLAGS
+  for flag in -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack; do
+    LDFLAGS="$app_saved_ldflags $flag -fPIE"
+    AC_MSG_CHECKING([whether the linker accepts $flag])
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+      [AC_MSG_RESULT([yes]); HARDEN_LDFLAGS="$HARDEN_LDFLAGS $flag"], [AC_MSG_RESULT([no])])
+  done
+  LDFLAGS=$app_saved_ldflags
+  AC_SUBST([HARDEN_CFLAGS])
+  AC_SUBST([HARDEN_LDFLAGS])
 ])
 
 # APP_IF_CFLAG(FLAG, THEN)
@@ -68,24 +96,4 @@ AC_DEFUN([APP_LIB_MYSQL], [
     [AC_DEFINE([HAVE_LIBMARIADB], [1], [Build against libmariadb])],
     [AC_DEFINE([HAVE_LIBMYSQLCLIENT], [1], [Build against libmysqlclient])])
   AM_CONDITIONAL([HAVE_LIBMARIADB], [test "x$mysql_library" = xlibmariadb])
-])
-
-# APP_LIB_ZOOKEEPER
-# The C client has no .pc file in Debian; the threaded library is asked for by name.
-AC_DEFUN([APP_LIB_ZOOKEEPER], [
-  AC_ARG_WITH([zookeeper],
-    [AS_HELP_STRING([--without-zookeeper], [build for a single node only])],
-    [], [with_zookeeper=yes])
-  have_zookeeper=no
-  AS_IF([test "x$with_zookeeper" != xno], [
-    app_saved_libs=$LIBS
-    AC_CHECK_HEADER([zookeeper/zookeeper.h],
-      [AC_CHECK_LIB([zookeeper_mt], [zookeeper_init],
-        [have_zookeeper=yes; ZOOKEEPER_LIBS=-lzookeeper_mt])])
-    LIBS=$app_saved_libs
-    AS_IF([test "x$have_zookeeper" = xno],
-      [AC_MSG_ERROR([zookeeper_mt not found: apt-get install libzookeeper-mt-dev, or --without-zookeeper])])
-    AC_DEFINE([HAVE_ZOOKEEPER], [1], [Build the ZooKeeper coordination])
-  ])
-  AC_SUBST([ZOOKEEPER_LIBS])
 ])

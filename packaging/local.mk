@@ -9,9 +9,10 @@ dist_noinst_DATA        = %D%/millrace.bash
 EXTRA_DIST += %D%/systemd/millrace.service.in
 CLEANFILES += %D%/systemd/millrace.service
 
-%D%/systemd/millrace.service: %D%/systemd/millrace.service.in
+# The brackets keep configure from replacing the name inside the recipe.
+%D%/systemd/millrace.service: %D%/systemd/millrace.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D%/systemd && \
-	  sed 's|@bindir@|$(bindir)|g' $(srcdir)/%D%/systemd/millrace.service.in > $@
+	  sed "s|[@]bindir[@]|$(bindir)|g" $(srcdir)/%D%/systemd/millrace.service.in > $@
 
 # bash finds a completion by the command's name.
 install-data-hook:

@@ -1,12 +1,23 @@
 # Completion for bash, made from the command table by "millrace completion bash".
+
+# Names are anybody's: they are quoted, and never evaluated (as compgen -W does).
+_millrace_names()
+{
+    local name quoted
+    COMPREPLY=()
+    while IFS= read -r name; do
+        printf -v quoted %q "$name"
+        [[ $name == "$2"* || $quoted == "$2"* ]] && COMPREPLY+=("$quoted")
+    done < <("${COMP_WORDS[0]}" complete "$1" 2>/dev/null)
+}
+
 _millrace_offer()
 {
     case $1 in
         none) COMPREPLY=() ;;
         file) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2>/dev/null ;;
-        topic|database|table|relation|job) mapfile -t COMPREPLY < <(compgen -W \
-            "$("${COMP_WORDS[0]}" complete "$1" 2>/dev/null)" -- "$2") ;;
-        setting) mapfile -t COMPREPLY < <(compgen -W "workers helpers batch_min batch_max batch_bytes flush_interval request_timeout bytes load_batch loads read_window high_water_mark failures failure_window reset_after purge drain drain_timeout drain_cancel_timeout connections " -- "$2") ;;
+        topic|database|table|relation|job) _millrace_names "$1" "$2" ;;
+        setting) mapfile -t COMPREPLY < <(compgen -W "workers helpers batch_min batch_max batch_bytes flush_interval request_timeout bytes load_batch loads read_window fan_out_share high_water_mark failures failure_window reset_after purge drain drain_timeout drain_cancel_timeout connections " -- "$2") ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2") ;;
     esac
 }
@@ -23,6 +34,7 @@ _millrace()
         --output|-o) value="table json yaml" ;;
         --rate) value="none" ;;
         --chunk) value="none" ;;
+        --accept-dead-letters) value="none" ;;
         --topic) value="topic" ;;
         --table) value="table" ;;
         --index) value="none" ;;
@@ -59,7 +71,7 @@ _millrace()
         "version") words="list" ;;
         "job") words="list get" ;;
         "log") words="list" ;;
-        "index") words="create set reset delete" ;;
+        "index") words="create list set cutover reset delete" ;;
         "dead-letter") words="list show replay discard" ;;
         "binlog") words="decode inspect" ;;
         "config") words="show delivery" ;;
@@ -69,7 +81,7 @@ _millrace()
     if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion"; fi
     case $name in
         "run") options="" kind=none ;;
-        "apply") options="--dry-run --prune --yes" kind=file ;;
+        "apply") options="--dry-run --prune --take-alias --yes" kind=file ;;
         "export") options="" kind=none ;;
         "status") options="" kind=none ;;
         "doctor") options="" kind=none ;;
@@ -92,8 +104,10 @@ _millrace()
         "job list") options="" kind=none ;;
         "job get") options="" kind=job ;;
         "log list") options="" kind=table ;;
-        "index create") options="--rate --chunk --wait --no-wait" kind=table ;;
+        "index create") options="--rate --chunk --take-index --take-alias --wait --no-wait" kind=table ;;
+        "index list") options="" kind=none ;;
         "index set") options="--rate" kind=table ;;
+        "index cutover") options="--accept-dead-letters --wait --no-wait" kind=table ;;
         "index reset") options="--yes" kind=table ;;
         "index delete") options="--yes" kind=table ;;
         "dead-letter list") options="--topic --table --index --reason --limit --after" kind=none ;;

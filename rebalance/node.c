@@ -2,25 +2,68 @@
 
 #include "rebalance/node.h"
 
-#include "rebalance/delivery_values.h"
+#include "rebalance/admin/apply.h"
+#include "rebalance/admin/delivery.h"
+#include "rebalance/admin/delivery_set.h"
+#include "rebalance/dead_letter/dead.h"
+#include "rebalance/dead_letter/purged.h"
+#include "rebalance/dead_letter/repeats.h"
+#include "rebalance/engine/engine.h"
+#include "rebalance/poll/sync.h"
+#include "rebalance/state/node.h"
+#include "rebalance/topic/failover.h"
+#include "rebalance/topic/gap.h"
+#include "rebalance/topic/topics.h"
+#include "rebalance/version/abroad.h"
+#include "rebalance/version/build.h"
+#include "rebalance/version/builds.h"
+#include "rebalance/version/held.h"
+#include "rebalance/version/rebuild.h"
+#include "rebalance/version/retire.h"
+#include "rebalance/version/retired.h"
+#include "rebalance/version/routes.h"
+#include "rebalance/version/settings.h"
+#include "rebalance/version/version_drop.h"
+#include "rebalance/version/waiting.h"
+#include "rebalance/watch/asking.h"
+
+#include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "sync/peers.h"
-#include "sync/routing.h"
+#include "src/config/configuration.h"
+#include "sync/read/source_registry.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define TICK_MS        50
-#define TOPICS_MS      2000 /* topics that could not start are tried again */
+#define TOPICS_MS      2000 /* before topics that could not start are tried again */
 #define PRUNE_MS       600000
 #define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
-#define HELD_MS        30000   /* a held index may fill half of the queue this long */
-#define REPLACED_MS    2000    /* and its next version waits for it this long */
-#define STUCK_MS       1000 /* what is blocked may free itself, or others hand over more */
+#define STUCK_MS       1000    /* between drains while they are blocked */
 #define POLL_MS        10
+#define LOAD_MS        500 /* before the store is read again after a failure */
+
+/* The indexes that searches use. */
+static void list_searched(void *ctx, struct arena *a, struct str **names, size_t *n)
+{
+    struct catalogue *c = node_catalogue(ctx);
+
+    *names = arena_alloc(a, c->n_versions + 1, sizeof(**names));
+    *n = 0;
+    for (size_t i = 0; i < c->n_versions; i++) {
+        struct buf name = {0};
+
+        if (!str_equal(c->versions[i].state, STR("available")))
+            continue;
+        node_index_name(&name, c->versions[i].index, c->versions[i].number);
+        (*names)[(*n)++] = arena_copy(a, buf_str(&name));
+        buf_free(&name);
+    }
+    catalogue_unref(c);
+}
 
 bool coordinator_open(struct coordinator **out, const struct coordinator_options *opt,
                       struct err *err)
@@ -28,16 +71,33 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     struct coordinator *co = mem_alloc(1, sizeof(*co));
 
     co->opt = *opt;
-    pthread_mutex_init(&co->doing, NULL);
-    pthread_mutex_init(&co->setting, NULL);
-    pthread_mutex_init(&co->fitting, NULL);
-    pthread_mutex_init(&co->refreshing, NULL);
-    pthread_mutex_init(&co->lock, NULL);
+    co->errands = errands_new(ERRAND_MS);
+    co->asking = asking_new(0, NULL);
+    lock_init(&co->apply_lock, LOCK_apply_lock);
+    lock_init(&co->admin_lock, LOCK_admin_lock);
+    lock_init(&co->settings_lock, LOCK_settings_lock);
+    lock_init(&co->shape_lock, LOCK_shape_lock);
+    lock_init(&co->marks_lock, LOCK_marks_lock);
+    lock_init(&co->drops_lock, LOCK_drops_lock);
+    lock_init(&co->refresh_lock, LOCK_refresh_lock);
+    lock_init(&co->state_lock, LOCK_state_lock);
     stop_init(&co->stop);
-    co->peers = peers_new();
+    co->holds = holds_new();
+    co->builds = builds_new();
+    co->kept = kept_indexes_new();
+    co->rebuilds = rebuilds_new();
+    co->syncs = syncs_new();
+    co->repairs = repairs_new();
+    co->repeats = repeats_new();
+    co->registry = source_registry_new();
+    co->store_watch = store_watch_new(opt->store, &co->stop);
+    co->engine_watch = engine_watch_new(
+        &(struct engine_watch_options){opt->search, &co->stop, co, list_searched});
+    co->findings = findings_new();
     co->coordination = coordination_embedded(opt->store);
     co->started_ms = clock_steady_ms();
-    if (!node_load(co, err) || !node_load_delivery_values(co, err)) {
+    if (!node_load_names(co, err) || !node_load(co, err) || !node_retire_unnamed(co, err) ||
+        !node_load_configuration(co, err)) {
         coordinator_close(co);
         return false;
     }
@@ -49,26 +109,40 @@ void coordinator_close(struct coordinator *co)
 {
     if (co == NULL)
         return;
+    if (co->opt.search != NULL)
+        search_end(co->opt.search); /* only errands may still ask it */
+    errands_free(co->errands);
     delivery_free(co->delivery);
     node_free_topics(co);
-    peers_free(co->peers);
-    node_free_rebuilds(co);
-    node_free_timed(co);
-    node_free_purged(co);
-    delivery_values_free(co->values);
+    source_registry_free(co->registry);
+    findings_free(co->findings);
+    holds_free(co->holds);
+    builds_free(co->builds);
+    rebuilds_free(co->rebuilds);
+    syncs_free(co->syncs);
+    repairs_free(co->repairs);
+    repeats_free(co->repeats);
+    kept_indexes_free(co->kept);
+    engine_watch_free(co->engine_watch);
+    store_watch_free(co->store_watch);
+    configuration_free(co->configuration);
     definitions_unref(co->definitions);
-    node_catalogue_free(co->catalogue);
+    catalogue_unref(co->catalogue);
     coordination_close(co->coordination);
     stop_fini(&co->stop);
-    pthread_mutex_destroy(&co->lock);
-    pthread_mutex_destroy(&co->refreshing);
-    pthread_mutex_destroy(&co->fitting);
-    pthread_mutex_destroy(&co->setting);
-    pthread_mutex_destroy(&co->doing);
+    lock_fini(&co->state_lock);
+    lock_fini(&co->refresh_lock);
+    lock_fini(&co->drops_lock);
+    lock_fini(&co->marks_lock);
+    lock_fini(&co->shape_lock);
+    lock_fini(&co->settings_lock);
+    lock_fini(&co->admin_lock);
+    lock_fini(&co->apply_lock);
+    asking_free(co->asking);
     free(co);
 }
 
-/* Documents that were refused before: a later success takes their letters away. */
+/* Tell delivery which documents have dead letters: a later success deletes the letter. */
 static bool note_dead_letters(struct coordinator *co, struct err *err)
 {
     struct dead_letter_filter f = {.limit = 1000};
@@ -91,197 +165,15 @@ static bool note_dead_letters(struct coordinator *co, struct err *err)
     return true;
 }
 
-/* Index versions that are written to. */
-static size_t count_live(struct coordinator *co)
-{
-    struct catalogue *c = node_catalogue(co);
-    size_t n = 0;
-
-    for (size_t i = 0; i < c->n_versions; i++)
-        n += str_equal(c->versions[i].state, STR("changing")) ||
-             str_equal(c->versions[i].state, STR("available"));
-    node_catalogue_free(c);
-    return n;
-}
-
-static size_t count_held(const struct coordinator *co)
-{
-    size_t n = 0;
-
-    for (const struct held_index *h = co->held; h != NULL; h = h->next)
-        n++;
-    return n;
-}
-
-static void stop_held(struct coordinator *co, const char *index, const struct err *why)
-{
-    struct target *t = NULL;
-    struct err err = {0};
-
-    for (struct topic *topic = co->topics; topic != NULL && t == NULL; topic = topic->next)
-        if (topic->pipeline != NULL)
-            t = pipeline_target(topic->pipeline, str_from(index), STR(""));
-    if (t == NULL)
-        return;
-    /* Durable first: what is deferred lets the checkpoint pass. */
-    if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
-        struct buf fix = {0}, lead = {0};
-
-        node_lead_name(co, t, &lead);
-        buf_append(&fix, STR("millrace index create "));
-        buf_append_word(&fix, buf_str(&lead));
-        if (node_stop_target(co, t, &(struct node_stop){why->msg, fix.ptr, false}, &err)) {
-            __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
-            delivery_drop(co->delivery, str_from(index));
-            if (!node_route(co, str_from(t->topic), 0, NULL, &err))
-                log_debug("the stop reaches the builder soon");
-        }
-        buf_free(&lead);
-        buf_free(&fix);
-    }
-    target_unref(t);
-}
-
-/* All rows are written, and what happened meanwhile is waited for. */
-static bool is_finishing(struct index_build *b)
-{
-    return strcmp(index_build_status(b).phase, "finishing") == 0;
-}
-
-static bool any_is_finishing(const struct coordinator *co)
-{
-    for (size_t i = 0; i < co->n_builds; i++)
-        if (is_finishing(co->builds[i]))
-            return true;
-    return false;
-}
-
-/* The version that takes its place waits for nothing but what this one does not take. */
-static bool is_replaced(const struct coordinator *co, const char *index)
-{
-    for (size_t i = 0; i < co->n_builds; i++) {
-        struct index_build *b = co->builds[i];
-        const char *alias = index_build_alias(b);
-        const size_t len = strlen(alias);
-
-        if (is_finishing(b) && strncmp(index, alias, len) == 0 &&
-            strncmp(index + len, "_v", 2) == 0 &&
-            strtoull(index + len + 2, NULL, 10) < index_build_number(b))
-            return true;
-    }
-    return false;
-}
-
-/* What a build writes is not purged. */
-static bool is_being_built(const struct coordinator *co, const char *index)
-{
-    for (size_t i = 0; i < co->n_builds; i++) {
-        struct index_build *b = co->builds[i];
-        const char *alias = index_build_alias(b);
-        const size_t len = strlen(alias);
-
-        if (strncmp(index, alias, len) == 0 && strncmp(index + len, "_v", 2) == 0 &&
-            strtoull(index + len + 2, NULL, 10) == index_build_number(b))
-            return true;
-    }
-    return false;
-}
-
-/* It says no because of what this index or its documents are, and not to everybody. */
-static bool is_its_own(const struct err *why)
-{
-    if (why->origin == NULL)
-        return true;
-    if (strcmp(why->origin, "item") == 0)
-        return why->code == 400 || why->code == 404 || why->code == 413;
-    return strcmp(why->origin, "http") == 0 && why->code == 400;
-}
-
-/* What foreign keys change in other tables waits until this one shows what went with it. */
-static bool is_waited_for(const struct coordinator *co, const char *index)
-{
-    for (const struct topic *t = co->topics; t != NULL; t = t->next)
-        if (t->pipeline != NULL && pipeline_cascades_wait_for(t->pipeline, str_from(index)))
-            return true;
-    return false;
-}
-
-/*
- * One held index must not stop the others: when it fills the queue and its changes cannot be purged, or a build or
- * foreign keys wait for it, its table is stopped, and a rebuild brings it back.  Trouble that may be that of the whole engine (log-in, full disks, nobody
- * there) is waited for, unless others were written meanwhile.
- */
-static bool is_in_the_way(struct coordinator *co, const struct held_index *h,
-                          const struct delivery_status *s, size_t n_live)
-{
-    const struct delivery_settings settings = delivery_get(co->delivery);
-    const bool is_full = s->bytes_held >= settings.bytes_max / 2 ||
-                         (co->blocked_since_ms != 0 &&
-                          clock_mono_ms() - co->blocked_since_ms > HELD_MS);
-    const bool fills =
-        is_full && (settings.purge == PURGE_OFF || is_being_built(co, h->index));
-    const int64_t held_ms = clock_mono_ms() - h->since_ms;
-
-    if (held_ms > REPLACED_MS && is_replaced(co, h->index))
-        return true;
-    return (fills || any_is_finishing(co) || is_waited_for(co, h->index)) &&
-           held_ms > HELD_MS &&
-           count_held(co) < n_live && (is_its_own(&h->why) || s->good_ms > h->since_ms);
-}
-
-static bool any_held(struct coordinator *co)
-{
-    pthread_mutex_lock(&co->lock);
-
-    const bool any = co->held != NULL;
-
-    pthread_mutex_unlock(&co->lock);
-    return any;
-}
-
-/* Since when somebody has waited to hand over changes, as far as was looked. */
-static void note_blocked(struct coordinator *co, size_t n_callers)
-{
-    if (n_callers == 0)
-        co->blocked_since_ms = 0;
-    else if (co->blocked_since_ms == 0)
-        co->blocked_since_ms = clock_mono_ms();
-}
-
-static void relieve(struct coordinator *co)
-{
-    char *index = NULL;
-    struct err why;
-
-    if (!any_held(co))
-        return;
-
-    const struct delivery_status s = delivery_status(co->delivery);
-    const size_t n_live = count_live(co);
-
-    note_blocked(co, s.blocked);
-
-    pthread_mutex_lock(&co->lock);
-    for (const struct held_index *h = co->held; h != NULL && index == NULL; h = h->next)
-        if (is_in_the_way(co, h, &s, n_live)) {
-            index = mem_copy(h->index);
-            why = h->why;
-        }
-    pthread_mutex_unlock(&co->lock);
-    if (index != NULL)
-        stop_held(co, index, &why);
-    free(index);
-}
-
-/* Or is to be, when its topic is back. */
+/* Whether a version is being built, or will be when its topic is back. */
 static bool any_is_built(struct coordinator *co)
 {
     struct catalogue *c = node_catalogue(co);
-    bool any = co->n_builds > 0;
+    bool any = builds_n(co->builds) > 0;
 
     for (size_t i = 0; i < c->n_versions; i++)
         any = any || str_equal(c->versions[i].state, STR("changing"));
-    node_catalogue_free(c);
+    catalogue_unref(c);
     return any;
 }
 
@@ -291,7 +183,7 @@ void node_drop_tombstones(struct coordinator *co)
 
     if (!any_is_built(co) &&
         !store_drop_tombstones(co->opt.store, clock_steady_ms() - GRAVES_KEEP_MS, &err))
-        log_failure(LOG_WARN, &err, "old tombstones were not dropped");
+        log_failure(LOG_WARN, &err, "could not drop old tombstones");
 }
 
 static void prune(struct coordinator *co)
@@ -303,31 +195,54 @@ static void prune(struct coordinator *co)
     node_warn_of_dead_letters(co);
 }
 
+/* Returns false if what we know may differ from the store. */
+static bool is_up_to_date(struct coordinator *co)
+{
+    struct err err = {0};
+
+    if (!node_is_load_due(co))
+        return true;
+    if (clock_mono_ms() < co->load_ms)
+        return false;
+    co->load_ms = clock_mono_ms() + LOAD_MS;
+    if (node_take_stored(co, &err))
+        return true;
+    log_debug("the stored definitions are not in effect yet", KV("why", (const char *)err.msg));
+    return false;
+}
+
+static void act(struct coordinator *co, int64_t *topics_ms)
+{
+    node_finish_builds(co);
+    if (clock_mono_ms() - *topics_ms > TOPICS_MS) {
+        node_sync_topics(co);
+        node_resume_builds(co);
+        node_sync_settings(co, NULL);
+        *topics_ms = clock_mono_ms();
+    }
+    node_follow_moved(co);
+    node_close_gaps(co);
+    node_route_again(co);
+    node_rebuild_tables(co);
+    node_forget_gone(co);
+    node_stop_held(co);
+    node_look_at_waiting(co);
+    node_look_at_rights(co);
+    node_relieve_away(co);
+    prune(co);
+}
+
+/* Decide nothing on state that may be outdated. */
 static void *coordinator_main(void *arg)
 {
     struct coordinator *co = arg;
     int64_t topics_ms = 0;
 
     while (!stop_wait(&co->stop, TICK_MS)) {
-        pthread_mutex_lock(&co->doing);
-        node_finish_builds(co);
-        if (clock_mono_ms() - topics_ms > TOPICS_MS) {
-            node_sync_topics(co);
-            node_resume_builds(co);
-            node_sync_settings(co, NULL);
-            topics_ms = clock_mono_ms();
-        }
-        node_follow_moved(co);
-        node_close_gaps(co);
-        node_route_again(co);
-        node_rebuild_tables(co);
-        node_forget_gone(co);
-        relieve(co);
-        node_look_at_aliases(co);
-        node_relieve_away(co);
-        node_end_drops(co);
-        prune(co);
-        pthread_mutex_unlock(&co->doing);
+        lock_acquire(&co->admin_lock);
+        if (is_up_to_date(co))
+            act(co, &topics_ms);
+        lock_release(&co->admin_lock);
     }
     return NULL;
 }
@@ -335,25 +250,26 @@ static void *coordinator_main(void *arg)
 bool coordinator_start(struct coordinator *co, struct err *err)
 {
     struct delivery_options o = node_delivery_options(co);
-    struct delivery_settings settings, defaults;
+    const struct delivery_settings settings = node_delivery_settings(co);
 
-    if (!node_delivery_settings(co, &settings, err))
-        return false;
     delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
     node_end_promoted(co);
-    /* Once more, for those whose 0 means something. */
-    if (!delivery_set(co->delivery, &settings, &defaults, err) || !note_dead_letters(co, err) ||
-        !node_load_purged(co, err))
+    /* Once more, because delivery_new() takes a 0 for the default. */
+    delivery_set(co->delivery, &settings);
+    if (!note_dead_letters(co, err) || !node_load_purged(co, err))
         return false;
     delivery_start(co->delivery);
-    pthread_mutex_lock(&co->doing);
+    lock_acquire(&co->admin_lock);
     co->settings_due = true;
     node_sync_topics(co);
-    pthread_mutex_unlock(&co->doing);
+    lock_release(&co->admin_lock);
     co->thread = thread_start("coordinator", coordinator_main, co);
     node_start_syncs(co);
     node_start_repairs(co);
+    engine_watch_start(co->engine_watch);
+    store_watch_start(co->store_watch);
+    node_start_looks(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -387,25 +303,27 @@ static uint64_t count_queued(struct coordinator *co)
 }
 
 /*
- * One drain after the other, for who was read for hands over more; a blocked one is the end when
- * nobody will, or nobody can because the queue is full of what is blocked.
+ * Repeat drains, because readers of finished rows hand over more.  A blocked drain ends the
+ * loop if all is handed over, or if nothing can be because blocked changes fill the queue.
  */
 static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms)
 {
     const int64_t until = clock_mono_ms() + timeout_ms;
-    uint64_t blocked = UINT64_MAX; /* so many were left when a drain was blocked last */
+    uint64_t blocked = UINT64_MAX; /* changes left when the last drain was blocked */
 
     while (!all_idle(co)) {
         const int64_t left_ms = until - clock_mono_ms();
         const uint64_t queued = count_queued(co);
-        const bool handed_over = all_handed_over(co); /* before it: what comes during it follows */
+        const bool handed_over =
+            all_handed_over(co); /* read before the drain: what comes during it follows */
         enum drain_end end = DRAIN_DONE;
 
         if (left_ms <= 0)
             return DRAIN_TIMED_OUT;
         if (queued > 0)
             end = delivery_drain_partition(co->delivery, DRAIN_ALL, left_ms);
-        if (end == DRAIN_IN_PROGRESS) { /* one by hand: ours is of all, and goes first */
+        if (end == DRAIN_IN_PROGRESS) { /* an operator's drain: ours covers everything and
+                                           replaces it */
             delivery_drain_cancel(co->delivery);
             nap(POLL_MS);
             continue;
@@ -420,7 +338,7 @@ static enum drain_end drain_pipelines(struct coordinator *co, int64_t timeout_ms
     return DRAIN_DONE;
 }
 
-/* What was read goes out within the deadline; the rest is read again after the next start. */
+/* Deliver what was read, within the deadline.  The rest is read again after the next start. */
 static void drain(struct coordinator *co)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
@@ -438,7 +356,7 @@ static void drain(struct coordinator *co)
         struct err err = {0};
 
         if (t->pipeline != NULL && !pipeline_save(t->pipeline, &err))
-            log_failure(LOG_ERROR, &err, "the last position could not be stored",
+            log_failure(LOG_ERROR, &err, "could not store the last position",
                         KV("topic", (const char *)t->name));
         if (t->pipeline != NULL)
             pipeline_discard(t->pipeline);
@@ -450,19 +368,24 @@ void coordinator_stop(struct coordinator *co)
     if (co->delivery == NULL)
         return;
     stop_set(&co->stop);
+    asking_end(co->asking);
+    errands_end(co->errands);
     if (co->started) {
         pthread_join(co->thread, NULL);
         node_join_syncs(co);
         node_join_repairs(co);
+        engine_watch_join(co->engine_watch);
+        store_watch_join(co->store_watch);
+        node_join_looks(co);
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
-    pthread_mutex_lock(&co->doing);
-    node_hush_builds(co); /* one that waits for delivery ends when delivery does */
+    lock_acquire(&co->admin_lock);
+    node_hush_builds(co); /* a build that waits for delivery ends with it */
     drain(co);
     delivery_stop(co->delivery);
     node_stop_builds(co);
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);
-    pthread_mutex_unlock(&co->doing);
+    lock_release(&co->admin_lock);
 }

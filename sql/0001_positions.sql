@@ -1,6 +1,6 @@
 -- Who owns what, what is defined, how far each topic has come, and what is being built.
 --
--- Words in braces are the two dialects' types (src/store_sqlite.c, src/store_mysql.c).  Keys
+-- Words in braces are the two dialects' types (src/store/sqlite.c, src/store/mysql.c).  Keys
 -- compare by bytes.  A migration that was released is never changed; the next one goes on from it.
 
 CREATE TABLE IF NOT EXISTS term (

@@ -1,4 +1,4 @@
--- Changes of related rows that lead to very many documents (src/store_fan_out.h).
+-- Changes of related rows that lead to very many documents (src/store/fan_out.h).
 
 CREATE TABLE IF NOT EXISTS fan_out (
     id {serial},

@@ -1,5 +1,5 @@
 -- Documents that are to be read and written again, as changes of them were purged
--- (src/store_purged.h).
+-- (src/store/purged.h).
 
 CREATE TABLE IF NOT EXISTS purged (
     id {serial},

@@ -1,5 +1,5 @@
 -- Versions that are not recorded any more, whose index the engine is still to delete
--- (src/store.h).
+-- (src/store/store.h).
 
 CREATE TABLE IF NOT EXISTS dropped_version (
     index_name {key} NOT NULL,

@@ -1,10 +1,10 @@
-# Turns the migrations NNNN_NAME.sql, given in order, into the C array of src/migrate.h.
+# Turns the migrations NNNN_NAME.sql, given in order, into the C array of src/store/migrate.h.
 # Comments and empty lines are left out.
 
 BEGIN {
     print "/* Made from the migrations by sql/embed.awk. */"
     print "#include \"config.h\"\n"
-    print "#include \"src/migrate.h\"\n"
+    print "#include \"src/store/migrate.h\"\n"
     print "const struct migration migrations[] = {"
 }
 

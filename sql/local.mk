@@ -6,7 +6,12 @@ migration_files = \
 	%D%/0004_fan_out.sql \
 	%D%/0005_purged.sql \
 	%D%/0006_dropped.sql \
-	%D%/0007_letter_gtid.sql
+	%D%/0007_letter_gtid.sql \
+	%D%/0008_retired.sql \
+	%D%/0009_waiting.sql \
+	%D%/0010_gone.sql \
+	%D%/0011_final.sql
+nodist_libmillrace_a_SOURCES += sql/migrations.c
 EXTRA_DIST += $(migration_files) %D%/embed.awk
 
 sql/migrations.c: $(migration_files) %D%/embed.awk

@@ -1,9 +1,9 @@
 #include "config.h"
 
 #include "src/base/mem.h"
-#include "src/command_help.h"
-#include "src/commands.h"
-#include "src/session.h"
+#include "src/cli/commands.h"
+#include "src/cli/help.h"
+#include "src/cli/session.h"
 
 #include <locale.h>
 #include <stdio.h>

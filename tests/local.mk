@@ -8,46 +8,31 @@ TAP_LOG_DRIVER   = $(LOG_DRIVER)
 TAP_LOG_COMPILER = $(LOG_COMPILER) $(SHELL)
 
 EXTRA_DIST += %D%/unit/unit.h
-lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/docs.sh %D%/lint/headers.sh \
-	%D%/lint/layers.sh
+lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/docs.sh %D%/lint/format.sh %D%/lint/headers.sh \
+	%D%/lint/hardened.sh %D%/lint/layers.sh %D%/lint/limits.sh %D%/lint/mutations.sh %D%/lint/service.sh \
+	%D%/lint/sleeps.sh %D%/lint/unused.sh
 TESTS              += $(lints)
-dist_noinst_SCRIPTS += %D%/tap.sh $(lints) %D%/integration/oracle.py
+dist_noinst_SCRIPTS += %D%/tap.sh %D%/without_cmocka.sh $(lints) %D%/integration/oracle.py
+dist_noinst_SCRIPTS += %D%/mutate/run.py
+EXTRA_DIST          += %D%/mutate/list
 dist_noinst_SCRIPTS += %D%/integration/build_mysqlclient.sh %D%/integration/mysql_servers.sh
 SH_LOG_COMPILER     = $(SHELL)
-AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
+AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; bindir='$(bindir)'; CFLAGS='$(CFLAGS)'; \
                        LINT_CC='$(CC) $(AM_CPPFLAGS) $(CPPFLAGS)'; \
-                       export top_srcdir top_builddir LINT_CC;
+                       export top_srcdir top_builddir bindir CFLAGS LINT_CC;
 
-# A test links exactly the libraries its layer may see: a base test that needs
-# libsync.a is a layering bug and fails to link.
-all_libs = $(FYAML_LIBS) $(MHD_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(MYSQL_LIBS) $(CJSON_LIBS) \
-	$(ZSTD_LIBS) $(ZLIB_LIBS) $(XXHASH_LIBS) $(GNUTLS_LIBS) -lm
-base_test_ldadd      = $(base_libs) $(CMOCKA_LIBS)
-service_test_ldadd   = $(service_libs) $(CMOCKA_LIBS) $(all_libs)
-binlog_test_ldadd    = $(binlog_libs) $(CMOCKA_LIBS) $(all_libs)
-model_test_ldadd     = $(model_libs) $(CMOCKA_LIBS) $(all_libs)
-document_test_ldadd  = $(document_libs) $(CMOCKA_LIBS) $(all_libs)
-delivery_test_ldadd  = $(delivery_libs) $(CMOCKA_LIBS) $(all_libs)
-sync_test_ldadd      = $(sync_libs) $(CMOCKA_LIBS) $(all_libs)
-rebalance_test_ldadd = $(rebalance_libs) $(CMOCKA_LIBS) $(all_libs)
-web_test_ldadd       = $(web_libs) $(CMOCKA_LIBS) $(all_libs)
+# The web server over a coordinator that does nothing, in place of the real one.
+web_fake_ldadd = libfakecoordinator.a $(program_libs) $(CMOCKA_LIBS)
 
 include %D%/fakes/local.mk
 
 if HAVE_CMOCKA
 unit_tests =
-include %D%/unit/base.mk
-include %D%/unit/service.mk
-include %D%/unit/binlog.mk
-include %D%/unit/model.mk
-include %D%/unit/document.mk
-include %D%/unit/delivery.mk
-include %D%/unit/sync.mk
-include %D%/unit/rebalance.mk
-include %D%/unit/web.mk
-include %D%/unit/program.mk
+include %D%/unit/local.mk
 check_PROGRAMS += $(unit_tests)
 TESTS          += $(unit_tests)
+else
+TESTS          += %D%/without_cmocka.sh
 endif
 
 include %D%/component/local.mk

@@ -1,8 +1,8 @@
 /*
- * The handlers of the API: each turns one request into one call of the coordinator.
+ * The handlers of the API; each turns one request into one call of the coordinator.
  *
- * A handler is given a request that fits its route (method, role, arguments) and fills the
- * answer.  It may block on MySQL, the engine or the store; each connection has a thread.
+ * A handler gets a request that fits its route (method, role, arguments) and fills in the
+ * answer.  It runs on a pool thread, so it may block on MySQL, the engine or the store.
  *
  * @thread any
  */
@@ -15,22 +15,21 @@ struct coordinator;
 struct request;
 struct response;
 
-/* What the handlers act on; everything is borrowed. */
+/* What the handlers act on.  Everything is borrowed. */
 struct api {
     struct coordinator *coordinator;
-    struct str version;     /* the program's */
-    struct str config_json; /* the settings with their origin, secrets masked */
+    struct str version; /* the program's */
 };
 
 struct api_call {
     const struct api *api;
     const struct request *req;
     const char *noun;   /* of the route, or NULL */
-    struct str args[2]; /* what the braces in the route's pattern stood for */
+    struct str args[2]; /* the values for the braces in the route's pattern */
     struct response *res;
 };
 
-/* For everyone who reaches a listener. */
+/* Open to everyone who reaches a listener. */
 void api_page(struct api_call *c);
 void api_metrics(struct api_call *c);
 void api_live(struct api_call *c);
@@ -41,7 +40,7 @@ void api_config(struct api_call *c);
 void api_status(struct api_call *c);
 void api_doctor(struct api_call *c);
 
-/* The settings of delivery; args[0]: one of them. */
+/* The settings of delivery; args[0] names one. */
 void api_delivery(struct api_call *c);
 void api_delivery_set(struct api_call *c);
 void api_delivery_reset(struct api_call *c);
@@ -51,8 +50,8 @@ void api_drain_cancel(struct api_call *c);
 /* Definitions. */
 void api_apply(struct api_call *c);
 void api_export(struct api_call *c);
-void api_list(struct api_call *c);   /* of c->noun; args[0]: one of them */
-void api_delete(struct api_call *c); /* the c->noun args[0] */
+void api_list(struct api_call *c);   /* the definitions of kind c->noun; args[0] names one */
+void api_delete(struct api_call *c); /* deletes args[0], of kind c->noun */
 void api_topic_reset(struct api_call *c);
 void api_topic_resume(struct api_call *c);
 void api_explain(struct api_call *c);
@@ -62,6 +61,7 @@ void api_columns(struct api_call *c);
 /* Index versions and builds of the table args[0]. */
 void api_index_create(struct api_call *c);
 void api_index_set(struct api_call *c);
+void api_index_cutover(struct api_call *c);
 void api_index_reset(struct api_call *c);
 void api_index_delete(struct api_call *c);
 

@@ -2,8 +2,7 @@
 
 #include "web/api.h"
 
-#include "rebalance/coordinator.h"
-#include "web/answer.h"
+#include "rebalance/state/coordinator.h"
 #include "web/body.h"
 #include "web/request.h"
 
@@ -51,11 +50,11 @@ void api_dead_letter(struct api_call *c)
         answer_bad(c, "a dead letter is named by its number");
         return;
     }
-    answer(c, 200, coordinator_dead_letters(c->api->coordinator, &f, &c->res->body, &err), &err);
+    answer(c, 200, coordinator_dead_letters(c->api->coordinator, &f, &c->res->body, &err),
+           &err);
 }
 
-/* Which dead letters a replay or a discard is about; none named: all of them, if "all" says so.
- */
+/* Read which dead letters to replay or discard.  Without any filter, "all" must be true. */
 static bool read_filter(const cJSON *body, struct dead_letter_filter *f, struct err *err)
 {
     bool all = false;

@@ -2,9 +2,8 @@
 
 #include "web/api.h"
 
-#include "rebalance/coordinator.h"
+#include "rebalance/state/coordinator.h"
 #include "src/base/mem.h"
-#include "web/answer.h"
 #include "web/body.h"
 #include "web/request.h"
 
@@ -24,7 +23,7 @@ static bool read_file(const cJSON *item, struct apply_file *out, struct err *err
            body_str(item, "folder", &out->folder, err);
 }
 
-/* The files of the body; *out is to be freed. */
+/* Read the body's files.  The caller frees *out, on failure too. */
 static bool read_files(const cJSON *body, struct apply_file **out, size_t *n, struct err *err)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(body, "files");
@@ -48,20 +47,21 @@ static bool read_files(const cJSON *body, struct apply_file **out, size_t *n, st
 static bool apply(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct apply_file *files = NULL;
-    size_t n = 0;
-    bool dry_run = false, prune = false;
-    bool ok =
-        body_bool(body, "dry_run", &dry_run, err) && body_bool(body, "prune", &prune, err) &&
-        read_files(body, &files, &n, err) &&
-        coordinator_apply(c->api->coordinator, files, n, dry_run, prune, &c->res->body, err);
+    struct apply_request r = {0};
+    bool ok = body_bool(body, "dry_run", &r.dry_run, err) &&
+              body_bool(body, "prune", &r.prune, err) &&
+              body_bool(body, "take_alias", &r.take_alias, err) &&
+              read_files(body, &files, &r.n, err);
 
+    r.files = files;
+    ok = ok && coordinator_apply(c->api->coordinator, &r, &c->res->body, err);
     free(files);
     return ok;
 }
 
 void api_apply(struct api_call *c)
 {
-    static const char *const members[] = {"files", "dry_run", "prune", NULL};
+    static const char *const members[] = {"files", "dry_run", "prune", "take_alias", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

@@ -2,10 +2,9 @@
 
 #include "web/api.h"
 
-#include "rebalance/coordinator.h"
+#include "rebalance/state/coordinator.h"
 #include "src/base/mem.h"
-#include "src/json.h"
-#include "web/answer.h"
+#include "src/format/json.h"
 #include "web/body.h"
 #include "web/request.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 32 /* characters of a value that is sent as a number */
+#define NUMBER_MAX 32 /* bytes for a value sent as a number */
 
 void api_delivery(struct api_call *c)
 {
@@ -26,7 +25,7 @@ void api_delivery(struct api_call *c)
            &err);
 }
 
-/* A value as in the configuration file; null: the configured one. */
+/* Read a value as in the configuration file; null means the configured one. */
 static bool read_value(const cJSON *m, char number[NUMBER_MAX], struct str *out,
                        struct err *err)
 {
@@ -124,72 +123,7 @@ void api_drain_cancel(struct api_call *c)
 
 /* ---- the whole configuration ---- */
 
-/* Delivery's item of this raw name, which begins with "delivery."; false: it is no such. */
-static bool find_delivery(struct str items, struct str name, struct str *out)
-{
-    const struct str section = STR("delivery.");
-    struct json_reader r;
-
-    if (name.len <= section.len || memcmp(name.ptr, section.ptr, section.len) != 0)
-        return false;
-    name = (struct str){name.ptr + section.len, name.len - section.len};
-    json_reader_init(&r, items);
-    if (!json_enter_array(&r))
-        return false;
-    while (json_next_element(&r) && json_read_raw(&r, out)) {
-        struct buf its = {0};
-        const bool is_it = json_find_text(*out, "/name", &its) && str_equal(buf_str(&its), name);
-
-        buf_free(&its);
-        if (is_it)
-            return true;
-    }
-    return false;
-}
-
-static void put_item(struct json_writer *w, struct str item, struct str delivery)
-{
-    struct buf name = {0}, value = {0}, origin = {0};
-    struct str now;
-
-    json_find_text(item, "/name", &name);
-    if (find_delivery(delivery, buf_str(&name), &now) && json_find_text(now, "/value", &value) &&
-        json_find_text(now, "/origin", &origin)) {
-        json_open_object(w);
-        json_put_string(w, STR("name"), buf_str(&name));
-        json_put_string(w, STR("value"), buf_str(&value));
-        json_put_string(w, STR("origin"), buf_str(&origin));
-        json_close_object(w);
-    } else {
-        json_write_raw(w, item);
-    }
-    buf_free(&name);
-    buf_free(&value);
-    buf_free(&origin);
-}
-
-/* As it was at the start, but for delivery, which changes at run time. */
 void api_config(struct api_call *c)
 {
-    struct json_writer w = {.out = &c->res->body};
-    struct buf answer = {0};
-    struct str delivery = STR("[]"), items, item;
-    struct json_reader r;
-    struct err err;
-
-    if (coordinator_delivery_settings(c->api->coordinator, (struct str){0}, &answer, &err))
-        (void)!json_find(buf_str(&answer), "/items", &delivery);
-    json_open_object(&w);
-    json_put_cstr(&w, STR("schema"), "millrace/config/1");
-    json_write_key(&w, STR("items"));
-    json_open_array(&w);
-    if (json_find(c->api->config_json, "/items", &items)) {
-        json_reader_init(&r, items);
-        if (json_enter_array(&r))
-            while (json_next_element(&r) && json_read_raw(&r, &item))
-                put_item(&w, item, delivery);
-    }
-    json_close_array(&w);
-    json_close_object(&w);
-    buf_free(&answer);
+    coordinator_configuration(c->api->coordinator, &c->res->body);
 }

@@ -2,8 +2,7 @@
 
 #include "web/api.h"
 
-#include "rebalance/coordinator.h"
-#include "web/answer.h"
+#include "rebalance/state/coordinator.h"
 #include "web/body.h"
 #include "web/request.h"
 
@@ -11,19 +10,20 @@
 
 static bool create(struct api_call *c, const cJSON *body, struct err *err)
 {
-    uint64_t rate = 0, chunk = 0;
+    struct index_create_options opt = {0};
+    uint64_t chunk = 0;
 
-    if (!body_uint(body, "rate", &rate, err) || !body_uint(body, "chunk", &chunk, err))
+    if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
+        !body_bool(body, "take_index", &opt.take_index, err) ||
+        !body_bool(body, "take_alias", &opt.take_alias, err))
         return false;
-
-    struct index_create_options opt = {.rate = rate, .chunk = (size_t)chunk};
-
+    opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
 }
 
 void api_index_create(struct api_call *c)
 {
-    static const char *const members[] = {"rate", "chunk", NULL};
+    static const char *const members[] = {"rate", "chunk", "take_index", "take_alias", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
@@ -48,6 +48,25 @@ void api_index_set(struct api_call *c)
     cJSON *body = NULL;
 
     answer(c, 200, body_parse(&body, c->req, members, &err) && set(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+static bool cut_over(struct api_call *c, const cJSON *body, struct err *err)
+{
+    uint64_t accepted = 0;
+
+    return body_uint(body, "accept_dead_letters", &accepted, err) &&
+           coordinator_index_cutover(c->api->coordinator, c->args[0], accepted, &c->res->body,
+                                     err);
+}
+
+void api_index_cutover(struct api_call *c)
+{
+    static const char *const members[] = {"accept_dead_letters", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 202, body_parse(&body, c->req, members, &err) && cut_over(c, body, &err), &err);
     cJSON_Delete(body);
 }
 

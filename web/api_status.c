@@ -2,9 +2,8 @@
 
 #include "web/api.h"
 
-#include "rebalance/coordinator.h"
-#include "src/metric.h"
-#include "web/answer.h"
+#include "rebalance/state/coordinator.h"
+#include "src/metric/metric.h"
 #include "web/page.h"
 #include "web/request.h"
 

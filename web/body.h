@@ -1,7 +1,7 @@
 /*
- * What a request says: its JSON body and its query parameters, read strictly.
+ * Reads a request's JSON body and query parameters, strictly.
  *
- * An unknown or mistyped member is an error that names it; numbers are whole and at most 2^53.
+ * An unknown or mistyped member is an error that names it.  Numbers are whole and at most 2^53.
  * Every failure is ERR_REJECT with the HTTP status in err.code.
  */
 #ifndef WEB_BODY_H
@@ -19,13 +19,13 @@ struct request;
 struct request_target;
 
 /*
- * The body as an object with no members but those named (a list ended by NULL; NULL: any); an absent body
- * is an empty object.  Release with cJSON_Delete().
+ * Parse the body as an object that may have only the given members (a list that ends with NULL;
+ * NULL: any).  A missing body is an empty object.  Release with cJSON_Delete().
  */
 bool body_parse(struct cJSON **out, const struct request *req, const char *const *members,
                 struct err *err) MUST_CHECK;
 
-/* An absent member leaves *out as it is.  Strings are borrowed from the object. */
+/* A missing member leaves *out unchanged.  Strings are borrowed from the object. */
 bool body_bool(const struct cJSON *body, const char *name, bool *out,
                struct err *err) MUST_CHECK;
 bool body_uint(const struct cJSON *body, const char *name, uint64_t *out,
@@ -38,11 +38,11 @@ bool param_uint(const struct request_target *t, const char *name, uint64_t *out,
                 struct err *err) MUST_CHECK;
 bool param_bool(const struct request_target *t, const char *name, bool *out,
                 struct err *err) MUST_CHECK;
-/* Whether every parameter is one of those named (a list ended by NULL). */
+/* Check that every parameter is in names, a list that ends with NULL. */
 bool param_known(const struct request_target *t, const char *const *names,
                  struct err *err) MUST_CHECK;
 
-/* A whole number in decimal digits. */
+/* Parse a whole number in decimal digits. */
 bool body_parse_uint(struct str text, uint64_t *out) MUST_CHECK;
 
 #endif

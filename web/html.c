@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What stands for the character at s, n bytes long; n 0: it is no character. */
+/* What to write for the n-byte character at s; n 0: it is not valid UTF-8. */
 static struct str escaped(struct str s, size_t n)
 {
     if (n == 0)

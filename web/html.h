@@ -1,5 +1,5 @@
 /*
- * HTML from values: everything that is not our own text goes through here and is escaped.
+ * Writes values as HTML.  All text that is not our own goes through here and is escaped.
  *
  * @thread any (pure)
  */
@@ -9,7 +9,10 @@
 #include "src/base/buf.h"
 #include "src/base/str.h"
 
-/* Append text for an element's content or a quoted attribute; what is not UTF-8 is replaced. */
+/*
+ * Append text for an element's content or a quoted attribute.  Bytes that are not UTF-8 are
+ * replaced.
+ */
 void html_text(struct buf *b, struct str s);
 
 /* Append <tag>text</tag>; tag may have attributes ("p class=small"). */

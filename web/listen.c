@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 64
+#define BACKLOG SOMAXCONN /* a burst of connections keeps nobody out */
 
 union address {
     struct sockaddr any;
@@ -27,7 +27,7 @@ union address {
 
 /* ---- TCP ---- */
 
-/* Cut "host:port" in two; the brackets of an IPv6 host go. */
+/* Split "host:port"; drops the brackets of an IPv6 host. */
 static bool split(const char *where, char host[64], uint16_t *port)
 {
     const char *colon = strrchr(where, ':');
@@ -125,19 +125,18 @@ static bool bind_tcp(int fd, union address *a, const char *where, struct err *er
     return true;
 }
 
-/* An address that we may listen on. */
+/* Parse the address, and refuse one that we may not listen on. */
 static bool choose(union address *a, const char *where, struct err *err)
 {
     if (!parse(a, where, err))
         return false;
     if (is_loopback(a))
         return true;
-    return err_set(
-        err, ERR_REJECT,
-        "listen: %s can be reached from other machines, which is refused as long as "
-        "there are no users and passwords; fix: listen on 127.0.0.1 and put a reverse "
-        "proxy in front",
-        where);
+    return err_set(err, ERR_REJECT,
+                   "listen: %s can be reached from other machines, but Millrace has no "
+                   "users and passwords; fix: listen on 127.0.0.1 and put a reverse proxy "
+                   "in front",
+                   where);
 }
 
 bool listen_check(const char *where, struct err *err)
@@ -177,7 +176,7 @@ static bool answers(const union address *a)
     return ok;
 }
 
-/* Remove what a daemon that is gone left behind. */
+/* Remove a socket that an earlier daemon left behind. */
 static bool remove_stale(const union address *a, const char *path, struct err *err)
 {
     struct stat st;
@@ -185,7 +184,10 @@ static bool remove_stale(const union address *a, const char *path, struct err *e
     if (lstat(a->local.sun_path, &st) == -1)
         return true;
     if (!S_ISSOCK(st.st_mode))
-        return err_set(err, ERR_REJECT, "socket: %.300s is there and is no socket", path);
+        return err_set(err, ERR_REJECT,
+                       "socket: %.300s exists and is not a socket; fix: remove it, or set "
+                       "another socket:",
+                       path);
     if (answers(a))
         return err_set(err, ERR_REJECT, "another program answers on %.300s", path);
     if (unlink(a->local.sun_path) == -1)

@@ -1,5 +1,5 @@
 /*
- * Listening sockets, opened by ourselves so that a failure says what to change.
+ * Opens listening sockets ourselves, so that an error can say what to change.
  */
 #ifndef WEB_LISTEN_H
 #define WEB_LISTEN_H
@@ -12,17 +12,18 @@
 struct buf;
 
 /*
- * "127.0.0.1:7700", "[::1]:7700" or "localhost:7700"; port 0: any.  Only loopback, until there
- * are users and passwords.  *address becomes the address in force.
+ * Listen on "127.0.0.1:7700", "[::1]:7700" or "localhost:7700"; port 0: any free one.  Only
+ * loopback addresses, until there are users and passwords.  Appends the address in use to
+ * *address.
  */
 bool listen_tcp(int *fd, struct buf *address, const char *where, struct err *err) MUST_CHECK;
 
-/* The same checks without listening.  "off" and an empty text are fine: no port. */
+/* Check the address without listening.  "off" and an empty text are valid: no port. */
 bool listen_check(const char *where, struct err *err) MUST_CHECK;
 
 /*
- * A unix socket of mode 0660.  A socket that nobody listens on is replaced; one that somebody
- * answers is an error.
+ * Listen on a unix socket with mode 0660.  Replaces a socket on which nobody listens; if
+ * somebody answers, fails.
  */
 bool listen_unix(int *fd, const char *path, struct err *err) MUST_CHECK;
 

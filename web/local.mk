@@ -1,22 +1,22 @@
-# API and page.  libweb.a
-noinst_LIBRARIES += libweb.a
-libweb_a_SOURCES = \
-	%D%/answer.c          %D%/answer.h \
+# API and page.
+libmillrace_a_SOURCES += \
 	%D%/api.h \
 	%D%/api_dead_letter.c \
 	%D%/api_definitions.c \
 	%D%/api_delivery.c \
 	%D%/api_index.c \
 	%D%/api_status.c \
-	%D%/body.c            %D%/body.h \
-	%D%/html.c            %D%/html.h \
-	%D%/listen.c          %D%/listen.h \
-	%D%/page.c            %D%/page.h \
-	%D%/request.c         %D%/request.h \
-	%D%/routes.c          %D%/routes.h \
-	%D%/server.c          %D%/server.h
-nodist_libweb_a_SOURCES = %D%/page_style.h
-web_libs = libweb.a $(rebalance_libs)
+	%D%/body.c %D%/body.h \
+	%D%/door.c %D%/door.h \
+	%D%/head.c %D%/head.h \
+	%D%/html.c %D%/html.h \
+	%D%/listen.c %D%/listen.h \
+	%D%/page.c %D%/page.h \
+	%D%/pool.c %D%/pool.h \
+	%D%/request.c %D%/request.h \
+	%D%/routes.c %D%/routes.h \
+	%D%/server.c %D%/server.h
+nodist_libmillrace_a_SOURCES += %D%/page_style.h
 
 # The style sheet as a C string, without comments and indentation.
 %D%/page_style.h: %D%/page.css

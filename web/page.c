@@ -15,14 +15,14 @@
 
 #define REFRESH_SECONDS 5
 
-/* How a state looks: a mark and a colour beside its word, never the colour alone. */
+/* How a state looks: a mark and a colour beside its word, never colour alone. */
 static const struct look {
     const char *state, *css, *mark;
 } looks[] = {
-    {"running", "ok", "●"},    {"available", "ok", "●"}, {"connecting", "work", "◐"},
-    {"changing", "work", "◐"}, {"fail", "bad", "■"},     {"stopped", "bad", "■"},
-    {"held", "bad", "■"},      {"created", "off", "○"},  {"unavailable", "warn", "▲"},
-    {NULL, "off", "?"},
+    {"running", "ok", "●"},       {"available", "ok", "●"}, {"connecting", "work", "◐"},
+    {"changing", "work", "◐"},    {"fail", "bad", "■"},     {"stopped", "bad", "■"},
+    {"waiting", "warn", "▲"},     {"held", "bad", "■"},     {"created", "off", "○"},
+    {"unavailable", "warn", "▲"}, {"astray", "bad", "■"},   {NULL, "off", "?"},
 };
 
 static struct str text_of(const cJSON *o, const char *name)
@@ -64,7 +64,7 @@ static struct look look_of(struct str state)
 
 typedef void (*format_fn)(struct buf *b, uint64_t n);
 
-/* A member as a figure; a dash where it is not known. */
+/* Append a member as a figure; a dash if it is unknown. */
 static void add_figure(struct buf *b, const cJSON *o, const char *name, format_fn format)
 {
     if (cJSON_IsNumber(list_of(o, name)))
@@ -117,7 +117,7 @@ static void add_term(struct buf *b, const char *label, const cJSON *o, const cha
 
 /* ---- what needs someone ---- */
 
-/* What is in need of someone, as HTML and counted. */
+/* What needs attention: as HTML, and counts. */
 struct troubles {
     struct buf html;
     size_t n, n_bad;
@@ -165,7 +165,7 @@ static void add_reason(struct troubles *t, const cJSON *item, const char *name)
         return;
     if (text_of(item, "fix").len > 0)
         fix = text_of(item, "fix");
-    /* What still tries by itself is no stop. */
+    /* If the program still retries by itself, this is a warning, not a stop. */
     add_trouble(t, strcmp(css, "bad") == 0 ? "bad" : "warn", text_of(item, name), reason, fix);
 }
 
@@ -179,6 +179,12 @@ static void add_table_hints(struct troubles *t, const cJSON *table)
         buf_append_word(&fix, name);
         add_trouble(t, "warn", name, STR("has documents that the search engine refused"),
                     buf_str(&fix));
+    }
+    buf_clear(&fix);
+    if (text_of(table, "documents_reason").len > 0) {
+        struct str reason = text_of(table, "documents_reason"), way = fix_split(&reason);
+
+        add_trouble(t, "bad", name, reason, way);
     }
     buf_clear(&fix);
     if (text_of(table, "verify").len > 0) {
@@ -196,7 +202,7 @@ static void add_table_hints(struct troubles *t, const cJSON *table)
     buf_free(&fix);
 }
 
-/* One address of several that does not answer is worth a look while the others work on. */
+/* If one of several addresses does not answer, warn, though the others still work. */
 static void add_addresses(struct troubles *t, const cJSON *addresses)
 {
     const cJSON *address;
@@ -210,12 +216,39 @@ static void add_addresses(struct troubles *t, const cJSON *addresses)
         if (!str_equal(text_of(address, "state"), STR("away")))
             continue;
         buf_clear(&text);
-        buf_append(&text, STR("does not answer since "));
+        buf_append(&text, STR("has not answered since "));
         buf_append(&text, text_of(address, "since"));
-        buf_append(&text, STR("; it is asked again and again: "));
+        buf_append(&text, STR("; Millrace keeps trying: "));
         buf_append(&text, reason);
         add_trouble(t, "warn", text_of(address, "address"), buf_str(&text), fix);
     }
+    buf_free(&text);
+}
+
+static void add_away(struct buf *b, const cJSON *search)
+{
+    buf_append(b, STR("does not answer"));
+    if (text_of(search, "as_of").len > 0) {
+        buf_append(b, STR(" since "));
+        buf_append(b, text_of(search, "as_of"));
+    }
+    buf_append(b, STR("; changes wait until it does"));
+}
+
+/* While the store is away, the page shows its facts as of the last answer. */
+static void add_store(struct troubles *t, const cJSON *store)
+{
+    struct str reason = text_of(store, "reason"), fix = fix_split(&reason);
+    struct buf text = {0};
+
+    if (reason.len == 0)
+        return;
+    buf_append(&text,
+               STR("does not answer; dead letters, builds and positions are shown as of "));
+    buf_append(&text, text_of(store, "as_of"));
+    buf_append(&text, STR(": "));
+    buf_append(&text, reason);
+    add_trouble(t, "bad", STR("store"), buf_str(&text), fix);
     buf_free(&text);
 }
 
@@ -223,7 +256,8 @@ static void add_engine(struct troubles *t, const cJSON *search)
 {
     struct str health = text_of(search, "health");
 
-    if (str_equal(health, STR("green")) || str_equal(health, STR("yellow")))
+    if (str_equal(health, STR("green")) || str_equal(health, STR("yellow")) ||
+        str_equal(health, STR("unknown"))) /* not asked yet */
         return;
 
     struct str reason = text_of(search, "reason");
@@ -233,7 +267,7 @@ static void add_engine(struct troubles *t, const cJSON *search)
     if (str_equal(health, STR("red")))
         buf_append(&text, STR("is red: some of its data cannot be reached"));
     else
-        buf_append(&text, STR("does not answer; changes wait until it does"));
+        add_away(&text, search);
     if (reason.len > 0)
         buf_append(&text, STR(": "));
     buf_append(&text, reason);
@@ -247,6 +281,7 @@ static void add_troubles(struct troubles *t, const cJSON *status)
 
     add_engine(t, list_of(status, "search"));
     add_addresses(t, list_of(list_of(status, "search"), "addresses"));
+    add_store(t, list_of(status, "store"));
     cJSON_ArrayForEach (item, list_of(status, "topics")) {
         add_reason(t, item, "name");
         add_warnings(t, item, "name");
@@ -264,13 +299,18 @@ static void add_lag_card(struct buf *b, const cJSON *topics)
     const cJSON *topic;
     struct buf text = {0};
     double worst = 0, rate = 0;
+    bool known = true;
 
     cJSON_ArrayForEach (topic, topics) {
+        known = known && cJSON_IsNumber(list_of(topic, "lag_seconds"));
         worst = fmax(worst, number_of(topic, "lag_seconds"));
         rate += number_of(topic, "rate");
     }
-    human_seconds(&text, worst);
-    add_card(b, "Worst lag", buf_str(&text), worst < 60 ? "" : "warn");
+    if (!known && worst < 60)
+        buf_append(&text, STR("unknown"));
+    else
+        human_seconds(&text, worst);
+    add_card(b, "Worst lag", buf_str(&text), known && worst < 60 ? "" : "warn");
     buf_clear(&text);
     human_count(&text, rate > 0 && rate < 1e15 ? (uint64_t)llround(rate) : 0);
     add_card(b, "Changes a second", buf_str(&text), "");
@@ -320,16 +360,24 @@ static void add_position(struct buf *b, const cJSON *topic)
     buf_append(b, STR("</code></span></td>"));
 }
 
+static void add_lag(struct buf *b, const cJSON *item)
+{
+    buf_append(b, STR("<td class=number data-label=Lag>"));
+    if (!cJSON_IsNumber(list_of(item, "lag_seconds"))) {
+        buf_append(b, STR("unknown</td>"));
+        return;
+    }
+    buf_append(b, cJSON_IsTrue(list_of(item, "lag_at_most")) ? STR("≤ ") : STR(""));
+    human_seconds(b, number_of(item, "lag_seconds"));
+    buf_append(b, STR("</td>"));
+}
+
 static void add_topic(struct buf *b, const cJSON *topic)
 {
     buf_append(b, STR("<tr>"));
     html_element(b, "th scope=row", text_of(topic, "name"));
     add_state(b, text_of(topic, "state"));
-    buf_append(b, STR("<td class=number data-label=Lag>"));
-    human_seconds(b, cJSON_IsNumber(list_of(topic, "lag_seconds"))
-                         ? number_of(topic, "lag_seconds")
-                         : -1);
-    buf_append(b, STR("</td>"));
+    add_lag(b, topic);
     add_count(b, "Behind", topic, "lag_bytes", human_bytes);
     add_count(b, "Changes/s", topic, "rate", human_count);
     add_position(b, topic);
@@ -357,18 +405,11 @@ static void add_topics(struct buf *b, const cJSON *topics)
     buf_append(b, STR("</tbody></table></section>\n"));
 }
 
-static void add_build(struct buf *b, const cJSON *build)
+static void add_build_rows(struct buf *b, const cJSON *build)
 {
-    uint64_t done = count_of(build, "rows_done"), total = count_of(build, "rows_total");
-    double percent = human_percent(done, total);
+    const uint64_t done = count_of(build, "rows_done"), total = count_of(build, "rows_total");
 
-    if (!cJSON_IsObject(build)) {
-        buf_append(b, STR("<td class=none></td>"));
-        return;
-    }
-    buf_printf(b, "<td data-label=Build><span>v%" PRIu64 " %.1f %% ",
-               count_of(build, "version"), percent);
-    buf_append(b, STR("<span class=soft>· "));
+    buf_printf(b, " %.1f %% <span class=soft>· ", human_percent(done, total));
     human_count(b, done);
     buf_append(b, STR(" of about "));
     human_count(b, total > done ? total : done);
@@ -380,12 +421,28 @@ static void add_build(struct buf *b, const cJSON *build)
         human_seconds(b, number_of(build, "remaining_seconds"));
         buf_append(b, STR(" left"));
     }
-    if (text_of(build, "waits_for").len > 0) {
-        buf_append(b, STR(" · waits: "));
-        html_text(b, text_of(build, "waits_for"));
+    buf_append(b, STR("</span>"));
+}
+
+static void add_build(struct buf *b, const cJSON *build)
+{
+    const bool runs = cJSON_IsNumber(list_of(build, "rows_done"));
+
+    if (!cJSON_IsObject(build)) {
+        buf_append(b, STR("<td class=none></td>"));
+        return;
     }
-    buf_printf(b, "</span><progress max=100 value=%.1f aria-label=\"build\"></progress>",
-               percent);
+    buf_printf(b, "<td data-label=Build><span>v%" PRIu64, count_of(build, "version"));
+    if (runs)
+        add_build_rows(b, build);
+    if (text_of(build, "waits_for").len > 0) {
+        buf_append(b, STR("<span class=soft> · waits: "));
+        html_text(b, text_of(build, "waits_for"));
+        buf_append(b, STR("</span>"));
+    }
+    if (runs)
+        buf_printf(b, "<progress max=100 value=%.1f aria-label=\"build\"></progress>",
+                   human_percent(count_of(build, "rows_done"), count_of(build, "rows_total")));
     buf_append(b, STR("</span></td>"));
 }
 
@@ -401,6 +458,7 @@ static void add_table(struct buf *b, const cJSON *table)
     if (version > 0)
         buf_printf(b, " <span class=soft>v%" PRIu64 "</span>", version);
     buf_append(b, STR("</span></td>"));
+    add_lag(b, table);
     add_count(b, "Documents", table, "documents", human_count);
     add_count(b, "Dead letters", table, "dead_letters", human_count);
     add_build(b, cJSON_GetObjectItemCaseSensitive(table, "build"));
@@ -419,7 +477,7 @@ static void add_tables(struct buf *b, const cJSON *tables)
         return;
     }
     buf_append(b, STR("<table aria-labelledby=tables><thead><tr><th scope=col>Table"
-                      "<th scope=col>State<th scope=col>Index"
+                      "<th scope=col>State<th scope=col>Index<th scope=col class=number>Lag"
                       "<th scope=col class=number>Documents"
                       "<th scope=col class=number>Dead letters<th scope=col>Build</thead>"
                       "<tbody>\n"));
@@ -451,8 +509,7 @@ static void add_delivery(struct buf *b, const cJSON *status)
     buf_append(b, STR("</dl></section>\n"));
 }
 
-/* The term of a setting that is not the default, with where it comes from; false for one that
- * is. */
+/* Append a setting with its origin, unless it has its default.  Returns true if it did. */
 static bool add_setting(struct buf *b, const cJSON *setting)
 {
     const struct str origin = text_of(setting, "origin");

@@ -1,9 +1,9 @@
 /*
- * The status page: one read-only HTML page made from the JSON of the status.
+ * The status page: one read-only HTML page, made from the JSON of the status.
  *
- * Holds no script and nothing from elsewhere; its style sheet carries the nonce that the
- * content security policy of the answer names, and it asks the browser to load it again every
- * few seconds.  Every text that comes from a database or a file is escaped.
+ * The page has no script and loads nothing from elsewhere.  Its style sheet carries the nonce
+ * that the answer's content security policy names.  The page asks the browser to reload it
+ * every few seconds.  All text from a database or a file is escaped.
  *
  * @thread any
  */
@@ -13,7 +13,9 @@
 #include "src/base/buf.h"
 #include "src/base/str.h"
 
-/* Append the page of status, a millrace/status/1 object; a page that says so if it is none. */
+/*
+ * Append the page for status, a millrace/status/1 object.  If status is none, the page says so.
+ */
 void page_render(struct buf *out, struct str status, const char *nonce);
 
 #endif

@@ -35,7 +35,7 @@ const char *request_method_name(enum request_method m)
 
 /* ---- the target ---- */
 
-/* Percent-decode raw into a; false: a broken escape, a NUL, or no UTF-8. */
+/* Percent-decode raw into a.  Returns false for a broken escape, a NUL or invalid UTF-8. */
 static bool decode(struct str *out, struct arena *a, struct str raw, bool plus_is_space)
 {
     char *p = arena_alloc(a, raw.len + 1, 1);
@@ -58,7 +58,10 @@ static bool decode(struct str *out, struct arena *a, struct str raw, bool plus_i
     return utf8_valid(*out);
 }
 
-/* The part of *rest before c, which is left behind it; all of it when there is none. */
+/*
+ * Cut *rest at c: return the part before c, and leave in *rest the part after it.  Without a c,
+ * returns all of it.
+ */
 static struct str cut(struct str *rest, char c)
 {
     const char *end = rest->len > 0 ? memchr(rest->ptr, c, rest->len) : NULL;
@@ -135,15 +138,28 @@ struct str request_param(const struct request_target *t, const char *name)
 
 /* ---- the host ---- */
 
-/* "name:7700" and "[::1]:7700" without the port. */
+static bool is_port(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+/* Strip the port from "name:7700" or "[::1]:7700"; returns any other form unchanged. */
 static struct str host_name(struct str host)
 {
-    if (host.len > 0 && host.ptr[0] == '[') {
-        const char *end = memchr(host.ptr, ']', host.len);
+    const bool in_brackets = host.len > 0 && host.ptr[0] == '[';
+    const char *end = in_brackets ? memchr(host.ptr, ']', host.len) : host.ptr;
 
-        return end != NULL ? (struct str){host.ptr, (size_t)(end - host.ptr) + 1} : host;
-    }
-    return cut(&host, ':');
+    if (host.len == 0 || end == NULL)
+        return host;
+
+    const size_t n = (size_t)(end - host.ptr);
+    struct str port = {end, host.len - n};
+    const struct str before = cut(&port, ':');
+
+    return is_port(port) ? (struct str){host.ptr, n + before.len} : host;
 }
 
 bool request_host_allowed(struct str host, struct str listen_host)
@@ -170,11 +186,14 @@ static const struct {
     {403, "Forbidden", "forbidden"},
     {404, "Not Found", "not-found"},
     {405, "Method Not Allowed", "method-not-allowed"},
+    {408, "Request Timeout", "too-slow"},
     {409, "Conflict", "conflict"},
+    {411, "Length Required", "no-length"},
     {413, "Content Too Large", "too-large"},
     {415, "Unsupported Media Type", "not-json"},
     {421, "Misdirected Request", "wrong-host"},
     {422, "Unprocessable Content", "refused"},
+    {431, "Request Header Fields Too Large", "too-large"},
     {500, "Internal Server Error", "internal"},
     {503, "Service Unavailable", "try-again"},
 };
@@ -187,9 +206,42 @@ static size_t status_row(int status)
     return status_row(status < 500 ? 400 : 500);
 }
 
-static const char *status_text(int status)
+const char *response_status_text(int status)
 {
     return statuses[status_row(status)].text;
+}
+
+/*
+ * The content security policy: nothing may be loaded, framed or sent, except the page's own
+ * style sheet.
+ */
+static void policy(char out[256], const struct response *res)
+{
+    snprintf(out, 256,
+             "default-src 'none'; %s%s%sbase-uri 'none'; form-action 'none'; "
+             "frame-ancestors 'none'",
+             res->nonce[0] != '\0' ? "style-src 'nonce-" : "", res->nonce,
+             res->nonce[0] != '\0' ? "'; " : "");
+}
+
+void response_each_header(const struct response *res,
+                          void (*on_header)(void *cls, const char *name, const char *value),
+                          void *cls)
+{
+    char text[256];
+
+    policy(text, res);
+    on_header(cls, "Content-Type", res->type);
+    on_header(cls, "Cache-Control", "no-store");
+    on_header(cls, "X-Content-Type-Options", "nosniff");
+    on_header(cls, "Referrer-Policy", "no-referrer");
+    on_header(cls, "Cross-Origin-Resource-Policy", "same-origin");
+    on_header(cls, "Content-Security-Policy", text);
+    on_header(cls, "Connection", "close");
+    if (res->allow != NULL)
+        on_header(cls, "Allow", res->allow);
+    if (res->status == 503)
+        on_header(cls, "Retry-After", "1");
 }
 
 static void add_member(struct buf *b, const char *name, struct str value)
@@ -208,7 +260,7 @@ void response_set_problem(struct response *res, const struct response_problem *p
     res->type = "application/problem+json";
     buf_clear(&res->body);
     buf_printf(&res->body, "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d",
-               status_text(p->status), p->status);
+               response_status_text(p->status), p->status);
     add_member(&res->body, "detail", p->detail);
     add_member(&res->body, "code", str_from(code));
     add_member(&res->body, "fix", p->fix);
@@ -246,4 +298,27 @@ void response_set_nonce(struct response *res)
     random_bytes(bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(res->nonce + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void answer(struct api_call *c, int status, bool ok, const struct err *err)
+{
+    struct response *res = c->res;
+
+    if (ok) {
+        res->status = status;
+        return;
+    }
+
+    struct buf errors = res->body;
+    bool is_list = errors.len > 0 && errors.ptr[0] == '[';
+
+    res->body = (struct buf){0};
+    response_set_err(res, err, is_list ? buf_str(&errors) : STR(""));
+    buf_free(&errors);
+}
+
+void answer_bad(struct api_call *c, const char *detail)
+{
+    response_set_problem(c->res,
+                         &(struct response_problem){.status = 400, .detail = str_from(detail)});
 }

@@ -58,6 +58,8 @@ static const struct route table[] = {
      "build a new index version"},
     {METHOD_PATCH, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_set, NULL, BODY,
      "change a running build"},
+    {METHOD_POST, "/api/v1/tables/{name}/index/cutover", ROLE_OPERATOR, api_index_cutover, NULL,
+     BODY, "publish a version that waits"},
     {METHOD_POST, "/api/v1/tables/{name}/index/reset", ROLE_ADMIN, api_index_reset, NULL, BODY,
      "drop a running build"},
     {METHOD_DELETE, "/api/v1/tables/{name}/versions", ROLE_ADMIN, api_index_delete, NULL, 0,
@@ -70,7 +72,11 @@ static const struct route table[] = {
      "of a table"},
     {METHOD_GET, "/api/v1/versions", ROLE_VIEWER, api_list, "version", 0, "the index versions"},
     {METHOD_GET, "/api/v1/versions/{name}", ROLE_VIEWER, api_list, "version", 0, "of an index"},
-    {METHOD_GET, "/api/v1/jobs", ROLE_VIEWER, api_list, "job", 0, "builds and other long work, and how far it is"},
+    {METHOD_GET, "/api/v1/indexes", ROLE_VIEWER, api_list, "index", 0,
+     "the indexes, and why they are there"},
+    {METHOD_GET, "/api/v1/indexes/{name}", ROLE_VIEWER, api_list, "index", 0, "of one alias"},
+    {METHOD_GET, "/api/v1/jobs", ROLE_VIEWER, api_list, "job", 0,
+     "builds and other long work, and how far it is"},
     {METHOD_GET, "/api/v1/jobs/{name}", ROLE_VIEWER, api_list, "job", 0, "one job"},
     {METHOD_GET, "/api/v1/log", ROLE_VIEWER, api_list, "log", 0, "what happened"},
     {METHOD_GET, "/api/v1/log/{name}", ROLE_VIEWER, api_list, "log", 0, "to one table"},
@@ -91,7 +97,7 @@ const struct route *routes_table(size_t *n)
     return table;
 }
 
-/* The next segment of a pattern, whose rest begins after its '/'. */
+/* Take the next segment of a pattern; *pattern is at the '/' before it. */
 static struct str next_segment(const char **pattern)
 {
     const char *start = *pattern + 1;
@@ -138,7 +144,7 @@ static bool may_use(const struct request *req, const struct route *r, struct res
     return false;
 }
 
-/* Each set of methods that a path of the table has, as its Allow header. */
+/* The Allow header for each set of methods that a path in the table has. */
 static const char *allow_header(unsigned methods)
 {
     static const struct {
@@ -173,15 +179,15 @@ static void refuse(const struct request *req, unsigned methods, struct response 
                          &(struct response_problem){
                              .status = 405,
                              .detail = req->method == N_METHODS
-                                           ? STR("this method is not known here")
-                                           : STR("this address does not take the method")});
+                                           ? STR("unknown method")
+                                           : STR("this address does not support the method")});
     res->allow = allow_header(methods);
 }
 
 const struct route *routes_find(const struct request *req, struct str args[2],
                                 struct response *res)
 {
-    unsigned methods = 0; /* of the routes that fit but for their method */
+    unsigned methods = 0; /* of the routes that fit except for their method */
 
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         struct str found[2] = {{0}};

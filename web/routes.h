@@ -1,7 +1,7 @@
 /*
- * The routes: one table of method, path, role and handler; docs/api.md has a section for each.
+ * The routes: one table of method, path, role and handler.  docs/api.md has a section for each.
  *
- * Paths are matched by whole segments after one decoding; {name} stands for one segment.
+ * Paths match by whole segments, each decoded once; {name} matches any one segment.
  *
  * @thread any (immutable)
  */
@@ -17,7 +17,7 @@
 struct route {
     enum request_method method;
     const char *pattern;
-    enum request_role role; /* the least that may use it; ROLE_NONE: open to the port */
+    enum request_role role; /* the least role that may use it; ROLE_NONE: anyone */
     void (*handle)(struct api_call *c);
     const char *noun;
     size_t body_max; /* bytes; 0: no body */
@@ -27,13 +27,13 @@ struct route {
 const struct route *routes_table(size_t *n);
 
 /*
- * The route of req, with its arguments in args.  NULL: none fits, or it is not for req's role,
- * and res holds the problem.
+ * Find the route of req and put its arguments into args.  Returns NULL if none fits or req's
+ * role is too low; then res holds the problem.
  */
 const struct route *routes_find(const struct request *req, struct str args[2],
                                 struct response *res);
 
-/* Find and call.  Fills res in every case. */
+/* Find the route and call its handler.  Fills res in every case. */
 void routes_handle(const struct api *api, const struct request *req, struct response *res);
 
 #endif

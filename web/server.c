@@ -6,8 +6,11 @@
 #include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/base/thread.h"
 #include "src/base/unix_path.h"
+#include "web/door.h"
 #include "web/listen.h"
+#include "web/pool.h"
 #include "web/request.h"
 #include "web/routes.h"
 
@@ -16,16 +19,29 @@
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX   64
-#define HEADER_BYTES_MAX  ((size_t)16 << 10)
+#define PLACES_MAX        2048
+#define PLACES_MIN        16
+#define FILES_A_PLACE     4 /* two descriptors for each of two listeners */
+#define MEMORY_MAX        (2 * HEAD_BYTES_MAX + 16384) /* per connection, in the library */
+#define LEAVING_MAX       16 /* connections that the library counts after reporting their end */
 #define TIMEOUT_DEFAULT_S 15
+
+/* Calls wait only for others of their lane: each lane has its own threads. */
+enum lane {
+    LANE_CALLS = 0, /* of the API */
+    LANE_PAGE,
+    LANE_PROBES, /* /livez, /readyz, /metrics */
+    N_LANES,
+};
 
 /* One of the two listeners. */
 struct listener {
     struct server *server;
+    struct door *door;
     struct MHD_Daemon *daemon;
     bool local; /* the unix socket */
 };
@@ -33,32 +49,78 @@ struct listener {
 struct server {
     struct api api;
     struct listener socket, port;
+    struct pool *lanes[N_LANES];
+    struct stop stop; /* set: calls that have not begun are refused */
     struct buf socket_path;
     struct buf address; /* of the port */
 };
 
-/* One request, from its first line to the end of its answer. */
+/*
+ * One request, from its head to the end of its answer.
+ *
+ * @thread the library's, of its listener; a lane's from pool_push() to MHD_resume_connection()
+ */
 struct exchange {
+    struct server *server;
+    struct guest *guest;
+    struct MHD_Connection *connection;
     struct arena *arena;
+    const struct route *route;
     struct request req;
     struct response res;
     struct buf body;
-    size_t body_max;
-    uid_t uid;
-    const char *method, *target; /* as they came, for the log */
-    bool refused;                /* res is ready before the body was read */
+    const char *method, *target; /* as received, for the log */
+    bool local;                  /* over the unix socket */
+    bool refused;                /* res was ready before the body was read */
+    bool answered;               /* res is ready */
 };
 
-/* ---- before the body ---- */
+/* ---- connections ---- */
 
-static void *on_target(void *cls, const char *target, struct MHD_Connection *connection)
+static bool on_enter(void *cls, int fd, const struct sockaddr *address, socklen_t len)
 {
-    struct exchange *x = mem_alloc(1, sizeof(*x));
+    const struct listener *l = cls;
 
-    (void)cls;
-    (void)connection;
-    x->arena = arena_new();
-    x->target = arena_copy(x->arena, str_from(target)).ptr;
+    return MHD_add_connection(l->daemon, fd, address, len) == MHD_YES;
+}
+
+static void on_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    const struct listener *l = cls;
+    const union MHD_ConnectionInfo *info;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (*socket_context != NULL)
+            guest_leave(*socket_context);
+        *socket_context = NULL;
+        return;
+    }
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *socket_context = info != NULL ? door_find(l->door, info->connect_fd) : NULL;
+}
+
+static struct exchange *exchange_new(const struct listener *l,
+                                     struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    if (info == NULL || info->socket_context == NULL)
+        return NULL;
+
+    struct exchange *x = mem_alloc(1, sizeof(*x));
+    const struct head *head = guest_head(info->socket_context);
+
+    *x = (struct exchange){.server = l->server,
+                           .guest = info->socket_context,
+                           .connection = connection,
+                           .local = l->local,
+                           .arena = arena_new()};
+    x->req.method = request_method_parse(head->method);
+    x->req.content_type = head->content_type;
+    x->method = arena_copy(x->arena, head->method).ptr;
+    x->target = arena_copy(x->arena, head->target).ptr;
     return x;
 }
 
@@ -79,21 +141,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     *con_cls = NULL;
 }
 
-/* Our own percent decoding comes later, segment by segment. */
-static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
-{
-    (void)cls;
-    (void)connection;
-    return strlen(text);
-}
-
-static struct str header(struct exchange *x, struct MHD_Connection *connection,
-                         const char *name)
-{
-    const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-
-    return value != NULL ? arena_copy(x->arena, str_from(value)) : (struct str){NULL, 0};
-}
+/* ---- before the body ---- */
 
 static bool refuse(struct exchange *x, const struct response_problem *p)
 {
@@ -101,20 +149,12 @@ static bool refuse(struct exchange *x, const struct response_problem *p)
     return false;
 }
 
-/* The role of whoever is at the other end of the unix socket. */
-static bool check_peer(struct exchange *x, struct MHD_Connection *connection)
+/* Set the role by the user at the other end of the unix socket. */
+static bool check_peer(struct exchange *x)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct ucred peer;
-    socklen_t len = sizeof(peer);
+    const uid_t uid = guest_uid(x->guest);
 
-    if (info == NULL ||
-        getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
-        return refuse(x, &(struct response_problem){.status = 500,
-                                                    .detail = STR("cannot tell who you are")});
-    x->uid = peer.uid;
-    if (peer.uid == 0 || peer.uid == geteuid()) {
+    if (uid == 0 || uid == geteuid()) {
         x->req.role = ROLE_ADMIN;
         return true;
     }
@@ -126,9 +166,9 @@ static bool check_peer(struct exchange *x, struct MHD_Connection *connection)
                          .fix = STR("run the command with sudo, or as that user")});
 }
 
-static bool check_host(struct exchange *x, const struct server *s, struct str host)
+static bool check_host(struct exchange *x, struct str host)
 {
-    struct str name = buf_str(&s->address);
+    struct str name = buf_str(&x->server->address);
     const char *colon = strrchr(name.ptr, ':');
 
     name.len = (size_t)(colon - name.ptr);
@@ -143,55 +183,86 @@ static bool check_host(struct exchange *x, const struct server *s, struct str ho
                        "to send one of them as Host")});
 }
 
-/* Whether the route can take what is announced. */
-static bool check_route(struct exchange *x, struct str length)
+/* Find the route, and check that it takes a body of the announced length. */
+static bool check_route(struct exchange *x, uint64_t length)
 {
     struct str args[2];
-    const struct route *r = routes_find(&x->req, args, &x->res);
 
-    if (r == NULL)
+    x->route = routes_find(&x->req, args, &x->res);
+    if (x->route == NULL)
         return false;
-    x->body_max = r->body_max;
-    if (length.len > 0 && strtoull(length.ptr, NULL, 10) > r->body_max)
-        return refuse(x, &(struct response_problem){
-                             .status = 413,
-                             .detail = r->body_max == 0 ? STR("this address takes no body")
+    if (length > x->route->body_max)
+        return refuse(
+            x, &(struct response_problem){.status = 413,
+                                          .detail = x->route->body_max == 0
+                                                        ? STR("this address takes no body")
                                                         : STR("the body is too large")});
     return true;
 }
 
-static bool admit(struct exchange *x, const struct listener *l,
-                  struct MHD_Connection *connection)
+static bool admit(struct exchange *x, const struct listener *l)
 {
+    const struct head *head = guest_head(x->guest);
     struct err err = {0};
 
-    x->req.method = request_method_parse(str_from(x->method));
-    x->req.content_type = header(x, connection, MHD_HTTP_HEADER_CONTENT_TYPE);
-    if (l->local ? !check_peer(x, connection)
-                 : !check_host(x, l->server, header(x, connection, MHD_HTTP_HEADER_HOST)))
+    if (l->local ? !check_peer(x) : !check_host(x, head->host))
         return false;
     if (!request_target_parse(&x->req.target, x->arena, str_from(x->target), &err)) {
         response_set_err(&x->res, &err, STR(""));
         return false;
     }
-    return check_route(x, header(x, connection, MHD_HTTP_HEADER_CONTENT_LENGTH));
+    return check_route(x, head->content_length);
+}
+
+/* ---- the call ---- */
+
+static void refuse_busy(struct exchange *x, struct str detail)
+{
+    refuse(x, &(struct response_problem){.status = 503, .detail = detail});
+}
+
+/* Runs on a lane's thread. */
+static void run_call(void *item)
+{
+    struct exchange *x = item;
+
+    x->req.body = buf_str(&x->body);
+    if (stop_is_set(&x->server->stop))
+        refuse_busy(x, STR("the daemon is about to stop"));
+    else
+        routes_handle(&x->server->api, &x->req, &x->res);
+    x->answered = true;
+    MHD_resume_connection(x->connection);
+}
+
+static struct pool *lane_of(const struct exchange *x)
+{
+    if (x->route->role != ROLE_NONE)
+        return x->server->lanes[LANE_CALLS];
+    return x->server->lanes[x->route->handle == api_page ? LANE_PAGE : LANE_PROBES];
+}
+
+/* The body is complete: queue the call. */
+static enum MHD_Result call(struct exchange *x)
+{
+    guest_turn(x->guest, GUEST_CALL);
+    MHD_suspend_connection(x->connection);
+    if (pool_push(lane_of(x), x))
+        return MHD_YES;
+    refuse_busy(x, STR("too many calls run or wait already"));
+    x->answered = true;
+    MHD_resume_connection(x->connection);
+    return MHD_YES;
 }
 
 /* ---- the answer ---- */
 
-static void add_policy(struct MHD_Response *r, const struct response *res)
+static void add_header(void *cls, const char *name, const char *value)
 {
-    char policy[256];
-
-    snprintf(policy, sizeof(policy),
-             "default-src 'none'; %s%s%sbase-uri 'none'; form-action 'none'; "
-             "frame-ancestors 'none'",
-             res->nonce[0] != '\0' ? "style-src 'nonce-" : "", res->nonce,
-             res->nonce[0] != '\0' ? "'; " : "");
-    MHD_add_response_header(r, "Content-Security-Policy", policy);
+    MHD_add_response_header(cls, name, value);
 }
 
-static enum MHD_Result send_answer(struct exchange *x, struct MHD_Connection *connection)
+static enum MHD_Result send_answer(struct exchange *x)
 {
     struct response *res = &x->res;
     struct MHD_Response *r = MHD_create_response_from_buffer(
@@ -199,20 +270,9 @@ static enum MHD_Result send_answer(struct exchange *x, struct MHD_Connection *co
 
     if (r == NULL)
         return MHD_NO;
-    MHD_add_response_header(r, "Content-Type", res->type);
-    MHD_add_response_header(r, "Cache-Control", "no-store");
-    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-    add_policy(r, res);
-    if (res->allow != NULL)
-        MHD_add_response_header(r, "Allow", res->allow);
-    if (res->status == 503)
-        MHD_add_response_header(r, "Retry-After", "1");
-    if (x->refused)
-        MHD_add_response_header(r, "Connection", "close");
+    response_each_header(res, add_header, r);
 
-    enum MHD_Result result = MHD_queue_response(connection, (unsigned)res->status, r);
+    enum MHD_Result result = MHD_queue_response(x->connection, (unsigned)res->status, r);
 
     MHD_destroy_response(r);
     return result;
@@ -223,33 +283,24 @@ static void note(const struct exchange *x)
     if (x->req.method == METHOD_GET)
         log_debug("request", KV("method", x->method), KV("target", x->target),
                   KV("status", x->res.status));
+    else if (x->local)
+        log_info("request", KV("method", x->method), KV("target", x->target),
+                 KV("status", x->res.status), KV("uid", guest_uid(x->guest)));
     else
         log_info("request", KV("method", x->method), KV("target", x->target),
-                 KV("status", x->res.status), KV("uid", x->uid));
+                 KV("status", x->res.status));
 }
 
-static enum MHD_Result finish(struct exchange *x, struct MHD_Connection *connection)
+static enum MHD_Result finish(struct exchange *x)
 {
+    guest_turn(x->guest, GUEST_ANSWER);
     note(x);
-    return send_answer(x, connection);
+    return send_answer(x);
 }
 
-/* ---- one call of the library ---- */
+/* ---- what the library calls ---- */
 
-static void take_body(struct exchange *x, struct str piece)
-{
-    if (x->refused)
-        return;
-    if (piece.len <= x->body_max - x->body.len) {
-        buf_append(&x->body, piece);
-        return;
-    }
-    x->refused = true;
-    refuse(x,
-           &(struct response_problem){.status = 413, .detail = STR("the body is too large")});
-}
-
-/* Called with the header, then with each piece of the body, then once more at its end. */
+/* Called with the head, with each piece of the body, at the body's end, and after the call. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *http_version,
                                   const char *upload, size_t *upload_len, void **con_cls)
@@ -258,22 +309,22 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     struct exchange *x = *con_cls;
 
     (void)url;
+    (void)method;
     (void)http_version;
-    if (x->method == NULL) {
-        x->method = arena_copy(x->arena, str_from(method)).ptr;
-        x->refused = !admit(x, l, connection);
-        return x->refused ? finish(x, connection) : MHD_YES;
+    if (x == NULL) {
+        *con_cls = x = exchange_new(l, connection);
+        if (x == NULL)
+            return MHD_NO;
+        x->refused = !admit(x, l);
+        return x->refused ? finish(x) : MHD_YES;
     }
     if (*upload_len > 0) {
-        take_body(x, (struct str){upload, *upload_len});
+        if (!x->refused) /* its length was checked with the head */
+            buf_append(&x->body, (struct str){upload, *upload_len});
         *upload_len = 0;
         return MHD_YES;
     }
-    if (!x->refused) {
-        x->req.body = buf_str(&x->body);
-        routes_handle(&l->server->api, &x->req, &x->res);
-    }
-    return finish(x, connection);
+    return x->refused || x->answered ? finish(x) : call(x);
 }
 
 static void on_trouble(void *cls, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
@@ -290,43 +341,73 @@ static void on_trouble(void *cls, const char *fmt, va_list ap)
 
 /* ---- starting and stopping ---- */
 
-static bool start(struct listener *l, struct server *s, int fd, unsigned timeout_s,
-                  struct err *err)
+/* How many connections each listener may have, by the limit of open files. */
+static unsigned choose_places(const struct server_options *opt)
 {
-    const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
-                           MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    struct rlimit files = {0};
 
-    l->server = s;
-    l->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, l, MHD_OPTION_EXTERNAL_LOGGER, on_trouble, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
-        leave_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADER_BYTES_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        timeout_s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-    if (l->daemon != NULL)
-        return true;
+    if (opt->places > 0)
+        return opt->places;
+    getrlimit(RLIMIT_NOFILE, &files);
 
-    const int why = errno;
+    const rlim_t n = files.rlim_cur / 2 / FILES_A_PLACE;
 
-    close(fd);
-    return err_set(err, ERR_REJECT, "the web server does not start: %s; fix: raise the limits of "
-                   "threads and open files", strerror(why));
+    return n < PLACES_MIN ? PLACES_MIN : n < PLACES_MAX ? (unsigned)n : PLACES_MAX;
 }
 
-static bool start_port(struct server *s, const struct server_options *opt, unsigned timeout_s,
-                       struct err *err)
+/*
+ * Give the library a connection limit that is never reached: at its limit, version 0.9.75 keeps
+ * a lock and loses the connection it was given.
+ */
+static bool start_loop(struct listener *l, unsigned inside_max, struct err *err)
+{
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
+                           MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+
+    l->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, l, MHD_OPTION_EXTERNAL_LOGGER, on_trouble, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, l, MHD_OPTION_CONNECTION_LIMIT, inside_max + LEAVING_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_END);
+    if (l->daemon != NULL)
+        return true;
+    return err_set(err, ERR_REJECT,
+                   "the web server does not start: %s; fix: raise the limits of "
+                   "threads and open files",
+                   strerror(errno));
+}
+
+static bool start(struct listener *l, struct server *s, int fd,
+                  const struct server_options *opt, struct err *err)
+{
+    const unsigned places = choose_places(opt);
+    const struct door_options door = {
+        .fd = fd,
+        .timeout_s = opt->timeout_s > 0 ? opt->timeout_s : TIMEOUT_DEFAULT_S,
+        .places = places,
+        .inside_max = 2 * places,
+        .enter = on_enter,
+        .cls = l,
+    };
+
+    l->server = s;
+    if (start_loop(l, door.inside_max, err))
+        return door_start(&l->door, &door, err);
+    close(fd);
+    return false;
+}
+
+static bool start_port(struct server *s, const struct server_options *opt, struct err *err)
 {
     int fd;
 
     if (opt->listen == NULL || opt->listen[0] == '\0' || strcmp(opt->listen, "off") == 0)
         return true;
-    return listen_tcp(&fd, &s->address, opt->listen, err) &&
-           start(&s->port, s, fd, timeout_s, err);
+    return listen_tcp(&fd, &s->address, opt->listen, err) && start(&s->port, s, fd, opt, err);
 }
 
-static bool start_socket(struct server *s, const struct server_options *opt, unsigned timeout_s,
-                         struct err *err)
+static bool start_socket(struct server *s, const struct server_options *opt, struct err *err)
 {
     int fd;
 
@@ -334,16 +415,29 @@ static bool start_socket(struct server *s, const struct server_options *opt, uns
         return false;
     buf_append(&s->socket_path, str_from(opt->socket));
     s->socket.local = true;
-    return start(&s->socket, s, fd, timeout_s, err);
+    return start(&s->socket, s, fd, opt, err);
+}
+
+static void start_lanes(struct server *s)
+{
+    static const struct pool_options lanes[N_LANES] = {
+        [LANE_CALLS] = {"web call", 16, 64, run_call},
+        [LANE_PAGE] = {"web page", 4, 64, run_call},
+        [LANE_PROBES] = {"web probe", 2, 64, run_call},
+    };
+
+    stop_init(&s->stop);
+    for (int i = 0; i < N_LANES; i++)
+        s->lanes[i] = pool_start(&lanes[i]);
 }
 
 bool server_start(struct server **out, const struct server_options *opt, struct err *err)
 {
-    unsigned timeout_s = opt->timeout_s > 0 ? opt->timeout_s : TIMEOUT_DEFAULT_S;
     struct server *s = mem_alloc(1, sizeof(*s));
 
     s->api = opt->api;
-    if (!start_socket(s, opt, timeout_s, err) || !start_port(s, opt, timeout_s, err)) {
+    start_lanes(s);
+    if (!start_socket(s, opt, err) || !start_port(s, opt, err)) {
         server_stop(s);
         return false;
     }
@@ -362,16 +456,31 @@ static void remove_socket(const char *path)
     unix_path_close(&short_path);
 }
 
+/*
+ * Stop accepting first, then wait for every call, then let the library leave its connections.
+ */
 void server_stop(struct server *s)
 {
     if (s == NULL)
         return;
-    if (s->port.daemon != NULL)
-        MHD_stop_daemon(s->port.daemon);
-    if (s->socket.daemon != NULL)
-        MHD_stop_daemon(s->socket.daemon);
+
+    struct listener *const listeners[] = {&s->port, &s->socket};
+
+    for (size_t i = 0; i < ARRAY_LEN(listeners); i++)
+        door_stop(listeners[i]->door);
+    stop_set(&s->stop);
+    for (int i = 0; i < N_LANES; i++)
+        pool_stop(s->lanes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(listeners); i++) {
+        if (listeners[i]->daemon != NULL)
+            MHD_stop_daemon(listeners[i]->daemon);
+        door_free(listeners[i]->door);
+    }
+    for (int i = 0; i < N_LANES; i++)
+        pool_free(s->lanes[i]);
     if (s->socket_path.len > 0)
         remove_socket(s->socket_path.ptr);
+    stop_fini(&s->stop);
     buf_free(&s->socket_path);
     buf_free(&s->address);
     free(s);

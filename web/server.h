@@ -1,9 +1,12 @@
 /*
- * The HTTP server: the unix socket with the whole API, and the port with what is open to it.
+ * The HTTP server: a unix socket that serves the whole API, and a port that serves only the
+ * open routes.
  *
- * Who connects to the socket as the daemon's own user or as root is admin, anyone else is
- * refused.  The port is loopback only, checks Host against DNS rebinding, and serves only the
- * routes that are open.  A thread a connection; connections, idle time and sizes are limited.
+ * A client on the socket is admin if it runs as the daemon's own user or as root; all others
+ * are refused.  The port listens on loopback only and checks Host against DNS rebinding.  Each
+ * listener has a door (door.h), which checks heads, and an event loop of the library, which
+ * moves bytes; neither ever waits for a call.  Calls run on three groups of threads: for the
+ * API, for the page, and for the probes, which nothing else can delay.
  *
  * @thread the owner's; the handlers run on the server's
  */
@@ -21,17 +24,20 @@ struct server;
 struct server_options {
     const char *socket; /* path */
     const char *listen; /* host:port; NULL, empty or "off": no port */
-    unsigned timeout_s; /* idle time of a connection; 0: 15 */
+    unsigned timeout_s; /* for each head, body and answer, in total; 0: 15 */
+    unsigned places;    /* connections of each listener; 0: as many as files allow */
     struct api api;     /* what it points to must outlive the server */
 };
 
 bool server_start(struct server **out, const struct server_options *opt,
                   struct err *err) MUST_CHECK;
 
-/* Waits for the handlers that run; removes the socket.  NULL is fine. */
+/*
+ * Stop the server.  Blocks until the running handlers end; removes the socket.  NULL is fine.
+ */
 void server_stop(struct server *s);
 
-/* "127.0.0.1:7700", empty without a port. */
+/* The port's address, "127.0.0.1:7700"; empty without a port. */
 const char *server_address(const struct server *s);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define CHUNK_SIZE (16 * 1024)
 
-/* Larger pieces have chunks of their own size, and leave the one being filled as it is. */
+/* Larger pieces get chunks of their own and leave the current chunk as it is. */
 #define SHARED_MAX (CHUNK_SIZE / 4)
 
 /* arena_reset() keeps a chunk of at most this size. */
@@ -64,7 +64,7 @@ static void add_chunk(struct arena *a)
     a->head = c;
 }
 
-/* A chunk of its own, behind the one being filled. */
+/* Allocates a separate chunk and puts it behind the one being filled. */
 static char *take_own(struct arena *a, size_t bytes)
 {
     struct chunk *c = make_chunk(a, bytes);

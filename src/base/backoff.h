@@ -1,9 +1,9 @@
 /*
  * struct backoff: how long to wait before the next attempt.
  *
- * Capped exponential with full jitter: attempt n (from 0) waits a random time between 1 ms and
- * min(max, base * 2^n), so that many who failed together do not come back together.  Pure,
- * given the random numbers.
+ * Capped exponential backoff with full jitter: attempt n (from 0) waits a random time between 1
+ * ms and min(max, base * 2^n), so that clients that failed together do not return together.
+ * Pure, given the random numbers.
  */
 #ifndef SRC_BASE_BACKOFF_H
 #define SRC_BASE_BACKOFF_H
@@ -11,6 +11,7 @@
 #include "src/base/base.h"
 #include "src/base/random.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct backoff {
@@ -19,13 +20,35 @@ struct backoff {
     unsigned n_failed; /* attempts since the last success */
 };
 
-/* The longest that the next wait can be. */
+/* Returns the longest possible next wait. */
 int64_t backoff_limit_ms(const struct backoff *b);
 
-/* One more attempt failed: the wait before the next. */
+/* Counts a failed attempt and returns the wait before the next one. */
 int64_t backoff_next_ms(struct backoff *b, struct random *r) MUST_CHECK;
 
-/* It worked: start from base again. */
+/* Call after a success: the next failure waits from base_ms again. */
 void backoff_reset(struct backoff *b);
+
+/*
+ * struct absence: backoff for a server that did not answer.  The pause grows; after it, one
+ * caller tries, so that nobody else waits.
+ */
+
+#define ABSENCE_FIRST_MS 1000
+#define ABSENCE_MAX_MS   60000
+
+/* Zero: the server is there.  Times are monotonic. */
+struct absence {
+    int64_t pause_ms; /* the last pause; 0 if the server is there */
+    int64_t until_ms; /* no tries before */
+    bool tried;       /* one caller is trying and has not reported yet */
+};
+
+/*
+ * Tell whether the caller may try the server now.  If it does, it must report the result with
+ * absence_tell().
+ */
+bool absence_may_try(struct absence *a, int64_t now_ms) MUST_CHECK;
+void absence_tell(struct absence *a, bool there, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Compiler attributes and the few macros everything may use.
+ * Compiler attributes and a few macros for all code.
  */
 #ifndef SRC_BASE_BASE_H
 #define SRC_BASE_BASE_H

@@ -4,7 +4,7 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Four characters of the 24 bits of v. */
+/* Writes the 24 bits of v as four characters. */
 static void put_group(char *out, unsigned v)
 {
     out[0] = digits[v >> 18];

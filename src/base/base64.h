@@ -1,5 +1,5 @@
 /*
- * Bytes to base64 (RFC 4648, with padding).
+ * Encodes bytes as base64 (RFC 4648, with padding).
  */
 #ifndef SRC_BASE_BASE64_H
 #define SRC_BASE_BASE64_H

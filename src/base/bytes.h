@@ -1,8 +1,8 @@
 /*
- * Integers in byte strings: little-endian (MySQL's wire and binlog) and big-endian (its
+ * Integers in byte strings: little-endian (MySQL's wire and binlog) and big-endian (MySQL's
  * storage).
  *
- * Any alignment.  The caller has checked that the bytes are there; nothing here checks bounds.
+ * The pointers may have any alignment. The caller checks bounds; these functions do not.
  */
 #ifndef SRC_BASE_BYTES_H
 #define SRC_BASE_BYTES_H
@@ -61,7 +61,7 @@ static inline uint64_t load_le48(const void *p)
     return (uint64_t)load_le32(b) | (uint64_t)load_le16(b + 4) << 32;
 }
 
-/* The n <= 8 bytes at p: two loads that may overlap. */
+/* Reads the n <= 8 bytes at p with two loads that may overlap. */
 static inline uint64_t load_le(const void *p, unsigned n)
 {
     const uint8_t *b = p;
@@ -97,7 +97,7 @@ static inline uint64_t load_be64(const void *p)
     return BYTES_BE(64, v);
 }
 
-/* The n <= 8 bytes at p: two loads that may overlap. */
+/* Reads the n <= 8 bytes at p with two loads that may overlap. */
 static inline uint64_t load_be(const void *p, unsigned n)
 {
     const uint8_t *b = p;

@@ -9,7 +9,7 @@
 #define NS_PER_MS INT64_C(1000000)
 
 static pthread_once_t first_call = PTHREAD_ONCE_INIT;
-static int64_t ahead_ns; /* of the monotonic time; written once */
+static int64_t ahead_ns; /* wall time minus monotonic time; written once */
 
 static int64_t now_ns(clockid_t id)
 {

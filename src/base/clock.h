@@ -1,6 +1,6 @@
 /*
- * Time: monotonic for durations, wall for what people read, steady for what is stored and waited
- * for.
+ * Three clocks: monotonic for durations, wall for people, steady for stored times and
+ * deadlines.
  *
  * @thread any
  */
@@ -13,8 +13,8 @@ int64_t clock_mono_ns(void);
 int64_t clock_mono_ms(void);
 int64_t clock_wall_ms(void); /* milliseconds since 1970 UTC */
 /*
- * The wall time of the first call, and what has passed since: it does not jump when somebody sets
- * the clock.  What an earlier process stored may still lie ahead of it.
+ * Returns the wall time of the first call plus the monotonic time passed since. Setting the
+ * clock does not make it jump. A time stored by an earlier process may still lie ahead of it.
  */
 int64_t clock_steady_ms(void);
 

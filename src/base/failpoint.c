@@ -45,12 +45,13 @@ static bool refuse_name(struct str name, struct err *err)
         log_warn("there is a failpoint", KV("name", points[i].name),
                  KV("moment", points[i].moment));
     return err_set(err, ERR_REJECT,
-                   FAILPOINT_VARIABLE " names no failpoint: \"%.*s\"; fix: one of those that the "
-                                      "log names just before this",
+                   FAILPOINT_VARIABLE
+                   " names no failpoint: \"%.*s\"; fix: one of those that the "
+                   "log names just before this",
                    STR_ARG(name));
 }
 
-/* A whole number from 1 to max, and nothing behind it. */
+/* Reads a whole number from 1 to max; nothing may follow it. */
 static bool read_number(const char *text, size_t len, uint64_t max, uint64_t *n)
 {
     char *end;

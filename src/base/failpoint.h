@@ -1,8 +1,8 @@
 /*
- * Failpoints: named moments at which a test has the program killed.
+ * Failpoints: named moments at which a test kills the program.
  *
- * They are in every build, so that what is tested is what runs elsewhere.  While none is armed
- * one costs a look at a variable that never changes, and none stands in a loop over rows.
+ * Every build has them, so tests run the code that is released. An unarmed failpoint costs one
+ * read of a variable that never changes. No failpoint stands in a loop over rows.
  *
  * @thread any, once failpoint_arm has returned
  */
@@ -21,7 +21,7 @@ enum failpoint {
     N_FAILPOINTS
 };
 
-/* The variable that arms one, of the form NAME[:NTH[:ACTION]]. */
+/* The environment variable that arms one failpoint, as NAME[:NTH[:ACTION]]. */
 #define FAILPOINT_VARIABLE "MILLRACE_FAILPOINT"
 
 #define FAILPOINT(name)                                \
@@ -33,15 +33,15 @@ enum failpoint {
 extern enum failpoint failpoint_armed; /* N_FAILPOINTS: none */
 
 /*
- * Arm what text asks for, before other threads run.  The nth time (the first) that the point is
- * reached the program dies as by kill -9 (`kill`), or its thread waits so many ms (`wait=MS`),
- * which stands for whatever else takes long there.  A name that is none: ERR_REJECT, and the
- * log has all that there are.
+ * Arms the failpoint that text names; call before starting other threads. When a thread reaches
+ * the point for the NTH time (default: the first), the action runs: `kill` kills the program as
+ * kill -9 does; `wait=MS` makes the thread wait, to simulate a slow step. An unknown name is
+ * ERR_REJECT, and the log lists all names.
  */
 bool failpoint_arm(const char *text, struct err *err) MUST_CHECK;
 void failpoint_disarm(void);
 
-/* For FAILPOINT alone. */
+/* Only FAILPOINT calls this. */
 void failpoint_reached(void) COLD;
 
 #endif

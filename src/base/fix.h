@@ -1,12 +1,12 @@
 /*
- * A message may end in what to do about it: "the port is taken; fix: choose another".
+ * A message may end with its remedy: "the port is taken; fix: choose another".
  */
 #ifndef SRC_BASE_FIX_H
 #define SRC_BASE_FIX_H
 
 #include "src/base/str.h"
 
-/* Cut the fix off *message and return it; empty when there is none. */
+/* Cuts the fix off *message and returns it. Returns an empty string if the message has none. */
 static inline struct str fix_split(struct str *message)
 {
     const struct str mark = STR("; fix: ");

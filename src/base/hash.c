@@ -23,6 +23,8 @@ uint64_t hash_bytes(struct str s, uint64_t seed)
     uint64_t h = seed ^ fold(s.len ^ K0, seed ^ K2);
     size_t i = 0;
 
+    if (s.ptr == NULL) /* empty: pointer arithmetic on NULL is undefined */
+        s.ptr = "";
     for (; s.len - i >= 16; i += 16)
         h = fold(load_le64(s.ptr + i) ^ K0 ^ h, load_le64(s.ptr + i + 8) ^ K1 ^ seed);
     if (s.len - i >= 8) {

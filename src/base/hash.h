@@ -1,8 +1,8 @@
 /*
- * A fast hash of byte strings for tables in memory: multiply and fold, eight bytes a step.
+ * A fast hash of byte strings for in-memory tables: multiply and fold, eight bytes a step.
  *
- * With a secret seed it withstands keys that were chosen to collide.  Not for anything that is
- * stored or sent: the value may change with the next release.
+ * With a secret seed it resists keys chosen to collide. Do not store or send the value: it may
+ * change with the next release.
  */
 #ifndef SRC_BASE_HASH_H
 #define SRC_BASE_HASH_H
@@ -14,7 +14,7 @@
 
 uint64_t hash_bytes(struct str s, uint64_t seed);
 
-/* A seed of this process, random, the same at every call.  @thread any */
+/* Returns this process's random seed, the same at every call. @thread any */
 uint64_t hash_seed(void);
 
 #endif

@@ -11,10 +11,10 @@
 
 #include <stddef.h>
 
-/* Write byte as two lower-case digits; returns what follows them. */
+/* Writes byte as two lower-case digits. Returns the end of what it wrote. */
 char *hex_put(char *out, unsigned char byte) RETURNS_NONNULL;
 
-/* The byte that the two digits at `at` stand for, in lower or upper case; -1: they are none. */
+/* Decodes the two digits at `at`, lower or upper case. Returns -1 if they are not digits. */
 int hex_byte(struct str text, size_t at);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Bucket 0 to 3 hold the values up to 1, 2, 3, 4.  Above, each doubling (2^k, 2^(k+1)] has four
- * buckets of equal width, each with its upper bound.
+ * Buckets 0 to 3 hold the values up to 1, 2, 3, 4. Above, four buckets of equal width divide
+ * each doubling (2^k, 2^(k+1)]. A bucket includes its upper bound.
  */
 static size_t bucket_of(uint64_t v)
 {
@@ -20,7 +20,7 @@ static size_t bucket_of(uint64_t v)
     return (size_t)(k - 1) * 4 + (x >> (k - 2) & 3);
 }
 
-/* The largest value of the bucket. */
+/* Returns the largest value of the bucket. */
 static uint64_t bound_of(size_t bucket)
 {
     if (bucket < 4)
@@ -29,7 +29,7 @@ static uint64_t bound_of(size_t bucket)
     size_t k = bucket / 4 + 1;
     uint64_t below_next = (UINT64_C(4) + bucket % 4 + 1) << (k - 2);
 
-    return below_next != 0 ? below_next : UINT64_MAX; /* the last wraps around */
+    return below_next != 0 ? below_next : UINT64_MAX; /* the last one wraps around */
 }
 
 static void raise_to(uint64_t *most, uint64_t v)

@@ -29,7 +29,7 @@ void human_bytes(struct buf *b, uint64_t n)
         buf_printf(b, "%" PRIu64 " B", n);
         return;
     }
-    /* 1023.95 would be printed as 1024.0. */
+    /* printf would round 1023.95 to 1024.0. */
     while (value >= 1023.95 && unit + 1 < ARRAY_LEN(units)) {
         value /= 1024;
         unit++;

@@ -1,7 +1,8 @@
 /*
- * Figures as people read them: 1,234,567 · 88.2 MiB · 15 min 32 s · 42.0 %.
+ * Figures for people: 1,234,567 · 88.2 MiB · 15 min 32 s · 42.0 %.
  *
- * Each appends to b.  Whole numbers are exact; the rest has three significant digits or so.
+ * Each function appends to b. Whole numbers are exact; others have about three significant
+ * digits.
  */
 #ifndef SRC_BASE_HUMAN_H
 #define SRC_BASE_HUMAN_H
@@ -15,9 +16,11 @@
 void human_count(struct buf *b, uint64_t n);
 /* "512 B", "1.5 KiB", "88.2 MiB". */
 void human_bytes(struct buf *b, uint64_t n);
-/* "0.4 s", "12 s", "15 min 32 s", "3 h 20 min", "2 d 4 h"; a negative or odd value is "-". */
+/* "0.4 s", "12 s", "15 min 32 s", "3 h 20 min", "2 d 4 h". Prints "-" for a negative or
+ * non-finite value. */
 void human_seconds(struct buf *b, double seconds);
-/* A share of total, never above 100, and 100 only when done has reached total; total 0: 0. */
+/* Returns done as a percentage of total: at most 100, 100 only once done reaches total, and 0
+ * if total is 0. */
 double human_percent(uint64_t done, uint64_t total);
 /* Milliseconds since 1970 as "2026-11-21 12:07:25 UTC". */
 void human_time(struct buf *b, int64_t ms);

@@ -1,8 +1,8 @@
 /*
- * Intrusive doubly-linked lists: a struct link inside whatever is listed.
+ * Intrusive doubly-linked lists: the listed object contains a struct link.
  *
- * The list itself is a struct link that points to its first and last; an object's link is NULL
- * in both directions while it is in no list.  Removing needs no search.
+ * The list itself is a struct link that points to its first and last object. The two pointers
+ * of an unlisted object are NULL. Removing needs no search.
  */
 #ifndef SRC_BASE_LIST_H
 #define SRC_BASE_LIST_H
@@ -58,7 +58,7 @@ static inline void list_remove(struct link *l)
     l->prev = l->next = NULL;
 }
 
-/* NULL: empty. */
+/* Returns NULL if the list is empty. */
 static inline struct link *list_first(const struct link *list)
 {
     return list_is_empty(list) ? NULL : list->next;
@@ -66,7 +66,7 @@ static inline struct link *list_first(const struct link *list)
 
 #define LIST_ITEM(l, type, member) CONTAINER_OF(l, type, member)
 
-/* The body may remove l. */
+/* The loop body may remove l. */
 #define LIST_EACH(l, list)                                                 \
     for (struct link *l = (list)->next, *l##_next_ = l->next; l != (list); \
          l = l##_next_, l##_next_ = l->next)

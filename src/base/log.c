@@ -11,16 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-
 static enum log_level min_level = LOG_INFO; /* atomic */
 static int out_fd = STDERR_FILENO;
 static uint64_t n_lost; /* atomic */
 
-/* Where a disk is full a line may take several writes, so each thread's is one by one. */
+/* On a full disk one line may take several writes, so threads take turns. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t n_untold; /* lost lines; guarded by lock, as the rest */
-static int lost_errno;    /* why the last one was */
-static bool is_torn;      /* the last line has no end */
+static uint64_t n_untold; /* lost lines not yet reported; guarded by lock, like the rest */
+static int lost_errno;    /* errno of the last loss */
+static bool is_torn;      /* the last line was cut off */
 
 static const char *const level_name[] = {
     [LOG_DEBUG] = "debug",
@@ -144,7 +143,7 @@ static void append_tail(struct buf *b, const char *file, int line)
     buf_append(b, STR("}\n"));
 }
 
-/* False: the line is not there, or only its begin.  Called with lock held. */
+/* Returns false if the line, or its end, could not be written. Call with lock held. */
 static bool put(struct str line)
 {
     size_t done = 0;
@@ -179,8 +178,8 @@ static bool tell_lost(void)
         return true;
     append_head(&b, LOG_WARN, "log lines could not be written and are lost");
     append_kv(&b, &(struct log_kv){"lines", LOG_KV_UINT, .value.u64 = n_untold});
-    append_kv(&b, &(struct log_kv){"cause", LOG_KV_STR,
-                                   .value.str = str_from(strerror(lost_errno))});
+    append_kv(
+        &b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(strerror(lost_errno))});
     append_tail(&b, __FILE__, __LINE__);
 
     const bool told = put(buf_str(&b));

@@ -3,10 +3,9 @@
  *
  *     log_info("bulk accepted", KV("lane", lane->id), KV("docs", n));
  *
- * The message is a constant, so the same event always greps and counts the
- * same; whatever varies goes into a value.  Secrets and row contents are never
- * logged: row data belongs in the dead-letter store, which has its own access
- * rules.
+ * The message is a constant, so grep and counters always find the same event; whatever varies
+ * goes into a value. Never log secrets or row contents: row data belongs in the dead-letter
+ * store, which has its own access rules.
  */
 #ifndef SRC_BASE_LOG_H
 #define SRC_BASE_LOG_H
@@ -56,24 +55,24 @@ struct log_kv log_kv_bool(const char *key, bool v);
         unsigned long: log_kv_uint, \
         unsigned long long: log_kv_uint)((key), (v))
 
-/* Discard everything below level; at first LOG_INFO.  @thread any */
+/* Discards everything below level; the default is LOG_INFO. @thread any */
 void log_set_level(enum log_level level);
 
 /* "debug", "info", "warn", "error". */
 const char *log_level_name(enum log_level level);
 bool log_level_parse(struct str name, enum log_level *level);
 
-/* Send lines to fd instead of standard error.  Call before starting threads. */
+/* Writes lines to fd instead of standard error. Call before starting threads. */
 void log_set_fd(int fd);
 
 /*
- * Lines that could not be written, of a full disk or a pipe that nobody reads: nobody waits for
- * them.  The first that can be written again comes behind one that says how many they were.
- * @thread any
+ * Returns the number of lines lost because the disk was full or nobody read the pipe; logging
+ * never waits for either. When writing works again, a line with the number of lost lines comes
+ * first. @thread any
  */
 uint64_t log_lost(void);
 
-/* Use the macros below. */
+/* Use the macros below instead. */
 void log_write(enum log_level level, const char *file, int line, const char *msg,
                const struct err *err, const struct log_kv *kv, size_t n_kv);
 
@@ -87,7 +86,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 #define log_warn(msg, ...)  LOG_AT(LOG_WARN, NULL, msg, ##__VA_ARGS__)
 #define log_error(msg, ...) LOG_AT(LOG_ERROR, NULL, msg, ##__VA_ARGS__)
 
-/* A failure that is being handled here: adds kind, origin, code and cause. */
+/* Logs a failure that the caller handles: adds kind, origin, code and cause of err. */
 #define log_failure(level, err, msg, ...) LOG_AT((level), (err), msg, ##__VA_ARGS__)
 
 #endif

@@ -21,15 +21,15 @@ struct entry {
 };
 
 /*
- * The entries stand in the order of insertion; slots (a power of two, open addressing) hold
- * entry numbers + 1.  There is room for n_slots / 2 entries, so that probing always ends.
+ * The entries keep insertion order. slots (a power of two, open addressing) hold entry numbers
+ * plus 1. At most n_slots / 2 entries fit, so probing always ends.
  */
 struct map {
     struct entry *entries;
     uint32_t *slots;
     size_t n_slots;
-    size_t used;  /* entries, with the removed ones */
-    size_t first; /* no entry before it is alive */
+    size_t used;  /* entries, including removed ones */
+    size_t first; /* no entry before this one is alive */
     size_t count;
     uint64_t seed;
 };
@@ -73,7 +73,7 @@ static bool holds(const struct entry *e, struct str key, uint64_t hash)
            (key.len == 0 || memcmp(e->key, key.ptr, key.len) == 0);
 }
 
-/* The slot of key, or the empty slot where the search for it ended. */
+/* Returns the slot of key, or the empty slot where the search ended. */
 static size_t find_slot(const struct map *m, struct str key, uint64_t hash)
 {
     size_t mask = m->n_slots - 1;
@@ -110,7 +110,8 @@ static void append(struct map *m, struct entry e)
     m->slots[find_empty_slot(m, e.hash)] = (uint32_t)m->used;
 }
 
-/* The entries are full: squeeze out the removed ones, doubling if they are few. */
+/* Called when the entries are full: squeezes out removed ones, and doubles the table if they
+ * are few. */
 static void rebuild(struct map *m)
 {
     struct entry *entries = m->entries;

@@ -1,7 +1,7 @@
 /*
- * struct map: byte-string keys to pointers, insertion-ordered iteration.
+ * struct map: byte-string keys to pointers, iterated in insertion order.
  *
- * Keys are copied.  Values belong to the caller and are never NULL.
+ * The map copies keys. Values belong to the caller and are never NULL.
  *
  * @thread one at a time
  */
@@ -19,17 +19,17 @@ struct map;
 struct map *map_new(void) RETURNS_NONNULL MUST_CHECK;
 void map_free(struct map *m, void (*drop)(void *value)); /* drop may be NULL */
 
-void *map_find(const struct map *m, struct str key); /* NULL: not there */
-/* Store value under key; returns the value that was there before, or NULL. */
+void *map_find(const struct map *m, struct str key); /* NULL if absent */
+/* Stores value under key. Returns the previous value, or NULL. */
 void *map_put(struct map *m, struct str key, void *value);
-/* Remove key; returns its value, or NULL. */
+/* Removes key. Returns its value, or NULL. */
 void *map_remove(struct map *m, struct str key);
 size_t map_count(const struct map *m);
 
 /*
- * for (size_t i = 0; map_next(m, &i, &key, &value);)
+ *     for (size_t i = 0; map_next(m, &i, &key, &value);)
  *
- * Inside the loop map_remove() is allowed, map_put() of a new key is not.
+ * The loop may call map_remove(), but must not map_put() a new key.
  */
 bool map_next(const struct map *m, size_t *i, struct str *key, void **value);
 

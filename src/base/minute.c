@@ -8,7 +8,7 @@
 #define COUNT_BITS 40
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 
-/* A step's number as a slot keeps it: it comes again after 2.6 years. */
+/* Returns the tag by which a slot knows its step. Tags repeat after 2.6 years. */
 static uint64_t tag_of(uint64_t step)
 {
     return step << COUNT_BITS;
@@ -16,7 +16,7 @@ static uint64_t tag_of(uint64_t step)
 
 static uint64_t step_at(int64_t now_ms)
 {
-    /* Step 0 is left out: an untouched slot is of no step. */
+    /* Steps start at 1: 0 marks an untouched slot. */
     return (uint64_t)now_ms / STEP_MS + 1;
 }
 
@@ -28,8 +28,8 @@ void minute_add(struct minute *m, int64_t now_ms, uint64_t n)
 
     do
         is = (was & ~COUNT_MASK) == tag ? was + n : tag | n;
-    while (!__atomic_compare_exchange_n(slot, &was, is, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
+    while (
+        !__atomic_compare_exchange_n(slot, &was, is, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 uint64_t minute_sum(const struct minute *m, int64_t now_ms)

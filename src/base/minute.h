@@ -1,8 +1,9 @@
 /*
  * struct minute: how often something happened within the last minute.
  *
- * Any number of threads add, without a lock.  The minute moves on in steps of five seconds, so a
- * sum is of the last 55 to 60.  Zero-initialise.  The time is handed in: monotonic milliseconds.
+ * Any number of threads add, without a lock. The window moves in steps of five seconds, so a
+ * sum covers the last 55 to 60 seconds. Zero-initialise. The caller passes the time in
+ * monotonic milliseconds.
  *
  * @thread any
  */
@@ -16,10 +17,10 @@
 #define MINUTE_SLOTS 12
 
 struct minute {
-    uint64_t slots[MINUTE_SLOTS]; /* atomics: the step it counts in, and the count */
+    uint64_t slots[MINUTE_SLOTS]; /* atomic: the number of the step, and the count within it */
 };
 
-/* n more, below 2^40 in one step. */
+/* Adds n. One step holds less than 2^40. */
 void minute_add(struct minute *m, int64_t now_ms, uint64_t n);
 uint64_t minute_sum(const struct minute *m, int64_t now_ms);
 

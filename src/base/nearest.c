@@ -8,7 +8,7 @@
 
 struct nearest nearest_to(struct str name)
 {
-    /* A third of the letters may differ, and one always. */
+    /* A third of the letters may differ, but always at least one. */
     return (struct nearest){.name = name, .distance = name.len / 3 + 2};
 }
 
@@ -24,7 +24,7 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edits between a and b, neighbours swapped counting as one. */
+/* Returns the edit distance of a and b; swapped neighbours count as one edit. */
 static size_t edits(struct str a, struct str b)
 {
     size_t rows[3][NAME_MAX_LEN + 1];
@@ -59,7 +59,7 @@ void nearest_offer(struct nearest *n, struct str known)
 
     size_t distance = edits(n->name, known);
 
-    /* Nothing of the name left is no likeness. */
+    /* If every letter differs, the names are not alike. */
     if (distance >= n->distance || distance >= n->name.len)
         return;
     n->distance = distance;

@@ -1,13 +1,13 @@
 /*
- * The known name nearest to one that is not known: "did you mean ...?".
+ * The known name nearest to an unknown one: "did you mean ...?".
  *
  *     struct nearest near = nearest_to(name);
  *     for (...)
  *         nearest_offer(&near, known[i]);
  *     if (near.best.len > 0) ...
  *
- * Counts inserted, removed, changed and swapped letters; case does not count.  Too far is no
- * suggestion at all, as a wrong one is worse than none.
+ * Counts inserted, removed, changed and swapped letters, ignoring case. Suggests nothing when
+ * no name is near: a wrong suggestion is worse than none.
  */
 #ifndef SRC_BASE_NEAREST_H
 #define SRC_BASE_NEAREST_H
@@ -19,7 +19,7 @@
 
 struct nearest {
     struct str name;
-    struct str best; /* empty: nothing is near; borrowed from what was offered */
+    struct str best; /* borrowed from the offered names; empty if none is near */
     size_t distance;
 };
 

@@ -13,8 +13,8 @@ const char number_pairs[200] = {
     "8081828384858687888990919293949596979899"};
 
 /*
- * Eight digits of n < 10^8, the first one in the lowest byte: split in halves three times, all
- * parts at once.
+ * Returns the eight digits of n < 10^8, the first one in the lowest byte: splits into halves
+ * three times, all parts at once.
  */
 static inline uint64_t eight_digits(uint32_t n)
 {
@@ -28,7 +28,7 @@ static inline uint64_t eight_digits(uint32_t n)
 
 #define ZEROS UINT64_C(0x3030303030303030)
 
-/* Eight digits of n < 10^8. */
+/* Writes n < 10^8 as eight digits. */
 static void put_8(char *out, uint32_t n)
 {
     store_le64(out, eight_digits(n) | ZEROS);
@@ -50,11 +50,11 @@ void number_put_digits(char *out, uint32_t v, size_t n)
         out[0] = (char)('0' + v);
 }
 
-/* The digits of n < 10^8 without leading zeros; writes eight bytes. */
+/* Writes the digits of n < 10^8 without leading zeros. Always stores eight bytes. */
 static size_t put_short(char *out, uint32_t n)
 {
     const uint64_t digits = eight_digits(n);
-    /* One digit stays. */
+    /* Zero keeps one digit. */
     const unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
 
     store_le64(out, (digits | ZEROS) >> 8 * zeros);
@@ -104,11 +104,13 @@ size_t number_i64(char *out, int64_t v)
 }
 
 /*
- * Shortest digits after Raffaello Giulietti, "The Schubfach way to render doubles" (2020): the
- * value and the borders of its rounding interval, each times a power of ten and rounded to odd.
+ * Shortest digits after Raffaello Giulietti, "The Schubfach way to render doubles" (2020):
+ * multiplies the value and the borders of its rounding interval by a power of ten, rounded to
+ * odd.
  */
 
-/* The 64 bits of p * x above the lowest 128, the last one set when any below are. */
+/* Returns the 64 bits of p * x above the lowest 128, with the last bit set when any lower bit
+ * is. */
 static uint64_t scaled(struct number_power p, uint64_t x)
 {
     const unsigned __int128 low = (unsigned __int128)p.low * x;
@@ -123,7 +125,7 @@ struct decimal {
     int exponent;
 };
 
-/* Of c * 2^q; closer: the next lower number is at half the usual distance. */
+/* Converts c * 2^q. closer: the next lower number is at half the usual distance. */
 static struct decimal shortest(uint64_t c, int q, bool closer)
 {
     const uint64_t odd = c & 1;
@@ -177,7 +179,7 @@ static struct decimal shortest_float(uint32_t bits)
     return shortest(c, q, fraction == 0 && exponent > 1);
 }
 
-/* Where the point stands in numbers without an exponent, as in JavaScript. */
+/* Where numbers without an exponent may have their point, as in JavaScript. */
 enum { POINT_MIN = -5, POINT_MAX = 21 };
 
 /* d.ddde-7 */

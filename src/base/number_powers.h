@@ -1,6 +1,6 @@
 /*
- * Powers of ten with 128 significant bits, rounded up: 10^k is (high:low) * 2^x, where x makes
- * the highest bit one.
+ * Powers of ten with 128 significant bits, rounded up: 10^k is (high:low) * 2^x, where x sets
+ * the highest bit.
  */
 #ifndef SRC_BASE_NUMBER_POWERS_H
 #define SRC_BASE_NUMBER_POWERS_H
@@ -14,7 +14,7 @@ struct number_power {
     uint64_t high, low;
 };
 
-/* By k - NUMBER_POWER_MIN. */
+/* Indexed by k - NUMBER_POWER_MIN. */
 extern const struct number_power number_powers[NUMBER_POWER_MAX - NUMBER_POWER_MIN + 1];
 
 #endif

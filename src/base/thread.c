@@ -76,7 +76,7 @@ static void *run(void *p)
     return start.fn(start.arg);
 }
 
-/* Signals are for the main thread: a new thread starts with all of them blocked. */
+/* The main thread handles signals: a new thread starts with all of them blocked. */
 pthread_t thread_start(const char *name, void *(*fn)(void *), void *arg)
 {
     struct start *start = mem_alloc(1, sizeof(*start));

@@ -9,7 +9,7 @@
 #define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
 #define HIGH_BITS    EACH_BYTE(0x80)
 
-/* By first byte: how long the character is and which second bytes are allowed. */
+/* Indexed by the first byte: the length of the character and the range of its second byte. */
 struct lead {
     uint8_t len;
     uint8_t low;
@@ -31,7 +31,8 @@ static struct lead lead_of(unsigned char c)
     return (struct lead){0, 0, 0};
 }
 
-/* How many bytes at the start of s belong to one character, of *want in all. */
+/* Returns how many bytes at the start of s belong to one character, and in *want its full
+ * length. */
 static size_t matched(struct str s, size_t *want)
 {
     const unsigned char *p = (const unsigned char *)s.ptr;
@@ -86,7 +87,7 @@ bool utf8_valid(struct str s)
     return true;
 }
 
-/* The high bit of every byte that is below 0x20, a quote, a backslash or not ASCII. */
+/* Returns the high bit of every byte that is below 0x20, a quote, a backslash or not ASCII. */
 static uint64_t special_bytes(uint64_t x)
 {
     uint64_t quote = x ^ EACH_BYTE('"');
@@ -96,7 +97,7 @@ static uint64_t special_bytes(uint64_t x)
     return (low | x) & EACH_BYTE(0x80);
 }
 
-/* As utf8_char_len() of what begins beyond ASCII; most needs no closer look. */
+/* Like utf8_char_len() for a character beyond ASCII; decides most cases with one look. */
 static inline size_t foreign_len(const unsigned char *p, size_t left)
 {
     if (left >= 2 && p[0] >= 0xc2 && p[0] < 0xe0 && (p[1] & 0xc0) == 0x80)
@@ -107,7 +108,7 @@ static inline size_t foreign_len(const unsigned char *p, size_t left)
     return utf8_char_len((struct str){(const char *)p, left});
 }
 
-/* Length of the well-formed characters beyond ASCII at the start of s. */
+/* Returns the length of the well-formed characters beyond ASCII at the start of s. */
 static size_t foreign_run(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.ptr;
@@ -123,7 +124,9 @@ static size_t foreign_run(struct str s)
     return i;
 }
 
-/* Length of the plain ASCII at the start of s: what stands for itself in a JSON string. */
+/*
+ * Returns the length of the plain ASCII at the start of s that a JSON string holds unescaped.
+ */
 static size_t ascii_run(struct str s)
 {
     size_t i = 0;
@@ -160,7 +163,7 @@ size_t utf8_literal_len(struct str s)
     }
 }
 
-/* The last n < 8 bytes before end, of a text that has len; above them zeros. */
+/* Loads the last n < 8 bytes before end, of a text of len bytes, with zeros above them. */
 static uint64_t load_last(const char *end, size_t n, size_t len)
 {
     if (n == 0)
@@ -186,7 +189,7 @@ static size_t copy_ascii(char *out, struct str s, size_t left)
     const uint64_t x = load_last(end, n, s.len);
 
     store_le64(out + i, x);
-    /* What stands above the last byte is special. */
+    /* The zeros above the last byte count as special, so the run ends there. */
     return i + (n > 0 ? (size_t)__builtin_ctzll(special_bytes(x)) / 8 : 0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * UTF-8: is it well formed?  (Unicode 15, table 3-7: no surrogates, nothing overlong, nothing
- * above U+10FFFF.)
+ * UTF-8 validation (Unicode 15, table 3-7: no surrogates, nothing overlong, nothing above
+ * U+10FFFF).
  */
 #ifndef SRC_BASE_UTF8_H
 #define SRC_BASE_UTF8_H
@@ -12,31 +12,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands in for bytes that are no character: U+FFFD. */
+/* U+FFFD, which replaces invalid bytes. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 bool utf8_valid(struct str s);
 
-/* Length of the well-formed character at the start of s (1 to 4), or 0. */
+/* Returns the length of the well-formed character at the start of s (1 to 4), or 0. */
 size_t utf8_char_len(struct str s);
 
 /*
- * How many bytes one U+FFFD replaces, where utf8_char_len(s) is 0 and s is not empty: the
- * longest start of a character, at least one byte (the Unicode standard's recommendation).
+ * Returns how many bytes one U+FFFD replaces when utf8_char_len(s) is 0 and s is not empty: the
+ * longest prefix of a character, at least one byte (as the Unicode standard recommends).
  */
 size_t utf8_bad_len(struct str s);
 
 /*
- * Length of the start of s that may stand as it is between the quotes of a JSON string: up to a
- * control character, a quote, a backslash or bytes that are no character.
+ * Returns the length of the prefix of s that a JSON string can hold unescaped: up to a control
+ * character, a quote, a backslash or invalid bytes.
  */
 size_t utf8_literal_len(struct str s);
 
-/* The same, and copies it; out has room for all of s and UTF8_COPY_SPARE bytes more. */
+/* Like utf8_literal_len(), and copies that prefix. out needs room for all of s and
+ * UTF8_COPY_SPARE more bytes. */
 #define UTF8_COPY_SPARE 8
 size_t utf8_copy_literal(char *out, struct str s);
 
-/* Write a code point as UTF-8; returns 1 to 4.  Not for surrogates or above U+10FFFF. */
+/* Writes a code point as UTF-8. Returns 1 to 4. Not for surrogates or above U+10FFFF. */
 size_t utf8_encode(char out[4], uint32_t code_point);
 
 #endif

@@ -5,19 +5,20 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
-#include "src/http_client.h"
-#include "src/json.h"
-#include "sync/delivery/area.h"
-#include "sync/delivery/bulk.h"
-#include "sync/delivery/bulk_verdict.h"
+#include "src/format/json.h"
+#include "src/net/http_client.h"
+#include "sync/delivery/bulk/bulk.h"
+#include "sync/delivery/bulk/bulk_verdict.h"
+#include "sync/delivery/document/area.h"
+#include "sync/delivery/outcome.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define VERSION_GAP  AREA_UPDATES_MAX /* also of further bodies at an unmoved position */
-#define UNTOLD_MAX   5                /* answers that do not tell the stored version */
+#define VERSION_GAP AREA_UPDATES_MAX /* also for further bodies at an unmoved position */
+#define UNTOLD_MAX  5                /* answers without a stored version */
 
-/* A GET of what is stored. */
+/* A GET of the stored version. */
 struct lookup {
     struct link link; /* in sender.lookups */
     struct sender *sender;
@@ -26,23 +27,23 @@ struct lookup {
     int64_t sent_us;
 };
 
-/* Stop the index, with doc in front. */
+/* Stop the index, with doc at the front. */
 static void stop(struct sender *s, struct document *doc, const struct err *why)
 {
     struct outlet *o = doc->outlet;
 
     document_not_applied(doc, &s->ends);
     outlet_place_first(o, doc, s->now_ms);
-    standing_hold(&s->standing, o, HOLD_STOP, why);
+    index_health_hold(&s->health, o, HOLD_STOP, why);
 }
 
-/* The same write again, after a while. */
+/* Repeat the same write after a while. */
 static void ask_again(struct sender *s, struct document *doc)
 {
     struct outlet *o = doc->outlet;
     const int64_t due_ms = s->now_ms + gate_retry_ms(outlet_gate(o), doc->attempts);
 
-    sender_count_retry(doc);
+    outcome_count_retry(doc);
     document_lost_answer(doc);
     outlet_park(o, outlet_open_parking(o, due_ms), doc);
 }
@@ -54,9 +55,9 @@ static void stop_for_lineage(struct sender *s, struct document *doc, uint64_t st
     struct err why;
 
     err_set(&why, ERR_FATAL,
-            "document %.*s of %s has version %" PRIu64 " in the engine, outside our lineage "
-            "%" PRIu64 " to %" PRIu64 ": another writer, or a store that was lost; rebuild the "
-            "index",
+            "document %.*s of %s has version %" PRIu64
+            " in the engine, outside our lineage %" PRIu64 " to %" PRIu64
+            ": another writer, or a lost store; rebuild the index",
             STR_ARG(write_id(w)), w->target->index, stored, w->target->version_min, highest);
     stop(s, doc, &why);
 }
@@ -69,13 +70,13 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
         s->opt.stamp_max == NULL ? UINT64_MAX : s->opt.stamp_max(s->opt.ctx, t);
 
     if (stored == w->version) {
-        sender_deliver(s, doc); /* an earlier copy of it */
+        outcome_deliver(s, doc); /* an earlier copy of it was applied */
     } else if (stored < w->version) {
-        ask_again(s, doc); /* it was not refused for that */
+        ask_again(s, doc); /* an older version cannot have refused it */
     } else if (stored < t->version_min || stored > highest) {
         stop_for_lineage(s, doc, stored, highest);
     } else if (w->fresh && w->reread) {
-        /* Nobody knows whether what is there shows it. */
+        /* We cannot tell whether the stored document shows the change. */
         document_read_again(doc, stored, &s->ends);
         outlet_place(doc->outlet, doc, s->now_ms);
     } else if ((w->reread || (t->n_areas > 0 && w->key_len > 0)) &&
@@ -83,11 +84,11 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
         document_read_again(doc, stored + 1, &s->ends);
         outlet_place(doc->outlet, doc, s->now_ms);
     } else {
-        sender_supersede(s, doc);
+        outcome_supersede(s, doc);
     }
 }
 
-/* The engine has answered, and not said which version is stored. */
+/* The engine answered without naming the stored version. */
 static void judge_untold(struct sender *s, struct document *doc)
 {
     struct err why;
@@ -98,8 +99,8 @@ static void judge_untold(struct sender *s, struct document *doc)
     }
     err_set(
         &why, ERR_FATAL,
-        "document %.*s of %s is refused by a version that the engine does not tell; rebuild "
-        "the index",
+        "the engine refuses document %.*s of %s because of a version that it does not name; "
+        "rebuild the index",
         STR_ARG(write_id(doc->now)), doc->now->target->index);
     stop(s, doc, &why);
 }
@@ -111,7 +112,7 @@ static void end_lookup(struct lookup *q)
     free(q);
 }
 
-/* An engine that is away or has too much to do says nothing of the document. */
+/* An engine that is away or overloaded tells nothing about the document. */
 static bool says_something(const struct http_result *result)
 {
     return result->outcome == HTTP_ANSWERED && result->status < 500 && result->status != 429;
@@ -163,7 +164,7 @@ void conflict_judge(struct sender *s, struct document *doc, struct str reason)
     if (is_told && (!w->strict || (w->ambiguous && stored == w->version)))
         judge_version(s, doc, stored);
     else if (w->strict)
-        sender_supersede(s, doc); /* a fill: whatever is there is newer, or a fill as well */
+        outcome_supersede(s, doc); /* a fill: what is stored is newer, or a fill, too */
     else
         look_up(s, doc);
 }

@@ -1,11 +1,12 @@
 /*
- * A document's write was refused because a newer version is stored: whose is it?
+ * A newer stored version refused a document's write: is that version ours?
  *
- * Superseded means that a version of our lineage is there, not beyond the highest one given
- * out. Any other stops the index: a lost store or another writer must not freeze it in silence.
- * What was read again and is refused by the gap above its own stamp is read again and stamped
- * higher (design part 7, rule 3).  So is whatever is refused by that gap where areas raise the
- * stored version (sync/delivery/area.h): also a delete of the stream may be the newest.
+ * The write is superseded if the stored version is of our lineage and not above the highest one
+ * given out.  Any other version stops the index: a lost store or another writer must not freeze
+ * it in silence.  If the write is the result of a re-read, and the stored version lies in the
+ * gap above its stamp, read the document again and stamp it higher (design part 7, rule 3).  In
+ * an index with areas, which raise the stored version, do so for any write that this gap
+ * refuses (sync/delivery/document/area.h): a delete from the stream may also be the newest.
  *
  * @thread delivery's
  */
@@ -16,11 +17,13 @@
 #include "src/base/str.h"
 #include "sync/delivery/sender.h"
 
-/* doc, IN_FLIGHT, was refused for this reason.  It goes on, or its stored version is asked for.
+/*
+ * Judge doc, IN_FLIGHT, which was refused for this reason.  Ends or requeues it, or looks up
+ * its stored version.
  */
 void conflict_judge(struct sender *s, struct document *doc, struct str reason);
 
-/* Give up the questions in flight, without their callbacks, before the HTTP client goes. */
+/* Drop the lookups in flight without their callbacks.  Call before freeing the HTTP client. */
 void conflict_give_up_all(struct sender *s);
 
 #endif

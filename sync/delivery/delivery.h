@@ -1,16 +1,17 @@
 /*
  * Delivery: documents in, acknowledged bulk requests out.
  *
- * One thread owns all state: worker queues (worker = hash(index, routing, id) mod workers, one
- * queue per index and worker, one batch of each in flight), the table of documents that are
- * queued, loading or in flight, and curl's handles.  At most one operation per document is in
- * flight; what arrives meanwhile waits and is coalesced, the newest version standing for all.
- * An unknown result keeps the document until the same write at the same version is answered.
+ * One thread owns all state: the worker queues (worker = hash(index, routing, id) mod workers;
+ * one queue per index and worker, one batch of each in flight), the table of documents that are
+ * queued, loading or in flight, and curl's handles.  A document has at most one operation in
+ * flight.  What arrives meanwhile waits and is coalesced: the newest version stands for all.
+ * If the result of a write is unknown, the document is kept until the same write at the same
+ * version is answered.
  *
- * Memory: delivery_submit() waits while the bytes held exceed options.bytes_max, or a worker has
- * more changes than options.high_water_mark, which is the back-pressure on the source.  What an
- * index that takes nothing has queued does not stop the others: it is purged, its keys are
- * stored, and its rows are to be read and written again (sync/delivery/relief.h).
+ * Memory: delivery_submit() blocks while the bytes held exceed options.bytes_max or a worker
+ * has more changes than options.high_water_mark.  That is the back-pressure on the source.  An
+ * index that takes nothing does not block the others: its queued changes are purged, their keys
+ * stored, and their rows read and written again later (sync/delivery/index/load_shedding.h).
  */
 #ifndef SYNC_DELIVERY_DELIVERY_H
 #define SYNC_DELIVERY_DELIVERY_H
@@ -18,12 +19,12 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/delivery/delivery_options.h"
-#include "sync/delivery/delivery_settings.h"
-#include "sync/delivery/drain.h"
-#include "sync/delivery/operation.h"
-#include "sync/delivery/target.h"
-#include "sync/delivery/ticket.h"
+#include "sync/checkpoint/ticket.h"
+#include "sync/delivery/document/operation.h"
+#include "sync/delivery/document/target.h"
+#include "sync/delivery/index/drain.h"
+#include "sync/delivery/index/options.h"
+#include "sync/delivery/index/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,125 +34,140 @@ struct buf;
 struct delivery;
 struct json_writer;
 struct stop;
-struct touched;
-struct search; /* src/search.h: addresses, authentication, dialect */
+struct dirty_set;
+struct search; /* src/search/search.h: addresses, authentication, dialect */
 
 struct delivery *delivery_new(struct search *search,
                               const struct delivery_options *opt) RETURNS_NONNULL MUST_CHECK;
 void delivery_start(struct delivery *d);
 
 /*
- * Hand over n writes, in order.  Waits while too much is held; ERR_STOP (nothing taken over)
- * once stopping.  Then waits, while they are on their way, until none of their workers has more
- * than options.high_water_mark.  What no engine can take (an id above 512 bytes, a body above 1 GiB) becomes a
- * dead letter like what is refused.  The n writes are let in as one, so hand over slices (some hundred KiB) of
- * what is large.  @thread any
+ * Submit n writes, in order.  Blocks while too many bytes are held; ERR_STOP, with nothing
+ * taken over, when stopping.  Then blocks, with the writes on their way, until none of their
+ * workers has more than options.high_water_mark.  A write that no engine can take (an id above
+ * 512 bytes, a body above 1 GiB) becomes a dead letter, like one that is refused.  The n writes
+ * are admitted together, so submit large amounts in slices of some hundred KiB.  @thread any
  */
 bool delivery_submit(struct delivery *d, const struct doc_write *writes, size_t n,
                      struct err *err) MUST_CHECK;
-/* The same for who may have to give up: ERR_STOP too when stop is set while it waits. */
+/*
+ * Like delivery_submit(), for callers that may have to give up: ERR_STOP also if stop is set
+ * while it waits for room.
+ */
 bool delivery_submit_until(struct delivery *d, const struct stop *stop,
                            const struct doc_write *writes, size_t n,
                            struct err *err) MUST_CHECK;
 
 /*
- * From now on t notes what is submitted; unwatch before it is freed.  Other documents of its
- * index are not touched by what comes.  @thread any
+ * t notes everything submitted from now on.  Unwatch it before you free it.  Documents of its
+ * index that it does not note do not change.  @thread any
  */
-void delivery_watch(struct delivery *d, struct touched *t);
-void delivery_unwatch(struct delivery *d, struct touched *t);
+void delivery_watch(struct delivery *d, struct dirty_set *t);
+void delivery_unwatch(struct delivery *d, struct dirty_set *t);
 
-/* Give a re-read batch back.  Never blocks.  @thread any */
+/* Return a re-read batch.  Never blocks.  @thread any */
 void delivery_loaded(struct delivery *d, struct load_batch *batch);
 
 /*
- * The index has a dead letter of this document, of a write at version, from before the start or
- * stored by somebody else.  @thread any
+ * Report that the index has a dead letter of this document, of a write at version, stored
+ * before the start or by somebody else.  @thread any
  */
 void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id,
                         uint64_t version);
 
-/* That one was discarded: there is none any more.  @thread any */
+/* Report that this dead letter was discarded.  @thread any */
 void delivery_discard_dead(struct delivery *d, struct str index, struct str routing,
                            struct str id, uint64_t version);
 
 /*
- * Throw away everything queued for target's index (not what is in flight, but what waits behind
- * it); tickets end as `how`.  Takes effect before whatever is submitted later.  @thread any
+ * Drop everything queued for target's index: also what waits behind a write in flight, but not
+ * that write.  Tickets end as `how`.  Takes effect before later submissions.  @thread any
  */
 void delivery_forget(struct delivery *d, const struct target *target, enum outcome how);
 
 /*
- * The index is gone for good: forget what is queued for it, and what comes back unwritten or is
- * submitted later; it is held no more.  Tickets end as OUTCOME_DEFERRED.  @thread any
+ * The index is gone for good: end its hold and drop what is queued for it, what comes back
+ * unwritten and what is submitted later.  Tickets end as OUTCOME_DEFERRED.  @thread any
  */
 void delivery_drop(struct delivery *d, struct str index);
 
 /*
- * Where this document could not be read or written, waits, and its index is tried with others, it
- * is given up.  Who submitted it as stored asks for it again: its ticket ends as
- * OUTCOME_DEFERRED, or as OUTCOME_PURGED where others wait for it as well, or what was sent of
- * it has no answer.  @thread any
+ * Give up a document that failed to be read or written and waits for its next attempt, unless
+ * its index is held or blown: then it is what the index is tried with.  The ticket ends as
+ * OUTCOME_DEFERRED, so who submitted it as stored can request it again; or as OUTCOME_PURGED if
+ * others wait for it, too, or a sent copy was not answered.  @thread any
  */
 void delivery_put_back(struct delivery *d, struct str index, struct str routing, struct str id);
 
-/* Try held indexes again now (after a rebuild, a changed password, by hand), but what would go
- * astray.  @thread any */
+/*
+ * Try held indexes again now (after a rebuild, a changed password, by hand), except those held
+ * as DELIVERY_ASTRAY.  @thread any
+ */
 void delivery_probe(struct delivery *d);
 
-/* The index was held as DELIVERY_ASTRAY, and its write alias leads to it again.  @thread any */
+/* The index was held as DELIVERY_ASTRAY and its write alias points to it again.  @thread any */
 void delivery_end_astray(struct delivery *d, struct str index);
 
 /*
  * Send what is queued, of all workers (DRAIN_ALL) or of one, without waiting for batch_min.
- * What is submitted for them meanwhile waits apart and follows.  Returns how it ended
- * (sync/delivery/drain.h): at once where another drain goes, or where all that is left waits
- * for indexes that take nothing; after timeout_ms and drain_cancel_timeout at the latest.
- * Blocks.  Not before delivery_start().  @thread any
+ * What is submitted for them meanwhile waits and follows later.  Returns how it ended
+ * (sync/delivery/index/drain.h): at once if another drain is on, or if everything left waits
+ * for indexes that take nothing; at the latest after timeout_ms plus drain_cancel_timeout.
+ * Blocks.  Call after delivery_start().  @thread any
  */
 enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
                                         int64_t timeout_ms);
-/* Of all; true: everything that was queued is out. */
+/* Drain all workers.  Returns true if everything queued is out. */
 bool delivery_drain(struct delivery *d, int64_t timeout_ms);
-/* Whoever waits for a drain is let go as soon as what is in flight is answered.  @thread any */
+/*
+ * Cancel the drain: its caller returns once the requests in flight are answered.  @thread any
+ */
 void delivery_drain_cancel(struct delivery *d);
 
 /*
- * Other settings from now on, all or none; *before is what was in force.  ERR_REJECT: they make
- * no sense.  They act on what is sent from then on; what is in flight ends as it began.
- * @thread any
+ * Change the settings, which must be valid.  They apply to what is sent from then on; requests
+ * in flight end as they began.  @thread any
  */
-bool delivery_set(struct delivery *d, const struct delivery_settings *settings,
-                  struct delivery_settings *before, struct err *err) MUST_CHECK;
+void delivery_set(struct delivery *d, const struct delivery_settings *settings);
 struct delivery_settings delivery_get(struct delivery *d);
 
 /*
- * Stop the thread and give up what is not acknowledged: its tickets are abandoned.  Then wait
- * for the loaders to be done with delivery_loaded(), and free.
+ * Stop the thread.  Then wait until the loaders have returned every batch with
+ * delivery_loaded(), then free.  delivery_free() abandons the tickets of everything not
+ * acknowledged.
  */
 void delivery_stop(struct delivery *d);
-void delivery_free(struct delivery *d); /* NULL is fine */
+void delivery_free(struct delivery *d); /* NULL is allowed */
 
-/* Purged changes were written again.  @thread any */
+/* Count purged changes that were written again.  @thread any */
 void delivery_repaired(struct delivery *d, uint64_t n_changes);
+/*
+ * Return how many written deletes must still be repeated, because an older copy may come.  A
+ * delete counts before its own ticket ends.  @thread any
+ */
+size_t delivery_repeats(const struct delivery *d);
 
 struct delivery_status {
-    /* Documents, each once, whatever waits for it.  Queued: neither read nor sent now, so also
-     * what waits for a drain to end (writes), or for the store. */
+    /*
+     * Documents, each counted once, whatever waits for it.  queued: neither read nor sent now,
+     * which includes the auxiliary queue of a drain (counted in writes) and what waits for the
+     * store.
+     */
     uint64_t queued, loading, in_flight;
     uint64_t bytes_held;
-    bool stuck; /* all that is left belongs to indexes that take nothing, or nothing is left */
-    int64_t good_ms; /* when an index that is not held took a document last; monotonic, 0: never */
-    size_t blocked; /* callers that wait for room */
+    bool stuck; /* everything left belongs to indexes that take nothing; or nothing is left */
+    int64_t good_ms; /* last document taken by an index without a reported problem;
+                        monotonic; 0: never */
+    size_t blocked;  /* callers waiting for room */
     uint64_t requests, requests_failed, retries, rejections_429, bad_responses, splits;
 };
 struct delivery_status delivery_status(struct delivery *d);
 /*
- * Append samples (src/metric.h): histograms of bulk requests and of the time from commit to
- * acknowledgement, requests refused, documents by index and result.  @thread any
+ * Append samples (src/metric/metric.h): histograms of bulk requests and of the time from commit
+ * to acknowledgement, refused requests, documents by index and result.  @thread any
  */
 void delivery_metrics(struct delivery *d, struct buf *out);
-/* Members of a JSON object: all counts and times.  @thread any */
+/* Write members of a JSON object: all counts and durations.  @thread any */
 void delivery_put_statistics(struct delivery *d, struct json_writer *w);
 
 #endif

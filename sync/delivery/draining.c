@@ -2,13 +2,13 @@
 
 #include "sync/delivery/draining.h"
 
-#include "sync/delivery/document_table.h"
-#include "sync/delivery/mark.h"
-#include "sync/delivery/outlet.h"
+#include "sync/delivery/document/document_table.h"
+#include "sync/delivery/document/write.h"
+#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/sender.h"
-#include "sync/delivery/write.h"
 
-/* The whole table is looked through for one partition: not more often than this. */
+/* The least time between checks of one partition, each of which walks the whole table. */
 #define LOOK_MS 10
 
 static unsigned worker_of(const struct sender *s, uint64_t hash)
@@ -61,7 +61,7 @@ void draining_move(struct draining *d, const struct sender *s)
 {
     d->drain.partition = DRAIN_ALL;
     for (struct write *w = d->first; w != NULL; w = w->next)
-        mark_move(s->mark, w);
+        worker_backlog_move(s->backlog, w);
 }
 
 static bool takes_nothing(struct outlet *o)
@@ -69,7 +69,7 @@ static bool takes_nothing(struct outlet *o)
     return gate_is_blown(outlet_gate(o)) || outlet_is_told(o);
 }
 
-/* Of an index that takes some, those that it does not take. */
+/* If the index takes a part of its documents, count only those it does not take. */
 static size_t kept_back(struct outlet *o)
 {
     const struct outlet_level level = outlet_level(o);

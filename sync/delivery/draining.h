@@ -1,8 +1,8 @@
 /*
- * struct draining: delivery's drain (sync/delivery/drain.h) at work.
+ * struct draining: runs delivery's drain (sync/delivery/index/drain.h).
  *
- * Keeps what arrives for the drained workers while the drain goes, the auxiliary queue, counts
- * what is left of them, and hands the auxiliary queue over in order when the drain has ended.
+ * During the drain it keeps writes that arrive for the drained workers in the auxiliary queue
+ * and counts what is left of those workers.  Afterwards it passes the queue on, in order.
  *
  * @thread delivery's
  */
@@ -11,8 +11,8 @@
 
 #include "src/base/base.h"
 #include "src/base/str.h"
-#include "sync/delivery/drain.h"
-#include "sync/delivery/ticket.h"
+#include "sync/checkpoint/ticket.h"
+#include "sync/delivery/index/drain.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,30 +22,30 @@ struct write;
 
 struct draining {
     struct drain drain;
-    struct write *first, **last; /* the auxiliary queue; last NULL: it was never used */
-    size_t n;                    /* in it */
+    struct write *first, **last; /* the auxiliary queue; last is NULL before its first use */
+    size_t n;                    /* writes in the queue */
     int64_t looked_ms;
 };
 
-/* Take w over if it has to wait apart. */
+/* Take w over if it must wait for the drain to end.  Returns true if so. */
 bool draining_keeps(struct draining *d, const struct sender *s, struct write *w);
-/* False: one goes already. */
+/* Returns false if a drain is on already. */
 bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
                     int64_t timeout_ms) MUST_CHECK;
 void draining_cancel(struct draining *d, struct sender *s);
-/* The number of workers has changed: a drain of one partition becomes one of all. */
+/* The number of workers has changed: turn a drain of one partition into a drain of all. */
 void draining_move(struct draining *d, const struct sender *s);
 /*
- * Look how far it is, say so to the sender, and at the end hand over what waited apart.  Other
- * than DRAIN_GOING once, when it has ended.
+ * Check the drain's progress, tell the sender, and pass the auxiliary queue on at the end.
+ * Returns how the drain ended, once; DRAIN_GOING otherwise.
  */
 enum drain_end draining_turn(struct draining *d, struct sender *s);
-/* Until draining_turn() has something to do of itself. */
+/* Return the milliseconds, at most max_ms, until draining_turn() must run. */
 int64_t draining_wait_ms(const struct draining *d, const struct sender *s, int64_t max_ms);
 
-/* End what waits apart for this index. */
+/* End the queued writes to this index. */
 void draining_forget(struct draining *d, struct sender *s, struct str index, enum outcome how);
-/* Abandon all that waits apart. */
+/* Abandon all queued writes. */
 void draining_give_up(struct draining *d, struct sender *s);
 
 #endif

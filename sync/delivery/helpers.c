@@ -2,7 +2,7 @@
 
 #include "sync/delivery/helpers.h"
 
-#define HELPERS_TO_SPARE 4 /* of so many, one is kept for an index that has none */
+#define HELPERS_TO_SPARE 4 /* with this many or more, keep one for an index that has none */
 
 static unsigned busy(const struct helpers *h)
 {

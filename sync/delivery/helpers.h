@@ -1,8 +1,8 @@
 /*
- * struct helpers: how many requests are out, and whether one more may be.
+ * struct helpers: counts the requests in flight and decides whether one more may go.
  *
- * As many go at a time as there are helpers.  One that is overdue gives its helper to others,
- * up to as many again: nobody waits for an index that hangs.
+ * There may be as many as helpers.  An overdue request lends its helper to others, up to twice
+ * the number of helpers in all, so nobody waits for an index that hangs.
  *
  * @thread delivery's
  */
@@ -10,22 +10,22 @@
 #define SYNC_DELIVERY_HELPERS_H
 
 #include "src/base/base.h"
-#include "sync/delivery/delivery_options.h"
-#include "sync/delivery/outlet.h"
+#include "sync/delivery/index/options.h"
+#include "sync/delivery/index/outlet.h"
 
 #include <stdbool.h>
 
 struct helpers {
     const struct delivery_options *opt; /* borrowed */
     unsigned n_requests;                /* in flight */
-    unsigned n_overdue; /* of these: they are not answered for long */
+    unsigned n_overdue;                 /* of these: not answered for long */
 };
 
-/* A helper and a connection are free. */
+/* Tell whether a helper and a connection are free. */
 bool helpers_are_free(const struct helpers *h);
 /*
- * One of the free ones may send to that index.  One that has requests leaves some to the others,
- * all the more while it does not answer.  is_alone: there are no others.
+ * Tell whether a free helper may send to o.  An index with requests in flight leaves some
+ * helpers to the others, all the more while it does not answer.  is_alone: there are no others.
  */
 bool helpers_may_send_to(const struct helpers *h, const struct outlet *o, bool is_alone);
 

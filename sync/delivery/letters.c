@@ -16,22 +16,22 @@
 
 #define STORE_BASE_MS 100
 #define STORE_MAX_MS  10000
-#define STORE_MAX     100 /* letters at a time */
+#define STORE_MAX     100 /* letters per call */
 
 struct letter {
     struct link link;
     struct document *doc;
     int status;
-    bool again; /* the document has one: it needs no room of its own */
+    bool again; /* replaces a stored letter, so needs no room */
     struct buf reason;
 };
 
-/* A dead letter that is in the store. */
+/* A dead letter in the store. */
 struct known {
-    uint64_t version;      /* of what was refused */
-    struct link link;      /* in to_clear: its document was written, it is to be taken back */
-    struct target *target; /* then, a reference */
-    uint64_t written;      /* and the version that was written */
+    uint64_t version;      /* of the refused write */
+    struct link link;      /* in to_clear: its document was written, so remove it */
+    struct target *target; /* set when in to_clear; a reference */
+    uint64_t written;      /* set when in to_clear: the version written */
     size_t routing_len, id_len;
     char routing_and_id[];
 };
@@ -40,10 +40,10 @@ struct letters {
     const struct delivery_options *opt;
     struct random random;
 
-    struct link waiting; /* those that need no room first */
-    size_t n_stored;     /* the first of them are durable */
+    struct link waiting; /* those that need no room come first */
+    size_t n_stored;     /* this many at the front are durable */
     struct backoff store;
-    int64_t store_ms; /* not before */
+    int64_t store_ms; /* no attempt before */
     struct err full;
 
     struct map *known; /* by index, routing and id */
@@ -90,7 +90,7 @@ void letters_free(struct letters *l)
     free(l);
 }
 
-/* Lengths in front, so that no id can be taken for another's. */
+/* The lengths stand first, so that no two names give the same key. */
 static struct str key_of(struct letters *l, struct str index, struct str routing, struct str id)
 {
     buf_clear(&l->key);
@@ -101,8 +101,10 @@ static struct str key_of(struct letters *l, struct str index, struct str routing
     return buf_str(&l->key);
 }
 
-/* What was refused is newer than what was written: its letter took the place of the one that
- * was to be taken back, and stays. */
+/*
+ * If the refused write is newer than the written one, its letter has replaced the one to be
+ * removed: keep it.
+ */
 static void keep(struct known *known, uint64_t version)
 {
     if (version > known->version)
@@ -173,7 +175,7 @@ void letters_refuse(struct letters *l, struct document *doc, int status, struct 
     }
     list_push_front(&l->waiting, &letter->link);
     if (letters_are_full(l) != NULL)
-        l->store_ms = 0; /* it need not wait for room as the others do */
+        l->store_ms = 0; /* it need not wait for room, as the others do */
 }
 
 static struct dead_letter_note note_of(const struct letter *letter)
@@ -195,8 +197,9 @@ static struct dead_letter_note note_of(const struct letter *letter)
     };
 }
 
-/* Store the first of those that wait, all of one kind, many at a time: each time costs a sync of
- * the disk. */
+/*
+ * Store the first of those that wait, all of one kind, in one call: each call syncs the disk.
+ */
 static bool store(struct letters *l, bool again, struct err *err)
 {
     struct dead_letter_note notes[STORE_MAX];
@@ -206,7 +209,7 @@ static bool store(struct letters *l, bool again, struct err *err)
     {
         const struct letter *letter = LIST_ITEM(at, struct letter, link);
 
-        /* Those that need no room are not to wait for it with those that do. */
+        /* Letters that need no room must not wait with those that do. */
         if (n == STORE_MAX || letter->again != again)
             break;
         notes[n++] = note_of(letter);
@@ -232,7 +235,7 @@ struct document *letters_next(struct letters *l, int64_t now_ms)
         l->store_ms = now_ms + backoff_next_ms(&l->store, &l->random);
         if (!letter->again)
             l->full = err.kind == ERR_REJECT ? err : (struct err){0};
-        log_failure(LOG_WARN, &err, "dead letters could not be stored, trying again",
+        log_failure(LOG_WARN, &err, "could not store dead letters, trying again",
                     KV("index", doc->now->target->index), KV("id", write_id(doc->now)));
         return NULL;
     }
@@ -257,7 +260,7 @@ static struct str id_of(const struct known *k)
     return (struct str){k->routing_and_id + k->routing_len, k->id_len};
 }
 
-/* True: it is no longer in the store. */
+/* Returns true if the letter is no longer in the store. */
 static bool clear(struct letters *l, const struct known *k)
 {
     struct err err = {0};
@@ -265,7 +268,7 @@ static bool clear(struct letters *l, const struct known *k)
     if (l->opt->cleared == NULL ||
         l->opt->cleared(l->opt->ctx, k->target, routing_of(k), id_of(k), k->written, &err))
         return true;
-    log_failure(LOG_WARN, &err, "dead letter could not be taken back, trying again",
+    log_failure(LOG_WARN, &err, "could not take back a dead letter, trying again",
                 KV("index", k->target->index), KV("id", id_of(k)));
     return false;
 }
@@ -323,7 +326,7 @@ void letters_discard(struct letters *l, struct str index, struct str routing, st
         forget(l, key);
 }
 
-/* As key_of() has made it. */
+/* Parses a key of key_of(). */
 static bool is_of_index(struct str key, struct str index)
 {
     char head[32];
@@ -358,7 +361,7 @@ struct document *letters_take(struct letters *l, struct str index)
             continue;
         list_remove(at);
         free_letter(letter);
-        if (list_is_empty(&l->waiting)) /* nobody waits for room */
+        if (list_is_empty(&l->waiting)) /* nobody waits for room any more */
             l->full = (struct err){0};
         return doc;
     }

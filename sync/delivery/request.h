@@ -1,5 +1,5 @@
 /*
- * Bulk requests: batches out to the search engine, and what its answers mean for each document.
+ * Bulk requests: sends batches to the search engine and applies its answers to each document.
  *
  * @thread delivery's
  */
@@ -12,7 +12,7 @@
 /* Send what may go now. */
 void request_turn(struct sender *s);
 
-/* Give up what is in flight, without its callbacks, before the HTTP client goes. */
+/* Drop the requests in flight without their callbacks.  Call before freeing the HTTP client. */
 void request_give_up_all(struct sender *s);
 
 #endif

@@ -6,8 +6,9 @@
 #include "src/base/failpoint.h"
 #include "src/base/hash.h"
 #include "src/base/log.h"
-#include "src/refusal.h"
-#include "sync/delivery/bulk_verdict.h"
+#include "src/search/engine_error.h"
+#include "sync/delivery/bulk/bulk_verdict.h"
+#include "sync/delivery/outcome.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,9 +28,9 @@ void request_return_all(struct request *r, bool maybe_applied)
     for (size_t i = r->batch.n; i-- > 0;) {
         struct document *doc = r->batch.docs[i];
 
-        sender_count_retry(doc);
+        outcome_count_retry(doc);
         if (maybe_applied)
-            sender_lose(s, doc);
+            outcome_lose(s, doc);
         else
             document_not_applied(doc, &s->ends);
         if (r->batch.bisect == NULL)
@@ -39,7 +40,7 @@ void request_return_all(struct request *r, bool maybe_applied)
         split(r, 0, r->batch.n);
 }
 
-static void split_in_two(struct request *r)
+void request_split_in_two(struct request *r)
 {
     const size_t n = r->batch.n;
 
@@ -62,22 +63,27 @@ void request_hold_for_guard(struct request *r, struct str reason)
     struct err why;
 
     err_set(&why, ERR_RETRY,
-            "%zu of %zu documents are refused, so the mapping or the definition is wrong: %.*s",
+            "the engine refused %zu of %zu documents, so the mapping or the definition is "
+            "wrong: %.*s",
             guard->n_refused, guard->n_judged, STR_ARG(reason));
-    standing_hold(&r->sender->standing, r->outlet, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->outlet, HOLD_GUARD, &why);
 }
 
-/* Whole requests are refused, and no part of one was taken that would show what is wrong. */
+/* The engine refuses whole requests, and took no part of one that would show what is wrong. */
 static void hold_for_malformed(struct request *r, const struct bisect *b)
 {
     struct err why;
 
-    err_set(&why, ERR_RETRY, "whole requests are refused, and no document was found to blame: %s",
+    err_set(&why, ERR_RETRY,
+            "the engine refuses whole requests, and no single document is to blame: %s",
             b->why.msg);
-    standing_hold(&r->sender->standing, r->outlet, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->outlet, HOLD_GUARD, &why);
 }
 
-/* Documents that were refused before, and are again, show nothing. */
+/*
+ * Tell whether the index is to blame.  A document refused before proves nothing if refused
+ * again.
+ */
 static bool is_index_to_blame(struct request *r, const struct bisect *b)
 {
     size_t n_again = 0;
@@ -92,8 +98,8 @@ static bool is_index_to_blame(struct request *r, const struct bisect *b)
 }
 
 /*
- * The last part of a bisection is answered: are those that are left to blame, or the index?  Of
- * one that is gone they are forgotten, as all that waits for it.
+ * The last part of a bisection was answered: blame the documents left, or the index.  If the
+ * index is gone, they go back to it and are dropped with the rest.
  */
 static void end_bisect(struct request *r, struct bisect *b)
 {
@@ -102,7 +108,7 @@ static void end_bisect(struct request *r, struct bisect *b)
 
     for (size_t i = 0; i < b->n_refused; i++) {
         if (!guarded) {
-            sender_refuse(s, b->refused[i], b->why.code, str_from(b->why.msg));
+            outcome_refuse(s, b->refused[i], b->why.code, str_from(b->why.msg));
             continue;
         }
         document_not_applied(b->refused[i], &s->ends);
@@ -115,7 +121,7 @@ static void end_bisect(struct request *r, struct bisect *b)
     bisect_free(b);
 }
 
-/* No document is to blame: all go back to their lanes, and the index is held. */
+/* No document is to blame: return all to their lanes and hold the index. */
 static void give_up_bisect(struct request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
@@ -135,8 +141,9 @@ void request_end(struct request *r)
     struct sender *s = r->sender;
     struct bisect *bisect = r->batch.bisect;
 
-    s->ends.freed += r->body.cap;
+    write_ends_free(&s->ends, r->allowance, r->body.cap);
     s->helpers.n_requests--;
+    s->n_without_room -= r->is_without_room;
     if (r->is_overdue) {
         s->helpers.n_overdue--;
         outlet_count_overdue(r->outlet, -1);
@@ -171,8 +178,10 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
     request_fail_gate(r, why, retry_after_ms);
 }
 
-/* The address may be to blame, as another one can be used.  That it is up again itself, as others
- * were answered there meanwhile, says nothing. */
+/*
+ * Tell whether the address may be to blame, as another one can be used.  That others were
+ * answered there meanwhile proves nothing.
+ */
 static bool excuse_address(struct request *r, const struct http_result *result)
 {
     return http_is_address_fault(result) &&
@@ -181,7 +190,7 @@ static bool excuse_address(struct request *r, const struct http_result *result)
                         hash_bytes(str_from(result->address), 0) | 1, r->sent_us / 1000);
 }
 
-void request_melt(struct request *r, enum melt how, const struct err *why)
+void request_count_failure(struct request *r, enum failure how, const struct err *why)
 {
     struct sender *s = r->sender;
     struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
@@ -189,36 +198,22 @@ void request_melt(struct request *r, enum melt how, const struct err *why)
     if (outlet_held(r->outlet) != HOLD_NONE)
         return;
     delivery_metric_count(s->metric, COUNT_MELTS, 1);
-    standing_note_fuse(&s->standing, r->outlet, fuse_melt(fuse, how, r->sent_us / 1000, s->now_ms), why);
+    index_health_note_fuse(&s->health, r->outlet,
+                           fuse_count_failure(fuse, how, r->sent_us / 1000, s->now_ms), why);
 }
 
 void request_answered(struct request *r)
 {
     struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
 
-    standing_note_fuse(&r->sender->standing, r->outlet, fuse_good(fuse, r->sent_us / 1000), NULL);
+    index_health_note_fuse(&r->sender->health, r->outlet, fuse_good(fuse, r->sent_us / 1000),
+                           NULL);
 }
 
 void request_log_failed(const struct request *r, const struct err *err)
 {
     log_failure(LOG_WARN, err, "bulk request failed, trying again",
                 KV("index", outlet_index(r->outlet)), KV("documents", r->batch.n));
-}
-
-static void too_large(struct request *r, struct str reason)
-{
-    if (r->batch.n == 1) {
-        struct err why;
-
-        err_set(&why, ERR_REJECT,
-                "a request of %zu bytes for one document is larger than the "
-                "search engine takes (its http.max_content_length): %" STR_FMT,
-                r->body.len, STR_ARG(reason));
-        sender_refuse(r->sender, r->batch.docs[0], 413, str_from(why.msg));
-        return;
-    }
-    limiter_too_large(&outlet_gate(r->outlet)->limiter, r->body.len);
-    split_in_two(r);
 }
 
 static void malformed(struct request *r, const struct err *why)
@@ -231,12 +226,33 @@ static void malformed(struct request *r, const struct err *why)
     if (bisect_is_hopeless(b->bisect))
         give_up_bisect(r, b->bisect);
     else if (b->n > 1)
-        split_in_two(r);
+        request_split_in_two(r);
     else
         bisect_refuse(b->bisect, b->docs[0]);
 }
 
-/* A refused request: what its status and error mean. */
+static void busy(struct request *r, enum bulk_room room, const struct err *why,
+                 int64_t retry_after_ms)
+{
+    r->sender->count.busy++;
+    if (room == ROOM_UNTOLD && request_is_too_large(r, why))
+        return;
+    limiter_busy(&outlet_gate(r->outlet)->limiter);
+    request_failed(r, false, why, retry_after_ms);
+}
+
+/* Nothing can be wrong with a feeler itself. */
+static enum request_verdict verdict_of(const struct request *r, int status,
+                                       const struct buf *type, const struct buf *reason)
+{
+    const enum request_verdict v =
+        bulk_verdict_of_request(status, buf_str(type), buf_str(reason));
+
+    return r->is_feeler && (v == REQUEST_TOO_LARGE || v == REQUEST_MALFORMED) ? REQUEST_BUSY
+                                                                              : v;
+}
+
+/* Act on the status and error of a refused request. */
 static void judge_refusal(struct request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
@@ -248,10 +264,10 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     err_set_code(&err, ERR_RETRY, "http", result->status, "HTTP %d%s%.*s%s%.*s%s",
                  result->status, type.len > 0 ? ": " : "", STR_ARG(buf_str(&type)),
                  reason.len > 0 ? ": " : "", STR_ARG(buf_str(&reason)),
-                 refusal_fix(result->status, result->body));
+                 engine_error_fix(result->status, result->body));
 
-    const enum request_verdict verdict =
-        bulk_verdict_of_request(result->status, buf_str(&type), buf_str(&reason));
+    const enum bulk_room room = bulk_verdict_room(buf_str(&type), buf_str(&reason));
+    const enum request_verdict verdict = verdict_of(r, result->status, &type, &reason);
 
     if (verdict != REQUEST_UNKNOWN)
         request_answered(r);
@@ -263,25 +279,21 @@ static void judge_refusal(struct request *r, const struct http_result *result)
         limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
         if (!excuse_address(r, result))
-            request_melt(r, MELT_ANSWER, &err);
+            request_count_failure(r, FAILURE_ANSWER, &err);
         break;
-    case REQUEST_BUSY:
-        s->count.busy++;
-        limiter_busy(&gate->limiter);
-        request_failed(r, false, &err, result->retry_after_ms);
-        break;
-    case REQUEST_TOO_LARGE: too_large(r, str_from(err.msg)); break;
+    case REQUEST_BUSY: busy(r, room, &err, result->retry_after_ms); break;
+    case REQUEST_TOO_LARGE: request_too_large(r, result->status, str_from(err.msg)); break;
     case REQUEST_MALFORMED: malformed(r, &err); break;
     case REQUEST_HOLD:
         request_return_all(r, false);
-        standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &err);
+        index_health_hold(&s->health, r->outlet, HOLD_BLOCK, &err);
         break;
     }
     buf_free(&type);
     buf_free(&reason);
 }
 
-/* No answer: not in time, or its connection was cut, or refused. */
+/* There is no answer: timeout, or the connection was cut or refused. */
 static void judge_silence(struct request *r, const struct http_result *result)
 {
     const bool is_sent = result->outcome == HTTP_UNKNOWN;
@@ -293,10 +305,10 @@ static void judge_silence(struct request *r, const struct http_result *result)
         limiter_busy(&outlet_gate(r->outlet)->limiter);
     request_failed(r, is_sent, &result->err, -1);
     if (!excuse_address(r, result))
-        request_melt(r, is_late ? MELT_ANSWER : MELT_CONNECTION, &result->err);
+        request_count_failure(r, is_late ? FAILURE_ANSWER : FAILURE_CONNECTION, &result->err);
 }
 
-/* Each document has an answer of its own. */
+/* Tell whether the answer has an item for each document. */
 static bool is_taken(const struct http_result *result)
 {
     return result->outcome == HTTP_ANSWERED && result->status >= 200 && result->status < 300;

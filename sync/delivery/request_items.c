@@ -3,32 +3,34 @@
 #include "sync/delivery/request_parts.h"
 
 #include "src/base/failpoint.h"
-#include "sync/delivery/area.h"
-#include "sync/delivery/bulk.h"
-#include "sync/delivery/bulk_verdict.h"
+#include "sync/delivery/bulk/bulk.h"
+#include "sync/delivery/bulk/bulk_verdict.h"
 #include "sync/delivery/conflict.h"
+#include "sync/delivery/document/area.h"
+#include "sync/delivery/outcome.h"
 
 #include <assert.h>
 
-#define DOUBTFUL_ATTEMPTS 5 /* each after twice the time of the one before */
+#define DOUBTFUL_ATTEMPTS 5 /* each waits twice as long as the one before */
 
-/* What the items of one answer have come to. */
+/* Sums up the items of one answer. */
 struct tally {
     size_t of[N_ITEM_VERDICTS];
     bool is_new;             /* a document was sent for the first time */
-    size_t n_judged;         /* documents that say whether the index takes such */
-    bool guarded;            /* those that are refused are not to blame */
-    struct parking *parking; /* of what is to be sent again */
-    struct parking *doubtful[DOUBTFUL_ATTEMPTS]; /* of what failed without a reason so often */
-    size_t worst;            /* an item that holds the index, or was refused, or came back */
-    size_t lost;             /* one that is not known to be applied, if any is */
+    size_t n_judged;         /* documents that show whether the index takes such */
+    bool guarded;            /* the index is to blame for those refused */
+    struct parking *parking; /* for what must be sent again */
+    struct parking *doubtful[DOUBTFUL_ATTEMPTS]; /* failed so many times without a reason */
+    size_t worst; /* an item that holds the index, was refused, or came back */
+    size_t lost;  /* an item that may not be applied, if there is one */
 };
 
 static struct bulk_sent sent_action(void *ctx, size_t i)
 {
-    const struct batch *b = ctx;
+    const struct request *r = ctx;
+    const struct batch *b = &r->batch;
 
-    if (i == b->n)
+    if (r->is_feeler || i == b->n)
         return (struct bulk_sent){.action = STR("update"), .id = STR(BULK_GUARD_ID)};
 
     const struct write *w = b->docs[i]->now;
@@ -46,7 +48,7 @@ static enum item_verdict told_of(const struct request *r, size_t i)
                                 &error);
 }
 
-/* What is doubtful is refused in the end. */
+/* A doubtful document is refused in the end. */
 static enum item_verdict verdict_of(const struct request *r, size_t i)
 {
     const enum item_verdict v = told_of(r, i);
@@ -56,14 +58,14 @@ static enum item_verdict verdict_of(const struct request *r, size_t i)
     return v;
 }
 
-/* In *parking, which is opened for so long from now if it is not open yet. */
+/* Park doc in *parking, which opens for ms from now if it is not open yet. */
 static void park_for(struct request *r, struct parking **parking, int64_t ms,
                      struct document *doc)
 {
     if (*parking == NULL)
         *parking = outlet_open_parking(r->outlet, r->sender->now_ms + ms);
     r->sender->count.retries++;
-    sender_count_retry(doc);
+    outcome_count_retry(doc);
     outlet_park(r->outlet, *parking, doc);
 }
 
@@ -74,16 +76,19 @@ static void park(struct request *r, struct tally *t, struct document *doc)
 
 static void lose_answer(struct request *r, struct tally *t, struct document *doc)
 {
-    sender_lose(r->sender, doc);
+    outcome_lose(r->sender, doc);
     park(r, t, doc);
 }
 
-/* It may be to blame or not: its tries are far apart, so that what is over by then blames none. */
+/*
+ * The document may not be to blame.  Attempts are far apart, so a problem that ends in between
+ * blames no document.
+ */
 static void doubt(struct request *r, struct tally *t, struct document *doc)
 {
     const unsigned n = ++doc->n_doubtful;
 
-    sender_lose(r->sender, doc);
+    outcome_lose(r->sender, doc);
     park_for(r, &t->doubtful[n], r->sender->opt.doubtful_ms >> (DOUBTFUL_ATTEMPTS - n), doc);
 }
 
@@ -93,20 +98,36 @@ static void refuse_item(struct request *r, size_t i)
     struct buf reason = {0};
 
     buf_printf(&reason, "%.*s: %.*s", STR_ARG(error.type), STR_ARG(error.reason));
-    sender_refuse(r->sender, r->batch.docs[i], r->sender->response.items[i].status,
-                  buf_str(&reason));
+    outcome_refuse(r->sender, r->batch.docs[i], r->sender->response.items[i].status,
+                   buf_str(&reason));
     buf_free(&reason);
 }
 
-/* An area that cannot be written alone: the whole document is. */
+/* It never fits, at least not together with others of its shard. */
+static void send_alone(struct request *r, size_t i)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, i);
+    struct document *doc = r->batch.docs[i];
+
+    if (r->batch.n == 1) {
+        request_too_large(r, r->sender->response.items[i].status, error.reason);
+        return;
+    }
+    r->sender->count.splits++;
+    outcome_count_retry(doc);
+    document_not_applied(doc, &r->sender->ends);
+    outlet_split(r->outlet, &r->batch, i, i + 1, NULL);
+}
+
+/* An area that cannot be written alone: write the whole document. */
 static void widen_item(struct request *r, size_t i)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, i);
     struct err why;
 
     err_set(&why, ERR_REJECT, "%.*s: %.*s", STR_ARG(error.type), STR_ARG(error.reason));
-    sender_widen(r->sender, r->batch.docs[i],
-                 area_is_script_trouble(error.type, error.reason) ? &why : NULL);
+    outcome_widen(r->sender, r->batch.docs[i],
+                  area_is_script_trouble(error.type, error.reason) ? &why : NULL);
 }
 
 static void apply_item(struct request *r, size_t i, enum item_verdict verdict, struct tally *t)
@@ -115,7 +136,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
     struct document *doc = r->batch.docs[i];
 
     switch (verdict) {
-    case ITEM_DELIVERED: sender_deliver(s, doc); break;
+    case ITEM_DELIVERED: outcome_deliver(s, doc); break;
     case ITEM_CONFLICT:
         conflict_judge(s, doc, bulk_response_error(&s->response, i).reason);
         break;
@@ -130,6 +151,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
         outlet_place(r->outlet, doc, s->now_ms);
         break;
     case ITEM_WHOLE: widen_item(r, i); break;
+    case ITEM_TOO_LARGE: send_alone(r, i); break;
     case ITEM_BUSY:
         document_not_applied(doc, &s->ends);
         park(r, t, doc);
@@ -144,10 +166,11 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
     }
 }
 
-/* It was read and taken, or would have been if it were newer. */
+/* Tell whether the index parsed and took it, or would have if it were newer. */
 static bool is_taken(const struct request *r, size_t i, enum item_verdict v)
 {
-    return (v == ITEM_DELIVERED || v == ITEM_CONFLICT) && r->batch.docs[i]->now->op != DOC_DELETE;
+    return (v == ITEM_DELIVERED || v == ITEM_CONFLICT) &&
+           r->batch.docs[i]->now->op != DOC_DELETE;
 }
 
 static void count_items(struct request *r, struct tally *t)
@@ -175,8 +198,8 @@ static void count_items(struct request *r, struct tally *t)
 }
 
 /*
- * What was parked and fails again says nothing new about the index: it may be of one shard, and
- * has a backoff of its own.
+ * A parked document that fails again says nothing new about the index: one shard may cause it,
+ * and the document has a backoff of its own.
  */
 static void judge_failures(struct request *r, const struct tally *t, const struct err *why)
 {
@@ -192,7 +215,7 @@ static void judge_failures(struct request *r, const struct tally *t, const struc
     if (n_failed < r->batch.n)
         request_answered(r);
     else if (is_news)
-        request_melt(r, MELT_ITEMS, why);
+        request_count_failure(r, FAILURE_ITEMS, why);
 }
 
 static void err_of_item(const struct request *r, size_t i, struct err *why)
@@ -203,16 +226,26 @@ static void err_of_item(const struct request *r, size_t i, struct err *why)
                  STR_ARG(error.type), STR_ARG(error.reason));
 }
 
-/* Does an answer to a probe show that the index takes documents again? */
+/* Tell whether the answer to a probe shows that the index takes documents again. */
 static bool is_released(const struct request *r, const struct tally *t)
 {
-    const size_t n_read = t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] +
-                          t->of[ITEM_REFUSED];
+    const size_t n_read =
+        t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED];
 
     return r->batch.probe && (outlet_held(r->outlet) == HOLD_GUARD ? t->n_judged : n_read) > 0;
 }
 
-/* What the items together say about the index. */
+/* Record that the engine took a request; with its size only if it took all. */
+static void note_taken(struct request *r, const struct tally *t)
+{
+    const size_t n_too_much = t->of[ITEM_BUSY] + t->of[ITEM_TOO_LARGE];
+    const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] + n_too_much;
+
+    if (n_failed < r->batch.n)
+        headroom_take(&r->sender->headroom, n_too_much == 0 ? r->body.len : 1);
+}
+
+/* Apply what all items together say about the index. */
 static void judge_outlet(struct request *r, const struct tally *t)
 {
     struct sender *s = r->sender;
@@ -230,19 +263,20 @@ static void judge_outlet(struct request *r, const struct tally *t)
     } else {
         limiter_good(&gate->limiter, r->body.len, s->now_ms - r->sent_us / 1000);
     }
+    note_taken(r, t);
     judge_failures(r, t, &why);
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        standing_hold(&s->standing, r->outlet, HOLD_BLOCK, &why);
+        index_health_hold(&s->health, r->outlet, HOLD_BLOCK, &why);
     } else if (t->guarded) {
         request_hold_for_guard(r, worst.reason);
     } else if (is_released(r, t)) {
-        standing_release(&s->standing, r->outlet);
+        index_health_release(&s->health, r->outlet);
     }
 }
 
-/* Nothing more goes there, not even to try it. */
+/* Hold the index: send nothing more, not even a probe. */
 static void lead_astray(struct request *r)
 {
     const struct target *t = outlet_target(r->outlet);
@@ -250,13 +284,31 @@ static void lead_astray(struct request *r)
     struct err why;
 
     err_set_code(&why, ERR_RETRY, DELIVERY_ASTRAY, 0,
-                 "the alias %s leads to %" STR_FMT " and not to %s: somebody has moved it, and "
-                 "what was just being sent was written there; fix: move it back (POST "
-                 "/_aliases), and all goes on by itself",
+                 "the alias %s points to %" STR_FMT ", not to %s: somebody has moved it, and "
+                 "the requests just sent were written there; fix: move it back (POST "
+                 "/_aliases), and Millrace continues by itself",
                  t->write_alias, STR_ARG(other), t->index);
     request_count_failed(r);
     request_return_all(r, true);
-    standing_hold(&r->sender->standing, r->outlet, HOLD_ASTRAY, &why);
+    index_health_hold(&r->sender->health, r->outlet, HOLD_ASTRAY, &why);
+}
+
+/* Judge a feeler, or one document that may be too large.  Returns true if it was one. */
+static bool is_judged_by_size(struct request *r, const struct err *why)
+{
+    const struct bulk_error error = bulk_response_error(&r->sender->response, 0);
+
+    if (r->is_feeler) {
+        request_judge_feeler(r, r->sender->response.items[0].status, why);
+        return true;
+    }
+    if (bulk_verdict_room(error.type, error.reason) != ROOM_UNTOLD ||
+        !request_is_too_large(r, why))
+        return false;
+    r->sender->count.busy++;
+    delivery_metric_refusal(r->sender->metric, 429);
+    request_answered(r);
+    return true;
 }
 
 void request_judge_items(struct request *r, const struct http_result *result)
@@ -265,23 +317,29 @@ void request_judge_items(struct request *r, const struct http_result *result)
     struct tally t = {0};
     struct err err;
 
-    if (!bulk_response_read(&s->response, result->body, r->batch.n + r->is_guarded, sent_action,
-                            &r->batch, &err)) {
+    if (!bulk_response_read(&s->response, result->body,
+                            r->is_feeler ? 1 : r->batch.n + r->is_guarded, sent_action, r,
+                            &err)) {
         s->count.bad_responses++;
         request_count_failed(r);
         request_log_failed(r, &err);
         request_failed(r, true, &err, -1);
-        request_melt(r, MELT_ANSWER, &err);
+        request_count_failure(r, FAILURE_ANSWER, &err);
         return;
     }
     if (s->response.elsewhere.len > 0) {
         lead_astray(r);
         return;
     }
+    if (r->is_feeler || (r->batch.n == 1 && told_of(r, 0) == ITEM_BUSY)) {
+        err_of_item(r, 0, &err);
+        if (is_judged_by_size(r, &err))
+            return;
+    }
     count_items(r, &t);
     if (r->batch.bisect != NULL)
         r->batch.bisect->is_accepted = true;
-    /* Backwards, so that what goes to the front of its lane keeps its order. */
+    /* Go backwards, so that documents returned to the front of a lane keep their order. */
     for (size_t i = r->batch.n; i-- > 0;) {
         if (i >= 8)
             document_table_fetch(s->table, r->batch.docs[i - 8]->hash);

@@ -1,9 +1,10 @@
 /*
- * What the files of requests share.  Nobody else includes this; request.h is for all others.
+ * Shared by the files of requests only; everybody else includes request.h.
  *
- * request_answer  what an answer as a whole says, and how a request ends for its documents
- * request_items   what an answer says of each document, and these of their index
- * request_send    requests are made and sent
+ * request_answer  what an answer means as a whole, and how a request ends for its documents
+ * request_items   what an answer means for each document, and they for the index
+ * request_large   documents that are, or may be, too large for the engine
+ * request_send    builds and sends requests
  */
 #ifndef SYNC_DELIVERY_REQUEST_PARTS_H
 #define SYNC_DELIVERY_REQUEST_PARTS_H
@@ -13,7 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/list.h"
 #include "src/base/str.h"
-#include "src/http_client.h"
+#include "src/net/http_client.h"
 #include "sync/delivery/request.h"
 
 #include <stdbool.h>
@@ -27,15 +28,18 @@ struct request {
     struct batch batch;
     struct buf body;
     int64_t sent_us;
-    int64_t timeout_ms; /* as it was when it was sent */
-    bool is_guarded; /* at its end is what keeps deletes from making an index */
+    int64_t timeout_ms; /* as set when it was sent */
+    bool is_guarded;    /* ends with the guard (sync/delivery/bulk/bulk.h) */
+    bool is_feeler;     /* sends only the guard, instead of its document */
     bool is_overdue;
+    bool is_without_room;        /* no room was left for its body when it was sent */
+    struct allowance *allowance; /* the account of its body; may be NULL */
 };
 
 /*
- * The documents of a batch lie all over the memory, and waiting for it is most of what a
- * document costs here: ask for those that come next.  (Inlined by force, or gcc takes a
- * function that only prefetches for one without effect.)
+ * The documents of a batch are scattered in memory, and waiting for memory is most of a
+ * document's cost here: prefetch the next ones.  (Forced inline, as gcc takes a function that
+ * only prefetches for one without effect.)
  */
 __attribute__((always_inline)) static inline void fetch_ahead(const struct batch *b, size_t i)
 {
@@ -46,33 +50,56 @@ __attribute__((always_inline)) static inline void fetch_ahead(const struct batch
     __builtin_prefetch((const char *)b->docs[i + 8]->now + 64);
 }
 
-/* The answer has come, or there will be none.  It ends the request. */
+/* Called with the answer, or its absence.  Ends the request. */
 void request_on_answer(void *ctx, const struct http_result *result);
-/* Its documents have been placed, parked, split or ended.  Frees r. */
+/* Free r.  Its documents must have been placed, parked, split or ended. */
 void request_end(struct request *r);
-/* A good answer says something of each document. */
+/* Apply a successful answer to each document. */
 void request_judge_items(struct request *r, const struct http_result *result);
 
 /*
- * Are so many refused documents, while so many were taken, the index's fault?  Those that were
- * refused before, and are again, are counted in neither number.
+ * Tell whether the index is to blame for n_refused documents, while it took n_taken others.
+ * Neither number may include documents that were refused before and are again.
  */
 bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken);
-/* They are: it is held. */
+/*
+ * The request is larger than the engine takes, as this status says: split it in two, or make a
+ * single document a dead letter.
+ */
+void request_too_large(struct request *r, int status, struct str reason);
+/*
+ * The engine refused r with 429 without a reason.  Returns true if r is one large document
+ * while smaller ones are taken: it then waits apart or is a dead letter.  Returns false if the
+ * engine may just be busy.
+ */
+bool request_is_too_large(struct request *r, const struct err *why);
+/*
+ * Tell whether its one document may be too large and nothing was taken since it was refused:
+ * then send a feeler first, to see whether the engine takes anything.
+ */
+bool request_wants_feeler(const struct request *r);
+/* Apply the answer to a feeler. */
+void request_judge_feeler(struct request *r, int status, const struct err *why);
+/* Send its halves next, each as a request of its own. */
+void request_split_in_two(struct request *r);
+/* Hold the index: request_is_guarded() blames it. */
 void request_hold_for_guard(struct request *r, struct str reason);
-/* It was refused whole, has no answer, or one that says nothing of its documents. */
+/*
+ * Count a request that was refused, not answered, or answered without a result for its
+ * documents.
+ */
 void request_count_failed(struct request *r);
-/* Nothing goes to the index for a while. */
+/* Pause the index after a failed request. */
 void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms);
-/* All of it goes again after that; maybe_applied: at the same version. */
+/* Return all documents and pause the index.  maybe_applied: repeat the same versions. */
 void request_failed(struct request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms);
 void request_log_failed(const struct request *r, const struct err *err);
-/* All of it again: from the front of the lanes, or as the same part of a bisection. */
+/* Return all documents: to the front of their lanes, or as the same part of a bisection. */
 void request_return_all(struct request *r, bool maybe_applied);
-/* It brings the fuse nearer to blowing; that of an index that is held cannot. */
-void request_melt(struct request *r, enum melt how, const struct err *why);
-/* The engine has answered, whatever it says. */
+/* Melt the fuse, unless the index is held. */
+void request_count_failure(struct request *r, enum failure how, const struct err *why);
+/* The engine answered, whatever it said: tell the fuse. */
 void request_answered(struct request *r);
 
 #endif

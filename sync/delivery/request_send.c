@@ -5,7 +5,8 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
-#include "sync/delivery/bulk.h"
+#include "sync/delivery/bulk/bulk.h"
+#include "sync/delivery/outcome.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,29 +14,29 @@
 
 #define OVERDUE_MS 3000
 
-/* A delete of what can never have been there is done. */
+/* End a document that no engine takes.  Its delete is done: it can never have been there. */
 static void end_unfit(struct sender *s, struct document *doc)
 {
     const struct write *w = doc->now;
     char reason[128];
 
     if (w->op == DOC_DELETE) {
-        sender_deliver(s, doc);
+        outcome_deliver(s, doc);
         return;
     }
     if (w->id_len == 0)
-        snprintf(reason, sizeof(reason), "the _id is empty, and search engines take no such one");
+        snprintf(reason, sizeof(reason), "the _id is empty, which search engines refuse");
     else if (w->id_len > WRITE_ID_MAX)
         snprintf(reason, sizeof(reason),
-                 "the _id has %" PRIu32 " bytes, and search engines take %d at most", w->id_len,
+                 "the _id has %" PRIu32 " bytes, but search engines take at most %d", w->id_len,
                  WRITE_ID_MAX);
     else
         snprintf(reason, sizeof(reason), "the document is larger than %zu bytes",
                  WRITE_BODY_MAX);
-    sender_refuse(s, doc, 0, str_from(reason));
+    outcome_refuse(s, doc, 0, str_from(reason));
 }
 
-/* What no engine takes is not sent, or it would have the whole request refused. */
+/* Leave out documents that no engine takes, or the whole request would be refused. */
 static void put_aside_unfit(struct request *r)
 {
     struct batch *b = &r->batch;
@@ -49,7 +50,7 @@ static void put_aside_unfit(struct request *r)
     outlet_shrink_batch(r->outlet, b, n);
 }
 
-/* Below which no area is updated. */
+/* The version below which no area is updated. */
 static uint64_t floor_of(const struct request *r)
 {
     const struct delivery_options *opt = &r->sender->opt;
@@ -58,13 +59,24 @@ static uint64_t floor_of(const struct request *r)
     return t->n_areas == 0 || opt->area_floor == NULL ? 0 : opt->area_floor(opt->ctx, t);
 }
 
-/* False: nothing of it can be sent. */
+static void make_feeler(struct request *r)
+{
+    r->is_feeler = true;
+    bulk_append_guard(&r->body);
+    write_ends_take(&r->sender->ends, r->allowance, r->body.cap);
+}
+
+/* Returns false if nothing can be sent. */
 static bool make_body(struct request *r)
 {
     const struct batch *b = &r->batch;
     bool any_unfit = false, any_write = false;
     const uint64_t floor = floor_of(r);
 
+    if (request_wants_feeler(r)) {
+        make_feeler(r);
+        return true;
+    }
     buf_reserve(&r->body, b->bytes);
     for (size_t i = 0; i < b->n; i++) {
         const struct write *w = b->docs[i]->now;
@@ -80,7 +92,7 @@ static bool make_body(struct request *r)
     r->is_guarded = b->n > 0 && !any_write;
     if (r->is_guarded)
         bulk_append_guard(&r->body);
-    r->sender->ends.taken += r->body.cap;
+    write_ends_take(&r->sender->ends, r->allowance, r->body.cap);
     return b->n > 0;
 }
 
@@ -95,10 +107,14 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
     r->timeout_ms = s->opt.request_timeout_ms;
     list_push_back(&s->requests, &r->link);
     s->helpers.n_requests++;
+    r->is_without_room = !sender_has_room(s, o);
+    s->n_without_room += r->is_without_room;
+    r->allowance = b->n > 0 ? write_account(b->docs[0]->now) : NULL;
     if (!make_body(r)) {
         request_end(r);
         return;
     }
+    sender_settle(s); /* so that the next request sees less room */
     s->count.requests++;
     FAILPOINT(bulk_built);
     fuse_begin(&outlet_gate(o)->fuse, s->now_ms);
@@ -114,24 +130,24 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
                                 });
 }
 
-/* The next outlet in turn that has something to send. */
+/* Send for the next outlet in turn that has something. */
 static bool send_one(struct sender *s)
 {
     struct batch b;
 
     for (size_t i = 0; i < s->outlets.n; i++) {
-        struct outlet *o = outlets_at(&s->outlets, i);
+        struct outlet *o = outlets_at(&s->outlets, s->outlets.sends, i);
 
         if (!sender_may_send_to(s, o) || !outlet_next_batch(o, s->now_ms, s->draining, &b))
             continue;
         send_batch(s, o, &b);
-        s->outlets.turn++;
+        s->outlets.sends += i + 1;
         return true;
     }
     return false;
 }
 
-/* The oldest come first. */
+/* The list is in the order of sending, so stop at the first that is not overdue. */
 static void note_overdue(struct sender *s)
 {
     LIST_EACH(l, &s->requests)

@@ -1,16 +1,16 @@
 /*
  * struct branch: one table at one place in a plan's tree; branch 0 is the root.
  *
- * What plan_compile() found out, for the loader and the resolver.  Immutable; lives in its
- * plan's arena, with which plan_free() ends it.
+ * plan_compile() makes branches for the loader and the resolver.  Immutable; lives in the
+ * plan's arena until plan_free().
  */
 #ifndef SYNC_DOCUMENT_BRANCH_H
 #define SYNC_DOCUMENT_BRANCH_H
 
 #include "src/base/base.h"
 #include "src/base/str.h"
+#include "sync/definition/transform.h"
 #include "sync/document/field.h"
-#include "sync/model/transform.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,20 +21,20 @@ struct column;
 struct membership;
 struct schema;
 
-/* A field and where its value is found. */
+/* A field and where to find its value. */
 struct branch_field {
     struct field field;
-    size_t at;           /* index into the columns that are read */
-    struct str constant; /* JSON that stands for it in every document; empty: the column's */
-    struct str name;     /* as the definition calls it; of one with transforms */
-    struct transforms transforms;     /* none: the value is shown as it is */
-    const struct branch_field *parts; /* columns whose texts are joined, instead of its own */
+    size_t at;           /* index into the columns read */
+    struct str constant; /* JSON constant for every document; empty: use the column */
+    struct str name;     /* the name in the definition; set for fields with transforms */
+    struct transforms transforms;     /* none: show the value as it is */
+    const struct branch_field *parts; /* join the texts of these columns instead of its own */
     size_t n_parts;
 };
 
 /*
- * A pair of columns that a row is found by: outer of the parent branch, inner of this one.  At
- * the root both are the key's column, and outer_at is not used.
+ * A pair of columns that finds rows: outer of the parent branch, inner of this one.  At the
+ * root both are the key's column, and outer_at is unused.
  */
 struct branch_join {
     const struct column *outer, *inner;
@@ -43,92 +43,91 @@ struct branch_join {
 
 struct branch {
     size_t number;
-    const struct branch *parent; /* NULL: the root */
-    struct str database;         /* the definition's name for it */
-    size_t topic;                /* whose server it is on: index into the plan's topics */
-    struct schema *schema;       /* a reference */
-    struct str member;           /* "items": in the object above; empty: does not show */
+    const struct branch *parent; /* NULL for the root */
+    struct str database;         /* its name in the definition */
+    size_t topic;          /* index into the plan's topics: the server that has the table */
+    struct schema *schema; /* a reference */
+    struct str member;     /* "items": in the object above; empty if not shown */
     bool many;
-    bool refresh;     /* a change of its rows rebuilds documents */
-    bool alone;       /* or, if it can be, only the area that it is in */
-    uint8_t area;     /* that one, from 1; 0: the whole document */
-    bool leads;       /* it shows nothing: its rows say where the root's documents lie */
-    bool by_key_alone; /* of an area's root: its key says all that is wanted of a row */
-    struct str where; /* SQL condition of rows that count; empty: all */
-    const struct membership *membership; /* of the root; NULL: its index is its own */
+    bool refresh;      /* a change of its rows rebuilds documents */
+    bool alone;        /* ... or, if possible, only their area */
+    uint8_t area;      /* that area, from 1; 0 for the whole document */
+    bool leads;        /* shows nothing: its rows decide the routing of the root's documents */
+    bool by_key_alone; /* root of an area: its key tells all that we need of a row */
+    struct str where;  /* SQL condition that rows must meet; empty for all rows */
+    const struct membership *membership; /* of the root; NULL if its index is not shared */
 
     /*
-     * The link table between this branch and the one above, which is its parent then and does
-     * not show; NULL: there is none.
+     * The link table between this branch and the one above.  The link is then the parent, and
+     * is not shown.  NULL if there is none.
      */
     const struct branch *link;
 
-    /* Of an array's elements. */
-    bool values;         /* each is the value of the one field instead of an object */
-    bool distinct;       /* equal ones once */
-    uint32_t limit;      /* at most so many; 0: all */
-    struct str order_by; /* SQL, before the order of the key; empty: none */
+    /* For the elements of an array. */
+    bool values;         /* each is the value of the only field, not an object */
+    bool distinct;       /* leave out duplicates */
+    uint32_t limit;      /* the most elements; 0 for all */
+    struct str order_by; /* SQL, sorts before the key; empty if none */
 
-    const struct column **read; /* the columns that are read, each once */
+    const struct column **read; /* the columns to read, each once */
     size_t n_read;
 
     struct branch_field *fields;
     size_t n_fields;
 
-    struct branch_join *joins; /* the root's: its document key */
+    struct branch_join *joins; /* for the root: its document key */
     size_t n_joins;
-    bool by_integer; /* one pair of integers: rows are matched by their text, without SQL */
-    bool unique;     /* a key of joins has one row at most */
+    bool by_integer; /* one pair of integers: match rows by their text, without SQL */
+    bool unique;     /* a key of joins has at most one row */
 
     /*
-     * The table's rows by their primary key, as a branch of no columns below this one, for the
-     * way up from a row whose joins are not known; NULL: the root, or no key that serves.
+     * The table's rows by primary key, as a branch without columns below this one: the way up
+     * from a row whose join values are unknown.  NULL for the root, or if there is no usable
+     * key.
      */
     struct branch *by_row;
 
-    const struct column **order; /* the key: the root's of its document, else the table's */
+    const struct column *
+        *order; /* sort key: for the root its document key, else the table's key */
     size_t n_order;
 
     struct branch **children;
     size_t n_children;
 
-    struct str select; /* `t`.`a`,`t`.`b`+0e0 … of the columns that are read */
+    struct str select; /* `t`.`a`,`t`.`b`+0e0 …: the columns to read */
     struct str from;   /* `schema`.`table` */
 };
 
-/*
- * The branch whose joins lead to b from the object that shows it: its link, or b itself.
- */
+/* The branch whose joins lead from the showing object to b: its link, or b itself. */
 static inline const struct branch *branch_entry(const struct branch *b)
 {
     return b->link != NULL ? b->link : b;
 }
 
-/* struct binding, for this room. */
+/* struct binding, for this folder only. */
 struct binding {
     const struct branch *branch; /* borrowed from the plan */
-    size_t *map;                 /* where each column that the branch reads lies in a row */
-    size_t n_row;                /* columns of a row */
-    size_t *key; /* where the columns of by_row lie in a row; NULL: they are not all there */
-    const struct column *lacks; /* the first that rows have not, or have of another type */
+    size_t *map;                 /* index in a row of each column that the branch reads */
+    size_t n_row;                /* columns in a row */
+    size_t *key; /* indexes in a row of by_row's columns; NULL if some are missing */
+    const struct column *lacks; /* the first column that rows lack or have with another type */
 };
 
-/* struct plan, for this room. */
+/* struct plan, for this folder only. */
 struct plan {
     struct arena *arena;
-    struct branch *
-        *branches; /* an array of its own: the root first, each before its children */
+    struct branch **branches; /* separate array: the root first, parents before children */
     size_t n_branches;
 
     /*
      * Parts of the document that are written alone: for each its name, and a root that shows
-     * nothing but it.
+     * only that part.
      */
     struct branch **areas;
     struct str *area_names;
     size_t n_areas;
-    struct str no_areas; /* why no document can be written in parts; empty: it can */
-    struct str *topics; /* the root's first */
+    struct str no_areas; /* why documents cannot be written in parts; empty if they can */
+    struct str *topics;  /* the root's first */
     size_t n_topics;
 };
 

@@ -4,8 +4,8 @@
 
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
+#include "src/mysql/mysql.h"
+#include "sync/value/schema.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ void cell_append_select(struct buf *sql, struct str alias, const struct column *
         buf_append(sql, STR("+0e0"));
 }
 
-/* Digits, also of ZEROFILL columns. */
+/* Parse digits, also those of ZEROFILL columns. */
 static uint64_t parse_digits(struct str text)
 {
     uint64_t u = 0;
@@ -38,7 +38,7 @@ static struct value integer(const struct column *c, struct str cell)
     return (struct value){.kind = VALUE_INT, .i = (int64_t)(minus ? 0 - u : u)};
 }
 
-/* ZEROFILL prints zeros in front that the row image has not. */
+/* Strip the leading zeros of ZEROFILL, which the row image lacks. */
 static struct str without_zeros(struct str text)
 {
     while (text.len > 1 && text.ptr[0] == '0' && text.ptr[1] != '.') {

@@ -1,8 +1,8 @@
 /*
- * A cell: one column of a SELECTed row, as a struct value equal to the one of the row image.
+ * Turn one column of a SELECTed row into the same struct value that the row image gives.
  *
- * The session has utf8mb4 and time zone +00:00.  A plain SELECT prints FLOAT with six digits,
- * so reals are asked for with cell_append_select().
+ * The session must use utf8mb4 and time zone +00:00.  A plain SELECT prints FLOAT with six
+ * digits; cell_append_select() makes reals exact.
  *
  * @thread any (pure)
  */
@@ -11,17 +11,17 @@
 
 #include "src/base/base.h"
 #include "src/base/str.h"
-#include "sync/binlog/value.h"
+#include "sync/value/value.h"
 
 struct buf;
 struct column;
 
-/* What to SELECT for column c of the table called alias (both quoted here). */
+/* Append what to SELECT for column c of the table called alias.  Quotes both names. */
 void cell_append_select(struct buf *sql, struct str alias, const struct column *c);
 
 /*
- * The value borrows from the cell.  Of ENUM and SET it has the labels only; between date and
- * time is a space where the row image has a T.
+ * Borrows from the cell.  ENUM and SET get labels only; date and time are separated by a space,
+ * where the row image has a T.
  */
 struct value cell_value(const struct column *c, struct str cell);
 

@@ -3,9 +3,9 @@
 #include "sync/document/comparison.h"
 
 #include "src/base/buf.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
+#include "src/mysql/mysql.h"
 #include "sync/document/key.h"
+#include "sync/value/schema.h"
 
 #include <assert.h>
 
@@ -14,7 +14,7 @@ static bool is_numeric(enum key_class class)
     return class == KEY_NUMBER || class == KEY_REAL;
 }
 
-/* Its values can be compared with texts; a BIT is a string of bytes there. */
+/* The column's values can be compared with text; a BIT would be a string of bytes there. */
 static bool is_like_text(const struct column *c)
 {
     enum key_class class = key_class_of(c);
@@ -55,7 +55,7 @@ bool comparison_is_alike(const struct column *a, const struct column *b)
     return a->fsp == b->fsp;
 }
 
-/* A number is its digits, also where ZEROFILL would print more. */
+/* Convert a number to its digits, without the zeros of ZEROFILL. */
 static void append_convert(struct buf *sql, const struct column *c, const struct column *source,
                            struct str expression)
 {
@@ -70,7 +70,7 @@ static void append_cast(struct buf *sql, struct str expression, const char *type
     buf_printf(sql, "CAST(%" STR_FMT " AS %s)", STR_ARG(expression), type);
 }
 
-/* The text behind a text column's number: a DECIMAL keeps its scale. */
+/* Append the text that a text column has for the number: a DECIMAL keeps its scale. */
 static void append_number(struct buf *sql, const struct column *c, struct str expression)
 {
     if (c->type == COLUMN_DECIMAL)

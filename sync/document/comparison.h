@@ -1,7 +1,8 @@
 /*
- * How columns compare in SQL: which can be joined, and the value of one as another compares it.
+ * How columns compare in SQL: which can be joined, and how to convert a value to compare as
+ * another column.
  *
- * Expressions are SQL texts; everything is appended.
+ * Expressions are SQL text.  All functions append.
  *
  * @thread any (pure)
  */
@@ -16,23 +17,32 @@
 struct buf;
 struct column;
 
-/* Whether two columns can be joined exactly. */
+/* Tell whether a join of the two columns is exact. */
 bool comparison_can_join(const struct column *outer, const struct column *inner);
-/* Whether they are equal to each of their two servers, which compares by its own column alone,
- * when they are to the other one: of one class, texts by one collation. */
+/*
+ * Tell whether the two columns can be joined across servers, each of which compares by its own
+ * column alone: they must agree, so both need the same class, and for text the same collation.
+ */
 bool comparison_can_join_across(const struct column *outer, const struct column *inner);
-/* Both compare a value in the same way, so that one comparison says all. */
+/* Tell whether both columns compare values the same way, so that one comparison suffices. */
 bool comparison_is_alike(const struct column *a, const struct column *b);
 
-/* expression, which is of column source, in the type and collation of c, which can be joined.
+/*
+ * Convert expression, a value of column source, to the type and collation of c.  Requires that
+ * they can be joined.
  */
 void comparison_append_as(struct buf *sql, const struct column *c, const struct column *source,
                           struct str expression);
-/* name = expression, as c, which name stands for, compares: an index on c serves. */
+/*
+ * Append name = expression, compared as column c, which name denotes; an index on c can be
+ * used.
+ */
 void comparison_append_equal(struct buf *sql, struct str name, const struct column *c,
                              const struct column *source, struct str expression);
-/* The column's value, for a table made by SELECT.  Labels are texts there: as it is, their
- * column would also be the number of its label. */
+/*
+ * Append the column's value for a derived table.  Labels become text: otherwise the derived
+ * column would also compare as the label's number.
+ */
 void comparison_append_value(struct buf *sql, struct str table, const struct column *c);
 
 #endif

@@ -3,10 +3,10 @@
 #include "sync/document/field.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
-#include "sync/binlog/value_json.h"
-#include "sync/model/field_type.h"
+#include "sync/definition/field_type.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
+#include "sync/value/value_json.h"
 
 static bool is_string_type(struct str type)
 {
@@ -31,7 +31,7 @@ static struct str zone_of(const struct topic_definition *topic)
 struct field field_make(const struct column *c, struct str member, struct str type,
                         const struct topic_definition *topic)
 {
-    /* What the values look like does not depend on the engine. */
+    /* The form of values does not depend on the engine. */
     const struct engine any = {0};
     struct str is = type.len > 0 ? type : str_from(field_default_type(c, &any));
 
@@ -70,7 +70,7 @@ static void append_quoted(struct buf *b, struct str plain)
     buf_append_char(b, '"');
 }
 
-/* text is YYYY-MM-DD, or with ' ' or 'T' and a time behind it. */
+/* text is YYYY-MM-DD, perhaps followed by ' ' or 'T' and a time. */
 static bool append_date(const struct field *f, struct str text, struct str zone, struct buf *b,
                         struct err *err)
 {
@@ -81,14 +81,14 @@ static bool append_date(const struct field *f, struct str text, struct str zone,
         return true;
     }
     if (incomplete && f->zero_date == ZERO_DATE_DEAD_LETTER)
-        return refuse(f, "is no complete date: ", text, err);
+        return refuse(f, "is not a complete date: ", text, err);
     buf_append_char(b, '"');
     size_t start = b->len;
 
     buf_append(b, text);
     if (text.len > 10)
         b->ptr[start + 10] = 'T';
-    /* What is no date has no offset either; TIMESTAMP is always in UTC. */
+    /* An incomplete date gets no offset; TIMESTAMP is always in UTC. */
     if (!incomplete || f->column->type == COLUMN_TIMESTAMP)
         buf_append(b, zone);
     buf_append_char(b, '"');
@@ -139,7 +139,7 @@ static bool append_set(const struct field *f, const struct value *v, struct buf 
     return true;
 }
 
-/* Text whose bytes are not valid in its character set comes as bytes too. */
+/* Also for text that is invalid in its character set. */
 static void append_bytes(const struct field *f, struct str bytes, struct buf *b)
 {
     const enum column_type type = f->column->type;

@@ -1,8 +1,8 @@
 /*
  * struct field: how one column's value becomes a member of a document.
  *
- * The forms are those of the contract (design, part 4): exact numbers, dates as ISO 8601, bytes
- * in base64, geometry as GeoJSON.  Row images and SELECTed rows go the same way.
+ * Formats are those of the contract (design, part 4): exact numbers, ISO 8601 dates, base64
+ * bytes, GeoJSON geometry.  Row images and SELECTed rows take the same path.
  *
  * @thread any (pure)
  */
@@ -12,7 +12,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/model/definition.h"
+#include "sync/definition/definition.h"
 
 #include <stdbool.h>
 
@@ -23,22 +23,24 @@ struct value;
 struct field {
     const struct column *column;
     struct str member; /* "name": with its quotes, escaped, and the colon */
-    bool as_string;    /* DECIMAL in a field of strings */
-    bool as_boolean;   /* numbers as true and false */
+    bool as_string;    /* DECIMAL in a string field */
+    bool as_boolean;   /* print numbers as true and false */
     enum zero_date zero_date;
-    struct str zone;    /* put behind a DATETIME; empty: none */
-    struct str if_null; /* JSON that stands for NULL; empty: null */
+    struct str zone;    /* appended to a DATETIME; empty if none */
+    struct str if_null; /* JSON to write for NULL; empty for null */
 };
 
-/* type: of the field in the index, empty: the column's default. */
+/* type is the field's type in the index; empty for the column's default. */
 struct field field_make(const struct column *c, struct str member, struct str type,
                         const struct topic_definition *topic);
 
-/* Append the value as JSON.  ERR_REJECT: the document cannot be built; b is then undefined. */
+/*
+ * Append the value as JSON.  ERR_REJECT if the document cannot be built; b is then undefined.
+ */
 bool field_append(const struct field *f, const struct value *v, struct buf *b,
                   struct err *err) MUST_CHECK;
 
-/* What stands in the document where there is no value. */
+/* Append what the document has if there is no value. */
 void field_append_null(const struct field *f, struct buf *b);
 
 #endif

@@ -3,24 +3,38 @@
 #include "sync/document/found_roots.h"
 
 #include "src/base/mem.h"
-#include "src/mysql.h"
-#include "sync/binlog/value.h"
+#include "src/mysql/mysql.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/resolver.h"
 #include "sync/document/row_document.h"
+#include "sync/value/value.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-const struct branch *found_roots_branch(const struct resolver_rows *rows)
+const struct branch *found_roots_branch(const struct resolver_rows *rows,
+                                        struct found_roots_below *below)
 {
-    const struct branch *branch = rows->plan->branches[rows->place];
+    const struct branch *b = rows->plan->branches[rows->place];
 
-    assert(rows->place > 0 && (!rows->by_row || branch->by_row != NULL));
-    return rows->by_row ? branch->by_row : branch;
+    if (rows->by == RESOLVER_BY_JOIN || rows->by == RESOLVER_BY_ROW) {
+        assert(rows->place > 0 && (rows->by == RESOLVER_BY_JOIN || b->by_row != NULL));
+        return rows->by == RESOLVER_BY_JOIN ? b : b->by_row;
+    }
+    below->branch = (struct branch){.number = b->number,
+                                    .parent = b,
+                                    .topic = b->topic,
+                                    .schema = b->schema,
+                                    .from = b->from,
+                                    .joins = below->joins};
+    for (size_t i = 0; i < b->n_joins && i < RESOLVER_COLUMNS_MAX; i++)
+        if (rows->by & RESOLVER_BY(i))
+            below->joins[below->branch.n_joins++] =
+                (struct branch_join){.outer = b->joins[i].inner, .inner = b->joins[i].inner};
+    return &below->branch;
 }
 
 void found_roots_init(struct found_roots *f, struct mysql_conn *const *of,
@@ -52,7 +66,7 @@ struct str found_roots_key(const struct found_roots *f, size_t i)
     return (struct str){f->bytes.ptr + f->pairs[i].at, f->pairs[i].len};
 }
 
-/* Nothing where it is not known, as its parents do not tell. */
+/* Take nothing if the routing is unknown because the parents do not tell it. */
 static bool take_routing(struct found_roots *f, const struct str *cells)
 {
     const struct membership *m = f->top->membership;
@@ -70,7 +84,10 @@ static bool take_routing(struct found_roots *f, const struct str *cells)
     return true;
 }
 
-/* The routing of a pair's document, whose _id is in f->id.  False: the document has no place. */
+/*
+ * Append the routing of the pair's document, whose _id is in f->id.  Returns false if it has no
+ * place.
+ */
 static bool append_routing(struct found_roots *f, const struct found_root *p)
 {
     const struct membership *m = f->top->membership;
@@ -86,7 +103,7 @@ static bool append_routing(struct found_roots *f, const struct found_root *p)
     if (key_append_id(&f->routing, m->root.columns, m->root.n,
                       (struct str){f->bytes.ptr + p->at + p->len, p->routing_len}, &err))
         return true;
-    /* Where its parents tell that, it may have had one before. */
+    /* If the parents decide its routing, it may have had a place before. */
     buf_clear(&f->routing);
     return m->n_ancestors > 0;
 }
@@ -147,14 +164,14 @@ bool found_roots_stopped(struct err *err)
     return err_set(err, ERR_STOP, "stopped");
 }
 
-/* numbers: of the statement's keys; NULL: there is one. */
+/* numbers belongs to the query's keys; NULL if there is one key. */
 bool found_roots_tell(struct found_roots *f, size_t i, const size_t *numbers, struct err *err)
 {
     struct err unfit = {0};
 
     buf_clear(&f->id);
     buf_clear(&f->routing);
-    /* A key that makes no _id has no document either. */
+    /* A key that makes no _id has no document. */
     if (!row_document_id(f->top, found_roots_key(f, i), &f->id, &unfit) ||
         !append_routing(f, &f->pairs[i]))
         return true;

@@ -1,6 +1,6 @@
 /*
- * struct found_roots: one statement of the resolver and its answer: the roots behind keys of
- * related rows, or what leads on to them on another server.
+ * struct found_roots: one query of the resolver and its answer: the roots for keys of related
+ * rows, or the keys to continue with on another server.
  *
  * @thread one at a time; asking blocks
  */
@@ -11,57 +11,66 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/document/branch.h"
 #include "sync/document/query_roots.h"
+#include "sync/document/resolver.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct branch;
 struct mysql_conn;
-struct resolver_rows;
-struct resolver_sink;
 
-/* A root document of a key, or what leads on to it on another server. */
+/* The root document for a key, or the key to continue with on another server. */
 struct found_root {
-    size_t row;         /* the number of its key in the statement */
-    size_t at, len;     /* the root's key, or the top's join key, in the answer's bytes */
-    size_t routing_len; /* behind it: the columns that the root is routed by, as a key */
+    size_t row;         /* the number of its key in the query */
+    size_t at, len;     /* in `bytes`: the root's key, or the top's join key */
+    size_t routing_len; /* after it: the columns that route the root, as a key */
 };
 
 struct found_roots {
     struct mysql_conn *const *of;
-    const struct branch *top; /* query_roots_top() of the statement's branch */
+    const struct branch *top; /* query_roots_top() of the query's branch */
     struct query_roots query;
     const struct resolver_sink *sink;
     struct buf sql, id, routing;
-    struct buf bytes; /* keys of the pairs, one behind the other */
+    struct buf bytes; /* keys of the pairs, concatenated */
     struct found_root *pairs;
-    size_t n_pairs, n_rows; /* a row without a whole key is no pair */
+    size_t n_pairs, n_rows; /* rows of the answer; a row with an incomplete key makes no pair */
 };
 
-/* Where the way up from the rows begins. */
-const struct branch *found_roots_branch(const struct resolver_rows *rows) RETURNS_NONNULL;
+/* Rows named by some of their columns, as a branch below theirs. */
+struct found_roots_below {
+    struct branch branch;
+    struct branch_join joins[RESOLVER_COLUMNS_MAX];
+};
+/* Where the way up from the rows begins: a branch of the plan, or one made in *below. */
+const struct branch *found_roots_branch(const struct resolver_rows *rows,
+                                        struct found_roots_below *below) RETURNS_NONNULL;
 
-/* of and sink are borrowed; at most limit rows are asked for.  query's keys are the caller's to
- * set. */
+/* Borrows of and sink.  Asks for at most limit rows.  The caller sets the keys of query. */
 void found_roots_init(struct found_roots *f, struct mysql_conn *const *of,
                       const struct branch *branch, const struct resolver_sink *sink,
                       size_t limit);
 void found_roots_fini(struct found_roots *f);
 
-/* Send the query; the pairs are those of its answer, until the next. */
+/* Send the query.  Its pairs are valid until the next one. */
 bool found_roots_ask(struct found_roots *f, struct err *err) MUST_CHECK;
 
-/* They are no roots yet: their documents are behind tables on another server. */
+/*
+ * Tell whether the pairs are not yet roots: their documents are behind tables on another
+ * server.
+ */
 bool found_roots_lead_on(const struct found_roots *f);
-/* There may be more than were asked for. */
+/* Tell whether the answer reached the limit, so that there may be more. */
 bool found_roots_is_full(const struct found_roots *f);
 struct str found_roots_key(const struct found_roots *f, size_t i);
-/* To the sink's found(), the document of pair i; numbers: of the statement's keys, as the sink
- * counts them; NULL: all are 0.  False: ERR_STOP. */
+/*
+ * Report the document of pair i to the sink's found(). numbers maps the query's keys to the
+ * sink's numbers; NULL maps all to 0.  Returns false with ERR_STOP.
+ */
 bool found_roots_tell(struct found_roots *f, size_t i, const size_t *numbers,
                       struct err *err) MUST_CHECK;
-/* False, with ERR_STOP. */
+/* Set ERR_STOP and return false. */
 bool found_roots_stopped(struct err *err);
 
 #endif

@@ -6,10 +6,10 @@
 #include "src/base/bytes.h"
 #include "src/base/hex.h"
 #include "src/base/utf8.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
-#include "sync/binlog/value_json.h"
+#include "src/mysql/mysql.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
+#include "sync/value/value_json.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -74,7 +74,7 @@ static bool append_text(struct buf *key, const struct column *c, struct str text
 
     if (class == KEY_NUMBER || class == KEY_REAL || class == KEY_YEAR) {
         if (!is_number(text))
-            return err_set(err, ERR_REJECT, "`%" STR_FMT "` is not a number any more",
+            return err_set(err, ERR_REJECT, "`%" STR_FMT "` is no longer a number",
                            STR_ARG(c->name));
     } else if (!utf8_valid(text)) {
         return err_set(err, ERR_REJECT, "`%" STR_FMT "` is part of a key and not valid text",
@@ -113,7 +113,7 @@ static void append_members(struct buf *key, const struct column *c, uint64_t mem
     }
 }
 
-/* The server takes -0 for 0, of which there is one row, and shows one for the other. */
+/* The server treats -0 as 0: one row, shown as either. */
 static double without_sign_of_zero(double d)
 {
     return d == 0 ? 0 : d;
@@ -195,7 +195,7 @@ bool key_next(struct str *key, struct str *part)
     return true;
 }
 
-/* One part so that no ',' is left in it. */
+/* Escape ',' and '%' in one key part. */
 static void append_percent(struct buf *id, struct str part)
 {
     for (size_t i = 0; i < part.len; i++) {
@@ -235,11 +235,11 @@ bool key_append_id(struct buf *id, const struct column *const *columns, size_t n
         append_id_part(id, columns[i], n > 1, part);
     }
     if (id->len == start)
-        return err_set(err, ERR_REJECT,
-                       "the key is empty: the search engine takes no such _id");
+        return err_set(err, ERR_REJECT, "the key is empty: search engines refuse an empty _id");
     if (id->len - start > KEY_ID_MAX)
         return err_set(err, ERR_REJECT,
-                       "the key makes an _id of %zu bytes, the search engine takes %d",
+                       "the key makes an _id of %zu bytes, but the search engine takes at "
+                       "most %d",
                        id->len - start, KEY_ID_MAX);
     return true;
 }
@@ -313,8 +313,9 @@ bool key_parse_id(struct buf *key, const struct column *const *columns, size_t n
     return true;
 }
 
-/* The shortest text of a 32-bit number is not that number in 64 bits; the server compares
- * these. */
+/*
+ * The shortest text of a 32-bit float differs from it in 64 bits, in which the server compares.
+ */
 static void append_real(struct buf *sql, const struct column *c, struct str part)
 {
     char text[64];

@@ -15,7 +15,7 @@ static uint32_t hash_of(struct str key)
     return (uint32_t)hash_bytes(key, hash_seed());
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* Find the slot of the key, or the free slot for it. */
 static uint32_t *find_slot(const struct key_set *s, struct str key, uint32_t hash)
 {
     const uint32_t mask = s->n_slots - 1;

@@ -1,7 +1,7 @@
 /*
- * struct key_set: distinct keys, numbered from 0 in the order in which they came.
+ * struct key_set: distinct keys, numbered from 0 in order of insertion.
  *
- * The caller's storage: zero-initialise it, and end it with key_set_fini().
+ * The caller provides the storage: zero-initialise it; release it with key_set_fini().
  *
  * @thread one at a time
  */
@@ -27,17 +27,17 @@ struct key_set {
     struct buf bytes; /* of all keys */
     struct key_set_entry *entries;
     uint32_t n, cap;
-    uint32_t *slots;  /* numbers, KEY_SET_NONE: free */
+    uint32_t *slots;  /* numbers; KEY_SET_NONE marks a free slot */
     uint32_t n_slots; /* a power of two, or 0 */
 };
 
-/* The key's number; it is copied when it is new. */
+/* Add a copy of the key unless the set has it.  Returns its number. */
 uint32_t key_set_add(struct key_set *s, struct str key);
 
-/* The key's number or KEY_SET_NONE. */
+/* Returns the key's number or KEY_SET_NONE. */
 uint32_t key_set_find(const struct key_set *s, struct str key);
 
-/* Valid until the next key_set_add(). */
+/* Borrowed until the next key_set_add(). */
 struct str key_set_get(const struct key_set *s, uint32_t number);
 
 void key_set_fini(struct key_set *s);

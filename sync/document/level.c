@@ -3,29 +3,29 @@
 #include "sync/document/level.h"
 
 #include "src/base/mem.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
+#include "src/mysql/mysql.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
+#include "sync/value/schema.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 /*
- * Keys of one statement.  MariaDB turns an IN list from 1000 values on into a join with a
- * temporary table, which is slower and loses the order of the index.
+ * Keys per statement.  From 1000 values on, MariaDB turns an IN list into a join with a
+ * temporary table, which is slower and loses the index order.
  */
 #define KEYS_MAX 900
 
-/* Of all keys of one statement, in bytes: far below every max_allowed_packet, also as hex. */
+/* Bytes of keys per statement: far below any max_allowed_packet, even as hex. */
 #define KEYS_BYTES_MAX (256 << 10)
 
 #define ROWS_MIN 64
 
-/* What a row takes besides its members, and for each place below it. */
+/* The memory of a row besides its members, and per place below it. */
 #define ROW_COST   (sizeof(struct level_row) + 2 * sizeof(uint32_t))
 #define BELOW_COST 64
 
@@ -58,8 +58,7 @@ void level_fini(struct level *l)
 static bool no_room(struct level_room *room, struct err *err)
 {
     room->full = true;
-    return err_set(err, ERR_REJECT,
-                   "the rows of a document, or the document, need more than %d MiB of memory",
+    return err_set(err, ERR_REJECT, "a document or its rows need more than %d MiB of memory",
                    LEVEL_ROOM_MIB / 2);
 }
 
@@ -94,7 +93,7 @@ static bool joins_null(const struct level *l, const struct branch *entry)
     return false;
 }
 
-/* Which keys the row wants of the levels below. */
+/* Register the keys that the row needs in the levels below. */
 static bool link_row(struct level *l, uint32_t *links, struct err *err)
 {
     for (size_t i = 0; i < l->branch->n_children; i++) {
@@ -112,8 +111,10 @@ static bool link_row(struct level *l, uint32_t *links, struct err *err)
     return true;
 }
 
-/* Where the root's row has its document, whose key is in keys; of one that has no place, where
- * none lies: that of its own _id. */
+/*
+ * Set the routing of the root's row.  A row without a place gets its own _id, where no document
+ * lies.
+ */
 static bool route_row(struct level *l, struct level_row *row, struct err *err)
 {
     const struct branch *b = l->branch;
@@ -136,7 +137,7 @@ static bool route_row(struct level *l, struct level_row *row, struct err *err)
     return placed;
 }
 
-/* The row in l->values, found by the key of that number. */
+/* Take the row in l->values, found by the key of that number. */
 static void take_row(struct level *l, uint32_t key)
 {
     struct err err = {0};
@@ -163,7 +164,7 @@ static void take_cells(struct level *l, const struct str *cells)
         l->values[i] = cell_value(l->branch->read[i], cells[i]);
 }
 
-/* The row's own key, in l->scratch. */
+/* Make the row's own key in l->scratch. */
 static bool own_key(struct level *l, struct err *err)
 {
     buf_clear(&l->scratch);
@@ -171,8 +172,8 @@ static bool own_key(struct level *l, struct err *err)
 }
 
 /*
- * The row belongs to the key that it has itself.  A root row with another key, that only the
- * collation takes for the same, is another document.
+ * The row belongs to its own key.  A root row whose key equals the wanted one only by collation
+ * is another document.
  */
 static void take_by_own_key(struct level *l, const struct str *cells)
 {
@@ -186,7 +187,7 @@ static void take_by_own_key(struct level *l, const struct str *cells)
         take_row(l, key);
 }
 
-/* The first cell is the key's number in the statement, which began with key `from`. */
+/* The first cell is the key's number in the statement, which starts at key `from`. */
 static void take_by_number(struct level *l, const struct str *cells, uint32_t from)
 {
     uint32_t number = 0;
@@ -198,7 +199,7 @@ static void take_by_number(struct level *l, const struct str *cells, uint32_t fr
     take_row(l, from + number);
 }
 
-/* Count the rows of each key, then put each row in its place: keeps the order within a key. */
+/* Count the rows per key, then place each row: keeps the order within a key. */
 static void group_rows(struct level *l)
 {
     const uint32_t n_keys = l->keys.n;
@@ -228,7 +229,7 @@ static bool has_own_key(const struct branch *b)
     return b->parent == NULL || b->by_integer;
 }
 
-/* Keys from..from+n. */
+/* Read keys from..from+n. */
 static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, uint32_t from,
                        uint32_t n, struct err *err)
 {
@@ -259,7 +260,7 @@ static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, u
     return l->room->full ? no_room(l->room, err) : got == 0;
 }
 
-/* How many keys from there on make one statement: at least one. */
+/* How many keys from there on fit into one statement: at least one. */
 static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
 {
     size_t bytes = 0;
@@ -274,7 +275,7 @@ static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
     return n;
 }
 
-/* Rows of which nothing is wanted but what their keys say. */
+/* Make rows from the keys, if nothing but the keys is needed. */
 static void take_keys(struct level *l)
 {
     const struct branch *b = l->branch;
@@ -352,7 +353,7 @@ struct str level_routing(const struct level *l, uint32_t row)
                                : (struct str){l->routings.ptr + r->routing_at, r->routing_len};
 }
 
-/* One element behind those that out has from `start` on; an equal one may be left out. */
+/* Append one element after those that out has since `start`; may leave out a duplicate. */
 static bool append_element(const struct level *l, uint32_t row, struct key_set *known,
                            size_t start, struct buf *out, struct err *err)
 {

@@ -1,10 +1,10 @@
 /*
  * struct level: the rows of one branch for a batch of documents, with the levels below it.
  *
- * Read with few statements; then each row's object is put together from its own members and the
- * rows below that join to it.  Lives for one batch.
+ * Few statements read all rows; then each row's object is assembled from its own members and
+ * the rows below that join to it.  Lives for one batch.
  *
- * @thread one at a time; level_read blocks on the server
+ * @thread one at a time; level_read() blocks on the server
  */
 #ifndef SYNC_DOCUMENT_LEVEL_H
 #define SYNC_DOCUMENT_LEVEL_H
@@ -13,8 +13,8 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/binlog/value.h"
 #include "sync/document/key_set.h"
+#include "sync/value/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,64 +26,69 @@ struct mysql_conn;
 struct level_row {
     size_t at; /* its members in json */
     size_t len;
-    uint32_t key;  /* the number in keys that it was found by */
-    uint32_t fail; /* what is wrong with it: number in fails, or KEY_SET_NONE */
-    size_t routing_at, routing_len; /* of the root: in routings */
-    bool rooted;                    /* of the root: it has a document */
-    bool rootless;                  /* of the root: it has a parent's key, and no known root */
+    uint32_t key;                   /* the number in keys of the key that found it */
+    uint32_t fail;                  /* its error: number in fails, or KEY_SET_NONE */
+    size_t routing_at, routing_len; /* root only: in routings */
+    bool rooted;                    /* root only: it has a document */
+    bool rootless;                  /* root only: it has a parent's key but no known root */
 };
 
-#define LEVEL_ROOM_MIB   256 /* rows and what is made of them: twice what engines take, and more */
+/* Rows and results: more than twice what engines accept. */
+#define LEVEL_ROOM_MIB   256
 #define LEVEL_ROOM_BYTES ((size_t)LEVEL_ROOM_MIB << 20)
 
-/* How much a batch may still take of memory; of all its levels together. */
+/* The memory left for a batch, shared by all its levels. */
 struct level_room {
     size_t left; /* bytes */
-    bool full;   /* more was wanted: what was read or put together is not whole */
+    bool full;   /* the limit was hit: results are incomplete */
 };
 
 struct level {
     const struct branch *branch;
     struct level_room *room; /* borrowed */
-    struct key_set keys; /* wanted: values of the joins' outer columns */
+    struct key_set keys;     /* wanted values of the joins' outer columns */
     struct level_row *rows;
     uint32_t n_rows, cap;
-    uint32_t *order;   /* row numbers by their key, in the order of arrays within one */
-    uint32_t *first;   /* of each key in order, and the end: keys.n + 1 numbers */
-    uint32_t *links;   /* for each row and child: the number in the child's keys */
-    struct buf json;   /* members of all rows */
+    uint32_t *order;     /* row numbers sorted by key, then in array order */
+    uint32_t *first;     /* start in order of each key, then the end: keys.n + 1 numbers */
+    uint32_t *links;     /* for each row and child: the number in the child's keys */
+    struct buf json;     /* members of all rows */
     struct buf routings; /* of the root's rows */
-    struct err *fails; /* rows that no document can be made of */
+    struct err *fails;   /* rows that cannot become a document */
     uint32_t n_fails;
-    struct value *values;   /* of one row */
+    struct value *values;   /* of the current row */
     struct buf scratch;     /* a key */
-    struct level *children; /* as many as the branch has */
+    struct level *children; /* one per child of the branch */
 };
 
 void level_init(struct level *l, const struct branch *b, struct level_room *room);
 void level_fini(struct level *l);
 
-/* Read the rows of l->keys, and of all levels below.  of: a connection for each topic of the
- * plan.  ERR_REJECT with room->full: they need more. */
+/*
+ * Read the rows of l->keys and all levels below. of has a connection per topic of the plan.
+ * ERR_REJECT with room->full if they need more memory.
+ */
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                 struct err *err) MUST_CHECK;
 
-/* The same of this level only, whose rows then have nothing below. */
+/* Read likewise, but only this level; its rows then have nothing below. */
 bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
                       struct err *err) MUST_CHECK;
 
 /*
- * Run sql, whose cells are the columns that a root branch reads, and all levels below.  The
- * rows' keys are added to l->keys.
+ * Run sql, whose cells are the columns that a root branch reads, then read all levels below.
+ * Adds the rows' keys to l->keys.
  */
 bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                      struct err *err) MUST_CHECK;
 
-/* The routing of the root's row, which is rooted; of one that has no place, its own _id.  Borrowed. */
+/* The routing of a rooted row of the root; its own _id if it has no place.  Borrowed. */
 struct str level_routing(const struct level *l, uint32_t row);
 
-/* Append the object of a row.  False: what is wrong with it, or with a row below; room->full: it
- * would be longer than what is left. */
+/*
+ * Append the object of a row.  Returns false with the error of the row or one below it, or with
+ * room->full if it is too long.
+ */
 bool level_append_object(const struct level *l, uint32_t row, struct buf *out,
                          struct err *err) MUST_CHECK;
 

@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/mysql.h"
+#include "src/mysql/mysql.h"
 #include "sync/document/branch.h"
 #include "sync/document/level.h"
 #include "sync/document/query.h"
@@ -14,10 +14,10 @@
 
 #define COUNTED_AT_ONCE 500
 
-/* What a call needs besides the rows. */
+/* The state of one call besides its rows. */
 struct load {
     const struct plan *plan;
-    struct arena *arena; /* of what is handed out */
+    struct arena *arena; /* holds the results */
     struct level root;
     struct level_room room;
     struct buf sql, scratch;
@@ -43,7 +43,7 @@ static void keep_error(struct load *l, struct loaded *out, const struct err *err
     *out->err = *err;
 }
 
-/* key and _id of a document; also one that the search engine would not take has its _id. */
+/* Set key and _id of a document, even an _id that the search engine would refuse. */
 static bool name_document(struct load *l, struct str key, struct loaded *out)
 {
     struct err err = {0};
@@ -79,7 +79,7 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
     l->room.left -= out->body.len < l->room.left ? out->body.len : l->room.left;
 }
 
-/* Fewer of them may fit; one that does not fit alone cannot be made. */
+/* Fewer documents may fit; one that does not fit alone cannot be built. */
 static bool fits(const struct load *l, size_t n, struct err *err)
 {
     return !l->room.full || n == 1 ||
@@ -94,7 +94,7 @@ static bool read_keys(struct load *l, struct mysql_conn *const *of, const struct
     return level_read(&l->root, of, &l->sql, err);
 }
 
-/* The row that was found by the key; UINT32_MAX: none. */
+/* The row found by the key; UINT32_MAX if none. */
 static uint32_t row_of(const struct load *l, struct str key)
 {
     const uint32_t *first = &l->root.first[key_set_find(&l->root.keys, key)];
@@ -116,7 +116,7 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
 
         out[i] = (struct loaded){0};
         if (!name_document(&l, keys[i], &out[i]) && row == UINT32_MAX)
-            out[i].err = NULL; /* no row wants such an _id */
+            out[i].err = NULL; /* no row needs such an _id */
         else if (row != UINT32_MAX && out[i].err == NULL)
             build_document(&l, row, &out[i]);
         read = fits(&l, n, err);
@@ -125,7 +125,7 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
     return read;
 }
 
-/* {"items":[...]} without what is around the value. */
+/* Strip {"items":[...]} down to the value. */
 static struct str only_member(struct str body, struct str member)
 {
     return (struct str){body.ptr + member.len + 1, body.len - member.len - 2};
@@ -200,7 +200,7 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     return read;
 }
 
-/* Those from..from+n, of which there are few enough to have their rows in memory. */
+/* Count for keys from..from+n, few enough to hold their rows in memory. */
 static bool count_some(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
                        uint32_t from, uint32_t n, uint64_t *count, struct err *err)
 {
@@ -215,7 +215,8 @@ static bool count_some(struct mysql_conn *c, const struct plan *p, const struct 
     const bool read = level_read_alone(&root, c, &sql, err);
 
     for (uint32_t i = 0; read && i < n; i++)
-        *count += root.first[i] < root.first[i + 1] && root.rows[root.order[root.first[i]]].rooted;
+        *count +=
+            root.first[i] < root.first[i + 1] && root.rows[root.order[root.first[i]]].rooted;
     level_fini(&root);
     buf_free(&sql);
     return read;

@@ -4,11 +4,11 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/json.h"
-#include "sync/binlog/schema.h"
+#include "src/format/json.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/value/schema.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void append_dotted(struct buf *path, struct str name)
     buf_append(path, name);
 }
 
-/* Down the branches from the root; *nested is the last of them that is mapped so. */
+/* Follow the branches down from the root; *nested gets the last one mapped as nested. */
 static void descend(const struct finder *f, const struct branch *b, struct buf *pointer,
                     struct buf *path, struct str *nested)
 {
@@ -58,7 +58,7 @@ static void descend(const struct finder *f, const struct branch *b, struct buf *
         return;
     descend(f, b->parent, pointer, path, nested);
     if (b->member.len == 0)
-        return; /* a link table does not show */
+        return; /* a link table shows nothing */
     append_pointer(pointer, plain_member(b->member));
     append_dotted(path, plain_member(b->member));
 
@@ -79,7 +79,7 @@ static bool is_one_of(struct str type, const char *const *names, size_t n)
     return false;
 }
 
-/* The field finds every value of the column, and each by its text. */
+/* The field finds every value of the column, each by its text. */
 static bool finds_values(struct str field, const struct column *c)
 {
     static const char *const integers[] = {"byte", "short", "integer", "long", "unsigned_long"};
@@ -156,7 +156,7 @@ static bool folds_case(const struct column *c)
            !str_equal(s, STR("binary"));
 }
 
-/* Equal values of it have one text, that of a key. */
+/* Equal values have the same text, that of a key. */
 static bool is_spelled(const struct column *c)
 {
     return key_is_integer(c) || key_class_of(c) == KEY_UUID ||
@@ -168,7 +168,7 @@ static bool is_bare_id(const struct branch *b, const struct column *c)
     return b->parent == NULL && b->n_order == 1 && b->order[0] == c && is_spelled(c);
 }
 
-/* The row of a relation shows what it is joined by, as long as it is there. */
+/* A relation's row shows its join value, as long as the row exists. */
 static bool try_children(const struct finder *f, const struct branch *b, const struct column *c)
 {
     for (size_t i = 0; i < b->n_children; i++) {
@@ -182,8 +182,9 @@ static bool try_children(const struct finder *f, const struct branch *b, const s
     return false;
 }
 
-/* What a link table leads to shows what that is joined by; without it the link shows nothing. */
-static bool try_linked(const struct finder *f, const struct branch *link, const struct column *c)
+/* A linked row shows the link's inner join value; without such a row the link shows nothing. */
+static bool try_linked(const struct finder *f, const struct branch *link,
+                       const struct column *c)
 {
     for (size_t i = 0; i < f->plan->n_branches; i++) {
         const struct branch *b = f->plan->branches[i];
@@ -250,12 +251,12 @@ bool lookup_find(const struct plan *p, size_t place, struct str column, struct s
         return err_set(err, ERR_REJECT, "%" STR_FMT " has no column `%" STR_FMT "`",
                        STR_ARG(b->schema->table), STR_ARG(column));
     if (!try_column(&f, b, &b->schema->columns[i]))
-        return err_set(err, ERR_REJECT,
-                       "no field of the documents by which they can be found shows `%" STR_FMT
-                       "` of %" STR_FMT ".%" STR_FMT "; fix: name it in `columns`, with a type "
-                       "that finds whole values (a number or keyword)",
-                       STR_ARG(column), STR_ARG(b->schema->database),
-                       STR_ARG(b->schema->table));
+        return err_set(
+            err, ERR_REJECT,
+            "no field that searches can match exactly shows `%" STR_FMT "` of %" STR_FMT
+            ".%" STR_FMT "; fix: name it in `columns`, with a type that matches "
+            "whole values (a number or keyword)",
+            STR_ARG(column), STR_ARG(b->schema->database), STR_ARG(b->schema->table));
     out->fold_case = folds_case(&b->schema->columns[i]);
     return true;
 }
@@ -341,7 +342,7 @@ static void write_folded(struct json_writer *w, const struct lookup_term *t, str
     json_close_object(w);
 }
 
-/* A term of one value each: only these can be told to ignore the case. */
+/* Write one term per value: only these can ignore case. */
 static void write_any_case(struct json_writer *w, const struct lookup_term *t,
                            const struct lookup_values *v)
 {

@@ -1,12 +1,11 @@
 /*
- * Where documents of a plan show a column of one of its tables, and the query that finds the
- * documents which show given values of it.
+ * Where documents of a plan show a table's column, and the query that finds documents with
+ * given values of it.
  *
- * A column is shown by its own field, by the field of a column that it is joined to, or, where
- * it is the root's key, by `_id`.  Which of these can be searched is for the mapping to say.
- *
- * Values are texts as key_append() makes them.  What is found may be more than was asked for:
- * other elements of the same array, other combinations of several columns.
+ * A column shows in its own field, in the field of a column joined to it, or in `_id` if it is
+ * the root's key.  The mapping says which of these are searchable.  Values are texts as from
+ * key_append().  A query may find more than asked: other elements of the same array, other
+ * combinations of columns.
  *
  * @thread any (pure)
  */
@@ -24,20 +23,20 @@ struct arena;
 struct buf;
 struct plan;
 
-/* How one column is searched. */
+/* How to search for one column. */
 struct lookup_term {
     struct str field;  /* "items.product_id", "_id" */
-    struct str nested; /* the innermost nested object that it lies in; empty: none */
-    struct str prefix; /* in front of each value's text */
-    bool fold_case;    /* the column's texts are equal whatever their case */
+    struct str nested; /* the innermost nested object around it; empty if none */
+    struct str prefix; /* prefixed to each value's text */
+    bool fold_case;    /* the column ignores case */
 };
 
-/* Queries take so many values of a column at most. */
+/* Limits the values of one column per query. */
 #define LOOKUP_MAX 500
 
 /*
- * How the column of that name is searched.  mapping: {"properties": ...} of the index.  False:
- * it is not (ERR_REJECT with why and what to do).
+ * Find out how to search for the named column. mapping is the index's {"properties": ...}.
+ * ERR_REJECT, with the reason and a remedy, if it is not searchable.
  */
 bool lookup_find(const struct plan *p, size_t place, struct str column, struct str mapping,
                  struct arena *a, struct lookup_term *out, struct err *err) MUST_CHECK;
@@ -47,21 +46,23 @@ struct lookup_values {
     const struct str *texts;
     size_t n;
 };
-/* Documents where each of the n columns has one of its values. */
+/* Query documents in which each of the n columns has one of its values. */
 void lookup_query(struct buf *json, const struct lookup_term *terms,
                   const struct lookup_values *values, size_t n);
 
-/* Where documents of a join's table lie hangs on the column of their rows: so does where those
- * below them do. */
+/*
+ * Tell whether the routing of a join table's documents, and of those below, depends on this
+ * column of their rows.
+ */
 bool lookup_places(const struct plan *p, struct str column);
 /*
- * How documents of the child's plan are searched by the `_id`s of their parents, documents of p,
- * whose rows say where they lie.  False: no such tables.
+ * How to search the child plan's documents by the `_id`s of their parents, documents of p,
+ * which decide their routing.  Returns false if the tables are not related so.
  */
 bool lookup_children(const struct plan *p, const struct plan *child, struct arena *a,
                      struct lookup_term *out);
 
-/* Which part of the root's key the column is; false: none. */
+/* Find which part of the root's key the column is.  Returns false if none. */
 bool lookup_root_column(const struct plan *p, struct str column, size_t *part);
 
 #endif

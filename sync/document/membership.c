@@ -4,8 +4,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/value.h"
 #include "sync/document/key.h"
+#include "sync/value/value.h"
 
 struct str membership_prefix(struct arena *a, struct str name)
 {
@@ -32,7 +32,8 @@ static const struct value *value_at(const size_t *map, const struct value *row, 
     return &row[map != NULL ? map[at] : at];
 }
 
-static bool is_known(const struct membership_link *l, const size_t *map, const struct value *row)
+static bool is_known(const struct membership_link *l, const size_t *map,
+                     const struct value *row)
 {
     for (size_t i = 0; i < l->n; i++)
         if (value_at(map, row, l->at[i])->kind == VALUE_NULL)
@@ -40,7 +41,8 @@ static bool is_known(const struct membership_link *l, const size_t *map, const s
     return true;
 }
 
-bool membership_is_rooted(const struct membership *m, const size_t *map, const struct value *row)
+bool membership_is_rooted(const struct membership *m, const size_t *map,
+                          const struct value *row)
 {
     return is_known(&m->parent, map, row) && is_known(&m->root, map, row);
 }
@@ -64,8 +66,8 @@ static bool append_id(const struct membership_link *l, const size_t *map,
     fine = fine && key_append_id(id, l->columns, l->n, buf_str(&key), err);
     if (fine && id->len - start > KEY_ID_MAX)
         fine = err_set(err, ERR_REJECT,
-                       "the key of its parent or root makes an _id of %zu bytes, the search "
-                       "engine takes %d",
+                       "the key of its parent or root makes an _id of %zu bytes, but the "
+                       "search engine takes at most %d",
                        id->len - start, KEY_ID_MAX);
     buf_free(&key);
     return fine;
@@ -87,7 +89,7 @@ bool membership_append_members(const struct membership *m, const size_t *map,
     return fine;
 }
 
-/* Of one that lies by its root, the parent shows in the join field alone. */
+/* If the document is routed by its root, the parent shows in the join field only. */
 static bool parent_makes_id(const struct membership *m, const size_t *map,
                             const struct value *row, struct err *err)
 {
@@ -105,8 +107,7 @@ bool membership_append_routing(const struct membership *m, const size_t *map,
     if (!m->routed)
         return true;
     if (m->root.n > 0)
-        return parent_makes_id(m, map, row, err) &&
-               append_id(&m->root, map, row, routing, err);
+        return parent_makes_id(m, map, row, err) && append_id(&m->root, map, row, routing, err);
     buf_append(routing, id);
     return true;
 }

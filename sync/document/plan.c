@@ -5,11 +5,11 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
 #include "sync/document/branch.h"
 #include "sync/document/membership.h"
 #include "sync/document/row_document.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -69,6 +69,11 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
     *refresh = b->refresh;
 }
 
+struct schema *plan_place_schema(const struct plan *p, size_t place)
+{
+    return branch_at(p, place)->schema;
+}
+
 bool plan_place_leads(const struct plan *p, size_t place)
 {
     return branch_at(p, place)->leads;
@@ -103,7 +108,7 @@ size_t plan_place_topic(const struct plan *p, size_t place)
     return branch_at(p, place)->topic;
 }
 
-/* Rows are found without their key too, so that it may be missing. */
+/* Rows can be found without their key, too, so it may be missing. */
 static void bind_key(struct binding *b, const struct schema *row_schema)
 {
     const struct branch *by_row = b->branch->by_row;
@@ -131,13 +136,12 @@ static bool is_time(enum column_type t)
     return t == COLUMN_TIME || t == COLUMN_DATETIME || t == COLUMN_TIMESTAMP;
 }
 
-/* The images have its values in the form that they have in the table now. */
+/* Tell whether the images have the column's values in its present form. */
 static bool has_same_form(const struct column *in_row, const struct column *now)
 {
     if (is_geometry(in_row->type) && is_geometry(now->type))
         return true;
-    return in_row->type == now->type &&
-           (!is_time(now->type) || in_row->fsp == now->fsp) &&
+    return in_row->type == now->type && (!is_time(now->type) || in_row->fsp == now->fsp) &&
            (now->type != COLUMN_DECIMAL || in_row->scale == now->scale);
 }
 
@@ -149,7 +153,7 @@ static bool links_by(const struct membership_link *l, size_t at)
     return false;
 }
 
-/* The column tells which documents the row is in, and where they lie. */
+/* Tell whether the column decides which documents hold the row, or where they lie. */
 static bool is_found_by(const struct branch *b, size_t at)
 {
     const struct membership *m = b->membership;
@@ -290,13 +294,13 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
     return true;
 }
 
-/* A generated column that the new image lacks may have changed all the same. */
+/* A generated column missing from the new image may still have changed. */
 static bool may_differ(const struct column *c, const struct value *a, const struct value *b)
 {
     return (c->generated && b->kind == VALUE_ABSENT) || !value_same(a, b);
 }
 
-/* What is found by the row's key must find it under the new one. */
+/* Whoever found the row by its old key must find it by the new one. */
 static bool row_key_changes(const struct binding *b, const struct value *old_row,
                             const struct value *new_row)
 {
@@ -345,7 +349,7 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
                          const struct value *old_row, const struct value *new_row)
 {
     const struct branch *branch = branch_at(p, place);
-    /* A condition or an order in SQL may look at any column. */
+    /* An SQL condition or order may use any column. */
     const bool any = branch->where.len > 0 || branch->order_by.len > 0;
     const size_t n = any ? b->n_row : branch->n_read;
 
@@ -369,7 +373,7 @@ static bool is_among(const struct column *const *columns, size_t n, struct str n
     return false;
 }
 
-/* Whether the name may stand in that SQL; of one that can be written in several ways it may. */
+/* Tell whether the SQL may contain the name; assume so for names with several spellings. */
 static bool may_name(struct str sql, struct str name)
 {
     for (size_t i = 0; i < name.len; i++)

@@ -1,8 +1,8 @@
 /*
  * struct plan: one table definition compiled against the live schemas.
  *
- * Says which columns are read, how each becomes a JSON field, which relations hang where, and
- * how a change of a related row leads to root keys.  Immutable, reference-counted.
+ * Says which columns to read, how each becomes a JSON field, where the relations hang, and how
+ * a changed related row leads to root keys.  Immutable, reference-counted.
  *
  * @thread any
  */
@@ -25,8 +25,10 @@ struct schema;
 struct value;
 struct plan;
 
-/* Finds the schema of a topic's database.table, by the names on its server (borrowed; the plan
- * takes its own reference); NULL: unknown. */
+/*
+ * Find the schema of a topic's table by its names on the server.  Borrowed (the plan takes its
+ * own reference); NULL if unknown.
+ */
 typedef struct schema *(*plan_schema_fn)(void *ctx, struct str topic, struct str database,
                                          struct str table);
 
@@ -34,110 +36,123 @@ struct plan *plan_compile(const struct definitions *defs, const struct table_def
                           plan_schema_fn find, void *ctx, struct err *err) MUST_CHECK;
 void plan_free(void *plan);
 
-/* True when documents come from the row image alone: no relations, no filter in SQL. */
+/* Tell whether the row image alone makes the document: no relations, no filter in SQL. */
 bool plan_is_flat(const struct plan *p);
-/* True when rows of the root's table may have no document: there is a filter. */
+/* Tell whether there is a filter, so that rows of the root's table may have no document. */
 bool plan_is_filtered(const struct plan *p);
 
-/* True when documents lie where their root does (join). */
+/* Tell whether documents are routed by their root (join). */
 bool plan_is_routed(const struct plan *p);
 
 /*
- * The tables that a plan looks at: number 0 is the root, the others are related ones, one for
- * each place in the tree (a table may stand in several places).  database and table are the
- * names on the server, as rows come with them.
+ * The places of a plan: number 0 is the root, the others are related tables, one number per
+ * place in the tree (a table may have several). database and table are the names on the server,
+ * as in row events.
  */
 size_t plan_n_places(const struct plan *p);
 void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
                 bool *refresh);
+/* The schema the plan was compiled with, borrowed. */
+struct schema *plan_place_schema(const struct plan *p, size_t place);
 
 /*
- * True when the routing is not in the row but looked up over its parents (join, below the second
- * level): only a read tells where a document lies, and nothing where it did.
+ * Tell whether the routing is not in the row but looked up over its parents (a join below its
+ * second level).  Then only a read tells where a document is, and nothing tells where it was.
  */
 bool plan_is_routed_by_path(const struct plan *p);
-/* Whether a change of that place's rows moves documents so. */
+/* Tell whether a change of this place's rows moves documents that way. */
 bool plan_place_leads(const struct plan *p, size_t place);
 
-/* The topics whose servers its tables are on: number 0 is the root's.  Borrowed. */
+/* The topics whose servers have its tables; number 0 is the root's.  Borrowed. */
 size_t plan_n_topics(const struct plan *p);
 struct str plan_topic(const struct plan *p, size_t number);
-/* The number of the one that a place is on. */
+/* The topic number of a place. */
 size_t plan_place_topic(const struct plan *p, size_t place);
 
 /*
- * Areas: members of the document that are written alone where `refresh: area` wants it
- * (sync/delivery/area.h).  Their names, n of them; borrowed.  n is 0 where there are none, or
- * none can be: *why_not says why then (empty: nobody wants any; NULL is fine).
+ * The areas: members of the document that are written alone, as `refresh: area` asks for
+ * (sync/delivery/document/area.h).  Returns n borrowed names.  If n is 0, *why_not says why
+ * there are none, empty if nobody asked; why_not may be NULL.
  */
 const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_not);
-/* The area, from 1, that a change of that place's rows is a matter of; 0: of the whole. */
+/* The area, from 1, that a change of this place's rows affects; 0 for the whole document. */
 uint8_t plan_area_of(const struct plan *p, size_t place);
 
 /*
- * Rows arrive as values in the order of a schema that may be newer or older than the plan's.
- * A binding maps the plan's columns of one place to that order.  A column that the rows have
- * not, or have of another type, is absent from their images; ERR_REJECT names one of the key,
- * or of those that are joined by, that is not there.
+ * Map the plan's columns of one place to rows in the order of row_schema, which may be newer or
+ * older than the plan's.  A column that the rows lack, or have with another type, is absent
+ * from their images.  ERR_REJECT names a missing column of the key or of a join.
  */
 struct binding;
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
                           struct err *err) MUST_CHECK;
 void binding_free(struct binding *b);
 
-/* Set generated[i] to its expression for each column i of a row that is read and that the server
- * computes; borrowed from the plan. */
+/*
+ * Set generated[i] to the expression of each generated column i of a row that the branch reads;
+ * borrowed from the plan.
+ */
 void binding_mark_generated(const struct binding *b, struct str *generated);
 
 enum plan_part {
-    PLAN_KEY, /* the root's key and what it is routed by, or what a related row is joined by */
-    PLAN_ROW  /* every column that is read */
+    PLAN_KEY, /* the root's key and routing columns, or the join columns of a related row */
+    PLAN_ROW  /* all columns read */
 };
-/* The first column of that part which the image of a row lacks; NULL: it has them all. */
+/* The first column of that part missing from a row's image; NULL if complete. */
 const struct column *plan_find_absent(const struct plan *p, size_t place,
                                       const struct binding *b, const struct value *row,
                                       enum plan_part part);
 
-/* Whether the root row has a document as far as its parent and, where that is in the row, its
- * root are known (join). */
+/*
+ * Tell whether the root row has a document: its parent, and its root if that is in the row, are
+ * known (join).
+ */
 bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row);
 
-/* The rooted row's _id, key (opaque, for the loader) and routing, appended.  Routed by path, that
- * is the one that its own column says, or nothing: where the document lies only a read tells.
- * ERR_REJECT: its key makes no `_id`, or there is none (then key is empty); or its parent's makes
- * none: then routing is its own `_id`, by which no document lies and its dead letter does. */
+/*
+ * Append the rooted row's _id, key (opaque, for the loader) and routing.  If routed by path,
+ * the routing is the one its own column gives, or empty: only a read tells the true one.
+ * ERR_REJECT if its key makes no `_id`, or it has no key (key is then empty); or if its
+ * parent's key makes none: routing is then its own `_id`, where no document lies, only its dead
+ * letter.
+ */
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing,
                   struct err *err) MUST_CHECK;
 
-/* The key (opaque, for the loader) of an `_id` that a person or the store names.  ERR_REJECT:
- * none. */
+/*
+ * Convert an `_id` from a user or the store to a key (opaque, for the loader).  ERR_REJECT if
+ * it is malformed.
+ */
 bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key,
                     struct err *err) MUST_CHECK;
 
-/* A flat table's document from its row, appended.  ERR_REJECT: it cannot be built. */
+/* Append a flat table's document, built from its row.  ERR_REJECT if it cannot be built. */
 bool plan_flat_document(const struct plan *p, const struct binding *b, const struct value *row,
                         struct buf *body, struct err *err) MUST_CHECK;
 
 /*
- * Whether the update old -> new of this place's row can change any document (columns used,
- * keys, joins), or the key by which such a row is looked up (resolver_row_key()).  A column
- * that both images lack was not changed (sync/binlog/row_fill.h).
+ * Tell whether the update old -> new of this place's row can change any document (through
+ * columns used, keys or joins), or the key that finds such a row (resolver_row_key()).  A
+ * column missing from both images did not change (sync/decode/row_fill.h).
  */
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row);
 
-/* Whether another value of that column of this place's rows may change documents: it is read, or
- * something that is may be computed of it, or its condition or order names it. */
+/*
+ * Tell whether changing this column of this place's rows can change documents: the branch reads
+ * the column or one generated from it, or its condition or order names it.
+ */
 bool plan_reads(const struct plan *p, size_t place, struct str column);
 
-/* Whether the update of a root row may give it another parent, or other columns that say its root
- * (join). */
+/*
+ * Tell whether an update of a root row may change its parent, or the columns that tell its root
+ * (join).
+ */
 bool plan_update_moves(const struct plan *p, const struct binding *b,
                        const struct value *old_row, const struct value *new_row);
 
-/* Whether the update is known to leave a related row where it was, joined by the same values.
- */
+/* Tell whether the update certainly leaves a related row joined to the same values. */
 bool plan_update_keeps_joins(const struct plan *p, size_t place, const struct binding *b,
                              const struct value *old_row, const struct value *new_row);
 

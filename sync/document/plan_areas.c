@@ -1,25 +1,25 @@
 /*
- * Areas of a plan: which relations are written alone, and why none can be.
+ * The areas of a plan: which relations are written alone, and why none can be.
  *
- * The part that is written is a member of the document itself, with all that is below it.  An
- * update makes the engine read the whole document and write it again, and what it reads as
- * numbers it keeps as doubles: so a document that has others is never written in parts.
+ * An area is a top-level member of the document with everything below it.  On an update the
+ * engine reads and rewrites the whole document, and turns numbers into doubles on the way.  So
+ * a document with numbers that a double cannot hold is never written in parts.
  */
 #include "config.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/json.h"
-#include "sync/binlog/schema.h"
+#include "src/format/json.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
+#include "sync/value/schema.h"
 
 #include <ctype.h>
 #include <stdint.h>
 
-/* Digits of a number that every engine gives back as it got them: it keeps a double. */
+/* Digits that survive in every engine: it keeps a double. */
 #define DIGITS_MAX 15
 
 /* ---- what is written alone ---- */
@@ -36,7 +36,7 @@ static bool is_below(const struct branch *b, const struct branch *top)
     return b->parent != NULL && top_of(b) == top;
 }
 
-/* Integers have one text: the key that is asked for is what c is joined by, without reading. */
+/* Integers have one text: the document's key equals c's join value without a read. */
 static bool is_joined_by_key(const struct branch *root, const struct branch *entry)
 {
     for (size_t i = 0; i < root->n_joins; i++)
@@ -53,7 +53,7 @@ static bool is_joined_by_key(const struct branch *root, const struct branch *ent
     return true;
 }
 
-/* What an index with several tables adds to each document is no part of an area. */
+/* The members of a shared index belong to no area. */
 static const struct membership *without_members(const struct membership *m, struct arena *a)
 {
     struct membership *bare;
@@ -66,7 +66,7 @@ static const struct membership *without_members(const struct membership *m, stru
     return bare;
 }
 
-/* A branch of no fields that reads what c is joined by, and c below it. */
+/* A branch without fields that reads c's join columns, with c below it. */
 static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
 {
     const struct branch *root = co->plan->branches[0];
@@ -114,7 +114,7 @@ static void add_area(struct plan_compiler *co, struct branch *c)
 
 /* ---- why a document cannot be written in parts ---- */
 
-/* Numbers of JSON that a double does not hold to the last digit; strings are passed over. */
+/* Find JSON numbers that a double cannot hold exactly; skips strings. */
 static bool has_long_number(struct str json)
 {
     size_t digits = 0;
@@ -145,7 +145,7 @@ static bool makes_any_number(const struct transforms *t)
     return false;
 }
 
-/* What of the column's values an engine would not give back as it got it; NULL: nothing. */
+/* Which of the column's values an engine would not return unchanged; NULL if none. */
 static const char *blurred(const struct field *f)
 {
     const struct column *c = f->column;
@@ -198,11 +198,12 @@ static void note_obstacle(struct plan_compiler *co, const struct table_definitio
         return;
     }
     if (t->join.parent.len > 0) {
-        p->no_areas = STR("where a child's document lies is read with the whole of it");
+        p->no_areas = STR("a child's routing is only known from its whole document");
         return;
     }
     if (json_find(t->mapping_json, "/_source", &raw)) {
-        p->no_areas = STR("its `mapping` says what engines keep of documents (`_source`)");
+        p->no_areas = STR("its `mapping` sets which parts of a document the engine keeps "
+                          "(`_source`)");
         return;
     }
     for (size_t i = 0; i < p->n_branches; i++)

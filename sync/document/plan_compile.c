@@ -3,14 +3,14 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/json.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
+#include "src/format/json.h"
+#include "src/mysql/mysql.h"
+#include "sync/catalog/table_key.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
-#include "sync/model/table_key.h"
+#include "sync/value/schema.h"
 
 #include <stdint.h>
 
@@ -24,8 +24,9 @@ static const struct column **copy_columns(struct plan_compiler *co,
     return to;
 }
 
-/* The order of arrays: the table's key; of a table without one whatever of its row has an
- * order. */
+/*
+ * Set the order of arrays: the table's key; without a key, every column that can be sorted by.
+ */
 static void set_order(struct plan_compiler *co, struct branch *b)
 {
     const struct schema *s = b->schema;
@@ -40,7 +41,7 @@ static void set_order(struct plan_compiler *co, struct branch *b)
         b->order[b->n_order++] = &s->columns[s->key[i]];
 }
 
-/* The joins' inner columns hold the whole key, so that a value of them has one row at most. */
+/* The joins' inner columns include the whole key, so each value has at most one row. */
 static bool joins_hold_key(const struct branch *b)
 {
     for (size_t k = 0; k < b->schema->n_key; k++) {
@@ -59,7 +60,7 @@ bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *p
 {
     if (pairs->n_outer != pairs->n_inner || pairs->n_outer == 0)
         return plan_refuse(co, pairs->place,
-                           "`from` and `to` must name as many columns as each other");
+                           "`from` and `to` must name the same number of columns");
     b->joins = arena_alloc(co->plan->arena, pairs->n_outer, sizeof(*b->joins));
     for (size_t i = 0; i < pairs->n_outer; i++) {
         const struct column *outer =
@@ -96,9 +97,11 @@ void plan_add_by_row(struct plan_compiler *co, struct branch *b)
     const struct schema *s = b->schema;
     struct branch *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
 
-    *row =
-        (struct branch){.number = b->number, .parent = b, .schema = b->schema, .from = b->from,
-                        .topic = b->topic};
+    *row = (struct branch){.number = b->number,
+                           .parent = b,
+                           .schema = b->schema,
+                           .from = b->from,
+                           .topic = b->topic};
     row->joins = arena_alloc(co->plan->arena, s->n_key, sizeof(*row->joins));
     for (size_t i = 0; i < s->n_key; i++) {
         const struct column *c = &s->columns[s->key[i]];
@@ -111,18 +114,20 @@ void plan_add_by_row(struct plan_compiler *co, struct branch *b)
         b->by_row = row;
 }
 
-/* Rows that share a key would overwrite each other's document.  Of a view nobody can tell. */
+/* Rows that share a key would overwrite each other's document.  For a view nobody can tell. */
 static bool check_unique(struct plan_compiler *co, const struct schema *s,
                          const struct table_definition *t, const struct table_key *named)
 {
     if (named->n == 0 || s->is_view || !s->uniques_known ||
         schema_is_unique(s, named->columns, named->n))
         return true;
-    return plan_refuse(co, t->place,
-                       "table %" STR_FMT " has no unique index any more that lies within its key, "
-                       "which begins with `%" STR_FMT "`, and rows with the same one would be one "
-                       "document; fix: ALTER TABLE ... ADD UNIQUE KEY, or another `key`",
-                       STR_ARG(t->table), STR_ARG(named->columns[0]));
+    return plan_refuse(
+        co, t->place,
+        "table %" STR_FMT
+        " no longer has a unique index within its key, which begins with `%" STR_FMT
+        "`, so rows with the same key would become one document; fix: ALTER TABLE ... ADD "
+        "UNIQUE KEY, or another `key`",
+        STR_ARG(t->table), STR_ARG(named->columns[0]));
 }
 
 static bool add_key(struct plan_compiler *co, struct branch *root,
@@ -195,12 +200,13 @@ struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_sourc
     return b;
 }
 
-/* The columns of a link table are read for its joins alone. */
+/* Read the columns of a link table only for its joins. */
 static struct branch *new_link(struct plan_compiler *co, struct branch *above,
                                const struct relation_definition *r)
 {
     const struct plan_source src = {.place = r->place, .table = r->through.table};
-    const struct plan_joined to = {r->place, r->from, r->through.from, r->n_from, r->through.n_from};
+    const struct plan_joined to = {r->place, r->from, r->through.from, r->n_from,
+                                   r->through.n_from};
     struct branch *b = plan_new_branch(co, &src);
 
     if (b == NULL)
@@ -218,7 +224,7 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
 static bool add_relation(struct plan_compiler *co, struct branch *above,
                          const struct relation_definition *r, uint32_t depth);
 
-/* Those of the related table; a table that leads to itself is followed so often. */
+/* Add the relations of the related table; a table related to itself repeats max_depth times. */
 static bool add_relations_below(struct plan_compiler *co, struct branch *b,
                                 const struct relation_definition *r, uint32_t depth)
 {
@@ -250,8 +256,8 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
         return false;
     if (link != NULL && link->topic != b->topic)
         return plan_refuse(co, r->place,
-                           "%" STR_FMT " and its link table %" STR_FMT
-                           " are on two servers: no statement joins them",
+                           "%" STR_FMT " and its link table %" STR_FMT " are on two servers: "
+                           "no statement can join them",
                            STR_ARG(r->table), STR_ARG(r->through.table));
     b->link = link;
     b->parent = link != NULL ? link : above;
@@ -280,7 +286,7 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
     return true;
 }
 
-/* The value of a JSON scalar as SQL; false: it is none. */
+/* Append a JSON scalar as SQL.  Returns false if it is no scalar. */
 static bool append_scalar(struct buf *sql, struct str json)
 {
     struct json_reader r;
@@ -309,7 +315,7 @@ static bool append_scalar(struct buf *sql, struct str json)
     return false;
 }
 
-/* Which rows of the root have documents. */
+/* Add the condition for root rows to have documents. */
 static bool add_root_condition(struct plan_compiler *co, struct branch *root,
                                const struct table_definition *t)
 {

@@ -2,8 +2,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
 #include "sync/document/plan_compiler.h"
+#include "sync/value/schema.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ size_t plan_read_column(struct branch *b, const struct column *c)
     return b->n_read++;
 }
 
-/* Its members are columns of the schema at most once under each name, then relations. */
+/* A member name occurs at most once among the schema's columns; relations come after them. */
 bool plan_has_member(const struct branch *b, struct str member)
 {
     for (size_t i = 0; i < b->n_fields; i++)
@@ -68,7 +68,7 @@ struct str plan_member_of(struct plan_compiler *co, struct str name)
     return member;
 }
 
-/* A column's value as a member of that name. */
+/* Make a field that shows a column's value under this member name. */
 static struct branch_field make_field(struct plan_compiler *co, struct branch *b,
                                       const struct column *c, struct str member,
                                       struct str type)
@@ -104,7 +104,7 @@ static bool add_field(struct plan_compiler *co, struct branch *b, const struct c
     return true;
 }
 
-/* A value made of the column's, or of the columns that the first step joins. */
+/* Add a value computed from the column, or from those that the first step joins. */
 static bool add_transformed(struct plan_compiler *co, struct branch *b,
                             const struct column_definition *d)
 {
@@ -153,7 +153,7 @@ static bool add_constant(struct plan_compiler *co, struct branch *b,
     return true;
 }
 
-/* Every visible column that is not listed. */
+/* Add every visible column not listed. */
 static bool add_rest(struct plan_compiler *co, struct branch *b, const struct plan_source *src,
                      struct place at)
 {

@@ -2,17 +2,17 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
+#include "sync/definition/members.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan_compiler.h"
 #include "sync/document/query.h"
-#include "sync/model/definition_members.h"
+#include "sync/value/schema.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The columns that make the `_id` of another table's documents. */
+/* The columns that make up the `_id` of another table's documents. */
 struct key_columns {
     const struct schema *schema;
     const struct column **columns;
@@ -26,14 +26,16 @@ static bool find_key(struct plan_compiler *co, const struct table_definition *t,
     const struct database_definition *db = definition_split_table(t->table, &database, &name)
                                                ? definitions_database(co->defs, database)
                                                : NULL;
-    const struct schema *s = db == NULL ? NULL : co->find(co->ctx, db->topic, database_schema(db), name);
+    const struct schema *s =
+        db == NULL ? NULL : co->find(co->ctx, db->topic, database_schema(db), name);
 
     if (s == NULL)
         return plan_refuse(co, t->place, "there is no table %" STR_FMT, STR_ARG(t->table));
 
     const size_t n = t->n_key > 0 ? t->n_key : s->n_key;
 
-    *out = (struct key_columns){s, arena_alloc(co->plan->arena, n + 1, sizeof(*out->columns)), n};
+    *out =
+        (struct key_columns){s, arena_alloc(co->plan->arena, n + 1, sizeof(*out->columns)), n};
     for (size_t i = 0; i < n; i++) {
         out->columns[i] = t->n_key == 0 ? &s->columns[s->key[i]]
                                         : plan_find_column(co, s, t->key[i], t->place);
@@ -43,7 +45,7 @@ static bool find_key(struct plan_compiler *co, const struct table_definition *t,
     return true;
 }
 
-/* Equal values make the same text of an `_id`. */
+/* Equal values make the same text in an `_id`. */
 static bool spell_alike(const struct column *a, const struct column *b)
 {
     const enum key_class class = key_class_of(a);
@@ -125,7 +127,7 @@ static struct branch *add_ancestor(struct plan_compiler *co, struct branch *chil
     return b;
 }
 
-/* The columns of an ancestor's table that hold the key of the join's root. */
+/* The columns of an ancestor's table with the key of the join's root. */
 static const struct column **root_columns(struct plan_compiler *co, struct branch *at,
                                           const struct table_definition *above, size_t n)
 {
@@ -146,7 +148,7 @@ static const struct column **root_columns(struct plan_compiler *co, struct branc
     return found;
 }
 
-/* What was checked for the row's own table holds for each of these: it is a member itself. */
+/* Each ancestor is a member itself, so the checks of the row's own table cover it. */
 static bool add_ancestors(struct plan_compiler *co, struct branch *root,
                           const struct table_definition *t, struct membership *m)
 {
@@ -168,7 +170,7 @@ static bool add_ancestors(struct plan_compiler *co, struct branch *root,
     return true;
 }
 
-/* The root's key is read for itself, beside the columns that may hold another. */
+/* Read the root's key separately from the columns that may hold another key. */
 static void read_root(struct plan_compiler *co, struct branch *root, struct membership_link *to)
 {
     const struct column **read =

@@ -4,24 +4,26 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/query_part.h"
+#include "sync/value/schema.h"
 
 #include <inttypes.h>
 #include <stdint.h>
 
-/* A link table's columns as a table of their own, so that conditions on the related table
- * cannot mean one of them. */
+/*
+ * Wrap a link table's columns in a derived table, so that conditions on the related table
+ * cannot refer to them.
+ */
 #define LINK      "_millrace_l"
 #define LINK_FROM "_millrace_f"
 #define LINK_TO   "_millrace_t"
 
-/* Which part of the root's key is read there, as the parents tell it; SIZE_MAX: none. */
+/* The part of the root's key, as the parents tell it, to read there; SIZE_MAX if none. */
 static size_t root_part_at(const struct branch *b, size_t at)
 {
     const struct membership *m = b->membership;
@@ -82,14 +84,14 @@ void query_prepare_joins(struct branch *b, const struct branch *below, struct ar
     buf_free(&sql);
 }
 
-/* The user's own condition; the line end stops what it may leave open. */
+/* Append the user's condition; the line end closes a comment it may leave open. */
 static void append_where(struct buf *sql, const struct branch *b, const char *before)
 {
     if (b->where.len > 0)
         buf_printf(sql, "%s(%" STR_FMT "\n)", before, STR_ARG(b->where));
 }
 
-/* The user's own order; the line end is as for a condition. */
+/* Append the user's order; the line end is as for a condition. */
 static void append_order(struct buf *sql, const struct branch *b, const struct column *first)
 {
     if (b->unique)
@@ -132,7 +134,7 @@ void query_by_integers(struct buf *sql, const struct branch *b, const struct str
     append_order(sql, b, b->joins[0].inner);
 }
 
-/* ON: the joins of b, whose table is the link's or not, to the list or the link. */
+/* Append ON with b's joins to the list or the link. is_link: b's table is the link. */
 static void append_on(struct buf *sql, const struct branch *b, bool is_link)
 {
     struct buf outer = {0}, inner = {0};
@@ -163,7 +165,7 @@ static void append_on(struct buf *sql, const struct branch *b, bool is_link)
     buf_free(&inner);
 }
 
-/* The link's columns, joined to the list by those on its outer side. */
+/* Append the link's columns, joined to the list by its outer joins. */
 static void append_link(struct buf *sql, const struct branch *b)
 {
     const struct branch *link = b->link;
@@ -198,7 +200,7 @@ void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branc
     append_order(sql, b, NULL);
 }
 
-/* The rows of the root that count: those that have a key, and that the filter lets through. */
+/* Append the conditions for the root's rows: they have a key and pass the filter. */
 static void append_root_conditions(struct buf *sql, const struct branch *root, bool *first)
 {
     query_part_has_key(sql, root->schema->table, root, first);
@@ -222,7 +224,7 @@ void query_range(struct buf *sql, const struct branch *root, struct str after, s
     buf_printf(sql, " LIMIT %zu", limit);
 }
 
-/* check > at, or the same with a key behind `after`. */
+/* Append check > at, or check equal with a key after `after`. */
 static void append_behind(struct buf *sql, const struct query_changed *q)
 {
     const struct str table = q->root->schema->table;

@@ -1,10 +1,10 @@
 /*
- * The statements that read rows of documents from the root down, as text; query_roots.h has the
- * way up.
+ * The text of the statements that read documents' rows from the root down; query_roots.h has
+ * the way up.
  *
- * Keys are given encoded (key.h), as values of the joins' outer columns.  Two columns are equal
- * when they are as the inner one compares and as the outer one does: so an index serves in both
- * directions, and what is found downward is found upward as well.
+ * Keys are encoded (key.h) values of the joins' outer columns.  Two columns match if they are
+ * equal in both the inner and the outer column's comparison.  So an index serves in both
+ * directions, and both directions find the same rows.
  *
  * @thread any (pure)
  */
@@ -13,7 +13,7 @@
 
 #include "src/base/base.h"
 #include "src/base/str.h"
-#include "src/mysql.h"
+#include "src/mysql/mysql.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,36 +27,37 @@ struct column;
 /* Fill select and from of a branch. */
 void query_prepare(struct branch *b, struct arena *a);
 
-/* As b has been, but of what it reads only its own key and what `below` is joined by. */
+/* Prepare likewise, but read only b's own key and the columns that join `below`. */
 void query_prepare_joins(struct branch *b, const struct branch *below, struct arena *a);
 
-/* The branch's rows for n keys, where by_integer; cells: the columns read. */
+/* Select the branch's rows for n keys, if by_integer.  Cells: the columns read. */
 void query_by_integers(struct buf *sql, const struct branch *b, const struct str *keys,
                        size_t n);
 
-/* The same for any columns; cells: the key's index from 0, then the columns read. */
+/* Select them for keys of any type.  Cells: the key's index from 0, then the columns read. */
 void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branch *b,
                    const struct str *keys, size_t n);
 
-/* The next rows of the root in key order behind the key `after` (empty: the first). */
+/* Select the next rows of the root in key order after the key `after` (empty: the first). */
 void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit);
 
 /*
- * The next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since,
- * whatever the root's condition says of them; in the order of that column, then of the key.
- * cells: the key's columns, then the check column's value.
+ * Select the next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since,
+ * regardless of the root's condition, ordered by that column, then by key.  Cells: the key's
+ * columns, then the check column.
  */
 struct query_changed {
     const struct branch *root;
     const struct column *check;
-    struct str since;     /* a value of check; empty: all but NULLs */
-    uint32_t overlap_s;   /* from so long before `since` on; 0: only what came behind it */
-    struct str at, after; /* value and key of the last row of the page before; empty: none */
+    struct str since;   /* a value of check; empty for all but NULLs */
+    uint32_t overlap_s; /* start so long before `since`; 0: start after it */
+    struct str at,
+        after; /* value and key of the previous page's last row; empty for the first page */
     size_t limit;
 };
 void query_changed(struct buf *sql, const struct query_changed *q);
 
-/* How many root rows count. */
+/* Count the root rows that pass the filter. */
 void query_count(struct buf *sql, const struct branch *root);
 
 #endif

@@ -3,16 +3,16 @@
 #include "sync/document/query_part.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/value/schema.h"
 
 #include <stdio.h>
 
-/* The list of keys as a table. */
+/* The list's table name. */
 #define LIST "_millrace_k"
 
 void query_part_column(struct buf *sql, struct str alias, struct str column)
@@ -27,7 +27,7 @@ void query_part_of_key(struct buf *b, size_t part)
     buf_printf(b, "_millrace_%zu", part);
 }
 
-/* The list's head: for MariaDB in front of the SELECT, for MySQL in its FROM. */
+/* Append the list's head: MariaDB wants it before the SELECT, MySQL in FROM. */
 static void append_list_columns(struct buf *sql, size_t n_parts)
 {
     buf_append(sql, STR(LIST "(" QUERY_NUMBER));
@@ -43,7 +43,7 @@ static const struct column *join_column(const struct branch *b, size_t join, boo
     return inner ? b->joins[join].inner : b->joins[join].outer;
 }
 
-/* VALUES of the keys, whose parts are of the joins' inner or outer columns. */
+/* Append the VALUES of the keys, with parts of the joins' inner or outer columns. */
 static void append_list_values(struct buf *sql, const struct query_keys *k, bool inner)
 {
     const char *row = k->flavor == FLAVOR_MYSQL ? "ROW(" : "(";
@@ -84,7 +84,7 @@ void query_part_list(struct buf *sql, const struct query_keys *k, bool inner)
     append_list_columns(sql, k->branch->n_joins);
 }
 
-/* One column against a part of the cursor, as the column sorts. */
+/* Compare one column with a part of the cursor, in the column's sort order. */
 static void append_compare(struct buf *sql, struct str alias, const struct column *c,
                            const char *operator, struct str part)
 {
@@ -147,7 +147,7 @@ static void append_has_value(struct buf *sql, struct str alias, const struct col
 
 #define ALIAS_SIZE 40
 
-/* Texts that are equal to their collation alone make different ids. */
+/* Texts equal only by collation make different ids. */
 static void append_same_text(struct buf *sql, struct str a, struct str b)
 {
     buf_printf(sql,
@@ -156,7 +156,7 @@ static void append_same_text(struct buf *sql, struct str a, struct str b)
                STR_ARG(a), STR_ARG(b));
 }
 
-/* The row of the parent's table that the row of alias is a child of. */
+/* Append the condition for the parent's row of the row called alias. */
 static void append_is_parent(struct buf *sql, struct str alias, struct str above,
                              const struct branch *b)
 {
@@ -178,7 +178,7 @@ static void append_is_parent(struct buf *sql, struct str alias, struct str above
     buf_free(&outer);
 }
 
-/* Servers do not agree whether the first of several BITs is a number or bytes. */
+/* Servers disagree whether the first of several BITs is a number or bytes. */
 static void append_root_column(struct buf *sql, struct str alias, const struct column *c)
 {
     cell_append_select(sql, alias, c);
@@ -186,7 +186,7 @@ static void append_root_column(struct buf *sql, struct str alias, const struct c
         buf_append(sql, STR("+0"));
 }
 
-/* One of several columns, NULL where any of them is: half a key names no root. */
+/* Append one of several columns, or NULL if any of them is: half a key names no root. */
 static void append_whole_root(struct buf *sql, struct str alias,
                               const struct column *const *own, size_t n, size_t part)
 {
@@ -205,7 +205,7 @@ static void append_whole_root(struct buf *sql, struct str alias,
     buf_append(sql, open ? STR(" END") : STR(""));
 }
 
-/* The root of a row so far up: what its parent says, then what its own columns do. */
+/* Append the root of a row at this level: from its parent first, then from its own columns. */
 static void append_root_of(struct buf *sql, struct str alias, const struct membership *m,
                            size_t level, size_t part)
 {
@@ -222,8 +222,8 @@ static void append_root_of(struct buf *sql, struct str alias, const struct membe
     above = str_from(above_text);
     buf_append(sql, STR("COALESCE((SELECT "));
     append_root_of(sql, above, m, level + 1, part);
-    buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT, STR_ARG(m->ancestors[level].branch->from),
-               STR_ARG(above));
+    buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT,
+               STR_ARG(m->ancestors[level].branch->from), STR_ARG(above));
     append_is_parent(sql, alias, above, m->ancestors[level].branch);
     buf_append(sql, STR(" LIMIT 1),"));
     append_whole_root(sql, alias, own, m->root.n, part);
@@ -266,7 +266,7 @@ void query_part_has_root(struct buf *sql, struct str alias, const struct branch 
     if (m == NULL || m->n_ancestors == 0 || !may_lack_root(&m->root))
         return;
     buf_append(sql, str_from(query_part_and(first)));
-    query_part_root(sql, alias, m, 0); /* the others are NULL where this one is */
+    query_part_root(sql, alias, m, 0); /* if this one is NULL, the others are, too */
     buf_append(sql, STR(" IS NOT NULL"));
 }
 

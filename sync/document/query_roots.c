@@ -3,26 +3,26 @@
 #include "sync/document/query_roots.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
 #include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/query_part.h"
+#include "sync/value/schema.h"
 
 #include <stdio.h>
 
 #define ALIAS_SIZE 40
 
-/* A table's name on the way up, by its branch. */
+/* The alias of a branch's table on the way up. */
 static struct str path_alias(char out[ALIAS_SIZE], const struct branch *b)
 {
     snprintf(out, ALIAS_SIZE, "_millrace_p%zu", b->number);
     return str_from(out);
 }
 
-/* The table of b's parent, joined by what the list or the table of b says. */
+/* Append the table of b's parent, joined to the list or to b's table. */
 static void append_step_up(struct buf *sql, const struct branch *b, bool from_list)
 {
     char below_text[ALIAS_SIZE], above_text[ALIAS_SIZE];
@@ -57,7 +57,7 @@ const struct branch *query_roots_top(const struct branch *b)
     return top;
 }
 
-/* The columns that say where the root's document lies. */
+/* Append the columns that tell the root's routing. */
 static void append_routing(struct buf *sql, struct str alias, const struct membership *m)
 {
     for (size_t i = 0; m != NULL && i < m->root.n; i++) {
@@ -69,7 +69,7 @@ static void append_routing(struct buf *sql, struct str alias, const struct membe
     }
 }
 
-/* The branch of the way up that stands right below b. */
+/* The branch right below b on the way up. */
 static const struct branch *below(const struct query_keys *k, const struct branch *b)
 {
     const struct branch *at = k->branch;
@@ -87,7 +87,7 @@ static bool names_again(const struct branch *b, size_t join)
     return false;
 }
 
-/* Each text as it is, as others that it is equal to may lead elsewhere. */
+/* Keep each text as it is: texts that are equal by collation may lead elsewhere. */
 static void append_met_columns(struct buf *sql, const struct branch *b, struct str alias)
 {
     buf_append(sql, STR("SELECT DISTINCT " QUERY_NUMBER));
@@ -109,8 +109,8 @@ static void append_met_columns(struct buf *sql, const struct branch *b, struct s
 }
 
 /*
- * The tables from the list up to b's.  Rows that lead on by the same values are one from the
- * second table on: the ways to a row may be more than the rows of all tables, by far.
+ * Append the tables from the list up to b's.  From the second table on, merge rows with the
+ * same join values: there may be far more ways to a row than rows in all tables.
  */
 static void append_way_up(struct buf *sql, const struct query_keys *k, const struct branch *b)
 {

@@ -11,10 +11,10 @@
 
 static_assert(RESOLVER_FEW < RESOLVER_SOME, "a key that fills a statement's answer is crowded");
 
-/* Keys that are asked for together; those that were answered are taken out. */
+/* Keys to ask for together; answered ones are removed. */
 struct asking {
     struct str keys[RESOLVER_KEYS_MAX];
-    size_t numbers[RESOLVER_KEYS_MAX]; /* as the caller counts them */
+    size_t numbers[RESOLVER_KEYS_MAX]; /* their numbers at the caller */
     size_t n_roots[RESOLVER_KEYS_MAX];
     size_t n;
 };
@@ -27,7 +27,7 @@ static void count_roots(const struct found_roots *f, struct asking *a)
         a->n_roots[f->pairs[i].row]++;
 }
 
-/* Of a full answer that no key stands out of, all keys are. */
+/* If no key stands out in a full answer, all are crowded. */
 static bool any_stands_out(const struct asking *a)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -52,7 +52,7 @@ static bool tell_crowded(struct found_roots *f, struct asking *a, bool all, stru
     return true;
 }
 
-/* A whole answer: its pairs, but those of crowded keys. */
+/* Process a complete answer: its pairs, except those of crowded keys. */
 static bool take_answer(struct found_roots *f, struct asking *a, struct err *err)
 {
     for (size_t i = 0; i < f->n_pairs; i++)
@@ -86,15 +86,15 @@ static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
 
 /* ---- from one server to the next ---- */
 
-/* What a statement's keys lead to on the next server: keys, each with those that led to it. */
+/* The keys to follow on the next server, each with the keys that led to it. */
 struct way_on {
     const struct found_roots *find;
     const struct asking *asking;
     struct key_set set;
     struct str *keys;
-    uint32_t *first;              /* of each key in order, and the end */
-    uint32_t *order;              /* pairs by their key */
-    bool told[RESOLVER_KEYS_MAX]; /* which of the statement's keys are crowded */
+    uint32_t *first;              /* start of each key in order, then the end */
+    uint32_t *order;              /* pairs sorted by key */
+    bool told[RESOLVER_KEYS_MAX]; /* the statement's keys that are crowded */
 };
 
 static void way_on_init(struct way_on *w, const struct found_roots *f, const struct asking *a)
@@ -158,7 +158,7 @@ static bool on_crowded(void *ctx, size_t key)
     return true;
 }
 
-/* The statement's keys lead to rows of a table that is joined on another server. */
+/* Follow the keys to rows of a table joined on another server. */
 static bool find_over(struct found_roots *f, struct asking *a, struct err *err)
 {
     struct way_on *w;
@@ -210,5 +210,7 @@ static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
 bool resolver_find(struct mysql_conn *const *of, const struct resolver_rows *rows,
                    const struct resolver_sink *sink, struct err *err)
 {
-    return find_from(of, found_roots_branch(rows), rows->keys, rows->n, sink, err);
+    struct found_roots_below below;
+
+    return find_from(of, found_roots_branch(rows, &below), rows->keys, rows->n, sink, err);
 }

@@ -3,15 +3,15 @@
 #include "sync/document/resolver.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/value.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/row_document.h"
+#include "sync/value/value.h"
 
 #include <assert.h>
 
-/* Far below every max_allowed_packet. */
+/* Far below any max_allowed_packet. */
 #define KEYS_BYTES_MAX (256 << 10)
 
 bool resolver_join_key(const struct plan *p, size_t place, const struct binding *b,
@@ -37,7 +37,24 @@ bool resolver_row_key(const struct plan *p, size_t place, const struct binding *
     return true;
 }
 
-/* The part of join key that is the root's key column; false when none is. */
+unsigned resolver_by_columns(const struct plan *p, size_t place, const struct str *names,
+                             size_t n, size_t which[RESOLVER_COLUMNS_MAX], size_t *n_which)
+{
+    const struct branch *b = p->branches[place];
+    unsigned by = 0;
+
+    *n_which = 0;
+    for (size_t i = 0; i < b->n_joins && i < RESOLVER_COLUMNS_MAX; i++)
+        for (size_t k = 0; k < n; k++)
+            if (str_equal_any_case(b->joins[i].inner->name, names[k])) {
+                by |= RESOLVER_BY(i);
+                which[(*n_which)++] = k;
+                break;
+            }
+    return by;
+}
+
+/* Find the part of join_key for the root's key column.  Returns false if there is none. */
 static bool find_part(const struct branch *b, const struct column *column, struct str join_key,
                       struct str *part)
 {
@@ -51,7 +68,7 @@ static bool find_part(const struct branch *b, const struct column *column, struc
     return false;
 }
 
-/* Its documents are routed by another one, which only the row tells. */
+/* Another document routes this plan's documents; only the row tells which. */
 static bool lies_elsewhere(const struct branch *root)
 {
     return root->membership != NULL && root->membership->root.n > 0;

@@ -12,12 +12,11 @@
 #include <stdlib.h>
 
 /*
- * A cursor has two parts for each server on the way but the last, each behind the next: the key
- * behind which the rows that are worked on there begin, and the last of them (empty: it is not
- * known yet).  Then comes the root's key, behind which their roots are worked on.
+ * A cursor has, for each server on the way but the last, two parts: the key after which the
+ * current rows there begin, and the last of them (empty if not known yet).  The root's key
+ * follows, after which their roots continue.
  *
- * So rows that go or come there meanwhile do not move the others: what comes has an event of
- * its own.
+ * So rows that come or go meanwhile do not shift the others; a new row has an event of its own.
  */
 static struct str take_part(struct str *cursor)
 {
@@ -28,20 +27,20 @@ static struct str take_part(struct str *cursor)
     return part;
 }
 
-/* What a page was asked for with, and what it found out. */
+/* What a page was asked for, and its results. */
 struct page {
     struct mysql_conn *const *of;
     const struct resolver_sink *sink;
     size_t limit;      /* of roots */
     struct buf next;   /* the cursor of the next page */
-    struct buf behind; /* the cursor behind one of its roots, but for the root's key */
+    struct buf behind; /* the cursor after one of its roots, without the root's key */
     bool end;
 };
 
 static bool page_from(struct page *p, const struct branch *branch, const struct str *keys,
                       size_t n, struct str cursor, struct err *err);
 
-/* Rows without a key have changed their shape: the plan is made anew soon. */
+/* Rows without a key have changed shape: the plan is about to be replaced. */
 static bool has_keys(const struct found_roots *f, struct err *err)
 {
     return f->n_pairs > 0 || !found_roots_is_full(f) ||
@@ -49,7 +48,7 @@ static bool has_keys(const struct found_roots *f, struct err *err)
                    STR_ARG(f->top->from), f->n_rows);
 }
 
-/* The rows of the page, and how far that goes in next. */
+/* Read the page's rows, and record in next how far it got. */
 static bool page_of_roots(struct page *p, struct found_roots *f, struct err *err)
 {
     bool ok = true;
@@ -61,7 +60,7 @@ static bool page_of_roots(struct page *p, struct found_roots *f, struct err *err
     return ok;
 }
 
-/* The page of the rows that lead on to another server, from (after, last] here. */
+/* Read the page of the rows that lead to another server, from (after, last] here. */
 static bool page_behind(struct page *p, struct found_roots *f, const struct str *keys, size_t n,
                         struct str cursor, struct err *err)
 {
@@ -83,7 +82,7 @@ static bool page_behind(struct page *p, struct found_roots *f, const struct str 
     return ok;
 }
 
-/* The next rows that lead on to another server, until all that they lead to was told. */
+/* Take the next rows that lead to another server until all their documents are reported. */
 static bool page_over(struct page *p, struct found_roots *f, struct str cursor, struct err *err)
 {
     struct str *keys = mem_alloc(f->n_pairs + 1, sizeof(*keys));
@@ -97,7 +96,7 @@ static bool page_over(struct page *p, struct found_roots *f, struct str cursor, 
 
     if (n > 0) {
         ok = page_behind(p, f, keys, n, cursor, err);
-    } else { /* all have gone meanwhile, or there never were any */
+    } else { /* all are gone by now, or there never were any */
         key_append_part(&p->next, known ? f->query.until : f->query.after);
         key_append_part(&p->next, STR(""));
         p->end = true;
@@ -139,10 +138,11 @@ bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *row
                    struct err *err)
 {
     struct page p = {.of = of, .sink = sink, .limit = limit};
+    struct found_roots_below below;
 
     assert(rows->n == resolver_keys_max(rows->keys, rows->n));
 
-    const bool ok = page_from(&p, found_roots_branch(rows), rows->keys, rows->n,
+    const bool ok = page_from(&p, found_roots_branch(rows, &below), rows->keys, rows->n,
                               buf_str(&cursor->after), err);
 
     if (ok) {

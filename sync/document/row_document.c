@@ -3,12 +3,12 @@
 #include "sync/document/row_document.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
 #include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "sync/document/transform_apply.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct value *value_at(const size_t *map, const struct value *row, 
     return &row[map != NULL ? map[at] : at];
 }
 
-/* The text of a value; *is_null where it has none. */
+/* Append the text of a value.  Sets *is_null if there is none. */
 static bool append_text(const struct branch_field *f, const struct value *v, struct buf *text,
                         bool *is_null, struct err *err)
 {
@@ -31,7 +31,7 @@ static bool append_text(const struct branch_field *f, const struct value *v, str
     return fine;
 }
 
-/* The texts of the parts that are not NULL, with what stands between them. */
+/* Append the texts of the parts that are not NULL, with the separator between them. */
 static bool join_parts(const struct branch_field *f, const size_t *map, const struct value *row,
                        struct buf *text, bool *is_null, struct err *err)
 {
@@ -148,7 +148,8 @@ bool row_document_id(const struct branch *root, struct str key, struct buf *id, 
     return (key_append_id(id, root->order, root->n_order, key, err) &&
             (id->len - start <= KEY_ID_MAX ||
              err_set(err, ERR_REJECT,
-                     "the key makes an _id of %zu bytes, the search engine takes %d",
+                     "the key makes an _id of %zu bytes, but the search engine takes at most "
+                     "%d",
                      id->len - start, KEY_ID_MAX))) ||
            err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }
@@ -156,8 +157,7 @@ bool row_document_id(const struct branch *root, struct str key, struct buf *id, 
 bool row_document_parse_id(const struct branch *root, struct str id, struct buf *key,
                            struct err *err)
 {
-    const struct str prefix =
-        root->membership == NULL ? STR("") : root->membership->prefix;
+    const struct str prefix = root->membership == NULL ? STR("") : root->membership->prefix;
 
     if (id.len < prefix.len || memcmp(id.ptr, prefix.ptr, prefix.len) != 0)
         return err_set(err, ERR_REJECT, "`%" STR_FMT "` is not the _id of a row of %" STR_FMT,

@@ -1,8 +1,8 @@
 /*
- * A row's part of a document: its members and, of the root's row, its key.
+ * A row's part of a document: its members and, for the root's row, its key.
  *
- * Rows come in the order of the branch's own columns (from the loader), or in that of another
- * schema, with a map that says where each of these columns lies.
+ * Rows have the order of the branch's columns (from the loader), or that of another schema; map
+ * then says where each column is.
  *
  * @thread any (pure)
  */
@@ -20,32 +20,37 @@ struct branch;
 struct buf;
 struct value;
 
-/* "a":1,"b":"x" without braces.  ERR_REJECT: the document cannot be built. */
+/* Append "a":1,"b":"x" without braces.  ERR_REJECT if the document cannot be built. */
 bool row_document_members(const struct branch *b, const size_t *map, const struct value *row,
                           struct buf *out, struct err *err) MUST_CHECK;
 
-/* The values of the joins' inner columns as a key.  ERR_REJECT: NULL or not usable. */
+/*
+ * Append the values of the joins' inner columns as a key.  ERR_REJECT if one is NULL or
+ * unusable.
+ */
 bool row_document_key(const struct branch *b, const size_t *map, const struct value *row,
                       struct buf *key, struct err *err) MUST_CHECK;
 
-/* The same of the outer columns: row is the parent's. */
+/* Append those of the outer columns; row is the parent's. */
 bool row_document_outer_key(const struct branch *b, const struct value *row, struct buf *key,
                             struct err *err) MUST_CHECK;
 
-/* Whether the root's row has a document, as far as it is known where that lies. */
+/* Tell whether the root's row has a document, as far as its routing is known. */
 bool row_document_is_rooted(const struct branch *root, const size_t *map,
                             const struct value *row);
 
-/* The same, but for its root. */
+/* The same, without regard to its root. */
 bool row_document_has_parent(const struct branch *root, const size_t *map,
                              const struct value *row);
 
-/* The routing of the root's rooted row, whose _id is id; nothing where there is none.  ERR_REJECT:
- * its document has no place. */
+/*
+ * Append the routing of a rooted row of the root with this id; nothing if not routed.
+ * ERR_REJECT if its document has no place.
+ */
 bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
                           struct str id, struct buf *routing, struct err *err) MUST_CHECK;
 
-/* The _id of a key of the root. */
+/* Append the _id for a key of the root. */
 bool row_document_id(const struct branch *root, struct str key, struct buf *id,
                      struct err *err) MUST_CHECK;
 bool row_document_parse_id(const struct branch *root, struct str id, struct buf *key,

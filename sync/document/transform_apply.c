@@ -4,8 +4,8 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/json.h"
-#include "sync/model/transform.h"
+#include "src/format/json.h"
+#include "sync/definition/transform.h"
 
 #include <ctype.h>
 #include <gnutls/crypto.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SHOWN_MAX 64 /* bytes of a text in an error */
+#define SHOWN_MAX 64 /* bytes of a text to quote in an error */
 #define SHA_BYTES 32
 
 struct span {
@@ -28,7 +28,7 @@ struct texts {
     struct span *spans;
     size_t n;
     bool is_array;
-    bool is_json; /* they are JSON values already */
+    bool is_json; /* they already are JSON values */
 };
 
 static struct str get(const struct texts *t, size_t i)
@@ -112,7 +112,7 @@ static bool split(const struct transform *step, struct str text, struct texts *o
     return true;
 }
 
-/* Whether the format reads one of these. */
+/* Tell whether the format has one of these conversions. */
 static bool reads(const char *format, const char *conversions)
 {
     for (; (format = strchr(format, '%')) != NULL && format[1] != '\0'; format += 2)
@@ -121,7 +121,7 @@ static bool reads(const char *format, const char *conversions)
     return false;
 }
 
-/* As ISO 8601; of a time with an offset that in UTC. */
+/* Print ISO 8601; a time with an offset converts to UTC. */
 static size_t append_iso(char *iso, size_t cap, struct tm *tm, const char *format)
 {
     if (!reads(format, "HIklMSTRrcXp"))
@@ -143,7 +143,7 @@ static bool epoch_date(struct str text, bool millis, struct texts *out, struct e
     struct tm tm;
 
     if (text.len == 0 || text.len >= sizeof(digits))
-        return refuse(text, "is no time since 1970", err);
+        return refuse(text, "is not a time since 1970", err);
     memcpy(digits, text.ptr, text.len);
     digits[text.len] = '\0';
 
@@ -157,7 +157,7 @@ static bool epoch_date(struct str text, bool millis, struct texts *out, struct e
     }
     if (*end != '\0' || gmtime_r(&seconds, &tm) == NULL || tm.tm_year < -1900 ||
         tm.tm_year > 8099)
-        return refuse(text, "is no time since 1970", err);
+        return refuse(text, "is not a time since 1970", err);
 
     size_t len = strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm);
 
@@ -167,7 +167,7 @@ static bool epoch_date(struct str text, bool millis, struct texts *out, struct e
     return true;
 }
 
-/* By strptime(3); the 31st of February is no date either. */
+/* Parse with strptime(3), and also reject the 31st of February. */
 static bool date(const struct transform *step, struct str text, struct texts *out,
                  struct err *err)
 {
@@ -191,7 +191,7 @@ static bool date(const struct transform *step, struct str text, struct texts *ou
 
     buf_free(&input);
     if (!fine)
-        return refuse(text, "is no date of the form that `transform` gives", err);
+        return refuse(text, "is not a date in the `format` of its `transform`", err);
     add(out, (struct str){iso, append_iso(iso, sizeof(iso), &tm, step->format.ptr)});
     return true;
 }
@@ -207,7 +207,7 @@ static bool is_number(struct str text)
            json_reader_finish(&r, &ignored);
 }
 
-/* Whether a number's digits are all 0. */
+/* Tell whether all digits of a number are 0. */
 static bool is_zero(struct str number)
 {
     for (size_t i = 0; i < number.len; i++) {
@@ -249,7 +249,7 @@ static bool number(const struct transform *step, struct str text, struct texts *
     (void)step;
     out->is_json = true;
     if (!is_number(trimmed(text)))
-        return refuse(text, "is no number", err);
+        return refuse(text, "is not a number", err);
     add(out, trimmed(text));
     return true;
 }

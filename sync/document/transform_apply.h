@@ -1,5 +1,5 @@
 /*
- * The steps of a column's `transform`, done to a value.
+ * Apply the steps of a column's `transform` to a value.
  *
  * @thread any (pure)
  */
@@ -15,12 +15,12 @@
 struct buf;
 struct transforms;
 
-/* The text of a JSON value, appended: of a string what it says, of others the JSON. */
+/* Append the text of a JSON value: the content of a string, the JSON of anything else. */
 void transform_append_text(struct buf *text, struct str json);
 
 /*
- * What the steps make of a text, as JSON, appended; a `join` among them has been done.
- * ERR_REJECT: the text is not what a step needs; out is then undefined.
+ * Append the steps' result for a text, as JSON; the caller has already done a `join`.
+ * ERR_REJECT if a step cannot use the text; out is then undefined.
  */
 bool transform_apply(const struct transforms *t, struct str text, struct buf *out,
                      struct err *err) MUST_CHECK;

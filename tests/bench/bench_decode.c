@@ -11,9 +11,9 @@
 
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
-#include "sync/binlog/checksum.h"
-#include "sync/binlog/decode.h"
-#include "sync/binlog/transport.h"
+#include "sync/decode/checksum.h"
+#include "sync/inspect/decode.h"
+#include "sync/source/transport/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,8 +111,8 @@ static void measure(const char *path, int repeat)
 
     printf("%s: %.3f s, %.0f row changes/s, %.0f cells/s, %.0f MB/s; limit %.0f MB/s, share "
            "%.0f %%\n",
-           path, best, rows / best, (double)counts.rows.cells / best, mb / best, mb / best_limit,
-           100 * best_limit / best);
+           path, best, rows / best, (double)counts.rows.cells / best, mb / best,
+           mb / best_limit, 100 * best_limit / best);
 }
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "src/search.h"
+#include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 
 #include <stdio.h>

@@ -7,10 +7,10 @@ EXTRA_DIST += %D%/run.py %D%/data.sql %D%/areas.py
 # Delivery alone, for comparison with bulk_raw.
 noinst_PROGRAMS += %D%/bench_delivery
 tests_bench_bench_delivery_SOURCES = %D%/bench_delivery.c
-tests_bench_bench_delivery_LDADD   = $(delivery_libs) $(all_libs)
+tests_bench_bench_delivery_LDADD   = $(program_libs)
 # Rows a second of `binlog decode`; decode.py measures beside other decoders.
 EXTRA_DIST += %D%/decode.py %D%/peers/java/Decode.java %D%/peers/java/pom.xml \
 	%D%/peers/rust/Cargo.toml %D%/peers/rust/src/main.rs
 noinst_PROGRAMS += %D%/bench_decode
 tests_bench_bench_decode_SOURCES = %D%/bench_decode.c
-tests_bench_bench_decode_LDADD   = $(binlog_libs) $(all_libs)
+tests_bench_bench_decode_LDADD   = $(program_libs)

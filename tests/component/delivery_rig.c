@@ -7,8 +7,8 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/search.h"
-#include "sync/delivery/fuse.h"
+#include "src/search/search.h"
+#include "sync/delivery/index/fuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ void rig_start_with_dead_address(struct rig *r, const struct delivery_options *o
     rig_start_behind(r, opt, dead_url);
 }
 
-void rig_free(struct rig *r)
+static void end_delivery(struct rig *r)
 {
     if (r->delivery != NULL)
         delivery_stop(r->delivery);
@@ -89,6 +89,17 @@ void rig_free(struct rig *r)
     delivery_free(r->delivery);
     search_free(r->search);
     queue_free(r->loads, NULL);
+}
+
+void rig_kill(struct rig *r)
+{
+    end_delivery(r);
+    r->loads = queue_new(1000, 1000);
+}
+
+void rig_free(struct rig *r)
+{
+    end_delivery(r);
     map_free(r->rows, free);
     map_free(r->parts, free);
     map_free(r->places, free);

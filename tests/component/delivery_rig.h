@@ -27,17 +27,18 @@ struct rig {
     pthread_t loader;
     struct queue *loads;
 
+    size_t n_read;   /* atomic: documents, as often as they were given back to delivery */
     bool is_burying; /* atomic: dead letters come, or wait for lock, on delivery's thread */
 
     pthread_mutex_t lock;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    struct map *rows;  /* id to text; "reject": cannot be read */
-    struct map *parts; /* id to the text of area 1, "part" */
+    struct map *rows;   /* id to text; "reject": cannot be read */
+    struct map *parts;  /* id to the text of area 1, "part" */
     struct map *places; /* id to the routing of its document */
     unsigned load_fails, dead_fails, clear_fails;
     bool is_full; /* no dead letters are taken but in the place of others */
-    bool stays; /* what a read does not find */
+    bool stays;   /* what a read does not find */
     struct ticket *gone_tickets[8];
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
@@ -46,7 +47,7 @@ struct rig {
     uint64_t area_floor;
     size_t n_loads, n_area_loads, n_dead, n_cleared;
     unsigned purge_fails;
-    int purged[RIG_PURGED_MAX]; /* ids, in the order in which they were stored */
+    int purged[RIG_PURGED_MAX];        /* ids, in the order in which they were stored */
     char purged_at[RIG_PURGED_MAX][8]; /* their routings */
     size_t n_purged, n_unanswered;
     uint64_t n_purges_told;
@@ -68,9 +69,9 @@ int rig_set_up(void **state);
 int rig_tear_down(void **state);
 
 /*
- * opt may be NULL; its callbacks are the rig's.  Unless it says more of fuses they blow late and
- * are tried again soon, as days are bad in most tests; what fails without a reason is given up
- * soon.
+ * opt may be NULL; its callbacks are the rig's.  Unless it says more of fuses they blow late
+ * and are tried again soon, as days are bad in most tests; what fails without a reason is given
+ * up soon.
  */
 void rig_start(struct rig *r, const struct delivery_options *opt);
 /* The same, with the way to log in and TLS of access; its addresses do not count. */
@@ -81,6 +82,9 @@ void rig_start_as(struct rig *r, const struct delivery_options *opt,
 void rig_start_behind(struct rig *r, const struct delivery_options *opt, const char *url);
 /* The same, and nobody is there. */
 void rig_start_with_dead_address(struct rig *r, const struct delivery_options *opt);
+
+/* Delivery ends as with a daemon that is killed, the engine goes on; then rig_start(). */
+void rig_kill(struct rig *r);
 
 void rig_submit(struct rig *r, const struct doc_write *w);
 /* To another index than the rig's. */
@@ -94,6 +98,8 @@ void rig_delete(struct rig *r, int id, uint64_t version);
 void rig_refresh(struct rig *r, int id, uint64_t at_least);
 /* As another source asks for it. */
 void rig_refresh_fresh(struct rig *r, int id, uint64_t at_least);
+/* As a job asks for it, with many others. */
+void rig_refresh_gathered(struct rig *r, int id, uint64_t at_least);
 /* n documents from id on, versions from version on, in one call. */
 void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
 void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
@@ -128,7 +134,7 @@ void rig_set_reach(struct rig *r, uint64_t reach);
 
 /* Each fails after 20 s. */
 void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
-void rig_wait_done(struct rig *r); /* no ticket is open */
+void rig_wait_done(struct rig *r);          /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_partly(struct rig *r);
 void rig_wait_requests(struct rig *r, uint64_t n);
@@ -137,7 +143,9 @@ void rig_wait_held_bytes(struct rig *r, size_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);
+size_t rig_purged(struct rig *r);
 void rig_wait_queued(struct rig *r, uint64_t n);
+void rig_wait_read(struct rig *r, size_t n); /* documents, or more */
 void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);

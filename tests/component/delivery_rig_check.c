@@ -8,8 +8,8 @@
 #include "tests/component/delivery_rig_parts.h"
 
 #include "src/base/buf.h"
-#include "src/json.h"
-#include "src/metric.h"
+#include "src/format/json.h"
+#include "src/metric/metric.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -91,7 +91,11 @@ void *rig_load(void *arg)
         for (size_t i = 0; i < batch->n_items; i++)
             read_row(r, batch, &batch->items[i]);
         pthread_mutex_unlock(&r->lock);
+
+        const size_t n = batch->n_items;
+
         delivery_loaded(r->delivery, batch);
+        __atomic_add_fetch(&r->n_read, n, __ATOMIC_SEQ_CST);
     }
     return NULL;
 }

@@ -18,6 +18,5 @@ void *rig_load(void *arg);
 
 /* Tickets that ended, however. */
 uint64_t rig_all_done(struct rig *r);
-size_t rig_purged(struct rig *r);
 
 #endif

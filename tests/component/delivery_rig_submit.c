@@ -99,6 +99,12 @@ void rig_refresh_fresh(struct rig *r, int id, uint64_t at_least)
            NULL);
 }
 
+void rig_refresh_gathered(struct rig *r, int id, uint64_t at_least)
+{
+    submit(r, id, &(struct doc_write){.op = DOC_REFRESH, .version = at_least, .gathered = true},
+           NULL);
+}
+
 void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text)
 {
     struct doc_write *writes = mem_alloc((size_t)n, sizeof(*writes));

@@ -7,10 +7,11 @@
 #include "tests/component/loader_parts.h"
 
 #include "src/base/mem.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
 #include "sync/document/plan.h"
 #include "sync/document/resolver.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
+#include <assert.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,32 @@ static size_t find_roots(struct found *f, const int *customers, size_t n, size_t
     return pages;
 }
 
+/* Customer 4 has as many orders as are few, and customer 5 one more. */
+static void a_row_with_just_as_many_documents_as_are_few_is_followed_to_each(void **state)
+{
+    enum { FOUR = 20000, FIVE = 30000, END = 40000 };
+    const int customers[] = {4, 5};
+    struct found f = {.times = mem_alloc(END, 4)};
+    struct err err = {0};
+    size_t n = 0;
+
+    (void)state;
+    server_exec(conn,
+                "INSERT INTO doc.orders SELECT id + 20000, 4 FROM doc.orders WHERE id < 1000");
+    server_exec(conn,
+                "INSERT INTO doc.orders SELECT id + 30000, 5 FROM doc.orders WHERE id < 1001");
+    find_roots(&f, customers, ARRAY_LEN(customers), 0, &err);
+    server_exec(conn, "DELETE FROM doc.orders WHERE id >= 20000");
+    assert_false(f.crowded[0]);
+    assert_true(f.crowded[1]);
+    for (size_t i = FOUR; i < FOUR + RESOLVER_FEW; i++)
+        n += f.times[i * 4] == 1;
+    assert_int_equal(n, RESOLVER_FEW);
+    for (size_t i = FIVE; i < END; i++)
+        assert_int_equal(f.times[i * 4 + 1], 0);
+    free(f.times);
+}
+
 static void rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named(void **state)
 {
     const int customers[] = {1, 2, 3, 1};
@@ -112,6 +139,54 @@ static void rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named(
         assert_int_equal(f.times[i * 4 + 2], 0);
     }
     free(f.times);
+}
+
+static bool note_key(void *ctx, size_t join_key, struct str id, struct str key,
+                     struct str routing)
+{
+    size_t *times = ctx;
+
+    (void)id;
+    (void)key;
+    (void)routing;
+    times[join_key]++;
+    return true;
+}
+
+static bool is_not_crowded(void *ctx, size_t join_key)
+{
+    (void)ctx;
+    (void)join_key;
+    return false;
+}
+
+/* The last customer stands alone in the second one, and has ten orders. */
+static void keys_count_on_from_one_statement_to_the_next(void **state)
+{
+    enum { N = RESOLVER_KEYS_MAX + 1 };
+    size_t times[N] = {0};
+    const struct resolver_sink sink = {note_key, is_not_crowded, times};
+    struct plan *p = loader_compile("doc.orders");
+    struct err err = {0};
+    struct buf join[N] = {{0}};
+    struct str keys[N];
+    int customers[N];
+
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        customers[i] = i + 1 < N ? 1000 + (int)i : 2;
+    customer_keys(p, customers, N, join);
+    for (size_t i = 0; i < N; i++)
+        keys[i] = buf_str(&join[i]);
+
+    const struct resolver_rows rows = {.plan = p, .place = 1, .keys = keys, .n = N};
+
+    assert_true(resolver_find(&conn, &rows, &sink, &err));
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(times[i], i + 1 < N ? 0 : 10);
+        buf_free(&join[i]);
+    }
+    plan_free(p);
 }
 
 static void pages_give_every_root_once_in_the_order_of_its_key(void **state)
@@ -307,8 +382,55 @@ static void rows_between_two_servers_without_a_usable_key_are_an_error(void **st
     end_walk(&w);
 }
 
+/* Customers 4 to 7 have just as many orders as are few. */
+static void give_few_orders_each(void)
+{
+    char sql[200];
+
+    snprintf(
+        sql, sizeof(sql),
+        "UPDATE orders SET customer = 4 + (id - 10) DIV %d WHERE id >= 10 AND id < 10 + 4 * %d",
+        RESOLVER_FEW, RESOLVER_FEW);
+    server_exec(conn, sql);
+}
+
+static void a_row_that_leads_to_just_as_many_as_are_few_is_followed(void **state)
+{
+    const int customers[] = {4, 2};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4)};
+    struct err err = {0};
+
+    (void)state;
+    give_few_orders_each();
+    find_roots(&f, customers, ARRAY_LEN(customers), 0, &err);
+    server_exec(conn, "UPDATE orders SET customer = 1 WHERE customer > 3");
+    assert_false(f.crowded[0] || f.crowded[1]);
+    assert_int_equal(f.n, RESOLVER_FEW + 10);
+    free(f.times);
+}
+
+static void rows_that_fill_an_answer_with_few_each_are_all_crowded(void **state)
+{
+    const int customers[] = {4, 5, 6, 7};
+    struct found f = {.times = mem_alloc(N_ORDERS, 4)};
+    struct err err = {0};
+
+    (void)state;
+    static_assert(RESOLVER_SOME == 4 * RESOLVER_FEW, "they fill it");
+    give_few_orders_each();
+    find_roots(&f, customers, ARRAY_LEN(customers), 0, &err);
+    server_exec(conn, "UPDATE orders SET customer = 1 WHERE customer > 3");
+    assert_true(f.crowded[0] && f.crowded[1] && f.crowded[2] && f.crowded[3]);
+    assert_int_equal(f.n, 0);
+    free(f.times);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_row_that_leads_to_just_as_many_as_are_few_is_followed),
+    cmocka_unit_test(rows_that_fill_an_answer_with_few_each_are_all_crowded),
     cmocka_unit_test(rows_that_lead_to_few_documents_are_followed_and_crowded_ones_named),
+    cmocka_unit_test(a_row_with_just_as_many_documents_as_are_few_is_followed_to_each),
+    cmocka_unit_test(keys_count_on_from_one_statement_to_the_next),
     cmocka_unit_test(pages_give_every_root_once_in_the_order_of_its_key),
     cmocka_unit_test(a_search_for_roots_can_be_stopped),
     cmocka_unit_test(a_row_between_two_servers_that_goes_lets_no_document_be_passed_by),

@@ -11,22 +11,13 @@ component_tests = \
 	%D%/test_loader \
 	%D%/test_log_reader \
 	%D%/test_mysql \
-	%D%/test_patience \
+	%D%/test_stall_watchdog \
 	%D%/test_read_view \
+	%D%/test_area_script \
 	%D%/test_search \
 	%D%/test_transport
-tests_component_test_catalog_LDADD   = $(model_test_ldadd)
-tests_component_test_definition_live_LDADD = $(model_test_ldadd)
-tests_component_test_http_tls_LDADD  = $(service_test_ldadd)
 tests_component_test_loader_SOURCES  = %D%/test_loader.c %D%/loader_parts.h %D%/loader_roots.c
-tests_component_test_loader_LDADD    = $(document_test_ldadd)
-tests_component_test_log_reader_LDADD = $(binlog_test_ldadd)
-tests_component_test_mysql_LDADD     = $(service_test_ldadd)
-tests_component_test_patience_LDADD  = $(sync_test_ldadd)
-tests_component_test_read_view_LDADD = $(sync_test_ldadd)
-tests_component_test_search_LDADD    = $(service_test_ldadd)
 tests_component_test_transport_SOURCES = %D%/test_transport.c %D%/transport_trouble.c %D%/transport_rig.h
-tests_component_test_transport_LDADD = $(binlog_test_ldadd)
 
 # The program itself, with nothing beside it.
 TESTS      += %D%/test_daemon.tap
@@ -37,10 +28,11 @@ TESTS      += %D%/test_binlog_live.tap
 EXTRA_DIST += %D%/test_binlog_live.tap %D%/binlog_live.sh
 
 # The web server over a coordinator that does nothing.
-check_PROGRAMS += %D%/test_web %D%/test_web_port
-TESTS          += %D%/test_web %D%/test_web_port
+check_PROGRAMS += %D%/test_web %D%/test_web_door %D%/test_web_port
+TESTS          += %D%/test_web %D%/test_web_door %D%/test_web_port
 EXTRA_DIST     += %D%/web_rig.h
 tests_component_test_web_LDADD      = $(web_fake_ldadd)
+tests_component_test_web_door_LDADD = $(web_fake_ldadd)
 tests_component_test_web_port_LDADD = $(web_fake_ldadd)
 
 check_PROGRAMS += $(component_tests)
@@ -56,7 +48,7 @@ libdeliveryrig_a_SOURCES = \
 	%D%/delivery_rig_loader.c \
 	%D%/delivery_rig_submit.c \
 	%D%/delivery_rig_wait.c
-delivery_rig_ldadd = libdeliveryrig.a libfakesearch.a $(delivery_test_ldadd)
+delivery_rig_ldadd = libdeliveryrig.a $(LDADD)
 delivery_tests = \
 	%D%/test_delivery \
 	%D%/test_delivery_answers \
@@ -70,9 +62,11 @@ delivery_tests = \
 	%D%/test_delivery_held \
 	%D%/test_delivery_load \
 	%D%/test_delivery_mark \
-	%D%/test_delivery_melts \
+	%D%/test_delivery_failures \
 	%D%/test_delivery_purge \
+	%D%/test_delivery_too_large \
 	%D%/test_delivery_statistics \
+	%D%/test_stored_deletes \
 	%D%/test_engines \
 	%D%/test_signed
 check_PROGRAMS += $(delivery_tests)
@@ -84,10 +78,12 @@ tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
-tests_component_test_delivery_melts_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
+tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)
 tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
 tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_stored_deletes_LDADD = libdeliveryrig.a $(LDADD)
 tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
 tests_component_test_delivery_addresses_LDADD     = $(delivery_rig_ldadd)
@@ -105,16 +101,15 @@ store_tests = \
 check_PROGRAMS += %D%/test_store %D%/test_store_faults %D%/test_store_log
 TESTS          += $(store_tests)
 EXTRA_DIST     += $(store_tests) %D%/store_v1.sqlite.sql %D%/store_v1.mysql.sql
-tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_fan_outs.c %D%/store_purged.c \
+tests_component_test_store_SOURCES      = %D%/test_store.c %D%/store_builds.c %D%/store_retired.c %D%/store_fan_outs.c %D%/store_gone.c %D%/store_purged.c \
 	%D%/store_letters.c \
 	%D%/store_parts.h
-tests_component_test_store_LDADD        = libstorerig.a $(service_test_ldadd)
-tests_component_test_store_faults_LDADD = libstorerig.a $(service_test_ldadd)
-tests_component_test_store_log_LDADD    = libstorerig.a $(service_test_ldadd)
+tests_component_test_store_LDADD        = libstorerig.a $(LDADD)
+tests_component_test_store_faults_LDADD = libstorerig.a $(LDADD)
+tests_component_test_store_log_LDADD    = libstorerig.a $(LDADD)
 
 # The doctor, at a server that writes a log and at one that does not.
 check_PROGRAMS += %D%/test_doctor
 TESTS          += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
 EXTRA_DIST     += %D%/test_doctor.tap %D%/test_doctor_no_log.tap
-tests_component_test_doctor_LDADD = $(rebalance_test_ldadd)
 endif

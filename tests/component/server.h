@@ -9,7 +9,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/mysql.h"
+#include "src/mysql/mysql.h"
 
 #include <stdio.h>
 #include <stdlib.h>

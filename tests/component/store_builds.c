@@ -4,6 +4,8 @@
 #include "tests/component/store_parts.h"
 
 #include "src/base/buf.h"
+#include "src/store/retired.h"
+#include "src/store/waiting.h"
 
 #include <stdio.h>
 
@@ -15,6 +17,12 @@ static struct stored_version some_version(void)
                                    .start = UINT64_C(1) << 62,
                                    .definition = ODD,
                                    .created_ms = 1};
+}
+
+static void forget_table(struct str table)
+{
+    ok(store_save_effects(f.s, &(struct definition_effects){.tables = &table, .n_tables = 1},
+                          &f.err));
 }
 
 static void version_numbers_are_never_used_again(void **state)
@@ -43,7 +51,7 @@ static void version_numbers_are_never_used_again(void **state)
 static void a_dropped_version_is_remembered_until_its_index_is_deleted(void **state)
 {
     struct stored_version v = some_version();
-    struct dropped_version *list;
+    struct version_name *list;
     size_t n;
 
     (void)state;
@@ -52,7 +60,7 @@ static void a_dropped_version_is_remembered_until_its_index_is_deleted(void **st
         if (i == 2)
             ok(store_delete_version(f.s, v.index, v.number, &f.err));
         else
-            ok(store_drop_version(f.s, v.index, v.number, &f.err));
+            ok(store_drop_versions(f.s, &(struct version_name){v.index, v.number}, 1, &f.err));
     }
     reopen();
     ok(store_load_dropped(f.s, f.a, &list, &n, &f.err));
@@ -77,9 +85,7 @@ static void one_version_of_an_index_is_built_at_a_time(void **state)
     refused(store_new_version(f.s, &v, &f.err), ERR_REJECT);
     other.index = STR("customers");
     ok(store_new_version(f.s, &other, &f.err));
-    v.state = STR("failed");
-    v.error = STR("why");
-    ok(store_save_version(f.s, &v, &f.err));
+    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
     v.index = STR("orders");
     ok(store_new_version(f.s, &v, &f.err));
     assert_int_equal(v.number, 2);
@@ -107,6 +113,29 @@ static void promoting_a_version_retires_the_one_before(void **state)
     assert_int_equal(n, 0);
 }
 
+/* It is known as it was a moment ago, and is published, or fails, meanwhile. */
+static void who_stores_one_thing_of_a_version_changes_nothing_else(void **state)
+{
+    const struct version_name name = {STR("orders"), 1}, none = {STR("orders"), 9};
+    struct stored_version v = some_version(), *out;
+    size_t n;
+
+    (void)state;
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    ok(store_new_version(f.s, &v, &f.err));
+    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
+    ok(store_set_version_definition(f.s, &name, STR("{}"), &f.err));
+    ok(store_set_version_start(f.s, &name, 4711, &f.err));
+    refused(store_set_version_start(f.s, &none, 4711, &f.err), ERR_REJECT);
+    ok(store_load_versions(f.s, f.a, STR("orders"), &out, &n, &f.err));
+    same(out[0].state, STR("history"));
+    same(out[0].definition, STR("{}"));
+    assert_int_equal(out[0].start, 4711);
+    assert_int_equal(out[0].finished_ms, 77);
+    same(out[0].topic, v.topic);
+}
+
 static void a_stopped_table_keeps_its_place_and_its_way_out(void **state)
 {
     struct stored_stop stop = {STR("shop.orders"),
@@ -127,7 +156,7 @@ static void a_stopped_table_keeps_its_place_and_its_way_out(void **state)
     same(out[0].reason, ODD);
     same(out[0].way_out, stop.way_out);
     assert_int_equal(out[0].offset, 4711);
-    ok(store_delete_stop(f.s, stop.table, &f.err));
+    forget_table(stop.table);
     ok(store_load_stops(f.s, f.a, &out, &n, &f.err));
     assert_int_equal(n, 0);
 }
@@ -262,8 +291,7 @@ static void a_version_stops_with_its_wish_and_only_while_it_counts(void **state)
     assert_int_equal(stop_version(1, &wish), VERSION_TABLE);
     assert_int_equal(count_stops(), 1);
     assert_int_equal(count_rebuilds(&out), 1);
-    ok(store_delete_stop(f.s, wish.table, &f.err));
-    ok(store_delete_rebuild(f.s, wish.table, &f.err));
+    forget_table(wish.table);
 
     ok(store_new_version(f.s, &v, &f.err));
     ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
@@ -343,11 +371,136 @@ static void a_job_is_made_once_and_saved_by_its_owner(void **state)
     assert_int_equal(n, 0);
 }
 
+/* A version of "orders" that is built, with its job; the term is its owner's. */
+static struct stored_version begin_build(struct stored_job *job, uint64_t *term)
+{
+    struct stored_version v = some_version();
+    char thing[32];
+
+    ok(store_new_version(f.s, &v, &f.err));
+    *job = some_job(0);
+    job->version = v.number;
+    ok(store_new_job(f.s, job, &f.err));
+    snprintf(thing, sizeof(thing), "job/%llu", (unsigned long long)job->id);
+    ok(store_take_term(f.s, str_from(thing), term, &f.err));
+    job->rows_done = job->rows_total = 10000;
+    return v;
+}
+
+static struct stored_wait some_wait(const struct stored_version *v)
+{
+    return (struct stored_wait){.index = v->index,
+                                .number = v->number,
+                                .reason = STR("dead_letters"),
+                                .detail = ODD,
+                                .letters = 4000,
+                                .rows = 10000,
+                                .since_ms = 12};
+}
+
+static void state_is(uint64_t number, const char *state, const char *job)
+{
+    struct stored_version *out;
+    struct stored_job *jobs;
+    size_t n;
+
+    ok(store_load_versions(f.s, f.a, STR("orders"), &out, &n, &f.err));
+    assert_int_equal(out[n - 1].number, number);
+    same(out[n - 1].state, str_from(state));
+    ok(store_load_jobs(f.s, f.a, &jobs, &n, &f.err));
+    assert_int_equal(n, 1);
+    same(jobs[0].state, str_from(job));
+    assert_int_equal(jobs[0].rows_done, 10000);
+}
+
+static size_t count_waits(struct stored_wait **out)
+{
+    size_t n;
+
+    ok(store_load_waits(f.s, f.a, out, &n, &f.err));
+    return n;
+}
+
+static void a_version_that_is_parked_waits_with_its_reason_until_it_is_published(void **state)
+{
+    struct stored_wait wait, *out;
+    struct stored_job job;
+    uint64_t term;
+
+    (void)state;
+
+    struct stored_version v = begin_build(&job, &term);
+
+    wait = some_wait(&v);
+    refused(store_park_version(f.s, term + 1, &job, &wait, &f.err), ERR_STOP);
+    assert_int_equal(count_waits(&out), 0);
+    ok(store_park_version(f.s, term, &job, &wait, &f.err));
+    state_is(1, "waiting", JOB_WAITING);
+    ok(store_park_version(f.s, term, &job, &wait, &f.err)); /* the answer may have been lost */
+    state_is(1, "waiting", JOB_WAITING);
+    refused(store_new_version(f.s, &v, &f.err), ERR_REJECT);
+    reopen();
+    assert_int_equal(count_waits(&out), 1);
+    same(out[0].reason, STR("dead_letters"));
+    same(out[0].detail, ODD);
+    assert_int_equal(out[0].letters, 4000);
+    assert_int_equal(out[0].rows, 10000);
+    assert_int_equal(out[0].since_ms, 12);
+
+    wait.letters = 7;
+    wait.detail = STR("fewer");
+    ok(store_save_wait(f.s, &wait, &f.err));
+    wait.accepted = 9;
+    ok(store_resume_version(f.s, &wait, &f.err));
+    state_is(1, "changing", JOB_COMPLETE);
+    refused(store_resume_version(f.s, &wait, &f.err), ERR_REJECT);
+    wait.accepted = 0;
+    wait.since_ms = 99;
+    ok(store_park_version(f.s, term, &job, &wait, &f.err));
+    assert_int_equal(count_waits(&out), 1);
+    assert_int_equal(out[0].letters, 7);
+    assert_int_equal(out[0].accepted, 9);
+    assert_int_equal(out[0].since_ms, 12);
+
+    ok(store_resume_version(f.s, &wait, &f.err));
+    ok(store_promote_version(f.s, v.index, 1, 88, &f.err));
+    state_is(1, "available", JOB_COMPLETE);
+    assert_int_equal(count_waits(&out), 0);
+    ok(store_promote_version(f.s, v.index, 1, 89, &f.err)); /* its answer, too */
+    state_is(1, "available", JOB_COMPLETE);
+    refused(store_park_version(f.s, term, &job, &wait, &f.err), ERR_STOP);
+}
+
+static void what_stops_a_version_that_waits_ends_its_build(void **state)
+{
+    struct stored_rebuild wish = {STR("shop.orders"), STR("DDL"), 12}, *rebuilds;
+    struct stored_wait wait, *out;
+    struct stored_job job;
+    uint64_t term;
+
+    (void)state;
+
+    struct stored_version v = begin_build(&job, &term);
+
+    wait = some_wait(&v);
+    ok(store_park_version(f.s, term, &job, &wait, &f.err));
+    assert_int_equal(stop_version(1, &wish), VERSION_BUILD);
+    assert_int_equal(count_stops(), 0);
+    assert_int_equal(count_rebuilds(&rebuilds), 1);
+    ok(store_resume_version(f.s, &wait, &f.err));
+    refused(store_park_version(f.s, term, &job, &wait, &f.err), ERR_REJECT);
+    refused(store_promote_version(f.s, v.index, 1, 77, &f.err), ERR_REJECT);
+    ok(store_drop_versions(f.s, &(struct version_name){v.index, 1}, 1, &f.err));
+    assert_int_equal(count_waits(&out), 0);
+    ok(store_new_version(f.s, &v, &f.err));
+}
+
 static const struct CMUnitTest tests[] = {
     STORE_TEST(version_numbers_are_never_used_again),
     STORE_TEST(a_dropped_version_is_remembered_until_its_index_is_deleted),
     STORE_TEST(one_version_of_an_index_is_built_at_a_time),
     STORE_TEST(promoting_a_version_retires_the_one_before),
+    STORE_TEST(who_stores_one_thing_of_a_version_changes_nothing_else),
     STORE_TEST(a_stopped_table_keeps_its_place_and_its_way_out),
     STORE_TEST(a_rebuild_is_wished_once_and_keeps_its_time),
     STORE_TEST(shapes_are_kept_with_the_wish_and_go_with_their_version),
@@ -355,5 +508,7 @@ static const struct CMUnitTest tests[] = {
     STORE_TEST(a_version_stops_with_its_wish_and_only_while_it_counts),
     STORE_TEST(a_version_that_is_promoted_was_the_rebuild),
     STORE_TEST(a_job_is_made_once_and_saved_by_its_owner),
+    STORE_TEST(a_version_that_is_parked_waits_with_its_reason_until_it_is_published),
+    STORE_TEST(what_stops_a_version_that_waits_ends_its_build),
 };
 const struct test_part store_builds = {tests, ARRAY_LEN(tests)};

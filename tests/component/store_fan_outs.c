@@ -3,7 +3,16 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store_fan_out.h"
+#include "src/store/fan_out.h"
+#include "src/store/reset.h"
+
+/* What is left of a topic that begins anew. */
+static void reset_topic(struct str topic)
+{
+    ok(store_reset_topic(
+        f.s, &(struct topic_reset){.topic = topic, .start = {STR("start/t"), STR("now")}},
+        &f.err));
+}
 
 static const struct fan_out_owner shop = {{"shop", 4}, 1};
 
@@ -42,7 +51,8 @@ static struct stored_fan_out *load(size_t n_expected)
     struct stored_fan_out *out;
     size_t n;
 
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.orders"), 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.orders"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, n_expected);
     return out;
 }
@@ -85,7 +95,8 @@ static void jobs_of_tables_that_share_an_index_are_kept_apart(void **state)
     put(other);
     out = load(1);
     begin(&out[0], 100);
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.returns"), 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 1, STR("shop.returns"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(out[0].run, 0);
 }
@@ -96,14 +107,14 @@ static void a_fan_out_job_comes_back_whole(void **state)
 
     (void)state;
     make_version();
-    job.by_row = true;
+    job.by = 6;
     job.source = STR("crm");
     put(job);
     reopen();
     out = load(1);
     same(out->topic, STR("shop"));
     assert_int_equal(out->place, 3);
-    assert_true(out->by_row);
+    assert_int_equal(out->by, 6);
     same(out->table, STR("shop.product"));
     same(out->key, ODD);
     same(out->source, STR("crm"));
@@ -133,7 +144,7 @@ static void equal_jobs_that_wait_are_one_of_the_newest_position(void **state)
     put(other);
     other.place = 4;
     put(other);
-    other.by_row = true;
+    other.by = 1;
     put(other);
     other.source = STR("crm");
     put(other);
@@ -222,7 +233,8 @@ static void an_older_owner_stores_no_fan_out(void **state)
     ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
     job.at_least = 20;
     refused(store_put_fan_outs(f.s, 1, &job, 1, &f.err), ERR_STOP);
-    refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 0, 10, &f.err), ERR_STOP);
+    refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 0, 10, &f.err),
+            ERR_STOP);
     refused(store_save_fan_outs(f.s, &shop, out->id, STR("x"), 1, 10, &f.err), ERR_STOP);
     refused(store_end_fan_outs(f.s, &shop, out->id, 10, &f.err), ERR_STOP);
     assert_int_equal(load(1)->at_least, 10);
@@ -249,19 +261,23 @@ static void fan_outs_go_with_their_version_and_their_topic(void **state)
     (void)load(0); /* nothing is written to it any more */
     put(a_job(STR("a"), 11));
     (void)load(0);
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, 1);
     ok(store_delete_version(f.s, v.index, 2, &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n, &f.err));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), 2, STR("shop.orders"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, 0);
     ok(store_new_version(f.s, &v, &f.err));
     job.version = v.number;
     put(job);
-    ok(store_delete_fan_outs(f.s, STR("crm"), &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n, &f.err));
+    reset_topic(STR("crm"));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, 1);
-    ok(store_delete_fan_outs(f.s, STR("shop"), &f.err));
-    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n, &f.err));
+    reset_topic(STR("shop"));
+    ok(store_load_fan_outs(f.s, f.a, STR("orders"), v.number, STR("shop.orders"), 100, &out, &n,
+                           &f.err));
     assert_int_equal(n, 0);
 }
 

@@ -5,6 +5,7 @@
 #include "tests/component/parts.h"
 #include "tests/component/store_rig.h"
 
-extern const struct test_part store_builds, store_fan_outs, store_letters, store_purged;
+extern const struct test_part store_builds, store_fan_outs, store_gone, store_letters,
+    store_purged, store_retired;
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "tests/component/store_parts.h"
 
-#include "src/store_purged.h"
+#include "src/store/purged.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 
 #include "tests/component/store_rig.h"
 
-#include "src/sqlite_sum.h"
+#include "src/store/sqlite_sum.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -132,7 +132,13 @@ struct stored_checkpoint some_checkpoint(uint64_t offset)
         .event_ms = 1700000000123,
         .state = STR("running"),
         .reason = STR(""),
+        .final_version = UINT64_C(1) << 62,
     };
+}
+
+struct tombstone_filter all_of(struct str index)
+{
+    return (struct tombstone_filter){.index = index};
 }
 
 struct stored_dead_letter some_letter(const char *id)
@@ -159,7 +165,7 @@ size_t count_tombstones(void)
     struct stored_tombstone *out;
     size_t n;
 
-    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 1000000, &out, &n, &f.err));
+    ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 1000000, &out, &n, &f.err));
     return n;
 }
 

@@ -9,7 +9,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/err.h"
-#include "src/store.h"
+#include "src/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +50,7 @@ void same(struct str a, struct str b);
 
 struct stored_checkpoint some_checkpoint(uint64_t offset);
 struct stored_dead_letter some_letter(const char *id);
+struct tombstone_filter all_of(struct str index);
 size_t count_tombstones(void);
 
 #endif

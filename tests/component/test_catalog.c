@@ -4,8 +4,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/model/catalog.h"
-#include "sync/model/foreign_keys.h"
+#include "sync/catalog/catalog.h"
+#include "sync/catalog/foreign_keys.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -213,8 +213,8 @@ static void generated_and_invisible_columns_are_marked(void **state)
 
     struct schema *s = load("special");
 
-    assert_true(memmem(column(s, "v")->expression.ptr, column(s, "v")->expression.len, "+ 1", 3) !=
-                NULL);
+    assert_true(memmem(column(s, "v")->expression.ptr, column(s, "v")->expression.len, "+ 1",
+                       3) != NULL);
     assert_text(column(s, "i")->expression, "");
     assert_true(column(s, "v")->generated);
     assert_true(column(s, "s")->generated);
@@ -318,6 +318,23 @@ static void views_are_views_and_missing_tables_are_missing(void **state)
     assert_null(load("x' OR '1'='1"));
 }
 
+/* A statement before did not show it: a right came, or the table, between the two. */
+static void what_can_be_read_by_now_is_neither_denied_nor_missing(void **state)
+{
+    const struct catalog_name there = {STR("cat"), STR("digits")},
+                              missing = {STR("cat"), STR("nothing")};
+    struct err err = {0};
+
+    (void)state;
+    assert_false(catalog_is_denied(conn, &there, NULL, 0, &err));
+    assert_int_equal(err.kind, ERR_RETRY);
+    assert_false(catalog_is_denied(conn, &there, &STR("a"), 1, &err));
+    assert_int_equal(err.kind, ERR_RETRY);
+    err = (struct err){0};
+    assert_false(catalog_is_denied(conn, &missing, NULL, 0, &err));
+    assert_int_equal(err.kind, ERR_NONE);
+}
+
 static void many_tables_come_in_the_order_asked_for(void **state)
 {
     enum { N = 120 };
@@ -405,9 +422,10 @@ static bool is_unique(const char *table, const char *first, const char *second)
 static void columns_are_unique_where_an_index_lies_within_them(void **state)
 {
     (void)state;
-    server_exec(conn, "CREATE TABLE cat.uniq (id INT PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, "
-                      "c VARCHAR(99) NOT NULL, d INT, UNIQUE ab (a, b), UNIQUE c (c(9)), "
-                      "UNIQUE d (d), KEY b (b))");
+    server_exec(conn,
+                "CREATE TABLE cat.uniq (id INT PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, "
+                "c VARCHAR(99) NOT NULL, d INT, UNIQUE ab (a, b), UNIQUE c (c(9)), "
+                "UNIQUE d (d), KEY b (b))");
     assert_true(is_unique("uniq", "id", ""));
     assert_true(is_unique("uniq", "B", "a"));
     assert_true(is_unique("uniq", "c", ""));
@@ -431,10 +449,11 @@ static void foreign_keys_come_with_what_they_do(void **state)
 
     (void)state;
     server_exec(conn, "CREATE TABLE cat.`mum,` (a INT, b INT, PRIMARY KEY (a, b), KEY (b))");
-    server_exec(conn, "CREATE TABLE cat.`o'dd``` (id INT PRIMARY KEY, pa INT, pb INT, "
-                      "CONSTRAINT `) ON DELETE CASCADE` FOREIGN KEY (pa) REFERENCES `mum,` (a), "
-                      "CONSTRAINT `two``` FOREIGN KEY (pa, pb) REFERENCES `mum,` (a, b) "
-                      "ON DELETE CASCADE ON UPDATE SET NULL)");
+    server_exec(conn,
+                "CREATE TABLE cat.`o'dd``` (id INT PRIMARY KEY, pa INT, pb INT, "
+                "CONSTRAINT `) ON DELETE CASCADE` FOREIGN KEY (pa) REFERENCES `mum,` (a), "
+                "CONSTRAINT `two``` FOREIGN KEY (pa, pb) REFERENCES `mum,` (a, b) "
+                "ON DELETE CASCADE ON UPDATE SET NULL)");
     if (!foreign_keys_load(conn, &name, a, &keys, &n, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(n, 2);
@@ -461,7 +480,8 @@ static void tables_are_listed_and_conditions_tried(void **state)
     (void)state;
     assert_true(catalog_list_tables(conn, STR("cat"), 5, a, &tables, &n, &err));
     assert_int_equal(n, 5);
-    assert_true(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 or b in (2, 3)"), &err));
+    assert_true(
+        catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 or b in (2, 3)"), &err));
     assert_false(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("nothing = 1"), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "nothing"));
@@ -498,8 +518,9 @@ static void rows_that_share_values_are_counted_up_to_a_limit(void **state)
         assert_int_equal(found.n_rows, 3);
     }
     for (size_t n = 6; n < SHARES_ROWS_MAX; n *= 2)
-        server_exec(conn, "INSERT INTO cat.shared SELECT id + (SELECT MAX(id) FROM cat.shared), "
-                          "7, id FROM cat.shared");
+        server_exec(conn,
+                    "INSERT INTO cat.shared SELECT id + (SELECT MAX(id) FROM cat.shared), "
+                    "7, id FROM cat.shared");
     wanted.n_columns = 1;
     assert_true(catalog_count_shares(conn, &wanted, &found, &err));
     assert_int_equal(found.n_rows, SHARES_ROWS_MAX);
@@ -574,6 +595,7 @@ int main(void)
         cmocka_unit_test(vectors_have_dimensions),
         cmocka_unit_test(keys_have_their_own_order),
         cmocka_unit_test(views_are_views_and_missing_tables_are_missing),
+        cmocka_unit_test(what_can_be_read_by_now_is_neither_denied_nor_missing),
         cmocka_unit_test(many_tables_come_in_the_order_asked_for),
         cmocka_unit_test(facts_tell_indexes),
         cmocka_unit_test(columns_are_unique_where_an_index_lies_within_them),

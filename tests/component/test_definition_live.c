@@ -3,8 +3,8 @@
 #include "tests/component/server.h"
 
 #include "src/base/buf.h"
-#include "sync/model/definition_check.h"
-#include "sync/model/definition_parse.h"
+#include "sync/check/check.h"
+#include "sync/definition/parse.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void assert_check(const char *table, size_t n_errors, size_t n_warnings,
     struct err err = {0};
 
     buf_printf(&text,
-               "topics: [{name: t, address: a}, {name: away, address: b}]\n"
+               "topics: [{name: t, address: /a}, {name: away, address: /b}]\n"
                "databases: [{name: d, topic: t, schema: live}, {name: n, topic: t}, "
                "{name: far, topic: away}]\n"
                "tables:\n  - %s\n",
@@ -88,7 +88,7 @@ static void what_it_does_not_have_is_refused(void **state)
 {
     (void)state;
     assert_check("{table: d.order}", 1, 0, "did you mean `orders`?");
-    assert_check("{table: n.orders}", 1, 0, "there is no schema `n`");
+    assert_check("{table: n.orders}", 1, 0, "the server has no schema `n`");
     assert_check("{table: d.seen}", 1, 0, "is a view");
     assert_check("{table: d.orders, columns: [noet]}", 1, 0, "did you mean `note`?");
     assert_check("{table: d.orders, key: [note]}", 1, 0, "may be NULL");
@@ -97,11 +97,13 @@ static void what_it_does_not_have_is_refused(void **state)
 static void a_join_to_a_server_without_access_is_refused_at_its_place(void **state)
 {
     (void)state;
-    assert_check("{table: d.orders, columns: [id], relations: [{from: customer_id, "
-                 "table: far.customer, to: id, refresh: none}]}",
-                 1, 0,
-                 "f:4:77: error: `far.customer` is on topic `away`, whose server cannot be asked: nobody "
-                 "listens");
+    assert_check(
+        "{table: d.orders, columns: [id], relations: [{from: customer_id, "
+        "table: far.customer, to: id, refresh: none}]}",
+        1, 0,
+        "f:4:77: error: `far.customer` is on topic `away`, whose server does not answer: "
+        "nobody "
+        "listens");
 }
 
 static void an_index_that_is_missing_is_named_and_its_statement_works(void **state)
@@ -124,11 +126,11 @@ static void a_condition_is_tried_by_the_server(void **state)
     assert_check(
         "{table: d.item, columns: [id], relations: [{from: id, table: d.customer, to: id, "
         "refresh: none, where: delted = 0}]}",
-        1, 0, "the server does not take this condition");
+        1, 0, "the server refuses this condition");
     assert_check(
         "{table: d.item, columns: [id], relations: [{from: id, table: d.customer, to: id, "
         "refresh: none, where: deleted = 0 LIMIT 1}]}",
-        1, 0, "the server does not take this condition");
+        1, 0, "the server refuses this condition");
 }
 
 static void a_lost_server_is_no_mistake_of_the_definition(void **state)
@@ -138,14 +140,15 @@ static void a_lost_server_is_no_mistake_of_the_definition(void **state)
     struct err err = {0};
     const struct definition_file file = {
         STR("f"),
-        STR("topics: [{name: t, address: a}]\ndatabases: [{name: live, topic: t}]\n"
+        STR("topics: [{name: t, address: /a}]\ndatabases: [{name: live, topic: t}]\n"
             "tables: [{table: live.orders}]\n"),
         STR("")};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     (void)state;
     mysql_conn_interrupt(other);
-    assert_false(definition_check_table(&(struct check_servers){other, open_topic}, d, &d->tables[0], problems, &err));
+    assert_false(definition_check_table(&(struct check_servers){other, open_topic}, d,
+                                        &d->tables[0], problems, &err));
     assert_true(err.kind == ERR_RETRY || err.kind == ERR_STOP);
     assert_int_equal(problems_n(problems), 0);
     mysql_conn_close(other);

@@ -10,8 +10,8 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/metric.h"
-#include "sync/checkpoint.h"
+#include "src/metric/metric.h"
+#include "sync/checkpoint/checkpoint.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
@@ -133,6 +133,26 @@ static void a_read_refused_by_the_gap_is_read_again_and_written_above(void **sta
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
 }
 
+/* 18 versions belong to further bodies of position 100; what is above is another change. */
+static void the_last_version_of_the_gap_is_of_it_and_the_next_is_not(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    fake_search_put(r->fake, "orders_v2", "1", 118, "{\"further\":1}");
+    fake_search_put(r->fake, "orders_v2", "2", 119, "{\"text\":\"newer\"}");
+    rig_start(r, NULL);
+    rig_set_row(r, 1, "row");
+    rig_set_row(r, 2, "row");
+    rig_refresh(r, 1, 100);
+    rig_refresh(r, 2, 100);
+    rig_wait_done(r);
+    rig_check(r, 1, 119, "row");
+    rig_check(r, 2, 119, "newer");
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+}
+
 /* The log of the documents' own topic stands still at 100. */
 static void a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still(
     void **state)
@@ -175,7 +195,8 @@ static void a_late_copy_does_not_undo_what_another_source_changed_meanwhile(void
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 600});
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 600});
     rig_start(r, &(struct delivery_options){.request_timeout_ms = 200});
     rig_set_row(r, 1, "old");
     rig_refresh_fresh(r, 1, 101);
@@ -237,8 +258,7 @@ static void bodies_of_requests_count_as_held_and_wait_for_room(void **state)
 
     memset(text, 'x', sizeof(text) - 1);
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ANSWER, .delay_ms = 100});
-    rig_start(r,
-              &(struct delivery_options){.bytes_max = 1000000, .batch_bytes = 100000});
+    rig_start(r, &(struct delivery_options){.bytes_max = 1000000, .batch_bytes = 100000});
     rig_push(r, &p, 3000, text);
     while (rig_pushed(&p) < 3000) {
         const size_t held = delivery_status(r->delivery).bytes_held;
@@ -249,21 +269,34 @@ static void bodies_of_requests_count_as_held_and_wait_for_room(void **state)
     pthread_join(p.thread, NULL);
     rig_wait_done(r);
     assert_true(most > 750000);
-    assert_true(most < 1000000 + 2 * 131072); /* one body, grown in powers of two, may be more */
+    assert_true(most <
+                1000000 + 2 * 131072); /* one body, grown in powers of two, may be more */
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 3000);
 }
 
-static void reads_never_wait_for_room_that_only_they_can_make(void **state)
+static void read_all(struct rig *r, size_t bytes_max, size_t len)
 {
-    struct rig *r = *state;
+    char text[1000] = {0};
 
-    rig_start(r, &(struct delivery_options){.bytes_max = 1});
+    memset(text, 'x', len);
+    rig_start(r, &(struct delivery_options){.bytes_max = bytes_max});
     for (int i = 0; i < 300; i++) {
-        rig_set_row(r, i, "row");
+        rig_set_row(r, i, text);
         rig_refresh(r, i, 10);
     }
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 300);
+}
+
+static void reads_never_wait_for_room_that_only_they_can_make(void **state)
+{
+    read_all(*state, 1, 3);
+}
+
+/* Each counts for its index, and all at once are more than may be held. */
+static void what_is_read_is_sent_though_there_is_no_room_for_its_request(void **state)
+{
+    read_all(*state, 8000, 900);
 }
 
 static void draining_sends_everything_that_was_submitted(void **state)
@@ -422,13 +455,16 @@ int main(void)
         RIG_TEST(a_hot_document_is_written_while_it_changes_and_ends_right),
         RIG_TEST(a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead),
         RIG_TEST(a_read_refused_by_the_gap_is_read_again_and_written_above),
-        RIG_TEST(a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still),
+        RIG_TEST(the_last_version_of_the_gap_is_of_it_and_the_next_is_not),
+        RIG_TEST(
+            a_thousand_changes_of_another_source_are_all_written_at_a_version_that_stands_still),
         RIG_TEST(what_another_source_changed_is_read_again_beyond_a_newer_version),
         RIG_TEST(a_late_copy_does_not_undo_what_another_source_changed_meanwhile),
         RIG_TEST(a_late_copy_does_not_undo_what_another_source_changes_afterwards),
         RIG_TEST(submitting_waits_while_too_much_is_held),
         RIG_TEST(bodies_of_requests_count_as_held_and_wait_for_room),
         RIG_TEST(reads_never_wait_for_room_that_only_they_can_make),
+        RIG_TEST(what_is_read_is_sent_though_there_is_no_room_for_its_request),
         RIG_TEST(draining_sends_everything_that_was_submitted),
         RIG_TEST(a_batch_below_the_minimum_waits_for_the_flush_interval),
         RIG_TEST(draining_gives_up_at_its_deadline),

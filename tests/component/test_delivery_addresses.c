@@ -8,10 +8,10 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/address_set.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/search.h"
+#include "src/net/address_set.h"
+#include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
@@ -62,8 +62,8 @@ static size_t hang_count(struct hang *h, const char *begin)
         h->connections[h->n++] = fd;
     for (size_t i = 0; i < h->n; i++) {
         char head[32] = "";
-        const ssize_t got = recv(h->connections[i], head, sizeof(head) - 1,
-                                 MSG_DONTWAIT | MSG_PEEK);
+        const ssize_t got =
+            recv(h->connections[i], head, sizeof(head) - 1, MSG_DONTWAIT | MSG_PEEK);
 
         n += got > 0 && strncmp(head, begin, strlen(begin)) == 0;
     }
@@ -95,8 +95,8 @@ static struct address_view first_address(struct rig *r)
     return v;
 }
 
-static void an_address_that_hangs_costs_one_timeout_and_is_used_again_when_it_answers(
-    void **state)
+static void
+an_address_that_hangs_costs_one_timeout_and_is_used_again_when_it_answers(void **state)
 {
     struct rig *r = *state;
     struct hang hang;
@@ -148,8 +148,8 @@ static void a_question_takes_no_connection_from_requests(void **state)
     bool is_beside = false;
 
     hang_begin(&hang);
-    rig_start_behind(
-        r, &(struct delivery_options){.request_timeout_ms = 300, .connections = 1}, hang.url);
+    rig_start_behind(r, &(struct delivery_options){.request_timeout_ms = 300, .connections = 1},
+                     hang.url);
     while (!is_beside) {
         assert_true(clock_mono_ms() < end_ms);
 

@@ -94,15 +94,15 @@ static void what_always_fails_without_a_reason_is_a_dead_letter_in_the_end(void 
 }
 
 /* The engine was away for a while, which is no fault of the document. */
-static void what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error(void **state)
+static void
+what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error(void **state)
 {
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.act = FAKE_STATUS, .times = 6, .status = 503});
     fake_search_add_rule(
-        r->fake,
-        &(struct fake_rule){.times = 4, .status = 500, .type = "i_o_exception"});
+        r->fake, &(struct fake_rule){.times = 4, .status = 500, .type = "i_o_exception"});
     rig_start(r, NULL);
     rig_index(r, 1, 100, "body");
     rig_wait_done(r);
@@ -115,9 +115,8 @@ static void what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tri
     struct rig *r = *state;
     const int64_t began_ms = clock_mono_ms();
 
-    fake_search_add_rule(
-        r->fake,
-        &(struct fake_rule){.status = 500, .type = "null_pointer_exception"});
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.status = 500, .type = "null_pointer_exception"});
     rig_start(r, &(struct delivery_options){.doubtful_ms = 2000});
     rig_index(r, 1, 100, "body");
     rig_wait_done(r);
@@ -232,8 +231,8 @@ static void check_versions(struct rig *r, const uint64_t *versions, size_t n)
     }
 }
 
-/* A write's answer is lost, and a copy of it is applied when the delete behind it is forgotten.
- */
+/* A write's answer is lost, and a copy of it is applied when the delete behind it is
+ * forgotten. */
 static void check_zombie(struct rig *r, void (*forget)(struct fake_search *f))
 {
     static const uint64_t versions[] = {10, 10, 12, 12};
@@ -379,6 +378,53 @@ static void a_version_that_the_refusal_does_not_name_is_asked_for(void **state)
     assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
 }
 
+/* Refused once, by what the engine says is stored. */
+static void refuse_once(struct rig *r, const char *id, const char *reason)
+{
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.id = id,
+                                             .times = 1,
+                                             .status = 409,
+                                             .type = "version_conflict_engine_exception",
+                                             .reason = reason});
+}
+
+static void a_version_is_an_earlier_copy_only_where_it_is_the_same(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    refuse_once(r, "1", "current version [10] is higher or equal");
+    refuse_once(r, "2", "current version [9] is higher or equal");
+    rig_start(r, NULL);
+    rig_index(r, 1, 10, "there already");
+    rig_index(r, 2, 10, "refused for nothing, so sent again");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 2);
+    rig_check_gone(r, 1);
+    rig_check(r, 2, 10, NULL);
+}
+
+/* What area updates, or further reads at one position, have put above it says nothing newer. */
+static void what_was_read_is_read_again_above_a_version_in_the_gap(void **state)
+{
+    struct rig *r = *state;
+
+    r->stamp_max = 1000;
+    refuse_once(r, "1", "current version [28] is higher or equal");
+    refuse_once(r, "2", "current version [29] is higher or equal");
+    rig_start(r, NULL);
+    rig_set_row(r, 1, "at the end of the gap");
+    rig_set_row(r, 2, "behind it");
+    rig_refresh(r, 1, 10);
+    rig_refresh(r, 2, 10);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
+    rig_check(r, 1, 29, NULL);
+    rig_check_gone(r, 2);
+}
+
 static void refuse_with_no_version(struct rig *r)
 {
     r->stamp_max = 1000;
@@ -414,7 +460,7 @@ static void an_engine_that_answers_and_does_not_tell_the_version_stops_the_index
     rig_start(r, NULL);
     rig_index(r, 1, 10, "old");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "does not tell"));
+    assert_non_null(strstr(r->last_why, "does not name"));
     delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
     rig_wait_done(r);
 }
@@ -435,6 +481,21 @@ static void a_fill_that_is_refused_is_superseded_whatever_is_there(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
     rig_check(r, 2, 10, NULL);
     assert_false(rig_is_held(r));
+}
+
+/* Nobody else writes at its version, so that it is there itself. */
+static void a_fill_whose_answer_was_lost_is_delivered_when_it_is_there(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_RESET, .times = 1, .applied = true});
+    rig_start(r, NULL);
+    rig_fill(r, 1, 10, "fill");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
+    assert_int_equal(fake_search_requests(r->fake), 2);
+    rig_check(r, 1, 10, "fill");
 }
 
 int main(void)
@@ -458,10 +519,13 @@ int main(void)
         RIG_TEST(a_version_of_our_lineage_supersedes),
         RIG_TEST(a_version_above_all_stamps_stops_the_index),
         RIG_TEST(a_version_below_our_lineage_stops_the_index),
+        RIG_TEST(a_version_is_an_earlier_copy_only_where_it_is_the_same),
+        RIG_TEST(what_was_read_is_read_again_above_a_version_in_the_gap),
         RIG_TEST(a_version_that_the_refusal_does_not_name_is_asked_for),
         RIG_TEST(an_engine_that_is_away_when_it_is_asked_for_a_version_breaks_no_lineage),
         RIG_TEST(an_engine_that_answers_and_does_not_tell_the_version_stops_the_index),
         RIG_TEST(a_fill_that_is_refused_is_superseded_whatever_is_there),
+        RIG_TEST(a_fill_whose_answer_was_lost_is_delivered_when_it_is_there),
     };
 
     log_set_level(LOG_ERROR + 1);

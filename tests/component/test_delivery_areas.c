@@ -11,8 +11,8 @@
 #include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/random.h"
-#include "src/json.h"
-#include "sync/delivery/area.h"
+#include "src/format/json.h"
+#include "sync/delivery/document/area.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
 

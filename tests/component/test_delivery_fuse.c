@@ -241,8 +241,7 @@ static void a_blown_index_gets_nothing_and_the_others_all(void **state)
 
     fake_search_create(r->fake, "sick_v1", "sick_v1_write");
     fake_search_add_rule(
-        r->fake,
-        &(struct fake_rule){.index = "sick_v1", .act = FAKE_STATUS, .status = 500});
+        r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_STATUS, .status = 500});
     rig_start(r, &by_hand);
     for (int i = 0; i < 500; i++) {
         snprintf(id, sizeof(id), "%d", i);
@@ -268,10 +267,9 @@ static void a_blown_index_gets_nothing_and_the_others_all(void **state)
 
 static void reject_id(struct rig *r, const char *id)
 {
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .id = id,
-                                                      .status = 400,
-                                                      .type = "parse_exception"});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .act = FAKE_STATUS, .id = id, .status = 400, .type = "parse_exception"});
 }
 
 /* Also where what waits are the parts of a request that is malformed. */
@@ -311,9 +309,9 @@ static void a_red_shard_does_not_blow_the_fuse(void **state)
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
-                                                      .status = 503,
-                                                      .type = "unavailable_shards_exception"});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.id = "7", .status = 503, .type = "unavailable_shards_exception"});
     rig_start(r, &by_hand);
     rig_index(r, 7, 10, "red");
     for (int i = 0; i < 50; i++) {
@@ -335,15 +333,16 @@ static void make_red(struct rig *r, int from, int to)
         char id[16];
 
         snprintf(id, sizeof(id), "%d", i);
-        fake_search_add_rule(r->fake, &(struct fake_rule){.id = id,
-                                                          .status = 503,
-                                                          .type = "unavailable_shards_exception",
-                                                          .reason = "[orders_v2][0] is red"});
+        fake_search_add_rule(r->fake,
+                             &(struct fake_rule){.id = id,
+                                                 .status = 503,
+                                                 .type = "unavailable_shards_exception",
+                                                 .reason = "[orders_v2][0] is red"});
     }
 }
 
-static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go(
-    void **state)
+static void
+f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go(void **state)
 {
     struct rig *r = *state;
 
@@ -353,7 +352,7 @@ static void f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_docum
     rig_index(r, 8, 10, "green");
     rig_wait_held(r, true);
     assert_true(rig_is_partly(r));
-    assert_non_null(strstr(r->last_why, "a part of its documents is not taken (1 of them wait)"));
+    assert_non_null(strstr(r->last_why, "the engine refuses some of its documents (1 wait)"));
     assert_non_null(strstr(r->last_why, "[orders_v2][0] is red"));
     rig_index_many(r, 100, 100, 100, "green");
     while (rig_done(r, OUTCOME_DELIVERED) < 101)
@@ -400,7 +399,7 @@ static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **st
     rig_wait_count(r, "orders_v2", 40);
     rig_wait_purged(r, 30);
     fake_search_clear_rules(r->fake);
-    rig_wait_held(r, false); /* until then they are purged again */
+    rig_wait_held(r, false);                /* until then they are purged again */
     for (int i = 0; r->n_purged > 0; i++) { /* what comes back may need room as well */
         assert_true(i < 10);
         rig_repair(r, 1000);
@@ -473,10 +472,9 @@ static void documents_of_a_node_that_goes_are_no_dead_letters(void **state)
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
-                                                      .times = 6,
-                                                      .status = 500,
-                                                      .type = "node_closed_exception"});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .id = "7", .times = 6, .status = 500, .type = "node_closed_exception"});
     rig_start(r, NULL);
     rig_index_many(r, 0, 20, 100, "body");
     rig_wait_done(r);

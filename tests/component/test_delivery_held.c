@@ -9,7 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/search.h"
+#include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
@@ -95,9 +95,9 @@ static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(voi
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .status = 503,
-                                                      .type = "no_shard_available"});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 503, .type = "no_shard_available"});
     rig_start(r, &(struct delivery_options){.failing_ms = 200});
     rig_index_many(r, 0, 10, 100, "body");
     rig_wait_held(r, true);
@@ -120,7 +120,8 @@ static void deletes_of_a_missing_alias_hold_the_index_and_create_nothing(void **
     rig_start(r, NULL);
     rig_delete(r, 1, 10);
     rig_wait_held(r, true);
-    assert_true(search_index_exists(r->search, STR("orders_v2_write"), &exists, &is_alias, &err));
+    assert_true(
+        search_index_exists(r->search, STR("orders_v2_write"), &exists, &is_alias, &err));
     assert_false(exists);
     fake_search_create(r->fake, "orders_v2", "orders_v2_write");
     fake_search_put(r->fake, "orders_v2", "1", 9, "{}");
@@ -171,9 +172,9 @@ static void break_mapping(struct rig *r)
         char id[16];
 
         snprintf(id, sizeof(id), "%d", i);
-        fake_search_add_rule(r->fake, &(struct fake_rule){.id = id,
-                                                          .status = 400,
-                                                          .type = "mapper_parsing_exception"});
+        fake_search_add_rule(
+            r->fake,
+            &(struct fake_rule){.id = id, .status = 400, .type = "mapper_parsing_exception"});
     }
 }
 
@@ -267,10 +268,9 @@ static void a_document_that_spoils_its_request_is_found_when_another_one_comes(v
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .id = "1",
-                                                      .status = 400,
-                                                      .type = "parse_exception"});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .act = FAKE_STATUS, .id = "1", .status = 400, .type = "parse_exception"});
     rig_start(r, NULL);
     rig_index(r, 1, 100, "body");
     rig_wait_held(r, true);
@@ -345,7 +345,7 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     move_write_alias(r, "foreign");
     rig_index(r, 2, 20, "body"); /* it shows where it went */
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "leads to foreign and not to orders_v2"));
+    assert_non_null(strstr(r->last_why, "points to foreign, not to orders_v2"));
     assert_non_null(strstr(r->last_why, "fix: move it back"));
     assert_int_equal(delivery_status(r->delivery).requests_failed, 1);
     rig_index_many(r, 100, 50, 100, "body");

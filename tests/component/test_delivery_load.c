@@ -15,6 +15,7 @@
 #include "tests/fakes/fake_search.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INDEX     "orders_v2"
@@ -230,11 +231,42 @@ static void what_is_too_large_is_split_in_bounded_memory(void **state)
     }
     rig_wait_pushed(&p);
     rig_wait_done(r);
-    /* Each thread that takes may be over it with one piece. */
-    assert_in_range(most, BOUND / 2, BOUND + BODY + 2 * sizeof(text));
+    /* The callers may be over it with one piece, delivery with the bodies of one turn: two
+     * halves of one request, and the next. */
+    assert_in_range(most, BOUND / 2, BOUND + 2 * BODY + 2 * sizeof(text));
     assert_true(delivery_status(r->delivery).splits > 0);
     assert_int_equal(fake_search_count(r->fake, INDEX), N);
     assert_int_equal(r->n_dead + r->n_purged, 0);
+}
+
+/* All of it is read and waits for the engine, which takes nothing yet. */
+static void behind_a_backlog_of_its_own_index_a_job_has_its_share(void **state)
+{
+    enum { N = 2000, N_OF_JOB = 100, SHARE = 25, BATCH = 20 };
+    struct rig *r = *state;
+    size_t last = 0;
+
+    for (int i = 0; i < N + N_OF_JOB; i++)
+        rig_set_row(r, i, "row");
+    fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
+    rig_start(r, &(struct delivery_options){.workers = 1,
+                                            .helpers = 1,
+                                            .batch_max = BATCH,
+                                            .load_batch_max = BATCH,
+                                            .fan_out_share = SHARE});
+    for (int i = 0; i < N; i++)
+        rig_refresh(r, i, 1);
+    for (int i = 0; i < N_OF_JOB; i++)
+        rig_refresh_gathered(r, N + i, 1);
+    rig_wait_read(r, N + N_OF_JOB);
+    fake_search_clear_rules(r->fake);
+    rig_wait_done(r);
+    assert_int_equal(fake_search_items(r->fake), N + N_OF_JOB);
+    for (size_t i = 0; i < N + N_OF_JOB; i++)
+        if (strtol(fake_search_item(r->fake, i).id, NULL, 10) >= N)
+            last = i;
+    /* Before them went what was sent when they came. */
+    assert_in_range(last, N_OF_JOB, N_OF_JOB * 100 / SHARE + BATCH);
 }
 
 int main(void)
@@ -243,6 +275,7 @@ int main(void)
         RIG_TEST(a_busy_engine_gets_less_to_do_and_more_again_when_it_has_time),
         RIG_TEST(a_hot_document_coalesces_and_keeps_no_other_waiting),
         RIG_TEST(what_is_too_large_is_split_in_bounded_memory),
+        RIG_TEST(behind_a_backlog_of_its_own_index_a_job_has_its_share),
     };
 
     log_set_level(LOG_ERROR + 1);

@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/clock.h"
-#include "src/search.h"
+#include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
@@ -36,9 +36,8 @@ static void heal(struct rig *r)
 
 static struct delivery_options one_worker(enum purge_strategy how, size_t mark)
 {
-    return (struct delivery_options){.workers = 1,
-                                     .high_water_mark = mark == 0 ? DELIVERY_MARK_ZERO : mark,
-                                     .purge = how};
+    return (struct delivery_options){
+        .workers = 1, .high_water_mark = mark == 0 ? DELIVERY_MARK_ZERO : mark, .purge = how};
 }
 
 /* Somebody who hands over one change of each document from `from` to `to`. */
@@ -316,9 +315,9 @@ static void what_has_no_answer_is_purged_as_such(void **state)
 
     opt.request_timeout_ms = 200;
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT, .times = 1});
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .status = 401,
-                                                      .type = "security_exception"});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 401, .type = "security_exception"});
     rig_start(r, &opt);
     rig_index(r, 0, 10, "then");
     rig_wait_held(r, true);
@@ -356,9 +355,8 @@ static void what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed(v
 
     opt.failures = 3;
     opt.reset_after_ms = 100;
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .status = 503,
-                                                      .type = "unavailable"});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 503, .type = "unavailable"});
     rig_start(r, &opt);
     for (int id = 0; id < 100; id++) {
         rig_set_row(r, id, "now");
@@ -375,7 +373,8 @@ static void what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed(v
 }
 
 /* F62: everything, with a second index beside. */
-static void a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **state)
+static void
+a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **state)
 {
     struct rig *r = *state;
     struct target *healthy =
@@ -446,9 +445,9 @@ static void f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back(void **st
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7",
-                                                      .status = 503,
-                                                      .type = "unavailable_shards_exception"});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.id = "7", .status = 503, .type = "unavailable_shards_exception"});
     for (int i = 7; i < 9; i++)
         rig_set_row(r, i, "text");
     rig_start(r, NULL);
@@ -471,9 +470,9 @@ static void what_waits_for_a_blown_fuse_is_not_put_back(void **state)
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
-                                                      .status = 403,
-                                                      .type = "security_exception"});
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 403, .type = "security_exception"});
     rig_start(r, NULL);
     rig_index(r, 1, 10, "text");
     rig_wait_held(r, true);
@@ -515,11 +514,31 @@ static void of_very_many_deletes_to_be_repeated_none_is_forgotten(void **state)
     assert_int_equal(r->n_unanswered, n - 10000);
 }
 
+/* The log has no event of it, so neither has the store a delete that is repeated after a
+ * kill. */
+static void a_delete_to_be_repeated_that_only_a_read_told_is_stored_by_key(void **state)
+{
+    struct rig *r = *state;
+
+    rig_set_row(r, 1, "old");
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 3600000});
+    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_refresh(r, 1, 10);
+    rig_wait_requests(r, 1);
+    rig_set_row(r, 1, NULL);
+    rig_refresh(r, 1, 12);
+    rig_wait_done(r);
+    rig_check_gone(r, 1);
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), 1);
+    assert_int_equal(r->n_unanswered, 1);
+    assert_int_equal(delivery_repeats(r->delivery), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached),
+        cmocka_unit_test(a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached),
         RIG_TEST(with_a_mark_of_zero_each_caller_waits_for_its_own_change),
         RIG_TEST(with_a_mark_of_zero_a_held_index_comes_back),
         RIG_TEST(batches_of_one_document_make_each_caller_wait_for_the_index),
@@ -539,6 +558,7 @@ int main(void)
         RIG_TEST(f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back),
         RIG_TEST(what_waits_for_a_blown_fuse_is_not_put_back),
         RIG_TEST(of_very_many_deletes_to_be_repeated_none_is_forgotten),
+        RIG_TEST(a_delete_to_be_repeated_that_only_a_read_told_is_stored_by_key),
     };
     return cmocka_run_group_tests_name("delivery_purge", tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static void what_an_update_leaves_does_not_take_along_what_the_update_wrote(void
     rig_check_gone(r, 1);
 }
 
-static void a_document_that_lies_elsewhere_is_asked_for_there_and_its_old_place_left(void **state)
+static void
+a_document_that_lies_elsewhere_is_asked_for_there_and_its_old_place_left(void **state)
 {
     struct rig *r = *state;
     bool left = false;
@@ -57,7 +58,8 @@ static void whoever_asks_at_the_old_place_waits_until_the_new_one_is_written(voi
     rig_set_row(r, 1, "a");
     rig_set_place(r, 1, "new");
     r->load_fails = 1;
-    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_RESET, .applied = true, .times = 1});
+    fake_search_add_rule(r->fake,
+                         &(struct fake_rule){.act = FAKE_RESET, .applied = true, .times = 1});
     rig_refresh_at(r, 1, 100, "old");
     rig_refresh_at(r, 1, 90, "old");
     rig_wait_done(r);

@@ -7,9 +7,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/json.h"
-#include "src/metric.h"
-#include "src/search.h"
+#include "src/format/json.h"
+#include "src/metric/metric.h"
+#include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_search.h"
@@ -50,7 +50,8 @@ static void note(const char *name, size_t len, double v)
     s->max = v > s->max ? v : s->max;
 }
 
-/* Buckets are parts of a count that is looked at as a whole; an address is another each time. */
+/* Buckets are parts of a count that is looked at as a whole; an address is another each
+ * time. */
 static void gather_line(const char *line, size_t len)
 {
     const char *value = memrchr(line, ' ', len), *labels = memchr(line, '{', len);
@@ -246,7 +247,8 @@ static void purge(void)
     rig_wait_done(r);
     rig_repair(r, 20);
     rig_wait_done(r);
-    /* As who reads the purged keys says, where it has counted them: tests/integration/test_purge.py. */
+    /* As who reads the purged keys says, where it has counted them:
+     * tests/integration/test_purge.py. */
     delivery_repaired(r->delivery, 10);
     end(r);
 }
@@ -287,8 +289,8 @@ static void queue_and_hold(void)
 static void ask_in_vain(void)
 {
     const char *const nobody = "http://127.0.0.1:9";
-    struct search *s = search_new(
-        &(struct search_options){.urls = &nobody, .n_urls = 1, .timeout_ms = 1000});
+    struct search *s =
+        search_new(&(struct search_options){.urls = &nobody, .n_urls = 1, .timeout_ms = 1000});
     struct err err;
 
     assert_false(search_detect(s, &err));

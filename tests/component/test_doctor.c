@@ -2,10 +2,10 @@
 
 #include "tests/component/server.h"
 
-#include "rebalance/doctor.h"
-#include "rebalance/doctor_mysql.h"
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/doctor/mysql.h"
 #include "src/base/arena.h"
-#include "src/json.h"
+#include "src/format/json.h"
 
 #include <string.h>
 
@@ -37,7 +37,6 @@ static int tear_down(void **state)
     (void)state;
     server_exec(root, "DROP DATABASE doc");
     server_exec(root, "DROP USER mill@'127.0.0.1'");
-    doctor_fini(&list);
     arena_free(a);
     mysql_conn_close(root);
     return 0;
@@ -49,14 +48,13 @@ static void visit_with(const char *password, const struct doctor_table *tables, 
 
     server.user = "mill";
     server.password = password;
-    doctor_fini(&list);
     doctor_init(&list, a);
-    doctor_mysql(&list, &(struct doctor_mysql_options){.group = STR("topic shop"),
-                                                       .server = &server,
-                                                       .follows_log = true,
-                                                       .server_id = 4713,
-                                                       .tables = tables,
-                                                       .n_tables = n});
+    (void)doctor_mysql(&list, &(struct doctor_mysql_options){.group = STR("topic shop"),
+                                                             .server = &server,
+                                                             .follows_log = true,
+                                                             .server_id = 4713,
+                                                             .tables = tables,
+                                                             .n_tables = n});
 }
 
 static void visit(void)
@@ -241,10 +239,10 @@ static void a_server_id_that_is_taken_is_found(void **state)
     struct mysql_options server = server_options();
 
     (void)state;
-    doctor_mysql(&list, &(struct doctor_mysql_options){.group = STR("topic shop"),
-                                                       .server = &server,
-                                                       .follows_log = true,
-                                                       .server_id = 1});
+    (void)doctor_mysql(&list, &(struct doctor_mysql_options){.group = STR("topic shop"),
+                                                             .server = &server,
+                                                             .follows_log = true,
+                                                             .server_id = 1});
     expect("mysql.server_id", DOCTOR_FAIL);
 }
 
@@ -286,7 +284,8 @@ static void a_view_and_a_table_that_is_not_there_are_told_apart(void **state)
     expect("mysql.table_engine", DOCTOR_FAIL);
     visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("seen"), true, true}}, 1);
     expect("mysql.table_engine", DOCTOR_OK);
-    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("missing"), false, false}}, 1);
+    visit_with("secret", (struct doctor_table[]){{STR("doc"), STR("missing"), false, false}},
+               1);
     expect("mysql.table_read", DOCTOR_FAIL);
     assert_non_null(strstr(find("mysql.table_read")->message.ptr, "does not exist"));
 }

@@ -7,10 +7,10 @@
 
 #include "tests/unit/fake_catalog.h"
 
-#include "src/search_pages.h"
-#include "src/sigv4.h"
-#include "sync/model/definition_parse.h"
-#include "sync/model/mapping.h"
+#include "src/net/sigv4.h"
+#include "src/search/pages.h"
+#include "sync/definition/parse.h"
+#include "sync/mapping/mapping.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_signature.h"
 #include "tests/fakes/fake_voice.h"

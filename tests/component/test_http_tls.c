@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/http_client.h"
+#include "src/net/http_client.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -100,13 +100,13 @@ static bool call_strict(const char *name, struct http_result *result)
     buf_printf(&key_file, "%s/%s.key", getenv("TLS_TEST_DIR"), name != NULL ? name : "");
 
     const char *urls[] = {url.ptr};
-    struct http_client *c = http_client_new(
-        &(struct http_options){.urls = urls,
-                               .n_urls = 1,
-                               .ca_file = ca_file.ptr,
-                               .cert_file = name != NULL ? cert_file.ptr : NULL,
-                               .key_file = name != NULL ? key_file.ptr : NULL,
-                               .verify = true});
+    struct http_client *c =
+        http_client_new(&(struct http_options){.urls = urls,
+                                               .n_urls = 1,
+                                               .ca_file = ca_file.ptr,
+                                               .cert_file = name != NULL ? cert_file.ptr : NULL,
+                                               .key_file = name != NULL ? key_file.ptr : NULL,
+                                               .verify = true});
     const bool ok = http_client_call(
         c, &(struct http_request){.method = "GET", .path = STR("/")}, result, NULL, &err);
 

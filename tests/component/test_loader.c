@@ -4,14 +4,15 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
-#include "src/mysql_trace.h"
-#include "sync/binlog/schema.h"
-#include "sync/document/changed.h"
+#include "src/mysql/trace.h"
+#include "sync/catalog/catalog.h"
+#include "sync/definition/definition.h"
+#include "sync/definition/parse.h"
+#include "sync/document/key.h"
 #include "sync/document/loader.h"
 #include "sync/document/plan.h"
-#include "sync/model/catalog.h"
-#include "sync/model/definition.h"
-#include "sync/model/definition_parse.h"
+#include "sync/document/poll_query.h"
+#include "sync/value/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +160,29 @@ static void a_key_that_only_the_collation_finds_is_another_document(void **state
     plan_free(p);
 }
 
+static void a_key_that_makes_no_id_is_an_error_only_where_a_row_has_it(void **state)
+{
+    struct plan *p = loader_compile("doc.word");
+    struct arena *a = arena_new();
+    struct buf key = {0};
+    struct loaded out;
+
+    (void)state;
+    key_append_part(&key, STR(""));
+
+    const struct str empty = buf_str(&key);
+
+    load(p, a, &empty, 1, &out);
+    assert_loaded(&out, "", NULL);
+    server_exec(conn, "INSERT INTO word VALUES ('', 4)");
+    load(p, a, &empty, 1, &out);
+    server_exec(conn, "DELETE FROM word WHERE id = ''");
+    assert_non_null(out.err);
+    buf_free(&key);
+    arena_free(a);
+    plan_free(p);
+}
+
 static void nothing_is_asked_for_no_keys(void **state)
 {
     struct plan *p = loader_compile("doc.orders");
@@ -262,7 +286,7 @@ static void make_stamped(void)
 static void a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last(void **state)
 {
     struct arena *a = arena_new();
-    struct changed_row *rows;
+    struct poll_row *rows;
     struct err err = {0};
     size_t n, seen = 0;
     bool end = false;
@@ -271,20 +295,20 @@ static void a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last(void 
     make_stamped();
 
     struct plan *p = loader_compile("doc.stamped");
-    struct changed_page page = {.plan = p, .check = STR("at"), .limit = 4};
+    struct poll_page page = {.plan = p, .check = STR("at"), .limit = 4};
 
     /* The table has another shape than the plan knows of. */
     server_exec(conn, "ALTER TABLE stamped MODIFY id VARCHAR(20)");
     server_exec(conn, "UPDATE stamped SET id = 'x' WHERE id = '2'");
     while (!end) {
-        assert_true(changed_load(conn, &page, a, &rows, &n, &end, &err));
+        assert_true(poll_load(conn, &page, a, &rows, &n, &end, &err));
         seen += n;
         page.last = n > 0 ? &rows[n - 1] : page.last;
     }
     assert_int_equal(seen, 9);
     server_exec(conn, "UPDATE stamped SET id = CONCAT('x', at)");
     page.last = NULL;
-    assert_false(changed_load(conn, &page, a, &rows, &n, &end, &err));
+    assert_false(poll_load(conn, &page, a, &rows, &n, &end, &err));
     assert_non_null(strstr(err.msg, "without a usable key"));
     arena_free(a);
     plan_free(p);
@@ -361,6 +385,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_that_only_the_collation_finds_is_another_document),
+        cmocka_unit_test(a_key_that_makes_no_id_is_an_error_only_where_a_row_has_it),
         cmocka_unit_test(nothing_is_asked_for_no_keys),
         cmocka_unit_test(many_keys_need_few_statements),
         cmocka_unit_test(a_large_text_arrives_whole),

@@ -3,9 +3,9 @@
 #include "tests/component/server.h"
 
 #include "src/base/mem.h"
-#include "sync/binlog/gtid_set.h"
-#include "sync/binlog/transaction.h"
-#include "sync/binlog/transport.h"
+#include "sync/decode/transaction.h"
+#include "sync/position/gtid_set.h"
+#include "sync/source/transport/transport.h"
 
 #include <inttypes.h>
 #include <string.h>

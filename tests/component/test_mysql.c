@@ -39,7 +39,9 @@ static void the_session_is_set_whatever_the_server_says(void **state)
         root,
         "SET GLOBAL sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'");
     server_exec(root, "SET GLOBAL time_zone = '+05:00', GLOBAL completion_type = 2, "
-                      "GLOBAL sql_quote_show_create = 0, GLOBAL max_sort_length = 64");
+                      "GLOBAL sql_quote_show_create = 0, GLOBAL max_sort_length = 64, "
+                      "GLOBAL lc_time_names = 'de_DE', GLOBAL default_week_format = 3, "
+                      "GLOBAL div_precision_increment = 0");
     struct mysql_conn *c = server_connect();
 
     server_scalar(c,
@@ -54,11 +56,17 @@ static void the_session_is_set_whatever_the_server_says(void **state)
                   "@@character_set_results, ' ', @@autocommit + 0)",
                   &b);
     assert_string_equal(b.ptr, "+00:00 utf8mb4 utf8mb4 1");
+    server_scalar(
+        c, "SELECT CONCAT(DAYNAME('2024-01-01'), ' ', WEEK('2024-01-01'), ' ', 1 / 3)", &b);
+    assert_string_equal(b.ptr, "Monday 0 0.3333");
     server_scalar(c, "SELECT \"text\"", &b);
     assert_string_equal(b.ptr, "text");
     server_exec(root, "SET GLOBAL sql_mode = DEFAULT");
-    server_exec(root, "SET GLOBAL time_zone = DEFAULT, GLOBAL completion_type = DEFAULT, "
-                      "GLOBAL sql_quote_show_create = DEFAULT, GLOBAL max_sort_length = DEFAULT");
+    server_exec(root,
+                "SET GLOBAL time_zone = DEFAULT, GLOBAL completion_type = DEFAULT, "
+                "GLOBAL sql_quote_show_create = DEFAULT, GLOBAL max_sort_length = DEFAULT, "
+                "GLOBAL lc_time_names = DEFAULT, GLOBAL default_week_format = DEFAULT, "
+                "GLOBAL div_precision_increment = DEFAULT");
     bool mariadb = strstr(mysql_conn_version_text(c), "MariaDB") != NULL;
 
     assert_true(mysql_conn_flavor(c) == (mariadb ? FLAVOR_MARIADB : FLAVOR_MYSQL));
@@ -84,7 +92,8 @@ static void answers_do_not_come_from_the_servers_cache(void **state)
     buf_free(&b);
 }
 
-/* Also where an outer row before it has a text that is equal but for case and trailing spaces. */
+/* Also where an outer row before it has a text that is equal but for case and trailing
+ * spaces. */
 static void a_subquery_that_asks_byte_by_byte_is_asked_for_each_row(void **state)
 {
     struct mysql_conn *c = server_connect();
@@ -98,12 +107,13 @@ static void a_subquery_that_asks_byte_by_byte_is_asked_for_each_row(void **state
                    "utf8mb4 COLLATE utf8mb4_general_ci)");
     server_exec(c, "INSERT INTO folded.above VALUES ('B ')");
     server_exec(c, "INSERT INTO folded.below VALUES (1, 'b'), (2, 'B '), (3, 'b'), (4, 'B ')");
-    server_scalar(c,
-                  "SELECT GROUP_CONCAT(found ORDER BY id) FROM (SELECT id, COALESCE((SELECT 'yes' "
-                  "FROM folded.above a WHERE a.k = o.k AND CAST(a.k AS BINARY) = "
-                  "CAST(o.k AS BINARY) LIMIT 1), 'no') AS found FROM folded.below o ORDER BY id "
-                  "LIMIT 10) AS x",
-                  &b);
+    server_scalar(
+        c,
+        "SELECT GROUP_CONCAT(found ORDER BY id) FROM (SELECT id, COALESCE((SELECT 'yes' "
+        "FROM folded.above a WHERE a.k = o.k AND CAST(a.k AS BINARY) = "
+        "CAST(o.k AS BINARY) LIMIT 1), 'no') AS found FROM folded.below o ORDER BY id "
+        "LIMIT 10) AS x",
+        &b);
     assert_string_equal(b.ptr, "no,yes,no,yes");
     server_exec(c, "DROP DATABASE folded");
     mysql_conn_close(c);
@@ -367,8 +377,8 @@ static void tls_is_verified(void **state)
 }
 
 /* Each text comes back as it was, whatever the sql_mode. */
-/* Over TCP without TLS (where caching_sha2_password encrypts by itself), with TLS, and again.
- */
+/* Over TCP without TLS (where caching_sha2_password encrypts by itself), with TLS, and
+ * again. */
 static void log_in(struct mysql_conn *root, const char *how)
 {
     struct mysql_options opt = server_options();
@@ -474,8 +484,8 @@ static void quoted_names_and_bytes_are_taken_as_such(void **state)
     buf_free(&sql);
 }
 
-/* An odd text that is compared with a column stays a text: the index is used, case is ignored.
- */
+/* An odd text that is compared with a column stays a text: the index is used, case is
+ * ignored. */
 static void an_odd_text_still_compares_as_text(void **state)
 {
     struct mysql_conn *c = server_connect();

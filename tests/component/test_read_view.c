@@ -4,16 +4,16 @@
 
 #include "src/base/buf.h"
 #include "src/base/thread.h"
-#include "sync/binlog/gtid_set.h"
-#include "sync/binlog/position.h"
-#include "sync/binlog/row.h"
-#include "sync/binlog/transaction.h"
-#include "sync/binlog/transport.h"
-#include "sync/model/catalog.h"
-#include "sync/read_position.h"
-#include "sync/read_view.h"
-#include "sync/server_info.h"
-#include "sync/witness.h"
+#include "sync/catalog/catalog.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/decode/row.h"
+#include "sync/decode/transaction.h"
+#include "sync/position/gtid_set.h"
+#include "sync/position/position.h"
+#include "sync/read/commit_wait.h"
+#include "sync/read/view.h"
+#include "sync/server/server_info.h"
+#include "sync/source/transport/transport.h"
 
 #include <pthread.h>
 
@@ -34,8 +34,7 @@ static uint64_t end_of_log(struct mysql_conn *c)
     uint64_t version;
     const uint64_t offset = log_end_of_server(c, &file);
 
-    assert_true(
-        position_version((struct position){buf_str(&file), offset}, 0, &version, &err));
+    assert_true(position_version((struct position){buf_str(&file), offset}, 0, &version, &err));
     buf_free(&file);
     return version;
 }
@@ -103,8 +102,8 @@ static void read_once(struct mysql_conn *c, struct stop *stop)
     }
 }
 
-static void test_a_view_holds_all_that_its_stamp_says_while_others_ask_for_the_status(
-    void **state)
+static void
+test_a_view_holds_all_that_its_stamp_says_while_others_ask_for_the_status(void **state)
 {
     struct mysql_conn *c = server_connect();
     pthread_t writer, asking[N_ASKING];
@@ -152,23 +151,23 @@ static void note_rows(struct follower *f, const struct step *step)
 {
     const struct position end = {step->event.file, step->event.end};
     struct row_change change;
-    struct buf witness = {0};
+    struct buf wait_sql = {0};
     uint64_t version;
     struct err err = {0};
 
     assert_true(row_reader_open(f->rows, &step->rows, step->map, &err));
     assert_int_equal(row_reader_next(f->rows, NULL, &change, &err), 1);
-    witness_format(&witness, f->known, step->map, change.after);
-    assert_true(witness.len > 0);
+    commit_wait_format(&wait_sql, f->known, step->map, change.after);
+    assert_true(wait_sql.len > 0);
 
     const size_t n = (size_t)change.after[1].i;
 
     assert_true(position_version(end, 0, &version, &err));
     __atomic_store_n(&f->ends[n], version, __ATOMIC_RELEASE);
-    read_position_set_witness(f->reader, buf_str(&witness));
+    read_position_set_commit_wait(f->reader, buf_str(&wait_sql));
     read_position_set(f->reader, version, 0);
     __atomic_store_n(&f->n_read, n, __ATOMIC_RELEASE);
-    buf_free(&witness);
+    buf_free(&wait_sql);
 }
 
 static void *follow(void *ctx)
@@ -227,9 +226,8 @@ static void follower_open(struct follower *f, struct mysql_conn *c)
                                            .offset = end};
     const struct log_reader_options opt = {.start = {buf_str(&file), end}};
 
-    *f = (struct follower){.log = log_reader_new(&opt),
-                           .rows = row_reader_new(),
-                           .reader = read_position_new(0)};
+    *f = (struct follower){
+        .log = log_reader_new(&opt), .rows = row_reader_new(), .reader = read_position_new(0)};
     if (!catalog_load(c, &name, 1, &f->known, &err) ||
         !transport_open_server(&f->transport, &server, &from, &err))
         fail_msg("%s", err.msg);
@@ -285,8 +283,8 @@ static void delay_commits(struct mysql_conn *c, const char *us)
     server_exec(c, sql);
 }
 
-static void test_a_view_holds_what_was_read_from_the_log_before_its_commit_was_visible(
-    void **state)
+static void
+test_a_view_holds_what_was_read_from_the_log_before_its_commit_was_visible(void **state)
 {
     struct mysql_conn *c = server_connect();
     pthread_t writer, reader;
@@ -347,8 +345,8 @@ static void executed_gtids(struct mysql_conn *c, struct buf *out)
 }
 
 /* Where a new topic starts: its builds wait for these GTIDs, and the stream begins behind. */
-static void test_the_end_of_the_log_comes_with_the_gtids_of_all_that_stands_before_it(
-    void **state)
+static void
+test_the_end_of_the_log_comes_with_the_gtids_of_all_that_stands_before_it(void **state)
 {
     struct mysql_conn *c = server_connect();
     struct buf before = {0}, after = {0}, got = {0};
@@ -391,11 +389,261 @@ static void test_the_end_of_the_log_comes_with_the_gtids_of_all_that_stands_befo
     stop_fini(&stop);
 }
 
+/* Around a change of the file one answer may have the file of one session and the offset of
+ * another, whichever comes first. */
+static void test_of_two_answers_the_smaller_is_the_position(void **state)
+{
+    static const char *const shown[] = {
+        "SELECT 'binlog.000002', '900' UNION ALL SELECT 'binlog.000001', '1200'",
+        "SELECT 'binlog.000001', '1200' UNION ALL SELECT 'binlog.000002', '900'",
+        "SELECT 'binlog.000001', '1200' UNION ALL SELECT 'binlog.000001', '1300'",
+    };
+    struct mysql_conn *c = server_connect();
+    struct err err = {0};
+    uint64_t smaller, version;
+
+    (void)state;
+    assert_true(
+        position_version((struct position){STR("binlog.000001"), 1200}, 3, &smaller, &err));
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+        assert_true(read_view_shown(c, str_from(shown[i]), 3, &version, &err));
+        assert_true(version == smaller);
+    }
+    mysql_conn_close(c);
+}
+
+/* What the server has committed beyond that is read, but another may write it again. */
+static void test_a_stamp_is_never_above_what_the_reader_has_read(void **state)
+{
+    struct mysql_conn *c = server_connect();
+    struct read_position *reader;
+    struct err err = {0};
+    struct stop stop;
+    uint64_t read, stamp;
+
+    (void)state;
+    stop_init(&stop);
+    server_database(c, "view");
+    read = end_of_log(c);
+    server_exec(c, "CREATE TABLE view.counter (v INT)");
+    reader = read_position_new(read);
+
+    const struct read_view_options opt = {.reader = reader, .timeout_ms = 10000, .stop = &stop};
+
+    assert_true(end_of_log(c) > read);
+    assert_true(read_view_open(c, &opt, &stamp, &err));
+    assert_true(read_view_close(c, &err));
+    assert_true(stamp == read);
+    server_exec(c, "DROP DATABASE view");
+    read_position_free(reader);
+    mysql_conn_close(c);
+    stop_fini(&stop);
+}
+
+static void test_gtids_that_are_not_all_known_or_came_late_are_not_enough(void **state)
+{
+    (void)state;
+    assert_false(read_view_must_settle(true, false));
+    assert_true(read_view_must_settle(false, false));
+    assert_true(read_view_must_settle(true, true));
+    assert_true(read_view_must_settle(false, true));
+}
+
+/* Nobody can be asked for what has no GTID; that it waits is seen by that it can be stopped. */
+static void test_a_read_waits_a_moment_where_not_all_gtids_are_known(void **state)
+{
+    struct mysql_conn *c = server_connect();
+    struct err err = {0};
+    struct stop stop;
+    uint64_t stamp;
+
+    (void)state;
+    if (mysql_conn_flavor(c) == FLAVOR_MARIADB) {
+        print_message("MariaDB is asked otherwise\n");
+        mysql_conn_close(c);
+        skip();
+    }
+
+    struct read_position *reader = read_position_new(1000);
+    struct gtid_set *all = gtid_set_new();
+    const struct read_view_options opt = {
+        .reader = reader, .gtid = true, .timeout_ms = 10000, .stop = &stop};
+
+    stop_init(&stop);
+    stop_set(&stop);
+    read_position_set_gtids(reader, all);
+    assert_true(read_view_open(c, &opt, &stamp, &err));
+    assert_true(read_view_close(c, &err));
+    read_position_add_gtid(reader, &(struct gtid){.family = GTID_NONE}, 2000);
+    assert_false(read_view_open(c, &opt, &stamp, &err));
+    assert_int_equal(err.kind, ERR_STOP);
+    gtid_set_free(all);
+    read_position_free(reader);
+    mysql_conn_close(c);
+    stop_fini(&stop);
+}
+
+/* ---- what a view is asked for, and what it says, on MariaDB ---- */
+
+struct asked_view {
+    struct mysql_conn *c;
+    struct stop stop;
+    struct read_position *reader;
+    struct read_view_options opt;
+    uint64_t stamp;
+    struct err err;
+};
+
+static void ask_begin(struct asked_view *a, uint64_t read, int64_t timeout_ms)
+{
+    *a = (struct asked_view){.c = server_connect(), .reader = read_position_new(read)};
+    stop_init(&a->stop);
+    a->opt = (struct read_view_options){
+        .reader = a->reader, .timeout_ms = timeout_ms, .stop = &a->stop};
+}
+
+static void ask_end(struct asked_view *a)
+{
+    read_position_free(a->reader);
+    stop_fini(&a->stop);
+    mysql_conn_close(a->c);
+}
+
+static void opens(struct asked_view *a)
+{
+    struct err err = {0};
+
+    if (!read_view_open(a->c, &a->opt, &a->stamp, &a->err))
+        fail_msg("%s", a->err.msg);
+    assert_true(read_view_close(a->c, &err));
+}
+
+static void does_not_open(struct asked_view *a, enum err_kind kind, const char *word)
+{
+    assert_false(read_view_open(a->c, &a->opt, &a->stamp, &a->err));
+    assert_int_equal(a->err.kind, kind);
+    if (strstr(a->err.msg, word) == NULL)
+        fail_msg("\"%s\" does not say %s", a->err.msg, word);
+}
+
+static void skip_unless_mariadb(void)
+{
+    struct mysql_conn *c = server_connect();
+    const bool mariadb = mysql_conn_flavor(c) == FLAVOR_MARIADB;
+
+    mysql_conn_close(c);
+    if (!mariadb)
+        skip();
+}
+
+static void
+test_a_view_that_lacks_less_than_an_event_includes_what_it_is_asked_for(void **state)
+{
+    struct asked_view a;
+
+    (void)state;
+    skip_unless_mariadb();
+    ask_begin(&a, 1ull << 52, 10000);
+    a.opt.at_least = end_of_log(a.c) + READ_POSITION_GAP;
+    opens(&a);
+    assert_int_equal(a.stamp, a.opt.at_least);
+    ask_end(&a);
+}
+
+static void test_what_is_not_committed_in_time_is_told(void **state)
+{
+    struct asked_view a;
+
+    (void)state;
+    skip_unless_mariadb();
+    ask_begin(&a, 1ull << 52, 50);
+    a.opt.at_least = end_of_log(a.c) + READ_POSITION_GAP + 1;
+    does_not_open(&a, ERR_RETRY, "not visible");
+    ask_end(&a);
+}
+
+static void test_a_replica_is_asked_only_for_gtids_that_it_has(void **state)
+{
+    const struct gtid none = {.family = GTID_NONE},
+                      far = {.family = GTID_MARIADB, .domain = 77, .server = 1, .number = 5};
+    struct asked_view a;
+
+    (void)state;
+    skip_unless_mariadb();
+    ask_begin(&a, 100, 1);
+    a.opt.replica = true;
+    does_not_open(&a, ERR_RETRY, "no GTIDs");
+    read_position_add_gtid(a.reader, &far, 100);
+    does_not_open(&a, ERR_RETRY, "not applied");
+    read_position_add_gtid(a.reader, &none,
+                           110); /* it has none, and those before say nothing of it */
+    does_not_open(&a, ERR_RETRY, "no GTIDs");
+    ask_end(&a);
+}
+
+/* The server says that it is applied before it is seen. */
+static void test_what_is_committed_late_is_waited_for_once(void **state)
+{
+    const struct gtid there = {.family = GTID_MARIADB, .domain = 78, .server = 1, .number = 5};
+    struct asked_view a;
+    uint64_t late = 0;
+
+    (void)state;
+    skip_unless_mariadb();
+    ask_begin(&a, 100, 1000);
+    server_exec(a.c, "SET GLOBAL gtid_slave_pos = '78-1-5'");
+    a.opt.replica = true;
+    a.opt.late = &late;
+    read_position_add_gtid(a.reader, &there, 100);
+    opens(&a);
+    read_position_note_late(a.reader);
+    stop_set(&a.stop); /* who waits sees it */
+    does_not_open(&a, ERR_STOP, "stopping");
+    opens(&a);
+    server_exec(a.c, "SET GLOBAL gtid_slave_pos = ''");
+    ask_end(&a);
+}
+
+static void test_a_row_that_another_has_locked_is_no_witness_of_a_commit(void **state)
+{
+    struct mysql_conn *c = server_connect(), *other = server_connect();
+    struct err err;
+
+    (void)state;
+    server_database(c, "view");
+    server_exec(c, "CREATE TABLE view.slow (id INT PRIMARY KEY) ENGINE=InnoDB");
+    server_exec(c, "INSERT INTO view.slow VALUES (1)");
+    server_exec(other, "BEGIN");
+    server_exec(other, "UPDATE view.slow SET id = 1");
+    server_exec(other, "SELECT * FROM view.slow FOR UPDATE");
+    assert_int_equal(
+        read_view_ask(c, STR("SELECT 1 FROM view.slow WHERE id = 1 LOCK IN SHARE MODE"), &err),
+        COMMIT_WAIT_LOCKED);
+    server_exec(other, "ROLLBACK");
+    assert_int_equal(
+        read_view_ask(c, STR("SELECT 1 FROM view.slow WHERE id = 1 LOCK IN SHARE MODE"), &err),
+        COMMIT_WAIT_COMMITTED);
+    assert_int_equal(read_view_ask(c, STR(""), &err), COMMIT_WAIT_MUTE);
+    server_exec(c, "DROP DATABASE view");
+    mysql_conn_close(c);
+    mysql_conn_close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
+            test_a_view_that_lacks_less_than_an_event_includes_what_it_is_asked_for),
+        cmocka_unit_test(test_what_is_not_committed_in_time_is_told),
+        cmocka_unit_test(test_a_replica_is_asked_only_for_gtids_that_it_has),
+        cmocka_unit_test(test_what_is_committed_late_is_waited_for_once),
+        cmocka_unit_test(test_a_row_that_another_has_locked_is_no_witness_of_a_commit),
+        cmocka_unit_test(
             test_a_view_holds_all_that_its_stamp_says_while_others_ask_for_the_status),
+        cmocka_unit_test(test_of_two_answers_the_smaller_is_the_position),
+        cmocka_unit_test(test_a_stamp_is_never_above_what_the_reader_has_read),
+        cmocka_unit_test(test_gtids_that_are_not_all_known_or_came_late_are_not_enough),
+        cmocka_unit_test(test_a_read_waits_a_moment_where_not_all_gtids_are_known),
         cmocka_unit_test(
             test_a_view_holds_what_was_read_from_the_log_before_its_commit_was_visible),
         cmocka_unit_test(

@@ -4,9 +4,9 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/http_client.h"
-#include "src/json.h"
-#include "src/search.h"
+#include "src/format/json.h"
+#include "src/net/http_client.h"
+#include "src/search/search.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -76,8 +76,8 @@ static bool say_old_version(const char *value)
     struct buf body = {0};
     struct err err = {0};
 
-    buf_printf(&body,
-               "{\"transient\":{\"compatibility.override_main_response_version\":%s}}", value);
+    buf_printf(&body, "{\"transient\":{\"compatibility.override_main_response_version\":%s}}",
+               value);
 
     const bool ok =
         search_call(engine, "PUT", STR("/_cluster/settings"), buf_str(&body), NULL, &err);
@@ -157,8 +157,8 @@ static void an_alias_moves_from_version_to_version(void **state)
     assert_true(exists && is_alias);
 
     /* Two holders at once, as somebody made it by hand, then one. */
-    succeeds(search_call(engine, "PUT", STR("/millrace_test_v2/_alias/millrace_test"), STR("{}"),
-                         NULL, &err),
+    succeeds(search_call(engine, "PUT", STR("/millrace_test_v2/_alias/millrace_test"),
+                         STR("{}"), NULL, &err),
              &err);
     succeeds(search_move_alias(engine, ALIAS, V2, &err), &err);
     succeeds(search_put_mapping(engine, V2,
@@ -212,12 +212,12 @@ static void make_half_an_index(void)
     struct err err = {0};
     int status = 0;
 
-    succeeds(search_request(engine, "PUT",
-                            STR("/millrace_test_v1?wait_for_active_shards=0"),
-                            STR("{\"settings\":{\"number_of_shards\":2,\"number_of_replicas\":0,"
-                                "\"index.routing.allocation.total_shards_per_node\":1}}"),
-                            &status, NULL, &err),
-             &err);
+    succeeds(
+        search_request(engine, "PUT", STR("/millrace_test_v1?wait_for_active_shards=0"),
+                       STR("{\"settings\":{\"number_of_shards\":2,\"number_of_replicas\":0,"
+                           "\"index.routing.allocation.total_shards_per_node\":1}}"),
+                       &status, NULL, &err),
+        &err);
     assert_int_equal(status, 200);
     succeeds(search_call(engine, "GET",
                          STR("/_cluster/health/millrace_test_v1?wait_for_active_shards=1"
@@ -226,7 +226,8 @@ static void make_half_an_index(void)
              &err);
 }
 
-static void what_is_asked_of_an_index_of_which_a_shard_is_away_is_to_be_asked_again(void **state)
+static void
+what_is_asked_of_an_index_of_which_a_shard_is_away_is_to_be_asked_again(void **state)
 {
     struct err err = {0};
     struct buf routings = {0};
@@ -244,15 +245,15 @@ static void what_is_asked_of_an_index_of_which_a_shard_is_away_is_to_be_asked_ag
     assert_non_null(strstr(err.msg, "a shard of millrace_test_v1 is on no node"));
 
     buf_clear(&routings);
-    succeeds(search_put_settings(
-                 engine, V1,
-                 STR("{\"index.routing.allocation.total_shards_per_node\":2}"), &err),
+    succeeds(search_put_settings(engine, V1,
+                                 STR("{\"index.routing.allocation.total_shards_per_node\":2}"),
+                                 &err),
              &err);
-    succeeds(search_call(
-                 engine, "GET",
-                 STR("/_cluster/health/millrace_test_v1?wait_for_status=green&timeout=20s"),
-                 STR(""), NULL, &err),
-             &err);
+    succeeds(
+        search_call(engine, "GET",
+                    STR("/_cluster/health/millrace_test_v1?wait_for_status=green&timeout=20s"),
+                    STR(""), NULL, &err),
+        &err);
     succeeds(search_count(engine, V1, &count, &err), &err);
     assert_int_equal(count, 0);
     succeeds(search_shard_routings(engine, V1, &routings, &err), &err);

@@ -8,9 +8,9 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/search.h"
-#include "src/search_pages.h"
-#include "src/sigv4.h"
+#include "src/net/sigv4.h"
+#include "src/search/pages.h"
+#include "src/search/search.h"
 #include "tests/component/delivery_rig.h"
 #include "tests/fakes/fake_signature.h"
 

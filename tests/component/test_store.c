@@ -3,11 +3,15 @@
 
 #include "tests/component/store_parts.h"
 
+#include "src/file/seal.h"
+#include "src/store/retired.h"
+
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void terms_rise_and_the_value_is_kept(void **state)
 {
@@ -45,12 +49,28 @@ static void values_come_back_byte_for_byte(void **state)
     buf_free(&b);
 }
 
+/* Daemons that share a store and start at once agree. */
+static void a_value_that_is_kept_is_that_of_whoever_came_first(void **state)
+{
+    struct buf first = {0}, second = {0};
+
+    (void)state;
+    ok(store_keep_value(f.s, STR("owner"), ODD, &first, &f.err));
+    same(buf_str(&first), ODD);
+    reopen();
+    ok(store_keep_value(f.s, STR("owner"), STR("late"), &second, &f.err));
+    same(buf_str(&second), ODD);
+    buf_free(&first);
+    buf_free(&second);
+}
+
 static void definitions_change_only_from_the_revision_they_were_read_at(void **state)
 {
     const struct stored_definition defs[] = {
         {STR("topic"), STR("shop"), ODD},
         {STR("table"), STR("shop.orders"), STR("{\"table\":\"shop.orders\"}")},
     };
+    const struct definition_effects none = {0};
     struct stored_definition *out;
     uint64_t revision;
     size_t n;
@@ -59,17 +79,90 @@ static void definitions_change_only_from_the_revision_they_were_read_at(void **s
     ok(store_load_definitions(f.s, f.a, &out, &n, &revision, &f.err));
     assert_int_equal(n, 0);
     assert_int_equal(revision, 0);
-    ok(store_save_definitions(f.s, 0, defs, 2, &f.err));
-    refused(store_save_definitions(f.s, 0, defs, 1, &f.err), ERR_RETRY);
+    ok(store_save_definitions(f.s, 0, defs, 2, &none, &f.err));
+    refused(store_save_definitions(f.s, 0, defs, 1, &none, &f.err), ERR_RETRY);
     ok(store_load_definitions(f.s, f.a, &out, &n, &revision, &f.err));
     assert_int_equal(n, 2);
     assert_int_equal(revision, 1);
     same(out[0].kind, STR("table"));
     same(out[1].body, ODD);
-    ok(store_save_definitions(f.s, 1, defs, 1, &f.err));
+    ok(store_save_definitions(f.s, 1, defs, 1, &none, &f.err));
     ok(store_load_definitions(f.s, f.a, &out, &n, &revision, &f.err));
     assert_int_equal(n, 1);
     assert_int_equal(revision, 2);
+}
+
+/* The topic's server is at `at`, and its database is there too, or where `own` says. */
+static void save_servers(const char *at, const char *own)
+{
+    struct buf topic = {0}, database = {0};
+    const struct definition_effects none = {0};
+    struct stored_definition *was;
+    uint64_t revision;
+    size_t n;
+
+    buf_printf(&topic, "{\"name\":\"shop\",\"address\":\"%s\",\"password\":\"s3cret\"}", at);
+    buf_printf(&database, "{\"name\":\"db\",\"topic\":\"shop\"%s}", own);
+
+    const struct stored_definition defs[] = {{STR("topic"), STR("shop"), buf_str(&topic)},
+                                             {STR("database"), STR("db"), buf_str(&database)}};
+
+    ok(store_load_definitions(f.s, f.a, &was, &n, &revision, &f.err));
+    ok(store_save_definitions(f.s, revision, defs, 2, &none, &f.err));
+    buf_free(&topic);
+    buf_free(&database);
+}
+
+static bool password_opens(void)
+{
+    struct stored_definition *out;
+    uint64_t revision;
+    size_t n;
+    bool opens = false;
+
+    ok(store_load_definitions(f.s, f.a, &out, &n, &revision, &f.err));
+    for (size_t i = 0; i < n; i++)
+        opens = opens || seal_body_is_open(out[i].body);
+    return opens;
+}
+
+static void write_beside(const struct seal *seal, const char *sql)
+{
+    close_store();
+    sql_beside(sql);
+    ok(open_store(&f.s, &f.err));
+    ok(store_set_seal(f.s, seal, &f.err));
+}
+
+static void a_password_opens_only_for_the_servers_that_it_was_sealed_for(void **state)
+{
+    char key[] = "/tmp/test_store_key_XXXXXX";
+    struct seal *seal;
+
+    (void)state;
+    assert_non_null(mkdtemp(key));
+
+    struct buf path = {0};
+
+    buf_printf(&path, "%s/key", key);
+    ok(seal_open(&seal, path.ptr, &f.err));
+    ok(store_set_seal(f.s, seal, &f.err));
+    save_servers("db1:3306", "");
+    assert_true(password_opens());
+    write_beside(seal, "UPDATE definition SET body = REPLACE(body, 'db1', 'db2')");
+    assert_false(password_opens());
+    save_servers("db2:3306", "");
+    assert_true(password_opens());
+    write_beside(seal, "UPDATE definition SET body = REPLACE(body, '\"topic\":\"shop\"', "
+                       "'\"topic\":\"shop\",\"address\":\"db1\"') WHERE kind = 'database'");
+    assert_false(password_opens());
+    save_servers("db2:3306", ",\"address\":\"db1\"");
+    assert_true(password_opens());
+    ok(store_set_seal(f.s, NULL, &f.err));
+    seal_close(seal);
+    assert_int_equal(unlink(path.ptr), 0);
+    assert_int_equal(rmdir(key), 0);
+    buf_free(&path);
 }
 
 static void a_checkpoint_comes_back_whole(void **state)
@@ -94,9 +187,7 @@ static void a_checkpoint_comes_back_whole(void **state)
     same(got.fingerprint, ODD);
     assert_int_equal(got.event_ms, cp.event_ms);
     same(got.state, cp.state);
-    ok(store_delete_checkpoint(f.s, cp.topic, &f.err));
-    ok(store_load_checkpoint(f.s, f.a, cp.topic, &got, &found, &f.err));
-    assert_false(found);
+    assert_true(got.final_version == cp.final_version);
 }
 
 static void an_older_term_writes_nothing(void **state)
@@ -143,14 +234,14 @@ static void a_tombstone_keeps_the_highest_version(void **state)
 
     (void)state;
     save_tombstones(t, ARRAY_LEN(t));
-    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 10, &out, &n, &f.err));
+    ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 10, &out, &n, &f.err));
     assert_int_equal(n, 2);
     same(out[0].routing, STR("other"));
     same(out[1].id, ODD);
     assert_int_equal(out[1].version, 12);
     assert_int_equal(out[1].at_ms, 1200);
     ok(store_drop_tombstones(f.s, 1200, &f.err));
-    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 10, &out, &n, &f.err));
+    ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 10, &out, &n, &f.err));
     assert_int_equal(n, 1);
 }
 
@@ -181,12 +272,39 @@ static void tombstones_are_paged_without_a_gap(void **state)
     }
     save_tombstones(t, ARRAY_LEN(t));
     do {
-        ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), after, 33, &out, &n, &f.err));
+        const struct tombstone_filter which = {.index = STR("orders_v1"), .after_id = after};
+
+        ok(store_load_tombstones(f.s, f.a, which, 33, &out, &n, &f.err));
         total += n;
         if (n > 0)
             after = out[n - 1].id;
     } while (n >= 33);
     assert_int_equal(total, ARRAY_LEN(t));
+}
+
+/* Also those of the last id of a page, of which the page had no room. */
+static void tombstones_are_found_from_a_version_on(void **state)
+{
+    const struct stored_tombstone t[] = {
+        {STR("orders_v1"), STR("1"), STR("a"), 10, 1},
+        {STR("orders_v1"), STR("1"), STR("b"), 9, 1},
+        {STR("orders_v1"), STR("1"), STR("c"), 10, 1},
+        {STR("orders_v1"), STR("2"), STR(""), 9, 1},
+        {STR("orders_v1"), STR("3"), STR(""), 11, 1},
+    };
+    struct tombstone_filter which = {.index = STR("orders_v1"), .version_min = 10};
+    struct stored_tombstone *out;
+    size_t n;
+
+    (void)state;
+    save_tombstones(t, ARRAY_LEN(t));
+    ok(store_load_tombstones(f.s, f.a, which, 1, &out, &n, &f.err));
+    assert_int_equal(n, 2);
+    same(out[1].routing, STR("c"));
+    which.after_id = STR("1");
+    ok(store_load_tombstones(f.s, f.a, which, 10, &out, &n, &f.err));
+    assert_int_equal(n, 1);
+    same(out[0].id, STR("3"));
 }
 
 static int64_t timed_tombstones(const struct stored_tombstone *t, size_t n)
@@ -251,18 +369,22 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         STORE_TEST(terms_rise_and_the_value_is_kept),
         STORE_TEST(values_come_back_byte_for_byte),
+        STORE_TEST(a_value_that_is_kept_is_that_of_whoever_came_first),
         STORE_TEST(definitions_change_only_from_the_revision_they_were_read_at),
+        STORE_TEST(a_password_opens_only_for_the_servers_that_it_was_sealed_for),
         STORE_TEST(a_checkpoint_comes_back_whole),
         STORE_TEST(an_older_term_writes_nothing),
         STORE_TEST(a_tombstone_keeps_the_highest_version),
         STORE_TEST(an_id_that_no_index_can_have_needs_no_tombstone),
         STORE_TEST(tombstones_are_paged_without_a_gap),
+        STORE_TEST(tombstones_are_found_from_a_version_on),
         STORE_TEST(a_tombstone_among_many_costs_less_than_one_alone),
         STORE_TEST(the_log_gives_the_newest_first),
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
-    const struct test_part *const parts[] = {&own, &store_builds, &store_fan_outs, &store_letters,
-                                            &store_purged};
+    const struct test_part *const parts[] = {
+        &own,        &store_builds,  &store_retired, &store_fan_outs,
+        &store_gone, &store_letters, &store_purged};
     size_t n;
     struct CMUnitTest *all = join_parts(parts, ARRAY_LEN(parts), &n);
     const int failed = store_rig_run(argc, argv, all, n, all, n);

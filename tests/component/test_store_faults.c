@@ -3,7 +3,7 @@
 
 #include "tests/component/store_rig.h"
 
-#include "src/migrate.h"
+#include "src/store/migrate.h"
 
 #include "src/base/buf.h"
 
@@ -100,8 +100,8 @@ static void a_store_of_version_one_is_migrated_with_all_it_holds(void **state)
     assert_int_equal(n, 1);
 }
 
-/* A migration that was cut off in the middle is finished: in MySQL its first statements stay.
- */
+/* A migration that was cut off in the middle is finished: in MySQL its first statements
+ * stay. */
 static void a_migration_that_was_cut_off_is_finished(void **state)
 {
     struct stored_dead_letter d = some_letter("1");
@@ -205,7 +205,8 @@ static long file_size(void)
 }
 
 /* Each page says at its start what it is; that of the first stands behind the file's header. */
-static void f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out(void **state)
+static void
+f58_a_store_with_a_flipped_bit_is_refused_with_its_name_and_the_way_out(void **state)
 {
     struct buf got = {0};
     bool found;
@@ -263,7 +264,7 @@ static void expect_of_42(void)
     assert_true(found);
     assert_true(str_equal(got.file, STR("bin.000042")) && got.offset == 42);
     assert_true(str_equal(got.gtid, STR("gtid-of-42")));
-    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 10, &list, &n, &f.err));
+    ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 10, &list, &n, &f.err));
     assert_int_equal(n, 1);
     assert_true(str_equal(list[0].id, STR("doc-of-42")) && list[0].version == 7);
 }

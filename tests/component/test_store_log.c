@@ -82,8 +82,8 @@ static void put_back(const struct image *i, size_t at)
     i->log[at] ^= 0x10;
 }
 
-/* Each is another than the one before, so that its row and the row's checksum are both written.
- */
+/* Each is another than the one before, so that its row and the row's checksum are both
+ * written. */
 static void put_value(uint64_t n)
 {
     static uint64_t serial;
@@ -114,7 +114,7 @@ static uint64_t step_of_store(void)
     ok(store_load_checkpoint(f.s, f.a, STR("shop"), &cp, &found, &f.err));
     if (!found)
         cp.offset = 0;
-    ok(store_load_tombstones(f.s, f.a, STR("orders_v1"), STR(""), 10, &deletes, &n_deletes,
+    ok(store_load_tombstones(f.s, f.a, all_of(STR("orders_v1")), 10, &deletes, &n_deletes,
                              &f.err));
     assert_int_equal(n_deletes, cp.offset > 0);
     if (n_deletes > 0)

@@ -3,7 +3,9 @@
 
 #include "tests/component/transport_rig.h"
 
+#include "src/base/bytes.h"
 #include "src/base/clock.h"
+#include "sync/decode/event.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,14 +148,70 @@ static void an_event_of_many_packets_is_one_event(void **state)
     assert_in_range(largest, 40 << 20, (40 << 20) + 100);
     transport_close(t);
 
-    opt.event_max = 39 << 20;
-    refuse(&opt, TRANSPORT_MAX_PACKET);
-    opt.event_max = largest - 1;
-    refuse(&opt, TRANSPORT_MAX_PACKET);
     opt.event_max = largest;
     t = open_dump(&opt);
     compare_with_file(t, file.ptr);
     transport_close(t);
+    mysql_conn_close(c);
+    buf_free(&file);
+}
+
+static void of_rows_above_the_limit_the_beginning_comes_and_then_the_next_event(void **state)
+{
+    struct mysql_conn *c = server_connect();
+    struct buf file = {0};
+    struct str event = {0};
+    struct err err;
+    unsigned cut = 0, behind = 0;
+
+    (void)state;
+    new_log(c, &file);
+    for (unsigned i = 0; i < 3; i++)
+        server_exec(c, "INSERT INTO t.t (a) VALUES (REPEAT('x', 20 << 20))");
+    struct transport_options opt = from_start(file.ptr);
+
+    opt.event_max = 16 << 20;
+    struct transport *t = open_dump(&opt);
+
+    while (transport_next(t, &event, &err) > 0) {
+        const uint32_t len = load_le32(event.ptr + 9);
+
+        behind += cut > 0 && len == event.len;
+        cut += len > event.len;
+        assert_true(len == event.len || (event.len == EVENT_CUT_LEN && len > opt.event_max));
+    }
+    assert_int_equal(cut, 3);
+    assert_true(behind > 3);
+    transport_close(t);
+    mysql_conn_close(c);
+    buf_free(&file);
+}
+
+static void a_large_event_may_be_taken_and_outlives_the_dump(void **state)
+{
+    struct mysql_conn *c = server_connect();
+    struct buf file = {0};
+    struct str event = {0}, large = {0};
+    struct err err;
+    char *block = NULL;
+
+    (void)state;
+    new_log(c, &file);
+    server_exec(c, "INSERT INTO t.t (a) VALUES (REPEAT('x', 20 << 20)), ('behind it')");
+    struct transport_options opt = from_start(file.ptr);
+    struct transport *t = open_dump(&opt);
+
+    while (transport_next(t, &event, &err) > 0)
+        if (event.len > 20 << 20 && block == NULL) {
+            large = event;
+            block = transport_take(t);
+        }
+    transport_close(t);
+    if (block != NULL) { /* one of the libraries keeps its memory */
+        assert_int_equal(load_le32(large.ptr + 9), large.len);
+        assert_int_equal(large.ptr[large.len / 2], 'x');
+    }
+    free(block);
     mysql_conn_close(c);
     buf_free(&file);
 }
@@ -260,6 +318,8 @@ int main(void)
         cmocka_unit_test(a_dump_starts_in_the_middle_of_a_file),
         cmocka_unit_test(a_dump_starts_after_gtids),
         cmocka_unit_test(an_event_of_many_packets_is_one_event),
+        cmocka_unit_test(of_rows_above_the_limit_the_beginning_comes_and_then_the_next_event),
+        cmocka_unit_test(a_large_event_may_be_taken_and_outlives_the_dump),
         cmocka_unit_test(an_idle_log_gives_heartbeats),
         cmocka_unit_test(an_interrupt_wakes_a_waiting_reader),
 #ifdef HAVE_LIBMARIADB

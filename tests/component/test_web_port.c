@@ -51,9 +51,19 @@ static void a_foreign_host_name_is_refused(void **state)
         const char *host;
         int status;
     } cases[] = {
-        {"localhost", 200}, {"LOCALHOST:7700", 200}, {"127.0.0.1", 200},
-        {"[::1]:80", 200},  {"evil.example", 421},   {"127.0.0.1.evil.example:7700", 421},
-        {"", 421},          {"[::1", 421},
+        {"localhost", 200},
+        {"LOCALHOST:7700", 200},
+        {"127.0.0.1", 200},
+        {"[::1]:80", 200},
+        {"evil.example", 421},
+        {"127.0.0.1.evil.example:7700", 421},
+        {"", 421},
+        {"[::1", 421},
+        {"localhost:", 200},
+        {"localhost:80:evil", 421},
+        {"localhost:80.evil.example", 421},
+        {"[::1]evil.example", 421},
+        {"[::1].evil.example:80", 421},
     };
     const struct fixture *f = *state;
     struct buf answer = {0}, text = {0};
@@ -183,7 +193,7 @@ static void a_file_in_the_sockets_place_is_left_alone(void **state)
     struct server_options opt = options(f);
 
     opt.socket = path;
-    assert_refused(&opt, "is no socket");
+    assert_refused(&opt, "exists and is not a socket");
     assert_int_equal(access(path, F_OK), 0);
     close(fd);
     unlink(path);
@@ -220,6 +230,39 @@ static void a_path_too_long_for_a_socket_address_works(void **state)
     buf_free(&answer);
 }
 
+/* What the log says of a request. */
+static void read_log(int fd, char *text, size_t size)
+{
+    const ssize_t n = read(fd, text, size - 1);
+
+    assert_true(n > 0);
+    text[n] = '\0';
+}
+
+static void the_log_names_a_user_for_requests_of_the_socket_alone(void **state)
+{
+    const struct fixture *f = *state;
+    struct buf answer = {0};
+    char line[1024];
+    int fds[2];
+
+    assert_int_equal(pipe(fds), 0);
+    log_set_fd(fds[1]);
+    log_set_level(LOG_INFO);
+    assert_int_equal(ask_port(f, "POST /api/v1/topics/a/reset", &answer), 403);
+    read_log(fds[0], line, sizeof(line));
+    assert_non_null(strstr(line, "POST"));
+    assert_null(strstr(line, "uid"));
+    (void)ask_socket(f, "POST /api/v1/nothing", NULL, &answer);
+    read_log(fds[0], line, sizeof(line));
+    assert_non_null(strstr(line, "uid"));
+    log_set_level(LOG_ERROR);
+    log_set_fd(STDERR_FILENO);
+    close(fds[0]);
+    close(fds[1]);
+    buf_free(&answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +274,7 @@ int main(void)
         TEST(a_socket_that_was_left_behind_is_replaced),
         TEST(a_file_in_the_sockets_place_is_left_alone),
         TEST(a_path_too_long_for_a_socket_address_works),
+        TEST(the_log_names_a_user_for_requests_of_the_socket_alone),
     };
 
     log_set_level(LOG_ERROR);

@@ -9,7 +9,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
-#include "sync/binlog/transport.h"
+#include "sync/source/transport/transport.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -34,13 +34,12 @@ static inline struct server_options options(const struct fixture *f)
         .socket = f->socket,
         .listen = "127.0.0.1:0",
         .timeout_s = 1,
-        .api = {.coordinator = fake_coordinator_get(),
-                .version = STR("0.1.0"),
-                .config_json = STR("{\"schema\":\"millrace/config/1\",\"items\":[]}")},
+        .api = {.coordinator = fake_coordinator_get(), .version = STR("0.1.0")},
     };
 }
 
-static inline int set_up(void **state)
+/* With other limits than options() has. */
+static inline int set_up_limits(void **state, unsigned timeout_s, unsigned places)
 {
     struct fixture *f = mem_alloc(1, sizeof(*f));
     struct err err = {0};
@@ -52,11 +51,18 @@ static inline int set_up(void **state)
 
     struct server_options opt = options(f);
 
+    opt.timeout_s = timeout_s;
+    opt.places = places;
     if (!server_start(&f->server, &opt, &err))
         fail_msg("%s", err.msg);
     f->port = (uint16_t)strtoul(strchr(server_address(f->server), ':') + 1, NULL, 10);
     *state = f;
     return 0;
+}
+
+static inline int set_up(void **state)
+{
+    return set_up_limits(state, 1, 0);
 }
 
 static inline int tear_down(void **state)

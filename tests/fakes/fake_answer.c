@@ -4,7 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/mem.h"
-#include "src/json.h"
+#include "src/format/json.h"
 #include "tests/fakes/fake_area.h"
 #include "tests/fakes/fake_bulk.h"
 #include "tests/fakes/fake_routes.h"

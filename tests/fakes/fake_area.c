@@ -4,7 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/err.h"
-#include "src/json.h"
+#include "src/format/json.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * What the script of sync/delivery/area.h does to a document, for the fake engine.
+ * What the script of sync/delivery/document/area.h does to a document, for the fake engine.
  *
  * Pure.
  */

@@ -3,7 +3,7 @@
 #include "tests/fakes/fake_bulk.h"
 
 #include "src/base/err.h"
-#include "src/json.h"
+#include "src/format/json.h"
 
 #include <string.h>
 

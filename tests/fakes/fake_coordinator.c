@@ -2,7 +2,7 @@
 
 #include "tests/fakes/fake_coordinator.h"
 
-#include "rebalance/coordinator.h"
+#include "rebalance/state/coordinator.h"
 #include "src/base/buf.h"
 
 #include <inttypes.h>
@@ -13,10 +13,30 @@
 
 struct fake_coordinator fake_coordinator;
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t held_cond = PTHREAD_COND_INITIALIZER;
+static bool is_held; /* guarded by call_lock */
 
 struct coordinator *fake_coordinator_get(void)
 {
     return (struct coordinator *)(void *)&fake_coordinator;
+}
+
+bool fake_coordinator_was_called(void)
+{
+    pthread_mutex_lock(&call_lock);
+
+    const bool yes = fake_coordinator.call[0] != '\0';
+
+    pthread_mutex_unlock(&call_lock);
+    return yes;
+}
+
+void fake_coordinator_hold(bool hold)
+{
+    pthread_mutex_lock(&call_lock);
+    is_held = hold;
+    pthread_cond_broadcast(&held_cond);
+    pthread_mutex_unlock(&call_lock);
 }
 
 static bool called(struct buf *json, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -31,6 +51,8 @@ static bool called(struct buf *json, struct err *err, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(f->call, sizeof(f->call), fmt, ap);
     va_end(ap);
+    while (is_held)
+        pthread_cond_wait(&held_cond, &call_lock);
     pthread_mutex_unlock(&call_lock);
     if (f->delay_ms > 0)
         nanosleep(&delay, NULL);
@@ -68,12 +90,13 @@ void coordinator_close(struct coordinator *co)
     (void)co;
 }
 
-bool coordinator_apply(struct coordinator *co, const struct apply_file *files, size_t n,
-                       bool dry_run, bool prune, struct buf *json, struct err *err)
+bool coordinator_apply(struct coordinator *co, const struct apply_request *r, struct buf *json,
+                       struct err *err)
 {
     (void)co;
-    return called(json, err, "apply %zu %s %s %s dry_run=%d prune=%d", n, files[0].name.ptr,
-                  files[0].text.ptr, files[0].folder.ptr, dry_run, prune);
+    return called(json, err, "apply %zu %s %s %s dry_run=%d prune=%d take_alias=%d", r->n,
+                  r->files[0].name.ptr, r->files[0].text.ptr, r->files[0].folder.ptr,
+                  r->dry_run, r->prune, r->take_alias);
 }
 
 bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
@@ -109,8 +132,9 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
                               struct err *err)
 {
     (void)co;
-    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu", (int)table.len,
-                  table.ptr, opt->rate, opt->chunk);
+    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d",
+                  (int)table.len, table.ptr, opt->rate, opt->chunk, opt->take_index,
+                  opt->take_alias);
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
@@ -118,6 +142,14 @@ bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t
 {
     (void)co;
     return called(json, err, "index delete %.*s %" PRIu64, (int)table.len, table.ptr, number);
+}
+
+bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
+                               struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "index cutover %.*s %" PRIu64, (int)table.len, table.ptr,
+                  accepted);
 }
 
 bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
@@ -176,8 +208,8 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
     return called(json, err, "doctor");
 }
 
-static bool dead_letters(const char *what, const struct dead_letter_filter *f,
-                         struct buf *json, struct err *err)
+static bool dead_letters(const char *what, const struct dead_letter_filter *f, struct buf *json,
+                         struct err *err)
 {
     return called(json, err,
                   "dead letters %s topic=%.*s table=%.*s index=%.*s reason=%.*s after=%" PRIu64
@@ -266,6 +298,12 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
     return called(json, err, "delivery settings %.*s", (int)name.len, name.ptr);
 }
 
+void coordinator_configuration(struct coordinator *co, struct buf *json)
+{
+    (void)co;
+    buf_append(json, STR("{\"schema\":\"millrace/config/1\",\"items\":[]}"));
+}
+
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
                        struct err *err)
 {
@@ -290,6 +328,6 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
 
     const struct str value = c[0].value.ptr == NULL ? STR("(none)") : c[0].value;
 
-    return called(json, err, "delivery set %zu %.*s=%.*s", n, (int)c[0].name.len,
-                  c[0].name.ptr, (int)value.len, value.ptr);
+    return called(json, err, "delivery set %zu %.*s=%.*s", n, (int)c[0].name.len, c[0].name.ptr,
+                  (int)value.len, value.ptr);
 }

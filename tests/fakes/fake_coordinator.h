@@ -1,7 +1,7 @@
 /*
  * A coordinator that does nothing: it writes down how it was called and answers as told.
  *
- * Links in place of librebalance.a.
+ * Links in place of the real one.
  */
 #ifndef TESTS_FAKES_FAKE_COORDINATOR_H
 #define TESTS_FAKES_FAKE_COORDINATOR_H
@@ -21,6 +21,11 @@ struct fake_coordinator {
 /* Opened by nobody: a test uses it as it is. */
 extern struct fake_coordinator fake_coordinator;
 struct coordinator *fake_coordinator_get(void);
+
+/* Whether a call was noted, for other threads than the one that calls. */
+bool fake_coordinator_was_called(void);
+/* Calls that begin wait until hold is taken back. */
+void fake_coordinator_hold(bool hold);
 
 /* A status with all there is: two topics, four tables, a build. */
 extern const char fake_status[];

@@ -178,7 +178,8 @@ static struct str word(struct str *s)
 static bool answer_one(struct connection *c, struct str head, struct str body)
 {
     struct str line = {head.ptr, (size_t)((char *)memchr(head.ptr, '\r', head.len) - head.ptr)};
-    struct fake_http_request req = {.head = head, .body = body, .sent = body, .method = word(&line)};
+    struct fake_http_request req = {
+        .head = head, .body = body, .sent = body, .method = word(&line)};
     struct fake_http_answer answer = {.status = 200};
     struct str target = word(&line);
     const char *mark = memchr(target.ptr, '?', target.len);

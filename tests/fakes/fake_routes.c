@@ -4,7 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/map.h"
-#include "src/json.h"
+#include "src/format/json.h"
 #include "tests/fakes/fake_answer.h"
 #include "tests/fakes/fake_voice.h"
 
@@ -38,7 +38,9 @@ static bool is(struct str s, const char *text)
 }
 
 /* Of a search: nothing was found, and its scroll. */
-#define NO_HITS "{\"_scroll_id\":\"s\",\"timed_out\":false,\"_shards\":{\"failed\":0},\"hits\":{\"hits\":[]}}"
+#define NO_HITS                                                             \
+    "{\"_scroll_id\":\"s\",\"timed_out\":false,\"_shards\":{\"failed\":0}," \
+    "\"hits\":{\"hits\":[]}}"
 
 static void acknowledge(struct fake_http_answer *answer)
 {

@@ -52,7 +52,7 @@ struct fake_rule {
     bool until_cleared; /* before anything, until fake_search_clear_rules() */
     bool applied;
     int64_t late_ms;
-    size_t body_max; /* FAKE_STATUS only for bodies above it */
+    size_t body_max; /* only for bodies above it */
 
     /* FAKE_ANSWER: these items are refused, not applied.  FAKE_STATUS: the request is. */
     const char *id; /* of the item (FAKE_ANSWER) or any in the request (FAKE_STATUS) */
@@ -95,7 +95,8 @@ void fake_search_fail_gets(struct fake_search *f, unsigned n, int status);
 /* All tombstones are forgotten at once; from now on, each after so long (60 s at first). */
 void fake_search_restart_shards(struct fake_search *f);
 void fake_search_set_gc_deletes(struct fake_search *f, int64_t ms);
-/* All requests that wait to be applied late are applied now; how many of their items were taken. */
+/* All requests that wait to be applied late are applied now; how many of their items were
+ * taken. */
 size_t fake_search_raise_zombies(struct fake_search *f);
 
 struct fake_document {

@@ -1,6 +1,6 @@
 /*
  * A second implementation of signature version 4, on the side that checks it; it shares nothing
- * with src/sigv4.c.
+ * with src/net/sigv4.c.
  */
 #ifndef TESTS_FAKES_FAKE_SIGNATURE_H
 #define TESTS_FAKES_FAKE_SIGNATURE_H

@@ -2,7 +2,7 @@
 
 #include "tests/fakes/fake_voice.h"
 
-#include "src/json.h"
+#include "src/format/json.h"
 #include "tests/fakes/fake_routes.h"
 
 #include <stdio.h>
@@ -67,7 +67,8 @@ const struct fake_voice fake_elasticsearch_8 = {
     .lacks_knn = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
     .too_many_fields = {400, "document_parsing_exception",
-                        "[1:5] failed to parse: " TOO_MANY_FIELDS " while adding new fields [1]",
+                        "[1:5] failed to parse: " TOO_MANY_FIELDS
+                        " while adding new fields [1]",
                         ILLEGAL, TOO_MANY_FIELDS " while adding new fields [1]"},
     .flood = {429, BLOCK,
               BLOCKED_FROM "; for more information, see "
@@ -89,7 +90,8 @@ const struct fake_voice fake_elasticsearch_9 = {
     .lacks_knn = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
     .too_many_fields = {400, "document_parsing_exception",
-                        "[1:5] failed to parse: " TOO_MANY_FIELDS " while adding new fields [1]",
+                        "[1:5] failed to parse: " TOO_MANY_FIELDS
+                        " while adding new fields [1]",
                         ILLEGAL, TOO_MANY_FIELDS " while adding new fields [1]"},
     .flood = {429, BLOCK,
               BLOCKED_FROM "; for more information, see "
@@ -225,8 +227,9 @@ static bool takes_media(const struct fake_voice *v, const struct fake_http_reque
 static bool takes_parameters(const struct fake_http_request *req,
                              struct fake_http_answer *answer)
 {
-    static const char *const known[] = {"require_alias", "timeout", "filter_path", "format",
-                                        "h",             "scroll",  "routing",     "_source"};
+    static const char *const known[] = {"require_alias", "timeout", "filter_path",
+                                        "format",        "h",       "scroll",
+                                        "routing",       "_source"};
     struct str rest = req->query;
 
     while (rest.len > 0) {

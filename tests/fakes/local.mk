@@ -1,6 +1,6 @@
-# A search engine in memory, for tests: a library and a program.
-check_LIBRARIES += libfakesearch.a
-libfakesearch_a_SOURCES = \
+# What tests play with: a search engine in memory, which is also a program, and an HTTP server.
+check_LIBRARIES += libfakes.a
+libfakes_a_SOURCES = \
 	%D%/fake_answer.c %D%/fake_answer.h \
 	%D%/fake_area.c   %D%/fake_area.h \
 	%D%/fake_bulk.c   %D%/fake_bulk.h \
@@ -9,11 +9,15 @@ libfakesearch_a_SOURCES = \
 	%D%/fake_routes.c %D%/fake_routes.h \
 	%D%/fake_search.c %D%/fake_search.h \
 	%D%/fake_signature.c %D%/fake_signature.h \
-	%D%/fake_voice.c %D%/fake_voice.h
+	%D%/fake_voice.c %D%/fake_voice.h \
+	%D%/tiny_http.c %D%/tiny_http.h
 
 check_PROGRAMS += %D%/fake_search
 tests_fakes_fake_search_SOURCES = %D%/fake_search_main.c
-tests_fakes_fake_search_LDADD   = libfakesearch.a $(service_libs) $(all_libs)
 
 # The machine below a program, misbehaving; integration tests build it.
 EXTRA_DIST += %D%/preload.c
+
+# A coordinator that does nothing, in place of the real one.
+check_LIBRARIES += libfakecoordinator.a
+libfakecoordinator_a_SOURCES = %D%/fake_coordinator.c %D%/fake_coordinator.h

@@ -2,8 +2,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "src/json.h"
-#include "src/render.h"
+#include "src/cli/render.h"
+#include "src/format/json.h"
 #include "web/page.h"
 
 #include <assert.h>

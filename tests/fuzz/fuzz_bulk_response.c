@@ -2,8 +2,8 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "sync/delivery/bulk_response.h"
-#include "sync/delivery/bulk_verdict.h"
+#include "sync/delivery/bulk/bulk_response.h"
+#include "sync/delivery/bulk/bulk_verdict.h"
 
 #include <assert.h>
 

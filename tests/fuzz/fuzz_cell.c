@@ -6,10 +6,10 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "src/json.h"
-#include "sync/binlog/cell.h"
-#include "sync/binlog/cell_json.h"
-#include "sync/binlog/value_json.h"
+#include "src/format/json.h"
+#include "sync/decode/cell.h"
+#include "sync/decode/cell_json.h"
+#include "sync/value/value_json.h"
 
 #include <stdlib.h>
 

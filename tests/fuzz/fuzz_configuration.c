@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/buf.h"
-#include "src/configuration.h"
+#include "src/config/configuration.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /*
- * Statements, as any session reads them: never fails, never reads beyond the text, whatever it is;
- * what it names has a name.
+ * Statements, as any session reads them: never fails, never reads beyond the text, whatever it
+ * is; what it names has a name.
  */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/arena.h"
-#include "sync/binlog/ddl.h"
+#include "sync/decode/ddl.h"
 
 #include <assert.h>
 

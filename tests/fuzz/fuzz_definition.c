@@ -4,10 +4,10 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/store.h"
-#include "sync/model/definition_diff.h"
-#include "sync/model/definition_export.h"
-#include "sync/model/definition_parse.h"
+#include "src/store/store.h"
+#include "sync/definition/diff.h"
+#include "sync/definition/export.h"
+#include "sync/definition/parse.h"
 
 #include <assert.h>
 

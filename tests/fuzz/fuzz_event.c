@@ -1,22 +1,23 @@
 /*
- * Bodies of events: the first byte chooses the server, the second is the type, the rest the body.
- * What is read of one lies within it.
+ * Bodies of events: the first byte chooses the server, the second is the type, the rest the
+ * body. What is read of one lies within it.
  */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/event.h"
-#include "sync/binlog/gtid_set.h"
-#include "sync/binlog/unpack.h"
+#include "sync/decode/event.h"
+#include "sync/decode/unpack.h"
+#include "sync/position/gtid_set.h"
 
 #include <assert.h>
 #include <string.h>
 
 static bool within(struct str part, struct str body)
 {
-    return part.len == 0 || (part.ptr >= body.ptr && part.ptr + part.len <= body.ptr + body.len);
+    return part.len == 0 ||
+           (part.ptr >= body.ptr && part.ptr + part.len <= body.ptr + body.len);
 }
 
 static void read_query(const struct event_format *f, struct str body)

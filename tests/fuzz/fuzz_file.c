@@ -1,16 +1,16 @@
 /*
- * A binlog file as it lies on disk, through both commands.  The first byte chooses what is asked
- * of it; checksums are as the file has them, so its mutants mostly carry none.
+ * A binlog file as it lies on disk, through both commands.  The first byte chooses what is
+ * asked of it; checksums are as the file has them, so its mutants mostly carry none.
  */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/buf.h"
-#include "src/json.h"
-#include "sync/binlog/decode.h"
-#include "sync/binlog/inspect.h"
-#include "sync/binlog/transport.h"
+#include "src/format/json.h"
+#include "sync/inspect/decode.h"
+#include "sync/inspect/inspect.h"
+#include "sync/source/transport/transport.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/gtid_set.h"
-#include "sync/binlog/position.h"
+#include "sync/position/gtid_set.h"
+#include "sync/position/position.h"
 
 #include <assert.h>
 

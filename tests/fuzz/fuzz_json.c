@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/utf8.h"
-#include "src/json.h"
+#include "src/format/json.h"
 
 #include <assert.h>
 

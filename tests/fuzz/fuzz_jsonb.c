@@ -7,9 +7,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/bytes.h"
-#include "src/json.h"
-#include "sync/binlog/json_diff.h"
-#include "sync/binlog/jsonb.h"
+#include "src/format/json.h"
+#include "sync/value/json_diff.h"
+#include "sync/value/jsonb.h"
 
 #include <stdlib.h>
 

@@ -9,12 +9,12 @@
 
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
-#include "src/json.h"
-#include "sync/binlog/decode_event.h"
-#include "sync/binlog/row.h"
-#include "sync/binlog/row_json.h"
-#include "sync/binlog/transaction.h"
-#include "sync/binlog/value_json.h"
+#include "src/format/json.h"
+#include "sync/decode/row.h"
+#include "sync/decode/row_json.h"
+#include "sync/decode/transaction.h"
+#include "sync/inspect/decode_event.h"
+#include "sync/value/value_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
-#include "src/json.h"
-#include "sync/binlog/decimal.h"
-#include "sync/binlog/geometry.h"
-#include "sync/binlog/temporal.h"
+#include "src/format/json.h"
+#include "sync/value/decimal.h"
+#include "sync/value/geometry.h"
+#include "sync/value/temporal.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ enum { N_CELL = 32 };
 
 static void check_decimal(const uint8_t *cell, uint8_t digits)
 {
-    const unsigned precision = 1 + digits % DECIMAL_PRECISION_MAX, scale = cell[N_CELL - 1] % 31;
+    const unsigned precision = 1 + digits % DECIMAL_PRECISION_MAX,
+                   scale = cell[N_CELL - 1] % 31;
     char text[DECIMAL_MAX];
     const size_t size = decimal_size(precision, scale <= precision ? scale : precision);
     uint8_t *exact = malloc(size);
@@ -29,7 +30,8 @@ static void check_decimal(const uint8_t *cell, uint8_t digits)
     assert(size > 0 && size <= N_CELL);
     memcpy(exact, cell, size);
 
-    const size_t n = decimal_text(text, exact, precision, scale <= precision ? scale : precision);
+    const size_t n =
+        decimal_text(text, exact, precision, scale <= precision ? scale : precision);
     struct err err;
 
     assert(n <= DECIMAL_MAX && (n == 0 || json_valid((struct str){text, n}, &err)));

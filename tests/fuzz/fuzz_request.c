@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "src/base/arena.h"
-#include "src/json.h"
+#include "src/format/json.h"
 #include "tests/fakes/fake_coordinator.h"
 #include "web/routes.h"
 
@@ -32,8 +32,7 @@ static void check(const struct response *res)
 /* "METHOD TARGET\nBODY": whatever it is, there is an answer, and a problem is valid JSON. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct api api = {
-        .coordinator = fake_coordinator_get(), .version = STR("0"), .config_json = STR("{}")};
+    struct api api = {.coordinator = fake_coordinator_get(), .version = STR("0")};
     struct str rest = {(const char *)data, size};
     struct str line = cut(&rest, '\n');
     struct request req = {.method = request_method_parse(cut(&line, ' ')),

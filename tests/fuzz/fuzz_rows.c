@@ -1,7 +1,7 @@
 /*
  * One table and its rows: the server, the type of the event, the length of the table map in two
- * bytes, the map's body, and the body of the rows.  Both are given the table id that they need, so
- * that mutants stay together.
+ * bytes, the map's body, and the body of the rows.  Both are given the table id that they need,
+ * so that mutants stay together.
  */
 #include "config.h"
 
@@ -10,12 +10,12 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/bytes.h"
-#include "src/json.h"
-#include "sync/binlog/event.h"
-#include "sync/binlog/row.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/table_map.h"
-#include "sync/binlog/value_json.h"
+#include "src/format/json.h"
+#include "sync/decode/event.h"
+#include "sync/decode/row.h"
+#include "sync/decode/table_map.h"
+#include "sync/value/schema.h"
+#include "sync/value/value_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Text in every character set: the first byte chooses the set.  What is converted is UTF-8; what
- * is not valid is left alone; ASCII stays what it is in the sets that have it.
+ * Text in every character set: the first byte chooses the set.  What is converted is UTF-8;
+ * what is not valid is left alone; ASCII stays what it is in the sets that have it.
  */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/utf8.h"
-#include "sync/binlog/charset.h"
+#include "sync/value/charset.h"
 
 #include <assert.h>
 

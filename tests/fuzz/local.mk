@@ -4,121 +4,128 @@
 # (./runtests --only fuzz --seconds N).
 fuzz_replays = %D%/replay_json
 tests_fuzz_replay_json_SOURCES = %D%/fuzz_json.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_json_LDADD   = $(service_libs) $(all_libs)
+tests_fuzz_replay_json_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_definition
 tests_fuzz_replay_definition_SOURCES = %D%/fuzz_definition.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_definition_LDADD   = $(model_libs) $(all_libs)
+tests_fuzz_replay_definition_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_configuration
 tests_fuzz_replay_configuration_SOURCES = %D%/fuzz_configuration.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_configuration_LDADD   = libprogram.a $(web_libs) $(all_libs)
+tests_fuzz_replay_configuration_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_bulk_response
 tests_fuzz_replay_bulk_response_SOURCES = %D%/fuzz_bulk_response.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_bulk_response_LDADD   = $(delivery_libs) $(all_libs)
+tests_fuzz_replay_bulk_response_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_request
 tests_fuzz_replay_request_SOURCES = %D%/fuzz_request.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_request_LDADD   = $(web_fake_ldadd)
+fuzz_replays += %D%/replay_head
+tests_fuzz_replay_head_SOURCES = %D%/fuzz_head.c %D%/replay.c %D%/fuzz.h
+tests_fuzz_replay_head_LDADD   = $(web_fake_ldadd)
 fuzz_replays += %D%/replay_answer
 tests_fuzz_replay_answer_SOURCES = %D%/fuzz_answer.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_answer_LDADD   = libprogram.a $(web_fake_ldadd)
+tests_fuzz_replay_answer_LDADD   = $(web_fake_ldadd)
 
 # Binlog: a whole log, one cell, binary JSON, GTIDs, statements, a file, bodies of events, a table
 # and its rows, text, numbers.
 fuzz_replays += %D%/replay_log
 tests_fuzz_replay_log_SOURCES = %D%/fuzz_log.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_log_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_log_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_cell
 tests_fuzz_replay_cell_SOURCES = %D%/fuzz_cell.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_cell_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_cell_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_jsonb
 tests_fuzz_replay_jsonb_SOURCES = %D%/fuzz_jsonb.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_jsonb_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_jsonb_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_gtid
 tests_fuzz_replay_gtid_SOURCES = %D%/fuzz_gtid.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_gtid_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_gtid_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_ddl
 tests_fuzz_replay_ddl_SOURCES = %D%/fuzz_ddl.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_ddl_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_ddl_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_file
 tests_fuzz_replay_file_SOURCES = %D%/fuzz_file.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_file_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_file_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_event
 tests_fuzz_replay_event_SOURCES = %D%/fuzz_event.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_event_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_event_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_rows
 tests_fuzz_replay_rows_SOURCES = %D%/fuzz_rows.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_rows_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_rows_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_text
 tests_fuzz_replay_text_SOURCES = %D%/fuzz_text.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_text_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_text_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_number
 tests_fuzz_replay_number_SOURCES = %D%/fuzz_number.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_number_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_replay_number_LDADD   = $(program_libs)
 
 if FUZZERS
 noinst_PROGRAMS += %D%/fuzz_log
 tests_fuzz_fuzz_log_SOURCES = %D%/fuzz_log.c %D%/fuzz.h
 tests_fuzz_fuzz_log_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_log_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_log_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_cell
 tests_fuzz_fuzz_cell_SOURCES = %D%/fuzz_cell.c %D%/fuzz.h
 tests_fuzz_fuzz_cell_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_cell_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_cell_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_jsonb
 tests_fuzz_fuzz_jsonb_SOURCES = %D%/fuzz_jsonb.c %D%/fuzz.h
 tests_fuzz_fuzz_jsonb_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_jsonb_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_jsonb_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_gtid
 tests_fuzz_fuzz_gtid_SOURCES = %D%/fuzz_gtid.c %D%/fuzz.h
 tests_fuzz_fuzz_gtid_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_gtid_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_gtid_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_ddl
 tests_fuzz_fuzz_ddl_SOURCES = %D%/fuzz_ddl.c %D%/fuzz.h
 tests_fuzz_fuzz_ddl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_ddl_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_ddl_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_json
 tests_fuzz_fuzz_json_SOURCES = %D%/fuzz_json.c %D%/fuzz.h
 tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_json_LDADD   = $(service_libs) $(all_libs)
+tests_fuzz_fuzz_json_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_definition
 tests_fuzz_fuzz_definition_SOURCES = %D%/fuzz_definition.c %D%/fuzz.h
 tests_fuzz_fuzz_definition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_definition_LDADD   = $(model_libs) $(all_libs)
+tests_fuzz_fuzz_definition_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_configuration
 tests_fuzz_fuzz_configuration_SOURCES = %D%/fuzz_configuration.c %D%/fuzz.h
 tests_fuzz_fuzz_configuration_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_configuration_LDADD   = libprogram.a $(web_libs) $(all_libs)
+tests_fuzz_fuzz_configuration_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_bulk_response
 tests_fuzz_fuzz_bulk_response_SOURCES = %D%/fuzz_bulk_response.c %D%/fuzz.h
 tests_fuzz_fuzz_bulk_response_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_bulk_response_LDADD   = $(delivery_libs) $(all_libs)
+tests_fuzz_fuzz_bulk_response_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_request
 tests_fuzz_fuzz_request_SOURCES = %D%/fuzz_request.c %D%/fuzz.h
 tests_fuzz_fuzz_request_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_request_LDADD   = $(web_fake_ldadd)
+noinst_PROGRAMS += %D%/fuzz_head
+tests_fuzz_fuzz_head_SOURCES = %D%/fuzz_head.c %D%/fuzz.h
+tests_fuzz_fuzz_head_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_head_LDADD   = $(web_fake_ldadd)
 noinst_PROGRAMS += %D%/fuzz_answer
 tests_fuzz_fuzz_answer_SOURCES = %D%/fuzz_answer.c %D%/fuzz.h
 tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_answer_LDADD   = libprogram.a $(web_fake_ldadd)
+tests_fuzz_fuzz_answer_LDADD   = $(web_fake_ldadd)
 noinst_PROGRAMS += %D%/fuzz_file
 tests_fuzz_fuzz_file_SOURCES = %D%/fuzz_file.c %D%/fuzz.h
 tests_fuzz_fuzz_file_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_file_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_file_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_event
 tests_fuzz_fuzz_event_SOURCES = %D%/fuzz_event.c %D%/fuzz.h
 tests_fuzz_fuzz_event_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_event_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_event_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_rows
 tests_fuzz_fuzz_rows_SOURCES = %D%/fuzz_rows.c %D%/fuzz.h
 tests_fuzz_fuzz_rows_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_rows_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_rows_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_text
 tests_fuzz_fuzz_text_SOURCES = %D%/fuzz_text.c %D%/fuzz.h
 tests_fuzz_fuzz_text_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_text_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_text_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_number
 tests_fuzz_fuzz_number_SOURCES = %D%/fuzz_number.c %D%/fuzz.h
 tests_fuzz_fuzz_number_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_number_LDADD   = $(binlog_libs) $(all_libs)
+tests_fuzz_fuzz_number_LDADD   = $(program_libs)
 endif
 
 check_PROGRAMS      += $(fuzz_replays)

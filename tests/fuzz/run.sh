@@ -62,8 +62,8 @@ if [ -n "$cov" ] && [ -n "$profdata" ] && [ ${#profiles[@]} -gt 0 ]; then
     "$profdata" merge -sparse -o "$build/inputs/all.profdata" "${profiles[@]}" &&
         "$cov" report "${objects[@]:1}" -instr-profile="$build/inputs/all.profdata" \
             --show-region-summary=false --show-branch-summary=false \
-            "$repo/sync/binlog" "$repo/sync/model" "$repo/src/json_reader.c" "$repo/src/json_text.c" \
-            "$repo/src/yaml_read.c" "$repo/sync/delivery/bulk_response.c" "$repo/src/configuration_file.c" 2> /dev/null |
+            "$repo/sync/position" "$repo/sync/value" "$repo/sync/decode" "$repo/sync/definition" "$repo/src/format" \
+            "$repo/src/config" "$repo/sync/delivery/bulk" "$repo/web/head.c" 2> /dev/null |
         sed 's/^/# /'
 fi
 exit $status

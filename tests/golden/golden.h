@@ -5,11 +5,11 @@
 #include "src/base/arena.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
-#include "src/mysql.h"
-#include "sync/binlog/schema.h"
+#include "src/mysql/mysql.h"
+#include "sync/definition/definition.h"
 #include "sync/document/loader.h"
 #include "sync/document/plan.h"
-#include "sync/model/definition.h"
+#include "sync/value/schema.h"
 
 struct dump {
     struct mysql_options server;

@@ -4,9 +4,9 @@
 #include "tests/golden/golden.h"
 
 #include "src/base/buf.h"
-#include "src/json.h"
+#include "src/format/json.h"
+#include "sync/definition/definition.h"
 #include "sync/document/branch.h"
-#include "sync/model/definition.h"
 
 #include <stdlib.h>
 

@@ -16,17 +16,17 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/mysql.h"
-#include "src/mysql_trace.h"
-#include "sync/binlog/schema.h"
+#include "src/mysql/mysql.h"
+#include "src/mysql/trace.h"
+#include "sync/catalog/catalog.h"
+#include "sync/definition/definition.h"
+#include "sync/definition/parse.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/loader.h"
 #include "sync/document/plan.h"
 #include "sync/document/resolver.h"
-#include "sync/model/catalog.h"
-#include "sync/model/definition.h"
-#include "sync/model/definition_parse.h"
+#include "sync/value/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,10 +340,8 @@ static void dump_roots(struct dump *d)
         struct related r = read_related(d, place, find_schema(d, STR(""), database, table));
 
         if (!resolver_find(&d->conn,
-                           &(struct resolver_rows){.plan = d->plan,
-                                                   .place = place,
-                                                   .keys = r.join_keys,
-                                                   .n = r.n},
+                           &(struct resolver_rows){
+                               .plan = d->plan, .place = place, .keys = r.join_keys, .n = r.n},
                            &(struct resolver_sink){print_root, refuse_crowd, &r.rows}, &err))
             die("roots", &err);
         free(r.rows);

@@ -4,10 +4,10 @@
 
 #include "src/base/buf.h"
 #include "src/base/map.h"
-#include "sync/binlog/row.h"
-#include "sync/binlog/transaction.h"
-#include "sync/binlog/transport.h"
+#include "sync/decode/row.h"
+#include "sync/decode/transaction.h"
 #include "sync/document/resolver.h"
+#include "sync/source/transport/transport.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@ EXTRA_DIST += \
 if HAVE_CMOCKA
 check_PROGRAMS += %D%/golden_dump
 tests_golden_golden_dump_SOURCES = %D%/golden_dump.c %D%/golden_images.c %D%/golden_areas.c %D%/golden.h
-tests_golden_golden_dump_LDADD = $(document_test_ldadd)
 endif
 
 # What `binlog decode` prints for the files of other projects.

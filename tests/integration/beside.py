@@ -1,6 +1,7 @@
 """What goes on in a thread of its own while a test does something else."""
 import threading
-import time
+
+from servers import let_pass
 
 
 class Beside:
@@ -27,7 +28,7 @@ class Beside:
         try:
             while not self.done:
                 self.step()
-                time.sleep(self.pause)
+                let_pass("its rhythm", self.pause)
         except Exception as e:
             self.error = e
 

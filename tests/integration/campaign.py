@@ -12,7 +12,7 @@ import time
 
 import pymysql
 
-from servers import REPO, Failed, wait_until
+from servers import REPO, Failed, let_pass, wait_until
 from test_faults import no_dump_threads, reset_log
 from test_kill import Writer
 from workload import Workload, text
@@ -30,6 +30,9 @@ SCHEMA = ("CREATE TABLE brand (id INT PRIMARY KEY, name VARCHAR(40))",
           "CREATE TABLE shape (id INT PRIMARY KEY, a INT)",
           "CREATE TABLE gone (id INT PRIMARY KEY, a INT)",
           "CREATE TABLE wide (id INT PRIMARY KEY, a INT, t MEDIUMTEXT)",
+          "CREATE TABLE clan (id INT PRIMARY KEY)",
+          "CREATE TABLE house (id INT PRIMARY KEY, clan_id INT, FOREIGN KEY (clan_id) REFERENCES clan (id) ON DELETE CASCADE)",
+          "CREATE TABLE person (id INT PRIMARY KEY, house_id INT, FOREIGN KEY (house_id) REFERENCES house (id) ON DELETE CASCADE)",
           "INSERT INTO brand VALUES (1, 'large'), (2, 'small')",
           "INSERT INTO part VALUES (1, '1'), (2, '2'), (3, '3')", "INSERT INTO shape VALUES (1, 1), (2, 2)",
           "INSERT INTO gone VALUES (1, 1), (2, 2)")
@@ -61,7 +64,7 @@ def definitions(w, interval):
          "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}},
         {"table": "part", "columns": ["id", {"name": "code", "type": "integer"}]},
         {"table": "busy", "settings": dict(one, refresh_interval=f"{interval}s")},
-        {"table": "shape"}, {"table": "gone"}, {"table": "wide", "columns": ["id", "a"]})
+        {"table": "shape"}, {"table": "gone"}, {"table": "house"}, {"table": "person"}, {"table": "wide", "columns": ["id", "a"]})
     shop["tables"] += others["tables"]
     return shop
 
@@ -124,6 +127,13 @@ def fan_out(c, i):
     c.sql(f"UPDATE brand SET name = 'name {c.kills}.{i}' WHERE id = 1")
 
 
+def go(c, i):
+    """A clan whose houses go with it, and with these their persons; keys do not come again."""
+    key = 100 * (1000 * c.rounds + i)
+    c.sql(f"INSERT INTO clan VALUES ({key})", *(f"INSERT INTO house VALUES ({key + n}, {key})" for n in range(3)),
+          *(f"INSERT INTO person VALUES ({key + n}, {key + n % 3})" for n in range(9)), f"DELETE FROM clan WHERE id = {key}")
+
+
 def refuse(c, i):
     c.sql("UPDATE part SET code = 'none'" if i % 2 == 0 else f"UPDATE part SET code = '{i}'")
 
@@ -144,7 +154,7 @@ def reshape(c, _i):
 
 
 def empty(c, _i):
-    c.sql("TRUNCATE TABLE gone", "INSERT INTO gone VALUES (1, 7), (3, 7)")
+    c.sql("TRUNCATE TABLE gone", "REPLACE INTO gone VALUES (1, 7), (3, 7)")  # the writer may have been faster
 
 
 def lose_log(c, i):
@@ -175,6 +185,7 @@ POINTS = {
     "fan_out_found": (fan_out, 4, 1), "fan_out_stored": (fan_out, 4, 2), "fan_out_begun": (fan_out, 4, 1),
     "fan_out_paged": (fan_out, 4, 1), "fan_out_submitted": (fan_out, 5, 4), "fan_out_acknowledged": (fan_out, 5, 4),
     "fan_out_moved": (fan_out, 5, 4), "fan_out_over": (fan_out, 4, 1),
+    "gone_found": (go, 4, 2), "gone_stored": (go, 4, 2), "gone_deleted": (go, 4, 2),
     "version_numbered": (build, 3, 1), "version_created": (build, 3, 1), "build_stored": (build, 3, 1),
     "build_fixed": (build, 3, 1), "chunk_submitted": (build, 3, 3), "chunk_saved": (build, 3, 2),
     "build_filled": (build, 3, 1), "build_counted": (build, 3, 1), "alias_moved": (build, 4, 1),
@@ -186,7 +197,10 @@ POINTS = {
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
-ELSEWHERE = {"lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
+ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",
+             "build_judged": "test_worse", "version_parked": "test_worse", "version_resumed": "test_worse",
+             "letters_discarded": "test_retired",
+             "lineage_marked": "test_failpoints: needs a second server", "replay_wanted": "test_dead_letters"}
 PATIENCE = {write: 6, lose_log: 40}  # seconds for a daemon to come there, others 20; who does not is killed all the same
 MISSES = 10  # of a point that none came to yet
 TRIED_EVERY = {refuse: 0.2, purge: 0.4}
@@ -239,15 +253,11 @@ class Campaign:
 
     def is_ready(self):
         """False when it has died before it could be."""
-        end = time.monotonic() + 30
-        while not self.is_dead() and time.monotonic() < end:
-            try:
-                if self.daemon.is_ready():
-                    return True
-            except Failed:
-                return False
-            time.sleep(0.02)
-        return False
+        try:
+            wait_until("it is ready", self.daemon.is_ready, pause=0.02)
+        except Failed:
+            return False
+        return True
 
     def block(self, blocked):
         if blocked == self.blocked:
@@ -279,7 +289,7 @@ class Campaign:
             if scene is not write and time.monotonic() >= tried + TRIED_EVERY.get(scene, 1):
                 scene(self, i)
                 tried, i = time.monotonic(), i + 1
-            time.sleep(0.004)
+            let_pass("the rhythm of what a scene does", 0.004)
         hit = self.is_dead()
         self.note(f"{name}:{nth} {'killed' if hit else 'not reached'} after {time.monotonic() - began:.2f} s")
         if not hit:

@@ -8,7 +8,7 @@ import time
 
 import oracle
 import sharing
-from servers import Failed
+from servers import Failed, let_pass
 
 
 def index_of(table):
@@ -20,12 +20,17 @@ def verdicts(database, engine, path, tables=None, absent=(), others=()):
 
     absent: fields that a document may lack where they are null, as they came after it; others: servers of
     other topics by their names."""
+    return [verdict(engine, *each, absent) for each in expectations(database, path, tables, absent, others)]
+
+
+def expectations(database, path, tables, absent, others):
+    """[(table, index, whether tables share it, {_id: document})] as the databases are now."""
     definitions = oracle.Definitions([path])
     connections = {topic: other.connect(conv={}) for topic, other in dict(others).items()}
     connection = database.connect(conv={})
     try:
         seer = oracle.Oracle(connection, definitions, connections)
-        return [verdict(seer, engine, name, index_of(table), absent) for name, table in definitions.tables.items()
+        return [expectation(seer, name, index_of(table), absent) for name, table in definitions.tables.items()
                 if tables is None or name in tables]
     finally:
         for opened in (connection, *connections.values()):
@@ -41,12 +46,15 @@ def without_nulls(names, value):
     return {k: without_nulls(names, v) for k, v in value.items() if v is not None or k not in names}
 
 
-def verdict(seer, engine, table, index, absent=()):
+def expectation(seer, table, index, absent):
     # A row that cannot be a document is in the dead letters, not in the index.
     shared = sharing.is_shared(seer.definitions.tables[table])
     wanted = sharing.documents(seer, index_of, index).items() if shared else seer.documents(table)
-    expected = {key: without_nulls(absent, document) for key, document in wanted
-                if not isinstance(document, oracle.DeadLetter)}
+    return table, index, shared, {key: without_nulls(absent, document) for key, document in wanted
+                                  if not isinstance(document, oracle.DeadLetter)}
+
+
+def verdict(engine, table, index, shared, expected, absent=()):
     actual = {key: without_nulls(absent, oracle.without_ours(source))
               for key, source, _ in engine.documents(index, routing=shared)}
     report = io.StringIO()
@@ -54,19 +62,30 @@ def verdict(seer, engine, table, index, absent=()):
     return table, equal, f"{table} in {index}: {report.getvalue()}"
 
 
+def written(*servers):
+    """Where their logs end; where nothing is logged it is another answer each time."""
+    try:
+        return [server.log_end() for server in servers]
+    except (Failed, IndexError):
+        return object()
+
+
 def wait_equal(database, engine, path, tables=None, seconds=30, alive=None, absent=(), others=()):
     """Judges until everything is equal; the last reports as Failed when that takes too long.
 
-    The database must be still.  alive is called in between, to fail early when there is no hope."""
+    What is expected is found out again only when something was written, as that takes longer than to
+    look.  alive is called in between, to fail early when there is no hope."""
     end = time.monotonic() + seconds
-    pause = 0.05
+    pause, before, expected = 0.05, None, None
     while True:
-        found = verdicts(database, engine, path, tables, absent, others)
+        if before != (before := written(database, *dict(others).values())):
+            expected = expectations(database, path, tables, absent, others)
+        found = [verdict(engine, *each, absent) for each in expected]
         if all(equal for _, equal, _ in found):
             return
         if time.monotonic() > end:
             raise Failed(f"not equal within {seconds} s:\n" + "".join(report for _, equal, report in found if not equal))
         if alive:
             alive()
-        time.sleep(pause)
+        let_pass("until it looks again", pause)
         pause = min(pause * 2, 1)

@@ -220,8 +220,8 @@ class Case:
             said = ' '.join(thing.get(field, '') for field in ('where', 'order_by', 'filter'))
             soft = thing.get('soft_delete', {}).get('column')
             for table in [tables[thing['table']]] if 'table' in thing else self.alike:
-                found += [(table, c, said) for c in table.columns
-                          if c not in table.key and (quote(c[0]) in said or c[0] == soft)
+                found += [(table, table.source(c), said) for c in table.columns
+                          if table.source(c) not in table.key and (quote(c[0]) in said or c[0] == soft)
                           for _ in range(4 if hides(thing, c[0]) else 1)]
         return found
 

@@ -1,5 +1,5 @@
 """What random shapes are made of: in how many seeds each feature is, so that one that is never made is noticed."""
-from random_tables import TYPES
+from random_tables import TYPES, quote
 
 RELATION = {  # what is said of a relation: whether it is so
     "one to one": lambda r: not r["many"] and "through" not in r,
@@ -45,6 +45,9 @@ WHOLE = ("filter", "soft delete", "soft delete by NULL", "composite key", "a key
          "a composite root_column", "a root_column that holds a part of the parent's key, too",
          "a join with relations", "a join with a filter or soft delete", "a join's relation to the other server",
          "a name for the join field", "several shards", "a pattern", "a pattern over two databases", "source_field",
+         "a generated column", "a generated column of generated ones", "shown: what is generated", "filter by what is generated",
+         "where by what is generated", "order by what is generated", "join by what is generated", "ALTER: named", "ALTER: named, hidden",
+         "ALTER: a key", "ALTER: a key, hidden", "ALTER: made", "ALTER: made, hidden", "ALTER: named, made, hidden",
          "a table that joins a pattern later", "two clients at once", "a moved middle", "a moved row of three levels")
 
 
@@ -79,6 +82,11 @@ class Look:
             self.definition(shape, table)
         self.note("a table that joins a pattern later", shape.case.later)
         self.note("two clients at once", shape.clients > 1)
+        for _, _, why in shape.altered:
+            self.note(f"ALTER: {why}")
+        self.note("a generated column", any(t.made for t in shape.case.tables))
+        self.note("a generated column of generated ones", any(
+            of[0] in t.made for t in shape.case.tables for of, _ in t.made.values()))
         self.note("over two databases", len({t.database for t in shape.case.tables}) > 1)
         self.note("over two servers", len({t.server for t in shape.case.tables}) > 1)
 
@@ -140,6 +148,11 @@ class Look:
     def columns(self, table, thing):
         entries = thing.get("columns", ["*"])
         names = [e if isinstance(e, str) else e["name"] for e in entries]
+        for made in table.made:
+            self.note("shown: what is generated", made in names or "*" in names)
+            for field, name in (("filter", "filter"), ("where", "where"), ("order_by", "order")):
+                self.note(f"{name} by what is generated", quote(made) in thing.get(field, ""))
+            self.note("join by what is generated", made in thing.get("to", []))
         self.note("a JSON column", any(kind == "json" and (name in names or "*" in names) for name, kind in table.columns))
         for entry in entries:
             if isinstance(entry, dict):

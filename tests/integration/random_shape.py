@@ -1,6 +1,7 @@
 """A random shape: the databases, definitions, rows and transactions of one seed of test_shapes."""
 import random
 
+import random_alters
 import random_families
 from random_case import Case
 from random_tables import APPLIED, quote
@@ -8,6 +9,7 @@ from random_work import Work
 
 PHASES = 3  # of work and kills, each judged
 QUIET = 2  # after these: of a few changes, which nothing that is under way makes good
+ALTERS = 3  # after these: of one ALTER of what documents depend on, which nothing else makes good
 
 
 def some_areas(rng, table):
@@ -44,6 +46,9 @@ class Shape:
         named = case.named(self.tables)
         self.phases += [[self.work.small_transaction(named) for _ in range(8)] for _ in range(QUIET)]
         self.clients = rng.choice([1, 1, 2])
+        self.altered = random_alters.some(random.Random(f"alters of {seed}"), case, self.tables, ALTERS)
+        self.phases += [[(table.server, ["SET lock_wait_timeout = 60", alter])] for table, alter, _ in self.altered]
+        self.phases += [[] for _ in range(ALTERS - len(self.altered))]
 
     def give_indexes(self, name_index):
         shards = self.case.rng.choice([1, 1, 3])

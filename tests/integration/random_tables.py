@@ -8,7 +8,7 @@ INTEGER = ['0', '1', '2', '3', '7', '12', '100', '-1', '-5']
 TEXT = ["'a'", "'A'", "'ä'", "'b'", "'B '", "'b'", "'12'", "'1'", "'x,y'", "'50%'", "'it''s'", "'ß'", "'ss'", "''"]
 WIDE = TEXT + ["'日本'", "'😀'", "'Ω'"]
 BYTES = ["x'00'", "x'61'", "x'6100'", "x'41'", "x'2c25'", "x'ff'", "''"]
-SMALL = [str(n) for n in range(1, 9)]
+SMALL = ['1', '2', '3', '4', '5', '6', '10', '20']  # as texts they are in another order
 TYPES = {
     'tiny': ('TINYINT', INTEGER),
     'int': ('INT', INTEGER + ['2147483647']),
@@ -53,6 +53,21 @@ SHOWN = {
     'ts': ('TIMESTAMP(2) NULL', ["'2024-01-01 00:00:00'", "'2024-02-29 01:02:03.25'"]),
     'serial': ('INT', ['NULL']),  # the server gives it
 }
+# Generated columns: of which kinds, of what kind they are, and how they are made.
+MADE = [
+    ({'tiny', 'int', 'ref', 'dec'}, 'dec4', '{} * 2'), ({'tiny', 'int', 'ref', 'dec', 'dec4'}, 'int', '{} + 1'),
+    ({'ci', 'uni', 'bin'}, 'int', 'CHAR_LENGTH({})'), ({'ci', 'bin'}, 'ci', "CONCAT({}, 'x')"),
+]
+# What ALTER makes of columns: of what something is in the order of, and of others, whose values it cuts.
+TEXTS = 'VARCHAR(20) CHARACTER SET utf8mb4 COLLATE '
+ORDERED = {
+    **dict.fromkeys(('dec', 'tiny', 'int', 'ref'), [TEXTS + 'utf8mb4_bin']), 'bin': [TEXTS + 'utf8mb4_general_ci'],
+    **dict.fromkeys(('ci', 'uni'), [TEXTS + 'utf8mb4_bin', 'INT']), 'enum': ["ENUM('Z','12','a','b')"],
+}
+CUT = {
+    **dict.fromkeys(('dec', 'dec4', 'tiny', 'int', 'ref'), ['DECIMAL(1,0) UNSIGNED', 'DECIMAL(10,0)']),
+    **dict.fromkeys(('ci', 'uni', 'bin'), ['VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin', 'INT']),
+}
 # Whole numbers; two servers compare them alike, whatever their types.
 WHOLE = {'tiny', 'int', 'big', 'ubig', 'ref'}
 NAMES = ['order', 'Größe', 'a b', 'select', 'back`tick', 'N']  # for columns; each wants its quotes
@@ -79,6 +94,7 @@ class Table:
 
     def __init__(self, rng, database, name, mark='', server=''):
         self.rng, self.mark, self.server, self.surrogate = rng, mark, server, False
+        self.made = {}  # generated columns: the column that each is made of, and its SQL
         self.place(database, name)
 
     def place(self, database, name):
@@ -92,7 +108,7 @@ class Table:
             kinds[0] = 'long'
         self.columns = [(f'{self.mark}c{i}_{kind}', kind) for i, kind in enumerate(kinds)]
         self.key = self.columns[:self.rng.choice([1, 1, 2, 3])]
-        return self.with_serial()
+        return self.with_generated().with_serial()
 
     def plain(self):
         """As people make them: small keys, columns that lead to other tables' keys, and some to show."""
@@ -104,7 +120,34 @@ class Table:
             columns.append((rng.choice(NAMES), rng.choice(['ci', 'int', 'ref'])))
         self.columns = [(self.mark + name, kind) for name, kind in columns]
         self.key = self.columns[:rng.choice([1, 1, 1, 2])]
-        return self.with_serial()
+        return self.with_generated().with_serial()
+
+    def with_generated(self):
+        """Columns that are made of others, in up to three levels."""
+        for number in range(self.rng.choice([0, 0, 1, 2, 3])):
+            levels = [c for c in self.columns if c[0] in self.made]
+            of = self.rng.choice(levels if levels and self.rng.random() < 0.6 else self.columns)
+            ways = [(kind, sql) for kinds, kind, sql in MADE if of[1] in kinds]
+            if ways:
+                kind, sql = self.rng.choice(ways)
+                column = (f'{self.mark}g{number}_{kind}', kind)
+                self.columns.append(column)
+                self.made[column[0]] = of, f"AS ({sql.format(quote(of[0]))}) {self.rng.choice(['STORED', 'VIRTUAL'])}"
+        return self
+
+    def source(self, column):
+        """The column that somebody writes, of which this one is made."""
+        while column[0] in self.made:
+            column = self.made[column[0]][0]
+        return column
+
+    def generated(self):
+        """Each behind what it is made of."""
+        return [c for name in self.made for c in self.columns if c[0] == name]
+
+    def written(self):
+        """The columns that somebody writes."""
+        return [c for c in self.columns if c[0] not in self.made]
 
     def with_serial(self):
         if self.rng.random() < 0.08:
@@ -117,11 +160,21 @@ class Table:
         return [c for c in self.columns if c[1] in TYPES]
 
     def create(self):
-        lines = [f'{quote(name)} {(TYPES | SHOWN)[kind][0]}{" NOT NULL" if (name, kind) in self.key else ""}'
-                 f'{" NOT NULL AUTO_INCREMENT PRIMARY KEY" if kind == "serial" else ""}' for name, kind in self.columns]
+        lines = [self.line(c) for c in self.written() + self.generated()]
         lines.append(f"{'UNIQUE' if self.surrogate else 'PRIMARY'} KEY ({', '.join(quote(n) for n, _ in self.key)})")
         lines += [f'KEY ({quote(name)})' for name, _ in self.compared()]
         return f"CREATE TABLE {self.sql_name()} ({', '.join(lines)})"
+
+    def line(self, column):
+        name, kind = column
+        more = ''.join([f' {self.made[name][1]}' if name in self.made else '', ' NOT NULL' if column in self.key else '',
+                        ' NOT NULL AUTO_INCREMENT PRIMARY KEY' if kind == 'serial' else ''])
+        return f'{quote(name)} {(TYPES | SHOWN)[kind][0]}{more}'
+
+    def alter(self, column, types):
+        """Another type of a column that somebody writes."""
+        kept = ' NOT NULL' if column in self.key else ''
+        return f'ALTER TABLE {self.sql_name()} MODIFY {quote(column[0])} {self.rng.choice(types[column[1]])}{kept}'
 
     def sql_name(self):
         return f'{quote(self.database)}.{quote(self.short)}'
@@ -135,7 +188,11 @@ class Table:
         return self.value(column[1], column not in self.key)
 
     def insert(self):
-        return f'INSERT IGNORE INTO {self.sql_name()} VALUES {self.row()}'
+        return f'INSERT IGNORE INTO {self.into()} VALUES {self.row()}'
+
+    def into(self):
+        """The table and the columns that rows have, for INSERT."""
+        return f"{self.sql_name()} ({', '.join(quote(name) for name, _ in self.written())})"
 
     def row(self):
-        return '(' + ', '.join(self.any_value(c) for c in self.columns) + ')'
+        return '(' + ', '.join(self.any_value(c) for c in self.written()) + ')'

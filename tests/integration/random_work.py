@@ -62,7 +62,7 @@ class Work:
         return table.any_value(column)
 
     def others(self, table):
-        return [c for c in table.columns if c not in table.key and c[1] != "serial"] or table.key
+        return [c for c in table.written() if c not in table.key and c[1] != "serial"] or table.key
 
     def some(self, columns):
         return self.rng.sample(columns, min(len(columns), self.rng.choice([1, 1, 1, 2, 3])))
@@ -79,7 +79,7 @@ class Work:
                                 f"{quote(name)} IS NULL"])
 
     def insert_into(self, table, verb, rows):
-        return f"{verb} INTO {table.sql_name()} VALUES {', '.join(table.row() for _ in range(rows))}"
+        return f"{verb} INTO {table.into()} VALUES {', '.join(table.row() for _ in range(rows))}"
 
     # -- kinds of change
 
@@ -98,7 +98,7 @@ class Work:
     def upsert(self):
         table = self.table()
         return [self.insert_into(table, "INSERT", self.rng.choice([1, 1, 3])) + " ON DUPLICATE KEY UPDATE "
-                + self.set(table, self.some(table.columns if self.rng.random() < 0.2 else self.others(table)))]
+                + self.set(table, self.some(table.written() if self.rng.random() < 0.2 else self.others(table)))]
 
     def update(self):
         table = self.table()
@@ -112,7 +112,7 @@ class Work:
 
     def update_several(self):
         table = self.table()
-        return [f"UPDATE IGNORE {table.sql_name()} SET {self.set(table, self.some(table.columns))} "
+        return [f"UPDATE IGNORE {table.sql_name()} SET {self.set(table, self.some(table.written()))} "
                 f"WHERE {self.several(table)}"]
 
     def joined(self):
@@ -185,9 +185,9 @@ class Work:
     def go_and_come(self):
         """A row goes, and comes again with the same key and other values."""
         table = self.table()
-        cells = {c: table.any_value(c) for c in table.columns}
+        cells = {c: table.any_value(c) for c in table.written()}
         one = " AND ".join(f"{quote(c[0])} = {cells[c]}" for c in table.key)
-        again = f"INSERT INTO {table.sql_name()} VALUES ({', '.join(cells.values())})"
+        again = f"INSERT INTO {table.into()} VALUES ({', '.join(cells.values())})"
         between = ["COMMIT", "BEGIN"] if self.rng.random() < 0.3 else []
         return [f"DELETE FROM {table.sql_name()} WHERE {one}", *between, again]
 
@@ -206,8 +206,8 @@ class Work:
     def select_into(self):
         """Rows from rows of the same table, with another key."""
         table = self.table()
-        cells = [table.value(c[1], False) if c in table.key else quote(c[0]) for c in table.columns]
-        return [f"INSERT IGNORE INTO {table.sql_name()} SELECT {', '.join(cells)} FROM {table.sql_name()} "
+        cells = [table.value(c[1], False) if c in table.key else quote(c[0]) for c in table.written()]
+        return [f"INSERT IGNORE INTO {table.into()} SELECT {', '.join(cells)} FROM {table.sql_name()} "
                 f"WHERE {self.several(table)}"]
 
     def part_rolled_back(self):
@@ -215,5 +215,5 @@ class Work:
 
     def nothing(self):
         table = self.table()
-        name = quote(self.rng.choice(table.columns)[0])
+        name = quote(self.rng.choice(table.written())[0])
         return [f"UPDATE {table.sql_name()} SET {name} = {name}"]

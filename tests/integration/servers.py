@@ -54,16 +54,37 @@ def free_port():
         return port
 
 
-def wait_until(what, check, seconds=30, pause=0.05):
-    """Calls check until it gives something true and returns that; Failed after that many seconds."""
-    end = time.monotonic() + seconds
+def wait_until(what, check, seconds=30, pause=0.05, progress=None):
+    """Calls check until it gives something true and returns that; Failed after that many seconds.
+
+    They begin anew each time that progress(), where it is given, gives another value than before."""
+    end, last = time.monotonic() + seconds, None
     while True:
         value = check()
         if value:
             return value
+        if progress and last != (last := progress()):
+            end = time.monotonic() + seconds
         if time.monotonic() > end:
             raise Failed(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(pause)
+
+
+def stays(what, check, seconds, pause=0.05):
+    """For what must not happen: calls check for that many seconds; Failed when it gives something false."""
+    end = time.monotonic() + seconds
+    while True:
+        if not check():
+            raise Failed(f"not for {seconds} s: {what() if callable(what) else what}")
+        if time.monotonic() > end:
+            return
+        time.sleep(pause)
+
+
+def let_pass(why, seconds):
+    """For time that is no waiting, and why: the rhythm of a load, a slow server, the moment of a fault."""
+    del why  # it is for the reader
+    time.sleep(seconds)
 
 
 def run_script(*args):
@@ -373,7 +394,7 @@ class Millrace:
 
 
 def row_sum(*values):
-    """As src/sqlite_sum.h says; without it SQLite writes to no table of a store."""
+    """As src/store/sqlite_sum.h says; without it SQLite writes to no table of a store."""
     total = 0
     for value in values:
         if value is None:
@@ -388,7 +409,7 @@ def row_sum(*values):
 
 
 def open_store(daemon):
-    """The store of a daemon that is dead, to be closed by contextlib's `with`; each statement is a transaction."""
+    """The store of a daemon that is dead, or to be read only, to be closed by contextlib's `with`; each statement is a transaction."""
     store = sqlite3.connect(os.path.join(daemon.folder, "data", "millrace.db"), timeout=20, isolation_level=None)
     store.create_function("row_sum", -1, row_sum, deterministic=True)
     return contextlib.closing(store)

@@ -131,7 +131,7 @@ def test_a_dropped_column_of_the_definition_stops_its_tables_and_a_new_definitio
     for name in ("thing", "parent"):
         found = wait_until("the table stops", lambda name=name: w.table(daemon, name)["state"] == "stopped"
                            and w.table(daemon, name))
-        if "`b`" not in found["reason"] or "by itself" not in found["fix"]:
+        if "`b`" not in found["reason"] or "rebuilt automatically" not in found["fix"]:
             raise Failed(f"reason or fix is missing: {found}")
     definitions["tables"][0]["columns"].remove("b")
     definitions["tables"][2]["relations"][0]["columns"].remove("b")

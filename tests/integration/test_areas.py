@@ -1,5 +1,4 @@
 """Areas: relations of which only their part of a document is read and written when rows of them change."""
-import time
 
 import oracle
 from servers import Engine, Failed, wait_until
@@ -222,7 +221,8 @@ def test_a_version_that_is_built_while_areas_change_is_right_and_so_is_the_one_t
     writer = Writer(w, Catalogue(w.rng))
     for _ in range(3):
         start_build(daemon, f"{w.schema}.product")
-        time.sleep(0.3)
+        enough = writer.transactions + 20
+        wait_until("areas change meanwhile", lambda: writer.error or writer.transactions >= enough)
         writer.rest()
         w.equal(daemon, seconds=60)
         writer.resume()

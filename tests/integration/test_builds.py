@@ -14,6 +14,11 @@ def numbers(w, *names, rows=3000):
     return w.definitions(*({"table": name, "columns": ["id", "a"]} for name in names))
 
 
+def stored_parameters(daemon):
+    with open_store(daemon) as store:
+        return "".join(text for text, in store.execute("SELECT parameters FROM job"))
+
+
 def test_a_limit_of_rows_is_held_and_can_be_changed_while_it_runs_and_over_a_restart(w):
     definitions = numbers(w, "thing", rows=6000)
     daemon = w.millrace()
@@ -30,10 +35,10 @@ def test_a_limit_of_rows_is_held_and_can_be_changed_while_it_runs_and_over_a_res
 
     wait_until("2000 rows", far_enough, 30, 0.2)
     daemon.command("index", "set", f"{w.schema}.thing", "--rate", "10")
-    time.sleep(1.5)  # it is stored with the cursor, twice a second
+    wait_until("the limit is stored, with the cursor", lambda: '"rate":10,' in stored_parameters(daemon))
     daemon.kill()
     daemon.start()
-    wait_until("the build goes on", lambda: w.table(daemon, "thing")["build"])
+    wait_until("the build goes on", lambda: "job" in (w.table(daemon, "thing")["build"] or ()))
     if w.table(daemon, "thing")["build"]["rate_limit"] != 10:
         raise Failed(f"after a restart the limit is {w.table(daemon, 'thing')['build']}")
     daemon.command("index", "set", f"{w.schema}.thing", "--rate", "0")
@@ -93,7 +98,8 @@ def test_a_version_whose_maker_was_killed_before_it_had_a_job_holds_nothing_up(w
     daemon = w.follow(numbers(w, "thing", rows=10))
     daemon.kill()
     with open_store(daemon) as store:
-        store.execute("INSERT INTO index_version SELECT index_name, 2, 'changing', topic, epoch, 0, definition, created_ms,"
+        store.execute("INSERT INTO index_version (index_name, number, state, topic, epoch, start_version, definition, created_ms,"
+                      " finished_ms, error) SELECT index_name, 2, 'changing', topic, epoch, 0, definition, created_ms,"
                       " 0, '' FROM index_version")
         store.execute("UPDATE index_counter SET number = 2")
     daemon.start()

@@ -1,7 +1,7 @@
 """Foreign keys change rows by themselves, and older servers do not log it: every document is right all the same."""
-import time
 
-from servers import Failed, wait_until
+from servers import Failed, let_pass, wait_until
+from test_failpoints import armed, until_dead
 from test_kill import Writer, start_build
 
 
@@ -260,21 +260,57 @@ def test_children_that_no_field_shows_make_the_table_one_to_verify(w):
     right(w, daemon)
 
 
-def test_a_key_that_changes_the_keys_of_documents_makes_the_table_one_to_verify(w):
+def make_tenants(w, things=3):
+    """The key of each is the tenant's and its own; parts are two levels below.  A shelf refers to things, and no key says so."""
     w.sql("CREATE TABLE tenant (id INT PRIMARY KEY)",
-          "CREATE TABLE thing (tenant INT, id INT, PRIMARY KEY (tenant, id),"
+          "CREATE TABLE thing (tenant INT, id INT, name VARCHAR(20), PRIMARY KEY (tenant, id),"
           " FOREIGN KEY (tenant) REFERENCES tenant (id) ON DELETE CASCADE ON UPDATE CASCADE)",
-          "INSERT INTO tenant VALUES (1), (2), (3)", "INSERT INTO thing VALUES (1, 1), (1, 2), (2, 1), (3, 1)")
-    daemon = w.follow(w.definitions({"table": "thing"}))
-    w.sql("DELETE FROM tenant WHERE id = 1")
-    right(w, daemon)
-    w.sql("UPDATE tenant SET id = 20 WHERE id = 2")
-    if logs_cascades(w):
+          "CREATE TABLE part (n INT, tenant INT, thing INT, PRIMARY KEY (tenant, thing, n),"
+          " FOREIGN KEY (tenant, thing) REFERENCES thing (tenant, id) ON DELETE CASCADE ON UPDATE CASCADE)",
+          "CREATE TABLE shelf (id INT PRIMARY KEY, tenant INT)",
+          f"INSERT INTO tenant VALUES {', '.join(f'({t})' for t in range(1, 7))}",
+          f"INSERT INTO thing VALUES {', '.join(f'({t}, {i}, {t * 10 + i})' for t in range(1, 7) for i in range(things if t < 4 else 3))}",
+          f"INSERT INTO part VALUES {', '.join(f'({n}, {t}, {i})' for t in range(1, 7) for i in range(3) for n in range(2))}",
+          f"INSERT INTO shelf VALUES {', '.join(f'({i}, {i})' for i in range(1, 60))}")
+
+
+def tenants(w):
+    things = {"from": "tenant", "table": "thing", "to": "tenant", "as": "things", "many": True}
+    return w.definitions({"table": "thing"}, {"table": "part", "relations": [
+        {"from": ["tenant", "thing"], "table": "thing", "to": ["tenant", "id"], "as": "of"}]},
+        {"table": "shelf", "relations": [dict(things, relations=[
+            {"from": ["tenant", "id"], "table": "part", "to": ["tenant", "thing"], "as": "parts", "many": True}])]})
+
+
+def test_rows_whose_own_key_a_foreign_key_changes_are_found_by_the_new_one(w):
+    make_tenants(w)
+    daemon = w.follow(tenants(w))
+    for change in (["UPDATE tenant SET id = 20 WHERE id = 2"],
+                   ["BEGIN", "UPDATE tenant SET id = 21 WHERE id = 20", "UPDATE thing SET name = 'x' WHERE tenant = 21",
+                    "UPDATE tenant SET id = 22 WHERE id = 21", "COMMIT"],
+                   ["BEGIN", *(f"UPDATE tenant SET id = {new} WHERE id = {old}" for old, new in ((3, 30), (4, 3), (30, 4))), "COMMIT"],
+                   ["DELETE FROM tenant WHERE id = 5", "UPDATE tenant SET id = 5 WHERE id = 6"],
+                   ["UPDATE thing SET tenant = 4, id = 50 WHERE tenant = 5 AND id = 1"], ["UPDATE thing SET id = id + 100"],
+                   ["UPDATE tenant SET id = 40 WHERE id = 4", "DELETE FROM tenant WHERE id = 40"],
+                   ["UPDATE tenant SET id = id + 30"], ["DELETE FROM tenant"]):
+        w.sql(*change)
         right(w, daemon)
-        return
-    wait_until("it is to be verified", lambda: "thing" in marks(w, daemon))
-    daemon.build(f"{w.schema}.thing")
-    right(w, daemon)
+    has_documents(w, "part", 0)
+    changes_add_up(w, daemon)
+
+
+def test_very_many_rows_whose_own_key_changes_are_found_whenever_the_daemon_is_killed(w):
+    make_tenants(w, things=1200)
+    definitions = tenants(w)
+    del definitions["tables"][2]  # the shelf's documents are few
+    daemon = w.follow(definitions)
+    for i, point in enumerate(("transaction_built", "fan_out_stored", "fan_out_moved")):
+        daemon.kill()
+        daemon.start(wait=False, environment=armed(point))
+        w.sql(f"UPDATE tenant SET id = {100 + i} WHERE id = {i + 1}")
+        until_dead(daemon, point)
+        daemon.start()
+        right(w, daemon)
 
 
 def test_what_cannot_be_followed_is_named_before_it_happens(w):
@@ -374,18 +410,23 @@ class Family:
               " FOREIGN KEY (b) REFERENCES b (id) ON DELETE CASCADE ON UPDATE CASCADE,"
               " FOREIGN KEY (a) REFERENCES a (id) ON DELETE SET NULL ON UPDATE SET NULL)",
               "CREATE TABLE d (id INT PRIMARY KEY, c INT, n INT,"
-              " FOREIGN KEY (c) REFERENCES c (id) ON DELETE CASCADE ON UPDATE CASCADE)")
-        self.statements = [self.add_a, self.add_b, self.add_b, self.add_c, self.add_c, self.add_d, self.add_d, self.change,
-                           self.change, self.move, self.delete, self.delete, self.rekey]
+              " FOREIGN KEY (c) REFERENCES c (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+              "CREATE TABLE e (id INT, a INT, n INT, PRIMARY KEY (a, id),"
+              " FOREIGN KEY (a) REFERENCES a (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+              "CREATE TABLE f (id INT, e INT, a INT, n INT, PRIMARY KEY (id, a, e),"
+              " FOREIGN KEY (a, e) REFERENCES e (a, id) ON DELETE CASCADE ON UPDATE CASCADE)")
+        self.statements = [self.add_a, self.add_b, self.add_b, self.add_c, self.add_c, self.add_d, self.add_d, self.add_e,
+                           self.add_f, self.add_f, self.change, self.change, self.move, self.delete, self.delete, self.rekey]
 
     def definitions(self):
-        """b and c are read again by key, d comes from its rows; c is in b as well."""
+        """b, c and f are read again by key, d and e come from their rows; c is in b as well.  The keys of e and f are their parents', too."""
         return self.w.definitions(
             {"table": "b", "relations": [
                 {"from": "a", "table": "a", "to": "id", "as": "of"},
                 {"from": "id", "table": "c", "to": "b", "as": "cs", "many": True, "columns": ["id", "a", "n"]}]},
             {"table": "c", "relations": [{"from": "b", "table": "b", "to": "id", "as": "of"}]},
-            {"table": "d"})
+            {"table": "d"}, {"table": "e"},
+            {"table": "f", "relations": [{"from": ["a", "e"], "table": "e", "to": ["a", "id"], "as": "of"}]})
 
     def key(self, table):
         return f"(SELECT id FROM (SELECT id FROM {table} ORDER BY RAND({self.rng.randrange(10**9)}) LIMIT 1) x)"
@@ -414,20 +455,26 @@ class Family:
     def add_d(self):
         return f"INSERT IGNORE INTO d VALUES ({self.new()}, {self.key('c')}, {self.n()})"
 
+    def add_e(self):
+        return f"INSERT IGNORE INTO e VALUES ({self.fresh()}, {self.key('a')}, {self.n()})"
+
+    def add_f(self):
+        return f"INSERT IGNORE INTO f SELECT {self.new()}, id, a, {self.n()} FROM (SELECT id, a FROM e ORDER BY RAND({self.rng.randrange(10**9)}) LIMIT 1) x"
+
     def change(self):
-        table = self.rng.choice("aabbccd")
+        table = self.rng.choice("aabbccdef")
         return f"UPDATE {table} SET n = {self.n()} WHERE id >= {self.key(table)} LIMIT 3"
 
     def move(self):
-        child, parent = self.rng.choice(["ba", "cb", "ca", "dc"])
+        child, parent = self.rng.choice(["ba", "cb", "ca", "dc", "ea"])
         return f"UPDATE {child} SET {parent} = {self.key(parent)} WHERE id >= {self.key(child)} LIMIT 2"
 
     def delete(self):
-        table = self.rng.choice("aaabc")
+        table = self.rng.choice("aaabce")
         return f"DELETE FROM {table} WHERE id = {self.key(table)}"
 
     def rekey(self):
-        table = self.rng.choice("aac")
+        table = self.rng.choice("aaace")
         return f"UPDATE IGNORE {table} SET id = {self.fresh()} WHERE id = {self.key(table)}"
 
     def run(self, connection, transactions):
@@ -457,7 +504,7 @@ def test_fills_that_were_read_before_a_cascade_do_not_survive_it(w):
     daemon = w.follow(w.definitions({"table": "gone"}))
     for parent in range(1, 9):
         start_build(daemon, f"{w.schema}.gone")
-        time.sleep(w.rng.random() * 0.6)
+        let_pass("the cascade comes at any moment of the build", w.rng.random() * 0.6)
         w.sql(f"DELETE FROM parent WHERE id = {parent}", f"INSERT INTO parent VALUES ({parent}, {parent + 500}, 'again')",
               f"INSERT INTO gone VALUES ({parent + 100}, {parent}, 'again')")
         wait_until("the build ends", lambda: next(
@@ -533,12 +580,12 @@ def test_cascades_survive_kill_9_and_builds(w):
             daemon.start(wait=False)
             writer = Writer(w, work)
             try:
-                time.sleep(w.rng.random() * 0.5)
+                let_pass("killed at any moment", w.rng.random() * 0.5)
                 daemon.kill()
                 daemon.start()
                 if w.rng.random() < 0.4:
-                    start_build(daemon, f"{w.schema}.{w.rng.choice('bcd')}")
-                time.sleep(w.rng.random() * 0.8)
+                    start_build(daemon, f"{w.schema}.{w.rng.choice('bcdef')}")
+                let_pass("killed at any moment", w.rng.random() * 0.8)
             finally:
                 writer.end()
             if writer.error:
@@ -548,6 +595,8 @@ def test_cascades_survive_kill_9_and_builds(w):
 
 
 for test in (test_a_tree_that_refers_to_itself_goes_with_its_root, test_keys_of_several_columns_and_of_texts_are_followed,
+             test_rows_whose_own_key_a_foreign_key_changes_are_found_by_the_new_one,
+             test_very_many_rows_whose_own_key_changes_are_found_whenever_the_daemon_is_killed,
              test_random_work_with_cascades_is_right, test_cascades_survive_kill_9_and_builds):
     test.servers = ("mariadb", "mariadb11", "mysql8")
     test.why = "refuses such cascades itself, and logs those that it takes"

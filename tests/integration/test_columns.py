@@ -58,7 +58,7 @@ def test_a_table_that_is_not_defined_is_generated_with_its_keys_and_relations(w)
         raise Failed(f"the document is {document}")
     for wrong in ("nothing.loose", "loose", f"{w.schema}.nothing"):
         done = daemon.command("table", "columns", "generate", wrong, ok=(1,))
-        if "there is no table" not in done.stderr and "is no DATABASE.TABLE of a database" not in done.stderr:
+        if "there is no table" not in done.stderr and "is not DATABASE.TABLE with a defined database" not in done.stderr:
             raise Failed(f"{wrong}: {done.stderr}")
 
 

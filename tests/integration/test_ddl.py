@@ -283,12 +283,12 @@ def test_a_table_that_is_dropped_and_comes_back_is_built_again_by_itself(w):
     daemon = good_and_bad(w)
     w.sql("DROP TABLE bad", "UPDATE good SET a = 7")
     stopped = wait_until("the table stops", lambda: w.table(daemon, "bad")["state"] == "stopped" and w.table(daemon, "bad"))
-    if "drop table" not in stopped["reason"] or "by itself" not in stopped["fix"]:
+    if "drop table" not in stopped["reason"] or "rebuilt automatically" not in stopped["fix"]:
         raise Failed(f"it is {stopped}")
     w.equal(daemon, [f"{w.schema}.good"])
-    wait_until("the build is tried in vain", lambda: "now it cannot" in w.table(daemon, "bad")["fix"])
+    wait_until("the build is tried in vain", lambda: "not possible now" in w.table(daemon, "bad")["fix"])
     named = [item for item in daemon.json("doctor", ok=None)["items"] if item["id"] == "table.runs"]
-    if not named or "by itself" not in named[0]["fix"]:
+    if not named or "rebuilt automatically" not in named[0]["fix"]:
         raise Failed(f"doctor does not say what happens: {named}")
     w.sql("CREATE TABLE bad (id INT PRIMARY KEY, a INT, b INT)", "INSERT INTO bad VALUES (9, 9, 9)")
     rebuilt(w, daemon, "bad", 1)

@@ -4,7 +4,7 @@ import time
 
 import pymysql
 
-from servers import Database, Failed, wait_until
+from servers import Database, Failed, let_pass, stays, wait_until
 from test_kill import Writer
 
 # Resident memory may grow so much while the engine is slow: by what delivery holds, and what it is handed.
@@ -34,7 +34,7 @@ def test_sigterm_ends_the_daemon_while_the_engine_hangs(w):
     w.engine.signal(signal.SIGSTOP)
     try:
         work.run(connection, 50)
-        time.sleep(0.5)
+        wait_until("writes wait for the engine", lambda: daemon.metric("millrace_changes_in_flight") > 0)
         daemon.stop(30)
     finally:
         w.engine.signal(signal.SIGCONT)
@@ -55,13 +55,17 @@ def test_a_daemon_killed_ahead_of_its_checkpoint_goes_on(w):
         raise Failed("an index was held; the daemon's log ends:\n" + daemon.log_tail())
 
 
+def is_up(daemon):
+    return daemon.process.poll() is None
+
+
 def test_an_engine_that_hangs_is_waited_for(w):
     daemon, work, connection = w.work_on_shop()
-    for pause in (0.5, 3):
+    for seconds in (0.5, 3):
         w.engine.signal(signal.SIGSTOP)
         try:
             work.run(connection, 100)
-            time.sleep(pause)
+            stays("the daemon waits", lambda: is_up(daemon), seconds)
         finally:
             w.engine.signal(signal.SIGCONT)
         w.equal(daemon, seconds=90)
@@ -83,10 +87,10 @@ def write_to_a_slow_engine(w, seconds):
     try:
         while time.monotonic() < until:
             w.engine.signal(signal.SIGSTOP)
-            time.sleep(0.9)
+            let_pass("the engine does nothing meanwhile", 0.9)
             waiting = max(waiting, daemon.metric("millrace_changes_in_flight"))
             w.engine.signal(signal.SIGCONT)
-            time.sleep(0.1)
+            let_pass("the engine works meanwhile", 0.1)
             peak = max(peak, daemon.rss_kib())
         writer.rest()
     finally:
@@ -117,8 +121,7 @@ def test_an_engine_that_is_down_at_the_start_is_waited_for(w):
     work.run(connection, 100)
     w.engine.stop()
     daemon.start(wait=False)
-    time.sleep(1)
-    daemon.check_alive()
+    stays("the daemon waits", lambda: is_up(daemon), 1)
     w.engine.start()
     w.equal(daemon, seconds=60)
 
@@ -127,7 +130,7 @@ def test_a_database_that_restarts_is_followed_on(w):
     daemon, work, connection = w.work_on_shop()
     work.run(connection, 100)
     w.db.stop()
-    time.sleep(0.5)
+    wait_until("the topic has lost its server", lambda: topic_state(daemon)["state"] != "running")
     w.db.start()
     work.run(w.db.connect(w.schema), 100)
     w.equal(daemon, seconds=60)
@@ -172,9 +175,7 @@ def test_a_large_transaction_is_read_once_however_long_the_engine_takes(w):
               " SELECT x.i * 1000 + y.i, x.i, REPEAT('x', 190) FROM n x, n y")
         wait_until("rows of the transaction are read", lambda: rows_read() > read + 1000)
         before = reconnects()
-        time.sleep(17)
-        if reconnects() != before:
-            raise Failed("waiting for the engine was taken for a dump that gives nothing")
+        stays("waiting for the engine is not taken for a dump that gives nothing", lambda: reconnects() == before, 17, 0.5)
         cut_connections(w)
     finally:
         w.engine.signal(signal.SIGCONT)
@@ -192,7 +193,7 @@ def test_a_dump_cut_right_after_a_rotation_goes_on_in_the_right_file(w):
     for _ in range(3):
         work.run(connection, 5)
         w.sql("FLUSH BINARY LOGS")
-        time.sleep(0.5)
+        wait_until("the reader is in the next file", lambda: topic_state(daemon)["file"] == w.db.log_end()[0])
         cut_connections(w)
         work.run(connection, 5)
         w.equal(daemon)
@@ -328,6 +329,41 @@ def test_a_known_place_within_an_event_of_another_log_stops_the_topic_with_a_way
     reset_log(w)
     # Wherever the place falls, these bytes look like the head of a short event.
     w.sql("INSERT INTO filler VALUES (1, REPEAT(UNHEX('40'), 100)), (2, REPEAT(UNHEX('40000000'), 500000))")
+    work.run(connection, 50)
+    daemon.start()
+    stops_and_begins_anew(w, daemon, work, connection)
+
+
+def test_a_known_place_between_two_events_of_a_transaction_of_another_log_stops_the_topic_with_a_way_out(w):
+    """There the end of that transaction comes first, which must not pass for a place to go on from."""
+    daemon, work, connection = on_a_private_server(w, "between")
+    w.sql("CREATE TABLE filler (id INT PRIMARY KEY, b LONGBLOB)")
+    work.run(connection, 100)
+    w.equal(daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    file = w.sql("SHOW BINARY LOGS")[-1][0]
+    known = [row[1] for row in w.sql(f"SHOW BINLOG EVENTS IN '{file}'") if "gtid" in row[2].lower()][-1]
+    reset_log(w)
+
+    def two_rows(key, size):
+        """Where the second row's events begin, in a transaction with two rows, the first of about that size."""
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute(f"INSERT INTO filler VALUES ({key}, REPEAT('x', {size:08d}))")  # statements of one length
+            cursor.execute(f"INSERT INTO filler VALUES ({key + 1}, 'y')")
+            cursor.execute("COMMIT")
+        file = w.sql("SHOW BINARY LOGS")[-1][0]
+        events = w.sql(f"SHOW BINLOG EVENTS IN '{file}'")
+        ends = [row[4] for row in events if row[2].lower().startswith("write_rows")]
+        return ends[-2], events[-1][4]
+
+    connection.select_db(w.schema)
+    start = w.sql("SHOW BINLOG EVENTS")[-1][4]
+    within, end = two_rows(1, 1000)
+    between, _ = two_rows(3, 1000 + known - end - (within - start))
+    if between != known:
+        raise Failed(f"the transaction has a row's end at {between}, not at {known}")
     work.run(connection, 50)
     daemon.start()
     stops_and_begins_anew(w, daemon, work, connection)

@@ -72,7 +72,7 @@ def test_the_flood_stage_of_an_engine_holds_what_is_written_and_stops_no_table(w
         if table(w, daemon, "busy")["state"] != "held":
             raise Failed(f"it is {table(w, daemon, 'busy')}")
         says_why_no_index_is_made(w, daemon)
-        if "gives nothing" in daemon.log_tail(10**7):
+        if "sends nothing" in daemon.log_tail(10**7):
             raise Failed("the source was connected again although all of it was read")
         w.sql("UPDATE busy SET a = 2", "UPDATE idle SET a = 2")
     w.equal(daemon, seconds=90)
@@ -108,7 +108,7 @@ def test_f29_a_write_alias_that_is_moved_by_hand_holds_the_index_until_it_is_bac
 
     move(ours, other)
     w.sql("UPDATE busy SET a = 1 WHERE id = 7")  # shows where it went
-    wait_held(w, daemon, "busy", f"leads to {other} and not to {ours}")
+    wait_held(w, daemon, "busy", f"points to {other}, not to {ours}")
     w.sql("UPDATE busy SET a = 2", "UPDATE idle SET a = 2")
     w.equal(daemon, [f"{w.schema}.idle"])
     if w.engine.count(other) != 1:
@@ -117,7 +117,7 @@ def test_f29_a_write_alias_that_is_moved_by_hand_holds_the_index_until_it_is_bac
     idle = f"{w.index('idle')}_v1"
     move(idle, other, idle)
     w.sql("UPDATE idle SET a = 3")
-    wait_held(w, daemon, "idle", f"leads to {other} and not to {idle}")
+    wait_held(w, daemon, "idle", f"points to {other}, not to {idle}")
     move(other, ours)
     w.equal(daemon, [f"{w.schema}.busy"], seconds=60)
     move(other, idle, idle)

@@ -363,6 +363,25 @@ def test_children_that_foreign_keys_delete_or_move_leave_no_document_behind(w):
         w.equal(daemon)
 
 
+def test_children_whose_own_key_is_their_parents_move_with_it(w):
+    w.sql("CREATE TABLE top (id INT PRIMARY KEY)",
+          "CREATE TABLE mid (top INT, id INT, PRIMARY KEY (top, id), FOREIGN KEY (top) REFERENCES top (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+          "CREATE TABLE low (top INT, mid INT, id INT, PRIMARY KEY (id, top, mid),"
+          " FOREIGN KEY (top, mid) REFERENCES mid (top, id) ON DELETE CASCADE ON UPDATE CASCADE)",
+          "INSERT INTO top VALUES (1), (2), (3)",
+          f"INSERT INTO mid VALUES {', '.join(f'({t}, {m})' for t in (1, 2, 3) for m in (1, 2))}",
+          f"INSERT INTO low VALUES {', '.join(f'({t}, {m}, {i})' for t in (1, 2, 3) for m in (1, 2) for i in (1, 2))}")
+    daemon = w.follow(w.definitions(
+        {"table": "top", "index": "family", "join": {"name": "top"}},
+        {"table": "mid", "index": "family", "join": {"name": "mid", "parent": "top", "parent_column": "top"}},
+        {"table": "low", "index": "family", "root_column": "top",
+         "join": {"name": "low", "parent": "mid", "parent_column": ["top", "mid"]}}))
+    for statement in ("UPDATE top SET id = 7 WHERE id = 2", "UPDATE mid SET top = 7, id = 9 WHERE top = 3 AND id = 1", "UPDATE top SET id = id + 20",
+                      "DELETE FROM top WHERE id = 27"):
+        w.sql(statement)
+        w.equal(daemon)
+
+
 def test_what_is_below_a_row_that_a_foreign_key_moves_or_deletes_goes_where_its_path_leads(w):
     """Nothing but their path ties these to the row, and their own columns say nothing or another root."""
     w.sql(*FORUM, *NOTE, "ALTER TABLE answer ADD FOREIGN KEY (question_id) REFERENCES question (id) ON DELETE SET NULL ON UPDATE CASCADE",

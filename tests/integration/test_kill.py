@@ -4,7 +4,7 @@ import time
 
 import pymysql
 
-from servers import Failed
+from servers import Failed, let_pass
 from workload import Workload
 
 
@@ -33,7 +33,7 @@ class Writer:
                     self.go.wait(0.05)
                     continue
                 self.write()
-                time.sleep(self.pause)
+                let_pass("its rhythm", self.pause)
         except Exception as e:
             self.error = e
         finally:
@@ -80,11 +80,11 @@ def test_kill_9_at_any_moment_loses_nothing_and_leaves_nothing(w):
     try:
         while kills < w.options.kills:
             # Half of the kills come soon after the start, when it catches up.
-            time.sleep(w.rng.choice([0, 0.02, 0.1, w.rng.random() * 0.6]))
+            let_pass("killed at any moment", w.rng.choice([0, 0.02, 0.1, w.rng.random() * 0.6]))
             if w.rng.random() < 0.15:
                 start_build(daemon, f"{w.schema}.{w.rng.choice(['orders', 'product', 'customer'])}")
                 builds += 1
-                time.sleep(w.rng.random() * 0.3)
+                let_pass("killed at any moment", w.rng.random() * 0.3)
             daemon.kill()
             kills += 1
             since = time.monotonic()

@@ -11,7 +11,7 @@ from servers import Failed, wait_until
 
 # A lane whose tests are their names: each leaves a program behind that would run for ever.
 LANE = """
-    import os, subprocess, sys, time
+    import os, signal, subprocess, sys
     sys.path.insert(0, {here!r})
     import lanes
 
@@ -21,7 +21,7 @@ LANE = """
             print("last words", file=sys.stderr, flush=True)
             os._exit(3)
         if name == "hangs":
-            time.sleep(1000)
+            signal.pause()
         print("# a note of", name)
         return ("a report" if name == "fails" else None), name == "breaks"
 

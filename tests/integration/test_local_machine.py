@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import time
 
-from servers import RUN, Failed, wait_until
+from servers import RUN, Failed, let_pass, wait_until
 from test_purge import SMALL, count, outstanding
 from test_held import two_tables, wait_held
 from test_late import prepare_wide, spilled, wide
@@ -62,7 +62,7 @@ def begin_badly(w, daemon, i, seconds, told=None, faults="", **what):
     while daemon.process.poll() is None and (lasted <= seconds or (told and not told.has(faults) and lasted < 30)):
         if lasted > seconds:  # it has had too little to do
             w.sql("UPDATE idle SET a = a + 1")
-        time.sleep(0.05)
+        let_pass("it has so long, and may end before", 0.05)
         lasted = time.monotonic() - begin
     return daemon.process.poll()
 
@@ -138,7 +138,7 @@ def test_f56_a_full_disk_for_rows_of_prepared_transactions_is_told_and_waited_fo
 
     def told():
         reason = topic(daemon)["reason"]
-        return "No space left on device" in reason and "free the disk" in reason + topic(daemon)["fix"]
+        return "No space left on device" in reason and "free disk space" in reason + topic(daemon)["fix"]
 
     wait_until(lambda: f"status says that there is no room, and not {topic(daemon)}", told, 60)
     w.sql("UPDATE good SET a = 71")  # behind it
@@ -231,7 +231,7 @@ def test_f57_a_disk_that_fails_now_and_then_loses_nothing_that_was_acknowledged(
         for k in range(2):
             told.forget()
             status = begin_badly(w, daemon, 2 * i + k, 1.5, told, faults, **what)
-            if status not in (None, 1):
+            if status not in (None, 1, 75):  # 75: try again
                 raise Failed(f"with a disk of {what} it ended with {status}: {daemon.log_tail()}")
             if not told.has(faults):
                 raise Failed(f"with a disk of {what} nothing has failed")

@@ -1,13 +1,16 @@
 """What happens to a log, or in the middle of what is read from it: docs/binlog.md lists the scenarios."""
 import os
 import threading
+import zlib
 
 from gate import Gate
 from servers import Database, Failed, wait_until
 from test_faults import no_dump_threads, on_a_private_server, stops_and_begins_anew
+from test_xa import end, nested, prepare, read
 from workload import Workload
 
 ROWS_EVENTS = {23, 24, 25, 30, 31, 32}
+GTIDS = {33: 19 + 17, 162: 19 + 8}  # where MySQL has its number, and MariaDB its domain
 
 
 def log_file(w, name):
@@ -76,6 +79,74 @@ def test_a_bit_that_is_flipped_in_the_log_stops_the_topic_with_a_way_out(w):
     flip_a_bit(log_file(w, name), begin, w.db.log_end()[1])
     daemon.start()
     stops_and_begins_anew(w, daemon, work, connection, ["checksum"])
+
+
+def transactions(path):
+    """The events of a file, each list from a GTID on; the first is what the file begins with."""
+    with open(path, "rb") as f:
+        log = f.read()
+    groups, at = [[]], 4
+    while at < len(log):
+        size = int.from_bytes(log[at + 9:at + 13], "little")
+        if log[at + 4] in GTIDS:
+            groups.append([])
+        groups[-1].append(bytearray(log[at:at + size]))
+        at += size
+    return groups
+
+
+def cut_off(path, word):
+    """Transactions with a table of that name lose what follows their rows, and have GTIDs that the server never knew."""
+    groups = transactions(path)
+    for group in groups[1:]:
+        if any(word in event for event in group):
+            del group[max(i for i, event in enumerate(group) if event[4] in ROWS_EVENTS) + 1:]
+            group[0][GTIDS[group[0][4]] + 3] ^= 1
+    with open(path, "r+b") as f:
+        f.truncate(4)
+        f.seek(4)
+        for event in sum(groups, []):
+            event[13:17] = (f.tell() + len(event)).to_bytes(4, "little")
+            event[-4:] = zlib.crc32(event[:-4]).to_bytes(4, "little")
+            f.write(event)
+
+
+NEVER_WAS = ("UPDATE good SET a = 5 WHERE id = 1", "DELETE FROM good WHERE id = 2", "INSERT INTO good VALUES (3, 3)",
+             "UPDATE child SET parent = 2 WHERE id = 1", "INSERT INTO doomed VALUES (1)")
+UNDONE = ("UPDATE good SET a = 1 WHERE id = 1", "INSERT INTO good VALUES (2, 2)", "DELETE FROM good WHERE id = 3",
+          "UPDATE child SET parent = 1 WHERE id = 1", "DELETE FROM wide WHERE id > 1", "UPDATE wide SET t = 'stays'")
+
+
+def test_transactions_that_a_crash_cut_off_are_rolled_back_as_a_replica_does(w):
+    w.db = w.also(Database(w.options.server, "cut-off"))
+    w.db.start()
+    w.make_schema()
+    w.sql("CREATE TABLE doomed (id INT PRIMARY KEY)", "CREATE TABLE wide (id INT PRIMARY KEY, t TEXT)",
+          "INSERT INTO wide VALUES (1, 'stays')")
+    daemon = nested(w, {"table": "wide"})
+    read(w, daemon)
+    daemon.stop()
+    no_dump_threads(w)
+    w.sql("FLUSH BINARY LOGS")
+    name, _ = w.db.log_end()
+    w.sql("BEGIN", *NEVER_WAS, "COMMIT")
+    w.sql("INSERT INTO good VALUES (500, 1)")
+    w.sql("BEGIN", "UPDATE wide SET t = 'goes'",
+          *(f"INSERT INTO wide VALUES ({i}, REPEAT('long', 10000))" for i in range(2, 60)),
+          "INSERT INTO doomed VALUES (2)", "COMMIT")
+    prepare(w, "one", "INSERT INTO good VALUES (600, 1)", "INSERT INTO doomed VALUES (3)")
+    end(w, "ROLLBACK", "one")
+    w.sql("INSERT INTO good VALUES (501, 1)", "FLUSH BINARY LOGS")
+    cut_off(log_file(w, name), b"doomed")
+    w.sql("SET sql_log_bin = 0", *UNDONE)
+    daemon.start()
+    read(w, daemon)
+    told = [line for line in daemon.log_tail(1 << 20).splitlines() if "has no end" in line]
+    if len(told) < 3 or not all(name in line for line in told):
+        raise Failed(f"the log tells of {told}")
+    said = daemon.command("binlog", "decode", log_file(w, name))
+    if said.stderr.count("no end") != 3 or '"id":501' not in said.stdout or '"id":600' not in said.stdout:
+        raise Failed(f"decode printed {len(said.stdout)} bytes, and warned of\n{said.stderr}")
 
 
 def test_a_commit_that_waits_for_a_replica_is_not_read_too_early(w):

@@ -1,7 +1,6 @@
 """Three search nodes, of which one at a time is killed, stopped or restarted while the database is written to (F28)."""
-import time
 
-from servers import Failed, open_store, wait_until
+from servers import Failed, let_pass, open_store, wait_until
 from test_kill import Writer
 from test_purge import key_of, put_purged_into
 from workload import Workload
@@ -15,7 +14,7 @@ class Trickle(Workload):
 
     def run(self, connection, transactions, commit_share=0.95):
         super().run(connection, transactions, commit_share)
-        time.sleep(0.1)
+        let_pass("its rhythm", 0.1)
 
 
 def follow_shop(w, urls, delivery=None, **search):

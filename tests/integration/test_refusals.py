@@ -1,7 +1,9 @@
 """Bad input: one clear message with the fix, an exit status, and nothing lost or stored."""
+import os
 import re
 
 from servers import Failed, free_port, wait_until
+from world import PASSWORD
 
 
 def expect(done, status, *patterns):
@@ -197,3 +199,26 @@ def test_a_command_without_its_daemon_says_so(w):
     daemon = w.millrace(start=False)
     done = daemon.command("status", ok=None)
     expect(done, done.returncode or 99, "millrace run|not running|no daemon")
+
+
+def test_a_password_file_that_others_may_read_is_refused(w):
+    definitions = small(w)
+    daemon = w.millrace()
+    daemon.write("source.password", PASSWORD, mode=0o644)
+    expect(daemon.apply(definitions, ok=None), 1, "source.password", "others may read", "chmod 600")
+    nothing_stored(daemon)
+    daemon.write("source.password", PASSWORD, mode=0o600)
+    daemon.apply(definitions)
+
+
+def test_a_data_folder_that_is_open_to_others_or_has_links_is_refused(w):
+    daemon = w.millrace(start=False)
+    folder = os.path.join(daemon.folder, "data")
+    os.mkdir(folder)
+    os.chmod(folder, 0o755)
+    expect(daemon.command("run", ok=None), 1, "data folder", "open to others", "chmod 700")
+    os.chmod(folder, 0o700)
+    os.symlink("/etc/passwd", os.path.join(folder, "millrace.db"))
+    expect(daemon.command("run", ok=None), 1, "symbolic link", "millrace.db", "fix:")
+    os.remove(os.path.join(folder, "millrace.db"))
+    daemon.start()

@@ -202,7 +202,7 @@ def test_a_table_that_may_not_be_read_keeps_no_other_from_its_changes(w):
 def wait_built(daemon, n):
     """Builds have ended, and what they changed is in effect: until then tables are looked at, and one that
     may not be read seems to be gone."""
-    wait_until("all is built", lambda: daemon.log_tail(10**6).count("index build is done") == n)
+    wait_until("all is built", lambda: daemon.log_tail(10**6).count("index build done") == n)
 
 
 def grant_alone(w, user, *tables):

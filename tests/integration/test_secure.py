@@ -2,6 +2,7 @@
 import os
 import subprocess
 
+import rogue
 import servers
 from servers import Failed
 from world import PASSWORD
@@ -83,3 +84,126 @@ def test_tls_of_an_unknown_authority_is_refused(w):
     done = daemon.apply(w.definitions({"table": "thing"}, tls={"ca_file": f"{other}/ca.pem"}), ok=None)
     if done.returncode == 0 or "certificate" not in (done.stdout + done.stderr).lower():
         raise Failed(f"exit {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def in_files_of(daemon, text):
+    """The files of the data folder that have this text."""
+    folder = os.path.join(daemon.folder, "data")
+    found = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as f:
+                found += [name] if text.encode() in f.read() else []
+    return found
+
+
+def test_a_literal_password_is_sealed_in_the_store_and_a_lost_key_is_said(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    daemon = w.follow(w.definitions({"table": "thing"}, password_file=None, password=PASSWORD))
+    definitions = w.definitions({"table": "thing"}, password_file=None, password=PASSWORD)
+    for _ in range(2):  # the same password again changes nothing
+        if "nothing changes" not in daemon.apply(definitions).stdout:
+            raise Failed("the same definitions change something")
+        daemon.stop()
+        if in_files_of(daemon, PASSWORD):
+            raise Failed(f"the password lies in {in_files_of(daemon, PASSWORD)}")
+        daemon.start()
+        w.sql("UPDATE thing SET a = a + 1")
+        w.equal(daemon)
+    daemon.stop()
+    key = os.path.join(daemon.folder, "data", "secret.key")
+    with open(key, encoding="ascii") as f:
+        kept = f.read()
+    os.remove(key)
+    daemon.start()
+    servers.wait_until("the topic says that its password was sealed with another key",
+                       lambda: "sealed with another key" in str(daemon.json("status")["topics"]))
+    w.sql("UPDATE thing SET a = a + 1")
+    daemon.apply(definitions)
+    w.equal(daemon)
+    daemon.stop()
+    daemon.write("data/secret.key", kept)
+    daemon.start()
+    servers.wait_until("the topic says that its password was sealed with another key",
+                       lambda: "sealed with another key" in str(daemon.json("status")["topics"]))
+
+
+ROGUES = [("mysql_native_password", "mysql_clear_password"), ("mysql_clear_password", None), ("mysql_native_password", "dialog"),
+          ("dialog", None), ("mysql_native_password", ""), ("caching_sha2_password", None),
+          ("mysql_native_password", "caching_sha2_password"), ("sha256_password", None),
+          ("mysql_native_password", "sha256_password")]
+
+
+def test_a_rogue_server_gets_no_password_whatever_log_in_it_asks_for(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    daemon = w.millrace()
+    keys = certificates(os.path.join(servers.RUN, "rogue-keys"))
+    for begin, switch in ROGUES:
+        server = rogue.Rogue(begin, switch, keys)
+        try:
+            # An address that is not this machine's own leads here all the same.
+            done = daemon.apply(w.definitions({"table": "thing"}, address=f"0.0.0.0:{server.port}", password_file=None,
+                                              password="opensesame"), ok=None)
+            said = done.stdout + done.stderr
+            if done.returncode == 0 or not server.got and begin == "mysql_native_password":
+                raise Failed(f"{begin}, {switch}: exit {done.returncode}, it was not led on: {said}")
+            if server.knows("opensesame"):
+                raise Failed(f"{begin}, {switch}: the server got the password: {server.got}")
+            if "without TLS" not in said or "server_public_key_file" not in said:
+                raise Failed(f"{begin}, {switch}: {said}")
+        finally:
+            server.stop()
+
+
+def test_tls_that_nobody_checks_and_a_key_file_that_is_missing_give_a_rogue_server_no_password(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    daemon = w.millrace()
+    keys = certificates(os.path.join(servers.RUN, "rogue-keys"))
+    for begin, switch in ROGUES:
+        for more in ({"tls": {"verify": False}}, {"server_public_key_file": "nowhere.pem"}):
+            server = rogue.Rogue(begin, switch, keys)
+            try:
+                done = daemon.apply(w.definitions({"table": "thing"}, address=f"0.0.0.0:{server.port}", password_file=None,
+                                                  password="opensesame", **more), ok=None)
+                if done.returncode == 0 or server.knows("opensesame"):
+                    raise Failed(f"{begin}, {switch}, {more}: exit {done.returncode}, the server got {server.got}")
+            finally:
+                server.stop()
+
+
+def test_the_rogue_server_of_these_tests_would_see_a_password(w):
+    """On loopback what is encrypted with the server's key may be sent, so there the rogue gets it."""
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    daemon = w.millrace()
+    keys = certificates(os.path.join(servers.RUN, "rogue-keys"))
+    for switch in ("caching_sha2_password", "sha256_password"):
+        server = rogue.Rogue("mysql_native_password", switch, keys)
+        try:
+            daemon.apply(w.definitions({"table": "thing"}, address=f"127.0.0.1:{server.port}", password_file=None,
+                                       password="opensesame"), ok=None)
+            if not server.knows("opensesame"):
+                raise Failed(f"{switch}: not the password: {server.got}")
+            wrong = os.path.join(keys, "ca.pub")
+            with open(wrong, "wb") as f:
+                subprocess.run(["openssl", "rsa", "-in", os.path.join(keys, "ca.key"), "-pubout"], stdout=f, check=True,
+                               stderr=subprocess.DEVNULL)
+            server.got.clear()
+            daemon.apply(w.definitions({"table": "thing"}, address=f"0.0.0.0:{server.port}", password_file=None,
+                                       password="opensesame", server_public_key_file=wrong), ok=None)
+            if not server.got or server.knows("opensesame"):
+                raise Failed(f"{switch}, with another key known before: {server.got}")
+        finally:
+            server.stop()
+
+
+def test_a_connection_that_leaves_the_machine_without_tls_is_warned_of(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    daemon = w.millrace()
+    done = daemon.apply(w.definitions({"table": "thing"}, address=f"0.0.0.0:{w.db.port}"))
+    said = done.stdout + done.stderr
+    if "without TLS" not in said or "tls:" not in said:
+        raise Failed(f"no warning: {said}")
+    done = daemon.apply(w.definitions({"table": "thing"}))
+    if "without TLS" in done.stdout + done.stderr:
+        raise Failed(f"a warning for loopback: {done.stdout}{done.stderr}")

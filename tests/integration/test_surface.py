@@ -92,11 +92,11 @@ def test_status_metrics_and_page_tell_which_address_of_the_engine_is_up(w):
         line = next((line for line in plain.splitlines() if line.startswith(other)), "")
         if "away" not in line or away[other]["since"] not in line:
             raise Failed(f"no line of {other} in:\n{plain}")
-        if f"{other}</strong> does not answer since" not in page():
+        if f"{other}</strong> has not answered since" not in page():
             raise Failed("the page does not say so")
         detour.lead_to(w.engine.port)
         wait_until("it is used again", lambda: addresses()[other]["state"] == "up", 60)
-        if up() != {w.engine.url: 1, other: 1} or addresses()[other]["reason"] or "does not answer since" in page():
+        if up() != {w.engine.url: 1, other: 1} or addresses()[other]["reason"] or "has not answered since" in page():
             raise Failed(f"it is used again, and shown as {addresses()[other]}, {up()}")
         w.equal(daemon)
 
@@ -132,8 +132,7 @@ def test_ready_is_who_does_its_work_also_while_the_engine_is_away(w):
         raise Failed(f"/readyz says {ready}")
     if {c["name"] for c in ready["checks"]} != {"store", "definitions", "started"}:
         raise Failed(f"/readyz checks {ready['checks']}")
-    if daemon.json("status")["search"]["health"] != "unreachable":
-        raise Failed("status does not say that the engine is away")
+    wait_until("status says that the engine is away", lambda: daemon.json("status")["search"]["health"] == "unreachable")
     daemon.stop()
     if answers(daemon, "/readyz") is not None:
         raise Failed("who has ended still answers")
@@ -179,6 +178,12 @@ def test_doctor_finds_nothing_wrong_here(w):
     done = daemon.command("doctor", ok=(1,))
     if "GRANT REPLICATION SLAVE" not in done.stdout + done.stderr:
         raise Failed(f"doctor does not give the statement:\n{done.stdout}{done.stderr}")
+
+
+def test_doctor_says_how_full_the_disk_of_the_engine_is(w):
+    said = [item["message"] for item in w.millrace().json("doctor", ok=None)["items"] if item["id"] == "search.disk"]
+    if len(said) != 1 or "% full" not in said[0].replace(" %", "%"):
+        raise Failed(f"the doctor says of the engine's disk: {said}")
 
 
 def test_a_missing_index_is_named_by_apply_and_doctor_with_what_a_change_can_touch(w):
@@ -249,7 +254,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("columns", ["table", "columns", "generate", part]),
         ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
         ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
-        ("version", ["version", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),
+        ("version", ["version", "list"]), ("index", ["index", "list"]), ("log", ["log", "list"]), ("dead-letter", ["dead-letter", "list"]),
         ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
         ("topic-resume", ["topic", "resume", w.schema]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
@@ -270,10 +275,10 @@ def test_every_command_prints_json_of_its_documented_form(w):
     if wrong:
         raise Failed("\n".join(wrong))
     for form in forms:
-        if form.split("/")[1] not in {name for name, _ in steps} | {"ready"}:
+        if form.split("/")[1] not in {name for name, _ in steps} | {"ready", "index-cutover"}:  # of test_worse
             raise Failed(f"no command here prints the documented {form}")
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
+OPTIONAL = {"dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -117,8 +117,8 @@ def test_a_view_without_what_a_sync_needs_is_refused(w):
     make(w)
     daemon = w.millrace()
     good = definition(w)
-    for change, words in (({"key": None}, "name columns that are unique with `key`"),
-                          ({"sync_every": None}, "is a view: the binlog does not tell"),
+    for change, words in (({"key": None}, "name unique columns with `key`"),
+                          ({"sync_every": None}, "is a view: the binlog does not say"),
                           ({"daily_check_column": None}, "`sync_every` needs `daily_check_column`"),
                           ({"daily_check_column": "twice"}, "of type DATETIME or TIMESTAMP"),
                           ({"key": ["idd"]}, "no column `idd`")):
@@ -128,7 +128,7 @@ def test_a_view_without_what_a_sync_needs_is_refused(w):
             raise Failed(f"{change}: {done.stdout}{done.stderr}")
     daemon.apply(good)
     done = daemon.command("doctor", ok=(0, 1))
-    if "is a view that is read by time" not in done.stdout:
+    if "is a view that Millrace reads by modification time" not in done.stdout:
         raise Failed(f"doctor says: {done.stdout}")
 
 

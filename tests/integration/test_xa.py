@@ -34,14 +34,14 @@ def read(w, daemon):
     w.equal(daemon)
 
 
-def nested(w):
+def nested(w, *more):
     """A flat table, and documents that hold rows of another one."""
     w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "CREATE TABLE parent (id INT PRIMARY KEY, a INT)",
           "CREATE TABLE child (id INT PRIMARY KEY, parent INT, a INT, KEY (parent))",
           "INSERT INTO good VALUES (1, 1), (2, 2)", "INSERT INTO parent VALUES (1, 1), (2, 2)",
           "INSERT INTO child VALUES (1, 1, 1), (2, 1, 2), (3, 2, 3)")
     return w.follow(w.definitions({"table": "good"}, {"table": "parent", "relations": [
-        {"from": "id", "table": "child", "to": "parent", "as": "children", "many": True}]}))
+        {"from": "id", "table": "child", "to": "parent", "as": "children", "many": True}]}, *more))
 
 
 CHANGES = ("UPDATE good SET a = 5 WHERE id = 1", "UPDATE good SET a = 6 WHERE id = 1", "DELETE FROM good WHERE id = 2",

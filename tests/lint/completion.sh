@@ -1,5 +1,6 @@
 #!/bin/sh
-# In bash, each word of each command is offered after the words before it.
+# In bash, each word of each command is offered after the words before it, and names of tables are
+# offered as they are, whatever is in them.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0"
 set -u
 program=${top_builddir:-.}/millrace
@@ -23,4 +24,12 @@ for command in "${commands[@]}"; do
     done
 done
 [ "$count" -ge 50 ] || { echo "only $count words found"; bad=1; }
+
+names=('shop.$(exit 9)' 'shop.`id`' 'shop.a;b' 'shop.two words' "shop.it's" 'shop.$HOME')
+named() { printf '%s\n' "${names[@]}" other.table; }
+COMP_WORDS=(named explain shop.)
+COMP_CWORD=2
+_millrace
+eval "offered=(${COMPREPLY[*]})"
+[ "${offered[*]@Q}" = "${names[*]@Q}" ] || { echo "offered: ${COMPREPLY[*]@Q}"; bad=1; }
 exit $bad

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The manual page and the completion are those of the command table, each command has its help, and
-# the tests that docs/binlog.md and docs/reliability.md name exist, as does what any page links to.
+# the tests that docs/binlog.md and docs/reliability.md name exist, as does each file
+# that any page links to or names.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -45,7 +46,7 @@ IFS='
 '
 for test in $named; do
     cat "${top_srcdir:-.}"/tests/*/test_"${test%%:*}".c "${top_srcdir:-.}"/tests/*/"${test%%:*}".c 2>/dev/null |
-        grep -q "^static void ${test#*:}(void" || { echo "a page names $test, which is no test"; bad=1; }
+        grep -qE "^(static void )?${test#*:}\(void" || { echo "a page names $test, which is no test"; bad=1; }
 done
 # And those of the integration tests.
 # shellcheck disable=SC2086 # words
@@ -68,6 +69,13 @@ for page in $(linking); do
     for link in $(grep -o ']([^)#]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | grep -v '^http' | sort -u); do
         [ -e "$(dirname "$page")/$link" ] || { echo "$page: no $link"; bad=1; }
     done
+done
+# The paths that pages name in backticks, but for folders of runs and patterns such as test_FILE.c.
+for path in $(cd "${top_srcdir:-.}" && IFS=' ' && [ -f docs/STYLE.md ] &&
+    grep -ohE '`(src|sync|rebalance|web|sql|tests|tools|packaging|intake|shingle|docs)/[a-z0-9_./-]*`' \
+        README.md CONTRIBUTING.md SECURITY.md docs/*.md docs/adr/*.md | tr -d '`' |
+    grep -v '^tests/run/' | sort -u); do
+    [ -e "${top_srcdir:-.}/$path" ] || { echo "a page names $path, which does not exist"; bad=1; }
 done
 [ -n "$named" ] || { echo "docs/binlog.md names no test"; bad=1; }
 [ "$count" -ge 30 ] || { echo "only $count commands found"; bad=1; }

@@ -1,29 +1,83 @@
 #!/bin/sh
-# Fail if any source includes a project header that docs/layers.txt places
-# below it, or is missing from docs/layers.txt.
+# Fail if a folder uses one that stands below it in docs/layers.txt, by an include or by a symbol
+# that the linker resolves, or if files use one another in a ring that is not listed there.
 set -eu
+builddir=$(cd "${top_builddir:-.}" && pwd)
 cd "${top_srcdir:-.}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-find src sync rebalance shingle intake web -name '*.[ch]' 2>/dev/null | sort | xargs awk '
-    function stem(p) { sub(/\.([ch]|def)$/, "", p); return p }
+find src sync rebalance shingle intake web -name '*.[ch]' 2> /dev/null | sort > "$work/files"
+sed -n 's/\.c$/.o/p' "$work/files" | while read -r object; do
+    [ ! -e "$builddir/$object" ] || echo "$object"
+done > "$work/objects"
+(cd "$builddir" && xargs nm -A -P -g < "$work/objects") > "$work/symbols"
+
+# Each use of one file by another: USER USED WHAT
+{
+    xargs grep -HE '^[ \t]*#[ \t]*include[ \t]+"' < "$work/files" |
+        awk -F'[:"]' '$3 != "config.h" { print $1, $3, "its header" }'
+    awk '{ sub(/\.o:$/, ".c", $1) }
+        $3 == "U" || $3 == "w" { user[++n] = $1; wants[n] = $2; next }
+        { home[$2] = $1 }
+        END { for (i = 1; i <= n; i++) if (wants[i] in home) print user[i], home[wants[i]], wants[i] }' \
+        "$work/symbols"
+} > "$work/uses"
+
+awk -v order=docs/layers.txt -v rings="$work/rings" -v edges="$work/edges" '
+    function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+    function node(path) { return (path in ring) ? "ring" ring[path] : path }
+    function bad(text) { print text; failed = 1 }
     BEGIN {
-        while ((getline line < "docs/layers.txt") > 0)
-            if (line !~ /^[ \t]*(#|$)/)
-                rank[line] = ++n
-    }
-    FNR == 1 {
-        self = stem(FILENAME)
-        if (!(self in rank)) { print FILENAME ": not listed in docs/layers.txt"; bad = 1 }
-    }
-    /^[ \t]*#[ \t]*include[ \t]+"/ {
-        split($0, part, "\"")
-        if (part[2] == "config.h") next
-        used = stem(part[2])
-        if (!(used in rank)) {
-            print FILENAME ":" FNR ": include by path from the top: " part[2]; bad = 1
-        } else if (used != self && rank[used] >= rank[self]) {
-            print FILENAME ":" FNR ": " self " may not include " used; bad = 1
+        while ((getline line < order) > 0) {
+            n_words = split(line, word, " ")
+            if (n_words == 0 || word[1] ~ /^#/)
+                continue
+            if (word[1] == "ring") {
+                sub(/:.*/, "", line)
+                n_words = split(line, word, " ")
+                n_rings++
+                for (i = 2; i <= n_words; i++) ring[word[i]] = n_rings
+            } else
+                rank[word[1]] = ++n
         }
     }
-    END { exit bad }
-'
+    FILENAME ~ /\/files$/ {
+        here[folder($1)] = 1
+        if (!(folder($1) in rank) && !(folder($1) in asked))
+            bad(folder($1) "/ is not in docs/layers.txt: put it behind all that it uses")
+        asked[folder($1)] = 1
+        next
+    }
+    {
+        a = folder($1); b = folder($2)
+        if ($2 ~ /\.h$/ && !(b in rank))
+            bad($1 ": include by path from the top: " $2)
+        else if (a in rank && b in rank && rank[b] > rank[a])
+            bad($1 " uses " $2 " (" substr($0, length($1 $2) + 3) "), but " a " stands before " b \
+                " in docs/layers.txt: move what is used down, or hand it in as a callback")
+        if ($2 ~ /\.c$/ && $1 != $2) {
+            print node($1), node($2) > edges
+            if (($1 in ring) && node($1) == node($2)) print ring[$1], $1, $2 > rings
+        }
+    }
+    END {
+        for (d in rank) if (!(d in here)) bad("docs/layers.txt: there is no " d "/")
+        exit failed
+    }
+' "$work/files" "$work/uses" || failed=1
+
+if ! awk '$1 != $2' "$work/edges" | sort -u | tsort > /dev/null 2> "$work/loop"; then
+    echo "These files use one another in a ring: move what they share below them, or list them in"
+    echo "docs/layers.txt as 'ring FILE...: why'."
+    sed -n 's/^tsort: \(.*\..\)$/    \1/p' "$work/loop"
+    failed=1
+fi
+for ring in $(cut -d' ' -f1 "$work/rings" 2> /dev/null | sort -u); do
+    if sed -n "s/^$ring //p" "$work/rings" | sort -u | tsort > /dev/null 2>&1; then
+        echo "docs/layers.txt: these are no ring any more, take the line out:"
+        sed -n "s/^$ring /    /p" "$work/rings"
+        failed=1
+    fi
+done
+exit ${failed:-0}

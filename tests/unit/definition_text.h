@@ -7,11 +7,11 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/model/definition_parse.h"
+#include "sync/definition/parse.h"
 
-#define HEAD                                                \
-    "topics: [{name: shop, address: 'db:3306', user: m}]\n" \
-    "databases: [{name: shop, topic: shop}]\n"              \
+#define HEAD                                                  \
+    "topics: [{name: shop, address: '/r/m.sock', user: m}]\n" \
+    "databases: [{name: shop, topic: shop}]\n"                \
     "tables:\n"
 
 static struct problems *problems; /* of the test that runs */

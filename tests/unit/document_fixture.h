@@ -4,9 +4,9 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/schema.h"
-#include "sync/binlog/value.h"
-#include "sync/model/definition.h"
+#include "sync/definition/definition.h"
+#include "sync/value/schema.h"
+#include "sync/value/value.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/bytes.h"
-#include "sync/binlog/checksum.h"
-#include "sync/binlog/event.h"
+#include "sync/decode/checksum.h"
+#include "sync/decode/event.h"
 
 #define EVENTS_MAX 64
 

@@ -5,8 +5,8 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/arena.h"
-#include "sync/model/catalog.h"
-#include "sync/model/catalog_column.h"
+#include "sync/catalog/catalog.h"
+#include "sync/catalog/column.h"
 
 #include <string.h>
 
@@ -41,15 +41,21 @@ static inline bool fake_has(struct str text, const char *word)
 
 /*
  * "qty int(11) unsigned NOT NULL DEFAULT": as information_schema has it, with NULL by default.
- * GENERATED and INVISIBLE stand behind as well.
+ * GENERATED and INVISIBLE stand behind as well, and AS(what it is generated from) behind all.
  */
 static inline void fake_column(struct arena *a, struct str text, struct column *out)
 {
-    struct str name, type = text;
+    const char *as = memmem(text.ptr, text.len, " AS(", 4);
+    const struct str expression =
+        as == NULL ? (struct str){NULL, 0}
+                   : (struct str){as + 4, (size_t)(text.ptr + text.len - as) - 5};
+    struct str name, type;
     char digits[2][8] = {"", ""};
     const char *open, *not_null = memmem(text.ptr, text.len, " NOT NULL", 9);
     size_t n = 0, which = 0;
 
+    text.len = as == NULL ? text.len : (size_t)(as - text.ptr);
+    type = text;
     assert_true(fake_next(&type, ' ', &name));
     if (not_null != NULL)
         type.len = (size_t)(not_null - type.ptr);
@@ -72,9 +78,10 @@ static inline void fake_column(struct arena *a, struct str text, struct column *
         .data_type = {type.ptr, n},
         .column_type = type,
         .is_nullable = not_null != NULL ? STR("NO") : STR("YES"),
-        .extra = fake_has(text, "INVISIBLE")   ? STR("INVISIBLE")
-                 : fake_has(text, "GENERATED") ? STR("STORED GENERATED")
-                                               : STR(""),
+        .extra = fake_has(text, "INVISIBLE")                 ? STR("INVISIBLE")
+                 : fake_has(text, "GENERATED") || as != NULL ? STR("STORED GENERATED")
+                                                             : STR(""),
+        .expression = expression,
         .column_default = fake_has(text, " DEFAULT") ? STR("7") : (struct str){NULL, 0},
         .charset = is_text ? STR("utf8mb4") : STR(""),
         .collation = is_text ? STR("utf8mb4_general_ci") : STR(""),

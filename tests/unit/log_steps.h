@@ -6,12 +6,12 @@
 
 #include "tests/unit/events.h"
 
-#include "sync/binlog/gtid_set.h"
-#include "sync/binlog/transaction.h"
+#include "sync/decode/transaction.h"
+#include "sync/position/gtid_set.h"
 
 /* A letter for each step: f format, r rotate, g gtid set, B begin, R rows, u unwanted, C
  * commit, X rollback, S savepoint, T rollback to, D statement, P C R with x for XA; . nothing.
- * ( where a transaction begins, ) where it ends. */
+ * ( where a transaction begins, ) where it ends, ! before what breaks one off. */
 static inline char letter(const struct step *s)
 {
     static const char letters[] = {
@@ -64,6 +64,8 @@ static inline bool feed(struct reading *g, struct str raw)
     if (!log_reader_feed(g->r, raw, &g->err))
         return false;
     while ((got = log_reader_next(g->r, &s, &g->err)) == 1) {
+        if (s.breaks)
+            buf_append_char(&g->steps, '!');
         if (s.begins)
             buf_append_char(&g->steps, '(');
         buf_append_char(&g->steps, letter(&s));

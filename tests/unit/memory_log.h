@@ -6,7 +6,7 @@
 
 #include "tests/unit/events.h"
 
-#include "sync/binlog/transport.h"
+#include "sync/source/transport/transport.h"
 
 /* A log in memory as a transport, with a fault at its end if there is one. */
 struct memory_transport {

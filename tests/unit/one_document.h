@@ -7,7 +7,7 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/writes.h"
 
-#include "sync/delivery/document_table.h"
+#include "sync/delivery/document/document_table.h"
 
 struct fixture {
     struct document_table *table;

@@ -178,7 +178,7 @@ static inline void answer(struct world *w, bool calm)
             (void)fuse_good(&gate->fuse, w->now_ms);
         else if (gate->hold == HOLD_NONE &&
                  !(chance(w, 50) && fuse_excuses(&gate->fuse, 1 + below(w, 3), w->now_ms)))
-            (void)fuse_melt(&gate->fuse, MELT_ANSWER, w->now_ms, w->now_ms);
+            (void)fuse_count_failure(&gate->fuse, FAILURE_ANSWER, w->now_ms, w->now_ms);
     } else if (what < 85 && b->n > 1) {
         split_in_two(w, b);
     } else {

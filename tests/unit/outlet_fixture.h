@@ -9,8 +9,8 @@
 #include "tests/unit/writes.h"
 
 #include "src/base/mem.h"
-#include "sync/delivery/document_table.h"
-#include "sync/delivery/outlet.h"
+#include "sync/delivery/document/document_table.h"
+#include "sync/delivery/index/outlet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +30,7 @@ static const struct outlet_options usual = {
     .batch_min = 1,
     .batch_bytes = 1 << 20,
     .flush_ms = 1000,
+    .job_share = 20,
     .fuse = {.failures = 3, .window_ms = 5000, .reset_ms = 30000}};
 
 static inline void begin(struct fixture *f, const struct outlet_options *opt)

@@ -9,9 +9,9 @@
 #include "tests/unit/game.h"
 #include "tests/unit/writes.h"
 
-#include "sync/delivery/bulk.h"
-#include "sync/delivery/document_table.h"
-#include "sync/delivery/outlet.h"
+#include "sync/delivery/bulk/bulk.h"
+#include "sync/delivery/document/document_table.h"
+#include "sync/delivery/index/outlet.h"
 
 #define IDS         24
 #define WORKERS_MAX 5
@@ -23,6 +23,12 @@
 struct queue {
     size_t n;
     struct document *docs[IDS];
+};
+
+/* What waits for the same, for the stream and for jobs. */
+struct pair {
+    struct queue of[2];
+    int owed; /* to jobs, in hundredths, since both began to have some */
 };
 
 struct parked {
@@ -50,7 +56,8 @@ struct world {
     uint64_t version;
     size_t n_in, n_gone; /* writes */
 
-    struct queue lanes[WORKERS_MAX], loads, loading;
+    struct pair lanes[WORKERS_MAX], loads;
+    struct queue loading;
     int64_t since_ms[WORKERS_MAX];
     uint64_t in_flight[WORKERS_MAX]; /* batch */
     unsigned next_lane, withheld;
@@ -118,20 +125,65 @@ static inline bool drop_from(struct queue *q, const struct document *doc)
     return false;
 }
 
+static inline size_t count(const struct pair *p)
+{
+    return p->of[0].n + p->of[1].n;
+}
+
+static inline bool is_for_job(const struct document *doc)
+{
+    return doc->now->gathered || (doc->later != NULL && doc->later->gathered);
+}
+
+static inline void put_in_pair(struct pair *p, struct document *doc, bool first)
+{
+    put(&p->of[is_for_job(doc)], doc, first);
+}
+
+static inline bool drop_from_pair(struct pair *p, const struct document *doc)
+{
+    return drop_from(&p->of[0], doc) || drop_from(&p->of[1], doc);
+}
+
+/* Whose turn it is, of those behind the first skip[] of each; NULL: nobody's. */
+static inline struct document *next_of(const struct world *w, const struct pair *p,
+                                       const size_t skip[2])
+{
+    size_t turn = p->owed + (int)w->opt.job_share >= 100;
+
+    if (skip[turn] == p->of[turn].n)
+        turn = 1 - turn;
+    return skip[turn] == p->of[turn].n ? NULL : p->of[turn].docs[skip[turn]];
+}
+
+static inline struct document *first_of(const struct world *w, const struct pair *p)
+{
+    return next_of(w, p, (const size_t[2]){0, 0});
+}
+
+static inline void pull_of(const struct world *w, struct pair *p, const struct document *doc)
+{
+    if (p->of[0].n > 0 && p->of[1].n > 0)
+        p->owed += (int)w->opt.job_share - 100 * is_for_job(doc);
+    else
+        p->owed = 0;
+    must(drop_from_pair(p, doc));
+}
+
 static inline void remove_part(struct world *w, size_t i)
 {
     w->n_parts--;
     memmove(&w->parts[i], &w->parts[i + 1], (w->n_parts - i) * sizeof(w->parts[0]));
 }
 
-static inline struct queue *lane_of(struct world *w, const struct document *doc)
+static inline struct pair *lane_of(struct world *w, const struct document *doc)
 {
     return &w->lanes[doc->hash % w->opt.workers];
 }
 
 static inline void leave(struct world *w, const struct document *doc)
 {
-    bool was = drop_from(lane_of(w, doc), doc) || drop_from(&w->loads, doc);
+    bool was = drop_from_pair(lane_of(w, doc), doc) || drop_from_pair(&w->loads, doc);
 
     for (size_t i = 0; i < w->n_parked && !was; i++)
         was = drop_from(&w->parked[i].docs, doc);
@@ -145,16 +197,28 @@ static inline void leave(struct world *w, const struct document *doc)
 
 static inline void enter(struct world *w, struct document *doc, bool first)
 {
-    struct queue *lane = lane_of(w, doc);
+    struct pair *lane = lane_of(w, doc);
 
     leave(w, doc);
     if (doc->state == DOCUMENT_LOAD_WAIT) {
-        put(&w->loads, doc, first);
+        put_in_pair(&w->loads, doc, first);
         return;
     }
-    if (lane->n == 0)
+    if (count(lane) == 0)
         w->since_ms[lane - w->lanes] = w->now_ms;
-    put(lane, doc, first);
+    put_in_pair(lane, doc, first);
+}
+
+/* What a job asks for as well goes before what only jobs ask for. */
+static inline void resize(struct world *w, struct document *doc)
+{
+    struct pair *lane = lane_of(w, doc);
+
+    outlet_resize(w->outlet, doc);
+    if (is_for_job(doc) && drop_from(&lane->of[0], doc))
+        put(&lane->of[1], doc, true);
+    if (is_for_job(doc) && drop_from(&w->loads.of[0], doc))
+        put(&w->loads.of[1], doc, true);
 }
 
 static inline void place(struct world *w, struct document *doc, bool first)
@@ -177,23 +241,29 @@ static inline void add_part(struct world *w, struct document *const *docs, size_
         put(&p->docs, docs[i], false);
 }
 
+static inline bool has_room(const struct world *w, const struct part *p,
+                            const struct document *doc)
+{
+    const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
+
+    return p->docs.n < max &&
+           p->bytes + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes;
+}
+
 /* Behind the last lost ones, if their batch has room. */
 static inline void add_lost(struct world *w, struct document *doc)
 {
-    const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
-    const size_t size = bulk_size(doc->now);
     struct part *last = NULL;
 
     for (size_t i = 0; i < w->n_parts; i++)
         last = w->parts[i].lost ? &w->parts[i] : last;
-    if (last == NULL || last->docs.n >= max ||
-        last->bytes + size > outlet_gate(w->outlet)->limiter.bytes) {
+    if (last == NULL || !has_room(w, last, doc)) {
         add_part(w, NULL, 0, NULL);
         last = &w->parts[w->n_parts - 1];
         last->lost = true;
     }
     put(&last->docs, doc, false);
-    last->bytes += size;
+    last->bytes += bulk_size(doc->now);
 }
 
 static inline void unpark(struct world *w, const struct queue *docs)
@@ -204,15 +274,16 @@ static inline void unpark(struct world *w, const struct queue *docs)
         struct document *doc = docs->docs[i];
 
         if (doc->state == DOCUMENT_LOAD_WAIT) {
-            put(&w->loads, doc, true);
+            put_in_pair(&w->loads, doc, true);
         } else if (doc->state == DOCUMENT_UNKNOWN) {
             add_lost(w, doc);
         } else {
-            if (ready == NULL) {
+            if (ready == NULL || !has_room(w, ready, doc)) {
                 add_part(w, NULL, 0, NULL);
                 ready = &w->parts[w->n_parts - 1];
             }
             put(&ready->docs, doc, false);
+            ready->bytes += bulk_size(doc->now);
         }
     }
 }
@@ -244,16 +315,21 @@ static inline struct parked *a_parking(struct world *w)
 
 static inline bool lane_may_go(const struct world *w, size_t i)
 {
-    return w->lanes[i].n > 0 && w->in_flight[i] == 0 && w->withheld != i;
+    return count(&w->lanes[i]) > 0 && w->in_flight[i] == 0 && w->withheld != i;
 }
 
-static inline size_t lane_bytes(const struct queue *lane)
+static inline size_t bytes_of(const struct queue *q)
 {
     size_t bytes = 0;
 
-    for (size_t i = 0; i < lane->n; i++)
-        bytes += bulk_size(lane->docs[i]->now);
+    for (size_t i = 0; i < q->n; i++)
+        bytes += bulk_size(q->docs[i]->now);
     return bytes;
+}
+
+static inline size_t lane_bytes(const struct pair *lane)
+{
+    return bytes_of(&lane->of[0]) + bytes_of(&lane->of[1]);
 }
 
 /* Is there much, for requests of now? */
@@ -278,7 +354,7 @@ static inline bool lanes_should_go(const struct world *w, int64_t at_ms)
 
     for (size_t i = 0; i < w->opt.workers; i++)
         if (lane_may_go(w, i)) {
-            n += w->lanes[i].n;
+            n += count(&w->lanes[i]);
             since_ms = w->since_ms[i] < since_ms ? w->since_ms[i] : since_ms;
         }
     if (n == 0)
@@ -305,7 +381,7 @@ static inline size_t count_ready(const struct world *w)
     size_t n = 0;
 
     for (size_t i = 0; i < w->opt.workers; i++)
-        n += w->lanes[i].n;
+        n += count(&w->lanes[i]);
     for (size_t i = 0; i < w->n_parts; i++)
         n += w->parts[i].docs.n;
     return n;
@@ -324,7 +400,7 @@ static inline size_t next_part(const struct world *w)
 static inline bool has_only_lost(const struct world *w)
 {
     for (size_t i = 0; i < w->opt.workers; i++)
-        if (w->lanes[i].n > 0)
+        if (count(&w->lanes[i]) > 0)
             return false;
     for (size_t i = 0; i < w->n_parts; i++)
         if (!w->parts[i].lost)
@@ -342,7 +418,7 @@ static inline bool part_should_go(const struct world *w, int64_t at_ms, bool dra
         if (w->batches[i].n_lost > 0)
             return false;
     if (is_blown(w))
-        return has_only_lost(w) && w->loads.n + w->loading.n == 0;
+        return has_only_lost(w) && count(&w->loads) + w->loading.n == 0;
     if (!lanes_should_go(w, at_ms) && !(draining && has_any(w)))
         return true;
     return !w->lost_went;
@@ -386,7 +462,7 @@ static inline bool fits(const struct world *w, const struct queue *taken,
 {
     return taken->n < documents_max(w) &&
            (taken->n == 0 ||
-            lane_bytes(taken) + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes);
+            bytes_of(taken) + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes);
 }
 
 static inline void take_lanes(struct world *w, uint64_t serial, struct queue *out)
@@ -396,17 +472,19 @@ static inline void take_lanes(struct world *w, uint64_t serial, struct queue *ou
 
     for (unsigned i = 0; i < w->opt.workers && n_lanes > 0; i++) {
         const unsigned at = (first + i) % w->opt.workers;
-        struct queue *lane = &w->lanes[at];
+        struct pair *lane = &w->lanes[at];
+        struct document *doc;
 
         if (!lane_may_go(w, at))
             continue;
         n_lanes--;
         w->next_lane = (at + 1) % w->opt.workers;
-        while (lane->n > 0 && fits(w, out, lane->docs[0])) {
-            put(out, pull(lane, 0), false);
+        while ((doc = first_of(w, lane)) != NULL && fits(w, out, doc)) {
+            pull_of(w, lane, doc);
+            put(out, doc, false);
             w->in_flight[at] = serial;
         }
-        if (lane->n > 0) {
+        if (doc != NULL) {
             w->since_ms[at] = w->now_ms;
             return;
         }
@@ -431,8 +509,11 @@ static inline size_t count_may_go(const struct world *w, const struct queue *q, 
 
 static inline size_t purgeable(const struct world *w, size_t lane)
 {
-    size_t n = count_may_go(w, &w->lanes[lane], lane) + count_may_go(w, &w->loads, lane);
+    size_t n = 0;
 
+    for (size_t i = 0; i < 2; i++)
+        n += count_may_go(w, &w->lanes[lane].of[i], lane) +
+             count_may_go(w, &w->loads.of[i], lane);
     for (size_t i = 0; i < w->n_parked; i++)
         n += count_may_go(w, &w->parked[i].docs, lane);
     for (size_t i = 0; i < w->n_parts; i++)
@@ -470,21 +551,27 @@ static inline size_t count_lost(const struct world *w)
     return n;
 }
 
-/* Those before it, which may not go, are put behind the others. */
-static inline void rotate(struct world *w, size_t lane)
+/* The one that goes of a lane, of the stream's before those of jobs; NULL: none.  Those before
+ * it, which may not go, are put behind the others. */
+static inline struct document *oldest_of(struct world *w, size_t lane)
 {
-    struct queue *q = &w->lanes[lane];
+    for (size_t i = 0; i < 2; i++) {
+        struct queue *q = &w->lanes[lane].of[i];
 
-    if (count_may_go(w, q, lane) > 0)
+        if (count_may_go(w, q, lane) == 0)
+            continue;
         while (!document_may_be_purged(q->docs[0]))
             put(q, pull(q, 0), false);
+        return q->docs[0];
+    }
+    return NULL;
 }
 
 /* ---- other lanes, and reads ---- */
 
 static inline void move_to_lanes(struct world *w, unsigned workers)
 {
-    struct queue old[WORKERS_MAX];
+    struct pair old[WORKERS_MAX];
     int64_t since_ms[WORKERS_MAX];
     const unsigned n = w->opt.workers;
 
@@ -495,12 +582,14 @@ static inline void move_to_lanes(struct world *w, unsigned workers)
     w->next_lane = 0;
     w->opt.workers = workers;
     for (unsigned i = 0; i < n; i++)
-        for (size_t k = 0; k < old[i].n; k++) {
-            struct queue *lane = lane_of(w, old[i].docs[k]);
+        for (size_t k = 0; k < count(&old[i]); k++) {
+            struct document *doc = k < old[i].of[0].n ? old[i].of[0].docs[k]
+                                                      : old[i].of[1].docs[k - old[i].of[0].n];
+            struct pair *lane = lane_of(w, doc);
 
-            if (lane->n == 0)
+            if (count(lane) == 0)
                 w->since_ms[lane - w->lanes] = since_ms[i];
-            put(lane, old[i].docs[k], false);
+            put_in_pair(lane, doc, false);
         }
 }
 
@@ -508,17 +597,19 @@ static inline void move_to_lanes(struct world *w, unsigned workers)
 static inline void check_load(struct world *w, size_t max, struct document *const *docs,
                               size_t n)
 {
-    const struct document *first = w->loads.n > 0 ? w->loads.docs[0] : NULL;
+    const struct document *first = first_of(w, &w->loads), *doc;
     const struct target *target = first != NULL ? first->now->target : NULL;
-    size_t taken = 0;
+    size_t taken = 0, seen = 0, skip[2] = {0, 0};
 
     if (is_blown(w) && max > documents_max(w))
         max = documents_max(w);
-    for (size_t i = 0, seen = 0; i < w->loads.n && taken < max && seen < max * 16; seen++)
-        if (w->loads.docs[i]->now->target == target)
-            must(taken < n && docs[taken++] == pull(&w->loads, i));
-        else
-            i++;
+    while (taken < max && seen++ < max * 16 && (doc = next_of(w, &w->loads, skip)) != NULL)
+        if (doc->now->target == target) {
+            must(taken < n && docs[taken++] == doc);
+            pull_of(w, &w->loads, doc);
+        } else {
+            skip[is_for_job(doc)]++;
+        }
     must(taken == n);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/absence.h"
+#include "src/base/backoff.h"
 
 #define T 1000000
 

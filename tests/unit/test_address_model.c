@@ -8,8 +8,8 @@
 
 #include "tests/unit/game.h"
 
-#include "src/address.h"
-#include "src/address_set.h"
+#include "src/net/address.h"
+#include "src/net/address_set.h"
 
 #define STEPS         300
 #define N_URLS        6
@@ -269,7 +269,10 @@ static void end(struct world *w)
 
     w->flights[k] = w->flights[--w->n_flights];
     game_say("at %d %s to %zu %s", (int)w->now_ms, f.is_question ? "a question" : "a request",
-             f.address, how == 0 ? "is given up" : how < 4 ? "fails" : "works");
+             f.address,
+             how == 0  ? "is given up"
+             : how < 4 ? "fails"
+                       : "works");
     if (how == 0)
         return;
     if (how < 4) {
@@ -336,8 +339,8 @@ static void must_be_shown(const struct world *w)
         must(v.is_up == is_up(a) && v.is_known == is_known(a));
         must(v.is_seed == a->is_seed && v.is_found == a->is_found);
         must(v.since_ms == since(a));
-        must(v.is_up || (v.due_ms == last(a)->until_ms &&
-                         v.due_ms <= w->now_ms + ADDRESS_ASIDE_MAX_MS));
+        must(v.is_up ||
+             (v.due_ms == last(a)->until_ms && v.due_ms <= w->now_ms + ADDRESS_ASIDE_MAX_MS));
         must(!v.is_up || v.why[0] == '\0');
         n_up += v.is_up;
     }

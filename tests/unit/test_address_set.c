@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/address_set.h"
+#include "src/net/address_set.h"
 
 #include <stdbool.h>
 
@@ -288,7 +288,8 @@ int main(void)
         cmocka_unit_test(a_failed_address_has_no_request_until_it_has_answered_a_question),
         cmocka_unit_test(an_address_that_is_alone_is_found_out_about_by_requests),
         cmocka_unit_test(what_is_told_of_an_address_says_since_when_and_why),
-        cmocka_unit_test(one_that_answers_questions_and_fails_requests_is_asked_ever_less_often),
+        cmocka_unit_test(
+            one_that_answers_questions_and_fails_requests_is_asked_ever_less_often),
         cmocka_unit_test(many_failures_at_once_count_as_one),
         cmocka_unit_test(repeated_failures_are_waited_for_longer),
         cmocka_unit_test(when_all_are_away_the_first_that_is_due_is_used),

@@ -4,7 +4,7 @@
 #include "tests/unit/writes.h"
 
 #include "src/base/buf.h"
-#include "sync/delivery/bulk.h"
+#include "sync/delivery/bulk/bulk.h"
 
 #include <string.h>
 
@@ -154,7 +154,8 @@ static void names_are_encoded_in_paths(void **state)
     assert_string_equal(b.ptr, "/or%2Fders/_doc/a%2Fb%3Fc%C3%A9?_source=false&routing=x%26y");
     buf_clear(&b);
     bulk_path(&b, STR("orders.write"));
-    assert_int_equal(strncmp(b.ptr, "/orders.write/_bulk?require_alias=true&timeout=2s&", 50), 0);
+    assert_int_equal(strncmp(b.ptr, "/orders.write/_bulk?require_alias=true&timeout=2s&", 50),
+                     0);
     buf_free(&b);
     write_end(w, OUTCOME_DELIVERED, &ends);
 }

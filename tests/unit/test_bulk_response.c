@@ -3,12 +3,15 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/mem.h"
-#include "sync/delivery/bulk_response.h"
+#include "sync/delivery/bulk/bulk_response.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SENT(action_, id_) {.action = STR(action_), .id = STR(id_)}
+#define SENT(action_, id_)                     \
+    {                                          \
+        .action = STR(action_), .id = STR(id_) \
+    }
 
 static const struct bulk_sent five[] = {
     SENT("index", "1"), SENT("index", "2"),  SENT("index", "3"),

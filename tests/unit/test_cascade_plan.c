@@ -2,11 +2,12 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/row.h"
-#include "sync/cascade_parent.h"
-#include "sync/cascade_plan.h"
+#include "sync/decode/row.h"
 #include "sync/document/key.h"
 #include "sync/document/plan.h"
+#include "sync/document/resolver.h"
+#include "sync/related/cascade/parent.h"
+#include "sync/routing/cascade_plan.h"
 #include "tests/unit/document_fixture.h"
 
 #define TABLES 3
@@ -36,8 +37,7 @@ static size_t number_of(struct str table)
     return 0;
 }
 
-static struct schema *find(void *ctx, struct str topic, struct str database,
-                           struct str table)
+static struct schema *find(void *ctx, struct str topic, struct str database, struct str table)
 {
     (void)topic;
     (void)database;
@@ -57,22 +57,22 @@ static bool find_keys(void *ctx, struct str schema, struct str table, struct are
     return true;
 }
 
-static void add_key(struct family *f, const char *child, const char *parent, struct str *columns,
-                    struct str *parent_columns, size_t n, const char *on_delete,
-                    const char *on_update)
+static void add_key(struct family *f, const char *child, const char *parent,
+                    struct str *columns, struct str *parent_columns, size_t n,
+                    const char *on_delete, const char *on_update)
 {
     const size_t i = number_of(str_from(child));
 
     f->keys[i][f->n_keys[i]++] = (struct foreign_key){.name = STR("fk"),
-                                                              .schema = STR("db"),
-                                                              .table = str_from(child),
-                                                              .parent_schema = STR("db"),
-                                                              .parent_table = str_from(parent),
-                                                              .columns = columns,
-                                                              .parent_columns = parent_columns,
-                                                              .n_columns = n,
-                                                              .on_delete = str_from(on_delete),
-                                                              .on_update = str_from(on_update)};
+                                                      .schema = STR("db"),
+                                                      .table = str_from(child),
+                                                      .parent_schema = STR("db"),
+                                                      .parent_table = str_from(parent),
+                                                      .columns = columns,
+                                                      .parent_columns = parent_columns,
+                                                      .n_columns = n,
+                                                      .on_delete = str_from(on_delete),
+                                                      .on_update = str_from(on_update)};
 }
 
 static int set_up(void **state)
@@ -190,7 +190,8 @@ static void an_index_between_that_leaves_rows_out_tells_nothing(void **state)
     assert_non_null(p);
     assert_int_equal(p->on[CASCADE_DELETE].n_blind, 1);
     assert_int_equal(p->on[CASCADE_DELETE].blind[0].target, 1);
-    assert_non_null(strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "with no filter"));
+    assert_non_null(
+        strstr(p->on[CASCADE_DELETE].blind[0].reason.ptr, "no index without a filter"));
 }
 
 static void values_that_go_through_need_no_index_between(void **state)
@@ -233,6 +234,50 @@ static void an_update_that_fills_part_of_a_longer_key_finds_by_that_part(void **
     assert_int_equal(k->n_columns, 1);
     assert_string_equal(k->columns[0].ptr, "p");
     assert_string_equal(k->parent_columns[0].ptr, "id");
+}
+
+/* The document keys of c and g are (id, p): p is the parent's. */
+static void share_keys(struct family *f)
+{
+    for (size_t i = 1; i < TABLES; i++) {
+        struct schema *s = f->schemas[i];
+
+        s->n_key = 2;
+        s->key = arena_alloc(s->arena, s->n_key, sizeof(*s->key));
+        s->key[1] = 1;
+    }
+}
+
+static void rows_whose_own_key_changes_are_found_by_the_new_one_on_every_level(void **state)
+{
+    struct family *f = *state;
+
+    share_keys(f);
+    add_key(f, "c", "p", col_both, col_p_id, 2, "CASCADE", "CASCADE");
+    add_key(f, "g", "c", col_p, col_p, 1, "CASCADE", "CASCADE");
+
+    const struct cascade_table *p = compile(f, 0, "p");
+    const struct cascade_effect *effect = &p->on[CASCADE_UPDATE];
+
+    assert_int_equal(effect->n_blind, 0);
+    assert_int_equal(effect->n_steps, 2);
+    for (size_t i = 0; i < effect->n_steps; i++) {
+        const struct cascade_look *look = &effect->steps[i].looks[0];
+
+        assert_int_equal(look->by, RESOLVER_BY(1));
+        assert_int_equal(look->n_parts, 1);
+        assert_string_equal(effect->keys[look->key].columns[look->parts[0]].ptr, "p");
+        assert_int_equal(p->on[CASCADE_DELETE].steps[i].looks[0].by, 0);
+    }
+}
+
+static void rows_that_get_no_value_are_not_found_by_the_new_one(void **state)
+{
+    struct family *f = *state;
+
+    share_keys(f);
+    add_key(f, "c", "p", col_p, col_id, 1, "RESTRICT", "SET NULL");
+    assert_int_equal(compile(f, 0, "p")->on[CASCADE_UPDATE].steps[0].looks[0].by, 0);
 }
 
 static void a_key_that_changes_what_no_document_reads_leads_nowhere(void **state)
@@ -294,6 +339,25 @@ static void a_table_that_refers_to_itself_leads_to_itself(void **state)
     assert_int_equal(c->on[CASCADE_DELETE].n_blind, 0);
 }
 
+static void a_key_that_leads_round_in_a_circle_is_followed_once(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "c", "c", col_p, col_p, 1, "CASCADE", "RESTRICT");
+    assert_int_equal(compile(f, 0, "p")->on[CASCADE_DELETE].n_keys, 1);
+}
+
+static void what_is_blind_and_refers_to_itself_is_told_once(void **state)
+{
+    struct family *f = *state;
+
+    add_key(f, "c", "p", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "g", "c", col_c, col_id, 1, "CASCADE", "RESTRICT");
+    add_key(f, "g", "g", col_p, col_id, 1, "CASCADE", "RESTRICT");
+    assert_int_equal(compile(f, 1, "p")->on[CASCADE_DELETE].n_blind, 1);
+}
+
 /* ---- rows ---- */
 
 static struct value absent_value(void)
@@ -313,7 +377,7 @@ static void assert_key(struct str key, const char *text)
 static void rows_set_off_what_their_old_values_are_referred_to_by(void **state)
 {
     struct family *f = *state;
-    struct cascade_set_off off;
+    struct cascade_triggered off;
     struct value old[] = {int_value(7), int_value(8), null_value()};
     struct value new[] = {int_value(7), int_value(9), null_value()};
 
@@ -332,16 +396,43 @@ static void rows_set_off_what_their_old_values_are_referred_to_by(void **state)
     assert_int_equal(off.cause, CASCADE_UPDATE);
     assert_int_equal(off.keys[0].len, 0);
     assert_key(off.keys[1], "8");
+    assert_int_equal(off.now[0].len, 0);
+    assert_key(off.now[1], "9");
+    new[1] = null_value();
+    assert_true(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    assert_int_equal(off.now[1].len, 0);
     old[1] = null_value();
     assert_false(
         cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
     cascade_parent_free(parent);
 }
 
+static void what_the_new_image_lacks_is_as_it_was(void **state)
+{
+    struct family *f = *state;
+    struct cascade_triggered off;
+    struct value old[] = {int_value(7), int_value(8), null_value()};
+    struct value new[] = {absent_value(), int_value(9), absent_value()};
+
+    add_key(f, "c", "p", col_both, col_p_id, 2, "CASCADE", "CASCADE");
+
+    struct cascade_parent *parent = cascade_parent_new(compile(f, 0, "p"), f->schemas[0]);
+    struct str now, part;
+
+    assert_true(
+        cascade_parent_look(parent, &(struct row_change){.before = old, .after = new}, &off));
+    now = off.now[0];
+    assert_key(now, "9");
+    assert_true(key_next(&now, &part));
+    assert_key(now, "7");
+    cascade_parent_free(parent);
+}
+
 static void what_the_images_lack_is_unknown_only_where_it_counts(void **state)
 {
     struct family *f = *state;
-    struct cascade_set_off off;
+    struct cascade_triggered off;
     struct value old[] = {int_value(7), absent_value(), absent_value()};
     struct value new[] = {absent_value(), absent_value(), int_value(3)};
 
@@ -374,12 +465,17 @@ int main(void)
         TEST(without_an_index_between_the_next_level_is_blind),
         TEST(an_index_between_that_leaves_rows_out_tells_nothing),
         TEST(values_that_go_through_need_no_index_between),
+        TEST(rows_whose_own_key_changes_are_found_by_the_new_one_on_every_level),
+        TEST(rows_that_get_no_value_are_not_found_by_the_new_one),
         TEST(a_key_that_changes_what_no_document_reads_leads_nowhere),
         TEST(a_condition_or_an_order_reads_the_columns_that_it_names),
         TEST(what_the_server_computes_may_be_computed_of_what_a_key_changes),
         TEST(an_update_that_fills_part_of_a_longer_key_finds_by_that_part),
         TEST(a_table_that_refers_to_itself_leads_to_itself),
+        TEST(a_key_that_leads_round_in_a_circle_is_followed_once),
+        TEST(what_is_blind_and_refers_to_itself_is_told_once),
         TEST(rows_set_off_what_their_old_values_are_referred_to_by),
+        TEST(what_the_new_image_lacks_is_as_it_was),
         TEST(what_the_images_lack_is_unknown_only_where_it_counts),
     };
 

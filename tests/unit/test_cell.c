@@ -3,9 +3,9 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/arena.h"
-#include "sync/binlog/cell.h"
-#include "sync/binlog/cell_json.h"
-#include "sync/binlog/value_json.h"
+#include "sync/decode/cell.h"
+#include "sync/decode/cell_json.h"
+#include "sync/value/value_json.h"
 
 struct fixture {
     struct cell_reader reader;
@@ -307,9 +307,18 @@ static void fractions_of_old_mariadb_tables_are_read(void **state)
     }
 }
 
-#define PLAIN    {.is_unsigned = false}
-#define UNSIGNED {.is_unsigned = true}
-#define UTF8     {.charset = STR("utf8mb4")}
+#define PLAIN                \
+    {                        \
+        .is_unsigned = false \
+    }
+#define UNSIGNED            \
+    {                       \
+        .is_unsigned = true \
+    }
+#define UTF8                      \
+    {                             \
+        .charset = STR("utf8mb4") \
+    }
 #define NINES    "3b9ac9ff3b9ac9ff3b9ac9ff"
 #define MINUS    "c4653600c4653600c4653600"
 #define NINES_27 "999999999999999999999999999"
@@ -370,15 +379,31 @@ static const struct extreme {
     {WIRE_BLOB, "02", {.charset = STR("latin1")}, "0100e9", "\"é\""},
     {WIRE_JSON, "04", PLAIN, "00000000", "null"},
     {WIRE_JSON, "04", PLAIN, "020000000401", "true"},
-    {WIRE_GEOMETRY, "04", {.type = COLUMN_GEOMETRY},
-     "19000000" "00000000" "0101000000" "000000000000f03f" "0000000000000040",
+    {WIRE_GEOMETRY,
+     "04",
+     {.type = COLUMN_GEOMETRY},
+     "19000000"
+     "00000000"
+     "0101000000"
+     "000000000000f03f"
+     "0000000000000040",
      "{\"type\":\"Point\",\"coordinates\":[1,2]}"},
     {WIRE_VECTOR, "04", {.type = COLUMN_VECTOR}, "080000000000803f000000bf", "[1,-0.5]"},
     {WIRE_VECTOR, "04", {.type = COLUMN_VECTOR}, "00000000", "[]"},
-    {WIRE_BLOB_COMPRESSED, "02", UTF8, "06008906" "4b4c8400" "0000", NULL}, /* cut */
-    {WIRE_BLOB_COMPRESSED, "02", UTF8, "0a008906" "4b4c4a4e494d0300", "\"abcdef\""},
+    {WIRE_BLOB_COMPRESSED, "02", UTF8,
+     "06008906"
+     "4b4c8400"
+     "0000",
+     NULL}, /* cut */
+    {WIRE_BLOB_COMPRESSED, "02", UTF8,
+     "0a008906"
+     "4b4c4a4e494d0300",
+     "\"abcdef\""},
     {WIRE_BLOB_COMPRESSED, "02", UTF8, "040000616263", "\"abc\""},
-    {WIRE_VARCHAR_COMPRESSED, "1500", UTF8, "0a8906" "4b4c4a4e494d0300", "\"abcdef\""},
+    {WIRE_VARCHAR_COMPRESSED, "1500", UTF8,
+     "0a8906"
+     "4b4c4a4e494d0300",
+     "\"abcdef\""},
     {WIRE_TYPED_ARRAY, "03", PLAIN, "00000000", NULL},
 };
 

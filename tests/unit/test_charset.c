@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
-#include "sync/binlog/charset.h"
+#include "sync/value/charset.h"
 
 #include <stdlib.h>
 

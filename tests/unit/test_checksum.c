@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/checksum.h"
+#include "sync/decode/checksum.h"
 
 #include <zlib.h>
 

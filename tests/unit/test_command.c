@@ -4,8 +4,8 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/command.h"
-#include "src/command_help.h"
+#include "src/cli/command.h"
+#include "src/cli/help.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/configuration.h"
+#include "src/config/configuration.h"
+#include "src/config/setting.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,6 +43,37 @@ static struct configuration *load(const char *text, char **environment, const ch
     return c;
 }
 
+static void a_store_on_another_machine_without_checked_tls_is_warned_of(void **state)
+{
+    static const struct {
+        const char *text, *warning;
+        bool tls;
+    } cases[] = {
+        {"store: sqlite\n", "", false},
+        {"store: mysql://m@127.0.0.1:3306/millrace\n", "", false},
+        {"store: mysql://m@db:3306/millrace\n", "not encrypted", false},
+        {"store: mysql://m@db/millrace\nstore_tls: {verify: true}\n", "", true},
+        {"store: mysql://m@db/millrace\nstore_tls: {ca_file: /ca.pem}\n", "", true},
+        {"store: mysql://m@db/millrace\nstore_tls: {verify: false}\n", "nobody checks", true},
+        {"store: mysql://m@localhost/millrace\nstore_tls: {verify: false}\n", "", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf problems = {0};
+        struct configuration *c = load(cases[i].text, NULL, NULL, &problems);
+
+        buf_append(&problems, STR(""));
+        if (cases[i].warning[0] == '\0')
+            assert_string_equal(problems.ptr, "");
+        else
+            assert_non_null(strstr(problems.ptr, cases[i].warning));
+        assert_int_equal(configuration_gives(c, "store_tls."), cases[i].tls);
+        configuration_free(c);
+        buf_free(&problems);
+    }
+}
+
 static void each_source_wins_over_the_ones_below_it(void **state)
 {
     char variable[] = "MILLRACE_DELIVERY__WORKERS=7";
@@ -49,14 +81,14 @@ static void each_source_wins_over_the_ones_below_it(void **state)
     struct configuration *c = load("delivery: {workers: 5}\n", NULL, NULL, NULL);
 
     (void)state;
-    assert_int_equal(configuration_number(c, "delivery.workers"), 5);
-    assert_int_equal(configuration_number(c, "delivery.helpers"), 10);
+    assert_int_equal(configuration_settings(c)->delivery.workers, 5);
+    assert_int_equal(configuration_settings(c)->delivery.helpers, 10);
     configuration_free(c);
     c = load("delivery: {workers: 5}\n", environment, NULL, NULL);
-    assert_int_equal(configuration_number(c, "delivery.workers"), 7);
+    assert_int_equal(configuration_settings(c)->delivery.workers, 7);
     configuration_free(c);
     c = load("delivery: {workers: 5}\n", environment, "delivery.workers=9", NULL);
-    assert_int_equal(configuration_number(c, "delivery.workers"), 9);
+    assert_int_equal(configuration_settings(c)->delivery.workers, 9);
     configuration_free(c);
 }
 
@@ -66,14 +98,45 @@ static void values_are_read_with_their_units(void **state)
         load("delivery:\n  batch_bytes: 4MiB\n  flush_interval: 250ms\nsearch:\n  url: "
              "[http://a:1, http://b:2]\n  verify: false\n",
              NULL, NULL, NULL);
-    size_t n;
 
     (void)state;
-    assert_int_equal(configuration_number(c, "delivery.batch_bytes"), 4 << 20);
-    assert_int_equal(configuration_number(c, "delivery.flush_interval"), 250);
-    assert_false(configuration_bool(c, "search.verify"));
-    assert_string_equal(configuration_list(c, "search.url", &n)[1], "http://b:2");
-    assert_int_equal(n, 2);
+    assert_int_equal(configuration_settings(c)->delivery.batch_bytes, 4 << 20);
+    assert_int_equal(configuration_settings(c)->delivery.flush_ms, 250);
+    assert_false(configuration_settings(c)->search.tls.verify);
+    assert_string_equal(configuration_settings(c)->search.urls.items[1], "http://b:2");
+    assert_int_equal(configuration_settings(c)->search.urls.n, 2);
+    configuration_free(c);
+}
+
+static void every_setting_has_a_field_of_its_own_that_holds_its_default(void **state)
+{
+    static bool taken[sizeof(struct settings)];
+    struct configuration *c = configuration_new();
+
+    (void)state;
+    for (size_t i = 0; i < n_settings; i++) {
+        const struct setting *s = &settings[i];
+        const bool is_text = s->kind == SETTING_TEXT || s->kind == SETTING_PATH;
+        struct err err;
+
+        for (size_t at = s->offset; at < s->offset + s->size; at++) {
+            if (taken[at])
+                fail_msg("%s has the field of another setting", s->name);
+            taken[at] = true;
+        }
+        assert_int_equal(s->form == FIELD_TEXTS, s->kind == SETTING_LIST);
+        assert_true(!is_text || s->form == FIELD_TEXT);
+        if (s->preset != NULL && !setting_check(s, str_from(s->preset), &err))
+            fail_msg("%s", err.msg);
+        if (s->preset != NULL)
+            assert_string_equal(configuration_text(c, s->name), s->preset);
+    }
+    assert_string_equal(configuration_settings(c)->data, "/var/lib/millrace");
+    assert_true(configuration_settings(c)->search.tls.verify);
+    assert_int_equal(configuration_settings(c)->search.timeout_ms, 30000);
+    assert_int_equal(configuration_settings(c)->dead_letters_old_after_ms, 168 * 3600000);
+    assert_int_equal(configuration_settings(c)->index_retire_after_ms, 0);
+    assert_null(configuration_settings(c)->socket);
     configuration_free(c);
 }
 
@@ -166,7 +229,7 @@ static void a_password_in_an_address_is_refused_and_not_shown(void **state)
         struct buf said = {0};
 
         assert_null(load(texts[i], NULL, NULL, &said));
-        assert_non_null(strstr(said.ptr, "a password does not belong into an address"));
+        assert_non_null(strstr(said.ptr, "a password does not belong in an address"));
         assert_non_null(strstr(said.ptr, "password_file"));
         assert_null(strstr(said.ptr, "tiger"));
         buf_free(&said);
@@ -187,7 +250,7 @@ static void variables_that_are_not_ours_are_warned_of(void **state)
     buf_free(&said);
 }
 
-static void a_password_file_that_everyone_may_read_is_warned_of(void **state)
+static void a_password_file_that_others_may_read_is_refused(void **state)
 {
     struct buf said = {0}, text = {0};
 
@@ -205,9 +268,8 @@ static void a_password_file_that_everyone_may_read_is_warned_of(void **state)
 
     c = configuration_load(&source, problems);
     problems_append_text(problems, &said);
-    assert_non_null(c);
-    assert_non_null(strstr(said.ptr, "search.password_file: everyone may read"));
-    configuration_free(c);
+    assert_null(c);
+    assert_non_null(strstr(said.ptr, "search.password_file: others may read or change"));
     problems_free(problems);
     buf_free(&said);
     buf_free(&text);
@@ -231,14 +293,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_source_wins_over_the_ones_below_it),
+        cmocka_unit_test(a_store_on_another_machine_without_checked_tls_is_warned_of),
         cmocka_unit_test(values_are_read_with_their_units),
+        cmocka_unit_test(every_setting_has_a_field_of_its_own_that_holds_its_default),
         cmocka_unit_test(paths_are_relative_to_the_file),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(a_password_in_a_file_that_others_may_read_is_refused),
         cmocka_unit_test(a_secret_is_never_shown),
         cmocka_unit_test(a_password_in_an_address_is_refused_and_not_shown),
         cmocka_unit_test(variables_that_are_not_ours_are_warned_of),
-        cmocka_unit_test(a_password_file_that_everyone_may_read_is_warned_of),
+        cmocka_unit_test(a_password_file_that_others_may_read_is_refused),
     };
     return cmocka_run_group_tests_name("config", tests, set_up, tear_down);
 }

@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/ddl.h"
+#include "sync/decode/ddl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,8 +201,7 @@ static void the_columns_of_alter_table_are_named(void **state)
         {"ALTER TABLE t MODIFY COLUMN a INT FIRST, MODIFY IF EXISTS b INT AFTER a", "=a =b"},
         {"ALTER TABLE t CHANGE a b INT", "a>b"},
         {"ALTER TABLE t CHANGE COLUMN `a` `a` INT COMMENT 'CHANGE b c, DROP d'", "a>a"},
-        {"ALTER TABLE t CHANGE IF EXISTS a b INT, CHANGE COLUMN IF EXISTS c d INT",
-         "a>b c>d"},
+        {"ALTER TABLE t CHANGE IF EXISTS a b INT, CHANGE COLUMN IF EXISTS c d INT", "a>b c>d"},
         {"ALTER TABLE t RENAME COLUMN a TO b", "a>>b"},
         {"ALTER TABLE t RENAME COLUMN a TO b, RENAME COLUMN b TO a", "a>>b b>>a"},
         {"ALTER TABLE t RENAME COLUMN IF EXISTS a TO b, RENAME TO u", "a>>b"},
@@ -396,6 +395,36 @@ static void a_statement_concerns_the_tables_whose_columns_it_changes(void **stat
     assert_false(concerns("FLUSH TABLES", "d", "t"));
 }
 
+static bool takes_away(const char *sql, const char *database, const char *table)
+{
+    struct arena *a = arena_new();
+    struct ddl ddl;
+
+    ddl_parse(STR("d"), str_from(sql), mariadb, a, &ddl);
+
+    const bool does = ddl_takes_away(&ddl, str_from(database), str_from(table));
+
+    arena_free(a);
+    return does;
+}
+
+static void a_statement_takes_the_tables_away_that_it_drops_or_renames(void **state)
+{
+    (void)state;
+    assert_true(takes_away("DROP TABLE s, t", "d", "t"));
+    assert_true(takes_away("DROP DATABASE d", "d", "t"));
+    assert_true(takes_away("RENAME TABLE t TO u", "d", "t"));
+    assert_true(takes_away("ALTER TABLE t RENAME u", "d", "t"));
+    assert_false(takes_away("RENAME TABLE t TO u", "d", "u"));
+    assert_false(takes_away("ALTER TABLE t RENAME u, ADD a INT", "d", "u"));
+    assert_false(takes_away("DROP TABLE t", "e", "t"));
+    assert_false(takes_away("DROP TEMPORARY TABLE t", "d", "t"));
+    assert_false(takes_away("ALTER TABLE t ADD a INT", "d", "t"));
+    assert_false(takes_away("TRUNCATE TABLE t", "d", "t"));
+    assert_false(takes_away("CREATE TABLE t (a INT)", "d", "t"));
+    assert_false(takes_away("what is this", "d", "t"));
+}
+
 static void an_unknown_statement_concerns_every_table(void **state)
 {
     (void)state;
@@ -412,6 +441,7 @@ int main(void)
         cmocka_unit_test(text_is_read_as_the_session_read_it),
         cmocka_unit_test(no_text_is_read_beyond_its_end),
         cmocka_unit_test(a_statement_concerns_the_tables_whose_columns_it_changes),
+        cmocka_unit_test(a_statement_takes_the_tables_away_that_it_drops_or_renames),
         cmocka_unit_test(an_unknown_statement_concerns_every_table),
     };
     return cmocka_run_group_tests_name("ddl", tests, NULL, NULL);

@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/arena.h"
-#include "sync/binlog/ddl.h"
-#include "sync/binlog/ddl_swap.h"
+#include "sync/decode/ddl.h"
+#include "sync/decode/ddl_swap.h"
 
 #include <string.h>
 
@@ -31,7 +31,8 @@ static void the_tools_swaps_are_known_by_their_names(void **state)
         enum ddl_swap swap;
     } cases[] = {
         {"RENAME TABLE t TO _t_del, _t_gho TO t", DDL_SWAP_WHOLE},
-        {"rename /* gh-ost */ table `shop`.`t` to `shop`.`_t_del`, `shop`.`_t_gho` to `shop`.`t`",
+        {"rename /* gh-ost */ table `shop`.`t` to `shop`.`_t_del`, `shop`.`_t_gho` to "
+         "`shop`.`t`",
          DDL_SWAP_WHOLE},
         {"RENAME TABLE t TO _t_20260131235959_del, _t_gho TO t", DDL_SWAP_WHOLE},
         {"RENAME TABLE shop.t TO shop._t_old, shop._t_new TO shop.t", DDL_SWAP_WHOLE},
@@ -60,15 +61,16 @@ static void the_tools_swaps_are_known_by_their_names(void **state)
 static void names_of_tables_may_begin_with_underscores(void **state)
 {
     (void)state;
-    assert_int_equal(swap_of("_t", "RENAME TABLE _t TO __t_del, __t_gho TO _t"), DDL_SWAP_WHOLE);
+    assert_int_equal(swap_of("_t", "RENAME TABLE _t TO __t_del, __t_gho TO _t"),
+                     DDL_SWAP_WHOLE);
     assert_int_equal(swap_of("_t", "RENAME TABLE _t TO _t_del, _t_gho TO _t"), DDL_SWAP_NONE);
 }
 
 static void names_that_are_cut_are_known_by_their_beginning(void **state)
 {
     (void)state;
-    assert_int_equal(swap_of(SIXTY "xyz", "RENAME TABLE " SIXTY "xyz TO _" SIXTY
-                                          "_old, _" SIXTY "_new TO " SIXTY "xyz"),
+    assert_int_equal(swap_of(SIXTY "xyz", "RENAME TABLE " SIXTY "xyz TO _" SIXTY "_old, _" SIXTY
+                                          "_new TO " SIXTY "xyz"),
                      DDL_SWAP_WHOLE);
     assert_int_equal(swap_of("tt", "RENAME TABLE tt TO _t_old, _t_new TO tt"), DDL_SWAP_NONE);
 }

@@ -2,7 +2,7 @@
 
 #include "tests/unit/vectors.h"
 
-#include "sync/binlog/decimal.h"
+#include "sync/value/decimal.h"
 
 static void sizes_are_those_of_the_server(void **state)
 {

@@ -3,7 +3,7 @@
 #include "tests/unit/memory_log.h"
 
 #include "src/base/mem.h"
-#include "sync/binlog/decode.h"
+#include "sync/inspect/decode.h"
 
 static bool put(void *ctx, struct str bytes, struct err *err)
 {
@@ -56,19 +56,14 @@ static void each_change_is_a_line(void **state)
     (void)state;
     make_log(&log);
     assert_true(decode(&log, (struct decode_options){0}, false, &out, &counts, &err));
+    /* clang-format off */
     assert_string_equal(
         out.ptr,
-        ROW("401", "448", "insert") ",\"after\":{\"id\":1,\"v\":\"a\"}}\n" ROW(
-            "401",
-            "448", "insert") ",\"after\":{\"id\":2,\"v\":null}}\n" ROW("448", "494",
-                                                                       "update") ",\"before\":{"
-                                                                                 "\"id\":1},"
-                                                                                 "\"after\":{"
-                                                                                 "\"id\":3}}"
-                                                                                 "\n" ROW("494",
-                                                                                          "536",
-                                                                                          "dele"
-                                                                                          "te") ",\"before\":{\"id\":-3,\"v\":\"b\"}}\n");
+        ROW("401", "448", "insert") ",\"after\":{\"id\":1,\"v\":\"a\"}}\n"
+        ROW("401", "448", "insert") ",\"after\":{\"id\":2,\"v\":null}}\n"
+        ROW("448", "494", "update") ",\"before\":{\"id\":1},\"after\":{\"id\":3}}\n"
+        ROW("494", "536", "delete") ",\"before\":{\"id\":-3,\"v\":\"b\"}}\n");
+    /* clang-format on */
     decode_counts_format(&counts, text);
     assert_string_equal(text, "ins=2 upd=1 del=1 cells=8 nulls=1 idsum=4\n");
     buf_free(&out);
@@ -124,6 +119,40 @@ static void what_is_before_an_error_is_printed(void **state)
     log_free(&log);
 }
 
+static void note(void *ctx, const char *text)
+{
+    buf_printf(ctx, "%s\n", text);
+}
+
+static void rows_without_an_end_are_printed_with_a_warning(void **state)
+{
+    struct test_log log;
+    struct decode_counts counts;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    make_log(&log);
+    log.n--; /* its Xid */
+    log.file.len = log.starts[log.n];
+    log_gtid(&log, 8);
+    log_query(&log, "d", "BEGIN");
+    log_table_map(&log, 5, "t", COLUMN_NAMES "02012d");
+    log_insert(&log, true);
+    log_xid(&log);
+    assert_true(
+        decode(&log, (struct decode_options){.warn = note}, false, &out, &counts, &err));
+    assert_int_equal(counts.inserts, 4);
+    assert_int_equal(counts.deletes, 1);
+
+    const char *warning = strstr(out.ptr, "bin.000001:536: ");
+
+    assert_non_null(warning != NULL ? strstr(warning, "no end") : NULL);
+    assert_true(decode(&log, (struct decode_options){0}, false, &out, &counts, &err));
+    buf_free(&out);
+    log_free(&log);
+}
+
 static bool put_nowhere(void *ctx, struct str bytes, struct err *err)
 {
     (void)ctx;
@@ -159,7 +188,7 @@ static void output_that_fails_is_not_told_as_trouble_of_the_log(void **state)
 static void filters_leave_out_what_was_not_asked_for(void **state)
 {
     static const struct str other[] = {STR("d.other"), STR("t")}, mine[] = {STR("d.t")};
-    static const struct str wild[] = {STR("*"),  STR("?.*t*"), STR("d.?"),  STR("d.??"),
+    static const struct str wild[] = {STR("*"),   STR("?.*t*"), STR("d.?"), STR("d.??"),
                                       STR("d*x"), STR("d."),    STR("*.t?")};
     const struct {
         struct log_filter filter;
@@ -187,8 +216,8 @@ static void filters_leave_out_what_was_not_asked_for(void **state)
         struct decode_counts counts;
         struct err err = {0};
 
-        assert_true(decode(&log, (struct decode_options){.excerpt.filter = cases[i].filter}, false,
-                           &out, &counts, &err));
+        assert_true(decode(&log, (struct decode_options){.excerpt.filter = cases[i].filter},
+                           false, &out, &counts, &err));
         assert_int_equal(counts.inserts + counts.updates + counts.deletes, cases[i].changes);
     }
     buf_free(&out);
@@ -274,6 +303,7 @@ int main(void)
         cmocka_unit_test(each_change_is_a_line),
         cmocka_unit_test(every_event_is_a_line_if_asked_for),
         cmocka_unit_test(what_is_before_an_error_is_printed),
+        cmocka_unit_test(rows_without_an_end_are_printed_with_a_warning),
         cmocka_unit_test(output_that_fails_is_not_told_as_trouble_of_the_log),
         cmocka_unit_test(filters_leave_out_what_was_not_asked_for),
         cmocka_unit_test(transactions_are_chosen_by_gtid),

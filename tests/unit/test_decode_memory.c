@@ -6,7 +6,7 @@
 
 #include "tests/unit/memory_log.h"
 
-#include "sync/binlog/decode.h"
+#include "sync/inspect/decode.h"
 
 #include <malloc.h>
 #include <zstd.h>

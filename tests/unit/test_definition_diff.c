@@ -4,8 +4,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/model/definition_diff.h"
-#include "sync/model/definition_parse.h"
+#include "sync/definition/diff.h"
+#include "sync/definition/parse.h"
 
 #define HEAD                                                 \
     "topics: [{name: t, address: 'db:3306', password: p}]\n" \
@@ -50,7 +50,8 @@ static void assert_table_diff(const char *before, const char *after, bool needs_
     buf_printf(&json,
                "[{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.a\","
                "\"index\":\"%s\",\"needs_build\":%s,\"fields\":[%s]}]",
-               strstr(after, "index: i") != NULL ? "i" : "a", needs_build ? "true" : "false", fields);
+               strstr(after, "index: i") != NULL ? "i" : "a", needs_build ? "true" : "false",
+               fields);
     assert_diff(x.ptr, y.ptr, json.ptr);
     buf_free(&x);
     buf_free(&y);
@@ -60,17 +61,16 @@ static void assert_table_diff(const char *before, const char *after, bool needs_
 static void objects_are_added_changed_and_removed(void **state)
 {
     (void)state;
-    assert_diff(
-        HEAD "  - {table: d.a}\n  - {table: d.b, index: x}\n",
-        HEAD "  - {table: d.c}\n  - {table: d.b, index: y}\n",
-        "[{\"action\":\"remove\",\"kind\":\"table\",\"name\":\"d.a\",\"index\":\"a\","
-        "\"needs_build\":false},"
-        "{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.b\",\"index\":\"y\","
-        "\"needs_build\":true,"
-        "\"fields\":[{\"path\":\"index\",\"before\":\"x\",\"after\":\"y\","
-        "\"needs_build\":true}]},"
-        "{\"action\":\"add\",\"kind\":\"table\",\"name\":\"d.c\",\"index\":\"c\","
-        "\"needs_build\":true}]");
+    assert_diff(HEAD "  - {table: d.a}\n  - {table: d.b, index: x}\n",
+                HEAD "  - {table: d.c}\n  - {table: d.b, index: y}\n",
+                "[{\"action\":\"remove\",\"kind\":\"table\",\"name\":\"d.a\",\"index\":\"a\","
+                "\"needs_build\":false},"
+                "{\"action\":\"change\",\"kind\":\"table\",\"name\":\"d.b\",\"index\":\"y\","
+                "\"needs_build\":true,"
+                "\"fields\":[{\"path\":\"index\",\"before\":\"x\",\"after\":\"y\","
+                "\"needs_build\":true}]},"
+                "{\"action\":\"add\",\"kind\":\"table\",\"name\":\"d.c\",\"index\":\"c\","
+                "\"needs_build\":true}]");
 }
 
 static void the_first_definitions_are_all_added(void **state)

@@ -2,8 +2,8 @@
 
 #include "tests/unit/definition_text.h"
 
-#include "src/store.h"
-#include "sync/model/definition_export.h"
+#include "src/store/store.h"
+#include "sync/definition/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,13 +3,14 @@
 #include "tests/unit/definition_text.h"
 
 #include "src/base/err.h"
-#include "sync/model/definition_export.h"
+#include "sync/definition/export.h"
 
 static const char shop[] =
     "topics:\n"
     "  - {name: shop, address: '127.0.0.1:3306', user: millrace, password_file: "
     "shop.password,\n"
-    "     tls: {ca_file: /ca.pem}, server_id: 7, start: now, zero_date: null, on_gap: stop, time_zone: UTC}\n"
+    "     tls: {ca_file: /ca.pem}, server_id: 7, start: now, zero_date: null, on_gap: stop, "
+    "time_zone: UTC}\n"
     "databases:\n"
     "  - {name: shop, topic: shop, schema: shop}\n"
     "tables:\n"
@@ -127,27 +128,60 @@ static void a_file_changes_what_it_names_and_nothing_else(void **state)
 static void a_password_stays_until_it_is_changed(void **state)
 {
     struct definitions *a =
-        apply_fine(NULL, "topics: [{name: t, address: a, password: secret}]");
-    struct definitions *b = apply_fine(a, "topics: [{name: t, address: b}]");
-    struct definitions *c = apply_fine(b, "topics: [{name: t, address: c, password: '***'}]");
-    struct definitions *e = apply_fine(c, "topics: [{name: t, address: c, password: ''}]");
-    struct definitions *f = apply_fine(c, "topics: [{name: t, address: c, password_env: PW}]");
+        apply_fine(NULL, "topics: [{name: t, address: 127.0.0.1, password: secret}]");
+    struct definitions *b = apply_fine(a, "topics: [{name: t, address: 127.0.0.2}]");
+    struct definitions *c =
+        apply_fine(b, "topics: [{name: t, address: 127.0.0.3, password: '***'}]");
+    struct definitions *e =
+        apply_fine(c, "topics: [{name: t, address: 127.0.0.3, password: ''}]");
+    struct definitions *f =
+        apply_fine(c, "topics: [{name: t, address: 127.0.0.3, password_env: PW}]");
 
     (void)state;
     assert_int_equal(problems_count(problems, SEVERITY_WARNING), 1);
     assert_text(b->topics[0].server.password, "secret");
     assert_text(c->topics[0].server.password, "secret");
-    assert_text(c->topics[0].server.address, "c");
+    assert_text(c->topics[0].server.address, "127.0.0.3");
     assert_int_equal(e->topics[0].server.password.len, 0);
     assert_int_equal(f->topics[0].server.password.len, 0);
-    assert_refused("topics: [{name: t, address: c, password: '***'}]", 1, 42, "none is stored");
-    assert_refused("topics: [{name: t, address: c, password: '***', password_file: x}]", 1, 42,
+    assert_refused("topics: [{name: t, address: /, password: '***'}]", 1, 42, "none is stored");
+    assert_refused("topics: [{name: t, address: /, password: '***', password_file: x}]", 1, 42,
                    "give one of");
     definitions_unref(a);
     definitions_unref(b);
     definitions_unref(c);
     definitions_unref(e);
     definitions_unref(f);
+}
+
+static void
+rows_from_another_machine_without_tls_are_warned_of_once_for_each_server(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t warnings;
+    } cases[] = {
+        {"topics: [{name: t, address: 127.0.0.1}]", 0},
+        {"topics: [{name: t, address: /run/mysqld.sock}]", 0},
+        {"topics: [{name: t, address: db.example.org}]", 1},
+        {"topics: [{name: t, address: db.example.org, tls: {}}]", 0},
+        {"topics: [{name: t, address: 127.0.0.1}]\n"
+         "databases: [{name: d, topic: t, address: replica.example.org}]",
+         1},
+        {"topics: [{name: t, address: db.example.org, tls: {}}]\n"
+         "databases: [{name: d, topic: t, address: replica.example.org}]",
+         0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const size_t before = problems_count(problems, SEVERITY_WARNING);
+        struct definitions *d = apply_fine(NULL, cases[i].text);
+
+        assert_int_equal(problems_count(problems, SEVERITY_WARNING) - before,
+                         cases[i].warnings);
+        definitions_unref(d);
+    }
 }
 
 static void removing_minds_what_is_in_use(void **state)
@@ -179,6 +213,8 @@ int main(void)
         DEFINITION_TEST(what_equals_its_default_is_not_kept),
         DEFINITION_TEST(a_file_changes_what_it_names_and_nothing_else),
         DEFINITION_TEST(a_password_stays_until_it_is_changed),
+        DEFINITION_TEST(
+            rows_from_another_machine_without_tls_are_warned_of_once_for_each_server),
         DEFINITION_TEST(removing_minds_what_is_in_use),
     };
     return cmocka_run_group_tests_name("definition_parse", tests, NULL, NULL);

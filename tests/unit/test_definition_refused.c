@@ -3,30 +3,32 @@
 #include "tests/unit/definition_text.h"
 
 #include "src/base/err.h"
+#include "src/store/store.h"
+#include "sync/definition/doubt.h"
 
 static void a_wrong_field_is_refused_at_its_place(void **state)
 {
     (void)state;
-    assert_refused("topics: [{name: a, adress: b, address: c}]", 1, 20,
+    assert_refused("topics: [{name: a, adress: b, address: /}]", 1, 20,
                    "did you mean `address`");
     assert_refused("topics: [{name: a}]", 1, 10, "`topic` needs `address`");
-    assert_refused("topics: [{name: a, address: b, server_id: -1}]", 1, 43,
+    assert_refused("topics: [{name: a, address: /, server_id: -1}]", 1, 43,
                    "from 1 to 4294967295");
-    assert_refused("topics: [{name: a, address: b, server_id: 4294967296}]", 1, 43,
+    assert_refused("topics: [{name: a, address: /, server_id: 4294967296}]", 1, 43,
                    "from 1 to");
-    assert_refused("topics: [{name: a, address: b, tls: yes}]", 1, 37, "is a map of fields");
-    assert_refused("topics: [{name: a, address: b, tls: {verify: yes}}]", 1, 46,
+    assert_refused("topics: [{name: a, address: /, tls: yes}]", 1, 37, "is a map of fields");
+    assert_refused("topics: [{name: a, address: /, tls: {verify: yes}}]", 1, 46,
                    "true or false");
-    assert_refused("topics: [{name: a, address: b, zero_date: nul}]", 1, 43,
+    assert_refused("topics: [{name: a, address: /, zero_date: nul}]", 1, 43,
                    "did you mean `null`");
-    assert_refused("topics: [{name: a, address: b, user: [x]}]", 1, 38, "must be a text");
-    assert_refused("topics: [{name: a, address: b, user: }]", 1, 32, "`user` has no value");
+    assert_refused("topics: [{name: a, address: /, user: [x]}]", 1, 38, "must be a text");
+    assert_refused("topics: [{name: a, address: /, user: }]", 1, 32, "`user` has no value");
     assert_refused("topics: {name: a}", 1, 9, "`topics` must be a list");
     assert_refused("topic: []", 1, 1, "did you mean `topics`");
     assert_refused("- a", 1, 1, "a definition file has");
     assert_refused("databases: [{name: a, topic: b}]", 1, 30, "there is no topic `b`");
-    assert_refused("topics: [{name: a, address: b}]\ndatabases: [{name: caf\u00e9, topic: a}]", 2, 20,
-                   "`schema` has the server's name");
+    assert_refused("topics: [{name: a, address: /}]\ndatabases: [{name: caf\u00e9, topic: a}]",
+                   2, 20, "`schema` has the server's name");
     assert_refused(HEAD "  - {table: shap.orders}", 4, 13, "did you mean `shop`");
     assert_refused(HEAD "  - {table: orders}", 4, 13, "is not DATABASE.TABLE");
     assert_refused(HEAD "  - {index: orders}", 4, 5, "a table needs `table`");
@@ -47,12 +49,65 @@ static void a_wrong_field_is_refused_at_its_place(void **state)
     assert_refused(HEAD "  - {table: shop.a, key: [a, a]}", 4, 30, "listed twice");
     assert_refused(HEAD "  - {table: shop.a, columns: [a, {name: b, as: a}]}", 4, 48,
                    "two fields of one document are called `a`");
-    assert_refused(HEAD "  - {table: shop.a, columns: [_id]}", 4, 31, "keep for themselves");
+    assert_refused(HEAD "  - {table: shop.a, columns: [_id]}", 4, 31, "the engines reserve");
     assert_refused(HEAD "  - {table: shop.a, columns: [{name: '*', type: text}]}", 4, 31,
                    "it has no fields of its own");
     assert_refused(HEAD "  - {table: shop.a}\n  - {table: shop.a}", 5, 13, "defined twice");
     assert_refused(HEAD "  - {table: shop.a, index: x}\n  - {table: shop.b, index: x}", 5, 28,
                    "belongs to table `shop.a`");
+}
+
+static void what_does_not_hang_on_the_row_alone_is_refused_with_its_name_and_a_fix(void **state)
+{
+    (void)state;
+    assert_refused(HEAD "  - {table: shop.a, filter: 'shop.f(n) = 1'}", 4, 29,
+                   "`shop.f` in `filter` is a stored function");
+    assert_refused(HEAD "  - {table: shop.a, filter: 'n > 1 AND a < NOW()'}", 4, 29,
+                   "`NOW` in `filter` is not known to give the same value");
+    assert_refused(HEAD "  - {table: shop.a, filter: 'a < CURRENT_DATE'}", 4, 29,
+                   "`CURRENT_DATE` in `filter` changes while its row stays the same");
+    assert_refused(HEAD "  - {table: shop.a, filter: 'a IN (SELECT 1)'}", 4, 29,
+                   "`SELECT` in `filter` reads other rows");
+    assert_refused(HEAD
+                   "  - {table: shop.a, relations: [{from: a, table: shop.b, to: b, relations: "
+                   "[{from: a, table: shop.c, to: b, where: 'f(a)'}]}]}",
+                   4, 116, "`f` in `where`");
+    assert_refused(HEAD
+                   "  - {table: shop.a, relations: [{from: a, table: shop.b, to: b, order_by: "
+                   "'a, RAND()'}]}",
+                   4, 75, "`RAND` in `order_by`");
+}
+
+/* From before it was refused. */
+static void a_stored_expression_that_is_refused_goes_on_until_its_table_is_applied(void **state)
+{
+    const struct stored_definition stored[] = {
+        {STR("topic"), STR("t"), STR("{\"name\": \"t\", \"address\": \"b\"}")},
+        {STR("database"), STR("shop"), STR("{\"name\": \"shop\", \"topic\": \"t\"}")},
+        {STR("table"), STR("shop.a"), STR("{\"table\": \"shop.a\", \"filter\": \"f(n) = 1\"}")},
+    };
+    const struct definition_file other = {STR("f"), STR("tables: [{table: shop.b}]"), STR("")},
+                                 same = {STR("f"),
+                                         STR("tables: [{table: shop.a, filter: f(n) = 1}]"),
+                                         STR("")};
+    struct problems *p = problems_new();
+    struct definitions *d = definition_from_store(stored, ARRAY_LEN(stored), p), *more;
+
+    (void)state;
+    assert_non_null(d);
+    more = definition_apply(d, &other, 1, false, p);
+    assert_non_null(more);
+    assert_int_equal(problems_n(p), 0);
+    definition_check_doubt(more, definitions_table(more, STR("shop.a")), p);
+    definition_check_doubt(more, definitions_table(more, STR("shop.b")), p);
+    assert_int_equal(problems_n(p), 1);
+    assert_null(definition_apply(more, &same, 1, false, p));
+    assert_int_equal(problems_n(p), 2);
+    assert_string_equal(problems_get(p, 0)->message.ptr, problems_get(p, 1)->message.ptr);
+    assert_true(problems_get(p, 1)->fix.len > 0);
+    definitions_unref(more);
+    definitions_unref(d);
+    problems_free(p);
 }
 
 static void
@@ -116,15 +171,15 @@ static void fields_of_a_relation_that_make_no_sense_together_are_refused(void **
     static const struct {
         const char *fields, *message;
     } cases[] = {
-        {"distinct: true", "are about arrays"},
-        {"limit: 3", "are about arrays"},
-        {"nested: true, flattened: true", "not both"},
+        {"distinct: true", "need an array"},
+        {"limit: 3", "need an array"},
+        {"nested: true, flattened: true", "both `nested` and"},
         {"values: v, nested: true", "makes no objects"},
         {"values: v, flattened: true", "makes no objects"},
-        {"values: v, relations: [{from: a, table: shop.c, to: b}]", "could stand in"},
-        {"values: v, columns: [w]", "only that column"},
-        {"values: v, columns: [v, w]", "only that column"},
-        {"values: v, columns: [{name: v, as: w}]", "only that column"},
+        {"values: v, relations: [{from: a, table: shop.c, to: b}]", "could hold relations"},
+        {"values: v, columns: [w]", "may only list that column"},
+        {"values: v, columns: [v, w]", "may only list that column"},
+        {"values: v, columns: [{name: v, as: w}]", "may only list that column"},
         {"max_depth: 2", "for a table that leads to itself"},
         {"through: {table: shop.l, from: [a, b], to: c}", "`from` of `through` has 2"},
         {"through: {table: shop.l, from: a, to: [b, c]}", "`to` of `through` has 2"},
@@ -223,8 +278,8 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
     assert_int_equal(problems_count(problems, SEVERITY_ERROR), 8);
 }
 
-#define TWO_TOPICS                                             \
-    "topics: [{name: s, address: a}, {name: t, address: b}]\n" \
+#define TWO_TOPICS                                               \
+    "topics: [{name: s, address: /a}, {name: t, address: /b}]\n" \
     "databases: [{name: s, topic: s}, {name: t, topic: t}]\n"
 
 static void a_link_table_on_another_server_than_its_target_is_refused(void **state)
@@ -233,7 +288,7 @@ static void a_link_table_on_another_server_than_its_target_is_refused(void **sta
     assert_refused(TWO_TOPICS
                    "tables: [{table: s.a, relations: [{from: x, table: t.b, to: y, many: true, "
                    "refresh: none, through: {table: s.l, from: x, to: y}}]}]",
-                   3, 108, "no statement joins them");
+                   3, 108, "no statement can join them");
 }
 
 static void a_topic_that_others_lead_to_is_not_deleted(void **state)
@@ -260,10 +315,31 @@ static void every_mistake_is_reported_at_once(void **state)
     assert_int_equal(problems_count(problems, SEVERITY_ERROR), 7);
 }
 
+static void more_than_can_be_taken_is_refused_before_it_is_read(void **state)
+{
+    struct buf text = {0};
+
+    (void)state;
+    buf_append(&text, STR(HEAD));
+    for (size_t i = 0; i <= DEFINITIONS_MAX; i++)
+        buf_printf(&text, "  - {table: shop.t%zu, unknown: 1}\n", i);
+    assert_refused(text.ptr, 1, 1, "10001 tables are too many: Millrace takes 10000");
+    buf_free(&text);
+}
+
+static void an_expression_of_a_pattern_that_grows_without_bound_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(HEAD "  - {pattern: '((a{1,255}){1,255}){1,255}', index: i}", 4, 15,
+                   "repetitions make it too large");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DEFINITION_TEST(a_wrong_field_is_refused_at_its_place),
+        DEFINITION_TEST(what_does_not_hang_on_the_row_alone_is_refused_with_its_name_and_a_fix),
+        DEFINITION_TEST(a_stored_expression_that_is_refused_goes_on_until_its_table_is_applied),
         DEFINITION_TEST(
             an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again),
         DEFINITION_TEST(a_wrong_relation_is_refused_at_its_place),
@@ -273,6 +349,8 @@ int main(void)
         DEFINITION_TEST(a_link_table_on_another_server_than_its_target_is_refused),
         DEFINITION_TEST(a_topic_that_others_lead_to_is_not_deleted),
         DEFINITION_TEST(every_mistake_is_reported_at_once),
+        DEFINITION_TEST(more_than_can_be_taken_is_refused_before_it_is_read),
+        DEFINITION_TEST(an_expression_of_a_pattern_that_grows_without_bound_is_refused),
     };
     return cmocka_run_group_tests_name("definition_refused", tests, NULL, NULL);
 }

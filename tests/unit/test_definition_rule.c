@@ -2,8 +2,11 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/model/definition_rule.h"
-#include "sync/model/expression.h"
+#include "sync/definition/expression.h"
+#include "sync/definition/expression_functions.h"
+#include "sync/definition/rule.h"
+
+#include <string.h>
 
 struct rule_case {
     const char *text;
@@ -117,31 +120,124 @@ static void a_condition_is_one_expression(void **state)
     assert_non_null(expression_find_fault(STR("a = 1\0")));
 }
 
+/* NULL: no doubt; else what is named. */
+static void assert_doubts(const char *text, const char *what)
+{
+    struct expression_doubt doubt;
+    const bool found = expression_find_doubt(str_from(text), &doubt);
+
+    if (expression_find_fault(str_from(text)) != NULL)
+        fail_msg("`%s` is no expression", text);
+    if (found != (what != NULL) || (found && !str_equal(doubt.what, str_from(what))))
+        fail_msg("`%s`: doubts `%.*s`", text, found ? (int)doubt.what.len : 0, doubt.what.ptr);
+}
+
 static void an_expression_says_the_same_as_long_as_its_row_does(void **state)
 {
-    static const struct rule_case cases[] = {
-        {"n = (SELECT MAX(n) FROM line)", false},
-        {"EXISTS(select 1)", false},
-        {"ends > NOW()", false},
-        {"ends > now ( )", false},
-        {"day < CURRENT_DATE", false},
-        {"day < curdate() - interval 7 day", false},
-        {"made > UNIX_TIMESTAMP( )", false},
-        {"RAND() < 0.5", false},
-        {"owner = USER()", false},
-        {"a = @x", false},
-        {"SLEEP(1) = 0", false},
-        {"now = 1", true},
-        {"selected = 1 AND user <> 'x' AND now_or_later", true},
-        {"t.`now` = 1", true},
-        {"note = 'select now()' AND `select` = \"@\"", true},
-        {"UNIX_TIMESTAMP(made) > 5", true},
-        {"line.current_date > '2020-01-01'", true},
-        {"größenow(1)", true},
+    static const char *const cases[][2] = {
+        {"n = (SELECT MAX(n) FROM line)", "SELECT"},
+        {"EXISTS(select 1)", "select"},
+        {"n IN (TABLE line)", "TABLE"},
+        {"n > ALL (SELECT 1)", "SELECT"},
+        {"ends > NOW()", "NOW"},
+        {"ends > now ( )", "now"},
+        {"ends > now\n()", "now"},
+        {"ends > {fn NOW()}", "NOW"},
+        {"day < CURRENT_DATE", "CURRENT_DATE"},
+        {"day < Current_Date()", "Current_Date"},
+        {"owner = CURRENT_USER", "CURRENT_USER"},
+        {"owner = CURRENT_ROLE", "CURRENT_ROLE"},
+        {"at < LOCALTIME", "LOCALTIME"},
+        {"at < utc_timestamp", "utc_timestamp"},
+        {"day < curdate() - interval 7 day", "curdate"},
+        {"made > UNIX_TIMESTAMP( )", "UNIX_TIMESTAMP"},
+        {"RAND() < 0.5", "RAND"},
+        {"owner = USER()", "USER"},
+        {"a = @x", "@"},
+        {"a = @@hostname", "@"},
+        {"(@n := @n + 1) > 5", "@"},
+        {"SLEEP(1) = 0", "SLEEP"},
+        {"SYS_GUID() = a", "SYS_GUID"},
+        {"SCHEMA() = a", "SCHEMA"},
+        {"a = DEFAULT(a)", "DEFAULT"},
+        {"LOAD_FILE('/x') = a", "LOAD_FILE"},
+        {"BENCHMARK(1, a) = 0", "BENCHMARK"},
+        {"IS_FREE_LOCK('x')", "IS_FREE_LOCK"},
+        {"MASTER_POS_WAIT('x', 1)", "MASTER_POS_WAIT"},
+        {"a > NEXT VALUE FOR s", "NEXT"},
+        {"a > NEXTVAL(s)", "NEXTVAL"},
+        {"a > LASTVAL(s)", "LASTVAL"},
+        {"db.f(n) = 1", "db.f"},
+        {"db . f (n) = 1", "db . f"},
+        {"`db`.`f`(n) = 1", "`db`.`f`"},
+        {"a.b.abs(n) = 1", "a.b.abs"},
+        {"db.abs(n) = 1", "db.abs"},
+        {"`f`(n) = 1", "`f`"},
+        {"\"f\" (n) = 1", "\"f\""},
+        {"f(n) = 1", "f"},
+        {"gr\xc3\xb6\xc3\x9f"
+         "enow(1)",
+         "gr\xc3\xb6\xc3\x9f"
+         "enow"},
+        {"ABS(f(n)) = 1", "f"},
+        {"a IN (1, f(2))", "f"},
+        {"COUNT(*) > 1", "COUNT"},
+        {"ROW_NUMBER() OVER (ORDER BY n)", "ROW_NUMBER"},
+        {"MATCH (a) AGAINST ('x')", "MATCH"},
+        {"CONVERT_TZ(a, 'UTC', 'Europe/Berlin') > 1", "CONVERT_TZ"},
+        {"now = 1", NULL},
+        {"next = 1 OR value = 2", NULL},
+        {"selected = 1 AND user <> 'x' AND now_or_later", NULL},
+        {"t.`now` = 1", NULL},
+        {"t.current_date = 1 AND `select` = 2", NULL},
+        {"note = 'select now()' AND `select` = \"@\"", NULL},
+        {"UNIX_TIMESTAMP(made) > 5", NULL},
+        {"line.current_date > '2020-01-01'", NULL},
+        {"a IN (1, 2) AND b NOT IN ('x') OR NOT (c) XOR (d)", NULL},
+        {"a BETWEEN (1) AND (2) AND b LIKE ('x%') ESCAPE ('!') AND c REGEXP ('x') AND d IS "
+         "NOT NULL",
+         NULL},
+        {"CASE WHEN (a) THEN (b) ELSE (c) END = 1 AND CASE (a) WHEN (1) THEN 2 END", NULL},
+        {"CAST(a AS CHAR(10)) = 'x' AND CAST(a AS DECIMAL(10,2)) > 1 AND CONVERT(a USING "
+         "utf8mb4) = b",
+         NULL},
+        {"a > DATE '2020-01-01' + INTERVAL (1) DAY AND INTERVAL(a, 1, 2) = 1", NULL},
+        {"a DIV (2) = 1 AND a MOD (2) = 1 AND MOD(a, 2) = 1 AND BINARY (a) = 'x'", NULL},
+        {"j->'$.a' = 1 AND j->>'$.b' = 'x' AND 1 MEMBER OF (j)", NULL},
+        {"SUBSTRING(a FROM (2) FOR (3)) = 'x' AND TRIM(LEADING 'x' FROM a) = _utf8mb4'y'",
+         NULL},
+        {"(a, b) IN ((1, 2)) AND ROW(a, b) = ROW (1, 2) AND a = x'41' AND b = 0x41 AND c = "
+         "b'1'",
+         NULL},
+        {"JSON_VALUE(j, '$.a' RETURNING DECIMAL(4,2)) > 1", NULL},
+        {"if (a, b, c) = 1 and Coalesce(a, b) = lower(c)", NULL},
+        {"price DESC, FIELD(status, 'b', 'a'), LENGTH(name) ASC", NULL},
+        {"TRUE AND !a AND a <=> NULL AND a SOUNDS LIKE b AND a COLLATE utf8mb4_bin = 'x'",
+         NULL},
     };
 
     (void)state;
-    check(expression_find_fault, cases, ARRAY_LEN(cases));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_doubts(cases[i][0], cases[i][1]);
+}
+
+static void the_functions_of_expressions_are_in_order_and_there_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_expression_functions; i++) {
+        const char *at = expression_functions[i].names, *before = "";
+
+        for (size_t len; *at != '\0'; before = at, at += len + strspn(at + len, " ")) {
+            len = strcspn(at, " ");
+            if (strncmp(before, at, len + 1) >= 0)
+                fail_msg("%.*s is in the wrong place", (int)len, at);
+            assert_true(expression_function_is_steady((struct str){at, len}));
+        }
+    }
+    assert_true(expression_function_is_steady(STR("upper")));
+    assert_false(expression_function_is_steady(STR("UPPE")));
+    assert_false(expression_function_is_steady(STR("UPPER ")));
+    assert_false(expression_function_is_steady(STR("")));
 }
 
 static void names_fields_and_zones_keep_their_forms(void **state)
@@ -178,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_start_is_now_a_position_or_gtids),
         cmocka_unit_test(a_condition_is_one_expression),
         cmocka_unit_test(an_expression_says_the_same_as_long_as_its_row_does),
+        cmocka_unit_test(the_functions_of_expressions_are_in_order_and_there_once),
         cmocka_unit_test(names_fields_and_zones_keep_their_forms),
     };
     return cmocka_run_group_tests_name("definition_rule", tests, NULL, NULL);

@@ -3,9 +3,12 @@
 #include "tests/unit/definition_text.h"
 
 #include "src/base/arena.h"
-#include "sync/model/definition_members.h"
+#include "sync/definition/members.h"
 
 #include <stdint.h>
+
+/* Texts are put together from macros, which it cannot lay out. */
+/* clang-format off */
 
 #define JOIN(name) "join: {name: " name "}"
 #define CHILD(name, parent) \
@@ -23,7 +26,7 @@ static void what_does_not_fit_together_in_one_index_is_refused_at_its_place(void
                    "are called `a`");
     assert_refused(HEAD "  - {table: shop.a, index: x, " JOIN("a") "}\n"
                         "  - {table: shop.b, index: y, " CHILD("b", "a") "}", 5, 55,
-                   "are in one index");
+                   "must share an index");
     assert_refused(HEAD "  - {table: shop.a, index: x, " CHILD("a", "z") "}", 4, 55,
                    "the parent `shop.z` is not defined");
     assert_refused(HEAD "  - {table: shop.a, index: x}\n"
@@ -32,17 +35,20 @@ static void what_does_not_fit_together_in_one_index_is_refused_at_its_place(void
     assert_refused(HEAD "  - {table: shop.a, index: x, " JOIN("a") "}\n"
                         "  - {table: shop.b, index: x, join: {name: b, parent: shop.a}}", 5, 55,
                    "needs `parent_column`");
-    assert_refused(HEAD "  - {table: shop.a, index: x, join: {name: a, parent_column: p}}", 4, 62,
+    assert_refused(HEAD "  - {table: shop.a, index: x, join: {name: a, parent_column: p}}",
+                   4, 62,
                    "needs `parent`");
     assert_refused(HEAD "  - {table: shop.a, index: x, " JOIN("a") "}\n"
-                        "  - {table: shop.b, index: x, join: {name: b, field: f, parent: shop.a, "
+                        "  - {table: shop.b, index: x, join: {name: b, field: f, "
+                        "parent: shop.a, "
                         "parent_column: p}}", 5, 54, "has one join field");
     assert_refused(HEAD "  - {table: shop.a, index: x, " JOIN("a") ", settings: {a: 1}}\n"
-                        "  - {table: shop.b, index: x, " CHILD("b", "a") ", settings: {a: 2}}", 5,
-                   92, "are those of the index");
+                        "  - {table: shop.b, index: x, " CHILD("b", "a") ", settings: {a: 2}}",
+                   5,
+                   92, "apply to the whole index");
     assert_refused(HEAD "  - {table: shop.a, index: x, " JOIN("a") ", schema_changes: stop}\n"
                         "  - {table: shop.b, index: x, " CHILD("b", "a") "}", 5, 13,
-                   "is that of the index");
+                   "applies to the whole index");
 }
 
 static void a_table_below_the_second_level_needs_the_column_of_its_root(void **state)
@@ -97,7 +103,7 @@ static void parents_in_a_circle_are_refused(void **state)
     (void)state;
     assert_null(apply(NULL, HEAD "  - {table: shop.a, index: x, " CHILD("a", "b") "}\n"
                                  "  - {table: shop.b, index: x, " CHILD("b", "a") "}"));
-    assert_non_null(strstr(problems_get(problems, 0)->message.ptr, "in a circle"));
+    assert_non_null(strstr(problems_get(problems, 0)->message.ptr, "form a circle"));
 }
 
 static void members_come_behind_their_parents_and_the_root_leads(void **state)
@@ -128,7 +134,7 @@ static void members_come_behind_their_parents_and_the_root_leads(void **state)
 /* ---- patterns ---- */
 
 #define SHOPS                                                                  \
-    "topics: [{name: s, address: a}, {name: t, address: b}]\n"                 \
+    "topics: [{name: s, address: /a}, {name: t, address: /b}]\n"                 \
     "databases: [{name: shop_1, topic: s}, {name: shop_2, topic: s, schema: two}, " \
     "{name: other, topic: t}]\n"                                               \
     "tables: [{"
@@ -139,9 +145,10 @@ static void a_pattern_that_cannot_name_tables_is_refused_at_its_place(void **sta
     assert_refused(SHOPS "pattern: 'shop_[0-9]\\.a', table: shop_1.a, index: x}]", 3, 20,
                    "not both");
     assert_refused(SHOPS "pattern: 'shop_[0-9\\.a', index: x}]", 3, 20,
-                   "no regular expression");
-    assert_refused(SHOPS "pattern: 'shop_[0-9]\\.a'}]", 3, 20, "give it `index`");
-    assert_refused(SHOPS "pattern: 'shap\\.a', index: x}]", 3, 20, "no database that is defined");
+                   "not a regular expression");
+    assert_refused(SHOPS "pattern: 'shop_[0-9]\\.a'}]", 3, 20, "add `index`");
+    assert_refused(SHOPS "pattern: 'shap\\.a', index: x}]", 3, 20,
+                   "no defined database");
     assert_refused(SHOPS "pattern: '.*\\.a', index: x}]", 3, 20, "several topics");
     assert_refused(SHOPS "pattern: 'shop_1\\.a', index: x, join: {name: a}}]", 3, 20,
                    "for single tables");

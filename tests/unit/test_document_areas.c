@@ -6,7 +6,7 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/writes.h"
 
-#include "sync/delivery/document_table.h"
+#include "sync/delivery/document/document_table.h"
 
 #include <ctype.h>
 #include <stdio.h>

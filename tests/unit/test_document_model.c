@@ -20,7 +20,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "sync/delivery/document_table.h"
+#include "sync/delivery/document/document_table.h"
 #include "tests/fakes/fake_engine.h"
 
 #define STEPS       500

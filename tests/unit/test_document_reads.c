@@ -182,6 +182,20 @@ static void a_read_refused_by_its_gap_is_read_again_above_it(void **state)
     assert_int_equal(done(f, OUTCOME_DELIVERED), 2);
 }
 
+/* Something newer there is of whoever belongs there now. */
+static void a_delete_where_a_document_no_longer_belongs_gives_way_to_what_is_newer(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_REFRESH, 20, "");
+    document_take(f->doc);
+    document_is_elsewhere(f->doc, &f->ends);
+    assert_int_equal(f->doc->state, DOCUMENT_READY);
+    assert_int_equal(f->doc->now->op, DOC_DELETE);
+    assert_true(f->doc->now->version == 20);
+    assert_true(f->doc->now->strict);
+}
+
 static void arrive_fresh(struct fixture *f, uint64_t version)
 {
     struct write *w = counted(a_write(f->target, DOC_REFRESH, "1", version, ""), &f->tickets);
@@ -243,17 +257,6 @@ static void a_failed_read_is_tried_again(void **state)
     CHECK_NOW(f, DOCUMENT_READY, 30, "");
 }
 
-static void one_read_for_several_is_as_deep_as_the_least_of_them(void **state)
-{
-    struct fixture *f = *state;
-
-    arrive(f, DOC_REFRESH, 20, "");
-    f->doc->now->depth = 3;
-    arrive(f, DOC_REFRESH, 15, "");
-    assert_int_equal(f->doc->now->depth, 0);
-    end(f, OUTCOME_DELIVERED);
-}
-
 static void what_arrives_after_forgetting_a_read_does_not_join_it(void **state)
 {
     struct fixture *f = *state;
@@ -286,10 +289,10 @@ int main(void)
         CASE(a_write_older_than_a_waiting_refresh_is_covered_by_the_read),
         CASE(a_write_during_the_read_stands_if_it_is_newer_than_the_stamp),
         CASE(a_read_refused_by_its_gap_is_read_again_above_it),
+        CASE(a_delete_where_a_document_no_longer_belongs_gives_way_to_what_is_newer),
         CASE(what_another_source_asks_for_is_read_after_it_came),
         CASE(what_another_source_asks_for_includes_a_delete_that_it_stands_for),
         CASE(a_failed_read_is_tried_again),
-        CASE(one_read_for_several_is_as_deep_as_the_least_of_them),
         CASE(what_arrives_after_forgetting_a_read_does_not_join_it),
     };
 

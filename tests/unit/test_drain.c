@@ -4,7 +4,8 @@
  * The model is a few workers with a queue, an auxiliary queue and what is in flight, over two
  * indexes that blow and heal.  Changes arrive with growing numbers.  After every step:
  *
- *  - each worker's changes are sent in the order in which they came, and none is lost or doubled,
+ *  - each worker's changes are sent in the order in which they came, and none is lost or
+ * doubled,
  *  - what came to a worker after its drain began was not sent before that drain had ended,
  *  - workers that the drain is not of are never kept from sending,
  *  - one drain goes at a time, and it ends for the reason that it says, in time.
@@ -15,7 +16,7 @@
 
 #include "tests/unit/game.h"
 
-#include "sync/delivery/drain.h"
+#include "sync/delivery/index/drain.h"
 
 /* ---- examples ---- */
 
@@ -49,8 +50,8 @@ static void a_second_drain_is_told_that_one_goes_and_leaves_it_alone(void **stat
     assert_false(drain_withholds(&d, 2));
 }
 
-static void what_waits_for_a_blown_index_blocks_at_once_and_not_before_the_rest_is_out(
-    void **state)
+static void
+what_waits_for_a_blown_index_blocks_at_once_and_not_before_the_rest_is_out(void **state)
 {
     struct drain d = {0};
 
@@ -61,8 +62,8 @@ static void what_waits_for_a_blown_index_blocks_at_once_and_not_before_the_rest_
     assert_int_equal(look(&d, 3, 3, 0, 2), DRAIN_BLOCKED);
 }
 
-static void what_is_in_flight_to_a_blown_index_is_waited_for_no_longer_than_a_cancel(
-    void **state)
+static void
+what_is_in_flight_to_a_blown_index_is_waited_for_no_longer_than_a_cancel(void **state)
 {
     struct drain d = {0};
 
@@ -271,7 +272,8 @@ static void check_end(const struct world *w, const struct drain_left *left, enum
     if (end == DRAIN_BLOCKED)
         must(w->was_blocked && left->n > 0);
     if (end == DRAIN_TIMED_OUT)
-        must(took_ms >= w->timeout_ms && left->n_in_flight == 0 && !w->is_cancelled && !w->was_blocked);
+        must(took_ms >= w->timeout_ms && left->n_in_flight == 0 && !w->is_cancelled &&
+             !w->was_blocked);
     if (end == DRAIN_CANCEL_TIMED_OUT)
         must(took_ms >= w->cancel_ms && left->n_in_flight > 0);
     if (end == DRAIN_STOPPED)

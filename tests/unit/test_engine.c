@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/engine.h"
+#include "src/search/engine.h"
 
 #include <string.h>
 
@@ -76,9 +76,12 @@ static void what_is_no_engine_or_too_old_is_refused_with_what_is_needed(void **s
     static const struct {
         const char *body, *says;
     } cases[] = {
-        {ELASTIC("6.8.23"), "Elasticsearch 6.8.23 is too old: 7.10 or later is needed"},
-        {ELASTIC("7.9.3"), "Elasticsearch 7.9.3 is too old: 7.10 or later is needed"},
-        {OPEN("0.9.0"), "OpenSearch 0.9.0 is too old: 1.0 or later is needed"},
+        {ELASTIC("6.8.23"), "Elasticsearch 6.8.23 is too old: it lacks require_alias; "
+                            "fix: upgrade to 7.10 or later"},
+        {ELASTIC("7.9.3"), "Elasticsearch 7.9.3 is too old: it lacks require_alias; "
+                           "fix: upgrade to 7.10 or later"},
+        {OPEN("0.9.0"), "OpenSearch 0.9.0 is too old: it lacks require_alias; "
+                        "fix: upgrade to 1.0 or later"},
         {"<html>It works!</html>", "check the address"},
         {"{\"version\":{\"number\":\"1.2\"}}", "check the address"},
         {"{\"version\":{\"number\":\"9.0\"},\"tagline\":\"so You Know, for Search\"}",

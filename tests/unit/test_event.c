@@ -1,7 +1,7 @@
 #include "config.h"
 
+#include "sync/position/gtid_set.h"
 #include "tests/unit/events.h"
-#include "sync/binlog/gtid_set.h"
 
 static struct event_format format_of(const char *server, bool checksums)
 {

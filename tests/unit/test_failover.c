@@ -2,8 +2,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/transport.h"
-#include "sync/failover.h"
+#include "sync/server/server_info.h"
+#include "sync/source/failover.h"
+#include "sync/source/transport/transport.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,8 +83,7 @@ static void a_mariadb_server_is_compared_domain_by_domain(void **state)
     assert_int_equal(mariadb("0-1-100", "0-1-100", true, &err), TRANSPORT_NONE);
     assert_int_equal(mariadb("0-1-100,5-1-3", "0-1-120,0-2-121,5-1-3", true, &err),
                      TRANSPORT_NONE);
-    assert_int_equal(mariadb("0-1-100,5-1-3", "0-1-100,0-2-900", true, &err),
-                     TRANSPORT_BEHIND);
+    assert_int_equal(mariadb("0-1-100,5-1-3", "0-1-100,0-2-900", true, &err), TRANSPORT_BEHIND);
     assert_non_null(strstr(err.msg, "5-1-3"));
     assert_null(strstr(err.msg, "0-1-100"));
     assert_int_equal(mariadb("0-1-100", "0-1-99,7-2-500", true, &err), TRANSPORT_BEHIND);
@@ -98,6 +98,26 @@ static void a_higher_number_of_another_server_tells_only_in_strict_mode(void **s
     assert_int_equal(mariadb("0-1-100", "0-1-99,0-2-100", true, &err), TRANSPORT_DIVERGED);
     assert_int_equal(err.kind, ERR_FATAL);
     assert_int_equal(mariadb("0-1-100", "0-1-99,0-2-100", false, &err), TRANSPORT_BEHIND);
+    /* In any domain. */
+    assert_int_equal(mariadb("0-1-100,5-1-3", "0-1-99,0-2-100", true, &err),
+                     TRANSPORT_DIVERGED);
+}
+
+/* Before it is asked anything. */
+static void a_server_that_cannot_be_compared_is_not_followed(void **state)
+{
+    const struct server_info info = {.mariadb = true, .gtid = true, .identity = "id 2"};
+    const struct failover_from anonymous = {.identity = "id 1",
+                                            .read = STR("0-1-1"),
+                                            .anonymous = true},
+                               other = {.identity = A, .read = STR(A ":1-3")};
+    struct err err = {0};
+
+    (void)state;
+    assert_false(failover_check(NULL, &info, &anonymous, &err));
+    assert_non_null(strstr(err.msg, "had no GTIDs"));
+    assert_false(failover_check(NULL, &info, &other, &err));
+    assert_non_null(strstr(err.msg, "GTIDs cannot be compared"));
 }
 
 static void a_state_that_is_none_is_refused(void **state)
@@ -130,6 +150,7 @@ int main(void)
         cmocka_unit_test(what_was_read_and_not_stored_may_not_be_purged),
         cmocka_unit_test(a_mariadb_server_is_compared_domain_by_domain),
         cmocka_unit_test(a_higher_number_of_another_server_tells_only_in_strict_mode),
+        cmocka_unit_test(a_server_that_cannot_be_compared_is_not_followed),
         cmocka_unit_test(a_state_that_is_none_is_refused),
         cmocka_unit_test(a_long_list_is_cut_in_the_message),
     };

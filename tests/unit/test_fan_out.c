@@ -2,25 +2,70 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/store_fan_out.h"
-#include "sync/fan_out_jobs.h"
-#include "sync/fan_out_run.h"
+#include "src/base/arena.h"
+#include "src/base/mem.h"
+#include "src/store/fan_out.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/document/target.h"
+#include "sync/document/branch.h"
+#include "sync/document/membership.h"
+#include "sync/related/fan_out/jobs.h"
+#include "sync/related/fan_out/run.h"
+#include "sync/routing/routing.h"
+
+#define N_SHARDS 7
+
+/* Something else is written all the time, but little. */
+static size_t size(size_t n, int64_t took_ms)
+{
+    return fan_out_slice_size(&(struct fan_out_pace){.n = n, .took_ms = took_ms});
+}
 
 static void a_slice_is_as_large_as_what_is_acknowledged_in_its_time(void **state)
 {
     (void)state;
-    assert_int_equal(fan_out_slice_size(200, SLICE_MS), 200);
-    assert_int_equal(fan_out_slice_size(200, SLICE_MS * 4 / 5), 250);
-    assert_int_equal(fan_out_slice_size(200, SLICE_MS * 2), 100);
+    assert_int_equal(size(200, SLICE_MS), 200);
+    assert_int_equal(size(200, SLICE_MS * 4 / 5), 250);
+    assert_int_equal(size(200, SLICE_MS * 2), 100);
 }
 
 static void a_slice_changes_by_half_at_most_and_has_bounds(void **state)
 {
     (void)state;
-    assert_int_equal(fan_out_slice_size(200, 0), 400);
-    assert_int_equal(fan_out_slice_size(200, SLICE_MS * 100), 100);
-    assert_int_equal(fan_out_slice_size(60, SLICE_MS * 100), 50);
-    assert_int_equal(fan_out_slice_size(900, 1), 1000);
+    assert_int_equal(size(200, 0), 400);
+    assert_int_equal(size(200, SLICE_MS * 100), 100);
+    assert_int_equal(size(60, SLICE_MS * 100), 50);
+    assert_int_equal(size(900, 1), 1000);
+}
+
+static void behind_a_backlog_slices_have_their_share_of_what_is_written(void **state)
+{
+    struct fan_out_pace p = {.n = 50, .took_ms = 20000, .others = 4000};
+    size_t owed = fan_out_slice_owed(&p, 20, 0);
+
+    (void)state;
+    assert_int_equal(owed, 950); /* a fifth of 5000, without the 50 */
+    p.n = owed;
+    assert_int_equal(fan_out_slice_owed(&p, 20, owed), 1000);
+    p.others = 4000000;
+    assert_int_equal(fan_out_slice_owed(&p, 50, owed), 10000);
+    p.others = 0;
+    p.n = 2000;
+    assert_int_equal(fan_out_slice_owed(&p, 20, owed), 0);
+}
+
+static void alone_a_slice_may_take_longer(void **state)
+{
+    struct fan_out_pace p = {.n = 100, .took_ms = 500, .alone_ms = SLICE_ALONE_MS};
+
+    (void)state;
+    assert_int_equal(fan_out_slice_size(&p), 200);
+    p.took_ms = SLICE_ALONE_MS * 4;
+    assert_int_equal(fan_out_slice_size(&p), 50);
+    p.alone_ms = SLICE_ALONE_MS - 1;
+    p.took_ms = 500;
+    assert_int_equal(fan_out_slice_size(&p), 50);
 }
 
 static void what_the_store_has_the_keys_of_is_not_read_again(void **state)
@@ -63,8 +108,7 @@ static void a_run_of_another_source_goes_on_only_as_a_whole_after_a_restart(void
         a_job("read", "abroad", 7, 900),     /* of a run of which another ... */
         a_job("not yet", "abroad", 7, 2000), /* ... is yet to be read again */
         a_job("read too", "abroad", 8, 950), /* another run, all of it read */
-        a_job("waits", "abroad", 0, 1000),
-        a_job("waits longer", "abroad", 0, 3000),
+        a_job("waits", "abroad", 0, 1000),   a_job("waits longer", "abroad", 0, 3000),
     };
 
     (void)state;
@@ -106,11 +150,160 @@ static void jobs_of_one_run_place_and_source_go_together(void **state)
     assert_int_equal(fan_out_jobs_highest(out, 2), 40);
 }
 
+static void jobs_as_far_as_a_stream_has_come_are_read_but_for_a_gap(void **state)
+{
+    const struct fan_out_reach r = reach(true);
+    const struct stored_fan_out near = a_job("a", "abroad", 0, 1000 + READ_POSITION_GAP),
+                                far = a_job("a", "abroad", 0, 1001 + READ_POSITION_GAP);
+
+    (void)state;
+    assert_true(fan_out_jobs_are_read(&r, &near, 1));
+    assert_false(fan_out_jobs_are_read(&r, &far, 1));
+}
+
+static void no_more_jobs_go_together_than_a_statement_takes_keys(void **state)
+{
+    static struct stored_fan_out jobs[RESOLVER_KEYS_MAX + 1], out[RESOLVER_KEYS_MAX + 1];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(jobs); i++)
+        jobs[i] = a_job("k", "shop", 0, 10);
+    assert_int_equal(fan_out_jobs_gather(jobs, ARRAY_LEN(jobs), out), RESOLVER_KEYS_MAX);
+}
+
+static void the_oldest_of_some_jobs_is_told_wherever_it_stands(void **state)
+{
+    struct stored_fan_out jobs[] = {a_job("a", "shop", 0, 1), a_job("b", "shop", 0, 1),
+                                    a_job("c", "shop", 0, 1)};
+
+    (void)state;
+    jobs[0].created_ms = 30;
+    jobs[1].created_ms = 10;
+    jobs[2].created_ms = 20;
+    assert_int_equal(fan_out_jobs_oldest_ms(jobs, 3), 10);
+}
+
+/* ---- how far a run is ---- */
+
+static void nobody_waits(void *ctx)
+{
+    (void)ctx;
+}
+
+static void a_run_reads_at_the_position_of_the_latest_of_its_jobs(void **state)
+{
+    const struct stored_fan_out jobs[] = {a_job("a", "shop", 0, 10), a_job("b", "shop", 0, 40),
+                                          a_job("c", "shop", 0, 30)};
+    struct fan_out_run r;
+
+    (void)state;
+    fan_out_run_init(&r, nobody_waits, NULL);
+    fan_out_run_begin(&r, 7, false, jobs, 3);
+    assert_int_equal(r.at_least, 40);
+    fan_out_run_begin(&r, 7, true, jobs, 3); /* whose positions are of another log */
+    assert_int_equal(r.at_least, 0);
+    fan_out_run_fini(&r);
+}
+
+/* What delivery is handed: one list after the other lies in the same place. */
+static struct {
+    const struct doc_write *list;
+    size_t n, most;
+} handed;
+
+bool delivery_submit_until(struct delivery *d, const struct stop *stop,
+                           const struct doc_write *writes, size_t n, struct err *err)
+{
+    (void)d, (void)stop, (void)err;
+    assert_true(handed.list == NULL || handed.list == writes);
+    handed.list = writes;
+    handed.n += n;
+    handed.most = n > handed.most ? n : handed.most;
+    for (size_t i = 0; i < n; i++) {
+        target_unref(writes[i].target);
+        ticket_done(writes[i].ticket, OUTCOME_DELIVERED);
+    }
+    return true;
+}
+
+/* The next so many roots, each in so many shards. */
+static struct str work_off(struct fan_out_run *r, size_t n, size_t n_shards)
+{
+    static const struct str shards[N_SHARDS];
+    struct membership membership = {.n_ancestors = 1};
+    struct branch root = {.membership = &membership},
+                  related = {.parent = &root, .leads = true};
+    struct branch *branches[] = {&root, &related};
+    struct plan plan = {.branches = branches, .n_branches = 2};
+    struct reading reading = {.plan = &plan};
+    struct target target = {
+        .plan = &reading, .refs = 1, .shards = shards, .n_shards = n_shards};
+    const struct fan_out_way way = {.max = n};
+    struct err err = {0};
+
+    assert_true(fan_out_run_submit(r, &target, &way, &err));
+    assert_int_equal(fan_out_run_slice(r), SLICE_DONE);
+    return fan_out_run_acknowledge(r, &way, 0);
+}
+
+static void the_cursor_is_behind_the_last_root_that_is_acknowledged(void **state)
+{
+    const char *const keys[] = {"a", "b", "c", "d", "e"};
+    struct stored_fan_out job = a_job("k", "shop", 0, 10);
+    struct fan_out_run r;
+
+    (void)state;
+    job.cursor = STR("");
+    fan_out_run_init(&r, nobody_waits, NULL);
+    fan_out_run_begin(&r, 7, false, &job, 1);
+    r.roots = mem_alloc(ARRAY_LEN(keys), sizeof(*r.roots));
+    for (; r.n_roots < ARRAY_LEN(keys); r.n_roots++)
+        r.roots[r.n_roots] = (struct fan_out_root){.key = str_from(keys[r.n_roots])};
+    buf_append(&r.pages.behind, STR("behind "));
+    buf_append(&r.pages.after, STR("page"));
+    assert_true(str_equal(work_off(&r, 2, 0), STR("behind b")));
+    assert_true(str_equal(work_off(&r, 2, 0), STR("behind d")));
+    assert_false(fan_out_run_needs_page(&r));
+    assert_true(str_equal(work_off(&r, 2, 0), STR("page")));
+    assert_true(fan_out_run_needs_page(&r));
+    assert_int_equal(r.documents, 5);
+    fan_out_run_fini(&r);
+}
+
+static void a_long_slice_is_handed_over_in_parts_however_many_its_shards(void **state)
+{
+    enum { ROOTS = 1000 };
+    struct stored_fan_out job = a_job("k", "shop", 0, 10);
+    struct fan_out_run r;
+
+    (void)state;
+    job.cursor = STR("");
+    job.place = 1;
+    fan_out_run_init(&r, nobody_waits, NULL);
+    fan_out_run_begin(&r, 7, false, &job, 1);
+    r.slice_size = ROOTS;
+    r.roots = mem_alloc(ROOTS, sizeof(*r.roots));
+    r.n_roots = ROOTS;
+    buf_append(&r.pages.after, STR("page"));
+    (void)work_off(&r, ROOTS, N_SHARDS);
+    assert_int_equal(handed.n, ROOTS * N_SHARDS);
+    assert_in_range(handed.most, 1, 500 + N_SHARDS);
+    fan_out_run_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_as_far_as_a_stream_has_come_are_read_but_for_a_gap),
+        cmocka_unit_test(no_more_jobs_go_together_than_a_statement_takes_keys),
+        cmocka_unit_test(the_oldest_of_some_jobs_is_told_wherever_it_stands),
+        cmocka_unit_test(a_run_reads_at_the_position_of_the_latest_of_its_jobs),
+        cmocka_unit_test(the_cursor_is_behind_the_last_root_that_is_acknowledged),
+        cmocka_unit_test(a_long_slice_is_handed_over_in_parts_however_many_its_shards),
         cmocka_unit_test(a_slice_is_as_large_as_what_is_acknowledged_in_its_time),
         cmocka_unit_test(a_slice_changes_by_half_at_most_and_has_bounds),
+        cmocka_unit_test(behind_a_backlog_slices_have_their_share_of_what_is_written),
+        cmocka_unit_test(alone_a_slice_may_take_longer),
         cmocka_unit_test(what_the_store_has_the_keys_of_is_not_read_again),
         cmocka_unit_test(a_run_of_another_source_goes_on_only_as_a_whole_after_a_restart),
         cmocka_unit_test(another_source_that_is_away_keeps_no_own_change_waiting),

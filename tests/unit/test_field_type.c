@@ -3,8 +3,8 @@
 #include "tests/unit/fake_catalog.h"
 
 #include "src/base/buf.h"
-#include "src/yaml.h"
-#include "sync/model/field_type.h"
+#include "src/format/yaml.h"
+#include "sync/definition/field_type.h"
 
 static struct arena *arena;
 
@@ -203,7 +203,8 @@ static void what_does_not_go_together_is_refused(void **state)
                    "cannot take");
     assert_refused("double", &(struct column_definition){.type = STR("boolean")},
                    "cannot take");
-    assert_refused("enum('true','false','F')", &(struct column_definition){.type = STR("boolean")},
+    assert_refused("enum('true','false','F')",
+                   &(struct column_definition){.type = STR("boolean")},
                    "may hold `F`: add `transform: [{kind: boolean}]`");
     assert_refused("polygon", &(struct column_definition){.type = STR("keyword")},
                    "cannot take");

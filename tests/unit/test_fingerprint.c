@@ -3,24 +3,24 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/fingerprint.h"
+#include "sync/checkpoint/fingerprint.h"
 
 #include <string.h>
 
 static void what_was_formatted_is_parsed_again(void **state)
 {
-    struct mark m = {.gtid_start = 4711}, back = {0};
+    struct commit_position m = {.gtid_start = 4711}, back = {0};
     struct buf text = {0};
     char identity[96];
 
     (void)state;
-    for (size_t i = 0; i < MARK_GTID_BYTES; i++)
+    for (size_t i = 0; i < COMMIT_GTID_BYTES; i++)
         m.gtid_event[i] = (uint8_t)(i * 11 + 200);
     fingerprint_format(&text, "3e11fa47-71ca-11e1-9e33-c80aa9429562", &m);
     fingerprint_parse(buf_str(&text), identity, sizeof(identity), &back);
     assert_string_equal(identity, "3e11fa47-71ca-11e1-9e33-c80aa9429562");
     assert_int_equal(back.gtid_start, 4711);
-    assert_memory_equal(back.gtid_event, m.gtid_event, MARK_GTID_BYTES);
+    assert_memory_equal(back.gtid_event, m.gtid_event, COMMIT_GTID_BYTES);
     buf_free(&text);
 }
 
@@ -32,7 +32,7 @@ static void a_text_that_is_no_fingerprint_gives_nothing(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct mark m = {0};
+        struct commit_position m = {0};
 
         fingerprint_parse(str_from(texts[i]), identity, sizeof(identity), &m);
         assert_string_equal(identity, "");
@@ -42,7 +42,7 @@ static void a_text_that_is_no_fingerprint_gives_nothing(void **state)
 
 static void a_long_identity_is_cut_not_overrun(void **state)
 {
-    struct mark m = {0};
+    struct commit_position m = {0};
     char identity[8];
 
     (void)state;
@@ -53,7 +53,7 @@ static void a_long_identity_is_cut_not_overrun(void **state)
 
 static void a_move_to_another_server_keeps_the_place_before_it(void **state)
 {
-    struct mark m = {0};
+    struct commit_position m = {0};
     struct buf text = {0};
     char identity[96];
 

@@ -2,7 +2,7 @@
 
 #include "tests/unit/events.h"
 
-#include "sync/binlog/framer.h"
+#include "sync/decode/framer.h"
 
 static void start_stream(struct framer *f, const char *file, uint64_t offset)
 {
@@ -272,9 +272,65 @@ static void damage_is_seen(void **state)
         refuse(&f, raw, "checksum");
         log.file.ptr[log.starts[1] + i] ^= 4;
     }
+    f.event_max = 20; /* which is for events that can be passed over */
+    refuse(&f, (struct str){raw.ptr, raw.len - 1}, "length");
     read_ok(&f, raw);
-    f.event_max = 20;
-    refuse(&f, raw, "limit");
+    framer_fini(&f);
+    log_free(&log);
+}
+
+static void of_rows_above_the_limit_the_beginning_is_enough(void **state)
+{
+    struct test_log log;
+    struct framer f;
+    struct event e;
+    struct str raw;
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log_rows(&log, EVENT_WRITE_ROWS, 5, true, "ff00010000000161");
+    log_xid(&log);
+    start_stream(&f, "bin.000007", 4);
+    read_ok(&f, log_raw(&log, 0));
+    raw = log_raw(&log, 1);
+    refuse(&f, (struct str){raw.ptr, raw.len - 6}, "length");
+    f.event_max = raw.len - 1;
+    refuse(&f, (struct str){raw.ptr, raw.len + 1}, "length");
+    e = read_ok(&f, (struct str){raw.ptr, raw.len - 6});
+    assert_int_equal(e.cut, raw.len);
+    assert_int_equal(e.end, log.starts[2]);
+    e = read_ok(&f, log_raw(&log, 2));
+    assert_int_equal(e.cut, 0);
+    framer_fini(&f);
+    log_free(&log);
+}
+
+static void rows_that_just_reach_the_limit_are_whole(void **state)
+{
+    struct test_log log;
+    struct framer f;
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log_rows(&log, EVENT_WRITE_ROWS, 5, true, "ff00010000000161");
+    start_stream(&f, "bin.000007", 4);
+    f.event_max = log_raw(&log, 1).len;
+    read_ok(&f, log_raw(&log, 0));
+    assert_int_equal(read_ok(&f, log_raw(&log, 1)).cut, 0);
+    framer_fini(&f);
+    log_free(&log);
+}
+
+static void damage_of_the_format_event_is_seen(void **state)
+{
+    struct test_log log;
+    struct framer f;
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log.file.ptr[log.starts[0] + EVENT_HEADER_LEN + 10] ^= 4; /* in the server's name */
+    start_stream(&f, "bin.000007", 4);
+    refuse(&f, log_raw(&log, 0), "checksum");
     framer_fini(&f);
     log_free(&log);
 }
@@ -337,6 +393,9 @@ static void a_file_is_counted_by_its_bytes_alone(void **state)
     buf_append(&body, STR("master.000123"));
     log_event(&log, EVENT_ROTATE, buf_str(&body));
     log.no_log_pos = true;
+    buf_clear(&body);
+    format_body(&body, "5.7.44", false); /* of the other server */
+    log_event(&log, EVENT_FORMAT_DESCRIPTION, buf_str(&body));
     log_xid(&log);
     framer_init(&f, (struct position){STR("relay.000001"), 4}, true, 1 << 20);
     for (size_t i = 0; i < log.n; i++) {
@@ -364,6 +423,9 @@ int main(void)
         cmocka_unit_test(a_heartbeat_tells_where_reading_stands),
         cmocka_unit_test(a_real_rotate_belongs_to_the_old_file),
         cmocka_unit_test(damage_is_seen),
+        cmocka_unit_test(of_rows_above_the_limit_the_beginning_is_enough),
+        cmocka_unit_test(rows_that_just_reach_the_limit_are_whole),
+        cmocka_unit_test(damage_of_the_format_event_is_seen),
         cmocka_unit_test(the_mark_of_a_file_in_use_is_not_damage),
         cmocka_unit_test(rows_that_nobody_wants_are_not_checksummed),
         cmocka_unit_test(a_file_is_counted_by_its_bytes_alone),

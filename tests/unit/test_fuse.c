@@ -1,6 +1,7 @@
 /*
  * The fuse of an index: examples, and random games beside a model that keeps all that happened
- * and looks through it each time.  A game that fails is made shorter, step by step, and printed.
+ * and looks through it each time.  A game that fails is made shorter, step by step, and
+ * printed.
  *
  * MILLRACE_SEED begins with another seed, MILLRACE_STEPS plays longer (1,000,000).
  */
@@ -9,7 +10,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/random.h"
-#include "sync/delivery/fuse.h"
+#include "sync/delivery/index/fuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static enum fuse_change melts(struct fuse *f, unsigned n, int64_t *now_ms, int64
         const int64_t sent_ms = *now_ms;
 
         *now_ms += apart_ms;
-        change = fuse_melt(f, MELT_ANSWER, sent_ms, *now_ms);
+        change = fuse_count_failure(f, FAILURE_ANSWER, sent_ms, *now_ms);
     }
     return change;
 }
@@ -100,7 +101,7 @@ static void a_try_that_fails_begins_the_wait_anew(void **state)
     melts(&f, 3, &now, 100);
     now += 30000;
     fuse_begin(&f, now);
-    assert_int_equal(fuse_melt(&f, MELT_ANSWER, now, now + 7), FUSE_SAME);
+    assert_int_equal(fuse_count_failure(&f, FAILURE_ANSWER, now, now + 7), FUSE_SAME);
     assert_int_equal(f.state, FUSE_BLOWN);
     assert_int_equal(fuse_opens_at(&f), now + 7 + 30000);
 }
@@ -116,11 +117,11 @@ static void late_answers_of_what_was_sent_before_change_nothing(void **state)
     now += 30000;
     fuse_begin(&f, now);
     assert_int_equal(fuse_good(&f, 1050), FUSE_SAME);
-    assert_int_equal(fuse_melt(&f, MELT_ANSWER, 1050, now), FUSE_SAME);
+    assert_int_equal(fuse_count_failure(&f, FAILURE_ANSWER, 1050, now), FUSE_SAME);
     assert_int_equal(f.state, FUSE_PROBING);
     assert_int_equal(fuse_good(&f, now), FUSE_HEALED);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(fuse_melt(&f, MELT_ANSWER, 1050, now + i), FUSE_SAME);
+        assert_int_equal(fuse_count_failure(&f, FAILURE_ANSWER, 1050, now + i), FUSE_SAME);
 }
 
 static void connections_that_are_cut_together_are_one_failure(void **state)
@@ -129,9 +130,9 @@ static void connections_that_are_cut_together_are_one_failure(void **state)
 
     (void)state;
     for (int i = 0; i < 10; i++)
-        assert_int_equal(fuse_melt(&f, MELT_CONNECTION, 1000, 2000), FUSE_SAME);
-    assert_int_equal(fuse_melt(&f, MELT_CONNECTION, 2001, 2002), FUSE_SAME);
-    assert_int_equal(fuse_melt(&f, MELT_CONNECTION, 2003, 2004), FUSE_BLEW);
+        assert_int_equal(fuse_count_failure(&f, FAILURE_CONNECTION, 1000, 2000), FUSE_SAME);
+    assert_int_equal(fuse_count_failure(&f, FAILURE_CONNECTION, 2001, 2002), FUSE_SAME);
+    assert_int_equal(fuse_count_failure(&f, FAILURE_CONNECTION, 2003, 2004), FUSE_BLEW);
 }
 
 static void one_node_does_not_blow_the_fuse_of_an_index_that_others_serve(void **state)
@@ -140,7 +141,8 @@ static void one_node_does_not_blow_the_fuse_of_an_index_that_others_serve(void *
 
     (void)state;
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(fuse_melt(&f, MELT_CONNECTION, 1000 + i, 1000 + i), FUSE_SAME);
+        assert_int_equal(fuse_count_failure(&f, FAILURE_CONNECTION, 1000 + i, 1000 + i),
+                         FUSE_SAME);
         fuse_good(&f, 1000 + i);
     }
 }
@@ -151,8 +153,8 @@ static void one_shard_does_not_blow_the_fuse_of_an_index_that_answers(void **sta
 
     (void)state;
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(fuse_melt(&f, MELT_ITEMS, 1000 + i, 1000 + i), FUSE_SAME);
-        assert_int_equal(fuse_melt(&f, MELT_ITEMS, 1000 + i, 1000 + i), FUSE_SAME);
+        assert_int_equal(fuse_count_failure(&f, FAILURE_ITEMS, 1000 + i, 1000 + i), FUSE_SAME);
+        assert_int_equal(fuse_count_failure(&f, FAILURE_ITEMS, 1000 + i, 1000 + i), FUSE_SAME);
         fuse_good(&f, 1000 + i);
     }
 }
@@ -185,7 +187,7 @@ static void what_shows_whether_it_heals_is_never_excused(void **state)
     fuse_try(&f, now);
     fuse_begin(&f, now);
     assert_false(fuse_excuses(&f, 7, now));
-    fuse_melt(&f, MELT_ANSWER, now, now + 1);
+    fuse_count_failure(&f, FAILURE_ANSWER, now, now + 1);
     assert_int_equal(fuse_opens_at(&f), now + 1 + 30000);
 }
 
@@ -222,7 +224,7 @@ enum move { MELT, GOOD, BEGIN, TRY, CLOSE, N_MOVES };
 
 struct step {
     enum move move;
-    enum melt how;
+    enum failure how;
     uint64_t address; /* where it failed, while another could be used; 0: none could */
     int64_t after_ms; /* since the step before */
     int64_t took_ms;  /* of the request that is answered */
@@ -238,7 +240,7 @@ struct game {
 struct past {
     bool good;
     uint64_t excused; /* the address; 0: it counts */
-    enum melt how;
+    enum failure how;
     int64_t at_ms;
 };
 
@@ -275,7 +277,7 @@ static bool is_enough(const struct model *m, const struct fuse_options *opt, int
             continue;
         row = row && !p->good;
         n_row += row;
-        n_window += !p->good && p->how == MELT_ANSWER && now_ms - p->at_ms <= opt->window_ms;
+        n_window += !p->good && p->how == FAILURE_ANSWER && now_ms - p->at_ms <= opt->window_ms;
     }
     return n_row >= opt->failures || n_window >= opt->failures;
 }
@@ -294,8 +296,8 @@ static bool model_excuses(struct model *m, const struct step *s, int64_t now)
     return true;
 }
 
-static enum fuse_change model_melt(struct model *m, const struct fuse_options *opt,
-                                   const struct step *s, int64_t now)
+static enum fuse_change model_count_failure(struct model *m, const struct fuse_options *opt,
+                                            const struct step *s, int64_t now)
 {
     const int64_t sent = now - s->took_ms;
 
@@ -305,7 +307,7 @@ static enum fuse_change model_melt(struct model *m, const struct fuse_options *o
         enter(m, FUSE_BLOWN, now, now + opt->reset_ms);
         return FUSE_SAME;
     }
-    if (s->how == MELT_CONNECTION && is_same_failure(m, sent))
+    if (s->how == FAILURE_CONNECTION && is_same_failure(m, sent))
         return FUSE_SAME;
     m->past[m->n++] = (struct past){.how = s->how, .at_ms = now};
     if (!is_enough(m, opt, now))
@@ -350,8 +352,8 @@ static bool play_step(struct fuse *f, struct model *m, const struct game *g,
             return false;
         if (excused)
             break;
-        is = fuse_melt(f, s->how, now - s->took_ms, now);
-        should = model_melt(m, &g->opt, s, now);
+        is = fuse_count_failure(f, s->how, now - s->took_ms, now);
+        should = model_count_failure(m, &g->opt, s, now);
         break;
     case GOOD:
         is = fuse_good(f, now - s->took_ms);
@@ -407,8 +409,9 @@ static struct game a_game(uint64_t seed)
     g.opt.reset_ms = 1 + (int64_t)random_below(&r, 200);
     for (size_t i = 0; i < g.n; i++)
         g.steps[i] = (struct step){
-            .move = moves[random_below(&r, i % 20 == 0 ? ARRAY_LEN(moves) : ARRAY_LEN(moves) - 1)],
-            .how = (enum melt)random_below(&r, MELT_ITEMS + 1),
+            .move =
+                moves[random_below(&r, i % 20 == 0 ? ARRAY_LEN(moves) : ARRAY_LEN(moves) - 1)],
+            .how = (enum failure)random_below(&r, FAILURE_ITEMS + 1),
             .address = random_below(&r, 4),
             .after_ms = times[random_below(&r, ARRAY_LEN(times))],
             .took_ms = times[random_below(&r, ARRAY_LEN(times))],
@@ -439,9 +442,8 @@ static void print(const struct game *g)
                   (long long)g->opt.window_ms, (long long)g->opt.reset_ms);
     for (size_t i = 0; i < g->n; i++)
         print_message("  after %lld ms: %s %d at %d, sent %lld ms ago\n",
-                      (long long)g->steps[i].after_ms, names[g->steps[i].move],
-                      g->steps[i].how, (int)g->steps[i].address,
-                      (long long)g->steps[i].took_ms);
+                      (long long)g->steps[i].after_ms, names[g->steps[i].move], g->steps[i].how,
+                      (int)g->steps[i].address, (long long)g->steps[i].took_ms);
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)

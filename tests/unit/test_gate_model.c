@@ -7,7 +7,7 @@
 
 #include "tests/unit/game.h"
 
-#include "sync/delivery/gate.h"
+#include "sync/delivery/index/gate.h"
 
 #define STEPS         300
 #define IN_FLIGHT_MAX 20
@@ -258,7 +258,8 @@ static void melt(struct world *w, int64_t sent_ms)
     if (below(w, 2) == 0 && fuse_excuses(&w->gate.fuse, address, sent_ms))
         return;
     if (held(w) == HOLD_NONE)
-        (void)fuse_melt(&w->gate.fuse, (enum melt)below(w, MELT_ITEMS + 1), sent_ms, w->now_ms);
+        (void)fuse_count_failure(&w->gate.fuse, (enum failure)below(w, FAILURE_ITEMS + 1),
+                                 sent_ms, w->now_ms);
 }
 
 static void answer(struct world *w)

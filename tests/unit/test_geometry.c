@@ -2,7 +2,7 @@
 
 #include "tests/unit/vectors.h"
 
-#include "sync/binlog/geometry.h"
+#include "sync/value/geometry.h"
 
 #define SRID "e6100000"
 #define ONE  "000000000000f03f"

@@ -3,7 +3,7 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/gtid_set.h"
+#include "sync/position/gtid_set.h"
 
 #define A "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 #define B "ffffffff-0000-0000-0000-000000000001"
@@ -175,6 +175,12 @@ static void merging_unites(void **state)
     gtid_set_free(a);
     gtid_set_free(b);
 
+    a = set("0-1-5"), b = set("0-2-5");
+    assert_true(gtid_set_equal(a, a));
+    assert_false(gtid_set_equal(a, b));
+    gtid_set_free(a);
+    gtid_set_free(b);
+
     a = set("0-1-5,1-1-9"), b = set("0-2-6,1-3-2");
     gtid_set_merge(a, b);
     assert_text(a, "0-2-6,1-1-9");
@@ -191,6 +197,11 @@ static void a_mariadb_id_replaces_its_domain(void **state)
     assert_text(s, "0-2-7");
     gtid_set_add(s, &(struct gtid){.family = GTID_MYSQL, .number = 7});
     assert_text(s, "0-2-7");
+    for (uint64_t number = 6; number <= 8; number++)
+        assert_int_equal(
+            gtid_set_contains(
+                s, &(struct gtid){.family = GTID_MARIADB, .server = 2, .number = number}),
+            number <= 7);
     gtid_set_free(s);
 }
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit/game.h"
 
-#include "sync/delivery/guard.h"
+#include "sync/delivery/index/gate.h"
 
 #define STEPS 300
 

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/thread.h"
-#include "sync/handoff.h"
+#include "sync/source/handoff.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,12 +89,71 @@ static void an_event_dearer_than_the_bound_gets_through_alone(void **state)
     handoff_free(h);
 }
 
+static void *put_a_block_alone(void *arg)
+{
+    char *block = strdup("xlarge");
+
+    assert_true(handoff_put_block(arg, (struct str){block + 1, 5}, block));
+    return NULL;
+}
+
+static void *put_a_block(void *arg)
+{
+    (void)put_a_block_alone(arg);
+    assert_true(handoff_put_event(arg, STR("next")));
+    return NULL;
+}
+
+static void a_large_event_is_let_go_of_before_the_next_one_is_read(void **state)
+{
+    struct handoff *h = handoff_new(1000);
+    pthread_t reader = thread_start("reader", put_a_block, h);
+    bool closed;
+    struct chunk *c = NULL;
+
+    (void)state;
+    while (c == NULL)
+        c = handoff_take(h, 1000, &closed);
+    assert_true(str_equal(c->first->event, STR("large")));
+    assert_null(c->first->next);
+    assert_null(handoff_take(h, 20, &closed));
+    handoff_let_go(h, c->first);
+    handoff_let_go(h, c->first);
+    chunk_free(c);
+    for (c = NULL; c == NULL;)
+        c = handoff_take(h, 1000, &closed);
+    assert_true(str_equal(c->first->event, STR("next")));
+    chunk_free(c);
+    pthread_join(reader, NULL);
+    handoff_free(h);
+}
+
+static void who_hands_a_large_event_over_ends_when_the_handoff_does(void **state)
+{
+    struct handoff *h = handoff_new(1000);
+    pthread_t reader = thread_start("reader", put_a_block_alone, h);
+    bool closed = false;
+    struct chunk *c = NULL;
+
+    (void)state;
+    while (c == NULL)
+        c = handoff_take(h, 1000, &closed);
+    handoff_close(h);
+    pthread_join(reader, NULL);
+    assert_true(str_equal(c->first->event, STR("large")));
+    chunk_free(c);
+    assert_false(handoff_put_block(h, STR(""), strdup("late")));
+    handoff_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_out_in_order_and_once),
         cmocka_unit_test(a_command_keeps_its_place_and_never_waits),
         cmocka_unit_test(an_event_dearer_than_the_bound_gets_through_alone),
+        cmocka_unit_test(a_large_event_is_let_go_of_before_the_next_one_is_read),
+        cmocka_unit_test(who_hands_a_large_event_over_ends_when_the_handoff_does),
     };
     return cmocka_run_group_tests_name("handoff", tests, NULL, NULL);
 }

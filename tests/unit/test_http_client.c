@@ -6,7 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/http_client.h"
+#include "src/net/http_client.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <signal.h>

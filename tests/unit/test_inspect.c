@@ -2,8 +2,8 @@
 
 #include "tests/unit/memory_log.h"
 
-#include "src/json.h"
-#include "sync/binlog/inspect.h"
+#include "src/format/json.h"
+#include "sync/inspect/inspect.h"
 
 static bool inspect(const struct test_log *log, struct log_filter filter, bool fails,
                     struct buf *out, struct err *err)
@@ -106,6 +106,31 @@ static void a_log_is_told_in_figures(void **state)
     assert_lacks(&out, "/0/unfinished_transaction");
     assert_lacks(&out, "/0/damage");
     assert_lacks(&out, "/1");
+    buf_free(&out);
+    log_free(&log);
+}
+
+static void a_transaction_without_an_end_is_one_that_was_rolled_back(void **state)
+{
+    struct test_log log;
+    struct buf out = {0};
+    struct err err = {0};
+
+    (void)state;
+    log_start(&log, "8.0.40", true);
+    log_gtid(&log, 6);
+    log_query(&log, "d", "BEGIN");
+    log_inserts(&log, 2);
+    log_gtid(&log, 6);
+    log_query(&log, "d", "BEGIN");
+    log_inserts(&log, 1);
+    log_xid(&log);
+    assert_true(inspect(&log, (struct log_filter){0}, false, &out, &err));
+    assert_has(&out, "/0/transactions", "1");
+    assert_has(&out, "/0/rolled_back", "1");
+    assert_has(&out, "/0/largest_transaction/rows", "2");
+    assert_has(&out, "/0/tables/0/inserts", "6");
+    assert_lacks(&out, "/0/unfinished_transaction");
     buf_free(&out);
     log_free(&log);
 }
@@ -231,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_is_told_in_figures),
+        cmocka_unit_test(a_transaction_without_an_end_is_one_that_was_rolled_back),
         cmocka_unit_test(damage_is_told_with_what_is_before_it),
         cmocka_unit_test(a_file_without_any_event_is_told_too),
         cmocka_unit_test(a_table_that_cannot_be_decoded_is_no_damage_of_the_log),

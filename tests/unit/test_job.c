@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/job.h"
+#include "rebalance/build/job.h"
 
 static void remaining_time_follows_the_rate(void **state)
 {

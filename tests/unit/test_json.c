@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/utf8.h"
-#include "src/json.h"
+#include "src/format/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -333,7 +333,7 @@ static void elements_of_an_array_are_counted(void **state)
     static const struct {
         const char *text;
         size_t n;
-    } cases[] = {{"[]", 0},  {" [ ] ", 0}, {"[1]", 1}, {"[[1,2],{\"a\":[3]},\",\"]", 3},
+    } cases[] = {{"[]", 0},   {" [ ] ", 0}, {"[1]", 1}, {"[[1,2],{\"a\":[3]},\",\"]", 3},
                  {"[1,2", 2}, {"{}", 0},    {"7", 0},   {"", 0}};
 
     (void)state;

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/json_diff.h"
+#include "sync/value/json_diff.h"
 
 enum { REPLACE = 0, INSERT, REMOVE };
 

@@ -2,8 +2,8 @@
 
 #include "tests/unit/vectors.h"
 
-#include "src/json.h"
-#include "sync/binlog/jsonb.h"
+#include "src/format/json.h"
+#include "sync/value/jsonb.h"
 
 /* What the vectors say in words, as the server prints it. */
 static void server_form(const char *expected, struct buf *out)

@@ -188,7 +188,8 @@ static void labels_sort_by_their_numbers(void **state)
     assert_string_equal(sql.ptr, "2 0 5");
     append(&key, &set, (struct value){.kind = VALUE_SET, .u = 5});
     append(&key, &c, (struct value){.kind = VALUE_ENUM, .u = 2});
-    assert_memory_equal(key.ptr, "\3\0\0\0b,c\1\0\0\0a", key.len);
+    append(&key, &c, (struct value){.kind = VALUE_ENUM, .u = 3});
+    assert_memory_equal(key.ptr, "\3\0\0\0b,c\1\0\0\0a\1\0\0\0c", key.len);
     buf_free(&sql);
     buf_free(&key);
 }

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/known_server.h"
+#include "sync/server/known_server.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,13 +53,13 @@ static void only_a_server_without_gtids_that_commits_in_order_needs_witnesses(vo
     (void)state;
     info.commits_in_order = true;
     assert_true(known_server_meet(k, &info));
-    assert_false(known_server_needs_witnesses(k));
+    assert_false(known_server_needs_commit_waits(k));
     info.gtid = false;
     assert_true(known_server_meet(k, &info));
-    assert_true(known_server_needs_witnesses(k));
+    assert_true(known_server_needs_commit_waits(k));
     info.commits_in_order = false;
     assert_true(known_server_meet(k, &info));
-    assert_false(known_server_needs_witnesses(k));
+    assert_false(known_server_needs_commit_waits(k));
     known_server_free(k);
 }
 

@@ -165,8 +165,8 @@ static void a_letter_of_something_newer_than_what_was_written_stays(void **state
     target_unref(t);
 }
 
-static void a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refused_again(
-    void **state)
+static void
+a_letter_that_waits_to_be_taken_back_stays_when_its_document_is_refused_again(void **state)
 {
     struct store store = {.fails = 1};
     const struct delivery_options opt = {.ctx = &store, .dead = put, .cleared = clear};

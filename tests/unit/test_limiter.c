@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/delivery/limiter.h"
+#include "sync/delivery/index/limiter.h"
 
 static void overload_halves_and_good_answers_raise_again(void **state)
 {

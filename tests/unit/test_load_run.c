@@ -2,8 +2,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/load_run.h"
-#include "sync/read_position.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/load/load_run.h"
 
 #define READ 1000
 

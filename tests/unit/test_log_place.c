@@ -2,9 +2,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/transaction.h"
-#include "sync/binlog/transport.h"
-#include "sync/log_place.h"
+#include "sync/change/log_place.h"
+#include "sync/decode/transaction.h"
+#include "sync/source/transport/transport.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool meet(struct log_place *p, const struct step *step, const char *check
     uint64_t version;
 
     return log_place_enter(p, &step->event, EPOCH, &version, err) &&
-           log_place_check(p, &step->event, gtid_event(checksum), err);
+           log_place_check(p, step, gtid_event(checksum), err);
 }
 
 /* A transaction from 100 to 300 was the last that was read; a new dump begins with it. */
@@ -50,11 +50,11 @@ static void begin_again(struct log_place *p)
     log_place_begin(p, false);
     assert_true(meet(p, &begin, "sum1", &err) && meet(p, &end, "sum2", &err));
     log_place_end(p, &end);
-    assert_int_equal(p->mark.offset, 300);
-    assert_int_equal(p->mark.gtid_start, 100);
-    assert_string_equal(p->mark_file, "bin.000007");
+    assert_int_equal(p->position.offset, 300);
+    assert_int_equal(p->position.gtid_start, 100);
+    assert_string_equal(p->position_file, "bin.000007");
 
-    const struct mark known = p->mark;
+    const struct commit_position known = p->position;
 
     log_place_begin(p, false);
     log_place_expect(p, &known);
@@ -83,9 +83,28 @@ static void another_transaction_at_the_known_place_is_another_log(void **state)
     (void)state;
     begin_again(&p);
     assert_false(meet(&p, &same, "sumX", &err));
-    assert_non_null(strstr(err.msg, "another transaction stands"));
+    assert_non_null(strstr(err.msg, "has another transaction"));
     begin_again(&p);
     assert_false(meet(&p, &moved, "sum1", &err));
+}
+
+static void the_middle_of_a_transaction_at_the_known_place_is_another_log(void **state)
+{
+    const enum step_kind kinds[] = {STEP_ROWS,   STEP_ROWS_UNWANTED, STEP_STATEMENT,
+                                    STEP_COMMIT, STEP_ROLLBACK,      STEP_XA_PREPARE};
+    const struct step format = step_at(STEP_FORMAT, 4, 0);
+    struct log_place p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct step inside = step_at(kinds[i], 100, 140);
+        struct err err = {0};
+
+        begin_again(&p);
+        assert_true(meet(&p, &format, "sum0", &err));
+        assert_false(meet(&p, &inside, "sum1", &err));
+        assert_non_null(strstr(err.msg, "has another transaction"));
+    }
 }
 
 static void
@@ -150,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_known_transaction_is_met_once_and_no_other_is_expected),
         cmocka_unit_test(another_transaction_at_the_known_place_is_another_log),
+        cmocka_unit_test(the_middle_of_a_transaction_at_the_known_place_is_another_log),
         cmocka_unit_test(
             damage_before_the_known_transaction_is_another_log_and_damage_behind_it_is_not),
         cmocka_unit_test(a_file_is_a_place_only_between_transactions),

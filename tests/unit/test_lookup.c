@@ -55,9 +55,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define MAPPING                                                                                 \
-    "{\"properties\":{\"sort\":{\"type\":\"keyword\"},\"buyer\":{\"properties\":{\"id\":"       \
-    "{\"type\":\"integer\"}}},\"items\":{\"type\":\"nested\",\"properties\":{\"product_id\":"   \
+#define MAPPING                                                                               \
+    "{\"properties\":{\"sort\":{\"type\":\"keyword\"},\"buyer\":{\"properties\":{\"id\":"     \
+    "{\"type\":\"integer\"}}},\"items\":{\"type\":\"nested\",\"properties\":{\"product_id\":" \
     "{\"type\":\"integer\"}}}}}"
 
 static bool look(struct fixture *f, size_t place, const char *column, const char *mapping,
@@ -65,7 +65,8 @@ static bool look(struct fixture *f, size_t place, const char *column, const char
 {
     struct err err = {0};
 
-    return lookup_find(f->plan, place, str_from(column), str_from(mapping), f->arena, out, &err);
+    return lookup_find(f->plan, place, str_from(column), str_from(mapping), f->arena, out,
+                       &err);
 }
 
 static void assert_at(struct fixture *f, size_t place, const char *column, const char *field,

@@ -3,10 +3,10 @@
 #include "tests/unit/fake_catalog.h"
 
 #include "src/base/buf.h"
-#include "sync/model/definition_parse.h"
-#include "sync/model/index_settings.h"
-#include "sync/model/mapping.h"
-#include "sync/model/mapping_settings.h"
+#include "sync/definition/index_settings.h"
+#include "sync/definition/parse.h"
+#include "sync/mapping/mapping.h"
+#include "sync/mapping/settings.h"
 
 #define HEAD                                           \
     "topics: [{name: t, address: 'db:3306'}]\n"        \
@@ -53,12 +53,12 @@ static struct made make(const char *table)
 
     if (m.d == NULL)
         fail_msg("%s", problems_get(problems, 0)->message.ptr);
-    m.request = (struct mapping_request){.definitions = m.d,
-                                         .table = &m.d->tables[0],
-                                         .find = fake_find_schema,
-                                         .ctx = &catalog,
-                                         .engine = {.flavor = SEARCH_OPENSEARCH,
-                                                    .version = 21905}};
+    m.request =
+        (struct mapping_request){.definitions = m.d,
+                                 .table = &m.d->tables[0],
+                                 .find = fake_find_schema,
+                                 .ctx = &catalog,
+                                 .engine = {.flavor = SEARCH_OPENSEARCH, .version = 21905}};
     problems_free(problems);
     buf_free(&text);
     return m;

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/model/mapping_added.h"
+#include "sync/mapping/added.h"
 
 static void assert_added(const char *before, const char *after, const char *body)
 {
@@ -15,8 +15,8 @@ static void assert_added(const char *before, const char *after, const char *body
     buf_free(&json);
 }
 
-#define OLD                                                                         \
-    "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"},"        \
+#define OLD                                                                  \
+    "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"integer\"}," \
     "\"items\":{\"type\":\"nested\",\"properties\":{\"qty\":{\"type\":\"long\"}}}}}"
 
 static void nothing_is_added_to_the_same(void **state)
@@ -30,14 +30,15 @@ static void nothing_is_added_to_the_same(void **state)
 static void only_new_fields_are_added_at_every_depth(void **state)
 {
     (void)state;
-    assert_added(OLD,
-                 "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"long\"},"
-                 "\"t\":{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\"}}},"
-                 "\"items\":{\"type\":\"nested\",\"properties\":{\"qty\":{\"type\":\"long\"},"
-                 "\"n\":{\"type\":\"byte\"}}}}}",
-                 "{\"properties\":{\"t\":{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":"
-                 "\"keyword\"}}},\"items\":{\"type\":\"nested\",\"properties\":{\"n\":{\"type\":"
-                 "\"byte\"}}}}}");
+    assert_added(
+        OLD,
+        "{\"dynamic\":\"strict\",\"properties\":{\"id\":{\"type\":\"long\"},"
+        "\"t\":{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\"}}},"
+        "\"items\":{\"type\":\"nested\",\"properties\":{\"qty\":{\"type\":\"long\"},"
+        "\"n\":{\"type\":\"byte\"}}}}}",
+        "{\"properties\":{\"t\":{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":"
+        "\"keyword\"}}},\"items\":{\"type\":\"nested\",\"properties\":{\"n\":{\"type\":"
+        "\"byte\"}}}}}");
 }
 
 static void a_new_object_is_added_whole(void **state)

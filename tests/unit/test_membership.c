@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "sync/document/key.h"
 #include "sync/document/membership.h"
 #include "tests/unit/document_fixture.h"
 
@@ -73,6 +74,24 @@ static void a_child_names_its_parent_and_lies_where_its_root_does(void **state)
     buf_free(&routing);
 }
 
+static void a_parent_may_have_an_id_as_long_as_the_engine_takes(void **state)
+{
+    static char prefix[KEY_ID_MAX];
+    const struct value row[] = {{.kind = VALUE_INT, .i = 1}, {.kind = VALUE_INT, .i = 7}};
+    struct buf json = {0};
+    struct err err = {0};
+    struct remark r;
+
+    (void)state;
+    make(&r);
+    memset(prefix, 'a', sizeof(prefix));
+    r.m.parent.prefix = (struct str){prefix, KEY_ID_MAX - 1};
+    assert_true(membership_append_members(&r.m, NULL, row, &json, &err));
+    r.m.parent.prefix.len = KEY_ID_MAX;
+    assert_false(membership_append_members(&r.m, NULL, row, &json, &err));
+    buf_free(&json);
+}
+
 static void a_row_by_the_path_has_a_place_only_where_its_parent_has_an_id(void **state)
 {
     struct value row[] = {{.kind = VALUE_TEXT, .s = STR("")}, {.kind = VALUE_INT, .i = 7}};
@@ -84,8 +103,7 @@ static void a_row_by_the_path_has_a_place_only_where_its_parent_has_an_id(void *
     make(&r);
     r.answer = (struct column){.name = STR("answer_id"), .type = COLUMN_VARCHAR};
     r.m.n_ancestors = 1;
-    assert_false(
-        membership_append_routing(&r.m, NULL, row, STR("remark:1"), &routing, &err));
+    assert_false(membership_append_routing(&r.m, NULL, row, STR("remark:1"), &routing, &err));
     assert_int_equal(err.kind, ERR_REJECT);
     row[0].s = STR("a");
     buf_clear(&routing);
@@ -130,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_names_and_keys_make_the_same_id),
         cmocka_unit_test(a_child_names_its_parent_and_lies_where_its_root_does),
+        cmocka_unit_test(a_parent_may_have_an_id_as_long_as_the_engine_takes),
         cmocka_unit_test(a_row_by_the_path_has_a_place_only_where_its_parent_has_an_id),
         cmocka_unit_test(a_root_lies_where_it_is_and_a_table_of_a_pattern_anywhere),
         cmocka_unit_test(a_row_without_a_parent_or_a_root_has_no_document),

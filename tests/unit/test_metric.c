@@ -5,7 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/histogram.h"
-#include "src/metric.h"
+#include "src/metric/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,8 +29,9 @@ static void samples_are_grouped_below_their_help_and_type(void **state)
         "# TYPE millrace_source_connected gauge\n"
         "millrace_source_connected{topic=\"shop\"} 1\n"
         "millrace_source_connected{topic=\"crm\"} 0\n"
-        "# HELP millrace_source_lag_seconds Age of the last change that is searchable; from "
-        "heartbeats when the source is idle.\n"
+        "# HELP millrace_source_lag_seconds Age of the oldest change that is not delivered; "
+        "of a "
+        "source that cannot be asked at most that, as everything before is.\n"
         "# TYPE millrace_source_lag_seconds gauge\n"
         "millrace_source_lag_seconds{topic=\"shop\"} 0.25\n"
         "# HELP millrace_binlog_bytes_total Bytes of binlog read.\n"

@@ -356,6 +356,20 @@ static void a_load_is_of_one_target(void **state)
     target_unref(second);
 }
 
+static void a_load_is_of_one_area_or_of_whole_documents(void **state)
+{
+    struct fixture *f = *state;
+    struct document *docs[10];
+
+    for (unsigned i = 0; i < 6; i++)
+        arrive(f, DOC_REFRESH, i, 1, "")->now->area = i % 2;
+    for (unsigned area = 0; area < 2; area++) {
+        assert_int_equal(outlet_next_load(f->outlet, 10, docs), 3);
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(docs[i]->now->area, area);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +389,7 @@ int main(void)
         CASE(a_split_batch_goes_in_its_parts),
         CASE(removing_works_wherever_a_document_waits),
         CASE(a_load_is_of_one_target),
+        CASE(a_load_is_of_one_area_or_of_whole_documents),
     };
 
     return cmocka_run_group_tests_name("outlet", tests, NULL, NULL);

@@ -45,6 +45,7 @@ static void arrive(struct world *w)
                 : chance(w, 30) ? large
                                 : "{}");
     x->strict = op == DOC_INDEX && chance(w, 20);
+    x->gathered = op == DOC_REFRESH && chance(w, 50);
     game_say("%s of %s", op == DOC_REFRESH ? "refresh" : "write", id);
     w->n_in++;
     doc = document_table_arrive(w->table, w->outlet, counted(x, &w->tickets), &w->ends,
@@ -52,7 +53,7 @@ static void arrive(struct world *w)
     if (to_place)
         place(w, doc, false);
     else
-        outlet_resize(w->outlet, doc);
+        resize(w, doc);
 }
 
 /* What no engine takes never goes. */
@@ -104,13 +105,15 @@ static void send(struct world *w, bool draining, bool calm)
 
 static void read_some(struct world *w)
 {
+    const struct document *first = first_of(w, &w->loads);
     const size_t max = 1 + below(w, 4);
     struct document *docs[4];
     size_t n;
 
     if (outlet_reads_at(w->outlet) > w->now_ms)
         return;
-    must(w->loads.n == 0 || outlet_load_target(w->outlet) == w->loads.docs[0]->now->target);
+    must((first == NULL) == (outlet_load_target(w->outlet) == NULL));
+    must(first == NULL || outlet_load_target(w->outlet) == first->now->target);
     n = outlet_next_load(w->outlet, max, docs);
     game_say("%zu are read", n);
     check_load(w, max, docs, n);
@@ -180,8 +183,10 @@ static void purge(struct world *w)
     game_say("%u is purged", id_of(doc));
     must(worker == OUTLET_ANY || worker == lane);
     must(document_may_be_purged(doc));
-    rotate(w, lane);
-    must(count_may_go(w, &w->lanes[lane], lane) == 0 || w->lanes[lane].docs[0] == doc);
+
+    const struct document *expected = oldest_of(w, lane);
+
+    must(expected == NULL || expected == doc);
     leave(w, doc);
     document_purge(doc);
     end(w, doc, OUTCOME_PURGED);
@@ -243,6 +248,7 @@ static struct outlet_options some_options(struct world *w)
                                    .batch_max = chance(w, 50) ? 0 : 6 + (unsigned)below(w, 10),
                                    .batch_bytes = 200 + below(w, 5000),
                                    .flush_ms = 1 + (int64_t)below(w, 200),
+                                   .job_share = (unsigned)below(w, 91),
                                    .fuse = {.failures = 1 + (unsigned)below(w, 4),
                                             .window_ms = 1 + (int64_t)below(w, 100),
                                             .reset_ms = 1 + (int64_t)below(w, 300)}};
@@ -296,13 +302,13 @@ static void check_counts(const struct world *w)
     must(outlet_purgeable(w->outlet, SHARE_LOST, OUTLET_ANY) == all_lost_may_go);
     must(level.lost == count_lost(w));
     must(level.ready == ready);
-    must(level.load_wait == w->loads.n);
+    must(level.load_wait == count(&w->loads));
     must(level.loading == w->loading.n);
     must(level.parked == parked);
     must(level.in_flight == in_flight);
     must(level.requests == w->n_batches);
     must(document_table_count(w->table) ==
-         ready + w->loads.n + w->loading.n + parked + in_flight + w->n_kept);
+         ready + count(&w->loads) + w->loading.n + parked + in_flight + w->n_kept);
 }
 
 static bool is_due(const struct world *w, int64_t at_ms)
@@ -328,7 +334,7 @@ static void check_reads(const struct world *w)
 {
     const int64_t at_ms = outlet_reads_at(w->outlet);
 
-    if (w->loads.n == 0 || w->withheld == OUTLET_ALL)
+    if (count(&w->loads) == 0 || w->withheld == OUTLET_ALL)
         must(at_ms == GATE_NEVER_MS);
     else if (!is_blown(w))
         must(at_ms == 0);

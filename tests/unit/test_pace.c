@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/delivery/pace.h"
+#include "sync/delivery/index/pace.h"
 
 #define T 1000000
 
@@ -186,11 +186,10 @@ static struct flow a_steady_flow(uint32_t rate)
     struct flow f = {0};
     uint32_t seed = 1;
 
-    pace_init(&f.p, &(struct pace_options){.window_ms = 200,
-                                           .longest_ms = 1000,
-                                           .flow = 12,
-                                           .worth = 300,
-                                           .enough = 500});
+    pace_init(
+        &f.p,
+        &(struct pace_options){
+            .window_ms = 200, .longest_ms = 1000, .flow = 12, .worth = 300, .enough = 500});
     for (int64_t t = T; t < T + 10000; t++) {
         for (uint32_t i = 0; i < 8; i++) {
             seed = seed * 1664525 + 1013904223;
@@ -210,7 +209,8 @@ static void a_steady_flow_of_some_hundred_changes_a_second_is_few_reads(void **s
     for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
         const struct flow f = a_steady_flow(rates[i]);
 
-        /* Seven statements each: less than a twentieth for a change, with what begins the flow. */
+        /* Seven statements each: less than a twentieth for a change, with what begins the
+         * flow. */
         assert_true(f.reads * 7 * 20 < rates[i] * 10);
         assert_true(f.longest_ms <= 1000);
     }

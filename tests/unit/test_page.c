@@ -73,10 +73,32 @@ static void one_address_of_several_that_is_away_needs_a_look(void **state)
         "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused; is it running?\"}]}}";
 
     (void)state;
-    assert_page(status, "http://b</strong> does not answer since yesterday", "http://a</strong>");
+    assert_page(status, "http://b</strong> has not answered since yesterday",
+                "http://a</strong>");
     assert_page("{\"search\":{\"health\":\"green\",\"addresses\":[{\"address\":\"http://b\","
                 "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused\"}]}}",
                 "All is well", "does not answer");
+}
+
+static void a_lag_that_is_a_bound_or_not_known_looks_so(void **state)
+{
+    (void)state;
+    assert_page("{\"topics\":[{\"name\":\"shop\",\"lag_seconds\":7,\"lag_at_most\":true}]}",
+                "≤ 7.0 s", "unknown</td>");
+    assert_page("{\"topics\":[{\"name\":\"shop\",\"lag_seconds\":null}]}", "unknown</td>",
+                "0.0 s");
+    assert_page("{\"tables\":[{\"table\":\"shop.a\",\"lag_seconds\":7,\"lag_at_most\":false}]}",
+                "Lag>7.0 s", "≤");
+}
+
+static void a_build_that_waits_says_why_and_shows_no_rows_that_nobody_knows(void **state)
+{
+    static const char status[] =
+        "{\"tables\":[{\"table\":\"shop.a\",\"build\":{\"version\":2,\"phase\":\"waiting\","
+        "\"waits_for\":\"topic shop is not running\",\"remaining_seconds\":null}}]}";
+
+    (void)state;
+    assert_page(status, "v2<span class=soft> · waits: topic shop is not running", "rows ·");
 }
 
 static void an_odd_status_still_gives_a_page(void **state)
@@ -106,6 +128,8 @@ int main(void)
         cmocka_unit_test(text_from_a_database_is_escaped),
         cmocka_unit_test(a_page_without_anything_says_how_to_begin),
         cmocka_unit_test(one_address_of_several_that_is_away_needs_a_look),
+        cmocka_unit_test(a_lag_that_is_a_bound_or_not_known_looks_so),
+        cmocka_unit_test(a_build_that_waits_says_why_and_shows_no_rows_that_nobody_knows),
         cmocka_unit_test(an_odd_status_still_gives_a_page),
     };
     return cmocka_run_group_tests_name("page", tests, NULL, NULL);

@@ -2,9 +2,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/page_wait.h"
+#include "rebalance/build/page_wait.h"
 #include "src/base/thread.h"
-#include "sync/delivery/ticket.h"
+#include "sync/checkpoint/ticket.h"
 
 /* Two documents end so; whether the page's wait ends well, and else the kind of its error. */
 static bool ends_well(enum outcome one, enum outcome other, enum err_kind *kind)
@@ -26,7 +26,8 @@ static bool ends_well(enum outcome one, enum outcome other, enum err_kind *kind)
     return ok;
 }
 
-static void a_page_is_done_when_its_documents_are_acknowledged_or_the_store_has_them(void **state)
+static void
+a_page_is_done_when_its_documents_are_acknowledged_or_the_store_has_them(void **state)
 {
     enum err_kind kind;
 
@@ -83,7 +84,8 @@ static void a_page_that_is_not_waited_for_may_end_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_is_done_when_its_documents_are_acknowledged_or_the_store_has_them),
+        cmocka_unit_test(
+            a_page_is_done_when_its_documents_are_acknowledged_or_the_store_has_them),
         cmocka_unit_test(a_page_of_which_a_document_was_given_up_is_read_again),
         cmocka_unit_test(a_page_whose_documents_are_thrown_away_is_read_again),
         cmocka_unit_test(a_page_that_is_not_waited_for_may_end_later),

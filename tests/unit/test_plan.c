@@ -2,8 +2,10 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/mysql.h"
+#include "src/mysql/mysql.h"
 #include "sync/document/branch.h"
+#include "sync/document/found_roots.h"
+#include "sync/document/key.h"
 #include "sync/document/plan.h"
 #include "sync/document/query.h"
 #include "sync/document/query_roots.h"
@@ -188,9 +190,10 @@ static void a_key_that_no_unique_index_lies_within_is_refused(void **state)
     s->orders->n_uniques = 1;
     plan_free(compile_well(s));
     note[0] = 0;
-    compile_badly(s, "table db.orders has no unique index any more that lies within its key, which "
-                     "begins with `note`, and rows with the same one would be one document; fix: "
-                     "ALTER TABLE ... ADD UNIQUE KEY, or another `key`");
+    compile_badly(
+        s, "table db.orders no longer has a unique index within its key, which "
+           "begins with `note`, so rows with the same key would become one document; fix: "
+           "ALTER TABLE ... ADD UNIQUE KEY, or another `key`");
     s->orders->is_view = true;
     plan_free(compile_well(s));
     s->orders->is_view = false;
@@ -448,6 +451,53 @@ static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
     buf_free(&sql);
 }
 
+/* The columns that a key has at a place, and the statement that leads up from these. */
+static void assert_leads_up(const struct plan *p, size_t place, unsigned by, const char *up)
+{
+    const struct resolver_rows rows = {.plan = p, .place = place, .by = by};
+    struct found_roots_below below;
+    struct buf sql = {0}, key = {0};
+    struct str keys[1];
+
+    key_append_part(&key, STR("42"));
+    keys[0] = buf_str(&key);
+    query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
+                                            .branch = found_roots_branch(&rows, &below),
+                                            .keys = keys,
+                                            .n = 1,
+                                            .limit = 5});
+    assert_non_null(strstr(sql.ptr, "(VALUES (0,42))"));
+    assert_string_equal(strstr(sql.ptr, "STRAIGHT_JOIN"), up);
+    buf_free(&key);
+    buf_free(&sql);
+}
+
+static void rows_are_found_by_some_of_the_columns_that_lead_to_them(void **state)
+{
+    struct shop *s = *state;
+    const struct str names[] = {STR("product_id"), STR("ORDER_ID"), STR("Id")};
+    size_t names_of[RESOLVER_COLUMNS_MAX], n;
+    struct plan *p;
+
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    assert_int_equal(resolver_by_columns(p, 2, names, 1, names_of, &n), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(resolver_by_columns(p, 2, names, 3, names_of, &n), RESOLVER_BY(0));
+    assert_int_equal(n, 1);
+    assert_int_equal(names_of[0], 1);
+    assert_int_equal(resolver_by_columns(p, 0, names, 3, names_of, &n), RESOLVER_BY(0));
+    assert_int_equal(names_of[0], 2);
+    assert_leads_up(p, 2, RESOLVER_BY(0),
+                    "STRAIGHT_JOIN `db`.`item` AS _millrace_p2 ON "
+                    "`_millrace_p2`.`order_id` = _millrace_0 STRAIGHT_JOIN `db`.`orders` AS "
+                    "_millrace_p0 ON `_millrace_p0`.`id` = `_millrace_p2`.`order_id` LIMIT 5");
+    assert_leads_up(p, 0, RESOLVER_BY(0),
+                    "STRAIGHT_JOIN `db`.`orders` AS _millrace_p0 ON "
+                    "`_millrace_p0`.`id` = _millrace_0 LIMIT 5");
+    plan_free(p);
+}
+
 static void an_item_leads_to_its_order_without_sql(void **state)
 {
     struct shop *s = *state;
@@ -472,6 +522,46 @@ static void an_item_leads_to_its_order_without_sql(void **state)
     buf_free(&join);
     buf_free(&id_buf);
     buf_free(&key);
+}
+
+/* 42 is 42.00 to the server, and another `_id`. */
+static void
+an_item_that_spells_its_order_otherwise_does_not_lead_there_without_sql(void **state)
+{
+    struct shop *s = *state;
+    const struct value row[] = {int_value(1), int_value(42), int_value(2)};
+    struct buf join = {0}, id_buf = {0}, key = {0}, routing = {0};
+    struct err err = {0};
+    struct plan *p;
+
+    s->orders->columns[0].type = COLUMN_DECIMAL;
+    s->orders->columns[0].scale = 2;
+    s->table.n_relations = 2;
+    p = compile_well(s);
+    struct binding *b = plan_bind(p, 2, s->item, &err);
+
+    assert_true(resolver_join_key(p, 2, b, row, &join));
+    assert_false(resolver_direct(p, 2, buf_str(&join), &id_buf, &key, &routing));
+    binding_free(b);
+    plan_free(p);
+    buf_free(&join);
+    buf_free(&id_buf);
+    buf_free(&key);
+}
+
+static void a_statement_takes_so_many_keys_and_bytes_but_one_of_any_length(void **state)
+{
+    static char long_key[300 << 10];
+    struct str keys[RESOLVER_KEYS_MAX + 1];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        keys[i] = STR("k");
+    assert_int_equal(resolver_keys_max(keys, 3), 3);
+    assert_int_equal(resolver_keys_max(keys, ARRAY_LEN(keys)), RESOLVER_KEYS_MAX);
+    keys[2] = (struct str){long_key, sizeof(long_key)};
+    assert_int_equal(resolver_keys_max(keys, 3), 2);
+    assert_int_equal(resolver_keys_max(keys + 2, 2), 1);
 }
 
 static void statements_take_many_keys(void **state)
@@ -524,7 +614,8 @@ static void statements_take_many_keys(void **state)
         sql.ptr,
         "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,7)) SELECT DISTINCT "
         "NULL,`_millrace_p0`.`id` FROM _millrace_k STRAIGHT_JOIN `db`.`orders` AS "
-        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 WHERE (`_millrace_p0`.`id` > 42)"
+        "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 WHERE (`_millrace_p0`.`id` > "
+        "42)"
         " ORDER BY `_millrace_p0`.`id` LIMIT 5");
     buf_free(&sql);
     plan_free(p);
@@ -549,7 +640,10 @@ int main(void)
         TEST(a_row_is_known_to_stay_where_it_was_by_its_join_columns),
         TEST(a_related_rows_own_key_matters),
         TEST(a_row_without_its_joins_leads_up_by_its_own_key),
+        TEST(rows_are_found_by_some_of_the_columns_that_lead_to_them),
         TEST(an_item_leads_to_its_order_without_sql),
+        TEST(an_item_that_spells_its_order_otherwise_does_not_lead_there_without_sql),
+        TEST(a_statement_takes_so_many_keys_and_bytes_but_one_of_any_length),
         TEST(statements_take_many_keys),
     };
 

@@ -243,7 +243,8 @@ static void documents_that_engines_do_not_keep_as_they_are_stay_whole(void **sta
 
     s->shop.relations[1].refresh = REFRESH_AREA;
     s->shop.table.mapping_json = STR("{\"_source\":{\"excludes\":[\"note\"]}}");
-    check_areas(s, 0, "its `mapping` says what engines keep of documents (`_source`)");
+    check_areas(s, 0,
+                "its `mapping` sets which parts of a document the engine keeps (`_source`)");
     s->shop.table.mapping_json = STR("{\"properties\":{\"note\":{\"type\":\"text\"}}}");
     check_areas(s, 1, "");
 }

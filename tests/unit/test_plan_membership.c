@@ -8,6 +8,7 @@
 #include "sync/document/membership.h"
 #include "sync/document/plan.h"
 #include "sync/document/query_roots.h"
+#include "sync/document/resolver.h"
 #include "tests/unit/document_fixture.h"
 
 #include <string.h>
@@ -236,6 +237,40 @@ static void what_is_below_documents_is_looked_up_by_their_ids(void **state)
     arena_free(a);
 }
 
+/* Boxes hold the whole key of their shelf, but only its row tells the site that routes it. */
+static void
+a_row_below_a_document_that_lies_elsewhere_does_not_lead_there_without_sql(void **state)
+{
+    static struct str id[] = {STR("id")};
+    static struct relation_definition boxes = {.from = id,
+                                               .n_from = 1,
+                                               .table = STR("db.box"),
+                                               .to = columns_up,
+                                               .n_to = 1,
+                                               .as = STR("boxes"),
+                                               .many = true,
+                                               .all_columns = true};
+    const struct value row[] = {int_value(1), text_value("a"), int_value(5), int_value(42)};
+    struct depot *d = *state;
+    struct buf join = {0}, id_buf = {0}, key = {0}, routing = {0};
+    struct err err = {0};
+    struct plan *p;
+
+    d->tables[SHELF].relations = &boxes;
+    d->tables[SHELF].n_relations = 1;
+    p = compile(d, SHELF);
+
+    struct binding *b = plan_bind(p, 1, d->schemas[BOX], &err);
+
+    assert_true(resolver_join_key(p, 1, b, row, &join));
+    assert_false(resolver_direct(p, 1, buf_str(&join), &id_buf, &key, &routing));
+    binding_free(b);
+    plan_free(p);
+    buf_free(&join);
+    buf_free(&id_buf);
+    buf_free(&key);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +285,9 @@ int main(void)
             a_root_column_that_does_not_hold_its_part_of_the_key_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_below_documents_is_looked_up_by_their_ids,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_row_below_a_document_that_lies_elsewhere_does_not_lead_there_without_sql, set_up,
+            tear_down),
     };
     return cmocka_run_group_tests_name("plan_membership", tests, NULL, NULL);
 }

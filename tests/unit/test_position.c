@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/position.h"
+#include "sync/position/position.h"
 
 static void a_position_is_read_and_printed(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "sync/prepared.h"
+#include "sync/change/xa/prepared.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,21 +56,21 @@ static void keep(struct prepared *p, struct str raw)
 }
 
 /* All events in one text, a comma behind each. */
-static void read_back(const struct held *h, struct buf *out)
+static void read_back(const struct transaction_buffer *h, struct buf *out)
 {
-    struct held_cursor c = {0};
+    struct transaction_cursor c = {0};
     struct str raw;
     struct err err = {0};
     int got;
 
     buf_clear(out);
     buf_append(out, STR(""));
-    while ((got = held_next(h, &c, &raw, &err)) == 1) {
+    while ((got = transaction_buffer_next(h, &c, &raw, &err)) == 1) {
         buf_append(out, raw);
         buf_append_char(out, ',');
     }
     assert_int_equal(got, 0);
-    held_cursor_fini(&c);
+    transaction_cursor_fini(&c);
 }
 
 static void events_come_again_from_where_they_were(void **state)
@@ -155,21 +155,21 @@ static void f58_a_flipped_bit_of_what_waits_on_disk_is_noticed_wherever_it_is(vo
     keep(p, STR("second"));
     (void)prepared_add(p, STR("x"), 1, 1);
 
-    const struct held *h = &prepared_find(p, STR("x"))->events;
+    const struct transaction_buffer *h = &prepared_find(p, STR("x"))->events;
 
     for (unsigned i = 0; i < 8 * (8 + 5 + 8 + 6); i++) {
-        struct held_cursor c = {0};
+        struct transaction_cursor c = {0};
         struct err err = {0};
         struct str raw;
         int got;
 
         flip(folder, i / 8, i % 8);
-        while ((got = held_next(h, &c, &raw, &err)) == 1)
+        while ((got = transaction_buffer_next(h, &c, &raw, &err)) == 1)
             ;
         assert_int_equal(got, -1);
         assert_non_null(strstr(err.msg, folder));
         assert_non_null(strstr(err.msg, "fix: "));
-        held_cursor_fini(&c);
+        transaction_cursor_fini(&c);
         flip(folder, i / 8, i % 8);
     }
     read_back(h, &text);

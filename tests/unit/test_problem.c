@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/problem.h"
+#include "src/format/problem.h"
 
 static struct buf text_of(const struct problems *p)
 {

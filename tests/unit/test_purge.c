@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/random.h"
-#include "sync/delivery/purge.h"
+#include "sync/delivery/index/purge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,8 @@ static void check(enum purge_strategy how, const struct purge_place *p, size_t o
     fail();
 }
 
-static void no_more_goes_than_the_strategy_says_and_only_of_indexes_that_take_nothing(void **state)
+static void
+no_more_goes_than_the_strategy_says_and_only_of_indexes_that_take_nothing(void **state)
 {
     const uint64_t seed = number_from("MILLRACE_SEED", 20240607);
     const uint64_t steps = number_from("MILLRACE_STEPS", 1000000);
@@ -101,7 +102,8 @@ static void no_more_goes_than_the_strategy_says_and_only_of_indexes_that_take_no
                   (unsigned long long)steps);
     random_init(&r, seed);
     for (uint64_t i = 0; i < steps; i++) {
-        const enum purge_strategy how = (enum purge_strategy)random_below(&r, N_PURGE_STRATEGIES);
+        const enum purge_strategy how =
+            (enum purge_strategy)random_below(&r, N_PURGE_STRATEGIES);
         struct purge_place places[PLACES];
         const size_t over = random_below(&r, 12);
 

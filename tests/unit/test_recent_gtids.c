@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/recent_gtids.h"
+#include "sync/server/recent_gtids.h"
 
 static struct gtid numbered(uint64_t number)
 {

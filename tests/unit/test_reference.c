@@ -8,8 +8,10 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/configuration.h"
-#include "sync/model/definition_form.h"
+#include "src/config/configuration.h"
+#include "src/config/setting.h"
+#include "sync/definition/expression_functions.h"
+#include "sync/definition/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +107,14 @@ static void append_form(struct buf *b, const struct form *form)
     }
 }
 
+static void append_functions(struct buf *b)
+{
+    buf_append(b, STR("\n### Functions of expressions\n\n| of | functions |\n|---|---|\n"));
+    for (size_t i = 0; i < n_expression_functions; i++)
+        buf_printf(b, "| %s | %s |\n", expression_functions[i].of,
+                   expression_functions[i].names);
+}
+
 static void every_field_of_a_definition_is_in_its_reference(void **state)
 {
     struct buf b = {0};
@@ -112,6 +122,7 @@ static void every_field_of_a_definition_is_in_its_reference(void **state)
     (void)state;
     for (size_t i = 0; i < n_forms; i++)
         append_form(&b, forms[i]);
+    append_functions(&b);
     buf_append_char(&b, '\n');
     assert_generated("definitions.md", &b);
     buf_free(&b);
@@ -130,10 +141,11 @@ static void append_setting(struct buf *b, const struct setting *s)
         [SETTING_COUNT_OR_AUTO] = "number or auto",
         [SETTING_SIZE] = "size",
         [SETTING_DURATION] = "time",
+        [SETTING_DURATION_OR_NEVER] = "time or never",
         [SETTING_CHOICE] = "one of",
     };
 
-    buf_printf(b, "| `%s` | %s%s%s | ", s->name, types[s->type], s->choices != NULL ? " " : "",
+    buf_printf(b, "| `%s` | %s%s%s | ", s->name, types[s->kind], s->choices != NULL ? " " : "",
                s->choices != NULL ? s->choices : "");
     if (s->preset != NULL)
         buf_printf(b, "`%s`", s->preset);

@@ -2,8 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/render.h"
-#include "src/render_line.h"
+#include "src/cli/render.h"
 
 static const struct render_style plain = {0};
 
@@ -94,6 +93,17 @@ static void numbers_keep_their_digits(void **state)
     render_value(&out, plain, STR("{\"n\":1e400}"), "/n", RENDER_SECONDS);
     assert_string_equal(out.ptr, "0-");
     buf_free(&out);
+}
+
+static void a_lag_that_is_a_bound_or_not_known_looks_so(void **state)
+{
+    static const struct render_column columns[] = {{"LAG", "/lag_seconds", RENDER_LAG}};
+
+    (void)state;
+    assert_table(
+        "[{\"lag_seconds\":7,\"lag_at_most\":true},{\"lag_seconds\":7,\"lag_at_most\":false},"
+        "{\"lag_seconds\":null,\"lag_at_most\":false}]",
+        columns, ARRAY_LEN(columns), "     LAG\n<= 7.0 s\n   7.0 s\n unknown\n");
 }
 
 static void json_becomes_yaml_that_means_the_same(void **state)
@@ -196,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_long_text_does_not_push_the_table_apart),
         cmocka_unit_test(a_cell_has_the_first_of_its_values_that_is_there),
         cmocka_unit_test(numbers_keep_their_digits),
+        cmocka_unit_test(a_lag_that_is_a_bound_or_not_known_looks_so),
         cmocka_unit_test(json_becomes_yaml_that_means_the_same),
         cmocka_unit_test(a_broken_answer_does_no_harm),
         cmocka_unit_test(a_line_leaves_out_what_has_no_value),

@@ -2,8 +2,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/repair_slice.h"
-#include "sync/delivery/ticket.h"
+#include "rebalance/dead_letter/repair_slice.h"
+#include "sync/checkpoint/ticket.h"
 
 static void each_document_ends_as_its_own_ticket_says(void **state)
 {

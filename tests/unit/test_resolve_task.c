@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/writes.h"
 
-#include "sync/delivery/ticket.h"
-#include "sync/resolve_task.h"
+#include "sync/checkpoint/ticket.h"
+#include "sync/related/resolve_task.h"
 
 static unsigned n_done;
 

@@ -4,11 +4,10 @@
 
 #include "src/base/mem.h"
 #include "sync/document/plan.h"
-#include "sync/routing.h"
+#include "sync/routing/routing.h"
 #include "tests/unit/document_fixture.h"
 
-static struct schema *find(void *ctx, struct str topic, struct str database,
-                           struct str table)
+static struct schema *find(void *ctx, struct str topic, struct str database, struct str table)
 {
     (void)topic;
     (void)database;
@@ -30,8 +29,7 @@ static struct routing *route(struct str database, struct str table, bool any_cas
     s->n_columns = s->n_key = 1;
     s->key = &(size_t){0};
 
-    struct target *target =
-        target_new(STR("t_v1"), STR("t_write"), STR("db.t"), STR("shop"));
+    struct target *target = target_new(STR("t_v1"), STR("t_write"), STR("db.t"), STR("shop"));
     struct reading *reading = mem_alloc(1, sizeof(*reading));
 
     reading->plan = plan_compile(d, &t, find, s, &err);
@@ -39,7 +37,7 @@ static struct routing *route(struct str database, struct str table, bool any_cas
     target->plan = reading;
     target->plan_free = reading_free;
 
-    struct routing *r = routing_new(plan_topic(reading->plan, 0), &target, 1, find, s);
+    struct routing *r = routing_new(plan_topic(reading->plan, 0), &target, 1);
 
     target_unref(target);
     definitions_unref(d);

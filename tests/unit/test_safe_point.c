@@ -4,13 +4,13 @@
 
 #include "src/base/buf.h"
 #include "src/base/random.h"
-#include "sync/safe_point.h"
+#include "sync/checkpoint/safe_point.h"
 
 #include <string.h>
 
-static struct mark at(uint64_t offset)
+static struct commit_position at(uint64_t offset)
 {
-    return (struct mark){
+    return (struct commit_position){
         .file_number = 1,
         .offset = offset,
         .gtid = {.family = GTID_MYSQL, .uuid = {1}, .number = offset},
@@ -19,14 +19,14 @@ static struct mark at(uint64_t offset)
 
 static bool contains(const struct gtid_set *set, uint64_t offset)
 {
-    const struct mark m = at(offset);
+    const struct commit_position m = at(offset);
 
     return gtid_set_contains(set, &m.gtid);
 }
 
 static uint64_t take(struct safe_point *s, struct gtid_set *executed)
 {
-    struct mark m;
+    struct commit_position m;
 
     (void)safe_point_take(s, &m, executed);
     return m.offset;
@@ -34,17 +34,17 @@ static uint64_t take(struct safe_point *s, struct gtid_set *executed)
 
 static void finish(struct safe_point *s, uint64_t offset)
 {
-    const struct mark m = at(offset);
+    const struct commit_position m = at(offset);
 
     safe_point_done(s, &m, NULL);
 }
 
 static void the_place_is_the_end_of_what_is_done(void **state)
 {
-    const struct mark start = at(4);
+    const struct commit_position start = at(4);
     struct safe_point *s = safe_point_new(&start);
     struct gtid_set *executed = gtid_set_new();
-    struct mark m;
+    struct commit_position m;
 
     (void)state;
     assert_false(safe_point_take(s, &m, executed));
@@ -59,7 +59,7 @@ static void the_place_is_the_end_of_what_is_done(void **state)
 
 static void a_hold_keeps_the_place_and_the_gtids_behind_it(void **state)
 {
-    const struct mark start = at(4), five = at(5), nine = at(9);
+    const struct commit_position start = at(4), five = at(5), nine = at(9);
     struct safe_point *s = safe_point_new(&start);
     struct gtid_set *executed = gtid_set_new();
     struct buf text = {0};
@@ -89,7 +89,7 @@ static void a_hold_keeps_the_place_and_the_gtids_behind_it(void **state)
 /* It was prepared and ended while earlier transactions were still on their way. */
 static void a_hold_ahead_of_what_is_done_does_not_hold_yet(void **state)
 {
-    const struct mark start = at(4), six = at(6);
+    const struct commit_position start = at(4), six = at(6);
     struct safe_point *s = safe_point_new(&start);
     struct gtid_set *executed = gtid_set_new();
 
@@ -109,7 +109,8 @@ static void a_hold_ahead_of_what_is_done_does_not_hold_yet(void **state)
 /* The second is open, and lies between the first one's PREPARE and its COMMIT. */
 static void the_place_is_not_between_the_ends_of_a_hold(void **state)
 {
-    const struct mark start = at(4), five = at(5), six = at(6), seven = at(7), eight = at(8);
+    const struct commit_position start = at(4), five = at(5), six = at(6), seven = at(7),
+                                 eight = at(8);
     struct safe_point *s = safe_point_new(&start);
     struct gtid_set *executed = gtid_set_new();
 
@@ -133,6 +134,26 @@ static void the_place_is_not_between_the_ends_of_a_hold(void **state)
     safe_point_free(s);
 }
 
+static void a_place_that_is_held_is_new_when_it_was_not_taken_yet(void **state)
+{
+    const struct commit_position start = at(4), six = at(6);
+    struct safe_point *s = safe_point_new(&start);
+    struct gtid_set *executed = gtid_set_new();
+    struct commit_position m;
+
+    (void)state;
+    finish(s, 5);
+    (void)safe_point_hold(s, &six);
+    finish(s, 6);
+    finish(s, 7);
+    assert_true(safe_point_take(s, &m, executed));
+    assert_int_equal(m.offset, 6);
+    finish(s, 8);
+    assert_false(safe_point_take(s, &m, executed));
+    gtid_set_free(executed);
+    safe_point_free(s);
+}
+
 /* ---- against a model ---- */
 
 #define N 200
@@ -147,7 +168,8 @@ struct model {
     uint64_t ended[N + 1]; /* by which; 0: open */
 };
 
-/* A restart there would read the end of one that was prepared before, or none of an open one. */
+/* A restart there would read the end of one that was prepared before, or none of an open
+ * one. */
 static bool is_torn(const struct model *m, uint64_t place)
 {
     for (uint64_t i = 1; i <= place; i++)
@@ -177,7 +199,7 @@ static void check(struct model *m)
 static void end_some(struct model *m)
 {
     for (uint64_t i = 1; i < m->read; i++) {
-        const struct mark end = at(m->read);
+        const struct commit_position end = at(m->read);
 
         if (m->hold[i] == 0 || m->ended[i] != 0 || random_below(&m->random, 8) != 0)
             continue;
@@ -188,7 +210,7 @@ static void end_some(struct model *m)
 
 static void read_one(struct model *m)
 {
-    const struct mark last = at(m->read);
+    const struct commit_position last = at(m->read);
 
     if (random_below(&m->random, 4) == 0)
         m->hold[m->read + 1] = safe_point_hold(m->s, &last);
@@ -200,7 +222,7 @@ static void any_holds_in_any_order_keep_place_and_gtids_together(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        const struct mark start = {.file_number = 1};
+        const struct commit_position start = {.file_number = 1};
         struct model m = {.s = safe_point_new(&start), .executed = gtid_set_new()};
 
         random_init(&m.random, seed);
@@ -223,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_hold_keeps_the_place_and_the_gtids_behind_it),
         cmocka_unit_test(a_hold_ahead_of_what_is_done_does_not_hold_yet),
         cmocka_unit_test(the_place_is_not_between_the_ends_of_a_hold),
+        cmocka_unit_test(a_place_that_is_held_is_new_when_it_was_not_taken_yet),
         cmocka_unit_test(any_holds_in_any_order_keep_place_and_gtids_together),
     };
     return cmocka_run_group_tests_name("safe_point", tests, NULL, NULL);

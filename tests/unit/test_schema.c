@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/schema.h"
+#include "sync/value/schema.h"
 
 static void columns_are_found_without_case(void **state)
 {

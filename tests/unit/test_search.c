@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/http_client.h"
-#include "src/search.h"
+#include "src/net/http_client.h"
+#include "src/search/search.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <signal.h>

@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/configuration.h"
-#include "src/search_access.h"
+#include "src/config/configuration.h"
+#include "src/search/access.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,16 @@ static void two_ways_to_log_in_and_half_of_one_are_refused(void **state)
         {"aws_credentials_file: x", "search.aws_credentials_file needs search.aws_region"},
         {"aws_region: eu-central-1, aws_secret: x",
          "search.aws_secret needs search.aws_key_id"},
-        {"aws_region: eu-central-1, sniff: true", "search.sniff and search.aws_region do not"},
+        {"aws_region: eu-central-1, sniff: true",
+         "search.sniff does not work with search.aws_region"},
+        {"user: a, sniff: true", "search.sniff would send the credentials of search.user"},
+        {"user: a, sniff: true, sniff_hosts: s1.example.org", NULL},
+        {"user: a, sniff: true, url: [https://s], ca_file: ca.pem", NULL},
+        {"user: a, sniff: true, url: [https://s]", "search.sniff would send"},
+        {"user: a, sniff: true, url: [http://s], ca_file: ca.pem", "search.sniff would send"},
+        {"user: a, sniff: true, url: [https://s], ca_file: ca.pem, verify: false",
+         "search.sniff would send"},
+        {"sniff: true", NULL},
         {"cert_file: x", "search.cert_file needs search.key_file"},
         {"user: a, cert_file: x, key_file: y", NULL},
     };

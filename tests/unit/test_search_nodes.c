@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/search_nodes.h"
+#include "src/search/nodes.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 #define LIST(nodes) "{\"nodes\":{" nodes "}}"
 #define DATA        "\"data\",\"ingest\""
 
-static void assert_nodes(const char *answer, const char *like, const char *const *urls, size_t n)
+static void assert_nodes(const char *answer, const char *like, const char *const *urls,
+                         size_t n)
 {
     struct search_nodes nodes = {0};
     struct err err = {0};
@@ -91,7 +92,8 @@ static void only_nodes_that_take_documents_are_used(void **state)
         assert_nodes(answer, "http://seed:9200", &url, cases[i].used);
     }
     /* The engine leaves an empty list of roles out. */
-    assert_nodes(LIST("\"n\":{\"http\":{\"publish_address\":\"10.0.0.5:9200\"}}"), "http://s", &url, 1);
+    assert_nodes(LIST("\"n\":{\"http\":{\"publish_address\":\"10.0.0.5:9200\"}}"), "http://s",
+                 &url, 1);
     /* A node that takes no HTTP. */
     assert_nodes(LIST("\"n\":{\"roles\":[\"data\"]}"), "http://s", NULL, 0);
 }
@@ -122,12 +124,13 @@ static void many_nodes_are_read_and_the_list_is_bounded(void **state)
     size_t len = 0;
 
     (void)state;
-    assert_nodes(LIST(NODE("x", DATA, "a:1") "," NODE("y", "\"master\"", "b:2") "," NODE("z", DATA, "c:3")),
+    assert_nodes(LIST(NODE("x", DATA, "a:1") "," NODE("y", "\"master\"",
+                                                      "b:2") "," NODE("z", DATA, "c:3")),
                  "http://s", two, 2);
     len += (size_t)snprintf(answer, sizeof(answer), "{\"nodes\":{");
     for (unsigned i = 1; i <= SEARCH_NODES_MAX + 10; i++)
-        len += (size_t)snprintf(answer + len, sizeof(answer) - len, "%s" NODE("%u", DATA, "a:%u"),
-                                i > 1 ? "," : "", i, i);
+        len += (size_t)snprintf(answer + len, sizeof(answer) - len,
+                                "%s" NODE("%u", DATA, "a:%u"), i > 1 ? "," : "", i, i);
     snprintf(answer + len, sizeof(answer) - len, "}}");
     assert_true(search_nodes_read(&nodes, str_from(answer), "http://s", &err));
     assert_int_equal(nodes.n, SEARCH_NODES_MAX);
@@ -137,14 +140,57 @@ static void many_nodes_are_read_and_the_list_is_bounded(void **state)
 static void what_is_no_list_is_refused(void **state)
 {
     static const char *const cases[] = {
-        "", "{}", "[]", "<html>", "{\"nodes\":[]}", "{\"nodes\":{\"n\":1}}", "{\"nodes\":{}}",
-        LIST(NODE("n", DATA, "a:1")) "x", "{\"nodes\":{" NODE("n", DATA, "a:1"),
+        "",
+        "{}",
+        "[]",
+        "<html>",
+        "{\"nodes\":[]}",
+        "{\"nodes\":{\"n\":1}}",
+        "{\"nodes\":{}}",
+        LIST(NODE("n", DATA, "a:1")) "x",
+        "{\"nodes\":{" NODE("n", DATA, "a:1"),
         "{\"nodes\":{\"n\":{\"roles\":\"data\",\"http\":{\"publish_address\":\"a:1\"}}}}",
     };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_nodes(cases[i], "http://s", NULL, 0);
+}
+
+static void only_hosts_that_a_pattern_names_are_kept(void **state)
+{
+    /* clang-format off */
+    static const char answer[] = LIST(
+        NODE("a", DATA, "s1.example.org/10.0.0.1:9200") ","
+        NODE("b", DATA, "10.0.0.2:9200") ","
+        NODE("c", DATA, "[::1]:9200") ","
+        NODE("d", DATA, "s1.example.org.evil.net/10.0.0.4:9200"));
+    /* clang-format on */
+    static const struct {
+        const char *patterns[2];
+        size_t n;
+        const char *left[4];
+    } cases[] = {
+        {{"S?.example.org", NULL}, 1, {"https://u:p@s1.example.org:9200"}},
+        {{"10.0.0.*", "[::1]"}, 2, {"https://u:p@10.0.0.2:9200", "https://u:p@[::1]:9200"}},
+        {{"example.org", "10.0.0.2:9200"}, 2, {NULL}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct search_nodes nodes = {0};
+        struct err err = {0};
+        size_t n = 0;
+
+        assert_true(search_nodes_read(&nodes, str_from(answer), "https://u:p@s", &err));
+        while (cases[i].left[n] != NULL)
+            n++;
+        assert_int_equal(search_nodes_keep(&nodes, cases[i].patterns, cases[i].n), 4 - n);
+        assert_int_equal(nodes.n, n);
+        for (size_t k = 0; k < n; k++)
+            assert_string_equal(nodes.urls[k], cases[i].left[k]);
+        search_nodes_free(&nodes);
+    }
 }
 
 int main(void)
@@ -155,6 +201,7 @@ int main(void)
         cmocka_unit_test(scheme_and_rights_are_those_of_the_seed),
         cmocka_unit_test(many_nodes_are_read_and_the_list_is_bounded),
         cmocka_unit_test(what_is_no_list_is_refused),
+        cmocka_unit_test(only_hosts_that_a_pattern_names_are_kept),
     };
     return cmocka_run_group_tests_name("search_nodes", tests, NULL, NULL);
 }

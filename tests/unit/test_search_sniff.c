@@ -2,12 +2,12 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/address_set.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/http_client.h"
-#include "src/search.h"
-#include "src/search_sniff.h"
+#include "src/net/address_set.h"
+#include "src/net/http_client.h"
+#include "src/search/search.h"
+#include "src/search/sniff.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <fcntl.h>
@@ -71,10 +71,20 @@ static void get_until_at(struct search *search, struct tiny_http *s)
     http_client_free(asks);
 }
 
+static struct search *search_among(const char *url, const char *host)
+{
+    return search_new(&(struct search_options){.urls = &url,
+                                               .n_urls = 1,
+                                               .sniff_hosts = &host,
+                                               .n_sniff_hosts = host != NULL,
+                                               .user = "me",
+                                               .password = "secret",
+                                               .verify = true});
+}
+
 static struct search *search_at(const char *url)
 {
-    return search_new(&(struct search_options){
-        .urls = &url, .n_urls = 1, .user = "me", .password = "secret", .verify = true});
+    return search_among(url, NULL);
 }
 
 /* A list with that port as a node, and one that is no use. */
@@ -87,8 +97,8 @@ static void print_list(char *out, size_t size, unsigned port)
              port, tiny_http_unused_port());
 }
 
-static void nodes_that_are_told_are_used_with_our_rights_and_the_seed_when_they_are_gone(
-    void **state)
+static void
+nodes_that_are_told_are_used_with_our_rights_and_the_seed_when_they_are_gone(void **state)
 {
     char list[400];
     struct tiny_http *node = tiny_http_start(fine, 1);
@@ -102,7 +112,8 @@ static void nodes_that_are_told_are_used_with_our_rights_and_the_seed_when_they_
     struct search_sniff *sniff = search_sniff_start(search, HOUR_MS);
 
     get_until_at(search, node);
-    assert_non_null(strstr(tiny_http_request(node, 0)->head, "Authorization: Basic bWU6c2VjcmV0"));
+    assert_non_null(
+        strstr(tiny_http_request(node, 0)->head, "Authorization: Basic bWU6c2VjcmV0"));
 
     /* The seed is not asked while the node is there. */
     const size_t at_seed = tiny_http_count(seed);
@@ -172,6 +183,29 @@ static void an_engine_that_tells_nothing_is_reached_at_its_seed(void **state)
     tiny_http_stop(seed);
 }
 
+static void a_node_that_no_pattern_names_is_sent_nothing(void **state)
+{
+    char list[400];
+    struct tiny_http *node = tiny_http_start(fine, 1);
+
+    (void)state;
+    print_list(list, sizeof(list), tiny_http_port(node));
+
+    const struct tiny_step steps[] = {{.body = list}};
+    struct tiny_http *seed = tiny_http_start(steps, 1);
+    struct search *search = search_among(tiny_http_url(seed), "search-*.example.org");
+    struct search_sniff *sniff = search_sniff_start(search, 1000);
+
+    /* The second list is asked for when the first was judged. */
+    wait_for(seed, "GET /_nodes/http", 2);
+    assert_int_equal(address_set_count(search_addresses(search)), 1);
+    assert_int_equal(tiny_http_count(node), 0);
+    search_sniff_stop(sniff);
+    search_free(search);
+    tiny_http_stop(seed);
+    tiny_http_stop(node);
+}
+
 static void its_end_does_not_wait_for_an_answer(void **state)
 {
     static const struct tiny_step steps[] = {{.act = TINY_SILENT}};
@@ -195,6 +229,7 @@ int main(void)
             nodes_that_are_told_are_used_with_our_rights_and_the_seed_when_they_are_gone),
         cmocka_unit_test(the_list_is_asked_for_again_and_again),
         cmocka_unit_test(an_engine_that_tells_nothing_is_reached_at_its_seed),
+        cmocka_unit_test(a_node_that_no_pattern_names_is_sent_nothing),
         cmocka_unit_test(its_end_does_not_wait_for_an_answer),
     };
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

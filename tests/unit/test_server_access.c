@@ -2,8 +2,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/model/definition.h"
-#include "sync/server_access.h"
+#include "sync/definition/definition.h"
+#include "sync/server/server_access.h"
 
 #include <fcntl.h>
 #include <stdio.h>

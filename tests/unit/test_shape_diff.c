@@ -3,9 +3,9 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/ddl.h"
-#include "sync/model/definition_parse.h"
-#include "sync/model/shape_diff.h"
+#include "sync/decode/ddl.h"
+#include "sync/definition/parse.h"
+#include "sync/mapping/shape_diff.h"
 #include "tests/unit/fake_catalog.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ struct tables {
     const char *orders, *orders_key, *item, *item_key;
 };
 
-static const struct tables before = {ORDERS, "PRIMARY=id", ITEM, "PRIMARY=id"};
+static struct tables before = {ORDERS, "PRIMARY=id", ITEM, "PRIMARY=id"};
 
 static void make(struct fake_catalog *c, const struct tables *t)
 {
@@ -87,7 +87,9 @@ static struct shape_diff diff(const char *table, struct tables is)
     return diff_by(table, is, NULL);
 }
 
-static struct shape_diff diff_after(const char *table, const char *sql, bool filling)
+/* A statement of the log of a topic. */
+static struct shape_diff diff_after_in(const char *topic, const char *table, const char *sql,
+                                       bool filling)
 {
     const struct sql_dialect dialect = {0};
     struct arena *a = arena_new();
@@ -95,11 +97,17 @@ static struct shape_diff diff_after(const char *table, const char *sql, bool fil
 
     ddl_parse(STR("shop"), str_from(sql), dialect, a, &ddl);
 
-    const struct shape_event event = {.ddl = &ddl, .filling = filling};
+    const struct shape_event event = {
+        .ddl = &ddl, .topic = str_from(topic), .filling = filling};
     const struct shape_diff found = diff_by(table, (struct tables){0}, &event);
 
     arena_free(a);
     return found;
+}
+
+static struct shape_diff diff_after(const char *table, const char *sql, bool filling)
+{
+    return diff_after_in("t", table, sql, filling);
 }
 
 static void assert_orders(const char *table, const char *orders, enum shape_change change,
@@ -138,7 +146,7 @@ static void a_column_that_comes_is_added_or_changes_rows_by_what_they_have_in_it
     (void)state;
     assert_orders(ALL, ORDERS "; note text", SHAPE_ADDED, "`note`");
     assert_orders(ALL, ORDERS "; note int DEFAULT", SHAPE_CHANGED, "a default");
-    assert_orders(ALL, ORDERS "; note int NOT NULL", SHAPE_CHANGED, "without NULL");
+    assert_orders(ALL, ORDERS "; note int NOT NULL", SHAPE_CHANGED, "NOT NULL");
     assert_orders(ALL, ORDERS "; note int GENERATED", SHAPE_CHANGED, "generated");
     assert_orders(ALL, ORDERS "; note int INVISIBLE", SHAPE_SAME, "");
     assert_orders(ALL, "note int; " ORDERS, SHAPE_ADDED, "`note`");
@@ -165,6 +173,16 @@ static void a_column_that_goes_changes_rows_where_all_are_shown(void **state)
                   SHAPE_CHANGED, "`state`");
     assert_orders(NAMED, "id int NOT NULL; title varchar(50)", SHAPE_SAME, "");
     assert_orders(NAMED, "id int NOT NULL", SHAPE_SAME, ""); /* its plan says so */
+}
+
+static void a_column_with_a_value_of_its_own_may_have_the_name_of_another(void **state)
+{
+    static const char valued[] = "table: d.orders, columns: [id, {name: state, value: 7}]";
+
+    (void)state;
+    assert_orders(valued, "id int NOT NULL; customer int; title varchar(50); state text",
+                  SHAPE_SAME, "");
+    assert_orders(valued, "id int NOT NULL; customer int; title varchar(50)", SHAPE_SAME, "");
 }
 
 static void another_text_or_field_type_changes_rows(void **state)
@@ -213,6 +231,133 @@ static void another_collation_counts_where_rows_are_joined_by_it(void **state)
     assert_int_equal(shown.change, SHAPE_SAME);
 }
 
+#define MADE "id int NOT NULL; a %s; b %s; g decimal(20,4) AS(`a`*2); h decimal(20,4) AS(`g`+1)"
+
+/* The related table's rows have it as well. */
+static void assert_made(const char *table, const char *a, const char *b,
+                        enum shape_change change, const char *reason)
+{
+    struct buf then = {0}, now = {0};
+
+    buf_printf(&then, MADE, "decimal(10,2)", "varchar(20)");
+    buf_printf(&now, MADE, a, b);
+
+    const struct tables was = before;
+
+    before.orders = then.ptr;
+    before.item = then.ptr;
+
+    const struct shape_diff d =
+        diff(table, (struct tables){.orders = now.ptr, .item = now.ptr});
+
+    before = was;
+    buf_free(&then);
+    buf_free(&now);
+    if (d.change != change || strstr(d.reason, reason) == NULL)
+        fail_msg("{%s} with %s, %s: %d, %s", table, a, b, (int)d.change, d.reason);
+}
+
+static void what_generated_columns_are_made_of_counts_through_all_of_them(void **state)
+{
+    static const char *const named[] = {
+        "table: d.orders, columns: [id, g]",
+        "table: d.orders, columns: [id, h]",
+        "table: d.orders, columns: [id], filter: 'h > 4'",
+        "table: d.orders, columns: [id], filter: 'a > 4'",
+        "table: d.orders, columns: [id], soft_delete: {column: h, deleted: 1}",
+        "table: d.orders, columns: [id], key: [h]",
+        "table: d.orders, columns: [{name: x, transform: [{kind: join, columns: [h]}]}]",
+        "table: d.orders, columns: [id], relations: [{from: h, table: d.item, to: id, "
+        "columns: [id]}]",
+        "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: h, "
+        "columns: [id]}]",
+        "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: id, "
+        "columns: [h]}]",
+        "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: id, "
+        "values: h}]",
+        "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: id, "
+        "columns: [id],"
+        " where: 'h > 4'}]",
+        "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: id, "
+        "columns: [id],"
+        " order_by: 'h DESC'}]",
+        "table: d.orders, columns: [id], relations: [{from: id, through: {table: d.item, "
+        "from: h,"
+        " to: id}, table: d.item, to: id, columns: [id], many: true}]",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(named); i++) {
+        assert_made(named[i], "decimal(10,2)", "varchar(20)", SHAPE_SAME, "");
+        assert_made(named[i], "decimal(10,2)", "int", SHAPE_SAME, "");
+        assert_made(named[i], "decimal(10,2) unsigned", "varchar(20)", SHAPE_CHANGED,
+                    "`a` of d.");
+        assert_made(named[i], "decimal(10,0)", "varchar(20)", SHAPE_CHANGED, "`a` of d.");
+    }
+    assert_made("table: d.orders, columns: [id]", "decimal(10,0)", "int", SHAPE_SAME, "");
+}
+
+static void a_key_that_is_not_shown_puts_related_rows_in_order(void **state)
+{
+#define BY_KEY(more)                                                                           \
+    "table: d.orders, columns: [id], relations: [{from: id, table: d.item, to: order_id, as: " \
+    "items, columns: [qty]" more "}]"
+    static const char *const forms[] = {BY_KEY(", many: true, limit: 1"), BY_KEY(""),
+                                        BY_KEY(", many: true, order_by: qty")};
+    static const struct {
+        const char *item, *key, *collation, *reason;
+        enum shape_change change;
+    } cases[] = {
+        {"code varchar(20); order_id int; qty int", "PRIMARY=code", "utf8mb4_general_ci", "",
+         SHAPE_SAME},
+        {"code varchar(30); order_id int; qty int", "PRIMARY=code", "utf8mb4_general_ci", "",
+         SHAPE_SAME},
+        {"code int; order_id int; qty int", "PRIMARY=code", "utf8mb4_general_ci", "`code`",
+         SHAPE_CHANGED},
+        {"code varchar(20); order_id int; qty int", "PRIMARY=code", "utf8mb4_bin", "`code`",
+         SHAPE_CHANGED},
+        {"code varchar(20); order_id int; qty int", "PRIMARY=code,order_id",
+         "utf8mb4_general_ci", "`order_id`", SHAPE_CHANGED},
+        {"code varchar(20); order_id int; qty int", "", "utf8mb4_general_ci", "`code`",
+         SHAPE_CHANGED},
+    };
+    const struct tables was = before;
+
+    (void)state;
+    before.item = cases[0].item;
+    before.item_key = cases[0].key;
+    for (size_t f = 0; f < ARRAY_LEN(forms); f++)
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            collation_now = cases[i].collation;
+
+            const struct shape_diff d = diff(
+                forms[f], (struct tables){.item = cases[i].item, .item_key = cases[i].key});
+
+            if (d.change != cases[i].change || strstr(d.reason, cases[i].reason) == NULL)
+                fail_msg("{%s} with (%s): %d, %s", forms[f], cases[i].item, (int)d.change,
+                         d.reason);
+        }
+    collation_now = "utf8mb4_general_ci";
+    before = was;
+}
+
+static void rows_without_a_key_are_in_the_order_of_their_columns(void **state)
+{
+    const struct tables was = before;
+
+    (void)state;
+    before.item = "order_id int; name varchar(20); qty int";
+    before.item_key = "";
+    assert_item(ITEMS, before.item, SHAPE_SAME, "");
+    assert_item(ITEMS, "order_id int; qty int; name varchar(20)", SHAPE_CHANGED, "`name`");
+    assert_item(ITEMS, "order_id int; name varchar(20); qty int; more int", SHAPE_ADDED,
+                "`more`");
+    collation_now = "utf8mb4_bin";
+    assert_item(ITEMS, before.item, SHAPE_CHANGED, "`name`");
+    collation_now = "utf8mb4_general_ci";
+    before = was;
+}
+
 static void another_key_names_documents_anew_and_orders_related_rows(void **state)
 {
     struct shape_diff d = diff(ALL, (struct tables){.orders_key = "PRIMARY=customer"});
@@ -234,7 +379,8 @@ static void a_name_that_goes_to_another_column_changes_rows(void **state)
         enum shape_change change;
     } cases[] = {
         {"ALTER TABLE orders DROP COLUMN state, ADD COLUMN state INT", SHAPE_CHANGED},
-        {"ALTER TABLE orders CHANGE state customer INT, CHANGE customer state INT", SHAPE_CHANGED},
+        {"ALTER TABLE orders CHANGE state customer INT, CHANGE customer state INT",
+         SHAPE_CHANGED},
         {"ALTER TABLE orders RENAME COLUMN state TO customer, RENAME COLUMN customer TO state",
          SHAPE_CHANGED},
         {"ALTER TABLE orders CHANGE state state INT", SHAPE_SAME},
@@ -250,6 +396,16 @@ static void a_name_that_goes_to_another_column_changes_rows(void **state)
         if (d.change != cases[i].change)
             fail_msg("%s: %d, %s", cases[i].sql, (int)d.change, d.reason);
     }
+}
+
+static void a_table_of_another_server_may_have_the_same_name(void **state)
+{
+    static const char sql[] = "ALTER TABLE orders DROP COLUMN state, ADD COLUMN state INT";
+
+    (void)state;
+    assert_int_equal(diff_after_in("t", ALL, sql, false).change, SHAPE_CHANGED);
+    assert_int_equal(diff_after_in("", ALL, sql, false).change, SHAPE_CHANGED);
+    assert_int_equal(diff_after_in("another", ALL, sql, false).change, SHAPE_SAME);
 }
 
 static void what_may_change_rows_begins_a_build_anew(void **state)
@@ -307,8 +463,13 @@ int main(void)
         cmocka_unit_test(a_column_that_is_not_shown_may_come_and_change),
         cmocka_unit_test(a_column_that_goes_changes_rows_where_all_are_shown),
         cmocka_unit_test(another_text_or_field_type_changes_rows),
+        cmocka_unit_test(a_column_with_a_value_of_its_own_may_have_the_name_of_another),
+        cmocka_unit_test(a_table_of_another_server_may_have_the_same_name),
         cmocka_unit_test(what_rows_are_joined_and_chosen_by_counts),
         cmocka_unit_test(another_collation_counts_where_rows_are_joined_by_it),
+        cmocka_unit_test(what_generated_columns_are_made_of_counts_through_all_of_them),
+        cmocka_unit_test(a_key_that_is_not_shown_puts_related_rows_in_order),
+        cmocka_unit_test(rows_without_a_key_are_in_the_order_of_their_columns),
         cmocka_unit_test(another_key_names_documents_anew_and_orders_related_rows),
         cmocka_unit_test(a_name_that_goes_to_another_column_changes_rows),
         cmocka_unit_test(what_may_change_rows_begins_a_build_anew),

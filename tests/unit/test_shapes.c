@@ -4,9 +4,9 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/binlog/ddl.h"
-#include "sync/binlog/schema.h"
-#include "sync/shapes.h"
+#include "sync/decode/ddl.h"
+#include "sync/routing/shapes.h"
+#include "sync/value/schema.h"
 
 #include <stdio.h>
 
@@ -171,7 +171,10 @@ static void shapes_of_another_epoch_are_not_taken(void **state)
 static void damaged_text_is_refused(void **state)
 {
     static const char *const texts[] = {
-        "", "{}", "{\"format\":2,\"shapes\":[]}", "{\"format\":1,\"shapes\":[{}]}",
+        "",
+        "{}",
+        "{\"format\":2,\"shapes\":[]}",
+        "{\"format\":1,\"shapes\":[{}]}",
         "{\"format\":1,\"shapes\":[{\"from\":27021597764222976,\"doubt_to\":0,\"database\":"
         "\"a\",\"table\":\"b\",\"columns\":[[1]],\"key\":[]}]}",
         "{\"format\":1,\"shapes\":[{\"from\":27021597764222976,\"doubt_to\":0,\"database\":"

@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "src/sigv4.h"
+#include "src/net/sigv4.h"
 
 #include <string.h>
 

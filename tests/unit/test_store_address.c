@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/store_address.h"
+#include "src/config/store_address.h"
 
 #include <string.h>
 

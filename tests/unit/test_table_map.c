@@ -2,9 +2,9 @@
 
 #include "tests/unit/events.h"
 
-#include "sync/binlog/row.h"
-#include "sync/binlog/table_map.h"
-#include "sync/binlog/value_json.h"
+#include "sync/decode/row.h"
+#include "sync/decode/table_map.h"
+#include "sync/value/value_json.h"
 
 struct fixture {
     struct event_format format;

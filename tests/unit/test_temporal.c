@@ -4,7 +4,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/str.h"
-#include "sync/binlog/temporal.h"
+#include "sync/value/temporal.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -64,6 +64,10 @@ static void times_of_every_precision_are_read(void **state)
         assert_text(text, temporal_time2(text, cell, fsp), expected);
         store_time2(cell, 0, 0, fsp);
         snprintf(expected, sizeof(expected), "00:00:00%s%.*s", fsp > 0 ? "." : "", (int)fsp,
+                 "000000");
+        assert_text(text, temporal_time2(text, cell, fsp), expected);
+        store_time2(cell, 100 * 3600, 0, fsp);
+        snprintf(expected, sizeof(expected), "100:00:00%s%.*s", fsp > 0 ? "." : "", (int)fsp,
                  "000000");
         assert_text(text, temporal_time2(text, cell, fsp), expected);
     }

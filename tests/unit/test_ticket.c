@@ -2,9 +2,10 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/checkpoint.h"
-#include "sync/delivery/target.h"
-#include "sync/delivery/ticket.h"
+#include "sync/checkpoint/checkpoint.h"
+#include "sync/checkpoint/grace_period.h"
+#include "sync/checkpoint/ticket.h"
+#include "sync/delivery/document/target.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -120,6 +121,23 @@ static void references_given_back_from_many_threads_are_counted_exactly(void **s
     assert_int_equal(c.done[OUTCOME_SUPERSEDED], 1);
 }
 
+static void a_turnstile_is_left_with_the_last_reference_that_works(void **state)
+{
+    struct grace_period gate = {0};
+    enum outcome heard = OUTCOME_DELIVERED;
+    struct ticket *t = ticket_new_cb(note, &heard);
+
+    (void)state;
+    ticket_pass(t, &gate, grace_period_enter(&gate));
+    assert_true(grace_period_turn(&gate, 0));
+    ticket_done(ticket_ref(t), OUTCOME_DELIVERED);
+    assert_false(grace_period_is_clear(&gate));
+    (void)ticket_hold(t);
+    ticket_done(t, OUTCOME_DELIVERED);
+    assert_true(grace_period_is_clear(&gate));
+    ticket_release(t, OUTCOME_DELIVERED);
+}
+
 static void count_call(void *plan)
 {
     ++*(int *)plan;
@@ -151,6 +169,7 @@ int main(void)
         cmocka_unit_test(an_abandoned_ticket_holds_the_checkpoint_back),
         cmocka_unit_test(the_callback_hears_the_worst_outcome_once),
         cmocka_unit_test(references_given_back_from_many_threads_are_counted_exactly),
+        cmocka_unit_test(a_turnstile_is_left_with_the_last_reference_that_works),
         cmocka_unit_test(a_target_gives_its_plan_back_once),
     };
     return cmocka_run_group_tests_name("ticket", tests, NULL, NULL);

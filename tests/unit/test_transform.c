@@ -4,8 +4,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "sync/definition/transform.h"
 #include "sync/document/transform_apply.h"
-#include "sync/model/transform.h"
 
 /* What the steps make of a text; of one that they refuse, the reason. */
 static void assert_makes(const char *steps, const char *text, const char *expected)
@@ -41,9 +41,9 @@ static void each_step_makes_what_it_says(void **state)
          "\"2024-08-09T07:05:00\""},
         {"[{\"kind\":\"date\",\"format\":\"%Y-%m-%d %H:%M%z\"}]", "2024-03-01 00:30+02:00",
          "\"2024-02-29T22:30:00Z\""},
-        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "20240230", "is no date"},
-        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "20240229x", "is no date"},
-        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "", "is no date"},
+        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "20240230", "is not a date"},
+        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "20240229x", "is not a date"},
+        {"[{\"kind\":\"date\",\"format\":\"%Y%m%d\"}]", "", "is not a date"},
         {"[{\"kind\":\"date\",\"format\":\"epoch_second\"}]", "253402300799",
          "\"9999-12-31T23:59:59Z\""},
         {"[{\"kind\":\"date\",\"format\":\"epoch_second\"}]", "253402300800", "since 1970"},
@@ -57,7 +57,7 @@ static void each_step_makes_what_it_says(void **state)
         {"[{\"kind\":\"boolean\"}]", "-1e2", "true"},
         {"[{\"kind\":\"boolean\"}]", "maybe", "neither true nor false"},
         {"[{\"kind\":\"number\"}]", "12345678901234567890.10", "12345678901234567890.10"},
-        {"[{\"kind\":\"number\"}]", "1,5", "is no number"},
+        {"[{\"kind\":\"number\"}]", "1,5", "is not a number"},
         {"[{\"kind\":\"json\"}]", "{\"a\":1.0}", "{\"a\":1.0}"},
         {"[{\"kind\":\"json\"}]", "{\"a\":1", "is not JSON"},
         {"[{\"kind\":\"json\"}]", "1 2", "is not JSON"},
@@ -86,8 +86,8 @@ static void a_wrong_step_is_refused_with_what_is_right(void **state)
         {"[{\"kind\":\"date\"}]", "needs `format`"},
         {"[{\"kind\":\"date\",\"format\":\"%H%%s %s\"}]", "use `epoch_second`"},
         {"[{\"kind\":\"date\",\"format\":\"%H %Z\"}]", "an offset"},
-        {"[{\"kind\":\"date\",\"format\":\"%d.%Q\"}]", "no form of strptime(3): `%Q`"},
-        {"[{\"kind\":\"date\",\"format\":\"%d.%\"}]", "no form of strptime(3): `%`"},
+        {"[{\"kind\":\"date\",\"format\":\"%d.%Q\"}]", "not a format of strptime(3): `%Q`"},
+        {"[{\"kind\":\"date\",\"format\":\"%d.%\"}]", "not a format of strptime(3): `%`"},
         {"[{\"kind\":\"date\",\"format\":\"dd.MM.yyyy\"}]", "such as `%d.%m.%Y`"},
         {"[{\"kind\":\"mask\"}]", "needs `salt`"},
         {"[{\"kind\":\"join\",\"columns\":\"a\"}]", "a list of columns"},

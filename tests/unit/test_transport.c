@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/binlog/transport.h"
+#include "sync/source/transport/transport.h"
 
 static void what_servers_say_has_a_reason(void **state)
 {

@@ -2,7 +2,7 @@
 
 #include "tests/unit/events.h"
 
-#include "sync/binlog/transport.h"
+#include "sync/source/transport/transport.h"
 
 #include <unistd.h>
 
@@ -192,6 +192,40 @@ static void an_event_larger_than_the_buffer_is_read(void **state)
     buf_free(&big);
 }
 
+static void of_rows_above_the_limit_the_beginning_is_read(void **state)
+{
+    struct fixture *f = *state;
+    struct transport *t = NULL;
+    struct buf big = {0};
+    struct str event;
+    struct err err;
+
+    for (int i = 0; i < 3000000; i++)
+        buf_append_char(&big, (char)i);
+    log_event(&f->log, EVENT_WRITE_ROWS, buf_str(&big));
+    log_xid(&f->log);
+    write_file(f, buf_str(&f->log.file));
+    assert_true(transport_open_file(&t, f->path, 4, 1000000, &err));
+    for (size_t i = 0; i < f->log.n; i++) {
+        const struct str raw = log_raw(&f->log, i);
+
+        assert_int_equal(transport_next(t, &event, &err), 1);
+        assert_true(str_equal(
+            event, (struct str){raw.ptr, raw.len < 1000000 ? raw.len : EVENT_CUT_LEN}));
+    }
+    assert_int_equal(transport_next(t, &event, &err), 0);
+    transport_close(t);
+    f->log.file.len -= f->log.file.len - f->log.starts[4] + 1;
+    write_file(f, buf_str(&f->log.file));
+    assert_true(transport_open_file(&t, f->path, 4, 1000000, &err));
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(transport_next(t, &event, &err), 1);
+    assert_int_equal(transport_next(t, &event, &err), -1);
+    assert_int_equal(transport_reason_of(&err), TRANSPORT_DAMAGED);
+    transport_close(t);
+    buf_free(&big);
+}
+
 static void an_interrupted_reader_stops(void **state)
 {
     struct fixture *f = *state;
@@ -219,6 +253,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_encrypted_file_says_so_wherever_reading_starts,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_event_above_the_limit_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_rows_above_the_limit_the_beginning_is_read, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_event_larger_than_the_buffer_is_read, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_interrupted_reader_stops, set_up, tear_down),

@@ -3,7 +3,7 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/arena.h"
-#include "sync/binlog/unpack.h"
+#include "sync/decode/unpack.h"
 
 #include <zlib.h>
 

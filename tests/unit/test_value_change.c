@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/arena.h"
-#include "sync/model/value_change.h"
+#include "sync/mapping/value_change.h"
 #include "tests/unit/fake_catalog.h"
 
 static struct column column_of(struct arena *a, const char *text)
@@ -14,14 +14,20 @@ static struct column column_of(struct arena *a, const char *text)
     return c;
 }
 
-static bool keeps(const char *was, const char *is)
+static bool keeps_by(bool (*judge)(const struct column *, const struct column *),
+                     const char *was, const char *is)
 {
     struct arena *a = arena_new();
     const struct column before = column_of(a, was), after = column_of(a, is);
-    const bool does = value_change_keeps_text(&before, &after);
+    const bool does = judge(&before, &after);
 
     arena_free(a);
     return does;
+}
+
+static bool keeps(const char *was, const char *is)
+{
+    return keeps_by(value_change_keeps_text, was, is);
 }
 
 static void types_that_hold_every_value_keep_its_text(void **state)
@@ -73,8 +79,8 @@ static void a_character_set_without_some_characters_changes_text(void **state)
         const char *was, *is;
         bool keeps;
     } cases[] = {
-        {"utf8mb4", "utf8mb4", true}, {"utf8", "utf8mb3", true},   {"latin1", "utf8mb4", true},
-        {"ascii", "latin1", true},    {"utf8mb4", "utf8", false},  {"utf8mb4", "latin1", false},
+        {"utf8mb4", "utf8mb4", true}, {"utf8", "utf8mb3", true},  {"latin1", "utf8mb4", true},
+        {"ascii", "latin1", true},    {"utf8mb4", "utf8", false}, {"utf8mb4", "latin1", false},
         {"latin1", "latin2", false},
     };
     struct arena *a = arena_new();
@@ -110,14 +116,26 @@ static void another_expression_is_another_value(void **state)
 static void what_is_held_by_what_is_held_is_held(void **state)
 {
     static const char *const types[] = {
-        "c tinyint",     "c tinyint unsigned", "c smallint",      "c mediumint",  "c int",
-        "c int unsigned", "c bigint",          "c bigint unsigned", "c char(5)",  "c varchar(5)",
-        "c varchar(50)", "c tinytext(255)",    "c text(65535)",   "c binary(4)",  "c varbinary(4)",
-        "c blob(65535)", "c enum('a')",        "c enum('a','b')", "c set('a')",   "c decimal(5,2)",
-        "c decimal(9,2)", "c decimal(9,3)",    "c float",         "c double",     "c date",
-        "c datetime",    "c datetime(3)",      "c timestamp",     "c time",       "c year",
-        "c bit(1)",      "c bit(64)",          "c json",          "c point",      "c geometry",
-        "c uuid",        "c inet4",            "c inet6",         "c vector(3)",  "c int NOT NULL",
+        "c tinyint",      "c tinyint unsigned",
+        "c smallint",     "c mediumint",
+        "c int",          "c int unsigned",
+        "c bigint",       "c bigint unsigned",
+        "c char(5)",      "c varchar(5)",
+        "c varchar(50)",  "c tinytext(255)",
+        "c text(65535)",  "c binary(4)",
+        "c varbinary(4)", "c blob(65535)",
+        "c enum('a')",    "c enum('a','b')",
+        "c set('a')",     "c decimal(5,2)",
+        "c decimal(9,2)", "c decimal(9,3)",
+        "c float",        "c double",
+        "c date",         "c datetime",
+        "c datetime(3)",  "c timestamp",
+        "c time",         "c year",
+        "c bit(1)",       "c bit(64)",
+        "c json",         "c point",
+        "c geometry",     "c uuid",
+        "c inet4",        "c inet6",
+        "c vector(3)",    "c int NOT NULL",
     };
 
     (void)state;
@@ -148,9 +166,37 @@ static void only_a_column_that_may_be_null_and_has_no_default_adds_null(void **s
     arena_free(a);
 }
 
+static void expressions_say_the_same_of_a_column_that_keeps_bytes_sign_and_form(void **state)
+{
+    static const struct {
+        const char *was, *is;
+        bool keeps;
+    } cases[] = {
+        {"c int", "c bigint", true},
+        {"c int unsigned", "c bigint unsigned", true},
+        {"c int unsigned", "c bigint", false}, /* c - 5 is no error any more */
+        {"c int(5) zerofill", "c int(7) zerofill", false},
+        {"c int(5) zerofill", "c int(5) unsigned", false},
+        {"c int(5)", "c int(7)", true},
+        {"c bit(8)", "c bit(16)", false}, /* LENGTH(c) */
+        {"c bit(8)", "c bit(8)", true},
+        {"c date NOT NULL", "c date", false}, /* a zero date is NULL no more */
+        {"c datetime NOT NULL", "c datetime", false},
+        {"c int NOT NULL", "c int", true},
+        {"c varchar(5)", "c varchar(9)", true},
+        {"c varchar(9)", "c varchar(5)", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (keeps_by(value_change_keeps_meaning, cases[i].was, cases[i].is) != cases[i].keeps)
+            fail_msg("%s to %s", cases[i].was, cases[i].is);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expressions_say_the_same_of_a_column_that_keeps_bytes_sign_and_form),
         cmocka_unit_test(types_that_hold_every_value_keep_its_text),
         cmocka_unit_test(a_character_set_without_some_characters_changes_text),
         cmocka_unit_test(another_expression_is_another_value),

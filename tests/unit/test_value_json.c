@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/buf.h"
-#include "sync/binlog/value_json.h"
+#include "sync/value/value_json.h"
 
 #include <math.h>
 

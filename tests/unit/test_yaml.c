@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "src/yaml_read.h"
+#include "src/format/yaml_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef TESTS_UNIT_WRITES_H
 #define TESTS_UNIT_WRITES_H
 
-#include "sync/delivery/target.h"
-#include "sync/delivery/ticket.h"
-#include "sync/delivery/write.h"
+#include "sync/checkpoint/ticket.h"
+#include "sync/delivery/document/target.h"
+#include "sync/delivery/document/write.h"
 
 static inline struct target *a_target(const char *index)
 {

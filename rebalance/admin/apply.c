@@ -1,0 +1,331 @@
+#include "config.h"
+
+#include "rebalance/admin/apply.h"
+
+#include "rebalance/admin/live_check.h"
+#include "rebalance/state/node.h"
+#include "rebalance/topic/topics.h"
+#include "rebalance/version/claim.h"
+#include "rebalance/version/pending.h"
+#include "rebalance/version/rebuild.h"
+#include "rebalance/version/retire.h"
+#include "rebalance/version/routes.h"
+#include "rebalance/version/settings.h"
+#include "rebalance/version/version_drop.h"
+
+#include "src/base/arena.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/definition/diff.h"
+#include "sync/definition/export.h"
+#include "sync/definition/parse.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUTE_MS 5000
+
+/*
+ * Each alias must lead to our indexes, or nowhere.  For another store's index this is only a
+ * warning, and a build refuses: an operator with a new, empty store must be able to apply
+ * definitions before taking over a lost store's indexes.
+ */
+static void check_aliases(struct coordinator *co, const struct definitions *d,
+                          const struct definition_diff *diff, bool take_alias,
+                          struct problems *problems)
+{
+    struct claims claims = {.definitions = d,
+                            .tables = mem_alloc(d->n_tables + 1, sizeof(*claims.tables)),
+                            .take.alias = take_alias};
+
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (definition_diff_touches(diff, "table", table_name(&d->tables[i])))
+            claims.tables[claims.n++] = &d->tables[i];
+    node_check_claims(co, &claims, problems);
+    free(claims.tables);
+}
+
+/* ---- storing ---- */
+
+/* Store the definitions and their effects, or nothing. */
+static bool store(struct coordinator *co, struct definitions *now, struct definitions *then,
+                  const struct definition_diff *diff, struct retirement *r, struct err *err)
+{
+    struct stored_definition *stored;
+    size_t n;
+
+    if (!node_retire(co, now, then, r, err))
+        return false;
+    node_note_pending(co, now, then, diff, r);
+    definitions_to_store(then, r->arena, &stored, &n);
+
+    const bool ok =
+        store_save_definitions(co->opt.store, co->revision, stored, n, &r->effects, err);
+
+    FAILPOINT(definitions_stored);
+    return ok &&
+           (node_load(co, err) ||
+            err_wrap(err, "the definitions are stored and take effect when the store answers "
+                          "again"));
+}
+
+/*
+ * Stop the topics whose server, start or rights changed.  They start again from their
+ * positions.
+ */
+static void restart_changed(struct coordinator *co, const struct definition_diff *diff)
+{
+    for (size_t i = 0; i < diff->n; i++) {
+        const struct definition_change *c = &diff->changes[i];
+        struct topic *t;
+
+        if (strcmp(c->kind, "topic") == 0 && c->change == CHANGE_CHANGE &&
+            (t = node_topic(co, c->name)) != NULL)
+            node_stop_topic(co, t);
+    }
+}
+
+/* Put the new definitions into effect: start and stop topics, and route their writes. */
+static void put_into_effect(struct coordinator *co, const struct definition_diff *diff,
+                            const struct retirement *r, struct problems *problems)
+{
+    if (co->delivery == NULL || diff->n == 0)
+        return;
+    restart_changed(co, diff);
+    node_sync_topics(co);
+    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+        struct err err = {0};
+
+        if (t->pipeline != NULL && !node_route(co, str_from(t->name), ROUTE_MS, NULL, &err))
+            log_failure(LOG_INFO, &err, "the new definitions take effect later",
+                        KV("topic", (const char *)t->name));
+    }
+    node_retired(co, r);
+    node_on_tables_changed(co); /* the new definitions may allow a rebuild */
+    co->settings_due = true;
+    node_sync_settings(co, problems);
+}
+
+/*
+ * Put into effect what was stored earlier: its caller failed before that, or never got the
+ * store's answer.
+ */
+bool node_take_stored(struct coordinator *co, struct err *err)
+{
+    struct definition_diff diff = {0};
+    struct definitions *before, *now;
+
+    if (!node_is_load_due(co))
+        return true;
+    before = node_definitions(co);
+    if (!node_load(co, err)) {
+        definitions_unref(before);
+        return false;
+    }
+    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+    node_end_drops_soon(co);
+    now = node_definitions(co);
+    definition_diff_make(before, now, &diff);
+    put_into_effect(co, &diff, &(struct retirement){0}, NULL);
+    definition_diff_free(&diff);
+    definitions_unref(before);
+    definitions_unref(now);
+    return true;
+}
+
+static void append_answer(struct buf *json, bool dry_run, const struct definition_diff *diff,
+                          const struct problems *problems)
+{
+    struct json_writer w = {.out = json};
+    struct buf part = {0};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/apply/1");
+    json_put_bool(&w, STR("dry_run"), dry_run);
+    definition_diff_append_json(diff, &part);
+    json_put_raw(&w, STR("items"), buf_str(&part));
+    buf_clear(&part);
+    problems_append_json(problems, &part);
+    json_put_raw(&w, STR("warnings"), buf_str(&part));
+    json_close_object(&w);
+    buf_free(&part);
+}
+
+/* Holds admin_lock on success, and what is stored is in effect. */
+static bool begin(struct coordinator *co, struct err *err)
+{
+    if (!node_begin(co, err))
+        return false;
+    if (node_take_stored(co, err))
+        return true;
+    lock_release(&co->admin_lock);
+    return false;
+}
+
+static bool refuse_all(const struct problems *problems, struct buf *json, struct err *err)
+{
+    const size_t n = problems_count(problems, SEVERITY_ERROR);
+
+    problems_append_json(problems, json);
+    return refuse(err, 422, "%zu error%s, nothing was stored", n, n == 1 ? "" : "s");
+}
+
+#define TRIES_MAX 5 /* others may change definitions meanwhile */
+
+struct application {
+    const struct apply_request *req;
+    struct definition_file *files;
+    struct definitions *now, *then;
+    struct definition_diff diff;
+    struct problems *problems;
+};
+
+static void forget(struct application *a)
+{
+    definition_diff_free(&a->diff);
+    definitions_unref(a->then);
+    definitions_unref(a->now);
+    problems_free(a->problems);
+    a->then = a->now = NULL;
+    a->problems = NULL;
+}
+
+/*
+ * Find what the files would change, and ask the servers.  This may take long, so it holds no
+ * lock that others wait for.  Returns false on refusal, with the reasons in err or a->problems.
+ */
+static bool examine(struct coordinator *co, struct application *a, struct err *err)
+{
+    if (!begin(co, err))
+        return false;
+    a->now = node_definitions(co);
+    lock_release(&co->admin_lock);
+    a->problems = problems_new();
+    a->then = definition_apply(a->now, a->files, a->req->n, a->req->prune, a->problems);
+    if (a->then == NULL)
+        return false;
+    definition_diff_make(a->now, a->then, &a->diff);
+    node_check_live(co, a->then, &a->diff, a->problems);
+    check_aliases(co, a->then, &a->diff, a->req->take_alias, a->problems);
+    node_warn_of_retirement(co, a->then, a->problems);
+    return problems_count(a->problems, SEVERITY_ERROR) == 0;
+}
+
+/* Put what was examined into effect.  *is_stale: the definitions have changed since. */
+static bool carry_out(struct coordinator *co, struct application *a, bool *is_stale,
+                      struct err *err)
+{
+    struct retirement r = {0};
+    struct definitions *now;
+    bool ok = begin(co, err);
+
+    if (!ok)
+        return false;
+    now = node_definitions(co);
+    *is_stale = now != a->now;
+    definitions_unref(now);
+    if (!*is_stale && a->diff.n > 0)
+        ok = store(co, a->now, a->then, &a->diff, &r, err);
+    if (!*is_stale && ok)
+        put_into_effect(co, &a->diff, &r, a->problems);
+    node_retirement_free(&r);
+    lock_release(&co->admin_lock);
+    return ok;
+}
+
+static bool apply_once(struct coordinator *co, struct application *a, bool *is_stale,
+                       struct buf *json, struct err *err)
+{
+    *is_stale = false;
+    if (!examine(co, a, err))
+        return a->problems != NULL && refuse_all(a->problems, json, err);
+    if (!a->req->dry_run && !carry_out(co, a, is_stale, err))
+        return false;
+    if (!*is_stale)
+        append_answer(json, a->req->dry_run, &a->diff, a->problems);
+    return true;
+}
+
+bool coordinator_apply(struct coordinator *co, const struct apply_request *req,
+                       struct buf *json, struct err *err)
+{
+    struct application a = {.req = req};
+    bool ok, is_stale;
+    unsigned tries = 0;
+
+    a.files = mem_alloc(req->n + 1, sizeof(*a.files));
+    for (size_t i = 0; i < req->n; i++)
+        a.files[i] = (struct definition_file){req->files[i].name, req->files[i].text,
+                                              req->files[i].folder};
+    lock_acquire(&co->apply_lock);
+    do {
+        ok = apply_once(co, &a, &is_stale, json, err);
+        forget(&a);
+    } while (ok && is_stale && ++tries < TRIES_MAX);
+    lock_release(&co->apply_lock);
+    if (ok && is_stale)
+        ok = refuse(err, 503, "others keep changing the definitions; try again");
+    free(a.files);
+    return ok;
+}
+
+bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
+{
+    struct definitions *d = node_definitions(co);
+
+    (void)err;
+    definitions_append_yaml(d, yaml);
+    definitions_unref(d);
+    return true;
+}
+
+/* ---- removing ---- */
+
+static void answer_removed(struct buf *json, struct str noun, struct str name,
+                           const struct retirement *r)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/delete/1");
+    json_put_string(&w, STR("kind"), noun);
+    json_put_string(&w, STR("name"), name);
+    node_put_retired(&w, r);
+    json_close_object(&w);
+}
+
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        struct buf *json, struct err *err)
+{
+    struct definition_diff diff = {0};
+    struct retirement r = {0};
+
+    if (!begin(co, err))
+        return false;
+
+    struct definitions *now = node_definitions(co);
+    struct definitions *then = definition_remove(now, noun, name, err);
+    bool ok = then != NULL && node_none_is_built(co, then, err);
+
+    if (then == NULL && err->code == 0) {
+        const struct err why = *err;
+
+        refuse(err, 409, "%s", why.msg);
+    }
+    if (ok) {
+        definition_diff_make(now, then, &diff);
+        ok = store(co, now, then, &diff, &r, err);
+    }
+    if (ok) {
+        put_into_effect(co, &diff, &r, NULL);
+        answer_removed(json, noun, name, &r);
+    }
+    node_retirement_free(&r);
+    definition_diff_free(&diff);
+    definitions_unref(then);
+    definitions_unref(now);
+    lock_release(&co->admin_lock);
+    return ok;
+}

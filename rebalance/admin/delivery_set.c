@@ -1,0 +1,222 @@
+#include "config.h"
+
+#include "rebalance/admin/delivery_set.h"
+
+#include "rebalance/state/node.h"
+
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/config/configuration.h"
+#include "src/format/json.h"
+
+#define STORED STR("delivery/settings")
+
+/* ---- settings made before the start ---- */
+
+static bool load_chosen(struct coordinator *co, struct err *err)
+{
+    struct buf json = {0};
+    bool found;
+    const bool ok =
+        store_get_value(co->opt.store, STORED, &json, &found, err) &&
+        (!found || configuration_load_chosen(co->configuration, buf_str(&json), err)) &&
+        configuration_check(co->configuration, err);
+
+    buf_free(&json);
+    return ok;
+}
+
+/*
+ * Settings that no longer fit the configuration are ignored: they must not prevent the start.
+ */
+bool node_load_configuration(struct coordinator *co, struct err *err)
+{
+    co->configuration = co->opt.configuration == NULL
+                            ? configuration_new()
+                            : configuration_copy(co->opt.configuration);
+    co->opt.configuration = NULL; /* was borrowed */
+    if (load_chosen(co, err))
+        return true;
+    if (err->kind != ERR_REJECT)
+        return err_wrap(err, "reading the delivery settings");
+    configuration_reset(co->configuration);
+    log_failure(LOG_ERROR, err,
+                "the delivery settings set at run time do not fit the configuration and are "
+                "ignored; set them again, or drop them with `millrace config delivery set "
+                "--reset`");
+    return true;
+}
+
+struct delivery_settings node_delivery_settings(struct coordinator *co)
+{
+    lock_acquire(&co->state_lock);
+
+    const struct delivery_settings s = configuration_settings(co->configuration)->delivery;
+
+    lock_release(&co->state_lock);
+    return s;
+}
+
+void coordinator_configuration(struct coordinator *co, struct buf *json)
+{
+    lock_acquire(&co->state_lock);
+    configuration_append_json(co->configuration, json);
+    lock_release(&co->state_lock);
+}
+
+void node_put_delivery_settings(struct coordinator *co, struct json_writer *w)
+{
+    struct buf items = {0};
+
+    lock_acquire(&co->state_lock);
+    configuration_append_run_time(co->configuration, NULL, (struct str){0}, &items);
+    lock_release(&co->state_lock);
+    json_write_raw(w, buf_str(&items));
+    buf_free(&items);
+}
+
+/* ---- reading and changing them ---- */
+
+static void put_answer(struct buf *json, const struct configuration *c,
+                       const struct configuration *before, struct str name)
+{
+    struct json_writer w = {.out = json};
+    struct buf items = {0};
+
+    configuration_append_run_time(c, before, name, &items);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/delivery-settings/1");
+    json_put_raw(&w, STR("items"), buf_str(&items));
+    json_close_object(&w);
+    buf_free(&items);
+}
+
+bool coordinator_delivery_settings(struct coordinator *co, struct str name, struct buf *json,
+                                   struct err *err)
+{
+    struct configuration *as_is = configuration_new();
+    bool ok;
+
+    /* Resetting the name in a copy changes nothing, but fails if no setting has this name. */
+    ok = name.len == 0 || configuration_choose(as_is, name, (struct str){0}, err);
+    configuration_free(as_is);
+    if (!ok) {
+        err->origin = "http";
+        err->code = 404;
+        return false;
+    }
+    lock_acquire(&co->state_lock);
+    put_answer(json, co->configuration, NULL, name);
+    lock_release(&co->state_lock);
+    return true;
+}
+
+int64_t coordinator_stop_ms(struct coordinator *co)
+{
+    const struct delivery_settings s = node_delivery_settings(co);
+
+    return s.drain ? (int64_t)s.drain_timeout_ms + s.drain_cancel_timeout_ms : 0;
+}
+
+static bool store_chosen(struct coordinator *co, const struct configuration *c, struct err *err)
+{
+    struct buf json = {0};
+    bool ok;
+
+    configuration_append_chosen(c, &json);
+    ok = store_put_value(co->opt.store, STORED, buf_str(&json), err) ||
+         err_wrap(err, "nothing was set, because the store did not take it");
+    buf_free(&json);
+    FAILPOINT(setting_stored);
+    return ok;
+}
+
+/* Put next into force.  Returns the previous configuration.  Under settings_lock. */
+static struct configuration *put_in_force(struct coordinator *co, struct configuration *next)
+{
+    struct configuration *before = co->configuration;
+
+    lock_acquire(&co->state_lock);
+    co->configuration = next;
+    lock_release(&co->state_lock);
+    if (co->delivery != NULL)
+        delivery_set(co->delivery, &configuration_settings(next)->delivery);
+    configuration_log_changes(next, before);
+    return before;
+}
+
+static bool choose_all(struct configuration *to, const struct setting_change *c, size_t n,
+                       struct err *err)
+{
+    if (n == 0)
+        configuration_reset(to);
+    for (size_t i = 0; i < n; i++)
+        if (!configuration_choose(to, c[i].name, c[i].value, err))
+            return false;
+    return true;
+}
+
+/* Pass on the settings that the topics' own threads use. */
+static void tell_topics(struct coordinator *co)
+{
+    if (co->delivery == NULL)
+        return;
+
+    const struct delivery_settings s = delivery_get(co->delivery);
+
+    lock_acquire(&co->state_lock);
+    for (struct topic *t = co->topics; t != NULL; t = t->next)
+        if (t->pipeline != NULL) {
+            pipeline_set_reads(t->pipeline, s.loads_max, s.read_window_ms);
+            pipeline_set_fan_out_share(t->pipeline, s.fan_out_share);
+        }
+    lock_release(&co->state_lock);
+}
+
+bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,
+                              struct buf *json, struct err *err)
+{
+    struct configuration *next, *gone;
+
+    lock_acquire(&co->settings_lock);
+    next = configuration_copy(co->configuration);
+    gone = next;
+
+    const bool ok = choose_all(next, c, n, err) && configuration_check(next, err) &&
+                    store_chosen(co, next, err);
+
+    if (ok) {
+        gone = put_in_force(co, next);
+        put_answer(json, next, gone, (struct str){0});
+    } else if (err->kind == ERR_REJECT) {
+        err->origin = "http";
+        err->code = 422;
+    }
+    configuration_free(gone);
+    lock_release(&co->settings_lock);
+    if (ok)
+        tell_topics(co);
+    return ok;
+}
+
+bool coordinator_configure(struct coordinator *co, const struct configuration *c,
+                           struct err *err)
+{
+    struct configuration *next, *gone;
+
+    lock_acquire(&co->settings_lock);
+    next = configuration_copy(co->configuration);
+    gone = next;
+    configuration_take_configured(next, c);
+
+    const bool ok =
+        configuration_check(next, err) || err_wrap(err, "with the settings made at run time");
+
+    if (ok)
+        gone = put_in_force(co, next);
+    configuration_free(gone);
+    lock_release(&co->settings_lock);
+    if (ok)
+        tell_topics(co);
+    return ok;
+}

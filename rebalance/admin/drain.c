@@ -1,0 +1,61 @@
+#include "config.h"
+
+#include "rebalance/state/node.h"
+
+#include "src/base/clock.h"
+
+static bool find_timeout(const struct coordinator *co, const struct drain_request *r,
+                         int64_t *timeout_ms, struct err *err)
+{
+    const struct delivery_settings s = delivery_get(co->delivery);
+
+    *timeout_ms = r->timeout_ms < 0 ? (int64_t)s.drain_timeout_ms : r->timeout_ms;
+    if (r->timeout_ms > DRAIN_TIMEOUT_MAX_MS)
+        return refuse(err, 422, "a drain may take an hour at most");
+    if (!r->all && r->worker >= s.workers)
+        return refuse(err, 422,
+                      "worker %u does not exist: workers are numbered 0 to %u "
+                      "(delivery.workers)",
+                      r->worker, s.workers - 1);
+    return true;
+}
+
+bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
+                       struct err *err)
+{
+    struct json_writer w = {.out = json};
+    int64_t timeout_ms;
+
+    if (co->delivery == NULL)
+        return refuse(err, 503,
+                      "a drain needs the running daemon; fix: start it with millrace run");
+    if (!find_timeout(co, r, &timeout_ms, err))
+        return false;
+
+    const int64_t began_ms = clock_mono_ms();
+    const enum drain_end end =
+        delivery_drain_partition(co->delivery, r->all ? DRAIN_ALL : r->worker, timeout_ms);
+    const struct delivery_status left = delivery_status(co->delivery);
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/drain/1");
+    json_put_cstr(&w, STR("end"), drain_end_word(end));
+    json_put_cstr(&w, STR("detail"), drain_end_name(end));
+    json_put_i64(&w, STR("took_ms"), clock_mono_ms() - began_ms);
+    json_put_u64(&w, STR("queued"), left.queued + left.loading + left.in_flight);
+    json_close_object(&w);
+    return true;
+}
+
+bool coordinator_drain_cancel(struct coordinator *co, struct buf *json, struct err *err)
+{
+    struct json_writer w = {.out = json};
+
+    if (co->delivery == NULL)
+        return refuse(err, 503, "nothing was drained: the daemon is not running");
+    delivery_drain_cancel(co->delivery);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/drain-cancel/1");
+    json_close_object(&w);
+    return true;
+}

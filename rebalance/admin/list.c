@@ -1,0 +1,325 @@
+#include "config.h"
+
+#include "rebalance/state/node.h"
+#include "rebalance/version/retired.h"
+#include "rebalance/version/waiting.h"
+#include "rebalance/view/fan_out.h"
+
+#include "rebalance/view/view.h"
+
+#include "src/store/store.h"
+#include "sync/definition/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define LOG_MAX 200
+
+struct lister {
+    struct coordinator *co;
+    struct definitions *d;
+    struct catalogue *c;
+    struct str name; /* empty: all */
+    struct json_writer *w;
+    size_t n;
+};
+
+static bool wanted(struct lister *l, struct str name)
+{
+    const bool is = l->name.len == 0 || str_equal(l->name, name);
+
+    l->n += is;
+    return is;
+}
+
+/* Definitions without secrets. */
+static bool list_topics(struct lister *l, struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < l->d->n_topics; i++)
+        if (wanted(l, l->d->topics[i].name)) {
+            struct buf json = {0};
+
+            topic_append_json(&l->d->topics[i], &json);
+            json_write_raw(l->w, buf_str(&json));
+            buf_free(&json);
+        }
+    return true;
+}
+
+static bool list_databases(struct lister *l, struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < l->d->n_databases; i++)
+        if (wanted(l, l->d->databases[i].name)) {
+            struct buf json = {0};
+
+            database_append_json(&l->d->databases[i], &json);
+            json_write_raw(l->w, buf_str(&json));
+            buf_free(&json);
+        }
+    return true;
+}
+
+/* A table's JSON omits defaults.  Add the index, which readers want to see. */
+static void write_with_index(struct json_writer *w, const struct table_definition *t,
+                             struct str json)
+{
+    struct buf whole = {0};
+
+    if (t->index.len == 0 && json.len > 1) {
+        buf_append(&whole, STR("{\"index\":"));
+        buf_append_json(&whole, table_index(t));
+        buf_append_char(&whole, ',');
+        json = (struct str){json.ptr + 1, json.len - 1};
+    }
+    buf_append(&whole, json);
+    json_write_raw(w, buf_str(&whole));
+    buf_free(&whole);
+}
+
+static bool list_tables(struct lister *l, struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < l->d->n_tables; i++)
+        if (wanted(l, table_name(&l->d->tables[i]))) {
+            struct buf json = {0};
+
+            table_append_json(&l->d->tables[i], &json);
+            write_with_index(l->w, &l->d->tables[i], buf_str(&json));
+            buf_free(&json);
+        }
+    return true;
+}
+
+static void list_relations_of(struct lister *l, struct str table,
+                              const struct relation_definition *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_open_object(l->w);
+        json_put_string(l->w, STR("in"), table);
+        json_put_string(l->w, STR("as"), relation_as(&r[i]));
+        json_put_string(l->w, STR("table"), r[i].table);
+        json_put_bool(l->w, STR("many"), r[i].many);
+        json_put_bool(l->w, STR("nested"), r[i].nested);
+        json_close_object(l->w);
+        list_relations_of(l, table, r[i].relations, r[i].n_relations);
+    }
+}
+
+static bool list_relations(struct lister *l, struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < l->d->n_tables; i++)
+        if (wanted(l, table_name(&l->d->tables[i])))
+            list_relations_of(l, table_name(&l->d->tables[i]), l->d->tables[i].relations,
+                              l->d->tables[i].n_relations);
+    return true;
+}
+
+static struct str lead_name(const struct definitions *d, struct str index)
+{
+    const struct table_definition *lead = definition_lead_of(d, index);
+
+    return lead != NULL ? table_name(lead) : index;
+}
+
+static bool list_versions(struct lister *l, struct err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < l->c->n_versions; i++) {
+        const struct stored_version *v = &l->c->versions[i];
+        struct buf name = {0};
+
+        if (!wanted(l, v->index))
+            continue;
+        node_index_name(&name, v->index, v->number);
+        json_open_object(l->w);
+        json_put_string(l->w, STR("index"), v->index);
+        json_put_u64(l->w, STR("version"), v->number);
+        json_put_string(l->w, STR("name"), buf_str(&name));
+        json_put_string(l->w, STR("state"), v->state);
+        json_put_string(l->w, STR("topic"), v->topic);
+        json_put_u64(l->w, STR("epoch"), v->epoch);
+        node_put_time(l->w, STR("created"), v->created_ms);
+        node_put_time(l->w, STR("finished"), v->finished_ms);
+        node_put_wait(l->w, catalogue_wait(l->c, v), lead_name(l->d, v->index));
+        json_close_object(l->w);
+        buf_free(&name);
+    }
+    return true;
+}
+
+static bool list_indexes(struct lister *l, struct err *err)
+{
+    return node_list_indexes(l->co, l->name, l->w, &l->n, err);
+}
+
+/* The store has the wait first; our catalogue learns of it a moment later. */
+static struct str state_of(const struct lister *l, const struct stored_job *j)
+{
+    const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
+    const bool unknown =
+        str_equal(j->state, STR(JOB_WAITING)) && (v == NULL || catalogue_wait(l->c, v) == NULL);
+
+    return unknown ? STR("running") : j->state;
+}
+
+static void append_pace(struct lister *l, const struct stored_job *j)
+{
+    const struct stored_version version = {.index = j->index, .number = j->version};
+    const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
+    struct build_view b;
+
+    lock_acquire(&l->co->state_lock);
+    node_look_at_build(l->co, v != NULL ? v : &version, &b);
+    lock_release(&l->co->state_lock);
+    if (!b.runs) { /* use the stored counts */
+        b.s.rows_done = j->rows_done;
+        b.s.rows_total = j->rows_total;
+    }
+    json_put_cstr(l->w, STR("phase"), b.s.phase);
+    json_put_u64(l->w, STR("rows_done"),
+                 b.s.rows_done < b.s.rows_total ? b.s.rows_done : b.s.rows_total);
+    json_put_u64(l->w, STR("rows_total"), b.s.rows_total);
+    json_put_double(l->w, STR("rate"), (double)(int64_t)b.s.rate);
+    if (b.s.remaining_s >= 0)
+        json_put_i64(l->w, STR("remaining_seconds"), b.s.remaining_s);
+    else
+        json_put_null(l->w, STR("remaining_seconds"));
+    json_put_cstr(l->w, STR("waits_for"), b.s.why.msg);
+    json_put_cstr(l->w, STR("fix"), b.fix);
+}
+
+static bool list_jobs(struct lister *l, struct err *err)
+{
+    struct store_copy *stored = store_watch_copy(l->co->store_watch);
+
+    store_watch_want(l->co->store_watch);
+    if (stored == NULL)
+        return err_set(err, ERR_RETRY, "the store has not answered yet; fix: try again");
+    for (size_t i = 0; i < stored->n_jobs; i++) {
+        const struct stored_job *j = &stored->jobs[i];
+        struct buf id = {0};
+
+        buf_printf(&id, "%" PRIu64, j->id);
+        if (l->name.len == 0 || str_equal(l->name, buf_str(&id)) ||
+            str_equal(l->name, j->index) || str_equal(l->name, j->table)) {
+            l->n++;
+            json_open_object(l->w);
+            json_put_string(l->w, STR("id"), buf_str(&id));
+            json_put_string(l->w, STR("kind"), j->kind);
+            json_put_string(l->w, STR("index"), j->index);
+            json_put_string(l->w, STR("table"), j->table);
+            json_put_u64(l->w, STR("version"), j->version);
+            json_put_string(l->w, STR("state"), state_of(l, j));
+            append_pace(l, j);
+            json_put_string(l->w, STR("error"), j->error);
+            node_put_time(l->w, STR("created"), j->created_ms);
+            json_close_object(l->w);
+        }
+        buf_free(&id);
+    }
+    node_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
+    store_copy_unref(stored);
+    return true;
+}
+
+/* Context of the errand that reads the log. */
+struct log_read {
+    struct store *store;
+    struct str name;
+    struct stored_log *log;
+    size_t n;
+};
+
+static bool read_log(struct errand *e, struct err *err)
+{
+    struct log_read *r = e->ctx;
+
+    return store_load_log(r->store, e->arena, r->name, LOG_MAX, &r->log, &r->n, err);
+}
+
+static void write_log(struct json_writer *w, const struct stored_log *l)
+{
+    json_open_object(w);
+    node_put_time(w, STR("at"), l->at_ms);
+    json_put_string(w, STR("table"), l->table);
+    json_put_string(w, STR("index"), l->index);
+    json_put_u64(w, STR("version"), l->version);
+    json_put_string(w, STR("event"), l->event);
+    json_put_raw(w, STR("detail"), l->detail);
+    json_close_object(w);
+}
+
+static bool list_log(struct lister *l, struct err *err)
+{
+    struct errand *e = errand_new("the store", sizeof(struct log_read));
+    struct log_read *r = e->ctx;
+
+    *r = (struct log_read){.store = l->co->opt.store, .name = arena_copy(e->arena, l->name)};
+
+    const bool ok = node_ask_store(l->co, e, read_log, err);
+
+    l->n = ok ? r->n + 1 : 0; /* an empty log is a valid answer */
+    for (size_t i = 0; ok && i < r->n; i++)
+        write_log(l->w, &r->log[i]);
+    errand_leave(e);
+    return ok;
+}
+
+static const struct noun {
+    const char *name;
+    bool (*list)(struct lister *l, struct err *err);
+    const char *asked_by; /* what a name stands for */
+    const char *named_in; /* the noun whose list has these names */
+} nouns[] = {
+    {"topic", list_topics, "topic", "topic"},
+    {"database", list_databases, "database", "database"},
+    {"table", list_tables, "table", "table"},
+    {"relation", list_relations, "table", "table"},
+    {"version", list_versions, "version of index", "version"},
+    {"index", list_indexes, "index", "index"},
+    {"job", list_jobs, "job", "job"},
+    {"log", list_log, "table", "table"},
+};
+
+static const struct noun *find_noun(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(nouns); i++)
+        if (str_equal(str_from(nouns[i].name), name))
+            return &nouns[i];
+    return NULL;
+}
+
+bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
+                      struct buf *json, struct err *err)
+{
+    const struct noun *kind = find_noun(noun);
+    struct json_writer w = {.out = json};
+    struct buf schema = {0};
+
+    if (kind == NULL)
+        return refuse(err, 404, "there is no list of %" STR_FMT, STR_ARG(noun));
+
+    struct lister l = {
+        .co = co, .d = node_definitions(co), .c = node_catalogue(co), .name = name, .w = &w};
+
+    buf_printf(&schema, "millrace/%s/1", kind->name);
+    json_open_object(&w);
+    json_put_string(&w, STR("schema"), buf_str(&schema));
+    json_write_key(&w, STR("items"));
+    json_open_array(&w);
+
+    bool ok = kind->list(&l, err);
+
+    json_close_array(&w);
+    json_close_object(&w);
+    if (ok && name.len > 0 && l.n == 0)
+        ok = refuse(err, 404, "there is no %s %" STR_FMT "; fix: see millrace %s list",
+                    kind->asked_by, STR_ARG(name), kind->named_in);
+    buf_free(&schema);
+    definitions_unref(l.d);
+    catalogue_unref(l.c);
+    return ok;
+}

@@ -1,0 +1,138 @@
+#include "config.h"
+
+#include "rebalance/state/node.h"
+
+#include "rebalance/check/look.h"
+#include "src/mysql/mysql.h"
+#include "sync/catalog/catalog.h"
+#include "sync/catalog/foreign_keys.h"
+#include "sync/check/columns_generate.h"
+#include "sync/mapping/mapping.h"
+
+/* Show what tables would look like in the engine: mappings, and definitions to start from. */
+
+#define ENGINE_MS 2000 /* to identify the engine; else the mapping suits any */
+
+static struct engine find_engine(struct coordinator *co)
+{
+    struct engine engine = search_engine(co->opt.search);
+    struct buf body = {0};
+    struct err ignored = {0};
+
+    if (engine.flavor == SEARCH_UNKNOWN &&
+        search_get(co->opt.search, STR("/"), ENGINE_MS, &body, &ignored) &&
+        search_identify(co->opt.search, buf_str(&body), &ignored))
+        engine = search_engine(co->opt.search);
+    buf_free(&body);
+    return engine;
+}
+
+static bool make_mapping(struct errand *e, struct err *err)
+{
+    const struct table_question *q = e->ctx;
+    struct definitions *d = node_definitions(q->co);
+    const struct table_definition *t = node_find_table(d, q->table, err);
+    struct look l = {.asking = e->asking};
+    struct buf body = {0};
+    const bool ok = t != NULL && look_open(&l, q->co, d, t, err) &&
+                    mapping_index_body(&(struct mapping_request){.definitions = d,
+                                                                 .table = t,
+                                                                 .find = look_find,
+                                                                 .list = look_list,
+                                                                 .ctx = &l,
+                                                                 .engine = find_engine(q->co)},
+                                       &body, err);
+
+    if (ok) {
+        struct json_writer w = {.out = &e->text};
+
+        json_open_object(&w);
+        json_put_cstr(&w, STR("schema"), "millrace/mapping/1");
+        json_put_string(&w, STR("table"), table_name(t));
+        json_put_string(&w, STR("index"), table_index(t));
+        json_put_raw(&w, STR("body"), buf_str(&body));
+        json_close_object(&w);
+    }
+    look_close(&l);
+    definitions_unref(d);
+    buf_free(&body);
+    return ok;
+}
+
+bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
+                         struct err *err)
+{
+    return node_ask_of_table(co, make_mapping, table, STR(""), json, err);
+}
+
+static bool append_columns(const struct columns_request *r, struct buf *json)
+{
+    struct json_writer w = {.out = json};
+    struct buf yaml = {0};
+
+    columns_append_yaml(r, &yaml);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/columns/1");
+    json_put_string(&w, STR("table"), r->table);
+    columns_write_json(r, &w);
+    json_put_string(&w, STR("definition"), buf_str(&yaml));
+    json_close_object(&w);
+    buf_free(&yaml);
+    return true;
+}
+
+/* Generate a definition from what the server says of the table. */
+static bool generate(struct errand *e, const struct definitions *d, struct mysql_conn *conn,
+                     struct err *err)
+{
+    const struct table_question *q = e->ctx;
+    struct table_location at;
+    struct table_facts facts;
+    struct foreign_key *keys;
+    struct columns_request r = {
+        .table = q->table, .facts = &facts, .definitions = d, .engine = find_engine(q->co)};
+
+    if (!definitions_locate(d, q->table, &at))
+        return false;
+
+    const struct catalog_name name = {at.schema, at.name};
+
+    if (!catalog_load_facts(conn, &name, 1, e->arena, &facts, err))
+        return false;
+
+    bool ok = facts.schema != NULL ||
+              refuse(err, 404, "there is no table `%" STR_FMT "` in `%" STR_FMT "`",
+                     STR_ARG(name.table), STR_ARG(name.schema));
+
+    ok = ok && foreign_keys_load(conn, &name, e->arena, &keys, &r.n_keys, err);
+    if (ok) {
+        r.keys = keys;
+        ok = append_columns(&r, &e->text);
+    }
+    table_facts_fini(&facts, 1);
+    return ok;
+}
+
+static bool generate_columns(struct errand *e, struct err *err)
+{
+    const struct table_question *q = e->ctx;
+    const struct table_definition t = {.table = q->table}; /* the table need not be defined */
+    struct definitions *d = node_definitions(q->co);
+    struct look l = {.asking = e->asking};
+    const bool known = definitions_topic_of(d, q->table) != NULL;
+    const bool ok = (known || refuse(err, 404,
+                                     "%" STR_FMT " is not DATABASE.TABLE with a defined "
+                                     "database; fix: see millrace database list",
+                                     STR_ARG(q->table))) &&
+                    look_open(&l, q->co, d, &t, err) && generate(e, d, l.conns[0], err);
+
+    look_close(&l);
+    definitions_unref(d);
+    return ok;
+}
+
+bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
+                                  struct err *err)
+{
+    return node_ask_of_table(co, generate_columns, table, STR(""), json, err);
+}

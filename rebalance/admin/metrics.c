@@ -1,0 +1,179 @@
+#include "config.h"
+
+#include "rebalance/admin/status.h"
+#include "rebalance/state/node.h"
+#include "rebalance/version/builds.h"
+#include "rebalance/view/topic.h"
+
+#include "rebalance/view/view.h"
+
+#include "src/metric/metric.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANDOFF_BYTES (4 << 20)
+
+static const char *const outcome_labels[N_OUTCOMES] = {
+    [OUTCOME_DELIVERED] = "delivered", [OUTCOME_SUPERSEDED] = "superseded",
+    [OUTCOME_FILTERED] = "filtered",   [OUTCOME_DEFERRED] = "deferred",
+    [OUTCOME_PURGED] = "purged",       [OUTCOME_DEAD] = "dead",
+};
+
+static void put_changes(struct buf *out, struct str topic, const struct pipeline_status *s)
+{
+    uint64_t done = 0;
+
+    metric_put_u64(out, METRIC_CHANGES_READ, s->changes_read, topic);
+    for (size_t i = 0; i < N_OUTCOMES; i++) {
+        metric_put_u64(out, METRIC_CHANGES_DONE, s->changes_done[i], topic,
+                       str_from(outcome_labels[i]));
+        done += s->changes_done[i];
+    }
+    metric_put_u64(out, METRIC_CHANGES_IN_FLIGHT, s->changes_read - done, topic);
+    metric_put_u64(out, METRIC_ROWS_UNROOTED, s->rows_unrooted, topic);
+}
+
+static void put_dead(struct buf *out, const struct topic *t)
+{
+    static const char *const reasons[N_DEAD_REASONS] = {
+        [DEAD_ROW] = "row", [DEAD_TOO_LARGE] = "too_large", [DEAD_REFUSED] = "refused"};
+
+    for (size_t i = 0; i < N_DEAD_REASONS; i++)
+        metric_put_u64(out, METRIC_DEAD_LETTERS_TOTAL, t->dead[i], str_from(t->name),
+                       str_from(reasons[i]));
+}
+
+static void put_reads(struct buf *out, struct str topic, const struct pipeline_status *s)
+{
+    metric_put_u64(out, METRIC_DOCUMENTS_READ, s->reread.documents, topic);
+    metric_put_u64(out, METRIC_STATEMENTS, s->reread.load_statements, topic, STR("load"));
+    metric_put_u64(out, METRIC_STATEMENTS, s->reread.resolve_statements, topic, STR("resolve"));
+    metric_put_u64(out, METRIC_STATEMENTS, s->fan_out.statements, topic, STR("fan_out"));
+    metric_put_u64(out, METRIC_FAN_OUT_JOBS, s->fan_out.waiting, topic);
+    metric_put_u64(out, METRIC_FAN_OUT_RUNS, s->fan_out.runs, topic);
+    metric_put_u64(out, METRIC_FAN_OUT_DOCUMENTS, s->fan_out.documents, topic);
+    metric_put_u64(out, METRIC_CASCADE_DOCUMENTS, s->gone_stay, topic);
+}
+
+static void put_topic(struct buf *out, const struct topic *t)
+{
+    const struct str topic = str_from(t->name);
+    struct pipeline_status s;
+
+    pipeline_status(t->pipeline, &s);
+    metric_put_u64(out, METRIC_SOURCE_CONNECTED, s.source.state == SOURCE_RUNNING, topic);
+    if (s.bytes_known)
+        metric_put_u64(out, METRIC_SOURCE_BACKLOG, s.lag_bytes, topic);
+    metric_put_double(out, METRIC_SOURCE_LAST_EVENT, (double)s.event_ms / 1000, topic);
+    metric_put_u64(out, METRIC_SOURCE_RETENTION, s.source.server.retention_s, topic);
+    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS, node_lag_threatens(&s), topic);
+    metric_put_u64(out, METRIC_SOURCE_RECONNECTS, s.source.reconnects, topic);
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.inserts, topic, STR("insert"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.updates, topic, STR("update"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.deletes, topic, STR("delete"));
+    metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.statements, topic, STR("ddl"));
+    metric_put_u64(out, METRIC_BINLOG_BYTES, s.source.bytes, topic);
+    metric_put_u64(out, METRIC_QUEUE_DEPTH, s.queue_bytes, topic, STR("builder"));
+    metric_put_u64(out, METRIC_QUEUE_CAPACITY, HANDOFF_BYTES, topic, STR("builder"));
+    put_changes(out, topic, &s);
+    put_reads(out, topic, &s);
+    free(s.gtids);
+}
+
+static void put_build(void *ctx, struct index_build *b)
+{
+    struct buf *out = ctx;
+    const struct index_build_status s = index_build_status(b);
+    const struct str index = str_from(index_build_alias(b));
+
+    metric_put_u64(out, METRIC_REINDEX_ROWS_DONE, s.rows_done, index);
+    metric_put_u64(out, METRIC_REINDEX_ROWS_ESTIMATED, s.rows_total, index);
+    metric_put_u64(out, METRIC_REINDEX_BUCKETS, 1, index, STR("running"));
+}
+
+static void put_version(struct buf *out, const struct stored_version *v)
+{
+    char number[24];
+
+    snprintf(number, sizeof(number), "%" PRIu64, v->number);
+    metric_put_u64(out, METRIC_INDEX_VERSION_STATE, 1, v->index, str_from(number), v->state);
+}
+
+static bool is_held(const struct coordinator *co, const char *index)
+{
+    struct hold hold;
+
+    return holds_find(co->holds, str_from(index), &hold);
+}
+
+static void put_lists(struct coordinator *co, struct buf *out)
+{
+    lock_acquire(&co->state_lock);
+    for (const struct topic *t = co->topics; t != NULL; t = t->next) {
+        put_dead(out, t);
+        if (t->pipeline != NULL)
+            put_topic(out, t);
+    }
+    builds_each(co->builds, put_build, out);
+    for (size_t i = 0; i < co->catalogue->n_versions; i++) {
+        const struct stored_version *v = &co->catalogue->versions[i];
+        struct buf name = {0};
+
+        put_version(out, v);
+        node_index_name(&name, v->index, v->number);
+        if (catalogue_is_live(v))
+            metric_put_u64(out, METRIC_INDEX_HELD, is_held(co, name.ptr), v->topic,
+                           buf_str(&name));
+        buf_free(&name);
+    }
+    lock_release(&co->state_lock);
+}
+
+static void put_dead_letters(struct buf *out, const struct node_view *v)
+{
+    const struct definitions *d = v->definitions;
+
+    for (size_t i = 0; v->stored != NULL && i < d->n_topics; i++) {
+        uint64_t sum = 0;
+
+        for (size_t k = 0; k < v->stored->n_dead; k++)
+            sum += definitions_topic_of(d, v->stored->dead[k].table) == &d->topics[i]
+                       ? v->stored->dead[k].count
+                       : 0;
+        metric_put_u64(out, METRIC_DEAD_LETTERS, sum, d->topics[i].name);
+    }
+}
+
+/* Leaves out unknown lags. */
+static void put_lags(struct buf *out, const struct node_view *v)
+{
+    for (size_t i = 0; i < v->definitions->n_topics; i++) {
+        const double s = lag_seconds(v->topics[i].lag, v->now_ms);
+
+        if (s >= 0)
+            metric_put_double(out, METRIC_SOURCE_LAG, s, v->topics[i].d->name);
+    }
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        const double s = lag_seconds(v->tables[i].lag, v->now_ms);
+
+        if (s >= 0 && v->tables[i].available != NULL)
+            metric_put_double(out, METRIC_TABLE_LAG, s, table_name(v->tables[i].d));
+    }
+}
+
+void coordinator_metrics(struct coordinator *co, struct buf *samples)
+{
+    struct node_view *v = node_view_new(co);
+
+    node_want(co);
+    put_lags(samples, v);
+    put_dead_letters(samples, v);
+    node_view_free(v);
+    put_lists(co, samples);
+    if (co->delivery != NULL)
+        delivery_metrics(co->delivery, samples);
+    search_metrics(co->opt.search, samples);
+}

@@ -1,0 +1,294 @@
+#include "config.h"
+
+#include "rebalance/admin/status.h"
+
+#include "rebalance/admin/delivery_set.h"
+#include "rebalance/admin/search.h"
+#include "rebalance/dead_letter/purged.h"
+#include "rebalance/state/node.h"
+#include "rebalance/version/waiting.h"
+
+#include "rebalance/view/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small parts ---- */
+
+static const struct version_count {
+    const char *name;
+    size_t outcome;
+} outcomes[] = {{"delivered", OUTCOME_DELIVERED}, {"superseded", OUTCOME_SUPERSEDED},
+                {"filtered", OUTCOME_FILTERED},   {"deferred", OUTCOME_DEFERRED},
+                {"purged", OUTCOME_PURGED},       {"dead", OUTCOME_DEAD}};
+
+static uint64_t sum_done(const struct pipeline_status *s)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < N_OUTCOMES; i++)
+        sum += s->changes_done[i];
+    return sum;
+}
+
+static void append_warnings(struct json_writer *w, const struct topic_view *t)
+{
+    json_write_key(w, STR("warnings"));
+    json_open_array(w);
+    for (size_t i = 0; i < t->n_warnings; i++)
+        json_write_string(w, t->warnings[i].text);
+    json_close_array(w);
+}
+
+static void append_running(struct json_writer *w, const struct topic_view *t)
+{
+    const struct pipeline_status *s = &t->status;
+    char server[256] = "";
+
+    if (s->source.server_known)
+        snprintf(server, sizeof(server), "%s %s at %" STR_FMT,
+                 s->source.server.mariadb ? "MariaDB" : "MySQL", s->source.server.version_text,
+                 STR_ARG(t->d->server.address));
+    json_put_cstr(w, STR("server"), server);
+    json_put_cstr(w, STR("file"), s->file);
+    json_put_u64(w, STR("position"), s->offset);
+    json_put_cstr(w, STR("gtid"), s->gtids);
+    json_put_u64(w, STR("epoch"), s->epoch);
+    if (s->bytes_known)
+        json_put_u64(w, STR("lag_bytes"), s->lag_bytes);
+    else
+        json_put_null(w, STR("lag_bytes"));
+    json_put_double(w, STR("rate"), (double)(int64_t)(s->rate * 10) / 10);
+    json_put_u64(w, STR("retention_seconds"), s->source.server.retention_s);
+    json_put_u64(w, STR("reconnects"), s->source.reconnects);
+}
+
+static void append_stored(struct json_writer *w, const struct stored_checkpoint *cp)
+{
+    json_put_string(w, STR("file"), cp->file);
+    json_put_u64(w, STR("position"), cp->offset);
+    json_put_string(w, STR("gtid"), cp->gtid);
+    json_put_u64(w, STR("epoch"), cp->epoch);
+}
+
+static void append_condition(struct json_writer *w, const struct condition *is)
+{
+    json_put_cstr(w, STR("state"), is->state);
+    json_put_string(w, STR("reason"), is->reason);
+    json_put_string(w, STR("fix"), is->fix);
+}
+
+static void append_topic(struct json_writer *w, const struct node_view *v,
+                         const struct topic_view *t)
+{
+    json_open_object(w);
+    json_put_string(w, STR("name"), t->d->name);
+    append_condition(w, &t->is);
+    node_put_lag(w, t->lag, v->now_ms);
+    json_put_string(w, STR("lag_of"), t->lag_of);
+    if (t->runs)
+        append_running(w, t);
+    else if (t->stored != NULL)
+        append_stored(w, t->stored);
+    append_warnings(w, t);
+    json_close_object(w);
+}
+
+/* ---- tables ---- */
+
+static void append_build(struct json_writer *w, const struct build_view *b)
+{
+    json_write_key(w, STR("build"));
+    if (!b->is_there) {
+        json_write_null(w);
+        return;
+    }
+    json_open_object(w);
+    json_put_u64(w, STR("version"), b->s.number);
+    json_put_cstr(w, STR("phase"), b->s.phase);
+    json_put_cstr(w, STR("waits_for"), b->s.why.msg);
+    if (b->runs) {
+        json_put_u64(w, STR("job"), b->s.job_id);
+        json_put_u64(w, STR("rows_done"), b->s.rows_done);
+        json_put_u64(w, STR("rows_total"), b->s.rows_total);
+        json_put_double(w, STR("rate"), (double)(int64_t)b->s.rate);
+        json_put_u64(w, STR("rate_limit"), b->s.rate_limit);
+    }
+    if (b->s.remaining_s >= 0)
+        json_put_i64(w, STR("remaining_seconds"), b->s.remaining_s);
+    else
+        json_put_null(w, STR("remaining_seconds"));
+    json_close_object(w);
+}
+
+/*
+ * If the engine is away, these are its last counts.  If it refuses to count, they are unknown.
+ */
+static void append_documents(struct json_writer *w, const struct document_count *c)
+{
+    if (c->at_ms != 0 && c->why.kind == ERR_NONE)
+        json_put_u64(w, STR("documents"), c->n);
+    else
+        json_put_null(w, STR("documents"));
+    node_put_time(w, STR("documents_as_of"), c->at_ms);
+    json_put_cstr(w, STR("documents_reason"), c->why.msg);
+}
+
+static void append_table(struct json_writer *w, const struct node_view *v,
+                         const struct table_view *t)
+{
+    json_open_object(w);
+    json_put_string(w, STR("table"), table_name(t->d));
+    json_put_string(w, STR("index"), table_index(t->d));
+    json_put_string(w, STR("topic"), t->topic);
+    append_condition(w, &t->is);
+    if (t->available != NULL)
+        json_put_u64(w, STR("version"), t->available->number);
+    else
+        json_put_null(w, STR("version"));
+    node_put_lag(w, t->lag, v->now_ms);
+    append_documents(w, &t->documents);
+    json_put_bool(w, STR("pending"), t->is_pending);
+    if (v->stored != NULL)
+        json_put_u64(w, STR("dead_letters"), t->dead);
+    else
+        json_put_null(w, STR("dead_letters"));
+    json_put_string(w, STR("verify"), t->verify);
+    append_build(w, &t->build);
+    node_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));
+    json_write_raw(w, t->work);
+    json_close_object(w);
+}
+
+/* ---- status ---- */
+
+static void append_delivery(struct coordinator *co, struct json_writer *w)
+{
+    const struct delivery_status s =
+        co->delivery != NULL ? delivery_status(co->delivery) : (struct delivery_status){0};
+
+    json_write_key(w, STR("delivery"));
+    json_open_object(w);
+    json_put_u64(w, STR("queued"), s.queued);
+    json_put_u64(w, STR("loading"), s.loading);
+    json_put_u64(w, STR("in_flight"), s.in_flight);
+    json_put_u64(w, STR("bytes_held"), s.bytes_held);
+    json_put_u64(w, STR("requests"), s.requests);
+    json_put_u64(w, STR("requests_failed"), s.requests_failed);
+    json_put_u64(w, STR("retries"), s.retries);
+    json_put_u64(w, STR("blocked"), s.blocked);
+    node_append_purged(co, w);
+    json_write_key(w, STR("settings"));
+    node_put_delivery_settings(co, w);
+    json_write_key(w, STR("statistics"));
+    json_open_object(w);
+    if (co->delivery != NULL)
+        delivery_put_statistics(co->delivery, w);
+    search_put_statistics(co->opt.search, w);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+static void append_changes(struct json_writer *w, const struct node_view *v)
+{
+    struct pipeline_status all = {0};
+
+    for (size_t i = 0; i < v->definitions->n_topics; i++) {
+        const struct pipeline_status *s = &v->topics[i].status;
+
+        all.changes_read += s->changes_read;
+        for (size_t k = 0; k < N_OUTCOMES; k++)
+            all.changes_done[k] += s->changes_done[k];
+    }
+    json_write_key(w, STR("changes"));
+    json_open_object(w);
+    json_put_u64(w, STR("read"), all.changes_read);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        json_put_u64(w, str_from(outcomes[i].name), all.changes_done[outcomes[i].outcome]);
+    json_put_u64(w, STR("in_flight"), all.changes_read - sum_done(&all));
+    json_close_object(w);
+}
+
+static void append_objects(struct json_writer *w, const struct node_view *v)
+{
+    json_write_key(w, STR("topics"));
+    json_open_array(w);
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        append_topic(w, v, &v->topics[i]);
+    json_close_array(w);
+    json_write_key(w, STR("tables"));
+    json_open_array(w);
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        append_table(w, v, &v->tables[i]);
+    json_close_array(w);
+    append_changes(w, v);
+}
+
+static void append_store(struct coordinator *co, struct json_writer *w,
+                         const struct heard *heard)
+{
+    json_write_key(w, STR("store"));
+    json_open_object(w);
+    json_put_cstr(w, STR("kind"), store_kind(co->opt.store));
+    node_put_time(w, STR("as_of"), heard->at_ms);
+    json_put_cstr(w, STR("reason"), heard->why.msg);
+    json_close_object(w);
+}
+
+void node_want(struct coordinator *co)
+{
+    engine_watch_want(co->engine_watch);
+    store_watch_want(co->store_watch);
+}
+
+bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
+{
+    struct node_view *v = node_view_new(co);
+    struct json_writer w = {.out = json};
+
+    (void)err;
+    node_want(co);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/status/1");
+    json_put_cstr(&w, STR("version"), PACKAGE_VERSION);
+    json_put_cstr(&w, STR("node"), co->uuid);
+    json_put_bool(&w, STR("running"), co->delivery != NULL);
+    node_put_time(&w, STR("started"), co->started_ms);
+    node_append_search(co, &v->engine, &w);
+    append_store(co, &w, &v->store);
+    append_delivery(co, &w);
+    append_objects(&w, v);
+    json_close_object(&w);
+    node_view_free(v);
+    return true;
+}
+
+/* ---- ready ---- */
+
+static void append_check(struct json_writer *w, const char *name, bool ok)
+{
+    json_open_object(w);
+    json_put_cstr(w, STR("name"), name);
+    json_put_bool(w, STR("ok"), ok);
+    json_close_object(w);
+}
+
+bool coordinator_ready(struct coordinator *co, struct buf *json)
+{
+    struct json_writer w = {.out = json};
+    const bool ready = __atomic_load_n(&co->started, __ATOMIC_ACQUIRE);
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/ready/1");
+    json_put_bool(&w, STR("ready"), ready);
+    json_write_key(&w, STR("checks"));
+    json_open_array(&w);
+    append_check(&w, "store", true);
+    append_check(&w, "definitions", co->definitions != NULL);
+    append_check(&w, "started", ready);
+    json_close_array(&w);
+    json_close_object(&w);
+    return ready;
+}

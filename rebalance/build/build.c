@@ -1,0 +1,475 @@
+#include "config.h"
+
+#include "rebalance/build/build.h"
+
+#include "rebalance/build/job.h"
+#include "src/base/arena.h"
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/search/search.h"
+#include "src/store/purged.h"
+#include "src/store/waiting.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/document/loader.h"
+#include "sync/pipeline/pipeline.h"
+#include "sync/read/view.h"
+#include "sync/routing/routing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define SAVE_MS  500
+#define RETRY_MS 1000
+/* Counting a very large table returns no row for a long time; the server need not hang. */
+#define COUNT_TIMEOUT_S 7200
+
+struct index_build *index_build_new(const struct index_build_options *opt,
+                                    const struct stored_job *job)
+{
+    struct index_build *b = mem_alloc(1, sizeof(*b));
+
+    b->opt = *opt;
+    b->alias = mem_copy(opt->alias);
+    b->index = mem_copy(opt->index);
+    b->final_settings = mem_copy(opt->final_settings);
+    if (b->opt.chunk == 0 || b->opt.chunk > BUILD_CHUNK_MAX)
+        b->opt.chunk = BUILD_CHUNK_MAX;
+    b->open_last = &b->open_first;
+    stop_init(&b->stop);
+    pthread_mutex_init(&b->lock, NULL);
+    b->links = pipeline_links(opt->pipeline, &b->stop, BUILD_VIEW_MS);
+    b->arena = arena_new();
+    b->job = *job;
+    b->job.kind = arena_copy(b->arena, job->kind);
+    b->job.index = arena_copy(b->arena, job->index);
+    b->job.table = arena_copy(b->arena, job->table);
+    b->job.parameters = arena_copy(b->arena, job->parameters);
+    b->job.error = STR("");
+    b->complete = str_equal(job->state, STR(JOB_COMPLETE));
+    b->rows = job->rows_total;
+    buf_append(&b->cursor, job->cursor);
+    b->phase = "waiting";
+    return b;
+}
+
+void index_build_free(struct index_build *b)
+{
+    if (b == NULL)
+        return;
+    build_forget_chunks(b);
+    for (size_t i = 0; i < b->n_tables; i++)
+        free(b->tables[i]);
+    free(b->tables);
+    mysql_conn_close(b->conn);
+    read_links_fini(&b->links);
+    arena_free(b->arena);
+    buf_free(&b->after);
+    buf_free(&b->cursor);
+    pthread_mutex_destroy(&b->lock);
+    stop_fini(&b->stop);
+    free(b->alias);
+    free(b->index);
+    free(b->final_settings);
+    free(b);
+}
+
+void build_set_phase(struct index_build *b, const char *phase, const struct err *why)
+{
+    pthread_mutex_lock(&b->lock);
+    b->phase = phase;
+    b->step = NULL;
+    b->why = why != NULL ? *why : (struct err){0};
+    pthread_mutex_unlock(&b->lock);
+}
+
+bool build_save(struct index_build *b, bool always, struct err *err)
+{
+    const int64_t now = clock_mono_ms();
+
+    if (!always && now - b->saved_ms < SAVE_MS)
+        return true;
+    b->saved_ms = now;
+    pthread_mutex_lock(&b->lock);
+
+    struct stored_job job = b->job;
+    struct buf cursor = {0};
+
+    buf_append(&cursor, buf_str(&b->cursor));
+    pthread_mutex_unlock(&b->lock);
+    job.cursor = buf_str(&cursor);
+    job.state = b->complete ? STR(JOB_COMPLETE) : STR("running");
+    job.updated_ms = clock_wall_ms();
+
+    const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
+
+    FAILPOINT(chunk_saved);
+    buf_free(&cursor);
+    return ok;
+}
+
+/* Publish the connection so that index_build_ask_to_stop() can interrupt a long wait on it. */
+static void set_connection(struct index_build *b, struct mysql_conn *conn)
+{
+    pthread_mutex_lock(&b->lock);
+    b->conn = conn;
+    if (conn != NULL && stop_is_set(&b->stop))
+        mysql_conn_interrupt(conn);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static bool connect(struct index_build *b, struct err *err)
+{
+    struct mysql_conn *conn;
+
+    if (!pipeline_connect(b->opt.pipeline, COUNT_TIMEOUT_S, &conn, err))
+        return false;
+    set_connection(b, conn);
+    return true;
+}
+
+static void disconnect(struct index_build *b)
+{
+    struct mysql_conn *conn = b->conn;
+
+    set_connection(b, NULL);
+    mysql_conn_close(conn);
+}
+
+bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
+{
+    const struct read_view_options view = {
+        .reader = pipeline_read_position(b->opt.pipeline),
+        .gtid = pipeline_has_gtid(b->opt.pipeline),
+        .at_least = at_least,
+        .timeout_ms = BUILD_VIEW_MS,
+        .stop = &b->stop,
+    };
+
+    uint64_t stamp;
+
+    if (b->conn == NULL && !connect(b, err))
+        return false;
+    return read_view_open(b->conn, &view, &stamp, err);
+}
+
+/*
+ * ERR_RETRY until the builder has taken the version: after a start, or while the server is
+ * away.
+ */
+struct target *build_target(struct index_build *b, struct str table, struct err *err)
+{
+    const bool settled = pipeline_is_settled(b->opt.pipeline);
+    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index), table);
+
+    if (t == NULL && !settled) {
+        err_set(err, ERR_RETRY, "its topic is not running yet");
+        return NULL;
+    }
+    if (t == NULL || __atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
+        target_unref(t);
+        err_set(err, ERR_REJECT, "the table was stopped while its index was built");
+        return NULL;
+    }
+    return t;
+}
+
+void build_targets_free(struct target **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        target_unref(list[i]);
+    free(list);
+}
+
+struct target **build_targets(struct index_build *b, size_t *n, struct err *err)
+{
+    struct target *any = build_target(b, STR(""), err);
+    struct target **list = pipeline_targets(b->opt.pipeline, str_from(b->index), n);
+
+    if (any == NULL) {
+        build_targets_free(list, *n);
+        list = mem_alloc(1, sizeof(struct target *));
+        *n = 0;
+    } else if (*n == 0) {
+        err_set(err, ERR_RETRY, "its topic has just read its table list again");
+    }
+    target_unref(any);
+    return list;
+}
+
+bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
+{
+    size_t n;
+    struct target **list = build_targets(b, &n, err);
+    bool ok = n > 0;
+
+    *rows = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        uint64_t of_table = 0;
+
+        ok = loader_count(b->conn, ((struct reading *)list[i]->plan)->plan, &of_table, err);
+        *rows += of_table;
+    }
+    build_targets_free(list, n);
+    return ok;
+}
+
+bool build_is_stopping(struct index_build *b, struct err *err)
+{
+    return stop_is_set(&b->stop) && !err_set(err, ERR_STOP, "stopping");
+}
+
+/* Waits for RETRY_MS, or until a topic that was not followed yet is followed. */
+static void wait_to_retry(struct index_build *b)
+{
+    const int64_t until = clock_mono_ms() + RETRY_MS;
+    const bool settled = pipeline_is_settled(b->opt.pipeline);
+
+    while (!stop_is_set(&b->stop) && clock_mono_ms() < until &&
+           (settled || !pipeline_is_settled(b->opt.pipeline)))
+        stop_wait(&b->stop, BUILD_POLL_MS);
+}
+
+/* Drops the connections, waits out temporary trouble, and lets anything else end the build. */
+bool build_survive(struct index_build *b, struct err *err)
+{
+    disconnect(b);
+    read_links_close(&b->links);
+    if (err->kind != ERR_RETRY)
+        return false;
+    build_set_phase(b, "waiting", err);
+    log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)b->index));
+    wait_to_retry(b);
+    return !build_is_stopping(b, err);
+}
+
+/* Searches must not see the new version before it has every change of the log read so far. */
+bool build_catch_up(struct index_build *b, uint64_t to, struct err *err)
+{
+    while (!pipeline_done_up_to(b->opt.pipeline, to)) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Wait until changes made so far that lead to very many documents
+ * (sync/related/fan_out/fan_out.h) are in them.
+ */
+static bool wait_for_fan_outs(struct index_build *b, struct err *err)
+{
+    const int64_t now_ms = clock_wall_ms();
+
+    while (pipeline_fan_out_oldest_ms(b->opt.pipeline, str_from(b->index)) <= now_ms) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Wait until the cascades have followed every row found gone so far. They need the documents of
+ * such rows to find what foreign keys changed along with them, also documents of older
+ * versions, and nobody looks at those once searches use this version.
+ */
+static bool wait_for_gone(struct index_build *b, struct err *err)
+{
+    const int64_t now_ms = clock_wall_ms();
+
+    while (pipeline_gone_oldest_ms(b->opt.pipeline, str_from(b->alias)) <= now_ms) {
+        stop_wait(&b->stop, BUILD_POLL_MS);
+        if (build_is_stopping(b, err))
+            return false;
+    }
+    return true;
+}
+
+static bool has_purged(struct index_build *b, bool *has, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    size_t n = 0;
+    const bool ok = store_count_purged(b->opt.store, a, &counts, &n, err);
+
+    *has = false;
+    for (size_t i = 0; ok && i < n; i++)
+        *has = *has || str_equal(counts[i].index, str_from(b->index));
+    arena_free(a);
+    return ok;
+}
+
+/* Also wait for keys purged while this version was unavailable. */
+static bool wait_for_purged(struct index_build *b, struct err *err)
+{
+    bool has = true;
+
+    while (has) {
+        if (!has_purged(b, &has, err)) {
+            if (!build_survive(b, err))
+                return false;
+        } else if (has) {
+            stop_wait(&b->stop, BUILD_POLL_MS);
+            if (build_is_stopping(b, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The rows are written: set the step that the build waits for now. */
+static void await(struct index_build *b, const char *step)
+{
+    build_set_phase(b, "finishing", NULL);
+    pthread_mutex_lock(&b->lock);
+    b->step = step;
+    pthread_mutex_unlock(&b->lock);
+}
+
+/*
+ * A version that waited is not counted again: it is published with every change committed by
+ * now.
+ */
+static bool catch_up_with_log(struct index_build *b, struct err *err)
+{
+    uint64_t end;
+
+    while ((b->conn == NULL && !connect(b, err)) || !build_log_end(b, &end, err))
+        if (!build_survive(b, err))
+            return false;
+    return build_catch_up(b, end, err);
+}
+
+static bool wait_for_stream(struct index_build *b, struct err *err)
+{
+    await(b, "waiting for changes made while rows were read");
+    if (!(b->complete
+              ? catch_up_with_log(b, err)
+              : build_catch_up(
+                    b, read_position_version(pipeline_read_position(b->opt.pipeline)), err)))
+        return false;
+    await(b, "waiting for changes of rows that very many documents show: millrace job list");
+    if (!wait_for_fan_outs(b, err))
+        return false;
+    await(b, "waiting for rows that foreign keys deleted or changed: millrace status");
+    if (!wait_for_gone(b, err))
+        return false;
+    await(b, "waiting for purged changes: millrace status");
+    return wait_for_purged(b, err);
+}
+
+static bool finish(struct index_build *b, struct err *err)
+{
+    build_set_phase(b, "finishing", NULL);
+    FAILPOINT(build_filled);
+    if (!wait_for_stream(b, err))
+        return false;
+    await(b, "counting rows and documents");
+    /* Refresh here, too: the stream does not stand still yet. */
+    while (!build_repeat_deletes(b, err) ||
+           !search_refresh(b->opt.search, str_from(b->index), err))
+        if (!build_survive(b, err))
+            return false;
+    if (!b->complete && !b->opt.synced && !build_count_rows(b, err))
+        return false;
+    FAILPOINT(build_counted);
+    return build_publish(b, err);
+}
+
+static void *build_main(void *arg)
+{
+    struct index_build *b = arg;
+    struct err err = {0}, saved = {0};
+
+    log_info("index build runs", KV("index", (const char *)b->index),
+             KV("start", b->opt.start));
+
+    const bool ok = (b->complete || build_fill(b, &err)) && finish(b, &err);
+
+    if (!ok && err.kind == ERR_STOP && stop_is_set(&b->stop)) {
+        if (!build_save(b, true, &saved))
+            log_failure(LOG_INFO, &saved, "could not store the cursor of the index build",
+                        KV("index", (const char *)b->index));
+        return NULL;
+    }
+    b->opt.done(b->opt.ctx, b, ok ? NULL : &err);
+    return NULL;
+}
+
+void index_build_start(struct index_build *b)
+{
+    b->started = true;
+    b->thread = thread_start("build", build_main, b);
+}
+
+void index_build_ask_to_stop(struct index_build *b)
+{
+    pthread_mutex_lock(&b->lock);
+    stop_set(&b->stop);
+    if (b->conn != NULL)
+        mysql_conn_interrupt(b->conn);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void index_build_stop(struct index_build *b)
+{
+    index_build_ask_to_stop(b);
+    if (b->started)
+        pthread_join(b->thread, NULL);
+    b->started = false;
+}
+
+struct pipeline *index_build_pipeline(const struct index_build *b)
+{
+    return b->opt.pipeline;
+}
+
+/* Store the rate with the job, so that it survives a restart. */
+void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
+{
+    struct buf parameters = {0};
+
+    job_parameters_append(&parameters, &(struct job_parameters){.rate = rows_per_second,
+                                                                .chunk = b->opt.chunk,
+                                                                .take = b->opt.take});
+    pthread_mutex_lock(&b->lock);
+    b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
+    pthread_mutex_unlock(&b->lock);
+    buf_free(&parameters);
+    __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
+}
+
+const char *index_build_alias(const struct index_build *b)
+{
+    return b->alias;
+}
+
+uint64_t index_build_number(const struct index_build *b)
+{
+    return b->opt.number;
+}
+
+struct index_build_status index_build_status(struct index_build *b)
+{
+    pthread_mutex_lock(&b->lock);
+
+    const struct index_build_status s = {
+        .job_id = b->job.id,
+        .number = b->opt.number,
+        .rows_done = job_shown_done(b->job.rows_done, b->job.rows_total),
+        .rows_total = b->job.rows_total,
+        .dead = b->dead,
+        .rate = b->pace.rate,
+        .remaining_s = job_remaining_s(&b->pace, b->job.rows_done, b->job.rows_total),
+        .rate_limit = __atomic_load_n(&b->rate_limit, __ATOMIC_RELAXED),
+        .phase = b->phase,
+        .step = b->step,
+        .why = b->why,
+    };
+
+    pthread_mutex_unlock(&b->lock);
+    return s;
+}

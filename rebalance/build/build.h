@@ -1,0 +1,116 @@
+/*
+ * What the files of an index build share: its state and the steps of its life. No other file
+ * includes this; use index_build.h instead.
+ *
+ *   build.c    begins and ends the build, waits, opens reads
+ *   fill.c     reads rows in chunks into the new version, with a cursor
+ *   deletes.c  repeats the deletes that came meanwhile
+ *   count.c    compares the number of rows and documents at one position
+ *   publish.c  moves the alias, or parks the version
+ *
+ * @thread the build's own, except for what lock guards
+ */
+#ifndef REBALANCE_BUILD_BUILD_H
+#define REBALANCE_BUILD_BUILD_H
+
+#include "rebalance/build/index_build.h"
+#include "rebalance/build/job.h"
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/thread.h"
+#include "src/mysql/mysql.h"
+#include "src/store/store.h"
+#include "sync/read/links.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUILD_POLL_MS   20
+#define BUILD_CHUNK_MAX 5000 /* rows per statement */
+#define BUILD_VIEW_MS   10000
+
+struct chunk_note; /* rebalance/build/fill.c */
+struct target;
+
+struct index_build {
+    struct index_build_options opt;
+    char *alias, *index, *final_settings;
+    struct stop stop;
+    pthread_t thread;
+    bool started;
+
+    /* The thread's own. */
+    struct mysql_conn *conn; /* to the server whose log we read; counts rows; set under lock */
+    struct read_links links; /* read the rows */
+    char **tables;           /* the index's tables, in reading order */
+    size_t n_tables, at_table;
+    struct buf after;    /* key of the table's last row read so far */
+    size_t chunk, asked; /* rows per statement: what suits them, what the limit allows */
+    struct chunk_note *open_first, **open_last;
+    size_t n_open;
+    struct job_limit limit;
+    int64_t saved_ms;
+    bool end;      /* the table's last row was read */
+    bool complete; /* filled and counted by an earlier run; only publishing is left */
+    uint64_t rows; /* rows of its tables */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    struct arena *arena; /* holds the job's texts */
+    struct stored_job job;
+    struct buf cursor;
+    struct job_pace pace;
+    uint64_t rate_limit, dead;
+    const char *phase;
+    const char *step; /* the usual step that it waits for, or NULL */
+    struct err why;
+};
+
+/*
+ * Set the phase that status shows, and the trouble that the build waits for; why may be NULL.
+ */
+void build_set_phase(struct index_build *b, const char *phase, const struct err *why);
+bool build_is_stopping(struct index_build *b, struct err *err); /* err: ERR_STOP */
+/* Wait a while if err is temporary. Returns false if err ends the build; err says why. */
+bool build_survive(struct index_build *b, struct err *err);
+/*
+ * Store the job with its cursor. Unless `always` is set, does nothing if the last save is
+ * recent.
+ */
+bool build_save(struct index_build *b, bool always, struct err *err);
+/*
+ * Returns a new reference to the version's target of a table (empty: any). If NULL, the kind of
+ * err says whether to retry.
+ */
+struct target *build_target(struct index_build *b, struct str table,
+                            struct err *err) MUST_CHECK;
+/*
+ * Returns the targets of all its tables, like pipeline_targets(). If *n is 0, the kind of err
+ * says whether to retry.
+ */
+struct target **build_targets(struct index_build *b, size_t *n,
+                              struct err *err) RETURNS_NONNULL MUST_CHECK;
+void build_targets_free(struct target **list, size_t n);
+/* Count the rows of all its tables that become documents, as the open read shows them. */
+bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err) MUST_CHECK;
+/*
+ * Open a snapshot on the build's connection. End it with read_view_close() (sync/read/view.h).
+ */
+bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err);
+/* Get the current end of the log, as a version. Needs the open connection. */
+bool build_log_end(struct index_build *b, uint64_t *version, struct err *err) MUST_CHECK;
+/* Block until the new version has every change of the log up to `to`. */
+bool build_catch_up(struct index_build *b, uint64_t to, struct err *err);
+
+bool build_fill(struct index_build *b, struct err *err);
+void build_forget_chunks(struct index_build *b);
+bool build_repeat_deletes(struct index_build *b, struct err *err);
+bool build_count_rows(struct index_build *b, struct err *err);
+/* Move the alias to the version, or park it (src/store/waiting.h). */
+bool build_publish(struct index_build *b, struct err *err);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * struct index_build: fills a new index version from its tables, then moves the alias.
+ *
+ * It reads each table in key order, in chunks. Every read includes the position from which live
+ * changes go to the new version, too. Each document carries that position as its version and is
+ * written strictly, so that it loses to every live write. The stored cursor never passes a
+ * chunk whose documents are not acknowledged, so an interrupted build goes on where it was cut
+ * off. At the end the build compares the number of rows and documents, repeats deletes that
+ * came meanwhile, and moves the alias in one call (design part 7, rules 6 and 8).
+ *
+ * @thread its own; status, set_rate, ask_to_stop, stop: any
+ */
+#ifndef REBALANCE_BUILD_INDEX_BUILD_H
+#define REBALANCE_BUILD_INDEX_BUILD_H
+
+#include "rebalance/watch/whose.h"
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dead_letter_note;
+struct delivery;
+struct index_build;
+struct pipeline;
+struct search;
+struct store;
+struct stored_job;
+struct target;
+
+struct index_build_options {
+    struct store *store;
+    struct search *search;
+    struct delivery *delivery;
+    struct pipeline *pipeline;
+    const char *alias;          /* "orders" */
+    const char *index;          /* "orders_v2" */
+    const char *final_settings; /* JSON; index settings to apply before the alias moves */
+    uint64_t number;            /* the version's number */
+    uint64_t start;             /* version (position) of the documents that the fill writes */
+    uint64_t term;
+    size_t chunk;     /* rows per statement at most; 0: 5000 */
+    struct take take; /* whose indexes the alias may be taken from, beside this store's */
+    bool synced;      /* read by time: rows change unseen, so do not count them */
+    void *ctx;
+    /* Tells whether the alias may move now; ERR_RETRY: not yet. */
+    bool (*may_publish)(void *ctx, const char *alias, const struct take *take, struct err *err);
+    /*
+     * Keeps a dead letter for a row that makes no document. Blocks until it is durable. Returns
+     * false if the daemon stops first: then it is not kept.
+     */
+    bool (*dead)(void *ctx, const struct dead_letter_note *note);
+    /*
+     * Called on the build's thread when it is over. err is NULL if searches use the version,
+     * else why not.
+     */
+    void (*done)(void *ctx, struct index_build *b, const struct err *err);
+};
+
+/* Copies job and goes on from its id, cursor and counts. */
+struct index_build *index_build_new(const struct index_build_options *opt,
+                                    const struct stored_job *job) RETURNS_NONNULL MUST_CHECK;
+void index_build_start(struct index_build *b);
+void index_build_set_rate(struct index_build *b, uint64_t rows_per_second);
+void index_build_ask_to_stop(struct index_build *b); /* does not block */
+/* Stop without finishing and keep the cursor. Joins the thread. */
+void index_build_stop(struct index_build *b);
+void index_build_free(struct index_build *b);
+
+const char *index_build_alias(const struct index_build *b);
+struct pipeline *index_build_pipeline(const struct index_build *b);
+uint64_t index_build_number(const struct index_build *b);
+
+struct index_build_status {
+    uint64_t job_id, number;
+    uint64_t rows_done, rows_total, dead;
+    double rate;
+    int64_t remaining_s; /* -1: unknown */
+    uint64_t rate_limit;
+    const char *phase; /* "waiting", "filling", "finishing" */
+    const char *step;  /* the usual step that it waits for, or NULL */
+    struct err why;    /* the trouble that it waits for; ERR_NONE: none */
+};
+struct index_build_status index_build_status(struct index_build *b);
+
+#endif

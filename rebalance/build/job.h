@@ -1,0 +1,81 @@
+/*
+ * The pure part of long work: progress, pace, remaining time and the rate limit.
+ *
+ * No I/O. The caller passes the clock, in milliseconds.
+ */
+#ifndef REBALANCE_BUILD_JOB_H
+#define REBALANCE_BUILD_JOB_H
+
+#include "rebalance/watch/whose.h"
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/* The pace in rows per second; zero-initialise. */
+struct job_pace {
+    int64_t window_ms; /* start of the running window */
+    uint64_t window_rows;
+    double rate; /* rows per second, smoothed; 0: unknown yet */
+};
+
+void job_pace_update(struct job_pace *p, uint64_t rows_done, int64_t now_ms);
+
+/* Returns the seconds until done reaches total: 0 if it has, -1 if unknown. */
+int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total);
+
+/* Returns done, capped at total, for display. */
+uint64_t job_shown_done(uint64_t done, uint64_t total);
+
+/* A rate limiter: when the rows taken so far are paid for. Zero-initialise. */
+struct job_limit {
+    double paid_ms;
+};
+
+/*
+ * Returns the rows to take at once: at most a fifth of a second's worth, so that the limit
+ * holds at any moment and a new one takes effect soon.
+ */
+uint64_t job_limit_rows(uint64_t rate, uint64_t rows);
+
+/*
+ * Take rows at `rate` per second (0: no limit). Returns the milliseconds to wait before going
+ * on.
+ */
+int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_t now_ms);
+
+/*
+ * struct tally: the numbers of a table's rows and its new index version's documents, counted at
+ * one position.
+ */
+struct tally {
+    uint64_t rows, documents;
+    uint64_t dead;  /* dead letters; their documents are missing or outdated */
+    uint64_t moved; /* row changes that only one of the two counts may include */
+};
+
+/* Whether every row has a document or dead letter, as far as the counts can tell. */
+bool tally_agrees(const struct tally *t);
+
+/* The same without the allowance for `moved`. */
+bool tally_agrees_exactly(const struct tally *t);
+
+/*
+ * struct job_parameters: what a person asked of a build. The job stores it (as JSON), so that
+ * it survives a restart.
+ */
+struct job_parameters {
+    uint64_t rate;  /* rows per second, 0: no limit */
+    uint64_t chunk; /* rows per statement, 0: default */
+    struct take take;
+};
+
+void job_parameters_append(struct buf *b, const struct job_parameters *p);
+/* Missing members are 0. */
+struct job_parameters job_parameters_read(struct str json);
+
+#endif

@@ -1,0 +1,13 @@
+# Fill, count, repeat deletes, publish the alias.
+libmillrace_a_SOURCES += \
+	%D%/build.c %D%/build.h \
+	%D%/count.c \
+	%D%/deletes.c \
+	%D%/fill.c \
+	%D%/index_build.h \
+	%D%/job.c %D%/job.h \
+	%D%/judgement.c %D%/judgement.h \
+	%D%/page_wait.c %D%/page_wait.h \
+	%D%/publish.c \
+	%D%/refusals.c %D%/refusals.h \
+	%D%/stored_deletes.c %D%/stored_deletes.h

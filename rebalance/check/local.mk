@@ -1,0 +1,7 @@
+# A table looked at outside the stream, for apply and doctor.
+libmillrace_a_SOURCES += \
+	%D%/areas.c %D%/areas.h \
+	%D%/asked.c %D%/asked.h \
+	%D%/look.c %D%/look.h \
+	%D%/replica.c %D%/replica.h \
+	%D%/sharing.c %D%/sharing.h

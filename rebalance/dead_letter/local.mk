@@ -1,0 +1,8 @@
+# Dead letters, purged keys, replay.
+libmillrace_a_SOURCES += \
+	%D%/dead.c %D%/dead.h \
+	%D%/letters.c %D%/letters.h \
+	%D%/purged.c %D%/purged.h \
+	%D%/repair_slice.c %D%/repair_slice.h \
+	%D%/repeats.c %D%/repeats.h \
+	%D%/replay.c %D%/replay.h

@@ -1,0 +1,581 @@
+/*
+ * Purged changes: stored by key, then read and written again as soon as their index accepts
+ * writes.
+ *
+ * The repair thread hands over one slice of an index's keys at a time, as reads of a source
+ * other than the log.  It deletes the keys that were written from the store, except those
+ * purged again meanwhile, and goes on with the next slice; after the last it starts over.  A
+ * key that cannot be read or written now (a red shard, an unreachable source) is put back and
+ * blocks no other.  An index that accepts nothing gets one key at a time.  That key waits like
+ * all changes of the index; if nothing else waits, this key shows that the index accepts writes
+ * again.
+ */
+#include "config.h"
+
+#include "rebalance/dead_letter/purged.h"
+
+#include "rebalance/dead_letter/repeats.h"
+#include "rebalance/dead_letter/replay.h"
+#include "rebalance/state/node.h"
+
+#include "rebalance/dead_letter/repair_slice.h"
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/store/purged.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/delivery/delivery.h"
+#include "sync/delivery/index/settings.h"
+#include "sync/routing/routing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_MS     50
+#define AGAIN_MS    1000 /* after the last slice, or one without a single success */
+#define PATIENCE_MS 2000 /* before failed keys of a slice are put back */
+#define SLICE_MAX   500
+#define SETTLE_PART 2 /* request timeouts after which no unanswered write can land */
+#define LEAVE_PART \
+    4 /* request timeouts after which documents of a slice without an answer are given up */
+
+/*
+ * An index with purged changes.  Whoever stores the first one creates it; all else is the
+ * repair thread's.
+ */
+struct purged_index {
+    char *index, *topic;
+    uint64_t changes;           /* in the store; guarded by lock */
+    uint64_t puts;              /* how often changes were added; guarded by lock */
+    int64_t since_ms;           /* steady: when the oldest was stored; guarded by lock */
+    struct repair_slice *slice; /* in flight, or NULL */
+    struct arena *arena;        /* owns the rows */
+    struct stored_purged *rows; /* of the slice; after it: written, but still stored */
+    size_t n_rows;
+    uint64_t after_id;   /* rows up to this id have had their turn */
+    int64_t again_ms;    /* monotonic: idle until then */
+    int64_t began_ms;    /* monotonic: start of the slice, or when its index was last held */
+    int64_t put_back_ms; /* monotonic: when failed keys are put back next */
+    uint64_t written;    /* changes rewritten since the index was added here */
+    struct purged_index *next;
+};
+
+struct repairs {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    struct purged_index *first; /* guarded by lock */
+};
+
+/* ---- storing purged changes ---- */
+
+static char *copy(struct str s)
+{
+    char *c = mem_alloc(s.len + 1, 1);
+
+    memcpy(c, s.ptr, s.len);
+    return c;
+}
+
+/* Needs the lock, or to be alone. */
+static struct purged_index *find_or_add(struct repairs *all, struct str index, struct str topic)
+{
+    struct purged_index *p = all->first;
+
+    while (p != NULL && !str_equal(str_from(p->index), index))
+        p = p->next;
+    if (p != NULL)
+        return p;
+    p = mem_alloc(1, sizeof(*p));
+    p->index = copy(index);
+    p->topic = copy(topic);
+    p->next = all->first;
+    all->first = p;
+    log_warn(
+        "changes of an index are purged; their rows will be read again once it takes writes",
+        KV("index", (const char *)p->index));
+    return p;
+}
+
+static struct stored_purged row_of(const struct purged_note *note, int64_t now_ms)
+{
+    return (struct stored_purged){.topic = str_from(note->target->topic),
+                                  .table = str_from(note->target->table),
+                                  .index = str_from(note->target->index),
+                                  .doc_id = note->id,
+                                  .routing = note->routing,
+                                  .key = note->key,
+                                  .version = note->version,
+                                  .unanswered = note->unanswered,
+                                  .times = 1,
+                                  .at_ms = now_ms};
+}
+
+bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
+{
+    struct coordinator *co = ctx;
+    const int64_t now_ms = clock_steady_ms();
+    struct stored_purged *rows = mem_alloc(n, sizeof(*rows));
+
+    for (size_t i = 0; i < n; i++)
+        rows[i] = row_of(&notes[i], now_ms);
+
+    FAILPOINT(purge_due);
+
+    const bool ok = store_put_purged(co->opt.store, rows, n, err);
+
+    FAILPOINT(purge_stored);
+    pthread_mutex_lock(&co->repairs->lock);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct purged_index *p = find_or_add(co->repairs, rows[i].index, rows[i].topic);
+
+        if (p->changes++ == 0)
+            p->since_ms = now_ms;
+        p->puts++;
+    }
+    pthread_mutex_unlock(&co->repairs->lock);
+    free(rows);
+    return ok;
+}
+
+/* ---- a slice in flight ---- */
+
+static void forget_slice(struct purged_index *p)
+{
+    repair_slice_leave(p->slice);
+    p->slice = NULL;
+    arena_free(p->arena);
+    p->arena = NULL;
+    p->n_rows = 0;
+}
+
+/* The index accepts no documents at all, not just some. */
+static bool is_held(struct coordinator *co, const char *index)
+{
+    struct hold hold;
+
+    return holds_find(co->holds, str_from(index), &hold) &&
+           (hold.why.origin == NULL || strcmp(hold.why.origin, DELIVERY_PARTLY) != 0);
+}
+
+static bool load_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    const int64_t settle_ms =
+        (int64_t)delivery_get(co->delivery).request_timeout_ms * SETTLE_PART;
+
+    const int64_t now_ms = clock_steady_ms();
+    /* A time ahead of ours was stored by a process that ended before this one began. */
+    const bool old_is_settled = now_ms - co->started_ms >= settle_ms;
+
+    p->arena = arena_new();
+    return store_load_purged(
+        co->opt.store, p->arena, str_from(p->index),
+        (struct purged_filter){.after_id = p->after_id,
+                               .settled_ms = now_ms - settle_ms,
+                               .ahead_ms = old_is_settled ? now_ms : INT64_MAX},
+        SLICE_MAX, &p->rows, &p->n_rows, err);
+}
+
+/* The version must exceed the stored one and that of any copy still in flight. */
+static uint64_t version_for(const struct topic *t, const struct stored_purged *row)
+{
+    const uint64_t read = read_position_version(pipeline_read_position(t->pipeline));
+    const uint64_t least = row->version + row->unanswered;
+
+    return least > read + 1 && least <= read + READ_POSITION_GAP ? least : read + 1;
+}
+
+/* Under admin_lock.  Returns false if its table is not followed now. */
+static bool make_write(struct coordinator *co, const struct stored_purged *row,
+                       struct doc_write *out)
+{
+    struct topic *t = node_topic(co, row->topic);
+    struct target *target = t == NULL || t->pipeline == NULL
+                                ? NULL
+                                : pipeline_target(t->pipeline, row->index, row->table);
+
+    if (target == NULL)
+        return false;
+    if (__atomic_load_n(&((struct reading *)target->plan)->stopped, __ATOMIC_RELAXED)) {
+        target_unref(target);
+        return false;
+    }
+    *out = (struct doc_write){.target = target,
+                              .op = DOC_REFRESH,
+                              .fresh = true,
+                              .gathered = true,
+                              .stored = true,
+                              .version = version_for(t, row),
+                              .id = row->doc_id,
+                              .routing = row->routing,
+                              .key = row->key};
+    return true;
+}
+
+/*
+ * Make writes of up to max rows whose tables are followed, and drop the other rows.  Returns
+ * ERR_RETRY if none are left; the next call then continues after them.
+ */
+static bool make_writes(struct coordinator *co, struct purged_index *p, size_t max,
+                        struct doc_write *writes, struct err *err)
+{
+    size_t n = 0;
+
+    if (!node_begin(co, err))
+        return false;
+    for (size_t i = 0; i < p->n_rows && n < max; i++) {
+        p->after_id = p->rows[i].id;
+        if (!make_write(co, &p->rows[i], &writes[n]))
+            continue;
+        writes[n].ticket = repair_slice_ticket(p->slice, n);
+        p->rows[n++] = p->rows[i];
+    }
+    lock_release(&co->admin_lock);
+    p->n_rows = n;
+    return n > 0 || err_set(err, ERR_RETRY, "its topic is not running now");
+}
+
+static bool hand_over(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    struct doc_write *writes = mem_alloc(p->n_rows, sizeof(*writes));
+
+    p->slice = repair_slice_new(p->n_rows);
+    p->began_ms = clock_mono_ms();
+    p->put_back_ms = p->began_ms + PATIENCE_MS;
+
+    bool ok = make_writes(co, p, is_held(co, p->index) ? 1 : SLICE_MAX, writes, err);
+
+    if (ok) {
+        ok = delivery_submit_until(co->delivery, &co->stop, writes, p->n_rows, err);
+        for (size_t i = 0; !ok && i < p->n_rows; i++) {
+            ticket_abandon(writes[i].ticket);
+            target_unref(writes[i].target);
+        }
+    }
+    free(writes);
+    FAILPOINT(repair_begun);
+    return ok;
+}
+
+/* Give up the unfinished reads.  Their keys are still stored; others get their turn. */
+static void put_back(struct coordinator *co, const struct purged_index *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (repair_slice_state(p->slice, i) == REPAIR_OUT)
+            delivery_put_back(co->delivery, p->rows[i].index, p->rows[i].routing,
+                              p->rows[i].doc_id);
+}
+
+/*
+ * Whether the slice is done, or we stop waiting for the rest.  Unfinished keys are still
+ * stored, and handing them over again is harmless.  While the index accepts nothing, its slice
+ * stays out.
+ */
+static bool is_over(struct coordinator *co, struct purged_index *p)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    if (repair_slice_is_over(p->slice))
+        return true;
+    if (is_held(co, p->index)) {
+        p->began_ms = now_ms;
+        p->put_back_ms = now_ms + PATIENCE_MS;
+        return false;
+    }
+    if (now_ms >= p->put_back_ms) {
+        put_back(co, p);
+        p->put_back_ms = now_ms + AGAIN_MS;
+    }
+    return now_ms - p->began_ms >=
+           (int64_t)delivery_get(co->delivery).request_timeout_ms * LEAVE_PART;
+}
+
+/* Keep only the rows that were written. */
+static void end_slice(struct purged_index *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (repair_slice_state(p->slice, i) == REPAIR_WRITTEN)
+            p->rows[n++] = p->rows[i];
+    p->n_rows = n;
+    repair_slice_leave(p->slice);
+    p->slice = NULL;
+}
+
+/* ---- an index ---- */
+
+/* Returns the changes that are left. */
+static uint64_t count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
+{
+    pthread_mutex_lock(&co->repairs->lock);
+    p->changes -= changes < p->changes ? changes : p->changes;
+
+    const uint64_t left = p->changes;
+
+    pthread_mutex_unlock(&co->repairs->lock);
+    return left;
+}
+
+static bool count_stored(struct coordinator *co, const struct purged_index *p,
+                         uint64_t *changes, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    size_t n = 0;
+    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+
+    *changes = 0;
+    for (size_t i = 0; ok && i < n; i++)
+        if (str_equal(counts[i].index, str_from(p->index)))
+            *changes = counts[i].changes;
+    arena_free(a);
+    return ok;
+}
+
+/*
+ * Take the count from the store: ours is wrong if the answer to a commit was lost.  If more
+ * were added meanwhile, the result may or may not include them: keep ours and recount later.
+ */
+static bool recount(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    uint64_t changes;
+
+    pthread_mutex_lock(&co->repairs->lock);
+
+    const uint64_t puts = p->puts;
+
+    pthread_mutex_unlock(&co->repairs->lock);
+
+    const bool ok = count_stored(co, p, &changes, err);
+
+    FAILPOINT(purged_counted);
+    pthread_mutex_lock(&co->repairs->lock);
+    if (ok && p->puts == puts)
+        p->changes = changes;
+    pthread_mutex_unlock(&co->repairs->lock);
+    return ok;
+}
+
+static bool end_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    uint64_t changes;
+
+    FAILPOINT(repair_written);
+    if (!store_end_purged(co->opt.store, p->rows, p->n_rows, &changes, err))
+        return false;
+    p->written += changes;
+    delivery_repaired(co->delivery, changes);
+    return count_down(co, p, changes) > 0 || recount(co, p, err);
+}
+
+/* Nothing writes to its version any more: the one that replaced it has all rows. */
+static bool is_replaced(struct coordinator *co, const struct purged_index *p)
+{
+    struct catalogue *c = node_catalogue(co);
+    const struct stored_version *v = NULL;
+    struct str alias;
+    uint64_t number;
+
+    if (node_split_index_name(p->index, &alias, &number))
+        v = catalogue_number(c, alias, number);
+
+    const bool replaced = v == NULL || !catalogue_is_live(v);
+
+    catalogue_unref(c);
+    return replaced;
+}
+
+static void drop_index(struct coordinator *co, struct purged_index *p)
+{
+    struct err err = {0};
+
+    if (store_delete_purged_index(co->opt.store, str_from(p->index), &err) &&
+        recount(co, p, &err))
+        return;
+    log_failure(LOG_WARN, &err, "could not drop the purged changes of a deleted index",
+                KV("index", (const char *)p->index));
+    p->again_ms = clock_mono_ms() + AGAIN_MS;
+}
+
+/* No row follows: start over, or, if there was none at all, recount. */
+static bool end_of_rows(struct coordinator *co, struct purged_index *p, struct err *err)
+{
+    const bool passed_by = p->after_id > 0;
+
+    p->after_id = 0;
+    return passed_by || recount(co, p, err);
+}
+
+static void begin(struct coordinator *co, struct purged_index *p)
+{
+    const uint64_t before = p->after_id;
+    struct err err = {0};
+
+    if (is_replaced(co, p)) {
+        drop_index(co, p);
+        return;
+    }
+    if (load_rows(co, p, &err) &&
+        (p->n_rows > 0 ? hand_over(co, p, &err) : end_of_rows(co, p, &err)) && p->n_rows > 0)
+        return;
+    if (err.kind != ERR_NONE && err.kind != ERR_STOP)
+        log_debug("purged changes wait", KV("index", (const char *)p->index),
+                  KV("why", (const char *)err.msg));
+    forget_slice(p);
+    if (p->after_id <= before)
+        p->again_ms = clock_mono_ms() + AGAIN_MS;
+}
+
+static void look(struct coordinator *co, struct purged_index *p)
+{
+    struct err err = {0};
+
+    if (clock_mono_ms() < p->again_ms)
+        return;
+    if (p->slice != NULL) {
+        if (!is_over(co, p))
+            return;
+        end_slice(p);
+        if (p->n_rows == 0)
+            p->again_ms = clock_mono_ms() + AGAIN_MS;
+    }
+    if (p->n_rows == 0) {
+        forget_slice(p);
+        if (clock_mono_ms() >= p->again_ms)
+            begin(co, p);
+    } else if (end_rows(co, p, &err)) {
+        forget_slice(p);
+    } else {
+        log_failure(LOG_WARN, &err, "could not drop purged changes that are written",
+                    KV("index", (const char *)p->index));
+        p->again_ms = clock_mono_ms() + AGAIN_MS;
+    }
+}
+
+static void free_purged(struct purged_index *p)
+{
+    forget_slice(p);
+    free(p->index);
+    free(p->topic);
+    free(p);
+}
+
+/* Remove the indexes that have no purged changes left. */
+static void drop_done(struct coordinator *co)
+{
+    pthread_mutex_lock(&co->repairs->lock);
+    for (struct purged_index **at = &co->repairs->first; *at != NULL;) {
+        struct purged_index *p = *at;
+
+        if (p->changes > 0 || p->slice != NULL || p->n_rows > 0) {
+            at = &p->next;
+            continue;
+        }
+        if (p->written > 0)
+            log_info("all purged changes have been written",
+                     KV("index", (const char *)p->index), KV("changes", p->written));
+        *at = p->next;
+        free_purged(p);
+    }
+    pthread_mutex_unlock(&co->repairs->lock);
+}
+
+static void *repair_main(void *arg)
+{
+    struct coordinator *co = arg;
+
+    while (!stop_wait(&co->stop, TICK_MS)) {
+        pthread_mutex_lock(&co->repairs->lock);
+
+        struct purged_index *first = co->repairs->first; /* new ones are put in front of it */
+
+        pthread_mutex_unlock(&co->repairs->lock);
+        for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
+            look(co, p);
+        drop_done(co);
+        node_replay_wanted(co);
+        node_repeat_deletes(co);
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+bool node_load_purged(struct coordinator *co, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct purged_count *counts;
+    size_t n = 0;
+    const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct purged_index *p = find_or_add(co->repairs, counts[i].index, counts[i].topic);
+
+        p->changes = counts[i].changes;
+        p->since_ms = counts[i].oldest_ms;
+    }
+    arena_free(a);
+    return ok || err_wrap(err, "reading the purged changes");
+}
+
+void node_start_repairs(struct coordinator *co)
+{
+    co->repairs->thread = thread_start("repair", repair_main, co);
+}
+
+void node_join_repairs(struct coordinator *co)
+{
+    pthread_join(co->repairs->thread, NULL);
+}
+
+struct repairs *repairs_new(void)
+{
+    struct repairs *all = mem_alloc(1, sizeof(*all));
+
+    pthread_mutex_init(&all->lock, NULL);
+    return all;
+}
+
+void repairs_free(struct repairs *all)
+{
+    if (all == NULL)
+        return;
+    while (all->first != NULL) {
+        struct purged_index *p = all->first;
+
+        all->first = p->next;
+        free_purged(p);
+    }
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
+int64_t node_purged_since(const struct coordinator *co, struct str index)
+{
+    int64_t since_ms = LAG_NONE;
+
+    pthread_mutex_lock(&co->repairs->lock);
+    for (const struct purged_index *p = co->repairs->first; p != NULL; p = p->next)
+        if (p->changes > 0 && str_equal(str_from(p->index), index))
+            since_ms = clock_wall_ms() - (clock_steady_ms() - p->since_ms);
+    pthread_mutex_unlock(&co->repairs->lock);
+    return since_ms;
+}
+
+void node_append_purged(struct coordinator *co, struct json_writer *w)
+{
+    json_write_key(w, STR("purged"));
+    json_open_array(w);
+    pthread_mutex_lock(&co->repairs->lock);
+    for (const struct purged_index *p = co->repairs->first; p != NULL; p = p->next) {
+        if (p->changes == 0)
+            continue;
+        json_open_object(w);
+        json_put_cstr(w, STR("index"), p->index);
+        json_put_u64(w, STR("changes"), p->changes);
+        json_close_object(w);
+    }
+    pthread_mutex_unlock(&co->repairs->lock);
+    json_close_array(w);
+}

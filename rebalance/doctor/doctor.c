@@ -1,0 +1,73 @@
+#include "config.h"
+
+#include "rebalance/doctor/doctor.h"
+
+#include "src/base/arena.h"
+#include "src/format/json.h"
+
+#include <string.h>
+
+void doctor_init(struct doctor_list *l, struct arena *a)
+{
+    *l = (struct doctor_list){.arena = a};
+}
+
+void doctor_add(struct doctor_list *l, const struct doctor_check *c)
+{
+    if (l->n == l->cap) {
+        const struct doctor_check *before = l->checks;
+
+        l->cap = l->cap == 0 ? 32 : l->cap * 2;
+        l->checks = arena_alloc(l->arena, l->cap, sizeof(*l->checks));
+        if (l->n > 0)
+            memcpy(l->checks, before, l->n * sizeof(*before));
+    }
+    l->checks[l->n++] = (struct doctor_check){
+        .id = arena_copy(l->arena, c->id),
+        .group = arena_copy(l->arena, c->group),
+        .status = c->status,
+        .message = arena_copy(l->arena, c->message),
+        .why = arena_copy(l->arena, c->why),
+        .fix = arena_copy(l->arena, c->fix),
+    };
+}
+
+enum doctor_status doctor_worst(const struct doctor_list *l)
+{
+    enum doctor_status worst = DOCTOR_OK;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->checks[i].status > worst)
+            worst = l->checks[i].status;
+    return worst;
+}
+
+const char *doctor_status_name(enum doctor_status status)
+{
+    switch (status) {
+    case DOCTOR_OK: return "ok";
+    case DOCTOR_WARN: return "warn";
+    case DOCTOR_FAIL: return "fail";
+    }
+    return "unknown";
+}
+
+void doctor_write(const struct doctor_list *l, struct json_writer *w)
+{
+    json_open_array(w);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct doctor_check *c = &l->checks[i];
+
+        json_open_object(w);
+        json_put_string(w, STR("id"), c->id);
+        json_put_string(w, STR("group"), c->group);
+        json_put_cstr(w, STR("status"), doctor_status_name(c->status));
+        json_put_string(w, STR("message"), c->message);
+        if (c->status != DOCTOR_OK) {
+            json_put_string(w, STR("why"), c->why);
+            json_put_string(w, STR("fix"), c->fix);
+        }
+        json_close_object(w);
+    }
+    json_close_array(w);
+}

@@ -1,0 +1,56 @@
+/*
+ * The doctor's list of checks: what was checked, the result, and how to repair what is not
+ * well.
+ *
+ * Checks of any kind add to it; rebalance/doctor/mysql.h has those of MySQL. The list copies
+ * everything into its arena. A check that is not ok says why that matters and how to repair it:
+ * the statement to run or the setting to change, ready to be copied.
+ *
+ * @thread one at a time
+ */
+#ifndef REBALANCE_DOCTOR_DOCTOR_H
+#define REBALANCE_DOCTOR_DOCTOR_H
+
+#include "src/base/base.h"
+#include "src/base/str.h"
+
+#include <stddef.h>
+
+struct arena;
+struct json_writer;
+
+enum doctor_status {
+    DOCTOR_OK = 0,
+    DOCTOR_WARN, /* works, with a drawback */
+    DOCTOR_FAIL, /* does not work */
+};
+
+struct doctor_check {
+    struct str id;    /* the check's name for programs: "mysql.binlog_format" */
+    struct str group; /* whom it concerns: "topic shop", "table shop.orders" */
+    enum doctor_status status;
+    struct str message; /* the finding */
+    struct str why;     /* why that matters; empty when ok */
+    struct str fix;     /* empty when ok */
+};
+
+struct doctor_list {
+    struct arena *arena; /* borrowed */
+    struct doctor_check *checks;
+    size_t n, cap;
+};
+
+void doctor_init(struct doctor_list *l, struct arena *a);
+
+void doctor_add(struct doctor_list *l, const struct doctor_check *c);
+
+/* Returns the worst status of all checks; DOCTOR_OK for an empty list. */
+enum doctor_status doctor_worst(const struct doctor_list *l);
+
+/* "ok", "warn", "fail" */
+const char *doctor_status_name(enum doctor_status status);
+
+/* Write an array of {"id","group","status","message"} and, if not ok, "why" and "fix". */
+void doctor_write(const struct doctor_list *l, struct json_writer *w);
+
+#endif

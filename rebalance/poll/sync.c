@@ -1,0 +1,299 @@
+#include "config.h"
+
+#include "rebalance/poll/sync.h"
+
+#include "rebalance/state/node.h"
+
+#include "rebalance/poll/table_sync.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/routing/routing.h"
+
+#include <stdlib.h>
+
+/*
+ * Syncs by time: one thread runs them one after the other, each index version when it is due.
+ *
+ * A run uses its pipeline without a lock.  A pipeline that stops meanwhile is kept until the
+ * coordinator ends, and documents already handed over end undone.
+ */
+
+#define TICK_MS   200
+#define OVERLAP_S 60 /* seconds, at least; two intervals if that is longer */
+
+/* The sync state of one index version. */
+struct timed_index {
+    char *index;
+    int64_t last_ms, next_ms; /* steady time: start of the last successful run, and of the next;
+                                 0: unknown */
+    uint64_t rows;            /* of the last successful run */
+    bool seen;                /* the version still exists */
+    struct err why;           /* why the last run failed, or ERR_NONE */
+    struct timed_index *next;
+};
+
+struct syncs {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    struct timed_index *first; /* guarded by lock */
+};
+
+/* ---- the list ---- */
+
+/* Needs the lock. */
+static struct timed_index *find(const struct syncs *all, struct str index)
+{
+    for (struct timed_index *t = all->first; t != NULL; t = t->next)
+        if (str_equal(str_from(t->index), index))
+            return t;
+    return NULL;
+}
+
+/* Needs the lock. */
+static struct timed_index *find_or_add(struct syncs *all, struct str index)
+{
+    struct timed_index *t = find(all, index);
+
+    if (t == NULL) {
+        t = mem_alloc(1, sizeof(*t));
+        t->index = strndup(index.ptr, index.len);
+        t->next = all->first;
+        all->first = t;
+    }
+    t->seen = true;
+    return t;
+}
+
+/* Needs the lock, or to be alone. */
+static void drop_unseen(struct syncs *all)
+{
+    for (struct timed_index **at = &all->first; *at != NULL;) {
+        struct timed_index *t = *at;
+
+        if (t->seen) {
+            t->seen = false;
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        free(t->index);
+        free(t);
+    }
+}
+
+struct syncs *syncs_new(void)
+{
+    struct syncs *all = mem_alloc(1, sizeof(*all));
+
+    pthread_mutex_init(&all->lock, NULL);
+    return all;
+}
+
+void syncs_free(struct syncs *all)
+{
+    if (all == NULL)
+        return;
+    for (struct timed_index *t = all->first; t != NULL; t = t->next)
+        t->seen = false;
+    drop_unseen(all);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
+/* ---- a run ---- */
+
+static uint32_t overlap_of(const struct table_definition *t)
+{
+    return t->sync_every_s > OVERLAP_S / 2 ? t->sync_every_s * 2 : OVERLAP_S;
+}
+
+/*
+ * Find the version's target and plan.  Returns false with ERR_RETRY if its topic or table is
+ * not followed now.
+ */
+static bool begin_run(struct coordinator *co, struct str topic, struct str index,
+                      struct table_sync *run, struct err *err)
+{
+    lock_acquire(&co->state_lock);
+
+    struct topic *t = node_topic(co, topic);
+
+    run->pipeline = t == NULL ? NULL : t->pipeline;
+    run->target = run->pipeline == NULL ? NULL : pipeline_target(run->pipeline, index, STR(""));
+    lock_release(&co->state_lock);
+    if (run->target == NULL)
+        return err_set(err, ERR_RETRY, "topic %" STR_FMT " is not running yet", STR_ARG(topic));
+
+    struct reading *reading = run->target->plan;
+
+    if (__atomic_load_n(&reading->stopped, __ATOMIC_RELAXED)) {
+        target_unref(run->target);
+        return err_set(err, ERR_RETRY, "the table is stopped");
+    }
+    run->plan = reading->plan;
+    return true;
+}
+
+static bool sync_version(struct coordinator *co, const struct table_definition *t,
+                         const struct stored_version *v, struct str index, uint64_t *rows,
+                         struct err *err)
+{
+    struct table_sync run = {.store = co->opt.store,
+                             .delivery = co->delivery,
+                             .check = t->daily_check_column,
+                             .overlap_s = overlap_of(t),
+                             .stop = &co->stop};
+
+    if (!begin_run(co, v->topic, index, &run, err))
+        return false;
+
+    const bool ok = table_sync_run(&run, rows, err);
+
+    target_unref(run.target);
+    return ok;
+}
+
+static void end_run(struct coordinator *co, const struct table_definition *t, struct str index,
+                    int64_t began_ms, uint64_t rows, const struct err *why)
+{
+    pthread_mutex_lock(&co->syncs->lock);
+
+    struct timed_index *timed = find_or_add(co->syncs, index);
+    const bool news = why->kind != ERR_NONE && timed->why.kind == ERR_NONE;
+
+    timed->why = *why;
+    timed->next_ms = began_ms + (int64_t)t->sync_every_s * 1000;
+    if (why->kind == ERR_NONE) {
+        timed->last_ms = began_ms;
+        timed->rows = rows;
+    }
+    pthread_mutex_unlock(&co->syncs->lock);
+    if (news)
+        log_failure(LOG_WARN, why, "a sync waits", KV("index", index));
+}
+
+static bool is_due(struct coordinator *co, struct str index)
+{
+    pthread_mutex_lock(&co->syncs->lock);
+
+    const bool due = find_or_add(co->syncs, index)->next_ms <= clock_steady_ms();
+
+    pthread_mutex_unlock(&co->syncs->lock);
+    return due;
+}
+
+/* Sync the live versions of one table that are due. */
+static void sync_table(struct coordinator *co, const struct catalogue *c,
+                       const struct table_definition *t)
+{
+    for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++) {
+        const struct stored_version *v = &c->versions[i];
+        const int64_t began_ms = clock_steady_ms();
+        struct buf index = {0};
+        struct err err = {0};
+        uint64_t rows = 0;
+
+        if (!catalogue_is_live(v) || !str_equal(v->index, table_index(t)))
+            continue;
+        node_index_name(&index, v->index, v->number);
+        if (is_due(co, buf_str(&index)) &&
+            (sync_version(co, t, v, buf_str(&index), &rows, &err) || err.kind != ERR_STOP))
+            end_run(co, t, buf_str(&index), began_ms, rows, &err);
+        buf_free(&index);
+    }
+}
+
+static void *sync_main(void *arg)
+{
+    struct coordinator *co = arg;
+
+    while (!stop_wait(&co->stop, TICK_MS)) {
+        struct definitions *d = node_definitions(co);
+        struct catalogue *c = node_catalogue(co);
+
+        for (size_t i = 0; i < d->n_tables; i++)
+            if (d->tables[i].sync_every_s > 0)
+                sync_table(co, c, &d->tables[i]);
+        catalogue_unref(c);
+        definitions_unref(d);
+        pthread_mutex_lock(&co->syncs->lock);
+        drop_unseen(co->syncs);
+        pthread_mutex_unlock(&co->syncs->lock);
+    }
+    return NULL;
+}
+
+void node_start_syncs(struct coordinator *co)
+{
+    co->syncs->thread = thread_start("sync", sync_main, co);
+}
+
+void node_join_syncs(struct coordinator *co)
+{
+    pthread_join(co->syncs->thread, NULL);
+}
+
+/* ---- status ---- */
+
+void node_append_sync_reason(const struct coordinator *co, struct str index, struct buf *b)
+{
+    pthread_mutex_lock(&co->syncs->lock);
+
+    const struct timed_index *timed = find(co->syncs, index);
+
+    if (timed != NULL)
+        buf_append(b, str_from(timed->why.msg));
+    pthread_mutex_unlock(&co->syncs->lock);
+}
+
+struct lag node_sync_lag(const struct coordinator *co, struct str index)
+{
+    struct lag lag = {.since_ms = LAG_NONE};
+
+    pthread_mutex_lock(&co->syncs->lock);
+
+    const struct timed_index *timed = find(co->syncs, index);
+
+    if (timed != NULL)
+        lag = (struct lag){.since_ms =
+                               timed->last_ms == 0
+                                   ? LAG_UNKNOWN
+                                   : clock_wall_ms() - (clock_steady_ms() - timed->last_ms),
+                           .at_most = true};
+    pthread_mutex_unlock(&co->syncs->lock);
+    return lag;
+}
+
+static void put_sync(struct json_writer *w, const struct table_definition *t,
+                     const struct timed_index *timed)
+{
+    json_open_object(w);
+    json_put_u64(w, STR("every_seconds"), t->sync_every_s);
+    json_put_string(w, STR("column"), t->daily_check_column);
+    node_put_time(w, STR("last"), timed->last_ms);
+    node_put_time(w, STR("next"), timed->next_ms);
+    if (timed->last_ms > 0)
+        json_put_double(w, STR("lag_seconds"),
+                        (double)(clock_steady_ms() - timed->last_ms) / 1000);
+    else
+        json_put_null(w, STR("lag_seconds"));
+    json_put_u64(w, STR("rows"), timed->rows);
+    json_put_cstr(w, STR("reason"), timed->why.msg);
+    json_close_object(w);
+}
+
+void node_append_sync(const struct coordinator *co, struct json_writer *w,
+                      const struct table_definition *t, struct str index)
+{
+    json_write_key(w, STR("sync"));
+    pthread_mutex_lock(&co->syncs->lock);
+
+    const struct timed_index *timed = find(co->syncs, index);
+
+    if (t->sync_every_s > 0 && timed != NULL)
+        put_sync(w, t, timed);
+    else
+        json_write_null(w);
+    pthread_mutex_unlock(&co->syncs->lock);
+}

@@ -1,0 +1,37 @@
+#include "config.h"
+
+#include "rebalance/state/node.h"
+
+bool node_ask_store(struct coordinator *co, struct errand *e, errand_fn run, struct err *err)
+{
+    const struct heard is = store_watch_heard(co->store_watch);
+
+    store_watch_want(co->store_watch);
+    if (is.is_silent)
+        return err_set(err, ERR_RETRY,
+                       "%s; fix: repair the store's server; millrace status says when it "
+                       "answers again",
+                       is.why.msg);
+    return errand_run(co->errands, e, run, err);
+}
+
+bool node_ask_of_table(struct coordinator *co, errand_fn run, struct str table, struct str key,
+                       struct buf *json, struct err *err)
+{
+    struct buf who = {0};
+
+    buf_printf(&who, "a server with rows of %" STR_FMT, STR_ARG(table));
+
+    struct errand *e = errand_new(who.ptr, sizeof(struct table_question));
+    struct table_question *q = e->ctx;
+
+    *q = (struct table_question){co, arena_copy(e->arena, table), arena_copy(e->arena, key)};
+
+    const bool ok = errand_run(co->errands, e, run, err);
+
+    if (ok)
+        buf_append(json, buf_str(&e->text));
+    errand_leave(e);
+    buf_free(&who);
+    return ok;
+}

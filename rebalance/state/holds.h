@@ -1,0 +1,40 @@
+/*
+ * struct holds: the indexes that delivery holds, because the engine takes nothing for them.
+ *
+ * @thread any (locked inside; takes no other lock)
+ */
+#ifndef REBALANCE_STATE_HOLDS_H
+#define REBALANCE_STATE_HOLDS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct holds;
+
+struct hold {
+    struct str index; /* of holds_all(): with a NUL behind it */
+    struct err why;
+    int64_t since_ms; /* monotonic */
+};
+
+struct holds *holds_new(void) RETURNS_NONNULL MUST_CHECK;
+void holds_free(struct holds *h); /* NULL is fine */
+
+/* Note that delivery holds the index, or holds it no more. */
+void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
+                const struct err *why);
+/* Returns false if the index is not held.  out->index borrows from index. */
+bool holds_find(struct holds *h, struct str index, struct hold *out) MUST_CHECK;
+/* Copies all of them to the arena and returns their number. */
+size_t holds_all(struct holds *h, struct arena *a, struct hold **list);
+/* Append what to do about a held index. */
+void hold_append_fix(struct buf *b, const char *way_out);
+
+#endif

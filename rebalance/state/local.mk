@@ -1,0 +1,11 @@
+# What the node knows: topics, catalogue of versions, definitions.
+libmillrace_a_SOURCES += \
+	%D%/catalogue.c \
+	%D%/catalogue.h \
+	%D%/coordinator.h \
+	%D%/definition.c \
+	%D%/errands.c \
+	%D%/holds.c \
+	%D%/holds.h \
+	%D%/node.h \
+	%D%/state.c

@@ -1,0 +1,7 @@
+# Pipelines as the definitions want them; failover, gap, reset.
+libmillrace_a_SOURCES += \
+	%D%/failover.c %D%/failover.h \
+	%D%/gap.c %D%/gap.h \
+	%D%/reset.c %D%/reset.h \
+	%D%/told.c %D%/told.h \
+	%D%/topics.c %D%/topics.h

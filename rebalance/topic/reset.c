@@ -1,0 +1,212 @@
+#include "config.h"
+
+#include "rebalance/topic/reset.h"
+
+#include "rebalance/state/node.h"
+#include "rebalance/topic/topics.h"
+#include "rebalance/version/build.h"
+#include "rebalance/version/routes.h"
+#include "rebalance/version/table_stop.h"
+#include "rebalance/version/version_drop.h"
+
+#include "src/base/arena.h"
+#include "src/store/reset.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#include <inttypes.h>
+
+#define REASON "its topic was reset to the server's present position, so changes were lost"
+
+static void answer(struct buf *json, const char *schema, struct str topic, uint64_t n)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), schema);
+    json_put_string(&w, STR("topic"), topic);
+    json_put_u64(&w, STR("tables"), n);
+    json_close_object(&w);
+}
+
+/* What the reset stores; the arena owns it. */
+struct resetting {
+    struct arena *arena;
+    struct topic_reset reset;
+    struct stored_stop *stops;
+    struct stored_rebuild *rebuilds;
+    struct version_name *builds;
+};
+
+static void add_table(struct resetting *r, const struct reset_wish *wish,
+                      const struct table_definition *t, bool is_searched)
+{
+    struct buf fix = {0};
+
+    buf_append(&fix, STR("millrace index create "));
+    buf_append_word(&fix, table_name(t));
+    if (is_searched)
+        r->stops[r->reset.n_stops++] =
+            (struct stored_stop){.table = table_name(t),
+                                 .reason = str_from(wish->reason),
+                                 .way_out = arena_copy(r->arena, buf_str(&fix)),
+                                 .file = STR(""),
+                                 .at_ms = clock_wall_ms()};
+    if (wish->again)
+        r->rebuilds[r->reset.n_rebuilds++] =
+            (struct stored_rebuild){table_name(t), str_from(wish->reason), clock_wall_ms()};
+    buf_free(&fix);
+}
+
+/* Stop every version that searches use: from here on it misses changes, until it is rebuilt. */
+static void gather_tables(struct resetting *r, const struct definitions *d,
+                          const struct catalogue *c, const struct reset_wish *wish)
+{
+    r->stops = arena_alloc(r->arena, d->n_tables + 1, sizeof(*r->stops));
+    r->rebuilds = arena_alloc(r->arena, d->n_tables + 1, sizeof(*r->rebuilds));
+    for (size_t i = 0; i < d->n_tables; i++) {
+        const struct table_definition *t = &d->tables[i];
+        const bool is_searched = catalogue_version(c, table_index(t), STR("available")) != NULL;
+
+        if (definition_lead(d, t) == t && node_shows_topic(d, t, wish->topic) &&
+            (is_searched || catalogue_coming(c, table_index(t)) != NULL))
+            add_table(r, wish, t, is_searched);
+    }
+}
+
+static bool is_built_of(const struct definitions *d, const struct stored_version *v,
+                        struct str topic)
+{
+    const struct table_definition *lead = definition_lead_of(d, v->index);
+
+    return catalogue_is_coming(v) &&
+           (str_equal(v->topic, topic) || (lead != NULL && node_shows_topic(d, lead, topic)));
+}
+
+static void gather_builds(struct resetting *r, const struct definitions *d,
+                          const struct catalogue *c, struct str topic)
+{
+    r->builds = arena_alloc(r->arena, c->n_versions + 1, sizeof(*r->builds));
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (is_built_of(d, &c->versions[i], topic))
+            r->builds[r->reset.n_builds++] =
+                (struct version_name){c->versions[i].index, c->versions[i].number};
+}
+
+/* Stop the topic and its builds.  If the store then fails, they resume automatically. */
+static bool end_builds(struct coordinator *co, const struct definitions *d, struct str topic,
+                       struct err *err)
+{
+    struct catalogue *c = node_catalogue(co);
+    struct topic *t = node_topic(co, topic);
+
+    if (t != NULL)
+        node_stop_topic(co, t);
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (is_built_of(d, &c->versions[i], topic))
+            node_end_build(co, c->versions[i].index, c->versions[i].number);
+    catalogue_unref(c);
+    return node_refresh(co, err);
+}
+
+static bool put_into_effect(struct coordinator *co, const struct resetting *r, struct err *err)
+{
+    bool ok = node_refresh(co, err);
+
+    for (size_t i = 0; i < r->reset.n_stops; i++)
+        ok = node_tell_stop(co, &r->stops[i], err) && ok;
+    for (size_t i = 0; co->delivery != NULL && i < r->reset.n_builds; i++) {
+        struct buf index = {0};
+
+        node_index_name(&index, r->builds[i].index, r->builds[i].number);
+        delivery_drop(co->delivery, buf_str(&index));
+        buf_free(&index);
+    }
+    __atomic_store_n(&co->routes_due, true,
+                     __ATOMIC_RELEASE); /* tables of other topics may be affected */
+    node_end_drops_soon(co);
+    return ok;
+}
+
+static bool store(struct coordinator *co, struct resetting *r, struct str topic,
+                  struct err *err)
+{
+    struct buf start = {0};
+
+    buf_printf(&start, "start/%" STR_FMT, STR_ARG(topic));
+    r->reset.topic = topic;
+    r->reset.stops = r->stops;
+    r->reset.rebuilds = r->rebuilds;
+    r->reset.builds = r->builds;
+    r->reset.start = (struct stored_value){buf_str(&start), STR("now")};
+
+    const bool ok = store_reset_topic(co->opt.store, &r->reset, err);
+
+    buf_free(&start);
+    return ok;
+}
+
+bool node_reset_topic(struct coordinator *co, const struct definitions *d,
+                      const struct reset_wish *wish, uint64_t *n, struct err *err)
+{
+    struct resetting r = {.arena = arena_new()};
+    bool ok = node_refresh(co, err);
+
+    ok = ok && end_builds(co, d, wish->topic, err);
+    if (ok) {
+        struct catalogue *c = node_catalogue(co);
+
+        gather_tables(&r, d, c, wish);
+        gather_builds(&r, d, c, wish->topic);
+        *n = r.reset.n_stops;
+        ok = store(co, &r, wish->topic, err) && put_into_effect(co, &r, err);
+        catalogue_unref(c);
+    }
+    arena_free(r.arena);
+    return ok;
+}
+
+bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
+                             struct err *err)
+{
+    uint64_t n = 0;
+
+    if (!node_begin(co, err))
+        return false;
+
+    struct definitions *d = node_definitions(co);
+    bool ok = definitions_topic(d, topic) != NULL ||
+              refuse(err, 404, "there is no topic %" STR_FMT, STR_ARG(topic));
+
+    ok = ok && node_reset_topic(co, d, &(struct reset_wish){topic, REASON, false}, &n, err);
+    if (ok && co->delivery != NULL)
+        node_sync_topics(co);
+    if (ok)
+        answer(json, "millrace/topic-reset/1", topic, n);
+    definitions_unref(d);
+    lock_release(&co->admin_lock);
+    return ok;
+}
+
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
+                              struct err *err)
+{
+    lock_acquire(&co->state_lock);
+
+    struct topic *t = node_topic(co, topic);
+    const bool ok = t != NULL && t->pipeline != NULL;
+
+    if (ok)
+        pipeline_retry(t->pipeline);
+    lock_release(&co->state_lock);
+    if (!ok)
+        return refuse(err, 404,
+                      "topic %" STR_FMT " is not running; fix: millrace status says why, "
+                      "millrace topic list shows all topics",
+                      STR_ARG(topic));
+    if (co->delivery != NULL)
+        delivery_probe(co->delivery);
+    answer(json, "millrace/topic-resume/1", topic, 0);
+    return true;
+}

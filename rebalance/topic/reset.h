@@ -1,0 +1,18 @@
+#ifndef REBALANCE_TOPIC_RESET_H
+#define REBALANCE_TOPIC_RESET_H
+
+#include "rebalance/state/node.h"
+
+/*
+ * Reset a topic: when started next, it begins at the server's present position.  *n: the number
+ * of its tables that stop until they are rebuilt.
+ */
+struct reset_wish {
+    struct str topic;
+    const char *reason;
+    bool again; /* rebuild its tables automatically */
+};
+bool node_reset_topic(struct coordinator *co, const struct definitions *d,
+                      const struct reset_wish *wish, uint64_t *n, struct err *err) MUST_CHECK;
+
+#endif

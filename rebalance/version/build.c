@@ -1,0 +1,385 @@
+#include "config.h"
+
+#include "rebalance/version/build.h"
+
+#include "rebalance/dead_letter/letters.h"
+#include "rebalance/state/node.h"
+#include "rebalance/version/claim.h"
+#include "rebalance/version/rebuild.h"
+#include "rebalance/version/routes.h"
+#include "rebalance/version/version_drop.h"
+#include "rebalance/version/waiting.h"
+
+#include "rebalance/build/job.h"
+#include "rebalance/version/builds.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/mapping/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- start ---- */
+
+static void on_build_done(void *ctx, struct index_build *b, const struct err *err)
+{
+    const struct coordinator *co = ctx;
+
+    builds_note_end(co->builds, b, err);
+}
+
+static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
+{
+    struct coordinator *co = ctx;
+    struct err err = {0};
+
+    while (!node_keep_dead_letters(co, note, 1, &err)) {
+        log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
+        if (stop_wait(&co->stop, 500))
+            return false;
+    }
+    delivery_note_dead(co->delivery, str_from(note->target->index), note->routing, note->id,
+                       note->version);
+    return true;
+}
+
+static bool start_build(struct coordinator *co, const struct stored_version *v,
+                        const struct stored_job *job, struct topic *topic, struct err *err)
+{
+    struct buf thing = {0}, index = {0}, settings = {0};
+    struct definitions *d = NULL;
+    const struct table_definition *t;
+    uint64_t term;
+
+    buf_printf(&thing, "job/%" PRIu64, job->id);
+    node_index_name(&index, v->index, v->number);
+
+    const bool ok = node_version_definitions(co, v, &d, &t, err) &&
+                    coordination_own(co->coordination, buf_str(&thing), &term, err);
+
+    if (ok) {
+        mapping_settings_final(definition_settings(d, t), &settings);
+
+        const struct job_parameters p = job_parameters_read(job->parameters);
+
+        struct buf alias = {0};
+
+        buf_append(&alias, v->index);
+
+        struct index_build *b =
+            index_build_new(&(struct index_build_options){.store = co->opt.store,
+                                                          .search = co->opt.search,
+                                                          .delivery = co->delivery,
+                                                          .pipeline = topic->pipeline,
+                                                          .alias = alias.ptr,
+                                                          .index = index.ptr,
+                                                          .final_settings = settings.ptr,
+                                                          .number = v->number,
+                                                          .start = v->start,
+                                                          .term = term,
+                                                          .chunk = p.chunk,
+                                                          .take = p.take,
+                                                          .synced = t->sync_every_s > 0,
+                                                          .ctx = co,
+                                                          .may_publish = node_may_publish,
+                                                          .dead = on_build_dead,
+                                                          .done = on_build_done},
+                            job);
+
+        index_build_set_rate(b, p.rate);
+        builds_add(co->builds, b);
+        index_build_start(b);
+        buf_free(&alias);
+    }
+    definitions_unref(d);
+    buf_free(&thing);
+    buf_free(&index);
+    buf_free(&settings);
+    return ok;
+}
+
+/*
+ * Fix and store the position from which changes also go to this version, before anything is
+ * read (rule 8).
+ */
+static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t timeout_ms,
+                      struct err *err)
+{
+    uint64_t from;
+
+    if (v->start != 0)
+        return true;
+    if (!node_route_build(co, v, timeout_ms, &from, err))
+        return false;
+    if ((from & ((UINT64_C(1) << 53) - 1)) == 0)
+        return err_set(err, ERR_RETRY, "topic %" STR_FMT " has no position yet",
+                       STR_ARG(v->topic));
+    v->start = from;
+    FAILPOINT(build_stored);
+
+    const struct version_name name = {v->index, v->number};
+    const bool ok = store_set_version_start(co->opt.store, &name, from, err);
+
+    FAILPOINT(build_fixed);
+    return ok && node_refresh(co, err);
+}
+
+/* ---- end ---- */
+
+static struct str table_of(struct coordinator *co, const struct stored_version *v,
+                           struct definitions **d)
+{
+    const struct table_definition *t;
+    struct err err = {0};
+
+    return node_version_definitions(co, v, d, &t, &err) ? table_name(t) : v->index;
+}
+
+static void succeed(struct coordinator *co, const struct stored_version *v, struct str table)
+{
+    struct buf index = {0};
+
+    node_index_name(&index, v->index, v->number);
+    engine_watch_count_now(co->engine_watch, buf_str(&index));
+    buf_free(&index);
+    node_forget_older_letters(co, v);
+    store_watch_read(co->store_watch); /* the job is gone for every reader */
+    co->settings_due = true;           /* the definition may have changed meanwhile */
+    log_info("index build done", KV("index", v->index), KV("version", v->number));
+    node_log(co, table, v->index, v->number, "built", "searches use this version");
+}
+
+static void fail(struct coordinator *co, const struct stored_version *v, struct str table,
+                 const struct err *why)
+{
+    struct err err = {0};
+
+    log_failure(LOG_ERROR, why, "index build failed", KV("index", v->index),
+                KV("version", v->number));
+    node_log(co, table, v->index, v->number, "failed", why->msg);
+    node_note_build_failed(co, table, why);
+    if (!node_drop_version(co, v, &err))
+        log_failure(LOG_ERROR, &err, "could not drop the failed version",
+                    KV("index", v->index));
+}
+
+static void end_build(struct coordinator *co, const struct stored_version *v,
+                      const struct err *why)
+{
+    struct definitions *d = NULL;
+    const struct str table = table_of(co, v, &d);
+
+    if (str_equal(v->state, STR("waiting")))
+        node_on_waiting(co, v, table);
+    else if (str_equal(v->state, STR("available")))
+        succeed(co, v, table);
+    else if (why->kind != ERR_NONE && catalogue_is_coming(v))
+        fail(co, v, table, why);
+    /* Otherwise it was resumed meanwhile, or retired. */
+    definitions_unref(d);
+}
+
+/* Returns false if the store does not answer; the build then stays on the finished list. */
+static bool finish_build(struct coordinator *co, const struct catalogue *c,
+                         const struct finished_build *f)
+{
+    const struct str index = str_from(index_build_alias(f->build));
+    const uint64_t number = index_build_number(f->build);
+    const struct stored_version *v = catalogue_number(c, index, number);
+    struct err err = {0};
+
+    if (v != NULL && str_equal(v->state, STR("available")) &&
+        !store_delete_jobs(co->opt.store, index, number, &err))
+        return false;
+    builds_remove(co->builds, f->build);
+    if (v != NULL)
+        end_build(co, v, &f->why);
+    return true;
+}
+
+static void route_finished(struct coordinator *co, const struct catalogue *c,
+                           const struct finished_build *list, size_t n)
+{
+    const struct stored_version *published[BUILDS_MAX];
+    size_t n_published = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct stored_version *v = catalogue_number(
+            c, str_from(index_build_alias(list[i].build)), index_build_number(list[i].build));
+
+        if (v != NULL && str_equal(v->state, STR("available")))
+            published[n_published++] = v;
+    }
+    node_route_published(co, published, n_published);
+}
+
+/* Trust the store: if a version was published or parked, only the answer may have been lost. */
+void node_finish_builds(struct coordinator *co)
+{
+    struct finished_build *list = mem_alloc(BUILDS_MAX, sizeof(*list));
+    const size_t n = builds_finished(co->builds, list);
+    struct err err = {0};
+
+    if (n > 0 && node_refresh(co, &err)) {
+        struct catalogue *c = node_catalogue(co);
+
+        route_finished(co, c, list, n);
+        for (size_t i = 0; i < n && finish_build(co, c, &list[i]); i++)
+            ;
+        catalogue_unref(c);
+    }
+    free(list);
+}
+
+void node_hush_builds(struct coordinator *co)
+{
+    struct index_build *list[BUILDS_MAX];
+    const size_t n = builds_list(co->builds, list);
+
+    for (size_t i = 0; i < n; i++)
+        index_build_ask_to_stop(list[i]);
+}
+
+/* If the build ends while we stop it, its own outcome counts. */
+static void stop_build(struct coordinator *co, struct index_build *b)
+{
+    index_build_stop(b);
+    if (!builds_is_over(co->builds, b))
+        builds_remove(co->builds, b);
+}
+
+void node_pause_builds(struct coordinator *co, const struct pipeline *p)
+{
+    struct index_build *list[BUILDS_MAX];
+    const size_t n = builds_list(co->builds, list);
+
+    for (size_t i = 0; i < n; i++)
+        if (index_build_pipeline(list[i]) == p)
+            stop_build(co, list[i]);
+    node_finish_builds(co);
+}
+
+void node_stop_builds(struct coordinator *co)
+{
+    struct index_build *list[BUILDS_MAX];
+    const size_t n = builds_list(co->builds, list);
+
+    for (size_t i = 0; i < n; i++)
+        builds_remove(co->builds, list[i]);
+}
+
+static bool is_coming(struct coordinator *co, const struct stored_version *v)
+{
+    struct catalogue *c = node_catalogue(co);
+    bool found = false;
+
+    for (size_t i = 0; i < c->n_versions && !found; i++)
+        found = c->versions[i].number == v->number &&
+                str_equal(c->versions[i].index, v->index) &&
+                catalogue_is_coming(&c->versions[i]);
+    catalogue_unref(c);
+    return found;
+}
+
+void node_end_build(struct coordinator *co, struct str alias, uint64_t number)
+{
+    struct index_build *b = builds_find(co->builds, alias, number);
+
+    if (b == NULL)
+        return;
+    stop_build(co, b);
+    node_finish_builds(co);
+}
+
+bool node_drop_build(struct coordinator *co, const struct stored_version *v, bool *dropped,
+                     struct err *err)
+{
+    *dropped = false;
+    node_end_build(co, v->index, v->number);
+    if (!node_refresh(co, err))
+        return false;
+    *dropped = is_coming(co, v);
+    return !*dropped || node_drop_version(co, v, err);
+}
+
+/* ---- resuming builds ---- */
+
+/* The version was stopped, and its build was killed before it could report that. */
+static void fail_stopped(struct coordinator *co, const struct stored_version *v)
+{
+    struct definitions *d = NULL;
+    const struct str table = table_of(co, v, &d);
+    char reason[512];
+    struct err why;
+
+    snprintf(reason, sizeof(reason), "%" STR_FMT, STR_ARG(v->error));
+    err_set(&why, ERR_REJECT, "%s", reason);
+    fail(co, v, table, &why);
+    definitions_unref(d);
+}
+
+/* The version's creator was killed before it stored a job: nobody will ever fill it. */
+static void fail_unmade(struct coordinator *co, const struct stored_version *v)
+{
+    struct definitions *d = NULL;
+    const struct str table = table_of(co, v, &d);
+    struct err why;
+
+    err_set(&why, ERR_REJECT,
+            "the daemon ended while it created version %" PRIu64 " of %" STR_FMT "; fix: "
+            "millrace index create %" STR_FMT,
+            v->number, STR_ARG(v->index), STR_ARG(table));
+    fail(co, v, table, &why);
+    definitions_unref(d);
+}
+
+static void resume_build(struct coordinator *co, const struct stored_version *v,
+                         const struct stored_job *jobs, size_t n)
+{
+    struct stored_version started = *v;
+    struct topic *t = node_topic(co, v->topic);
+    struct err err = {0};
+
+    if (builds_find(co->builds, v->index, v->number) != NULL || t == NULL ||
+        t->pipeline == NULL || builds_n(co->builds) == BUILDS_MAX)
+        return;
+    if (v->error.len > 0) {
+        fail_stopped(co, v);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(jobs[i].index, v->index) && jobs[i].version == v->number) {
+            if (!fix_start(co, &started, 1000, &err) ||
+                !start_build(co, &started, &jobs[i], t, &err))
+                log_failure(LOG_WARN, &err, "an index build cannot start yet",
+                            KV("index", v->index));
+            return;
+        }
+    fail_unmade(co, v);
+}
+
+void node_resume_builds(struct coordinator *co)
+{
+    struct catalogue *c = node_catalogue(co);
+    struct arena *a = arena_new();
+    struct stored_job *jobs = NULL;
+    struct err err = {0};
+    size_t n = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (str_equal(c->versions[i].state, STR("waiting")) && c->versions[i].error.len > 0)
+            fail_stopped(co, &c->versions[i]);
+    for (size_t i = 0; i < c->n_versions; i++)
+        any = any ||
+              (str_equal(c->versions[i].state, STR("changing")) &&
+               builds_find(co->builds, c->versions[i].index, c->versions[i].number) == NULL);
+    if (any && store_load_jobs(co->opt.store, a, &jobs, &n, &err))
+        for (size_t i = 0; i < c->n_versions; i++)
+            if (str_equal(c->versions[i].state, STR("changing")))
+                resume_build(co, &c->versions[i], jobs, n);
+    arena_free(a);
+    catalogue_unref(c);
+}

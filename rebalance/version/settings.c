@@ -1,0 +1,105 @@
+#include "config.h"
+
+#include "rebalance/version/settings.h"
+
+#include "rebalance/state/node.h"
+#include "rebalance/version/fields.h"
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "sync/definition/export.h"
+#include "sync/mapping/settings.h"
+
+/* Store the settings that the version has now, so that they are not put again. */
+static bool remember(struct coordinator *co, const struct stored_version *v,
+                     const struct definitions *d, const struct table_definition *t,
+                     struct str settings, struct err *err)
+{
+    struct table_definition now = *t;
+    struct buf json = {0};
+
+    now.settings_json = settings;
+    node_append_version_json(d, definition_lead(d, t), &now, &json);
+
+    const struct version_name name = {v->index, v->number};
+    const bool ok = store_set_version_definition(co->opt.store, &name, buf_str(&json), err) &&
+                    node_refresh(co, err);
+
+    buf_free(&json);
+    return ok;
+}
+
+/* Apply the settings of `now` to the index of v, which was built with those of t. */
+static bool bring(struct coordinator *co, const struct stored_version *v,
+                  const struct definitions *d, const struct table_definition *t,
+                  const struct table_definition *now, struct err *err)
+{
+    struct buf name = {0}, json = {0}, then = {0};
+    bool ok = true;
+
+    node_index_name(&name, v->index, v->number);
+    if (mapping_settings_changed(t, now, &json, &then)) {
+        ok = search_put_settings(co->opt.search, buf_str(&name), buf_str(&json), err) &&
+             remember(co, v, d, t, buf_str(&then), err);
+        if (ok) {
+            log_info("index settings changed", KV("index", buf_str(&name)));
+            node_log(co, table_name(now), v->index, v->number, "settings", json.ptr);
+        } else {
+            err_wrap(err, "index %s does not have its new settings yet", name.ptr);
+        }
+    }
+    buf_free(&name);
+    buf_free(&json);
+    buf_free(&then);
+    return ok;
+}
+
+static bool settle(struct coordinator *co, const struct definitions *now,
+                   const struct stored_version *v, struct err *err)
+{
+    const struct table_definition *then = definition_lead_of(now, v->index), *t;
+    struct definitions *d = NULL;
+    bool ok = true;
+
+    if (then == NULL || !str_equal(v->state, STR("available")))
+        return true;
+    ok = node_version_definitions(co, v, &d, &t, err) &&
+         (!str_equal(table_name(t), table_name(then)) ||
+          (bring(co, v, d, definition_settings(d, t), definition_settings(now, then), err) &&
+           node_bring_fields(co, v, d, now, then, err)));
+    definitions_unref(d);
+    return ok;
+}
+
+/* Logs each failure once, however often it is retried. */
+static void tell(struct coordinator *co, const struct err *err, struct problems *problems)
+{
+    if (problems != NULL)
+        problems_add(problems, SEVERITY_WARNING, (struct place){0}, "%s%s", err->msg,
+                     err->kind == ERR_RETRY ? "; Millrace retries by itself" : "");
+    else if (strcmp(co->settings_why.msg, err->msg) != 0)
+        log_failure(LOG_WARN, err, "could not change index settings");
+    co->settings_why = *err;
+}
+
+void node_sync_settings(struct coordinator *co, struct problems *problems)
+{
+    struct definitions *now;
+    struct catalogue *c;
+
+    if (!co->settings_due)
+        return;
+    co->settings_due = false;
+    now = node_definitions(co);
+    c = node_catalogue(co);
+    for (size_t i = 0; i < c->n_versions; i++) {
+        struct err err = {0};
+
+        if (settle(co, now, &c->versions[i], &err))
+            continue;
+        tell(co, &err, problems);
+        co->settings_due = co->settings_due || err.kind == ERR_RETRY;
+    }
+    catalogue_unref(c);
+    definitions_unref(now);
+}

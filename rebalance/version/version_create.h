@@ -1,0 +1,19 @@
+#ifndef REBALANCE_VERSION_VERSION_CREATE_H
+#define REBALANCE_VERSION_VERSION_CREATE_H
+
+#include "rebalance/state/node.h"
+
+struct created_version {
+    uint64_t job;
+    struct buf taken; /* as in struct claimed */
+};
+/*
+ * Create a new version of the table's index: its number, the index in the engine, and the job
+ * that fills it.
+ */
+bool node_create_version(struct coordinator *co, const struct definitions *d,
+                         const struct table_definition *t,
+                         const struct index_create_options *opt, struct created_version *out,
+                         struct err *err) MUST_CHECK;
+
+#endif

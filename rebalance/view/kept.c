@@ -1,0 +1,70 @@
+#include "config.h"
+
+#include "rebalance/view/view.h"
+
+#include "rebalance/state/node.h"
+
+#include <stdlib.h>
+
+/* Add what the engine and the store last said of topics and tables. */
+
+/* The table's dead letters. */
+static uint64_t count_dead(const struct store_copy *s, const struct table_definition *t)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < s->n_dead; i++)
+        sum += definition_names(t, s->dead[i].table) ? s->dead[i].count : 0;
+    return sum;
+}
+
+/* Whether its definition takes effect with the next build. */
+static bool is_pending(const struct store_copy *s, const struct table_view *t)
+{
+    struct str built;
+
+    return t->available != NULL &&
+           store_copy_find(s->pending, s->n_pending, "pending/", table_name(t->d), &built) &&
+           t->available->number <= strtoull(built.ptr, NULL, 10);
+}
+
+static void look_at_kept_table(struct coordinator *co, const struct store_copy *s,
+                               struct table_view *t)
+{
+    struct buf index = {0};
+
+    t->verify = STR("");
+    if (s != NULL) {
+        t->dead = count_dead(s, t->d);
+        t->is_pending = is_pending(s, t);
+    }
+    if (t->available == NULL)
+        return;
+    node_index_name(&index, t->available->index, t->available->number);
+    t->documents = engine_watch_count(co->engine_watch, buf_str(&index));
+    if (s != NULL &&
+        !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))
+        t->verify = STR("");
+    buf_free(&index);
+}
+
+/* A topic that does not run stands at its stored checkpoint. */
+static void look_at_kept_topic(const struct store_copy *s, struct topic_view *t)
+{
+    for (size_t i = 0; s != NULL && !t->runs && i < s->n_checkpoints; i++)
+        if (str_equal(s->checkpoints[i].topic, t->d->name)) {
+            t->stored = &s->checkpoints[i];
+            t->lag = (struct lag){.since_ms = t->stored->event_ms, .at_most = true};
+        }
+}
+
+void node_look_at_kept(struct coordinator *co, struct node_view *v)
+{
+    v->engine = engine_watch_heard(co->engine_watch);
+    v->store = store_watch_heard(co->store_watch);
+    v->stored = store_watch_copy(co->store_watch);
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        look_at_kept_topic(v->stored, &v->topics[i]);
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        look_at_kept_table(co, v->stored, &v->tables[i]);
+}

@@ -1,0 +1,189 @@
+#include "config.h"
+
+#include "rebalance/view/known.h"
+
+#include "rebalance/state/node.h"
+
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/view/view.h"
+#include "src/base/fix.h"
+#include "src/base/human.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The doctor's first checks: what status shows.  The node knows it without asking anybody. */
+
+/* ---- topics ---- */
+
+static void add(struct doctor_list *l, const char *kind, struct str name,
+                struct doctor_check *c)
+{
+    struct buf group = {0};
+
+    buf_printf(&group, "%s %" STR_FMT, kind, STR_ARG(name));
+    c->group = buf_str(&group);
+    if (c->fix.len == 0 && c->status != DOCTOR_OK)
+        c->fix = fix_split(&c->message);
+    doctor_add(l, c);
+    buf_free(&group);
+}
+
+static void add_well(struct doctor_list *l, const struct node_view *v,
+                     const struct topic_view *t)
+{
+    struct buf message = {0};
+
+    buf_printf(&message, "%s, lag ", t->is.state);
+    human_seconds(&message, lag_seconds(t->lag, v->now_ms));
+    add(l, "topic", t->d->name,
+        &(struct doctor_check){.id = STR("topic.runs"), .message = buf_str(&message)});
+    buf_free(&message);
+}
+
+static void check_topic(const struct node_view *v, const struct topic_view *t,
+                        struct doctor_list *l)
+{
+    if (t->is.reason.len > 0)
+        add(l, "topic", t->d->name,
+            &(struct doctor_check){.id = STR("topic.runs"),
+                                   .status = t->is.is_bad ? DOCTOR_FAIL : DOCTOR_WARN,
+                                   .message = t->is.reason,
+                                   .why = STR("Millrace follows nothing on this server "
+                                              "meanwhile"),
+                                   .fix = t->is.fix});
+    else if (t->runs)
+        add_well(l, v, t);
+    for (size_t i = 0; i < t->n_warnings; i++)
+        add(l, "topic", t->d->name,
+            &(struct doctor_check){.id = str_from(t->warnings[i].id),
+                                   .status = DOCTOR_WARN,
+                                   .message = t->warnings[i].text,
+                                   .why = str_from(t->warnings[i].why)});
+}
+
+/* ---- tables ---- */
+
+/* What the table's state means to its users. */
+static struct str meaning(const struct table_view *t)
+{
+    static const struct {
+        const char *state, *why;
+    } meanings[] = {
+        {"stopped", "its documents are as they were when the table stopped"},
+        {"held", "changes wait, and searches do not see them; nothing is lost"},
+        {"astray", "searches do not see what Millrace writes, or find nothing"},
+        {"unavailable", "searches find none of its documents"},
+        {"waiting", "searches use the previous version, which Millrace still updates"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
+        if (strcmp(t->is.state, meanings[i].state) == 0)
+            return str_from(meanings[i].why);
+    return STR("documents not written since keep their old content");
+}
+
+static void check_condition(const struct table_view *t, struct doctor_list *l)
+{
+    if (t->is.reason.len > 0 && !t->is_doubted) /* doubts have their own check */
+        add(l, "table", table_name(t->d),
+            &(struct doctor_check){.id =
+                                       t->is.is_bad ? STR("table.runs") : STR("table.current"),
+                                   .status = t->is.is_bad ? DOCTOR_FAIL : DOCTOR_WARN,
+                                   .message = t->is.reason,
+                                   .why = meaning(t),
+                                   .fix = t->is.fix});
+}
+
+static void check_build(const struct table_view *t, struct doctor_list *l)
+{
+    const struct build_view *b = &t->build;
+    struct buf message = {0};
+
+    if (!b->is_there || b->s.why.kind == ERR_NONE)
+        return;
+    buf_printf(&message, "the build of version %" PRIu64 " of its index waits: %s", b->s.number,
+               b->s.why.msg);
+    add(l, "table", table_name(t->d),
+        &(struct doctor_check){.id = STR("table.build"),
+                               .status = DOCTOR_WARN,
+                               .message = buf_str(&message),
+                               .why = STR("searches use the previous version, if there is one"),
+                               .fix = b->fix[0] != '\0'
+                                          ? str_from(b->fix)
+                                          : STR("it continues by itself once that is over")});
+    buf_free(&message);
+}
+
+static void check_index(const struct table_view *t, struct doctor_list *l)
+{
+    struct buf fix = {0};
+
+    if (t->available != NULL || t->changing != NULL || t->is.reason.len > 0)
+        return;
+    buf_append(&fix, STR("millrace index create "));
+    buf_append_word(&fix, table_name(t->d));
+    add(l, "table", table_name(t->d),
+        &(struct doctor_check){.id = STR("table.built"),
+                               .status = DOCTOR_WARN,
+                               .message = STR("has no index yet"),
+                               .why = meaning(t),
+                               .fix = buf_str(&fix)});
+    buf_free(&fix);
+}
+
+/* Only one version of an index can be built at a time. */
+static struct str fix_of_lost(const struct table_view *t)
+{
+    return t->changing != NULL ? STR("the version being built replaces it")
+                               : STR("millrace index create rebuilds it");
+}
+
+static void check_documents(const struct table_view *t, struct doctor_list *l)
+{
+    const struct err *why = &t->documents.why;
+    struct buf message = {0};
+
+    if (why->kind == ERR_NONE || t->is.reason.len > 0)
+        return;
+    buf_printf(&message, "Millrace cannot count its documents: %s", why->msg);
+    add(l, "table", table_name(t->d),
+        &(struct doctor_check){.id = STR("table.documents"),
+                               .status = why->code == 404 ? DOCTOR_FAIL : DOCTOR_WARN,
+                               .message = buf_str(&message),
+                               .why = STR("searches may find none of its documents"),
+                               .fix = why->code == 404 ? fix_of_lost(t) : STR("")});
+    buf_free(&message);
+}
+
+static void check_verify(const struct table_view *t, struct doctor_list *l)
+{
+    struct buf fix = {0};
+
+    buf_append(&fix, STR("correct what the message names, then millrace index create "));
+    buf_append_word(&fix, table_name(t->d));
+    if (t->verify.len > 0)
+        add(l, "table", table_name(t->d),
+            &(struct doctor_check){.id = STR("table.verify"),
+                                   .status = DOCTOR_WARN,
+                                   .message = STR("some of its documents may be stale"),
+                                   .why = t->verify,
+                                   .fix = buf_str(&fix)});
+    buf_free(&fix);
+}
+
+void node_check_known(struct coordinator *co, struct doctor_list *l)
+{
+    struct node_view *v = node_view_new(co);
+
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        check_topic(v, &v->topics[i], l);
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        check_condition(&v->tables[i], l);
+        check_build(&v->tables[i], l);
+        check_index(&v->tables[i], l);
+        check_documents(&v->tables[i], l);
+        check_verify(&v->tables[i], l);
+    }
+    node_view_free(v);
+}

@@ -1,0 +1,245 @@
+#include "config.h"
+
+#include "rebalance/view/view.h"
+
+#include "rebalance/dead_letter/purged.h"
+#include "rebalance/poll/sync.h"
+#include "rebalance/state/node.h"
+#include "rebalance/version/abroad.h"
+#include "rebalance/version/builds.h"
+#include "rebalance/version/rebuild.h"
+#include "rebalance/view/fan_out.h"
+#include "rebalance/watch/findings.h"
+#include "src/base/clock.h"
+#include "sync/definition/doubt.h"
+
+#include <string.h>
+
+/* Facts about a table's index. */
+struct index_facts {
+    const struct stored_stop *stop;
+    const struct stored_rebuild *rebuild;
+    bool is_held;
+    struct hold held;
+    bool held_is_built;           /* held is the version being built, not the one searched */
+    const struct finding *astray; /* NULL: searches read what we write */
+    struct buf index;             /* the one that searches use; empty: none */
+};
+
+/* The other fix for a held index.  Only one version of an index can be built at a time. */
+static const char *way_out_of(const struct table_view *t, const struct index_facts *f)
+{
+    if (t->changing == NULL)
+        return "millrace index create";
+    return f->held_is_built ? "millrace index reset" : "the version being built replaces it";
+}
+
+static bool find_hold(const struct coordinator *co, const struct stored_version *v,
+                      struct hold *out)
+{
+    struct buf name = {0};
+
+    if (v == NULL)
+        return false;
+    node_index_name(&name, v->index, v->number);
+
+    const bool held = holds_find(co->holds, buf_str(&name), out);
+
+    buf_free(&name);
+    return held;
+}
+
+/* ---- a build ---- */
+
+void node_look_at_build(const struct coordinator *co, const struct stored_version *version,
+                        struct build_view *out)
+{
+    *out = (struct build_view){
+        .is_there = true,
+        .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
+    out->runs = builds_status(co->builds, version->index, version->number, &out->s);
+    node_tell_build_why(co, version, out);
+}
+
+/* ---- its condition ---- */
+
+static const char *state_of(const struct table_view *t, const struct index_facts *f)
+{
+    if (t->changing != NULL)
+        return "changing";
+    if (f->stop != NULL)
+        return "stopped";
+    if (f->is_held)
+        return "held";
+    if (f->astray != NULL && t->available != NULL)
+        return "astray";
+    if (t->wait != NULL)
+        return "waiting";
+    return t->available != NULL ? "available" : "unavailable";
+}
+
+static struct str reason_of(const struct table_view *t, const struct index_facts *f)
+{
+    if (f->stop != NULL)
+        return f->stop->reason;
+    if (f->astray != NULL)
+        return f->astray->reason;
+    if (f->is_held)
+        return str_from(f->held.why.msg);
+    if (t->wait != NULL)
+        return t->wait->detail;
+    return f->rebuild != NULL ? f->rebuild->reason : STR("");
+}
+
+/* Add what `apply` would refuse today in its definition.  The table runs on regardless. */
+static void append_doubt(const struct node_view *v, struct table_view *t, struct buf *reason,
+                         struct buf *fix)
+{
+    struct problems *problems = problems_new();
+
+    definition_check_doubt(v->definitions, t->d, problems);
+    t->is_doubted = problems_n(problems) > 0;
+    if (t->is_doubted) {
+        const struct problem *first = problems_get(problems, 0);
+
+        buf_append(reason, first->message);
+        buf_printf(fix, "%" STR_FMT "; until then `apply` refuses this table",
+                   STR_ARG(first->fix));
+    }
+    problems_free(problems);
+}
+
+/* Set the condition: its reason, and the fix or what happens automatically. */
+static void look_at_condition(struct coordinator *co, struct node_view *v, struct table_view *t,
+                              const struct index_facts *f)
+{
+    struct str reason = reason_of(t, f);
+    struct buf fix = {0}, away = {0}, doubt = {0}, late = {0};
+
+    if (reason.len == 0 && t->available != NULL) {
+        node_append_sync_reason(co, buf_str(&f->index), &late);
+        reason = buf_str(&late);
+    }
+    if (reason.len == 0 && t->available != NULL) {
+        node_append_unread(co, v->definitions, t->d, buf_str(&f->index), &away);
+        reason = buf_str(&away);
+    }
+    if (f->rebuild != NULL && (f->stop != NULL || f->astray == NULL))
+        node_append_rebuild_fix(co, v->catalogue, t->d, &fix);
+    else if (f->stop != NULL)
+        buf_append(&fix, f->stop->way_out);
+    else if (f->astray != NULL)
+        buf_append(&fix, f->astray->fix);
+    else if (f->is_held)
+        hold_append_fix(&fix, way_out_of(t, f));
+    else if (t->wait != NULL)
+        node_append_wait_fix(&fix, t->wait, table_name(definition_lead(v->definitions, t->d)));
+    else if (away.len > 0)
+        buf_append(&fix, STR("they continue by themselves once that is over"));
+    else if (reason.len > 0)
+        buf_append(&fix, STR("Millrace retries the sync by itself"));
+    else
+        append_doubt(v, t, &doubt, &fix);
+    if (t->is_doubted)
+        reason = buf_str(&doubt);
+    t->is = (struct condition){.state = state_of(t, f),
+                               .is_bad = f->stop != NULL || f->is_held ||
+                                         (f->astray != NULL && f->astray->mend == MEND_NONE),
+                               .reason = arena_copy(v->arena, reason),
+                               .fix = arena_copy(v->arena, buf_str(&fix))};
+    buf_free(&fix);
+    buf_free(&away);
+    buf_free(&doubt);
+    buf_free(&late);
+}
+
+/* ---- its lag beyond the log ---- */
+
+static struct lag since(int64_t at_ms)
+{
+    return (struct lag){.since_ms = at_ms};
+}
+
+/*
+ * The log's lag includes the changes that wait for a held index.  Here we know since when the
+ * index accepts nothing.
+ */
+static struct lag lag_of_held(const struct hold *h, int64_t now_ms)
+{
+    return (struct lag){.since_ms = now_ms - (clock_mono_ms() - h->since_ms), .at_most = true};
+}
+
+static void look_at_lag(struct coordinator *co, struct node_view *v, struct table_view *t,
+                        const struct index_facts *f)
+{
+    const struct topic *topic = node_topic(co, t->topic);
+
+    t->own = t->lag = since(LAG_NONE);
+    if (f->stop != NULL)
+        t->own = lag_worse(t->own, since(f->stop->at_ms));
+    if (f->rebuild != NULL)
+        t->own = lag_worse(t->own, since(f->rebuild->at_ms));
+    if (f->index.len > 0)
+        t->own = lag_worse(t->own, since(node_purged_since(co, buf_str(&f->index))));
+    if (f->index.len > 0 && topic != NULL && topic->pipeline != NULL) {
+        const int64_t oldest_ms =
+            pipeline_fan_out_oldest_ms(topic->pipeline, buf_str(&f->index));
+        const int64_t gone_ms = pipeline_gone_oldest_ms(topic->pipeline, table_index(t->d));
+
+        t->own = lag_worse(t->own, since(oldest_ms == 0 ? LAG_NONE : oldest_ms));
+        t->own = lag_worse(t->own, since(gone_ms == 0 ? LAG_NONE : gone_ms));
+    }
+    if (f->is_held)
+        t->lag = lag_worse(t->lag, lag_of_held(&f->held, v->now_ms));
+    t->lag = lag_worse(t->lag, node_sync_lag(co, buf_str(&f->index)));
+}
+
+/* ---- the whole table ---- */
+
+static void look_at_work(struct coordinator *co, struct node_view *v, struct table_view *t,
+                         struct str index)
+{
+    struct buf json = {0};
+    struct json_writer w = {.out = &json};
+
+    if (t->changing != NULL)
+        node_look_at_build(co, t->changing, &t->build);
+    node_append_fan_out(co, &w, t->available);
+    node_append_cascades(co, &w, t->available, index);
+    node_append_sync(co, &w, t->d, index);
+    t->work = arena_copy(v->arena, buf_str(&json));
+    buf_free(&json);
+}
+
+static const struct finding *find_finding(const struct node_view *v, struct str alias)
+{
+    for (size_t i = 0; i < v->n_findings; i++)
+        if (str_equal(v->findings[i].alias, alias))
+            return &v->findings[i];
+    return NULL;
+}
+
+void node_look_at_table(struct coordinator *co, struct node_view *v, struct table_view *t)
+{
+    const struct str alias = table_index(t->d);
+    const struct str lead = table_name(definition_lead(v->definitions, t->d));
+    const struct topic_definition *topic = definition_topic(v->definitions, t->d);
+    struct index_facts f = {.stop = catalogue_stop(v->catalogue, lead),
+                            .rebuild = catalogue_rebuild(v->catalogue, lead),
+                            .astray = find_finding(v, alias)};
+
+    t->topic = topic != NULL ? topic->name : STR("");
+    t->available = catalogue_version(v->catalogue, alias, STR("available"));
+    t->changing = catalogue_version(v->catalogue, alias, STR("changing"));
+    if (catalogue_coming(v->catalogue, alias) != NULL)
+        t->wait = catalogue_wait(v->catalogue, catalogue_coming(v->catalogue, alias));
+    if (t->available != NULL)
+        node_index_name(&f.index, alias, t->available->number);
+    f.is_held = find_hold(co, t->available, &f.held);
+    if (!f.is_held)
+        f.is_held = f.held_is_built = find_hold(co, t->changing, &f.held);
+    look_at_condition(co, v, t, &f);
+    look_at_lag(co, v, t, &f);
+    look_at_work(co, v, t, buf_str(&f.index));
+    buf_free(&f.index);
+}

@@ -1,0 +1,150 @@
+#include "config.h"
+
+#include "rebalance/view/topic.h"
+
+#include "rebalance/view/view.h"
+
+#include "rebalance/state/node.h"
+#include "src/base/clock.h"
+#include "src/base/human.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PREPARED_LONG_MS 60000
+#define SILENT_MS        10000 /* the server is asked for its log's end every second */
+
+/* What a warning is about. */
+static const struct checked_table {
+    const char *id, *why;
+} retention = {"topic.retention",
+               "if the server purges the log before Millrace has read it, the tables must be "
+               "rebuilt"},
+  prepared = {"mysql.xa_prepared", "after a restart Millrace reads the log again from there, "
+                                   "which fails once the server has purged it"},
+  silent = {"topic.silent", "changes committed since may not be delivered"},
+  position = {"topic.position", "after a restart Millrace repeats work"},
+  gtid = {"topic.gtid",
+          "such reads come later, and Millrace cannot follow the log to another server"};
+
+static void warn(struct node_view *v, struct topic_view *t, const struct checked_table *of,
+                 const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+static void warn(struct node_view *v, struct topic_view *t, const struct checked_table *of,
+                 const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (t->n_warnings < TOPIC_WARNINGS)
+        t->warnings[t->n_warnings++] =
+            (struct topic_warning){of->id, of->why, arena_copy(v->arena, str_from(text))};
+}
+
+/* Such a lag can end in a purged log. */
+bool node_lag_threatens(const struct pipeline_status *s)
+{
+    return s->source.server_known && s->source.server.retention_s > 0 &&
+           lag_seconds(s->lag, clock_wall_ms()) > (double)s->source.server.retention_s / 2;
+}
+
+static void warn_of_retention(struct node_view *v, struct topic_view *t)
+{
+    if (node_lag_threatens(&t->status))
+        warn(v, t, &retention,
+             "the lag of %.0f s is more than half of the %" PRIu64
+             " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
+             "or find what is slow",
+             lag_seconds(t->status.lag, v->now_ms), t->status.source.server.retention_s);
+}
+
+/* The XA transaction was prepared so long ago that somebody may have forgotten it. */
+static void warn_of_prepared(struct node_view *v, struct topic_view *t)
+{
+    const struct pipeline_status *s = &t->status;
+    const int64_t age_ms = v->now_ms - s->prepared.oldest_ms;
+
+    if (s->prepared.n == 0 || age_ms < PREPARED_LONG_MS)
+        return;
+    warn(v, t, &prepared,
+         "the XA transaction %s has been prepared for %" PRId64 " s (%zu are prepared), and "
+         "the position stays before it at %s:%" PRIu64 ", so the server must keep its log "
+         "from there; fix: XA COMMIT or XA ROLLBACK it; if XA RECOVER does not list it, the "
+         "server has lost it: millrace topic reset, then millrace index create",
+         s->prepared.oldest, age_ms / 1000, s->prepared.n, s->file, s->offset);
+}
+
+static void warn_of_silence(struct node_view *v, struct topic_view *t)
+{
+    const struct pipeline_status *s = &t->status;
+    struct buf since = {0};
+
+    if (s->source.state != SOURCE_RUNNING || s->asked_ms == 0 ||
+        v->now_ms - s->asked_ms < SILENT_MS)
+        return;
+    human_time(&since, s->asked_ms);
+    warn(v, t, &silent,
+         "the server has not said since %s where its log ends, so the lag shown is an upper "
+         "bound; fix: check whether the server answers",
+         since.ptr);
+    buf_free(&since);
+}
+
+static void look_at_warnings(struct node_view *v, struct topic_view *t)
+{
+    warn_of_retention(v, t);
+    warn_of_prepared(v, t);
+    warn_of_silence(v, t);
+    if (t->status.save_error.kind != ERR_NONE)
+        warn(v, t, &position, "%s", t->status.save_error.msg);
+    if (t->status.source.server_known && !t->status.source.server.gtid)
+        warn(v, t, &gtid,
+             "the server has no GTIDs: re-reads wait for locks of changed "
+             "rows, or a settle delay, instead of an exact position; "
+             "fix: gtid_mode=ON");
+}
+
+static void look_at_running(struct node_view *v, struct topic_view *t,
+                            const struct topic *topic)
+{
+    const bool moves = topic->move_why.kind != ERR_NONE;
+    char *gtids;
+
+    t->runs = true;
+    pipeline_status(topic->pipeline, &t->status);
+    gtids = t->status.gtids;
+    t->status.gtids = (char *)(uintptr_t)arena_copy(v->arena, str_from(gtids)).ptr;
+    free(gtids);
+    t->is = (struct condition){
+        .state = source_state_name(t->status.source.state),
+        .is_bad = t->status.source.state == SOURCE_FAILED,
+        .reason = arena_copy(v->arena,
+                             str_from(moves ? topic->move_why.msg : t->status.source.why.msg)),
+        .fix = moves ? STR("Millrace retries by itself")
+                     : arena_copy(v->arena, str_from(t->status.source.fix)),
+    };
+    t->lag = t->status.lag;
+    look_at_warnings(v, t);
+}
+
+void node_look_at_topic(struct coordinator *co, struct node_view *v, struct topic_view *t)
+{
+    const struct topic *topic = node_topic(co, t->d->name);
+
+    if (topic != NULL && topic->pipeline != NULL) {
+        look_at_running(v, t, topic);
+        return;
+    }
+    t->lag = (struct lag){.since_ms = LAG_UNKNOWN};
+    t->is = (struct condition){.state = "created", .reason = STR(""), .fix = STR("")};
+    if (topic == NULL || topic->why.kind == ERR_NONE)
+        return;
+    t->is.state = "fail";
+    t->is.is_bad = true;
+    t->is.reason = arena_copy(v->arena, str_from(topic->why.msg));
+}

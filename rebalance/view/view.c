@@ -1,0 +1,94 @@
+#include "config.h"
+
+#include "rebalance/view/view.h"
+
+#include "rebalance/state/node.h"
+#include "rebalance/watch/findings.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+
+static void look_at_all(struct coordinator *co, struct node_view *v)
+{
+    for (size_t i = 0; i < v->definitions->n_topics; i++) {
+        v->topics[i].d = &v->definitions->topics[i];
+        node_look_at_topic(co, v, &v->topics[i]);
+    }
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        v->tables[i].d = &v->definitions->tables[i];
+        node_look_at_table(co, v, &v->tables[i]);
+    }
+}
+
+/* NULL if there is no such topic. */
+static struct topic_view *find_topic(const struct node_view *v, struct str name)
+{
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        if (str_equal(v->topics[i].d->name, name))
+            return &v->topics[i];
+    return NULL;
+}
+
+/* A table's lag includes its topic's log, and a topic's lag includes its tables' own. */
+static void join_lags(struct node_view *v)
+{
+    struct lag *logs = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*logs));
+
+    for (size_t i = 0; i < v->definitions->n_topics; i++)
+        logs[i] = v->topics[i].lag;
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        struct table_view *t = &v->tables[i];
+        struct topic_view *topic = find_topic(v, t->topic);
+
+        t->lag = lag_worse(t->lag, t->own);
+        if (topic == NULL)
+            continue;
+        t->lag = lag_worse(t->lag, logs[topic - v->topics]);
+
+        const struct lag worse = lag_worse(topic->lag, t->own);
+
+        if (worse.since_ms != topic->lag.since_ms)
+            topic->lag_of = table_name(t->d);
+        topic->lag = worse;
+    }
+}
+
+struct node_view *node_view_new(struct coordinator *co)
+{
+    struct node_view *v = mem_alloc(1, sizeof(*v));
+
+    v->arena = arena_new();
+    v->definitions = node_definitions(co);
+    v->catalogue = node_catalogue(co);
+    v->now_ms = clock_wall_ms();
+    v->topics = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*v->topics));
+    v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
+    v->findings = findings_all(co->findings, v->arena, &v->n_findings);
+    lock_acquire(&co->state_lock);
+    look_at_all(co, v);
+    lock_release(&co->state_lock);
+    node_look_at_kept(co, v);
+    join_lags(v);
+    return v;
+}
+
+void node_view_free(struct node_view *v)
+{
+    store_copy_unref(v->stored);
+    definitions_unref(v->definitions);
+    catalogue_unref(v->catalogue);
+    arena_free(v->arena);
+    free(v);
+}
+
+void node_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms)
+{
+    const double s = lag_seconds(lag, now_ms);
+
+    if (s < 0)
+        json_put_null(w, STR("lag_seconds"));
+    else
+        json_put_double(w, STR("lag_seconds"), s);
+    json_put_bool(w, STR("lag_at_most"), lag.at_most);
+}

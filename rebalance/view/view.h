@@ -1,0 +1,128 @@
+/*
+ * struct node_view: the state of this node's topics and tables at one moment.
+ *
+ * Status, page, metrics and doctor all read this, so they agree.  It is a copy, made under the
+ * node's locks without waiting for a database, the engine or the store.  What these answered is
+ * as of their last answer (rebalance/watch/engine_watch.h, rebalance/watch/store_watch.h).
+ *
+ * Only the node's files include this.
+ *
+ * @thread its maker's
+ */
+#ifndef REBALANCE_VIEW_VIEW_H
+#define REBALANCE_VIEW_VIEW_H
+
+#include "rebalance/build/index_build.h"
+#include "rebalance/watch/engine_watch.h"
+#include "rebalance/watch/store_watch.h"
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "sync/checkpoint/lag.h"
+#include "sync/pipeline/pipeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct catalogue;
+struct coordinator;
+struct definitions;
+struct finding;
+struct json_writer;
+struct stored_version;
+struct table_definition;
+struct topic_definition;
+
+/* The state of a topic or table, and what to do about it. */
+struct condition {
+    const char *state;
+    bool is_bad;       /* a person must act, or searches miss its changes */
+    struct str reason; /* empty: all is well */
+    struct str fix;    /* or what happens automatically */
+};
+
+#define TOPIC_WARNINGS 6
+
+struct topic_warning {
+    const char *id, *why; /* of the doctor's check */
+    struct str text;
+};
+
+struct topic_view {
+    const struct topic_definition *d;
+    struct condition is;
+    bool runs;                     /* status is known */
+    struct pipeline_status status; /* the arena owns its GTIDs */
+    struct topic_warning warnings[TOPIC_WARNINGS];
+    size_t n_warnings;
+    const struct stored_checkpoint *stored; /* if it does not run; NULL: not known */
+    struct lag lag;                         /* of all that it has to deliver */
+    struct str lag_of; /* the table with the oldest change, if that change is no longer in the
+                          log; or empty */
+};
+
+/* A build, or a version whose build has not begun. */
+struct build_view {
+    bool is_there;
+    bool runs; /* else only number, phase and why are set */
+    struct index_build_status
+        s; /* why: what blocks the build; ERR_NONE with a text: its present step */
+    char fix[ERR_MSG_MAX]; /* what somebody must do; or empty */
+};
+
+struct table_view {
+    const struct table_definition *d;
+    struct str topic;
+    const struct stored_version *available, *changing; /* NULL: none */
+    const struct stored_wait *wait; /* of a version that is built; NULL: none */
+    struct condition is;
+    bool is_doubted; /* `apply` would refuse its definition today; `is` says why */
+    struct build_view build;
+    struct lag own; /* of changes that its topic's log has passed */
+    struct lag lag;
+    uint64_t dead;     /* dead letters */
+    bool is_pending;   /* its definition takes effect with the next build */
+    struct str verify; /* why its documents should be verified; or empty */
+    struct document_count documents;
+    struct str work; /* its members "fan_out", "cascades" and "sync", as JSON */
+};
+
+struct node_view {
+    struct arena *arena;
+    struct definitions *definitions;
+    struct catalogue *catalogue;
+    int64_t now_ms; /* wall time */
+    struct engine_heard engine;
+    struct heard store;
+    struct store_copy *stored; /* NULL: the store never answered */
+    struct topic_view *topics;
+    struct table_view *tables;      /* in the order of the definitions */
+    const struct finding *findings; /* of the last look at the engine */
+    size_t n_findings;
+};
+
+struct node_view *node_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
+void node_view_free(struct node_view *v);
+
+/* ---- for its own files, under state_lock ---- */
+void node_look_at_topic(struct coordinator *co, struct node_view *v, struct topic_view *t);
+void node_look_at_table(struct coordinator *co, struct node_view *v, struct table_view *t);
+/* Fill in the version's build, or why none runs. */
+void node_look_at_build(const struct coordinator *co, const struct stored_version *version,
+                        struct build_view *out);
+
+/*
+ * In rebalance/view/build_why.c: add to `out` why the version's build does not progress, and
+ * the fix if a person must act.
+ */
+void node_tell_build_why(const struct coordinator *co, const struct stored_version *version,
+                         struct build_view *out);
+/* Call after the above, without state_lock. */
+void node_look_at_kept(struct coordinator *co, struct node_view *v);
+
+/* Append the members "lag_seconds" and "lag_at_most". */
+void node_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);
+
+#endif

@@ -1,0 +1,184 @@
+#include "config.h"
+
+#include "rebalance/watch/store_watch.h"
+
+#include "src/base/arena.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "src/store/fan_out.h"
+#include "src/store/retired.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct store_watch {
+    struct store *store;
+    struct stop *stop;
+    pthread_t thread;
+
+    pthread_mutex_t reading; /* serialises readings; `lock` is taken under it */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    struct watch watch;
+    struct store_copy *copy;
+};
+
+struct store_watch *store_watch_new(struct store *store, struct stop *stop)
+{
+    struct store_watch *w = mem_alloc(1, sizeof(*w));
+
+    w->store = store;
+    w->stop = stop;
+    w->watch.who = "the store";
+    pthread_mutex_init(&w->reading, NULL);
+    pthread_mutex_init(&w->lock, NULL);
+    return w;
+}
+
+void store_watch_free(struct store_watch *w)
+{
+    if (w == NULL)
+        return;
+    store_copy_unref(w->copy);
+    pthread_mutex_destroy(&w->reading);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+/* ---- copies ---- */
+
+static struct store_copy *copy_ref(struct store_copy *c)
+{
+    if (c != NULL)
+        __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
+    return c;
+}
+
+void store_copy_unref(struct store_copy *c)
+{
+    if (c == NULL || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    arena_free(c->arena);
+    free(c);
+}
+
+bool store_copy_find(const struct stored_value *values, size_t n, const char *prefix,
+                     struct str name, struct str *content)
+{
+    const size_t len = strlen(prefix);
+
+    for (size_t i = 0; i < n; i++)
+        if (values[i].name.len == len + name.len &&
+            memcmp(values[i].name.ptr, prefix, len) == 0 &&
+            memcmp(values[i].name.ptr + len, name.ptr, name.len) == 0) {
+            *content = values[i].content;
+            return true;
+        }
+    return false;
+}
+
+static struct store_copy *load(struct store *s, struct err *err)
+{
+    struct store_copy *c = mem_alloc(1, sizeof(*c));
+
+    c->refs = 1;
+    c->arena = arena_new();
+    if (store_count_dead_letters(s, c->arena, &c->dead, &c->n_dead, err) &&
+        store_load_values(s, c->arena, STR("pending/"), &c->pending, &c->n_pending, err) &&
+        store_load_values(s, c->arena, STR(STORE_VERIFY), &c->verify, &c->n_verify, err) &&
+        store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
+        store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
+        store_sum_fan_outs(s, c->arena, &c->fan_outs, &c->n_fan_outs, err) &&
+        store_load_checkpoints(s, c->arena, &c->checkpoints, &c->n_checkpoints, err))
+        return c;
+    store_copy_unref(c);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static void take(struct store_watch *w, struct store_copy *fresh, const struct err *why)
+{
+    pthread_mutex_lock(&w->lock);
+
+    struct store_copy *old = fresh == NULL ? NULL : w->copy;
+
+    if (fresh != NULL)
+        w->copy = fresh;
+    watch_answer(&w->watch, clock_wall_ms(), why);
+    watch_end(&w->watch, clock_mono_ms());
+    pthread_mutex_unlock(&w->lock);
+    store_copy_unref(old);
+}
+
+void store_watch_read(struct store_watch *w)
+{
+    struct err err = {0};
+
+    pthread_mutex_lock(&w->reading);
+    pthread_mutex_lock(&w->lock);
+    watch_begin(&w->watch, clock_mono_ms());
+    watch_ask(&w->watch, clock_mono_ms());
+    pthread_mutex_unlock(&w->lock);
+
+    struct store_copy *fresh = load(w->store, &err);
+
+    take(w, fresh, &err);
+    pthread_mutex_unlock(&w->reading);
+}
+
+void store_watch_want(struct store_watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->watch.is_wanted = true;
+    pthread_mutex_unlock(&w->lock);
+}
+
+struct heard store_watch_heard(struct store_watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+
+    const struct heard h = watch_heard(&w->watch, clock_mono_ms());
+
+    pthread_mutex_unlock(&w->lock);
+    return h;
+}
+
+struct store_copy *store_watch_copy(struct store_watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+
+    struct store_copy *c = copy_ref(w->copy);
+
+    pthread_mutex_unlock(&w->lock);
+    return c;
+}
+
+static void *store_watch_main(void *arg)
+{
+    struct store_watch *w = arg;
+
+    while (!stop_wait(w->stop, WATCH_TICK_MS)) {
+        pthread_mutex_lock(&w->lock);
+
+        const bool due = watch_is_due(&w->watch, clock_mono_ms());
+
+        pthread_mutex_unlock(&w->lock);
+        if (due)
+            store_watch_read(w);
+    }
+    return NULL;
+}
+
+void store_watch_start(struct store_watch *w)
+{
+    w->thread = thread_start("store", store_watch_main, w);
+}
+
+void store_watch_join(struct store_watch *w)
+{
+    pthread_join(w->thread, NULL);
+}

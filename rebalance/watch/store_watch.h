@@ -1,0 +1,72 @@
+/*
+ * struct store_watch: the store as of its last answer, for people who look.
+ *
+ * Its own thread reads the store, so that nobody who looks waits for a store that hangs. A
+ * request that has stored something calls store_watch_read() at once, so that its sender sees
+ * the effect.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef REBALANCE_WATCH_STORE_WATCH_H
+#define REBALANCE_WATCH_STORE_WATCH_H
+
+#include "rebalance/watch/watch.h"
+#include "src/base/base.h"
+#include "src/base/str.h"
+#include "src/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct fan_out_sum;
+struct stop;
+struct store;
+struct store_watch;
+struct stored_value;
+struct version_name;
+
+/* The result of one reading. Immutable, reference-counted. */
+struct store_copy {
+    unsigned refs; /* atomic */
+    struct arena *arena;
+    struct dead_letter_count *dead;
+    size_t n_dead;
+    struct stored_value *pending, *verify; /* names include the prefix */
+    size_t n_pending, n_verify;
+    struct stored_job *jobs;
+    size_t n_jobs;
+    struct version_name *dropped; /* dropped, but not yet deleted in the engine */
+    size_t n_dropped;
+    struct fan_out_sum *fan_outs;
+    size_t n_fan_outs;
+    struct stored_checkpoint *checkpoints;
+    size_t n_checkpoints;
+};
+
+/* Borrows both. The thread ends by `stop`. */
+struct store_watch *store_watch_new(struct store *store,
+                                    struct stop *stop) RETURNS_NONNULL MUST_CHECK;
+void store_watch_start(struct store_watch *w);
+void store_watch_join(struct store_watch *w);
+void store_watch_free(struct store_watch *w); /* NULL is fine */
+
+/*
+ * Call this when somebody looks or something was stored: the thread soon reads the store again.
+ */
+void store_watch_want(struct store_watch *w);
+/* Read the store now. Blocks. If that fails, the thread tries again. */
+void store_watch_read(struct store_watch *w);
+
+struct heard store_watch_heard(struct store_watch *w);
+/* Returns a new reference, or NULL if the store has never answered. */
+struct store_copy *store_watch_copy(struct store_watch *w) MUST_CHECK;
+void store_copy_unref(struct store_copy *c); /* NULL is fine */
+
+/*
+ * Find the content of PREFIX/NAME; prefix ends with the slash. Returns false if there is none.
+ */
+bool store_copy_find(const struct stored_value *values, size_t n, const char *prefix,
+                     struct str name, struct str *content) MUST_CHECK;
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * Tells who owns an index of the search engine, by the mark in its mapping and by the store.
+ *
+ * Every index that Millrace makes carries the id of its store, which all daemons of one cluster
+ * share. Millrace never writes to an index with another id or none, and takes no alias from it
+ * unless a person says so.
+ */
+#ifndef REBALANCE_WATCH_WHOSE_H
+#define REBALANCE_WATCH_WHOSE_H
+
+#include "rebalance/watch/engine_facts.h"
+#include "src/base/str.h"
+#include "src/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+
+/* An index that definitions name, and the table that stands for it in commands. */
+struct wanted_index {
+    struct str alias, table;
+};
+
+/* The highest epoch that this store has given a topic. */
+struct topic_epoch {
+    struct str topic;
+    uint64_t highest;
+};
+
+/*
+ * What the store knows. Borrows everything. Call stored_facts_order() once, before any lookup.
+ */
+struct stored_facts {
+    struct str owner; /* the store's own id */
+    struct stored_version *versions;
+    size_t n_versions;
+    struct wanted_index *wanted;
+    size_t n_wanted;
+    const struct topic_epoch *epochs;
+    size_t n_epochs;
+};
+
+void stored_facts_order(struct stored_facts *s);
+/* Whether changes are written to the version. */
+bool stored_version_is_live(const struct stored_version *v);
+/* Returns NULL if the version is not stored. */
+const struct stored_version *stored_facts_version(const struct stored_facts *s,
+                                                  struct str alias, uint64_t number);
+/* Returns a version that changes are written to, or NULL. */
+const struct stored_version *stored_facts_live(const struct stored_facts *s, struct str alias);
+/* Returns the table that commands take for the index, or the alias, which they take as well. */
+struct str stored_facts_table(const struct stored_facts *s, struct str alias);
+
+enum whose {
+    WHOSE_LIVE,      /* a version of ours that changes are written to */
+    WHOSE_OLD,       /* a version of ours that nothing is written to any more */
+    WHOSE_FORGOTTEN, /* made by this store, which has no record of it */
+    WHOSE_OTHER,     /* made by another store */
+    WHOSE_UNMARKED,  /* made by a Millrace that marked no owner, and not known here */
+    WHOSE_FOREIGN,   /* not made by Millrace */
+    N_WHOSE,
+};
+
+/* index: it has the alias, or is a version of the alias. */
+enum whose whose_index(const struct stored_facts *s, struct str alias,
+                       const struct engine_index *index);
+/* Append "belongs to another store of Millrace (…, topic shop)". */
+void whose_append(struct buf *b, enum whose whose, const struct engine_index *index);
+/*
+ * Returns the option that lets a build take the alias from it, with a leading space; "" if it
+ * needs none.
+ */
+const char *whose_option(enum whose whose);
+
+/* "orders_v2" -> 2; 0: not a version of the alias. */
+uint64_t whose_version(struct str alias, struct str index);
+/* "orders", 2 -> "orders_v2" */
+struct str whose_name(struct arena *a, struct str alias, uint64_t number);
+
+/* What a person allows a build to take. */
+struct take {
+    bool index; /* indexes of another store */
+    bool alias; /* indexes that Millrace did not make */
+};
+
+/* The index that stands in the way. whose is N_WHOSE if an index has the alias's name. */
+struct claim {
+    enum whose whose;
+    const struct engine_index *index; /* NULL: nothing stands in the way */
+};
+
+/*
+ * Find what prevents a version of this store from having the alias, apart from what `take`
+ * allows. The facts must cover the alias and ALIAS_v*. While no index of ours has the alias, a
+ * version that another store is still building counts, too.
+ */
+struct claim whose_claim(const struct stored_facts *s, const struct engine_facts *f,
+                         struct str alias, const struct take *take);
+/* Append what stands in the way to *reason, and what to do about it to *fix. */
+void whose_append_claim(const struct claim *c, struct str alias, struct str table,
+                        struct buf *reason, struct buf *fix);
+
+#endif

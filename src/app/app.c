@@ -1,0 +1,272 @@
+#include "config.h"
+
+#include "src/app/app.h"
+
+#include "rebalance/state/coordinator.h"
+#include "src/base/buf.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/config/configuration.h"
+#include "src/config/store_address.h"
+#include "src/file/data_folder.h"
+#include "src/file/file_lock.h"
+#include "src/file/seal.h"
+#include "src/mysql/mysql.h"
+#include "src/search/access.h"
+#include "src/search/search.h"
+#include "src/search/sniff.h"
+#include "src/store/store.h"
+#include "web/listen.h"
+#include "web/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct app {
+    const struct configuration *c;
+    const struct settings *settings; /* of c */
+    struct file_lock *lock;          /* of the data folder; a SQLite store has its own */
+    struct seal *seal;
+    struct store *store;
+    struct search *search;
+    struct search_sniff *sniff; /* or NULL */
+    struct coordinator *coordinator;
+    bool started; /* the coordinator */
+    struct buf socket;
+    struct api api;
+    struct server *server;
+};
+
+/* ---- the data folder ---- */
+
+static bool open_data(struct app *app, struct err *err)
+{
+    return data_folder_open(app->settings->data, err) ||
+           (configuration_file(app->c) == NULL &&
+            err_wrap(
+                err,
+                "there is no millrace.yaml here or in /etc/millrace that says where data and "
+                "search engine are (\"data: ./data\", \"search: {url: "
+                "http://127.0.0.1:9200}\")"));
+}
+
+/* ---- the store ---- */
+
+static void in_data(struct buf *path, const struct app *app, const char *name)
+{
+    buf_printf(path, "%s/%s", app->settings->data, name);
+}
+
+static struct mysql_tls store_tls(const struct configuration *c)
+{
+    const struct tls_settings *tls = &configuration_settings(c)->store_tls;
+
+    return (struct mysql_tls){
+        .enabled = configuration_gives(c, "store_tls."),
+        .verify = tls->verify,
+        .ca_file = tls->ca_file,
+        .cert_file = tls->cert_file,
+        .key_file = tls->key_file,
+    };
+}
+
+static bool open_mysql_store(struct app *app, const char *address, struct err *err)
+{
+    struct store_address a;
+    struct buf lock = {0};
+    char *password = NULL;
+    bool ok;
+
+    if (!store_address_parse(&a, address, err))
+        return false;
+    in_data(&lock, app, "millrace.lock");
+    ok = file_lock_take(&app->lock, lock.ptr, err) &&
+         configuration_secret(app->c, "store_password", &password, err);
+    if (ok) {
+        struct mysql_options opt = {.host = a.host,
+                                    .port = a.port,
+                                    .user = a.user,
+                                    .password = password,
+                                    .database = a.database,
+                                    .tls = store_tls(app->c),
+                                    .public_key_file = app->settings->store_public_key_file};
+
+        ok = store_open_mysql(&app->store, &opt, err) || err_wrap(err, "store %s", address);
+    }
+    free(password);
+    buf_free(&lock);
+    store_address_free(&a);
+    return ok;
+}
+
+static bool open_store(struct app *app, struct err *err)
+{
+    const char *address = app->settings->store;
+    struct buf path = {0};
+
+    if (strcmp(address, "sqlite") != 0)
+        return open_mysql_store(app, address, err);
+    in_data(&path, app, "millrace.db");
+
+    bool ok = store_open_sqlite(&app->store, path.ptr, err);
+
+    buf_free(&path);
+    return ok;
+}
+
+/* Daemons that share a store must share its key too. */
+static bool open_seal(struct app *app, struct err *err)
+{
+    const char *file = app->settings->secret_file;
+    struct buf path = {0};
+
+    if (file != NULL)
+        buf_append(&path, str_from(file));
+    else
+        in_data(&path, app, "secret.key");
+
+    const bool ok =
+        seal_open(&app->seal, path.ptr, err) && store_set_seal(app->store, app->seal, err);
+
+    buf_free(&path);
+    return ok;
+}
+
+/* ---- the search engine ---- */
+
+static bool open_search(struct app *app, struct err *err)
+{
+    struct search_access access;
+    const bool ok = search_access_open(&access, app->c, err);
+
+    if (ok) {
+        app->search = search_new(&access.options);
+        if (app->settings->search.sniff)
+            app->sniff =
+                search_sniff_start(app->search, app->settings->search.sniff_interval_ms);
+    }
+    search_access_close(&access);
+    return ok;
+}
+
+/* ---- the coordinator ---- */
+
+static bool open_coordinator(struct app *app, struct err *err)
+{
+    const struct settings *s = app->settings;
+    const struct coordinator_options opt = {
+        .store = app->store,
+        .search = app->search,
+        .data_dir = s->data,
+        .event_max = s->source_event_max,
+        .delivery.compress = s->search.compress,
+        .configuration = app->c,
+        .dead_letters_max = s->dead_letters_max,
+        .dead_letters_old_ms = s->dead_letters_old_after_ms,
+        .retire_after_ms = s->index_retire_after_ms,
+        .check_every_ms = s->search.check_every_ms,
+    };
+
+    return coordinator_open(&app->coordinator, &opt, err);
+}
+
+bool app_check(const struct configuration *c, struct err *err)
+{
+    const struct settings *s = configuration_settings(c);
+    struct store_address a;
+
+    if (!listen_check(s->listen, err) || !search_access_check(c, err))
+        return false;
+    if (strcmp(s->store, "sqlite") == 0)
+        return true;
+    if (!store_address_parse(&a, s->store, err))
+        return false;
+    store_address_free(&a);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+void app_socket_path(struct buf *out, const struct configuration *c)
+{
+    const struct settings *s = configuration_settings(c);
+
+    if (s->socket != NULL)
+        buf_append(out, str_from(s->socket));
+    else
+        buf_printf(out, "%s/millrace.sock", s->data);
+}
+
+bool app_open(struct app **out, const struct configuration *c, struct err *err)
+{
+    struct app *app = mem_alloc(1, sizeof(*app));
+
+    app->c = c;
+    app->settings = configuration_settings(c);
+    if (!open_data(app, err) || !open_store(app, err) || !open_seal(app, err) ||
+        !open_search(app, err) || !open_coordinator(app, err)) {
+        app_close(app);
+        return false;
+    }
+    app_socket_path(&app->socket, c);
+    app->api = (struct api){.coordinator = app->coordinator, .version = STR(PACKAGE_VERSION)};
+    *out = app;
+    return true;
+}
+
+bool app_start(struct app *app, struct err *err)
+{
+    struct server_options opt = {
+        .socket = app->socket.ptr, .listen = app->settings->listen, .api = app->api};
+
+    if (!server_start(&app->server, &opt, err))
+        return false;
+    app->started = true;
+    return coordinator_start(app->coordinator, err);
+}
+
+bool app_configure(struct app *app, const struct configuration *c, struct err *err)
+{
+    return coordinator_configure(app->coordinator, c, err);
+}
+
+int64_t app_stop_ms(const struct app *app)
+{
+    return coordinator_stop_ms(app->coordinator);
+}
+
+void app_stop(struct app *app)
+{
+    if (app->started)
+        coordinator_stop(app->coordinator);
+    app->started = false;
+    server_stop(app->server);
+    app->server = NULL;
+}
+
+void app_close(struct app *app)
+{
+    if (app == NULL)
+        return;
+    app_stop(app);
+    if (app->coordinator != NULL)
+        coordinator_close(app->coordinator);
+    search_sniff_stop(app->sniff);
+    search_free(app->search);
+    store_close(app->store);
+    seal_close(app->seal);
+    file_lock_release(app->lock);
+    buf_free(&app->socket);
+    free(app);
+}
+
+const struct api *app_api(const struct app *app)
+{
+    return &app->api;
+}
+
+const char *app_address(const struct app *app)
+{
+    return server_address(app->server);
+}

@@ -1,0 +1,54 @@
+/*
+ * The handlers of the commands; each source file has the handlers of one group.
+ *
+ * A handler gets a parsed command line and returns the exit code.  It prints results to
+ * standard output and remarks to standard error.
+ *
+ * @thread main
+ */
+#ifndef SRC_CLI_COMMANDS_H
+#define SRC_CLI_COMMANDS_H
+
+#include "src/cli/command.h"
+
+int command_run(const struct invocation *inv);
+
+int command_apply(const struct invocation *inv);
+int command_export(const struct invocation *inv);
+int command_list(const struct invocation *inv); /* of the command's noun */
+int command_get(const struct invocation *inv);
+int command_delete(const struct invocation *inv);
+int command_topic_reset(const struct invocation *inv);
+int command_topic_resume(const struct invocation *inv);
+int command_explain(const struct invocation *inv);
+int command_columns(const struct invocation *inv);
+int command_mapping(const struct invocation *inv);
+
+int command_status(const struct invocation *inv);
+int command_doctor(const struct invocation *inv);
+
+int command_index_create(const struct invocation *inv);
+int command_index_set(const struct invocation *inv);
+int command_index_cutover(const struct invocation *inv);
+int command_index_reset(const struct invocation *inv);
+int command_index_delete(const struct invocation *inv);
+
+int command_dead_letter_list(const struct invocation *inv);
+int command_dead_letter_show(const struct invocation *inv);
+int command_dead_letter_replay(const struct invocation *inv);
+int command_dead_letter_discard(const struct invocation *inv);
+
+int command_binlog_decode(const struct invocation *inv);
+int command_binlog_inspect(const struct invocation *inv);
+int command_delivery_get(const struct invocation *inv);
+int command_delivery_set(const struct invocation *inv);
+int command_drain(const struct invocation *inv);
+int command_config_show(const struct invocation *inv);
+
+int command_version(const struct invocation *inv);
+int command_help(const struct invocation *inv);
+int command_manual(const struct invocation *inv);
+int command_completion(const struct invocation *inv);
+int command_complete(const struct invocation *inv);
+
+#endif

@@ -1,0 +1,157 @@
+#include "config.h"
+
+#include "src/cli/commands.h"
+
+#include "src/cli/session.h"
+#include "src/format/json.h"
+
+#include <string.h>
+
+#define PATH "/api/v1/config/delivery"
+
+static void view_settings(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"SETTING", "/name", RENDER_TEXT},
+        {"VALUE", "/value", RENDER_TEXT},
+        {"ORIGIN", "/origin", RENDER_TEXT},
+        {"CONFIGURED", "/configured", RENDER_TEXT},
+    };
+    struct str items;
+
+    if (json_find(json, "/items", &items))
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+}
+
+int command_delivery_get(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    call_path(&call, PATH);
+    if (inv->n_args > 0)
+        call_segment(&call, inv->args[0]);
+    return session_run(inv, &call, view_settings);
+}
+
+static void view_change(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"SETTING", "/name", RENDER_TEXT},
+        {"PREVIOUS", "/previous", RENDER_TEXT},
+        {"VALUE", "/value", RENDER_TEXT},
+        {"ORIGIN", "/origin", RENDER_TEXT},
+    };
+    struct str items;
+
+    if (!json_find(json, "/items", &items))
+        return;
+    if (items.len <= 2)
+        buf_append(out, STR("nothing changed\n"));
+    else
+        render_table(out, style, items, columns, ARRAY_LEN(columns));
+}
+
+/* Add "NAME=VALUE", or "NAME" to reset it. */
+static bool put_change(struct json_writer *w, const char *arg, bool reset, struct err *err)
+{
+    const size_t n = strcspn(arg, "=");
+    const struct str name = {arg, n};
+
+    if (arg[n] == '=')
+        json_put_cstr(w, name, arg + n + 1);
+    else if (reset)
+        json_put_null(w, name);
+    else
+        return err_set(err, ERR_REJECT, "\"%s\" has no value: NAME=VALUE, or --reset NAME",
+                       arg);
+    return true;
+}
+
+static bool put_changes(struct buf *body, const struct invocation *inv, bool reset,
+                        struct err *err)
+{
+    struct json_writer w = {.out = body};
+
+    json_open_object(&w);
+    for (size_t i = 0; i < inv->n_args; i++)
+        if (!put_change(&w, inv->args[i], reset, err))
+            return false;
+    json_close_object(&w);
+    return true;
+}
+
+int command_delivery_set(const struct invocation *inv)
+{
+    const bool reset = invocation_has(inv, "reset");
+    const bool all = reset && inv->n_args == 0;
+    struct call call = {.method = all ? METHOD_POST : METHOD_PATCH};
+    struct err err = {0};
+
+    call_path(&call, PATH);
+    if (all)
+        call_segment(&call, "reset");
+    else if (inv->n_args == 0)
+        err_set(&err, ERR_REJECT, "set what? NAME=VALUE..., or --reset");
+    else
+        (void)!put_changes(&call.body, inv, reset, &err);
+    if (err.kind != ERR_NONE) {
+        buf_free(&call.target);
+        buf_free(&call.body);
+        return command_usage(inv, &err);
+    }
+    return session_run(inv, &call, view_change);
+}
+
+static void view_drain(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/detail", RENDER_TEXT);
+    buf_append(out, STR(", "));
+    render_value(out, style, json, "/queued", RENDER_COUNT);
+    buf_append(out, STR(" documents are queued now\n"));
+}
+
+static bool put_drain(struct buf *body, const struct invocation *inv, struct err *err)
+{
+    struct json_writer w = {.out = body};
+    uint64_t n;
+
+    json_open_object(&w);
+    if (!invocation_number(inv, "worker", &n, err))
+        return false;
+    if (invocation_has(inv, "worker"))
+        json_put_u64(&w, STR("worker"), n);
+    if (!invocation_number(inv, "timeout", &n, err))
+        return false;
+    if (invocation_has(inv, "timeout"))
+        json_put_u64(&w, STR("timeout_ms"), n < UINT32_MAX ? n * 1000 : UINT32_MAX);
+    json_close_object(&w);
+    return true;
+}
+
+static bool is_done(struct str json)
+{
+    struct buf end = {0};
+    const bool done =
+        json_find_text(json, "/end", &end) && str_equal(buf_str(&end), STR("done"));
+
+    buf_free(&end);
+    return done;
+}
+
+int command_drain(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+    struct err err = {0};
+
+    call_path(&call, "/api/v1/drain");
+    if (invocation_has(inv, "cancel")) {
+        call_segment(&call, "cancel");
+        return session_run(inv, &call, NULL);
+    }
+    if (!put_drain(&call.body, inv, &err)) {
+        buf_free(&call.target);
+        buf_free(&call.body);
+        return command_usage(inv, &err);
+    }
+    return session_run_if(inv, &call, view_drain, is_done);
+}

@@ -1,0 +1,470 @@
+#include "config.h"
+
+#include "src/cli/help.h"
+
+#include "src/config/setting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HELP_COLUMNS 92
+#define NAME_COLUMNS 30
+
+/* A section begins at this command of the table. */
+static const struct {
+    const char *command, *title;
+} sections[] = {
+    {"run", "The daemon"},       {"apply", "Definitions"},
+    {"status", "How it is"},     {"topic list", "Topics, databases, tables"},
+    {"index create", "Indexes"}, {"dead-letter list", "Dead letters"},
+    {"binlog decode", "Tools"},
+};
+
+static const char *section_of(const struct command *c)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+        if (strcmp(sections[i].command, c->name) == 0)
+            return sections[i].title;
+    return NULL;
+}
+
+/* Append text in lines of at most HELP_COLUMNS, indented by `indent` spaces.  Keeps "\n\n". */
+static void wrap(struct buf *out, const char *text, int indent)
+{
+    size_t column = 0;
+
+    while (*text != '\0') {
+        size_t word = strcspn(text, " \n");
+
+        if (column > 0 && column + 1 + word > HELP_COLUMNS) {
+            buf_append_char(out, '\n');
+            column = 0;
+        }
+        if (column == 0) {
+            buf_printf(out, "%*s", indent, "");
+            column = (size_t)indent;
+        } else {
+            buf_append_char(out, ' ');
+            column++;
+        }
+        buf_append(out, (struct str){text, word});
+        column += word;
+        text += word;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            buf_append(out, STR("\n\n"));
+            column = 0;
+        }
+        text += strspn(text, " \n");
+    }
+    buf_append_char(out, '\n');
+}
+
+static void add_options(struct buf *out, const struct command_option *options)
+{
+    for (const struct command_option *o = options; o->name != NULL; o++) {
+        struct buf name = {0};
+
+        if (o->letter != 0)
+            buf_printf(&name, "  -%c, ", o->letter);
+        else
+            buf_append(&name, STR("      "));
+        buf_printf(&name, "--%s%s%s", o->name, o->value != NULL ? " " : "",
+                   o->value != NULL ? o->value : "");
+        buf_printf(out, "%-*s %s\n", NAME_COLUMNS, name.ptr, o->help);
+        buf_free(&name);
+    }
+}
+
+static void add_line(struct buf *out, const struct command *c)
+{
+    char name[80];
+
+    snprintf(name, sizeof(name), "%s%s%s", c->name, c->args[0] != '\0' ? " " : "", c->args);
+    buf_printf(out, "  %-*s %s\n", NAME_COLUMNS - 2, name, c->summary);
+}
+
+void help_overview(struct buf *out)
+{
+    buf_append(out, STR("Millrace keeps search indexes equal to MySQL and MariaDB tables.\n\n"
+                        "usage: millrace COMMAND [options]\n"));
+    for (size_t i = 0; i < n_commands; i++) {
+        const char *section = section_of(&command_table[i]);
+
+        if (command_table[i].hidden)
+            continue;
+        if (section != NULL)
+            buf_printf(out, "\n%s\n", section);
+        add_line(out, &command_table[i]);
+    }
+    buf_append(out, STR("\nEvery command\n"));
+    add_options(out, command_global_options);
+    buf_append(out, STR("\nFor more: millrace COMMAND --help, or man millrace.\n"));
+}
+
+void help_command(struct buf *out, const struct command *c)
+{
+    buf_printf(out, "usage: millrace %s%s%s [options]\n\n", c->name,
+               c->args[0] != '\0' ? " " : "", c->args);
+    wrap(out, c->help != NULL ? c->help : c->summary, 0);
+    if (c->options != NULL) {
+        buf_append(out, STR("\nOptions\n"));
+        add_options(out, c->options);
+    }
+    buf_append(out, STR("\nEvery command\n"));
+    add_options(out, command_global_options);
+}
+
+static bool is_in_group(const struct command *c, const char *group)
+{
+    size_t len = strlen(group);
+
+    return !c->hidden && strncmp(c->name, group, len) == 0 && c->name[len] == ' ';
+}
+
+bool help_group(struct buf *out, const char *group)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n_commands; i++) {
+        if (!is_in_group(&command_table[i], group))
+            continue;
+        if (!any)
+            buf_printf(out, "usage: millrace %s COMMAND [options]\n\n", group);
+        any = true;
+        add_line(out, &command_table[i]);
+    }
+    return any;
+}
+
+/* ---- the manual page ---- */
+
+/* Append text for roff: no accidental requests, and hyphens that can be copied. */
+static void roff(struct buf *out, const char *text)
+{
+    bool line_start = true;
+
+    for (; *text != '\0'; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            buf_append(out, STR("\\&"));
+        line_start = false;
+        if (*text == '\\') {
+            buf_append(out, STR("\\e"));
+        } else if (*text == '-') {
+            buf_append(out, STR("\\-"));
+        } else if (strncmp(text, "\n\n", 2) == 0) {
+            buf_append(out, STR("\n.PP\n"));
+            line_start = true;
+            text++;
+        } else {
+            buf_append_char(out, *text);
+        }
+    }
+}
+
+static void roff_options(struct buf *out, const struct command_option *options)
+{
+    for (const struct command_option *o = options; o->name != NULL; o++) {
+        buf_append(out, STR(".TP\n"));
+        if (o->letter != 0)
+            buf_printf(out, "\\fB\\-%c\\fR, ", o->letter);
+        buf_append(out, STR("\\fB\\-\\-"));
+        roff(out, o->name);
+        buf_append(out, STR("\\fR"));
+        if (o->value != NULL)
+            buf_printf(out, " \\fI%s\\fR", o->value);
+        buf_append_char(out, '\n');
+        roff(out, o->help);
+        buf_append_char(out, '\n');
+    }
+}
+
+static void roff_command(struct buf *out, const struct command *c)
+{
+    buf_append(out, STR(".SS \"millrace "));
+    roff(out, c->name);
+    if (c->args[0] != '\0')
+        buf_printf(out, " %s", c->args);
+    buf_append(out, STR("\"\n"));
+    if (c->help != NULL) {
+        buf_printf(out, "%c", c->summary[0] - 'a' + 'A');
+        roff(out, c->summary + 1);
+        buf_append(out, STR(".\n.PP\n"));
+        roff(out, c->help);
+    } else {
+        buf_printf(out, "%c", c->summary[0] - 'a' + 'A');
+        roff(out, c->summary + 1);
+        buf_append_char(out, '.');
+    }
+    buf_append_char(out, '\n');
+    if (c->options != NULL)
+        roff_options(out, c->options);
+}
+
+static const char manual_head[] =
+    ".\\\" Made from the command table by \"millrace manual\"; make update-docs makes it "
+    "again.\n"
+    ".TH MILLRACE 1 \"\" \"millrace " PACKAGE_VERSION "\" \"Millrace\"\n"
+    ".SH NAME\n"
+    "millrace \\- keep search indexes equal to MySQL and MariaDB tables\n"
+    ".SH SYNOPSIS\n"
+    ".B millrace\n"
+    "\\fICOMMAND\\fR [\\fIoptions\\fR]\n"
+    ".SH DESCRIPTION\n"
+    "Millrace reads the binary log of MySQL and MariaDB servers and keeps indexes of "
+    "Elasticsearch "
+    "and OpenSearch equal to their tables.  \\fBmillrace run\\fR is the daemon; the other "
+    "commands "
+    "talk to it over its unix socket.\n"
+    ".PP\n"
+    "Without a daemon \\fBapply\\fR, \\fBexport\\fR, \\fBdoctor\\fR, \\fBexplain\\fR, "
+    "\\fBmapping\\fR and the lists open the store themselves and lock it while they run.\n"
+    ".PP\n"
+    "Data goes to standard output, notes and progress to standard error.  With \\fB\\-o "
+    "json\\fR "
+    "the answer is one object whose \\fBschema\\fR names its form and version; docs/api.md "
+    "describes them.\n";
+
+static const char manual_tail[] =
+    ".SH FILES\n"
+    ".TP\n.I ./millrace.yaml, /etc/millrace/millrace.yaml\n"
+    "The configuration, unless \\fB\\-\\-config\\fR names another.\n"
+    ".TP\n.I DATA/millrace.sock\n"
+    "The daemon's socket, mode 0660.  The daemon's user and root may use it.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B MILLRACE_\\fINAME\\fR\n"
+    "A setting: its name in upper case, with two underscores between its parts, as in "
+    "\\fBMILLRACE_DELIVERY__WORKERS\\fR.  Overrides the file.\n"
+    ".TP\n.B NO_COLOR\n"
+    "If set, the output has no colours.\n"
+    ".SH EXIT STATUS\n"
+    ".TP\n.B 0\ndone\n"
+    ".TP\n.B 1\nthe command failed, or a check found something\n"
+    ".TP\n.B 2\nwrong usage\n"
+    ".TP\n.B 75\nbusy or unreachable: try again\n"
+    ".SH EXAMPLES\n"
+    ".nf\n"
+    "millrace apply shop.yaml\n"
+    "millrace index create shop.orders\n"
+    "millrace status\n"
+    "millrace explain shop.orders 42\n"
+    "millrace dead\\-letter replay \\-\\-table shop.orders\n"
+    ".fi\n";
+
+void help_manual(struct buf *out)
+{
+    buf_append(out, str_from(manual_head));
+    buf_append(out, STR(".SH OPTIONS\nEvery command takes these options.\n"));
+    roff_options(out, command_global_options);
+    buf_append(out, STR(".SH COMMANDS\n"));
+    for (size_t i = 0; i < n_commands; i++)
+        if (!command_table[i].hidden)
+            roff_command(out, &command_table[i]);
+    buf_append(out, str_from(manual_tail));
+}
+
+/* ---- completion ---- */
+
+static void bash_words(struct buf *out, const char *group)
+{
+    const char *last = "";
+    size_t last_len = 0;
+
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &command_table[i];
+
+        if (c->hidden || (group != NULL && !is_in_group(c, group)))
+            continue;
+
+        const char *word = group == NULL ? c->name : c->name + strlen(group) + 1;
+        size_t len = strcspn(word, " ");
+
+        if (len == last_len && memcmp(word, last, len) == 0)
+            continue;
+        buf_printf(out, "%s%.*s", last_len > 0 ? " " : "", (int)len, word);
+        last = word;
+        last_len = len;
+    }
+}
+
+/* True if an earlier command begins with the same words. */
+static bool is_known_group(size_t command, const char *group)
+{
+    for (size_t i = 0; i < command; i++)
+        if (is_in_group(&command_table[i], group))
+            return true;
+    return false;
+}
+
+/* For each group of commands, the words that can follow. */
+static void bash_groups(struct buf *out)
+{
+    for (size_t i = 0; i < n_commands; i++) {
+        const char *name = command_table[i].name;
+
+        if (command_table[i].hidden)
+            continue;
+        for (const char *end = strchr(name, ' '); end != NULL; end = strchr(end + 1, ' ')) {
+            char group[40];
+
+            snprintf(group, sizeof(group), "%.*s", (int)(end - name), name);
+            if (is_known_group(i, group))
+                continue;
+            buf_printf(out, "        \"%s\") words=\"", group);
+            bash_words(out, group);
+            buf_append(out, STR("\" ;;\n"));
+        }
+    }
+}
+
+/* The settings of "config delivery". */
+static void bash_settings(struct buf *out)
+{
+    const size_t section = strlen("delivery.");
+
+    buf_append(out, STR("        setting) mapfile -t COMPREPLY < <(compgen -W \""));
+    for (size_t i = 0; i < n_settings; i++)
+        if (settings[i].changes == CHANGES_AT_RUN_TIME)
+            buf_printf(out, "%s ", settings[i].name + section);
+    buf_append(out, STR("\" -- \"$2\") ;;\n"));
+}
+
+static void bash_option_names(struct buf *out, const struct command_option *options)
+{
+    for (const struct command_option *o = options; o != NULL && o->name != NULL; o++)
+        buf_printf(out, " --%s", o->name);
+}
+
+static void bash_commands(struct buf *out)
+{
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &command_table[i];
+
+        if (c->hidden)
+            continue;
+        buf_printf(out, "        \"%s\") options=\"", c->name);
+        struct buf names = {0};
+
+        bash_option_names(&names, c->options);
+        if (names.len > 0)
+            buf_append(out, (struct str){names.ptr + 1, names.len - 1});
+        buf_printf(out, "\" kind=%s ;;\n", c->complete != NULL ? c->complete : "none");
+        buf_free(&names);
+    }
+}
+
+static bool was_before(size_t command, const char *name)
+{
+    for (const struct command_option *o = command_global_options; o->name != NULL; o++)
+        if (strcmp(o->name, name) == 0)
+            return true;
+    for (size_t i = 0; i < command; i++)
+        for (const struct command_option *o = command_table[i].options;
+             o != NULL && o->name != NULL; o++)
+            if (strcmp(o->name, name) == 0)
+                return true;
+    return false;
+}
+
+static void bash_value(struct buf *out, const struct command_option *o)
+{
+    if (o->value == NULL)
+        return;
+    buf_printf(out, "        --%s", o->name);
+    if (o->letter != 0)
+        buf_printf(out, "|-%c", o->letter);
+    buf_printf(out, ") value=\"%s\" ;;\n", o->words != NULL ? o->words : "none");
+}
+
+static void bash_values(struct buf *out)
+{
+    for (const struct command_option *o = command_global_options; o->name != NULL; o++)
+        bash_value(out, o);
+    for (size_t i = 0; i < n_commands; i++)
+        for (const struct command_option *o = command_table[i].options;
+             o != NULL && o->name != NULL; o++)
+            if (!was_before(i, o->name))
+                bash_value(out, o);
+}
+
+static const char bash_start[] =
+    "# Completion for bash, made from the command table by \"millrace completion bash\".\n"
+    "\n"
+    "# Names are anybody's: they are quoted, and never evaluated (as compgen -W does).\n"
+    "_millrace_names()\n"
+    "{\n"
+    "    local name quoted\n"
+    "    COMPREPLY=()\n"
+    "    while IFS= read -r name; do\n"
+    "        printf -v quoted %q \"$name\"\n"
+    "        [[ $name == \"$2\"* || $quoted == \"$2\"* ]] && COMPREPLY+=(\"$quoted\")\n"
+    "    done < <(\"${COMP_WORDS[0]}\" complete \"$1\" 2>/dev/null)\n"
+    "}\n"
+    "\n"
+    "_millrace_offer()\n"
+    "{\n"
+    "    case $1 in\n"
+    "        none) COMPREPLY=() ;;\n"
+    "        file) mapfile -t COMPREPLY < <(compgen -f -- \"$2\"); compopt -o filenames "
+    "2>/dev/null ;;\n"
+    "        topic|database|table|relation|job) _millrace_names \"$1\" \"$2\" ;;\n";
+
+static const char bash_words_start[] =
+    "        *) mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\") ;;\n"
+    "    esac\n"
+    "}\n"
+    "\n"
+    "_millrace()\n"
+    "{\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i word "
+    "value=\"\"\n"
+    "    local name=\"\" words=\"\" options=\"\" kind=none skip=\"\"\n"
+    "    COMPREPLY=()\n"
+    "    case $prev in\n";
+
+static const char bash_middle[] =
+    "    esac\n"
+    "    if [[ -n $value ]]; then _millrace_offer \"$value\" \"$cur\"; return; fi\n"
+    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "        word=${COMP_WORDS[i]}\n"
+    "        if [[ -n $skip ]]; then skip=; continue; fi\n"
+    "        case $word in\n"
+    "            -c|--config|--socket|--set|-o|--output) skip=1; continue ;;\n"
+    "            -*) continue ;;\n"
+    "        esac\n"
+    "        if [[ -z $name ]]; then name=$word\n"
+    "        elif [[ -n $words && \" $words \" == *\" $word \"* ]]; then name=\"$name $word\"\n"
+    "        else break; fi\n"
+    "        words=\"\"\n"
+    "        case $name in\n";
+
+void help_bash(struct buf *out)
+{
+    buf_append(out, str_from(bash_start));
+    bash_settings(out);
+    buf_append(out, str_from(bash_words_start));
+    bash_values(out);
+    buf_append(out, str_from(bash_middle));
+
+    struct buf groups = {0};
+
+    bash_groups(&groups);
+    buf_append(out, buf_str(&groups));
+    buf_free(&groups);
+    buf_append(out, STR("        esac\n    done\n"
+                        "    if [[ -z $name ]]; then words=\""));
+    bash_words(out, NULL);
+    buf_append(out, STR("\"; fi\n    case $name in\n"));
+    bash_commands(out);
+    buf_append(out, STR("    esac\n"
+                        "    if [[ $cur == -* ]]; then\n"
+                        "        _millrace_offer \"$options"));
+    bash_option_names(out, command_global_options);
+    buf_append(out, STR("\" \"$cur\"\n"
+                        "    elif [[ -n $words ]]; then _millrace_offer \"$words\" \"$cur\"\n"
+                        "    elif [[ $kind == command ]]; then _millrace_offer \""));
+    bash_words(out, NULL);
+    buf_append(out, STR("\" \"$cur\"\n"
+                        "    else _millrace_offer \"$kind\" \"$cur\"; fi\n"
+                        "}\n"
+                        "complete -F _millrace millrace\n"));
+}

@@ -1,0 +1,24 @@
+# The commands; client, session, tables and colours on a terminal.
+libmillrace_a_SOURCES += \
+	%D%/apply.c \
+	%D%/binlog.c \
+	%D%/client.c %D%/client.h \
+	%D%/command.c %D%/command.h \
+	%D%/commands.h \
+	%D%/config.c \
+	%D%/dead_letter.c \
+	%D%/delivery.c \
+	%D%/help.c %D%/help.h \
+	%D%/index.c \
+	%D%/inspect_view.c %D%/inspect_view.h \
+	%D%/log_filter_args.c %D%/log_filter_args.h \
+	%D%/noun.c \
+	%D%/progress_line.c %D%/progress_line.h \
+	%D%/render.c %D%/render.h \
+	%D%/row.c \
+	%D%/run.c \
+	%D%/session.c %D%/session.h \
+	%D%/settings.c %D%/settings.h \
+	%D%/status.c \
+	%D%/table.c \
+	%D%/tools.c

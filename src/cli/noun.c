@@ -1,0 +1,242 @@
+#include "config.h"
+
+#include "src/cli/commands.h"
+
+#include "src/cli/session.h"
+#include "src/format/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS(name, ...) static const struct render_column name[] = {__VA_ARGS__}
+
+COLUMNS(topic_columns, {"TOPIC", "/name", RENDER_TEXT}, {"ADDRESS", "/address", RENDER_TEXT},
+        {"USER", "/user", RENDER_TEXT}, {"DESCRIPTION", "/description", RENDER_TEXT});
+COLUMNS(database_columns, {"DATABASE", "/name", RENDER_TEXT}, {"TOPIC", "/topic", RENDER_TEXT},
+        {"SCHEMA", "/schema", RENDER_TEXT});
+COLUMNS(table_columns, {"TABLE", "/table|/pattern", RENDER_TEXT},
+        {"INDEX", "/index", RENDER_TEXT}, {"KEY", "/key", RENDER_TEXT});
+COLUMNS(relation_columns, {"IN", "/in", RENDER_TEXT}, {"AS", "/as", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT}, {"MANY", "/many", RENDER_YES},
+        {"NESTED", "/nested", RENDER_YES});
+COLUMNS(version_columns, {"INDEX", "/index", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT}, {"STATE", "/state", RENDER_STATE},
+        {"NAME", "/name", RENDER_TEXT}, {"TOPIC", "/topic", RENDER_TEXT},
+        {"CREATED", "/created", RENDER_TEXT}, {"FINISHED", "/finished", RENDER_TEXT},
+        {"WAITS FOR", "/wait/detail", RENDER_TEXT});
+COLUMNS(index_columns, {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
+        {"STATE", "/state", RENDER_STATE}, {"TABLE", "/table", RENDER_TEXT},
+        {"NAME", "/name", RENDER_TEXT}, {"FINISHED", "/finished", RENDER_TEXT},
+        {"RETIRED", "/retired", RENDER_TEXT}, {"REASON", "/reason", RENDER_TEXT});
+COLUMNS(job_columns, {"JOB", "/id", RENDER_TEXT}, {"KIND", "/kind", RENDER_TEXT},
+        {"TABLE", "/table", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT}, {"STATE", "/state", RENDER_STATE},
+        {"ROWS", "/rows_done", RENDER_COUNT}, {"OF ABOUT", "/rows_total", RENDER_COUNT},
+        {"ROWS/S", "/rate", RENDER_COUNT}, {"LEFT", "/remaining_seconds", RENDER_SECONDS},
+        {"WAITS FOR", "/waits_for", RENDER_TEXT});
+COLUMNS(log_columns, {"AT", "/at", RENDER_TEXT}, {"TABLE", "/table", RENDER_TEXT},
+        {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
+        {"EVENT", "/event", RENDER_TEXT}, {"DETAIL", "/detail/text", RENDER_TEXT});
+
+/* How to print the answer of a list; the schema names the noun. */
+static const struct list_view {
+    const char *noun;
+    const char *plural; /* in the API's paths */
+    const char *none;   /* what an empty list has none of */
+    const struct render_column *columns;
+    size_t n_columns;
+} list_views[] = {
+#define VIEW(noun, plural, none, columns)               \
+    {                                                   \
+        noun, plural, none, columns, ARRAY_LEN(columns) \
+    }
+    VIEW("topic", "topics", "topics", topic_columns),
+    VIEW("database", "databases", "databases", database_columns),
+    VIEW("table", "tables", "tables", table_columns),
+    VIEW("relation", "relations", "relations", relation_columns),
+    VIEW("version", "versions", "versions", version_columns),
+    VIEW("index", "indexes", "indexes", index_columns),
+    VIEW("job", "jobs", "builds", job_columns),
+    VIEW("log", "log", "events", log_columns),
+};
+
+/* NULL: this program does not know the noun. */
+static const struct list_view *list_view_of(const char *noun)
+{
+    for (size_t i = 0; i < ARRAY_LEN(list_views); i++)
+        if (strcmp(list_views[i].noun, noun) == 0)
+            return &list_views[i];
+    return NULL;
+}
+
+/* The schema "millrace/topic/1" selects the columns of topics. */
+static const struct list_view *list_view_of_schema(struct str json)
+{
+    const struct list_view *view = NULL;
+    struct buf schema = {0};
+    char noun[40] = "";
+
+    if (json_find_text(json, "/schema", &schema) &&
+        sscanf(schema.ptr, "millrace/%39[^/]", noun) == 1)
+        view = list_view_of(noun);
+    buf_free(&schema);
+    return view;
+}
+
+static void view_list(struct buf *out, struct render_style style, struct str json)
+{
+    const struct list_view *view = list_view_of_schema(json);
+    struct str items;
+
+    if (view == NULL || !json_find(json, "/items", &items))
+        render_yaml(out, json);
+    else if (items.len <= 2)
+        buf_printf(out, "no %s\n", view->none);
+    else
+        render_table(out, style, items, view->columns, view->n_columns);
+}
+
+static void list_path(struct call *call, const struct invocation *inv)
+{
+    const struct list_view *view = list_view_of(inv->command->noun);
+
+    assert(view != NULL); /* the command table has only these nouns */
+    call_path(call, "/api/v1");
+    call_segment(call, view->plural);
+    if (inv->n_args > 0)
+        call_segment(call, inv->args[0]);
+}
+
+int command_list(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    list_path(&call, inv);
+    return session_run(inv, &call, view_list);
+}
+
+/* Show one item with all its members. */
+static void view_item(struct buf *out, struct render_style style, struct str json)
+{
+    struct str item;
+
+    (void)style;
+    if (json_find(json, "/items/0", &item))
+        render_yaml(out, item);
+}
+
+int command_get(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    list_path(&call, inv);
+    return session_run(inv, &call, view_item);
+}
+
+static void view_deleted(struct buf *out, struct render_style style, struct str json)
+{
+    struct str retired;
+
+    buf_append(out, STR("removed "));
+    render_value(out, style, json, "/kind", RENDER_TEXT);
+    buf_append_char(out, ' ');
+    render_value(out, style, json, "/name", RENDER_TEXT);
+    buf_append_char(out, '\n');
+    if (json_find(json, "/retired", &retired) && json_count_elements(retired) > 0)
+        buf_append(out, STR("its index is retired and stays as it is: millrace index list\n"));
+}
+
+int command_delete(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_DELETE};
+    int code = session_confirm(inv, "Remove the definition of", inv->args[0]);
+
+    if (code != EXIT_DONE)
+        return code;
+    list_path(&call, inv);
+    return session_run(inv, &call, view_deleted);
+}
+
+static void view_reset(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("reset "));
+    render_value(out, style, json, "/topic", RENDER_TEXT);
+    buf_append(out, STR("; its tables are to be built again: "));
+    render_value(out, style, json, "/tables", RENDER_COUNT);
+    buf_append_char(out, '\n');
+}
+
+static void topic_path(struct call *call, const char *topic, const char *what)
+{
+    call_path(call, "/api/v1/topics");
+    call_segment(call, topic);
+    call_segment(call, what);
+}
+
+int command_topic_reset(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+    int code = session_confirm(
+        inv, "Changes that were not read yet are lost to its indexes.  Reset", inv->args[0]);
+
+    if (code != EXIT_DONE)
+        return code;
+    topic_path(&call, inv->args[0], "reset");
+    return session_run(inv, &call, view_reset);
+}
+
+static void view_resumed(struct buf *out, struct render_style style, struct str json)
+{
+    render_value(out, style, json, "/topic", RENDER_TEXT);
+    buf_append(out, STR(" tries again; millrace status tells how it goes\n"));
+}
+
+int command_topic_resume(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+
+    topic_path(&call, inv->args[0], "resume");
+    return session_run(inv, &call, view_resumed);
+}
+
+/* Append the first column of each item, one per line. */
+static void add_names(struct buf *out, struct str answer, const struct list_view *view)
+{
+    struct json_reader r;
+    struct str items, item;
+
+    if (!json_find(answer, "/items", &items))
+        return;
+    json_reader_init(&r, items);
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r) && json_read_raw(&r, &item)) {
+        render_value(out, (struct render_style){0}, item, view->columns[0].pointer,
+                     RENDER_TEXT);
+        buf_append_char(out, '\n');
+    }
+}
+
+int command_complete(const struct invocation *inv)
+{
+    const struct list_view *view = list_view_of(inv->args[0]);
+    struct call call = {.method = METHOD_GET};
+    struct session *s = NULL;
+    struct buf answer = {0}, names = {0};
+    struct err err = {0};
+
+    if (view == NULL || !session_open(&s, inv, &err))
+        return EXIT_FAILED;
+    call_path(&call, "/api/v1");
+    call_segment(&call, view->plural);
+    if (session_ask(s, &call, &answer) == EXIT_DONE)
+        add_names(&names, buf_str(&answer), view);
+    session_close(s);
+
+    int code = session_put(buf_str(&names));
+
+    buf_free(&answer);
+    buf_free(&names);
+    return code;
+}

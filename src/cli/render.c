@@ -1,0 +1,545 @@
+#include "config.h"
+
+#include "src/cli/render.h"
+
+#include "src/base/human.h"
+#include "src/base/mem.h"
+#include "src/base/utf8.h"
+#include "src/format/json.h"
+
+#include <langinfo.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GAP 2 /* columns between two cells */
+
+/* ---- the terminal ---- */
+
+struct render_style render_style_stdout(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+
+    return (struct render_style){
+        .colour = isatty(STDOUT_FILENO) && !dumb && (no_colour == NULL || no_colour[0] == '\0'),
+        .marks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+    };
+}
+
+static uint32_t code_point(const char *p, size_t n)
+{
+    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t c = (unsigned char)p[0] & first_bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)p[i] & 0x3f);
+    return c;
+}
+
+static bool between(uint32_t c, uint32_t low, uint32_t high)
+{
+    return c >= low && c <= high;
+}
+
+static size_t point_width(uint32_t c)
+{
+    if (between(c, 0x300, 0x36f) || between(c, 0x200b, 0x200f) || between(c, 0x20d0, 0x20ff) ||
+        between(c, 0xfe00, 0xfe0f))
+        return 0;
+    return between(c, 0x1100, 0x115f) || between(c, 0x2e80, 0xa4cf) ||
+                   between(c, 0xac00, 0xd7a3) || between(c, 0xf900, 0xfaff) ||
+                   between(c, 0xfe30, 0xfe6f) || between(c, 0xff00, 0xff60) ||
+                   between(c, 0xffe0, 0xffe6) || between(c, 0x1f300, 0x1faff) ||
+                   between(c, 0x20000, 0x3fffd)
+               ? 2
+               : 1;
+}
+
+size_t render_width(struct str text)
+{
+    size_t width = 0;
+
+    while (text.len > 0) {
+        size_t n = utf8_char_len(text);
+
+        if (text.ptr[0] == '\033') {
+            const char *end = memchr(text.ptr, 'm', text.len);
+
+            n = end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
+        } else {
+            width += n > 0 ? point_width(code_point(text.ptr, n)) : 1;
+            n += n == 0;
+        }
+        text = (struct str){text.ptr + n, text.len - n};
+    }
+    return width;
+}
+
+void render_safe(struct buf *out, struct str text)
+{
+    while (text.len > 0) {
+        size_t n = utf8_char_len(text), skip = n > 0 ? n : utf8_bad_len(text);
+        uint32_t c = n > 0 ? code_point(text.ptr, n) : 0xfffd;
+
+        if (c == '\n' || c == '\t')
+            buf_append_char(out, ' ');
+        else if (c < 0x20 || between(c, 0x7f, 0x9f) || between(c, 0x202a, 0x202e) ||
+                 between(c, 0x2066, 0x2069))
+            buf_printf(out, "<U+%04X>", c);
+        else if (n == 0)
+            buf_append(out, STR(UTF8_REPLACEMENT));
+        else
+            buf_append(out, (struct str){text.ptr, n});
+        text = (struct str){text.ptr + skip, text.len - skip};
+    }
+}
+
+/* ---- one value ---- */
+
+#define START_MAX 60 /* characters of a RENDER_START */
+
+static const struct look {
+    const char *word, *mark, *colour;
+} looks[] = {
+    {"running", "●", "32"},  {"available", "●", "32"}, {"ok", "●", "32"},
+    {"green", "●", "32"},    {"done", "●", "32"},      {"connecting", "◐", "34"},
+    {"changing", "◐", "34"}, {"init", "◐", "34"},      {"unavailable", "▲", "33"},
+    {"waiting", "▲", "33"},  {"complete", "◐", "34"},  {"warn", "▲", "33"},
+    {"yellow", "▲", "33"},   {"fail", "■", "31"},      {"failed", "■", "31"},
+    {"stopped", "■", "31"},  {"held", "■", "31"},      {"error", "■", "31"},
+    {"red", "■", "31"},      {"created", "○", "2"},    {"history", "○", "2"},
+    {"skip", "○", "2"},      {"up", "●", "32"},        {"retired", "○", "2"},
+    {"dropped", "○", "2"},   {"away", "▲", "33"},      {"untried", "○", "2"},
+    {"astray", "■", "31"},
+};
+
+static void add_state(struct buf *out, struct render_style style, struct str word)
+{
+    const struct look *look = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
+        if (str_equal(word, str_from(looks[i].word)))
+            look = &looks[i];
+    if (look != NULL && style.colour)
+        buf_printf(out, "\033[%sm", look->colour);
+    if (look != NULL && style.marks)
+        buf_printf(out, "%s ", look->mark);
+    render_safe(out, word);
+    if (look != NULL && style.colour)
+        buf_append(out, STR("\033[0m"));
+}
+
+static void add_number(struct buf *out, struct str raw, enum render_kind kind)
+{
+    double n = strtod(raw.ptr, NULL); /* strtod() stops at the end of the number */
+    uint64_t whole = n > 0 && n < 1.8e19 ? (uint64_t)(n + 0.5) : 0;
+
+    json_find_u64(raw, "", &whole);
+    if (kind == RENDER_COUNT || kind == RENDER_KNOWN)
+        human_count(out, whole);
+    else if (kind == RENDER_BYTES)
+        human_bytes(out, whole);
+    else
+        human_seconds(out, n);
+}
+
+static void add_start(struct buf *out, struct render_style style, struct str text)
+{
+    size_t len = 0, n = 0;
+
+    for (; len < text.len && n < START_MAX; n++)
+        do
+            len++;
+        while (len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80);
+    render_safe(out, (struct str){text.ptr, len});
+    if (len < text.len)
+        buf_append(out, style.marks ? STR("…") : STR("..."));
+}
+
+static void add_raw(struct buf *out, struct render_style style, struct str raw,
+                    enum render_kind kind)
+{
+    struct buf text = {0};
+
+    if (str_equal(raw, STR("null"))) {
+        buf_append(out, kind == RENDER_LAG || kind == RENDER_KNOWN ? STR("unknown") : STR(""));
+        return;
+    }
+    if (raw.ptr[0] == '"')
+        json_unescape(&text, (struct str){raw.ptr + 1, raw.len - 2});
+    else
+        buf_append(&text, raw);
+    if (kind == RENDER_STATE)
+        add_state(out, style, buf_str(&text));
+    else if (kind == RENDER_YES)
+        buf_append(out, str_equal(raw, STR("true")) ? STR("yes") : STR(""));
+    else if (kind == RENDER_START)
+        add_start(out, style, buf_str(&text));
+    else if (kind == RENDER_TEXT || raw.ptr[0] == '"')
+        render_safe(out, buf_str(&text));
+    else
+        add_number(out, buf_str(&text), kind);
+    buf_free(&text);
+}
+
+void render_value(struct buf *out, struct render_style style, struct str object,
+                  const char *pointer, enum render_kind kind)
+{
+    struct str raw;
+
+    if (json_find(object, pointer, &raw) && raw.len > 0)
+        add_raw(out, style, raw, kind);
+}
+
+/* ---- tables ---- */
+
+/* The cells of a table, row by row, one after another in text. */
+struct cells {
+    struct buf text;
+    size_t *ends; /* where each cell ends in text */
+    size_t n, cap;
+};
+
+static void end_cell(struct cells *c)
+{
+    if (c->n == c->cap) {
+        c->cap = c->cap > 0 ? c->cap * 2 : 64;
+        c->ends = mem_resize(c->ends, c->cap, sizeof(*c->ends));
+    }
+    c->ends[c->n++] = c->text.len;
+}
+
+static struct str cell_at(const struct cells *c, size_t i)
+{
+    size_t start = i > 0 ? c->ends[i - 1] : 0;
+
+    return (struct str){c->text.ptr + start, c->ends[i] - start};
+}
+
+static bool has_null(struct str item, const char *pointer)
+{
+    struct str raw;
+
+    return json_find(item, pointer, &raw) && str_equal(raw, STR("null"));
+}
+
+static void mark_bound(struct buf *out, struct render_style style, struct str item)
+{
+    bool is_bound = false;
+
+    if (json_find_bool(item, "/lag_at_most", &is_bound) && is_bound)
+        buf_append(out, style.marks ? STR("≤ ") : STR("<= "));
+}
+
+static void add_cell(struct cells *c, struct render_style style, struct str item,
+                     const struct render_column *column)
+{
+    const char *rest = column->pointer;
+    struct buf one = {0};
+
+    if (column->kind == RENDER_LAG)
+        mark_bound(&c->text, style, item);
+
+    if (column->kind == RENDER_KNOWN && has_null(item, "/version"))
+        return;
+
+    const size_t start = c->text.len;
+
+    while (rest != NULL && c->text.len == start) {
+        const char *end = strchr(rest, '|');
+
+        buf_clear(&one);
+        buf_append(&one,
+                   end == NULL ? str_from(rest) : (struct str){rest, (size_t)(end - rest)});
+        render_value(&c->text, style, item, one.ptr, column->kind);
+        rest = end == NULL ? NULL : end + 1;
+    }
+    buf_free(&one);
+}
+
+static void add_row(struct cells *c, struct render_style style, struct str item,
+                    const struct render_column *columns, size_t n_columns)
+{
+    for (size_t i = 0; i < n_columns; i++) {
+        add_cell(c, style, item, &columns[i]);
+        end_cell(c);
+    }
+}
+
+static void fill_cells(struct cells *c, struct render_style style, struct str items,
+                       const struct render_column *columns, size_t n_columns)
+{
+    struct json_reader r;
+    struct str item;
+
+    buf_reserve(&c->text, 1); /* gives an empty cell an address */
+    for (size_t i = 0; i < n_columns; i++) {
+        buf_append(&c->text, str_from(columns[i].title));
+        end_cell(c);
+    }
+    json_reader_init(&r, items);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &item))
+            add_row(c, style, item, columns, n_columns);
+}
+
+static bool is_right(const struct render_column *column)
+{
+    return column->kind == RENDER_COUNT || column->kind == RENDER_BYTES ||
+           column->kind == RENDER_SECONDS || column->kind == RENDER_LAG ||
+           column->kind == RENDER_KNOWN;
+}
+
+static void pad(struct buf *out, size_t n)
+{
+    while (n-- > 0)
+        buf_append_char(out, ' ');
+}
+
+static void trim_line(struct buf *out)
+{
+    while (out->len > 0 && out->ptr[out->len - 1] == ' ')
+        out->len--;
+    buf_append_char(out, '\n');
+}
+
+static size_t column_width(const struct cells *c, size_t column, size_t n_columns)
+{
+    size_t widest = 0;
+
+    for (size_t i = column; i < c->n; i += n_columns) {
+        size_t width = render_width(cell_at(c, i));
+
+        if (width > widest)
+            widest = width;
+    }
+    return widest;
+}
+
+void render_table(struct buf *out, struct render_style style, struct str items,
+                  const struct render_column *columns, size_t n_columns)
+{
+    struct cells c = {0};
+    size_t *widths = mem_alloc(n_columns, sizeof(*widths));
+
+    fill_cells(&c, style, items, columns, n_columns);
+    for (size_t i = 0; i < n_columns; i++)
+        widths[i] = column_width(&c, i, n_columns);
+    for (size_t i = 0; i < c.n; i++) {
+        size_t column = i % n_columns;
+        struct str cell = cell_at(&c, i);
+        size_t room = widths[column] - render_width(cell);
+        bool right = is_right(&columns[column]);
+
+        pad(out, right ? room : 0);
+        buf_append(out, cell);
+        pad(out, (right ? 0 : room) + GAP);
+        if (column == n_columns - 1)
+            trim_line(out);
+    }
+    free(widths);
+    free(c.ends);
+    buf_free(&c.text);
+}
+
+/* ---- YAML ---- */
+
+static bool is_plain_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-' || c == '.' || c == '/';
+}
+
+/* True if every YAML reader takes s as a string without quotes. */
+static bool is_plain(struct str s)
+{
+    static const char *const taken[] = {"null", "true", "false", "yes", "no",
+                                        "on",   "off",  "y",     "n"};
+
+    if (s.len == 0 || !((s.ptr[0] >= 'a' && s.ptr[0] <= 'z') || s.ptr[0] == '_' ||
+                        (s.ptr[0] >= 'A' && s.ptr[0] <= 'Z')))
+        return false;
+    for (size_t i = 0; i < s.len; i++)
+        if (!is_plain_char(s.ptr[i]))
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+        if (str_equal_any_case(s, str_from(taken[i])))
+            return false;
+    return true;
+}
+
+/* Append what is between the quotes of a JSON string, as YAML. */
+static void add_string(struct buf *out, struct str raw)
+{
+    struct buf text = {0};
+
+    json_unescape(&text, raw);
+    if (is_plain(buf_str(&text)))
+        buf_append(out, buf_str(&text));
+    else
+        buf_append_json(out, buf_str(&text));
+    buf_free(&text);
+}
+
+static void add_yaml(struct buf *out, struct json_reader *r, size_t depth, bool after_dash);
+
+static void start_line(struct buf *out, size_t depth, bool *same_line)
+{
+    if (!*same_line) {
+        buf_append_char(out, '\n');
+        pad(out, depth * 2);
+    }
+    *same_line = false;
+}
+
+static void add_members(struct buf *out, struct json_reader *r, size_t depth, bool same_line)
+{
+    struct str key;
+    bool any = false;
+
+    json_enter_object(r);
+    for (; json_next_member(r, &key); any = true) {
+        start_line(out, depth, &same_line);
+        add_string(out, key);
+        buf_append_char(out, ':');
+        add_yaml(out, r, depth + 1, false);
+    }
+    if (!any)
+        buf_append(out, same_line ? STR("{}") : STR(" {}"));
+}
+
+static void add_elements(struct buf *out, struct json_reader *r, size_t depth, bool same_line)
+{
+    bool any = false;
+
+    json_enter_array(r);
+    for (; json_next_element(r); any = true) {
+        start_line(out, depth, &same_line);
+        buf_append(out, STR("- "));
+        add_yaml(out, r, depth + 1, true);
+    }
+    if (!any)
+        buf_append(out, same_line ? STR("[]") : STR(" []"));
+}
+
+/* Append the next value, after "key:" or "- ". */
+static void add_yaml(struct buf *out, struct json_reader *r, size_t depth, bool after_dash)
+{
+    enum json_type type = json_peek(r);
+    struct str raw;
+
+    if (type == JSON_OBJECT) {
+        add_members(out, r, depth, after_dash);
+    } else if (type == JSON_ARRAY) {
+        add_elements(out, r, depth, after_dash);
+    } else if (json_read_raw(r, &raw)) {
+        if (!after_dash)
+            buf_append_char(out, ' ');
+        if (type == JSON_STRING)
+            add_string(out, (struct str){raw.ptr + 1, raw.len - 2});
+        else
+            buf_append(out, raw);
+    }
+}
+
+void render_yaml(struct buf *out, struct str json)
+{
+    struct json_reader r;
+
+    json_reader_init(&r, json);
+    add_yaml(out, &r, 0, true);
+    buf_append_char(out, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void add_json(struct buf *out, struct json_reader *r, size_t depth);
+
+static void new_line(struct buf *out, size_t depth)
+{
+    buf_append_char(out, '\n');
+    pad(out, depth * 2);
+}
+
+static void add_json_object(struct buf *out, struct json_reader *r, size_t depth)
+{
+    struct str key;
+    bool any = false;
+
+    buf_append_char(out, '{');
+    json_enter_object(r);
+    for (; json_next_member(r, &key); any = true) {
+        if (any)
+            buf_append_char(out, ',');
+        new_line(out, depth + 1);
+        buf_printf(out, "\"%" STR_FMT "\": ", STR_ARG(key));
+        add_json(out, r, depth + 1);
+    }
+    if (any)
+        new_line(out, depth);
+    buf_append_char(out, '}');
+}
+
+static void add_json_array(struct buf *out, struct json_reader *r, size_t depth)
+{
+    bool any = false;
+
+    buf_append_char(out, '[');
+    json_enter_array(r);
+    for (; json_next_element(r); any = true) {
+        if (any)
+            buf_append_char(out, ',');
+        new_line(out, depth + 1);
+        add_json(out, r, depth + 1);
+    }
+    if (any)
+        new_line(out, depth);
+    buf_append_char(out, ']');
+}
+
+static void add_json(struct buf *out, struct json_reader *r, size_t depth)
+{
+    enum json_type type = json_peek(r);
+    struct str raw;
+
+    if (type == JSON_OBJECT)
+        add_json_object(out, r, depth);
+    else if (type == JSON_ARRAY)
+        add_json_array(out, r, depth);
+    else if (json_read_raw(r, &raw))
+        buf_append(out, raw);
+}
+
+void render_json(struct buf *out, struct str json)
+{
+    struct json_reader r;
+
+    json_reader_init(&r, json);
+    add_json(out, &r, 0);
+    buf_append_char(out, '\n');
+}
+
+void render_line(struct buf *out, struct str item, const struct render_part *parts, size_t n)
+{
+    struct buf value = {0};
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct render_part *part = &parts[i];
+
+        buf_clear(&value);
+        render_value(&value, (struct render_style){0}, item, part->pointer, part->kind);
+        if (value.len == 0)
+            continue;
+        buf_append(out, str_from(part->before));
+        buf_append(out, buf_str(&value));
+        if (part->after != NULL)
+            buf_append(out, str_from(part->after));
+        any = true;
+    }
+    if (any)
+        buf_append_char(out, '\n');
+    buf_free(&value);
+}

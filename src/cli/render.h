@@ -1,0 +1,83 @@
+/*
+ * Renders JSON answers for people, as aligned tables or YAML.
+ *
+ * A table is a list of objects and a list of columns; a column is a JSON pointer and a way to
+ * print what it points to.  Widths are terminal columns, correct for wide and combining
+ * characters.  Control characters from a database are made visible, never sent to the terminal.
+ *
+ * @thread any (no state)
+ */
+#ifndef SRC_CLI_RENDER_H
+#define SRC_CLI_RENDER_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum render_kind {
+    RENDER_TEXT = 0, /* a string as it is, any other value as JSON */
+    RENDER_STATE,    /* with a mark and a colour */
+    RENDER_COUNT,    /* 1,234,567 */
+    RENDER_BYTES,    /* 88.2 MiB */
+    RENDER_SECONDS,  /* 15 min 32 s */
+    /* A table's lag in seconds: "unknown" for null, "≤" if "lag_at_most" beside it is true. */
+    RENDER_LAG,
+    /* A count of a table: nothing if "version" beside it is null; else "unknown" for null. */
+    RENDER_KNOWN,
+    RENDER_YES,   /* "yes" or nothing */
+    RENDER_START, /* the first 60 characters of a text */
+};
+
+struct render_column {
+    const char *title;
+    /* RFC 6901, from the item: "/name"; "/a|/b": the first one present. */
+    const char *pointer;
+    enum render_kind kind;
+};
+
+struct render_style {
+    bool colour;
+    bool marks; /* the terminal takes UTF-8 */
+};
+
+/* The style for standard output: colour if it is a terminal and NO_COLOR is unset. */
+struct render_style render_style_stdout(void);
+
+/* Append a line of titles and one line per object of items, the JSON text of a list. */
+void render_table(struct buf *out, struct render_style style, struct str items,
+                  const struct render_column *columns, size_t n_columns);
+
+/* Append one value as a cell shows it; nothing for null or a missing value. */
+void render_value(struct buf *out, struct render_style style, struct str object,
+                  const char *pointer, enum render_kind kind);
+
+/* Append text with control characters and broken UTF-8 made visible. */
+void render_safe(struct buf *out, struct str text);
+
+/* The terminal columns that text takes, not counting colour codes. */
+size_t render_width(struct str text);
+
+/* Append a JSON text, indented, in lines. */
+void render_json(struct buf *out, struct str json);
+
+/* Append a JSON text as YAML; numbers keep their digits. */
+void render_yaml(struct buf *out, struct str json);
+
+/* One part of a line, shown only if its value is known: "311 queued, 20 being read again". */
+struct render_part {
+    const char *before;
+    const char *pointer; /* RFC 6901, from the item */
+    enum render_kind kind;
+    const char *after; /* NULL: nothing */
+};
+
+/*
+ * Append the parts that have a value and the end of the line; nothing at all if no part has
+ * one.
+ */
+void render_line(struct buf *out, struct str item, const struct render_part *parts, size_t n);
+
+#endif

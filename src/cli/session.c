@@ -1,0 +1,351 @@
+#include "config.h"
+
+#include "src/cli/session.h"
+
+#include "src/app/app.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/cli/client.h"
+#include "src/cli/settings.h"
+#include "src/config/configuration.h"
+#include "src/file/file_lock.h"
+#include "src/format/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct session {
+    struct configuration *c; /* NULL: not needed */
+    struct app *app;         /* NULL: a daemon answers */
+    struct client *client;
+};
+
+/* ---- opening ---- */
+
+static bool no_daemon(const struct session *s, const char *socket, struct err *err)
+{
+    const char *file = s->c != NULL ? configuration_file(s->c) : NULL;
+
+    return err_set(err, ERR_RETRY,
+                   "no daemon listens on %.200s; fix: start it with millrace run%s%.120s",
+                   socket, file != NULL ? " --config " : "", file != NULL ? file : "");
+}
+
+/* Without a daemon, work on the store itself. */
+static bool open_here(struct session *s, struct err *err)
+{
+    if (!app_open(&s->app, s->c, err))
+        return false;
+    s->client = client_local(app_api(s->app));
+    return true;
+}
+
+static bool open_client(struct session *s, const struct invocation *inv, const char *socket,
+                        struct err *err)
+{
+    if (client_connect(&s->client, socket, err))
+        return true;
+    if (err->kind != ERR_STOP)
+        return false;
+    if (inv->command->need == NEED_STORE && !invocation_has(inv, "socket"))
+        return open_here(s, err);
+    return no_daemon(s, socket, err);
+}
+
+static void say_waiting(const struct err *why)
+{
+    fprintf(stderr, "millrace: %s; waiting for it, %d s at most\n", why->msg,
+            FILE_LOCK_WAIT_MS / 1000);
+}
+
+/*
+ * If another process holds the store, wait: a command ends soon, and a starting daemon answers
+ * soon.
+ */
+static bool open_patiently(struct session *s, const struct invocation *inv, const char *socket,
+                           struct err *err)
+{
+    const int64_t until_ms = clock_mono_ms() + FILE_LOCK_WAIT_MS;
+    bool said = false;
+
+    while (!open_client(s, inv, socket, err)) {
+        if (!file_lock_is_taken(err) || clock_mono_ms() >= until_ms)
+            return false;
+        if (!said)
+            say_waiting(err);
+        said = true;
+        nanosleep(&(struct timespec){.tv_nsec = FILE_LOCK_POLL_MS * 1000000L}, NULL);
+        *err = (struct err){0};
+    }
+    return true;
+}
+
+static bool open_configured(struct session *s, const struct invocation *inv, struct err *err)
+{
+    struct buf socket = {0};
+
+    s->c = command_settings(inv, false, err);
+    if (s->c == NULL)
+        return false;
+    app_socket_path(&socket, s->c);
+
+    bool ok = open_patiently(s, inv, socket.ptr, err);
+
+    buf_free(&socket);
+    return ok;
+}
+
+bool session_open(struct session **out, const struct invocation *inv, struct err *err)
+{
+    const char *socket = invocation_value(inv, "socket");
+    struct session *s = mem_alloc(1, sizeof(*s));
+    bool ok;
+
+    log_set_level(LOG_ERROR); /* a command prints its own messages */
+    ok = socket != NULL ? open_client(s, inv, socket, err) : open_configured(s, inv, err);
+    if (ok)
+        *out = s;
+    else
+        session_close(s);
+    return ok;
+}
+
+void session_close(struct session *s)
+{
+    if (s == NULL)
+        return;
+    client_close(s->client);
+    app_close(s->app);
+    configuration_free(s->c);
+    free(s);
+}
+
+bool session_has_daemon(const struct session *s)
+{
+    return s->app == NULL;
+}
+
+/* ---- asking ---- */
+
+/* Append one of a problem's errors in the form a compiler uses. */
+static void say_error(struct buf *out, struct str e)
+{
+    const struct render_style plain = {0};
+    uint64_t line = 0, column = 0;
+    struct str raw;
+
+    if (json_find(e, "/file", &raw) && raw.len > 2) {
+        render_value(out, plain, e, "/file", RENDER_TEXT);
+        buf_append_char(out, ':');
+    }
+    if (json_find_u64(e, "/line", &line) && line > 0) {
+        json_find_u64(e, "/column", &column);
+        buf_printf(out, "%u:%u:", (unsigned)line, (unsigned)column);
+    }
+    if (out->len > 0 && out->ptr[out->len - 1] == ':')
+        buf_append_char(out, ' ');
+    render_value(out, plain, e, "/severity", RENDER_TEXT);
+    buf_append(out, STR(": "));
+    render_value(out, plain, e, "/message", RENDER_TEXT);
+    buf_append_char(out, '\n');
+    if (json_find(e, "/source", &raw) && raw.len > 2) {
+        buf_append(out, STR("    "));
+        render_value(out, plain, e, "/source", RENDER_TEXT);
+        buf_printf(out, "\n    %*s\n", (int)(column < 200 ? column : 200), "^");
+    }
+    if (json_find(e, "/fix", &raw) && raw.len > 2) {
+        buf_append(out, STR("    fix: "));
+        render_value(out, plain, e, "/fix", RENDER_TEXT);
+        buf_append_char(out, '\n');
+    }
+}
+
+void session_say_problems(struct str list)
+{
+    struct buf out = {0};
+    struct json_reader r;
+    struct str e;
+
+    json_reader_init(&r, list);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &e))
+            say_error(&out, e);
+    if (out.len > 0)
+        fwrite(out.ptr, 1, out.len, stderr);
+    buf_free(&out);
+}
+
+static int exit_of(int status)
+{
+    if (status == 503)
+        return EXIT_BUSY;
+    return status == 400 ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Print a problem on standard error and return the exit code that fits. */
+static int say_problem(int status, struct str body)
+{
+    struct str list;
+    struct buf out = {0};
+
+    if (json_find(body, "/errors", &list))
+        session_say_problems(list);
+    buf_append(&out, STR("millrace: "));
+    if (json_find(body, "/detail", &list))
+        render_value(&out, (struct render_style){0}, body, "/detail", RENDER_TEXT);
+    else
+        buf_printf(&out, "the daemon answered with status %d", status);
+    if (json_find(body, "/fix", &list)) {
+        buf_append(&out, STR("\n  fix: "));
+        render_value(&out, (struct render_style){0}, body, "/fix", RENDER_TEXT);
+    }
+    buf_append_char(&out, '\n');
+    fwrite(out.ptr, 1, out.len, stderr);
+    buf_free(&out);
+    return exit_of(status);
+}
+
+int session_try(struct session *s, struct call *call, struct buf *answer, int *status)
+{
+    struct client_answer got;
+    struct err err = {0};
+    bool ok = client_call(s->client, call->method, buf_str(&call->target), buf_str(&call->body),
+                          &got, &err);
+
+    buf_free(&call->target);
+    buf_free(&call->body);
+    buf_free(answer);
+    *answer = got.body;
+    *status = got.status;
+    return ok ? EXIT_DONE : command_fail(&err);
+}
+
+int session_ask(struct session *s, struct call *call, struct buf *answer)
+{
+    int status, code = session_try(s, call, answer, &status);
+
+    if (code == EXIT_DONE && status >= 300) {
+        code = say_problem(status, buf_str(answer));
+        buf_free(answer);
+    }
+    return code;
+}
+
+/* ---- printing ---- */
+
+int session_put(struct str text)
+{
+    struct err err;
+
+    if ((text.len == 0 || fwrite(text.ptr, 1, text.len, stdout) == text.len) &&
+        fflush(stdout) == 0)
+        return EXIT_DONE;
+    err_set_code(&err, ERR_REJECT, "errno", errno, "cannot write to standard output: %s",
+                 strerror(errno));
+    return command_fail(&err);
+}
+
+static int put_line(struct str text)
+{
+    int code = session_put(text);
+
+    if (code == EXIT_DONE && (text.len == 0 || text.ptr[text.len - 1] != '\n'))
+        code = session_put(STR("\n"));
+    return code;
+}
+
+int session_print(const struct invocation *inv, struct str json, view_fn view)
+{
+    const char *form = invocation_value(inv, "output");
+    struct buf out = {0};
+
+    if (form != NULL && strcmp(form, "json") == 0)
+        return put_line(json);
+    if (view == NULL || (form != NULL && strcmp(form, "yaml") == 0))
+        render_yaml(&out, json);
+    else
+        view(&out, render_style_stdout(), json);
+
+    int code = session_put(buf_str(&out));
+
+    buf_free(&out);
+    return code;
+}
+
+int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
+                   session_fine_fn fine)
+{
+    struct session *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+
+    if (!session_open(&s, inv, &err)) {
+        buf_free(&call->target);
+        buf_free(&call->body);
+        return command_fail(&err);
+    }
+
+    int code = session_ask(s, call, &answer);
+
+    if (code == EXIT_DONE)
+        code = session_print(inv, buf_str(&answer), view);
+    if (code == EXIT_DONE && fine != NULL && !fine(buf_str(&answer)))
+        code = EXIT_FAILED;
+    session_close(s);
+    buf_free(&answer);
+    return code;
+}
+
+int session_run(const struct invocation *inv, struct call *call, view_fn view)
+{
+    return session_run_if(inv, call, view, NULL);
+}
+
+int session_confirm(const struct invocation *inv, const char *question, const char *name)
+{
+    char line[16] = "";
+
+    if (invocation_has(inv, "yes"))
+        return EXIT_DONE;
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
+        fprintf(stderr, "millrace: %s needs --yes without a terminal\n", inv->command->name);
+        return EXIT_USAGE;
+    }
+    fprintf(stderr, "%s%s%s [y/N] ", question, name[0] != '\0' ? " " : "",
+            name[0] != '\0' ? name : "");
+    if (name[0] != '\0')
+        fputs("? ", stderr);
+    if (fgets(line, sizeof(line), stdin) != NULL && (line[0] == 'y' || line[0] == 'Y'))
+        return EXIT_DONE;
+    fputs("nothing was done\n", stderr);
+    return EXIT_FAILED;
+}
+
+/* ---- calls ---- */
+
+void call_path(struct call *call, const char *path)
+{
+    buf_append(&call->target, str_from(path));
+}
+
+void call_segment(struct call *call, const char *text)
+{
+    buf_append_char(&call->target, '/');
+    client_encode(&call->target, str_from(text));
+}
+
+void call_param(struct call *call, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    buf_append_char(&call->target,
+                    memchr(call->target.ptr, '?', call->target.len) != NULL ? '&' : '?');
+    buf_append(&call->target, str_from(name));
+    buf_append_char(&call->target, '=');
+    client_encode(&call->target, str_from(value));
+}

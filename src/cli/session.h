@@ -1,0 +1,88 @@
+/*
+ * One command's conversation with the daemon, or with the store if no daemon runs.
+ *
+ * Finds the configuration and the socket, opens what the command needs, sends its calls, and
+ * prints the answers in the form that -o asks for and errors on standard error.
+ *
+ * @thread main
+ */
+#ifndef SRC_CLI_SESSION_H
+#define SRC_CLI_SESSION_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/cli/command.h"
+#include "src/cli/render.h"
+#include "web/request.h"
+
+#include <stdbool.h>
+
+struct session;
+
+/*
+ * One call of the API.  session_ask() and session_try() take over target and body and free
+ * them.
+ */
+struct call {
+    enum request_method method;
+    struct buf target;
+    struct buf body;
+};
+
+/* Appends an answer as text for people. */
+typedef void (*view_fn)(struct buf *out, struct render_style style, struct str json);
+
+bool session_open(struct session **out, const struct invocation *inv,
+                  struct err *err) MUST_CHECK;
+void session_close(struct session *s); /* NULL is fine */
+/* True if a daemon answers, false if this process does. */
+bool session_has_daemon(const struct session *s);
+
+/*
+ * Send call.  EXIT_DONE: answer has the body, and the caller frees it.  Otherwise: prints the
+ * error on standard error and returns the exit code that fits.
+ */
+int session_ask(struct session *s, struct call *call, struct buf *answer) MUST_CHECK;
+
+/*
+ * The same, but any HTTP status counts as an answer: it is put into *status and nothing is
+ * printed.
+ */
+int session_try(struct session *s, struct call *call, struct buf *answer,
+                int *status) MUST_CHECK;
+
+/* Print a list of problems (an answer's "errors" or "warnings") on standard error. */
+void session_say_problems(struct str list);
+
+/* Print an answer to standard output; as YAML if view is NULL. */
+int session_print(const struct invocation *inv, struct str json, view_fn view) MUST_CHECK;
+
+/* Whether, by its answer, the request achieved what it was for. */
+typedef bool (*session_fine_fn)(struct str json);
+
+/* Open, send one call, print the answer, close. */
+int session_run(const struct invocation *inv, struct call *call, view_fn view) MUST_CHECK;
+/* The same, but EXIT_FAILED if fine() returns false for the printed answer. */
+int session_run_if(const struct invocation *inv, struct call *call, view_fn view,
+                   session_fine_fn fine) MUST_CHECK;
+
+/*
+ * Write all of text to standard output.  On failure prints the reason and returns EXIT_FAILED.
+ */
+int session_put(struct str text) MUST_CHECK;
+
+/*
+ * Ask for confirmation on the terminal.  EXIT_DONE: the answer was yes, or --yes was given.
+ * Without a terminal --yes is required, else EXIT_USAGE.
+ */
+int session_confirm(const struct invocation *inv, const char *question,
+                    const char *name) MUST_CHECK;
+
+/* Start a target with a path, then append segments and parameters. */
+void call_path(struct call *call, const char *path);
+void call_segment(struct call *call, const char *text);
+void call_param(struct call *call, const char *name, const char *value); /* NULL: left out */
+
+#endif

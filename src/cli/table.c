@@ -1,0 +1,334 @@
+#include "config.h"
+
+#include "src/cli/commands.h"
+
+#define NO_OPTIONS NULL
+
+const struct command_option command_global_options[] = {
+    {"config", 'c', "FILE",
+     "the configuration (default: ./millrace.yaml, then "
+     "/etc/millrace/millrace.yaml)",
+     "file"},
+    {"socket", 0, "PATH", "the daemon's socket (default: as configured)", "file"},
+    {"set", 0, "NAME=VALUE", "a setting that wins over the file and the environment", NULL},
+    {"output", 'o', "FORM", "table, json or yaml (default: table)", "table json yaml"},
+    {"help", 'h', NULL, "show how to use the command", NULL},
+    {"version", 'V', NULL, "print the program's version", NULL},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+#define YES                                                   \
+    {                                                         \
+        "yes", 'y', NULL, "do not ask for confirmation", NULL \
+    }
+#define END                       \
+    {                             \
+        NULL, 0, NULL, NULL, NULL \
+    }
+
+static const struct command_option yes_options[] = {YES, END};
+
+static const struct command_option apply_options[] = {
+    {"dry-run", 'n', NULL, "show what would change, and change nothing", NULL},
+    {"prune", 0, NULL, "remove everything that no file names", NULL},
+    {"take-alias", 0, NULL,
+     "let a table take an alias that leads to an index that Millrace did not make", NULL},
+    YES,
+    END,
+};
+
+static const struct command_option create_options[] = {
+    {"rate", 0, "N", "read at most N rows a second (default: no limit)", NULL},
+    {"chunk", 0, "N", "read N rows with one statement (default: chosen to fit)", NULL},
+    {"take-index", 0, NULL, "take the alias from an index of another store of Millrace", NULL},
+    {"take-alias", 0, NULL, "take the alias from an index that Millrace did not make", NULL},
+    {"wait", 'w', NULL, "follow the build to its end (this is the default)", NULL},
+    {"no-wait", 0, NULL, "return at once", NULL},
+    END,
+};
+
+static const struct command_option cutover_options[] = {
+    {"accept-dead-letters", 0, "N", "publish it with up to N dead letters", NULL},
+    {"wait", 'w', NULL, "follow the cutover to its end (this is the default)", NULL},
+    {"no-wait", 0, NULL, "return at once", NULL},
+    END,
+};
+
+static const struct command_option set_options[] = {
+    {"rate", 0, "N", "read at most N rows a second; 0: no limit", NULL},
+    END,
+};
+
+#define WHICH                                                              \
+    {"topic", 0, "NAME", "only this topic", "topic"},                      \
+        {"table", 0, "NAME", "only this table", "table"},                  \
+        {"index", 0, "NAME", "only this index version (orders_v2)", NULL}, \
+    {                                                                      \
+        "reason", 0, "TEXT", "only where the reason contains TEXT", NULL   \
+    }
+
+static const struct command_option letter_options[] = {
+    WHICH,
+    {"limit", 0, "N", "print at most N (default: 100)", NULL},
+    {"after", 0, "ID", "print those after this one", NULL},
+    END,
+};
+
+static const struct command_option letters_options[] = {
+    WHICH,
+    {"all", 0, NULL, "all dead letters", NULL},
+    YES,
+    END,
+};
+
+#define WHICH_PART                                                                           \
+    {"table", 0, "NAME", "only this DATABASE.TABLE; * and ? are wildcards; may be repeated", \
+     NULL},                                                                                  \
+        {"topic", 0, "NAME", "read from a topic's server instead of files", "topic"},        \
+        {"from", 0, "FILE:OFFSET", "start here; OFFSET alone is in the first file", NULL},   \
+        {"to", 0, "FILE:OFFSET", "end before this; OFFSET alone is in the last file", NULL}, \
+        {"from-time", 0, "TIME",                                                             \
+         "only from this time on: 2026-11-21T10:00:00Z, 2026-11-21 (UTC)", NULL},            \
+        {"to-time", 0, "TIME", "only before this time", NULL},                               \
+    {                                                                                        \
+        "gtid", 0, "GTIDS",                                                                  \
+            "only these transactions: a MySQL GTID set, or a list of MariaDB GTIDs", NULL    \
+    }
+
+static const struct command_option decode_options[] = {
+    {"format", 0, "FORM", "json, or none: decode without output (default: json)", "json none"},
+    {"count", 0, NULL, "print how many changes, cells and NULLs were decoded", NULL},
+    {"events", 0, NULL, "print a line for every event, not only for row changes", NULL},
+    WHICH_PART,
+    END,
+};
+
+static const struct command_option inspect_options[] = {WHICH_PART, END};
+
+static const struct command_option delivery_options[] = {
+    {"reset", 0, NULL, "return to the configured value", NULL},
+    END,
+};
+static const struct command_option drain_options[] = {
+    {"worker", 0, "N", "drain only this worker (0 to delivery.workers - 1)", NULL},
+    {"timeout", 0, "SECONDS", "time limit (default: delivery.drain_timeout)", NULL},
+    {"cancel", 0, NULL, "end the running drain", NULL},
+    END,
+};
+static const struct command_option config_options[] = {
+    {"origin", 0, NULL, "show where each value comes from", NULL},
+    END,
+};
+
+#define LIST(noun_, plural, arg, complete_)                                               \
+    {                                                                                     \
+        noun_ " list", arg, "list the " plural, NULL, NEED_STORE, command_list, noun_, 0, \
+            sizeof(arg) > 1, NO_OPTIONS, complete_, false                                 \
+    }
+#define GET(noun_)                                                                           \
+    {                                                                                        \
+        noun_ " get", "NAME", "show one " noun_, NULL, NEED_STORE, command_get, noun_, 1, 1, \
+            NO_OPTIONS, noun_, false                                                         \
+    }
+#define DELETE(noun_, text)                                                                  \
+    {                                                                                        \
+        noun_ " delete", "NAME", "remove a " noun_, text, NEED_STORE, command_delete, noun_, \
+            1, 1, yes_options, noun_, false                                                  \
+    }
+
+const struct command command_table[] = {
+    {"run", "", "run the daemon",
+     "Follows every topic, keeps the indexes equal to their tables, and serves the "
+     "status page, the metrics and the socket that the other commands use.  Stays in "
+     "the foreground and logs JSON lines to standard error.\n\n"
+     "On SIGTERM or SIGINT "
+     "the daemon delivers what is queued, saves the positions and exits; on a second "
+     "signal it exits at once, which loses nothing either.  On SIGHUP it reads the "
+     "configuration again: log.level and delivery.* take effect, and the log names "
+     "the settings that need a restart.",
+     NEED_NOTHING, command_run, NULL, 0, 0, NO_OPTIONS, NULL, false},
+
+    {"apply", "FILE...", "check and store definition files",
+     "Compares the topics, databases and tables in the files with the stored ones, "
+     "prints the changes, and stores them; a running daemon acts on them at once.  "
+     "If any file has an error, nothing is stored.  Whatever the files do not name "
+     "stays as it is, unless --prune is given.  \"-\" reads standard input.\n\n"
+     "A "
+     "change that needs a new index version is stored as pending and takes effect "
+     "with the next index create.",
+     NEED_STORE, command_apply, NULL, 1, 1000, apply_options, "file", false},
+    {"export", "", "print the stored definitions as YAML",
+     "The same definitions give the same bytes, and applying them changes nothing.", NEED_STORE,
+     command_export, NULL, 0, 0, NO_OPTIONS, NULL, false},
+
+    {"status", "", "show the state of topics, tables, builds and delivery",
+     "For each topic: its state, its lag in time and bytes, its rate and position.  "
+     "For each table: its state, index version, documents, dead letters and running "
+     "build.  Each problem that needs a person comes with its reason and the fix.",
+     NEED_DAEMON, command_status, NULL, 0, 0, NO_OPTIONS, NULL, false},
+    {"doctor", "", "check every requirement on the servers",
+     "Connects to each topic's server, the search engine and the store, and checks "
+     "settings, privileges and tables.  Each failure says why it matters and how to "
+     "fix it.  Does not wait for a server that is silent for 5 seconds, but names "
+     "it.  Exit code 1 if a check failed.",
+     NEED_STORE, command_doctor, NULL, 0, 0, NO_OPTIONS, NULL, false},
+    {"explain", "TABLE KEY", "show how one row becomes a document",
+     "Prints the SQL statements with their rows and times, the document, and the "
+     "lines of the bulk request.  Lists for each table the columns and rows whose "
+     "change builds the document again, and how Millrace finds the document from "
+     "there.  For a row without a document, says why.  KEY is the document's _id.  "
+     "Writes nothing.",
+     NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false},
+    {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,
+     NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false},
+
+    LIST("topic", "topics: MySQL and MariaDB servers", "", NULL),
+    GET("topic"),
+    DELETE("topic", "Removes only a topic that no database names."),
+    {"topic reset", "TOPIC", "let a stopped topic continue from now",
+     "Continues from the server's current position.  For a topic whose server purged "
+     "a log that Millrace still needs, was reset, or was replaced by another server.  "
+     "The indexes miss the changes in between, so the topic's tables are marked to "
+     "be built again.",
+     NEED_DAEMON, command_topic_reset, NULL, 1, 1, yes_options, "topic", false},
+    {"topic resume", "TOPIC", "retry now whatever made a topic stop or wait",
+     "For use after the cause is fixed: a password, a privilege, a setting, a server "
+     "that is back.  Also retries indexes that are held.",
+     NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false},
+    LIST("database", "databases", "", NULL),
+    GET("database"),
+    DELETE("database", "Removes only a database that no table names."),
+    LIST("table", "tables", "", NULL),
+    GET("table"),
+    DELETE("table",
+           "Retires the table's index: it stays in the search engine, Millrace writes "
+           "nothing to it, and millrace index delete deletes it.  Refused while the index "
+           "is being built."),
+    {"table columns generate", "DATABASE.TABLE",
+     "print a definition with every column of a table",
+     "Prints a definition file to edit and apply: each column with its field type "
+     "and its type in the database, the key, the values that searches do not see, "
+     "and the relations that follow from foreign keys.  Applied unchanged, it means "
+     "the same as a definition without columns.  Only the database must be defined, "
+     "not the table.",
+     NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false},
+    LIST("relation", "relations", "[TABLE]", "table"),
+    LIST("version", "index versions", "[INDEX]", NULL),
+    LIST("job", "builds and other long jobs, with their progress", "", NULL),
+    GET("job"),
+    LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
+         "table"),
+
+    {"index create", "TABLE", "build a new version of a table's index",
+     "Reads the table in key order while changes go to the old and the new version, "
+     "then moves the alias in one step; the old version is kept.  An interrupted "
+     "build continues where it stopped.  Progress goes to standard error; "
+     "interrupting the command does not stop the build.  Exit code 1 if the new "
+     "version lacks more documents than the previous one and therefore waits: see "
+     "millrace index cutover.",
+     NEED_DAEMON, command_index_create, NULL, 1, 1, create_options, "table", false},
+    {"index list", "[INDEX]", "list the indexes",
+     "Prints every version of every index, with its table, its state, and why it "
+     "exists: changing (the build is running), waiting (the build is complete, and "
+     "millrace index cutover publishes it), available (searches use it), history (a "
+     "newer version replaced it), or retired (no definition names it, and Millrace "
+     "writes nothing to it).  A retired version stays until millrace index delete, "
+     "or for index.retire_after if no alias leads to it.",
+     NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, NULL, false},
+    {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
+     1, 1, set_options, "table", false},
+    {"index cutover", "TABLE", "publish a complete version that waits",
+     "Publishes a version that waits.  If the search engine refuses more documents "
+     "of a build than of the previous version, Millrace does not publish the build: "
+     "the new version is complete, receives all changes and waits, and searches use "
+     "the previous one.  millrace status says what it waits for.  Exit code 1 if it "
+     "still waits.",
+     NEED_DAEMON, command_index_cutover, NULL, 1, 1, cutover_options, "table", false},
+    {"index reset", "TABLE", "stop a running build and drop its version",
+     "Ends a build in any bad state, or drops a version that waits.  The version "
+     "that searches use stays.",
+     NEED_DAEMON, command_index_reset, NULL, 1, 1, yes_options, "table", false},
+    {"index delete", "TABLE [NUMBER]", "delete versions that searches do not use",
+     "Deletes one version, or every version that is history or retired: all of them, "
+     "or none.  TABLE may be the name of an index that no definition names any more; "
+     "searches by its alias then find nothing.  Refuses to delete an index that "
+     "another alias leads to.",
+     NEED_DAEMON, command_index_delete, NULL, 1, 2, yes_options, "table", false},
+
+    {"dead-letter list", "", "list documents that the search engine refused", NULL, NEED_STORE,
+     command_dead_letter_list, NULL, 0, 0, letter_options, NULL, false},
+    {"dead-letter show", "ID", "show one dead letter with its document", NULL, NEED_STORE,
+     command_dead_letter_show, NULL, 1, 1, NO_OPTIONS, NULL, false},
+    {"dead-letter replay", "[ID]", "read their rows again and write the documents",
+     "Takes an ID, options that select dead letters, or --all.  A document that is "
+     "refused again becomes a dead letter again.",
+     NEED_DAEMON, command_dead_letter_replay, NULL, 0, 1, letters_options, NULL, false},
+    {"dead-letter discard", "[ID]", "forget dead letters",
+     "Takes an ID, options that select dead letters, or --all.  Their documents stay "
+     "missing or stale in the index until their rows change.",
+     NEED_DAEMON, command_dead_letter_discard, NULL, 0, 1, letters_options, NULL, false},
+
+    {"binlog decode", "[FILE...]", "print the row changes of binlog files as JSON lines",
+     "Prints one object a line: file, pos, end_pos, gtid, time, server_id, database, "
+     "table, op, before, after.  Columns have their names if the log has them, "
+     "otherwise \"@1\" and so on; a column that is not in the log is omitted.  For a "
+     "damaged file, prints everything before the damage; exit code 1.  For a "
+     "transaction that a crash cut off, prints all its rows and warns where the log "
+     "continues after it.\n\n"
+     "FILE - is standard input.  With --topic the command "
+     "reads the log from that topic's server, up to its current end.",
+     NEED_STORE, command_binlog_decode, NULL, 0, 1000000, decode_options, "file", false},
+    {"binlog inspect", "[FILE...]", "print figures about binlog files",
+     "Prints for each file the server that wrote it, its checksum, times, GTIDs, "
+     "transactions and the largest of them, events by type, row changes by table, "
+     "statements that change tables, and any damage.  The options select a part of "
+     "the log; the figures then describe that part.  If a file is damaged, reads the "
+     "other files and ends with exit code 1.\n\n"
+     "FILE - is standard input.  With "
+     "--topic the command reads the log from that topic's server, up to its current "
+     "end.",
+     NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false},
+
+    {"drain", "", "deliver what is queued",
+     "Delivers everything that is queued when the drain begins, without waiting for "
+     "fuller batches; changes that arrive meanwhile follow.  Prints how the drain "
+     "ended: done; blocked (only documents of indexes that take nothing are left); "
+     "timed_out; cancel_timed_out (the engine did not answer the requests in flight "
+     "either); stopped; in_progress (another drain is running).  Exit code 1 unless "
+     "done.  With --timeout 0 the drain waits only for requests in flight.",
+     NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false},
+
+    {"config show", "", "print the settings in force",
+     "Masks secrets.  A setting comes from --set NAME=VALUE, from the environment "
+     "(MILLRACE_LISTEN, MILLRACE_SEARCH__URL) or from the file; the first of these "
+     "wins.  If a running daemon uses another value, standard error says so.",
+     NEED_NOTHING, command_config_show, NULL, 0, 0, config_options, NULL, false},
+    {"config delivery get", "[NAME]", "print the delivery settings in force",
+     "Shows each setting with its configured value and its origin: a place in the "
+     "configuration, or \"set at run time\".",
+     NEED_STORE, command_delivery_get, NULL, 0, 1, NO_OPTIONS, "setting", false},
+    {"config delivery set", "NAME=VALUE...", "change delivery settings at run time",
+     "Changes all the settings or none, and prints the previous values.  The new "
+     "values apply to every request from then on; the store keeps them, and they "
+     "override the configuration, also after a restart.\n\n"
+     "With --reset, a NAME "
+     "without a value returns to its configured value; without any NAME, every "
+     "setting does.\n\n"
+     "On SIGHUP the daemon reads a changed configuration file; "
+     "delivery.* takes effect at once, except for settings changed at run time.",
+     NEED_STORE, command_delivery_set, NULL, 0, 1000, delivery_options, "setting", false},
+
+    {"version", "", "print the program's version", NULL, NEED_NOTHING, command_version, NULL, 0,
+     0, NO_OPTIONS, NULL, false},
+    {"help", "[COMMAND...]", "show how to use a command", NULL, NEED_NOTHING, command_help,
+     NULL, 0, 3, NO_OPTIONS, "command", false},
+    {"completion", "SHELL", "print the completion script for a shell: bash",
+     "Try it with: source <(millrace completion bash)", NEED_NOTHING, command_completion, NULL,
+     1, 1, NO_OPTIONS, "bash", false},
+    {"manual", "", "print the manual page", NULL, NEED_NOTHING, command_manual, NULL, 0, 0,
+     NO_OPTIONS, NULL, true},
+    {"complete", "NOUN", "print the names of a noun, for completion", NULL, NEED_STORE,
+     command_complete, NULL, 1, 1, NO_OPTIONS, NULL, true},
+};
+
+const size_t n_commands = ARRAY_LEN(command_table);

@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "src/cli/commands.h"
+
+#include "src/cli/help.h"
+#include "src/cli/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int put_and_free(struct buf *text)
+{
+    int code = session_put(buf_str(text));
+
+    buf_free(text);
+    return code;
+}
+
+int command_version(const struct invocation *inv)
+{
+    const char *form = invocation_value(inv, "output");
+
+    if (form != NULL && strcmp(form, "table") != 0)
+        return session_print(
+            inv, STR("{\"schema\":\"millrace/program/1\",\"version\":\"" PACKAGE_VERSION "\"}"),
+            NULL);
+    return session_put(STR("millrace " PACKAGE_VERSION "\n"));
+}
+
+int command_help(const struct invocation *inv)
+{
+    struct buf out = {0};
+    struct err err = {0};
+    size_t n_named;
+
+    if (inv->n_args == 0) {
+        help_overview(&out);
+        return put_and_free(&out);
+    }
+    if (inv->n_args == 1 && help_group(&out, inv->args[0]))
+        return put_and_free(&out);
+
+    const struct command *c = command_find(inv->args, inv->n_args, &n_named, &err);
+
+    if (c == NULL)
+        return command_usage(inv, &err);
+    help_command(&out, c);
+    return put_and_free(&out);
+}
+
+int command_manual(const struct invocation *inv)
+{
+    struct buf out = {0};
+
+    (void)inv;
+    help_manual(&out);
+    return put_and_free(&out);
+}
+
+int command_completion(const struct invocation *inv)
+{
+    struct buf out = {0};
+    struct err err = {0};
+
+    if (strcmp(inv->args[0], "bash") != 0) {
+        err_set(&err, ERR_REJECT, "completion exists only for bash");
+        return command_usage(inv, &err);
+    }
+    help_bash(&out);
+    return put_and_free(&out);
+}

@@ -1,0 +1,7 @@
+# Files: whole, locked, secret, sealed; the data folder.
+libmillrace_a_SOURCES += \
+	%D%/data_folder.c %D%/data_folder.h \
+	%D%/file_lock.c %D%/file_lock.h \
+	%D%/seal.c %D%/seal.h \
+	%D%/secret_file.c %D%/secret_file.h \
+	%D%/whole_file.c %D%/whole_file.h

@@ -1,0 +1,9 @@
+# JSON and YAML, and diagnostics with line and caret.
+libmillrace_a_SOURCES += \
+	%D%/json.h \
+	%D%/json_reader.c \
+	%D%/json_text.c \
+	%D%/json_writer.c \
+	%D%/problem.c %D%/problem.h \
+	%D%/yaml.c %D%/yaml.h \
+	%D%/yaml_read.c %D%/yaml_read.h

@@ -1,0 +1,7 @@
+# One connection to a server: quoting, log-ins, error classes.
+libmillrace_a_SOURCES += \
+	%D%/errors.c %D%/errors.h \
+	%D%/login.c %D%/login.h \
+	%D%/mysql.c %D%/mysql.h \
+	%D%/quote.c \
+	%D%/trace.c %D%/trace.h

@@ -1,0 +1,161 @@
+#include "config.h"
+
+#include "src/store/core.h"
+
+#include "src/base/arena.h"
+#include "src/base/failpoint.h"
+#include "src/base/mem.h"
+#include "src/store/migrate.h"
+
+#include <stdlib.h>
+
+bool store_open_backend(struct store **out, struct store_backend *b, struct err *err)
+{
+    if (!migrate(b, err)) {
+        b->ops->close(b);
+        return err_wrap(err, "store");
+    }
+    struct store *s = mem_alloc(1, sizeof(*s));
+
+    pthread_mutex_init(&s->lock, NULL);
+    s->backend = b;
+    *out = s;
+    return true;
+}
+
+size_t store_text_max(struct store *s)
+{
+    return s->backend->ops->text_max(s->backend);
+}
+
+bool store_begin(struct store *s, struct err *err)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->backend->ops->begin(s->backend, err))
+        return true;
+    pthread_mutex_unlock(&s->lock);
+    return err_wrap(err, "store");
+}
+
+bool store_end(struct store *s, bool ok, struct err *err)
+{
+    if (ok) {
+        FAILPOINT(store_commits);
+        ok = s->backend->ops->commit(s->backend, err);
+        if (!ok)
+            __atomic_add_fetch(&s->doubts, 1, __ATOMIC_RELEASE);
+        FAILPOINT(store_committed);
+    } else {
+        s->backend->ops->rollback(s->backend);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ok || err_wrap(err, "store");
+}
+
+bool store_run(struct store *s, const char *sql, struct binds binds, struct err *err)
+{
+    return s->backend->ops->run(s->backend, sql, binds, 1, err);
+}
+
+bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,
+                    struct err *err)
+{
+    return s->backend->ops->run(s->backend, sql, binds, n_rows, err);
+}
+
+bool store_select(struct store *s, const char *sql, struct binds binds, struct row_sink *sink,
+                  struct err *err)
+{
+    return s->backend->ops->select(s->backend, sql, binds, sink, err);
+}
+
+struct number_sink {
+    struct row_sink sink;
+    uint64_t number;
+    bool found;
+};
+
+static void take_number(struct row_sink *sink, const struct str *cells)
+{
+    struct number_sink *s = CONTAINER_OF(sink, struct number_sink, sink);
+
+    s->number = row_number(cells[0]);
+    s->found = true;
+}
+
+bool store_select_number(struct store *s, const char *sql, struct binds binds, uint64_t *number,
+                         bool *found, struct err *err)
+{
+    struct number_sink sink = {.sink = {take_number}};
+
+    if (!store_select(s, sql, binds, &sink.sink, err))
+        return false;
+    *number = sink.number;
+    if (found != NULL)
+        *found = sink.found;
+    return true;
+}
+
+bool store_check_term(struct store *s, struct str thing, uint64_t term, struct err *err)
+{
+    uint64_t now;
+
+    if (!store_select_number(s, "SELECT term FROM term WHERE thing = ?{lock}",
+                             BINDS(TEXT(thing)), &now, NULL, err))
+        return false;
+    if (now == term && now != 0)
+        return true;
+    return err_set(err, ERR_STOP,
+                   "%" STR_FMT " is owned with term %llu now, not with term %llu",
+                   STR_ARG(thing), (unsigned long long)now, (unsigned long long)term);
+}
+
+bool store_run_alone(struct store *s, const char *sql, struct binds binds, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, store_run(s, sql, binds, err), err);
+}
+
+void row_list_take(struct row_sink *sink, const struct str *cells)
+{
+    struct row_list *list = CONTAINER_OF(sink, struct row_list, sink);
+
+    if (list->n == list->cap) {
+        list->cap = list->cap == 0 ? 16 : list->cap * 2;
+        list->elements = mem_resize(list->elements, list->cap, list->size);
+    }
+    char *element = list->elements + list->n++ * list->size;
+
+    memset(element, 0, list->size);
+    list->fill(list->arena, cells, element);
+}
+
+void *row_list_finish(struct row_list *list, size_t *n)
+{
+    void *elements = arena_alloc(list->arena, list->n, list->size);
+
+    if (list->n > 0)
+        memcpy(elements, list->elements, list->n * list->size);
+    *n = list->n;
+    free(list->elements);
+    list->elements = NULL;
+    return elements;
+}
+
+bool store_load(struct store *s, const char *sql, struct binds binds, struct row_list *list,
+                struct err *err)
+{
+    if (store_begin(s, err) && store_end(s, store_select(s, sql, binds, &list->sink, err), err))
+        return true;
+    free(list->elements);
+    list->elements = NULL;
+    return false;
+}
+
+uint64_t row_number(struct str cell)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < cell.len && cell.ptr[i] >= '0' && cell.ptr[i] <= '9'; i++)
+        n = n * 10 + (uint64_t)(cell.ptr[i] - '0');
+    return n;
+}

@@ -1,0 +1,102 @@
+/*
+ * What the store's files share: the transaction around each call, and arrays of rows.
+ *
+ * Only files of src/store include this.
+ */
+#ifndef SRC_STORE_CORE_H
+#define SRC_STORE_CORE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "src/store/backend.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct store {
+    pthread_mutex_t lock; /* held through each transaction, which can block */
+    struct store_backend *backend;
+    uint64_t doubts;         /* atomic */
+    const struct seal *seal; /* borrowed; NULL: passwords are stored in clear text */
+};
+
+/* Lock the store and begin a transaction.  After success call store_end(). */
+bool store_begin(struct store *s, struct err *err) MUST_CHECK;
+/* Commit if ok, else roll back; then unlock.  Returns true only if ok and committed. */
+bool store_end(struct store *s, bool ok, struct err *err) MUST_CHECK;
+
+/* Call these inside a transaction. */
+bool store_run(struct store *s, const char *sql, struct binds binds,
+               struct err *err) MUST_CHECK;
+bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,
+                    struct err *err) MUST_CHECK;
+bool store_select(struct store *s, const char *sql, struct binds binds, struct row_sink *sink,
+                  struct err *err) MUST_CHECK;
+/*
+ * Read the single number that sql returns.  Without a row: 0, and *found is false.  found may
+ * be NULL.
+ */
+bool store_select_number(struct store *s, const char *sql, struct binds binds, uint64_t *number,
+                         bool *found, struct err *err) MUST_CHECK;
+/* ERR_STOP unless `term` is the latest term of `thing`. */
+bool store_check_term(struct store *s, struct str thing, uint64_t term,
+                      struct err *err) MUST_CHECK;
+
+/* Call these inside a transaction.  Each lives in the file that looks after its table. */
+struct definition_effects;
+struct stored_rebuild;
+struct stored_stop;
+struct version_name;
+bool store_write_effects(struct store *s, const struct definition_effects *e,
+                         struct err *err) MUST_CHECK;
+bool store_write_value(struct store *s, struct str name, struct str value,
+                       struct err *err) MUST_CHECK;
+bool store_write_stop(struct store *s, const struct stored_stop *stop,
+                      struct err *err) MUST_CHECK;
+bool store_write_rebuild(struct store *s, const struct stored_rebuild *r,
+                         struct err *err) MUST_CHECK;
+bool store_write_drop(struct store *s, const struct version_name *v,
+                      struct err *err) MUST_CHECK;
+/*
+ * Is the version still written to, so that its documents matter? The answer holds until the
+ * transaction ends.
+ */
+bool store_version_is_live(struct store *s, struct str index, uint64_t number, bool *live,
+                           struct err *err) MUST_CHECK;
+
+/* Run one statement in a transaction of its own. */
+bool store_run_alone(struct store *s, const char *sql, struct binds binds,
+                     struct err *err) MUST_CHECK;
+
+/* Collects rows as an array in an arena. */
+struct row_list {
+    struct row_sink sink;
+    struct arena *arena;
+    size_t size; /* of one element */
+    void (*fill)(struct arena *a, const struct str *cells, void *element);
+    char *elements; /* until row_list_finish */
+    size_t n, cap;
+};
+
+#define ROW_LIST(a, type, fill_fn) \
+    ((struct row_list){            \
+        .sink = {row_list_take}, .arena = (a), .size = sizeof(type), .fill = (fill_fn)})
+
+void row_list_take(struct row_sink *sink, const struct str *cells);
+/* Move the array into the arena and return it. */
+void *row_list_finish(struct row_list *list, size_t *n) MUST_CHECK;
+/* Run one SELECT in a transaction of its own. */
+bool store_load(struct store *s, const char *sql, struct binds binds, struct row_list *list,
+                struct err *err) MUST_CHECK;
+
+/* Parse a cell as a number; 0 for NULL. */
+uint64_t row_number(struct str cell);
+
+size_t store_text_max(struct store *s);
+
+#endif

@@ -1,0 +1,325 @@
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/store/core.h"
+#include "src/store/store.h"
+
+#include <inttypes.h>
+
+/* Index versions and jobs. */
+
+static void fill_version(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_version *v = element;
+
+    v->index = arena_copy(a, cells[0]);
+    v->number = row_number(cells[1]);
+    v->state = arena_copy(a, cells[2]);
+    v->topic = arena_copy(a, cells[3]);
+    v->epoch = row_number(cells[4]);
+    v->start = row_number(cells[5]);
+    v->definition = arena_copy(a, cells[6]);
+    v->created_ms = (int64_t)row_number(cells[7]);
+    v->finished_ms = (int64_t)row_number(cells[8]);
+    v->error = arena_copy(a, cells[9]);
+    v->retired_ms = (int64_t)row_number(cells[10]);
+}
+
+bool store_load_versions(struct store *s, struct arena *a, struct str index,
+                         struct stored_version **out, size_t *n, struct err *err)
+{
+    static const char sql[] =
+        "SELECT index_name, number, state, topic, epoch, start_version, definition, created_ms,"
+        " finished_ms, error, retired_ms FROM index_version WHERE ? = '' OR index_name = ?"
+        " ORDER BY index_name, number";
+    struct row_list list = ROW_LIST(a, struct stored_version, fill_version);
+
+    if (!store_load(s, sql, BINDS(TEXT(index), TEXT(index)), &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+/*
+ * Get the next number, at least *number.  Incrementing the counter first also locks out other
+ * nodes until this transaction ends.
+ */
+static bool next_number(struct store *s, struct str index, uint64_t *number, struct err *err)
+{
+    static const char count[] = "INSERT INTO index_counter (index_name, number) VALUES (?, 1)"
+                                " ON CONFLICT (index_name) DO UPDATE SET number = number + 1";
+    static const char raise[] = "UPDATE index_counter SET number = ? WHERE index_name = ?";
+    const uint64_t at_least = *number;
+
+    if (!store_run(s, count, BINDS(TEXT(index)), err) ||
+        !store_select_number(s, "SELECT number FROM index_counter WHERE index_name = ?",
+                             BINDS(TEXT(index)), number, NULL, err))
+        return false;
+    if (*number >= at_least)
+        return true;
+    *number = at_least;
+    return store_run(s, raise, BINDS(NUMBER(at_least), TEXT(index)), err);
+}
+
+static bool none_is_coming(struct store *s, struct str index, struct err *err)
+{
+    uint64_t number;
+    bool found;
+
+    if (!store_select_number(s,
+                             "SELECT number FROM index_version WHERE index_name = ?"
+                             " AND state IN ('changing', 'waiting') LIMIT 1{lock}",
+                             BINDS(TEXT(index)), &number, &found, err))
+        return false;
+    return !found || err_set(err, ERR_REJECT,
+                             "version %llu of index %" STR_FMT
+                             " is being built already, or waits to be published",
+                             (unsigned long long)number, STR_ARG(index));
+}
+
+bool store_new_version(struct store *s, struct stored_version *v, struct err *err)
+{
+    static const char insert[] =
+        "INSERT INTO index_version (index_name, number, state, topic, epoch, start_version,"
+        " definition, created_ms, finished_ms, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    uint64_t number = v->number;
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok =
+        next_number(s, v->index, &number, err) && none_is_coming(s, v->index, err) &&
+        store_run(s, insert,
+                  BINDS(TEXT(v->index), NUMBER(number), TEXT(STR("changing")), TEXT(v->topic),
+                        NUMBER(v->epoch), NUMBER(v->start), TEXT(v->definition),
+                        NUMBER(v->created_ms), NUMBER(v->finished_ms), TEXT(v->error)),
+                  err);
+
+    if (!store_end(s, ok, err))
+        return false;
+    v->number = number;
+    v->state = STR("changing");
+    return true;
+}
+
+static bool version_exists(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    uint64_t ignored;
+    bool found;
+
+    if (!store_select_number(
+            s,
+            "SELECT number FROM index_version WHERE index_name = ? AND number ="
+            " ?{lock}",
+            BINDS(TEXT(index), NUMBER(number)), &ignored, &found, err))
+        return false;
+    return found ||
+           err_set_code(err, ERR_REJECT, "http", 404, "index %" STR_FMT " has no version %llu",
+                        STR_ARG(index), (unsigned long long)number);
+}
+
+/* Update one column of a version; others may change its other columns meanwhile. */
+static bool set_column(struct store *s, const struct version_name *v, const char *sql,
+                       struct bind value, struct err *err)
+{
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = version_exists(s, v->index, v->number, err) &&
+                    store_run(s, sql, BINDS(value, TEXT(v->index), NUMBER(v->number)), err);
+
+    return store_end(s, ok, err);
+}
+
+bool store_set_version_start(struct store *s, const struct version_name *v, uint64_t start,
+                             struct err *err)
+{
+    return set_column(
+        s, v, "UPDATE index_version SET start_version = ? WHERE index_name = ? AND number = ?",
+        NUMBER(start), err);
+}
+
+bool store_set_version_definition(struct store *s, const struct version_name *v,
+                                  struct str definition, struct err *err)
+{
+    return set_column(
+        s, v, "UPDATE index_version SET definition = ? WHERE index_name = ? AND number = ?",
+        TEXT(definition), err);
+}
+
+bool store_version_is_live(struct store *s, struct str index, uint64_t number, bool *live,
+                           struct err *err)
+{
+    static const char sql[] =
+        "SELECT number FROM index_version WHERE index_name = ? AND number = ?"
+        " AND state IN ('changing', 'waiting', 'available'){lock}";
+    uint64_t ignored;
+
+    return store_select_number(s, sql, BINDS(TEXT(index), NUMBER(number)), &ignored, live, err);
+}
+
+static bool has_not_failed(struct store *s, struct str index, uint64_t number, struct err *err)
+{
+    uint64_t ignored;
+    bool failed;
+
+    if (!store_select_number(s,
+                             "SELECT number FROM index_version WHERE index_name = ?"
+                             " AND number = ? AND error <> ''{lock}",
+                             BINDS(TEXT(index), NUMBER(number)), &ignored, &failed, err))
+        return false;
+    return !failed ||
+           err_set(err, ERR_REJECT,
+                   "version %llu of index %" STR_FMT " was stopped while it was built",
+                   (unsigned long long)number, STR_ARG(index));
+}
+
+bool store_promote_version(struct store *s, struct str index, uint64_t number,
+                           int64_t finished_ms, struct err *err)
+{
+    static const char retire[] =
+        "UPDATE index_version SET state = 'history'"
+        " WHERE index_name = ? AND state = 'available' AND number <> ?";
+    static const char promote[] =
+        "UPDATE index_version SET state = 'available', finished_ms = ?"
+        " WHERE index_name = ? AND number = ?";
+    static const char go_on[] =
+        "DELETE FROM table_stop WHERE table_name IN"
+        " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
+    static const char no_more[] = "DELETE FROM fan_out WHERE index_name = ? AND version <> ?";
+    static const char waited[] = "DELETE FROM version_wait WHERE index_name = ? AND number = ?";
+    static const char none_stays[] = "DELETE FROM gone WHERE index_name = ? AND version <> ?";
+    static const char built[] =
+        "DELETE FROM rebuild WHERE table_name IN"
+        " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok =
+        version_exists(s, index, number, err) && has_not_failed(s, index, number, err) &&
+        store_run(s, retire, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, promote, BINDS(NUMBER(finished_ms), TEXT(index), NUMBER(number)), err) &&
+        store_run(s, waited, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, no_more, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, none_stays, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, go_on, BINDS(TEXT(index), NUMBER(number)), err) &&
+        store_run(s, built, BINDS(TEXT(index), NUMBER(number)), err);
+
+    return store_end(s, ok, err);
+}
+
+/* Jobs. */
+
+bool store_new_job(struct store *s, struct stored_job *job, struct err *err)
+{
+    /* If the job exists, this insert changes nothing. */
+    static const char insert[] =
+        "INSERT INTO job (kind, index_name, version, table_name, bucket, buckets, state,"
+        " cursor_text, rows_done, rows_total, parameters, error, created_ms, updated_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (index_name, version, table_name, kind, bucket) DO UPDATE SET"
+        " bucket = excluded.bucket";
+    static const char find[] = "SELECT id FROM job WHERE index_name = ? AND version = ? AND "
+                               "table_name = ? AND kind = ?"
+                               " AND bucket = ?";
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok = store_run(s, insert,
+                        BINDS(TEXT(job->kind), TEXT(job->index), NUMBER(job->version),
+                              TEXT(job->table), NUMBER(job->bucket), NUMBER(job->buckets),
+                              TEXT(job->state), TEXT(job->cursor), NUMBER(job->rows_done),
+                              NUMBER(job->rows_total), TEXT(job->parameters), TEXT(job->error),
+                              NUMBER(job->created_ms), NUMBER(job->updated_ms)),
+                        err) &&
+              store_select_number(s, find,
+                                  BINDS(TEXT(job->index), NUMBER(job->version),
+                                        TEXT(job->table), TEXT(job->kind), NUMBER(job->bucket)),
+                                  &job->id, NULL, err);
+
+    return store_end(s, ok, err);
+}
+
+static bool job_is_there(struct store *s, uint64_t id, struct err *err)
+{
+    uint64_t ignored;
+    bool found;
+
+    if (!store_select_number(s, "SELECT id FROM job WHERE id = ?{lock}", BINDS(NUMBER(id)),
+                             &ignored, &found, err))
+        return false;
+    return found || err_set(err, ERR_STOP, "job %llu was deleted", (unsigned long long)id);
+}
+
+static bool update_job(struct store *s, const struct stored_job *job, struct err *err)
+{
+    static const char sql[] = "UPDATE job SET buckets = ?, state = ?, cursor_text = ?,"
+                              " rows_done = ?, rows_total = ?, parameters = ?, error = ?,"
+                              " updated_ms = ? WHERE id = ?";
+
+    return store_run(s, sql,
+                     BINDS(NUMBER(job->buckets), TEXT(job->state), TEXT(job->cursor),
+                           NUMBER(job->rows_done), NUMBER(job->rows_total),
+                           TEXT(job->parameters), TEXT(job->error), NUMBER(job->updated_ms),
+                           NUMBER(job->id)),
+                     err);
+}
+
+bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job,
+                    struct err *err)
+{
+    struct buf thing = {0};
+
+    buf_printf(&thing, "job/%llu", (unsigned long long)job->id);
+    bool ok = store_begin(s, err);
+
+    if (ok) {
+        ok = store_check_term(s, buf_str(&thing), term, err) && job_is_there(s, job->id, err) &&
+             update_job(s, job, err);
+        ok = store_end(s, ok, err);
+    }
+    buf_free(&thing);
+    return ok;
+}
+
+bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM job WHERE index_name = ? AND version = ?",
+                           BINDS(TEXT(index), NUMBER(version)), err);
+}
+
+static void fill_job(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_job *job = element;
+
+    job->id = row_number(cells[0]);
+    job->kind = arena_copy(a, cells[1]);
+    job->index = arena_copy(a, cells[2]);
+    job->version = row_number(cells[3]);
+    job->table = arena_copy(a, cells[4]);
+    job->bucket = (uint32_t)row_number(cells[5]);
+    job->buckets = (uint32_t)row_number(cells[6]);
+    job->state = arena_copy(a, cells[7]);
+    job->cursor = arena_copy(a, cells[8]);
+    job->rows_done = row_number(cells[9]);
+    job->rows_total = row_number(cells[10]);
+    job->parameters = arena_copy(a, cells[11]);
+    job->error = arena_copy(a, cells[12]);
+    job->created_ms = (int64_t)row_number(cells[13]);
+    job->updated_ms = (int64_t)row_number(cells[14]);
+}
+
+bool store_load_jobs(struct store *s, struct arena *a, struct stored_job **out, size_t *n,
+                     struct err *err)
+{
+    static const char sql[] =
+        "SELECT id, kind, index_name, version, table_name, bucket, buckets, state, cursor_text,"
+        " rows_done, rows_total, parameters, error, created_ms, updated_ms FROM job ORDER BY "
+        "id";
+    struct row_list list = ROW_LIST(a, struct stored_job, fill_job);
+
+    if (!store_load(s, sql, NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}

@@ -1,0 +1,19 @@
+# What survives a restart: SQLite or MySQL.
+libmillrace_a_SOURCES += \
+	%D%/backend.c %D%/backend.h \
+	%D%/core.c %D%/core.h \
+	%D%/definition.c \
+	%D%/fan_out.c %D%/fan_out.h \
+	%D%/gone.c %D%/gone.h \
+	%D%/index.c \
+	%D%/migrate.c %D%/migrate.h \
+	%D%/mysql.c \
+	%D%/purged.c %D%/purged.h \
+	%D%/reset.c %D%/reset.h \
+	%D%/retired.c %D%/retired.h \
+	%D%/shape.c \
+	%D%/sqlite.c \
+	%D%/sqlite_sum.c %D%/sqlite_sum.h \
+	%D%/store.c %D%/store.h \
+	%D%/trouble.c \
+	%D%/waiting.c %D%/waiting.h

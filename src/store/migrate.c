@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "src/store/migrate.h"
+
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/store/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char create_record[] =
+    "CREATE TABLE IF NOT EXISTS millrace_migration ("
+    " number {number} NOT NULL PRIMARY KEY, name {key} NOT NULL, applied_ms {number} NOT NULL"
+    ") {keyed}";
+
+struct number_sink {
+    struct row_sink sink;
+    unsigned long number;
+};
+
+static void take_number(struct row_sink *sink, const struct str *cells)
+{
+    struct number_sink *s = CONTAINER_OF(sink, struct number_sink, sink);
+
+    s->number = cells[0].ptr != NULL ? strtoul(cells[0].ptr, NULL, 10) : 0;
+}
+
+static bool define(struct store_backend *b, struct str sql, struct err *err)
+{
+    struct buf rendered = {0};
+
+    store_backend_render(b, sql, &rendered);
+    bool ok = b->ops->define(b, buf_str(&rendered), err);
+
+    buf_free(&rendered);
+    return ok;
+}
+
+/* Apply in one transaction, as far as the database allows that for schema changes. */
+static bool apply(struct store_backend *b, const struct migration *m, struct err *err)
+{
+    const char *sql = m->sql;
+    const char *end;
+    bool ok = b->ops->begin(b, err);
+
+    if (!ok)
+        return false;
+    while (ok && (end = strstr(sql, ";\n")) != NULL) {
+        ok = define(b, (struct str){sql, (size_t)(end - sql)}, err);
+        sql = end + 2;
+    }
+    ok =
+        ok &&
+        b->ops->run(
+            b, "INSERT INTO millrace_migration (number, name, applied_ms) VALUES (?, ?, ?)",
+            BINDS(NUMBER(m->number), TEXT(str_from(m->name)), NUMBER(clock_wall_ms())), 1, err);
+    if (ok)
+        return b->ops->commit(b, err);
+    b->ops->rollback(b);
+    return err_wrap(err, "migration %u (%s)", m->number, m->name);
+}
+
+/*
+ * Create the record of migrations if the database is empty; refuse a database that is not ours.
+ */
+static bool prepare(struct store_backend *b, struct err *err)
+{
+    bool empty;
+
+    if (!b->ops->is_empty(b, &empty, err))
+        return false;
+    struct number_sink ignored = {.sink = {take_number}};
+    struct err why;
+
+    if (!empty && !b->ops->select(b, "SELECT MAX(number) FROM millrace_migration", NO_BINDS,
+                                  &ignored.sink, &why))
+        return err_set(err, why.kind == ERR_RETRY ? ERR_RETRY : ERR_FATAL,
+                       "this database is not a Millrace store, and it is not empty (%s); fix: "
+                       "give the store a database of its own",
+                       why.msg);
+    return !empty || define(b, str_from(create_record), err);
+}
+
+static bool migrate_locked(struct store_backend *b, struct err *err)
+{
+    struct number_sink found = {.sink = {take_number}};
+
+    if (!prepare(b, err) || !b->ops->select(b, "SELECT MAX(number) FROM millrace_migration",
+                                            NO_BINDS, &found.sink, err))
+        return false;
+    if (found.number > n_migrations)
+        return err_set(err, ERR_FATAL,
+                       "the store has version %lu, but this Millrace knows only versions up to "
+                       "%zu; fix: run the newer Millrace, or restore a backup",
+                       found.number, n_migrations);
+    for (size_t i = found.number; i < n_migrations; i++)
+        if (!apply(b, &migrations[i], err))
+            return false;
+    return true;
+}
+
+bool migrate(struct store_backend *b, struct err *err)
+{
+    if (!b->ops->lock_schema(b, err))
+        return false;
+    bool ok = migrate_locked(b, err);
+
+    b->ops->unlock_schema(b);
+    return ok;
+}

@@ -1,0 +1,320 @@
+#include "config.h"
+
+#include "src/store/store.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/failpoint.h"
+#include "src/base/mem.h"
+#include "src/store/core.h"
+
+#include <stdlib.h>
+
+/* Rows per statement, few enough for the smallest packet limit MySQL allows. */
+#define ROWS_AT_ONCE 256
+
+/* No engine accepts a longer id, so no index holds such a document. */
+#define DOC_ID_MAX 512
+
+void store_close(struct store *s)
+{
+    if (s == NULL)
+        return;
+    s->backend->ops->close(s->backend);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+const char *store_kind(const struct store *s)
+{
+    return s->backend->ops->kind;
+}
+
+/* Terms and values. */
+
+uint64_t store_doubts(struct store *s)
+{
+    return __atomic_load_n(&s->doubts, __ATOMIC_ACQUIRE);
+}
+
+bool store_take_term(struct store *s, struct str thing, uint64_t *term, struct err *err)
+{
+    static const char raise[] = "INSERT INTO term (thing, term) VALUES (?, 1)"
+                                " ON CONFLICT (thing) DO UPDATE SET term = term + 1";
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok = store_run(s, raise, BINDS(TEXT(thing)), err) &&
+              store_select_number(s, "SELECT term FROM term WHERE thing = ?",
+                                  BINDS(TEXT(thing)), term, NULL, err);
+
+    return store_end(s, ok, err);
+}
+
+struct value_sink {
+    struct row_sink sink;
+    struct buf *out;
+    bool found;
+};
+
+static void take_value(struct row_sink *sink, const struct str *cells)
+{
+    struct value_sink *v = CONTAINER_OF(sink, struct value_sink, sink);
+
+    buf_append(v->out, cells[0]);
+    v->found = true;
+}
+
+bool store_get_value(struct store *s, struct str name, struct buf *out, bool *found,
+                     struct err *err)
+{
+    struct value_sink v = {.sink = {take_value}, .out = out};
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok = store_select(s, "SELECT content FROM setting WHERE name = ?", BINDS(TEXT(name)),
+                           &v.sink, err);
+
+    *found = v.found;
+    return store_end(s, ok, err);
+}
+
+static void fill_value(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_value *v = element;
+
+    v->name = arena_copy(a, cells[0]);
+    v->content = arena_copy(a, cells[1]);
+}
+
+bool store_load_values(struct store *s, struct arena *a, struct str prefix,
+                       struct stored_value **out, size_t *n, struct err *err)
+{
+    struct row_list list = ROW_LIST(a, struct stored_value, fill_value);
+    struct buf end = {0};
+
+    buf_append(&end, (struct str){prefix.ptr, prefix.len - 1});
+    buf_append_char(&end, '/' + 1);
+
+    const bool ok = store_load(
+        s, "SELECT name, content FROM setting WHERE name > ? AND name < ? ORDER BY name",
+        BINDS(TEXT(prefix), TEXT(buf_str(&end))), &list, err);
+
+    buf_free(&end);
+    if (ok)
+        *out = row_list_finish(&list, n);
+    return ok;
+}
+
+bool store_write_value(struct store *s, struct str name, struct str value, struct err *err)
+{
+    static const char sql[] = "INSERT INTO setting (name, content) VALUES (?, ?)"
+                              " ON CONFLICT (name) DO UPDATE SET content = excluded.content";
+
+    return store_run(s, sql, BINDS(TEXT(name), TEXT(value)), err);
+}
+
+bool store_put_value(struct store *s, struct str name, struct str value, struct err *err)
+{
+    return store_begin(s, err) && store_end(s, store_write_value(s, name, value, err), err);
+}
+
+bool store_keep_value(struct store *s, struct str name, struct str value, struct buf *out,
+                      struct err *err)
+{
+    struct value_sink v = {.sink = {take_value}, .out = out};
+
+    if (!store_begin(s, err))
+        return false;
+
+    const bool ok = store_run(s,
+                              "INSERT INTO setting (name, content) VALUES (?, ?)"
+                              " ON CONFLICT (name) DO UPDATE SET content = content",
+                              BINDS(TEXT(name), TEXT(value)), err) &&
+                    store_select(s, "SELECT content FROM setting WHERE name = ?",
+                                 BINDS(TEXT(name)), &v.sink, err);
+
+    return store_end(s, ok, err);
+}
+
+/* Checkpoints and tombstones. */
+
+static void fill_checkpoint(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_checkpoint *cp = element;
+
+    cp->topic = arena_copy(a, cells[0]);
+    cp->file = arena_copy(a, cells[1]);
+    cp->offset = row_number(cells[2]);
+    cp->gtid = arena_copy(a, cells[3]);
+    cp->epoch = row_number(cells[4]);
+    cp->fingerprint = arena_copy(a, cells[5]);
+    cp->event_ms = (int64_t)row_number(cells[6]);
+    cp->state = arena_copy(a, cells[7]);
+    cp->reason = arena_copy(a, cells[8]);
+    cp->final_version = row_number(cells[9]);
+}
+
+bool store_load_checkpoint(struct store *s, struct arena *a, struct str topic,
+                           struct stored_checkpoint *out, bool *found, struct err *err)
+{
+    static const char sql[] = "SELECT topic, log_file, log_offset, gtid, epoch, fingerprint,"
+                              " event_ms, state, reason, final_version FROM checkpoint"
+                              " WHERE topic = ?";
+    struct row_list list = ROW_LIST(a, struct stored_checkpoint, fill_checkpoint);
+    size_t n;
+
+    if (!store_load(s, sql, BINDS(TEXT(topic)), &list, err))
+        return false;
+    const struct stored_checkpoint *cp = row_list_finish(&list, &n);
+
+    *found = n > 0;
+    if (n > 0)
+        *out = *cp;
+    return true;
+}
+
+bool store_load_checkpoints(struct store *s, struct arena *a, struct stored_checkpoint **out,
+                            size_t *n, struct err *err)
+{
+    static const char sql[] = "SELECT topic, log_file, log_offset, gtid, epoch, fingerprint,"
+                              " event_ms, state, reason, final_version FROM checkpoint"
+                              " ORDER BY topic";
+    struct row_list list = ROW_LIST(a, struct stored_checkpoint, fill_checkpoint);
+
+    if (!store_load(s, sql, NO_BINDS, &list, err))
+        return false;
+    *out = row_list_finish(&list, n);
+    return true;
+}
+
+static bool put_checkpoint(struct store *s, const struct stored_checkpoint *cp, struct err *err)
+{
+    static const char sql[] =
+        "INSERT INTO checkpoint (topic, log_file, log_offset, gtid, epoch, fingerprint, "
+        "event_ms,"
+        " state, reason, final_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (topic) DO UPDATE SET log_file = excluded.log_file,"
+        " log_offset = excluded.log_offset, gtid = excluded.gtid, epoch = excluded.epoch,"
+        " fingerprint = excluded.fingerprint, event_ms = excluded.event_ms,"
+        " state = excluded.state, reason = excluded.reason,"
+        " final_version = excluded.final_version";
+
+    return store_run(s, sql,
+                     BINDS(TEXT(cp->topic), TEXT(cp->file), NUMBER(cp->offset), TEXT(cp->gtid),
+                           NUMBER(cp->epoch), TEXT(cp->fingerprint), NUMBER(cp->event_ms),
+                           TEXT(cp->state), TEXT(cp->reason), NUMBER(cp->final_version)),
+                     err);
+}
+
+/* Keep the tombstone with the highest version. `version` is compared, so it is updated last. */
+static const char put_tombstones[] =
+    "INSERT INTO tombstone (index_name, doc_id, routing, version, at_ms) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (index_name, doc_id, routing) DO UPDATE SET"
+    " at_ms = CASE WHEN excluded.version >= version THEN excluded.at_ms ELSE at_ms END,"
+    " version = CASE WHEN excluded.version > version THEN excluded.version ELSE version END";
+
+static bool insert_tombstones(struct store *s, const struct stored_tombstone *t, size_t n,
+                              struct err *err)
+{
+    struct bind *binds = mem_alloc(ROWS_AT_ONCE * 5, sizeof(*binds));
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n;) {
+        size_t rows = 0;
+
+        for (; i < n && rows < ROWS_AT_ONCE; i++) {
+            if (t[i].id.len > DOC_ID_MAX || t[i].routing.len > DOC_ID_MAX)
+                continue;
+            struct bind *b = binds + rows++ * 5;
+
+            b[0] = TEXT(t[i].index);
+            b[1] = TEXT(t[i].id);
+            b[2] = TEXT(t[i].routing);
+            b[3] = NUMBER(t[i].version);
+            b[4] = NUMBER(t[i].at_ms);
+        }
+        if (rows > 0)
+            ok = store_run_rows(s, put_tombstones, (struct binds){binds, rows * 5}, rows, err);
+    }
+    free(binds);
+    return ok;
+}
+
+bool store_save_checkpoint(struct store *s, uint64_t term, const struct stored_checkpoint *cp,
+                           const struct stored_tombstone *tombstones, size_t n, struct err *err)
+{
+    struct buf thing = {0};
+
+    buf_append(&thing, STR("topic/"));
+    buf_append(&thing, cp->topic);
+    bool ok = store_begin(s, err);
+
+    if (ok) {
+        ok = store_check_term(s, buf_str(&thing), term, err);
+        FAILPOINT(position_fenced);
+        ok = ok && insert_tombstones(s, tombstones, n, err);
+        FAILPOINT(position_buried);
+        ok = ok && put_checkpoint(s, cp, err);
+        ok = store_end(s, ok, err);
+    }
+    buf_free(&thing);
+    return ok;
+}
+
+static void fill_tombstone(struct arena *a, const struct str *cells, void *element)
+{
+    struct stored_tombstone *t = element;
+
+    t->index = arena_copy(a, cells[0]);
+    t->id = arena_copy(a, cells[1]);
+    t->routing = arena_copy(a, cells[2]);
+    t->version = row_number(cells[3]);
+    t->at_ms = (int64_t)row_number(cells[4]);
+}
+
+#define SELECT_TOMBSTONE "SELECT index_name, doc_id, routing, version, at_ms FROM tombstone"
+
+/* Load the other routings of the last id, which the limit may have cut off. */
+static bool complete_last(struct store *s, uint64_t version_min, struct row_list *list,
+                          struct err *err)
+{
+    static const char sql[] =
+        SELECT_TOMBSTONE " WHERE index_name = ? AND doc_id = ? AND routing > ? AND version >= ?"
+                         " ORDER BY routing";
+    const struct stored_tombstone *last =
+        (const struct stored_tombstone *)(void *)list->elements + (list->n - 1);
+
+    return store_select(
+        s, sql,
+        BINDS(TEXT(last->index), TEXT(last->id), TEXT(last->routing), NUMBER(version_min)),
+        &list->sink, err);
+}
+
+bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_filter which,
+                           size_t limit, struct stored_tombstone **out, size_t *n,
+                           struct err *err)
+{
+    static const char sql[] =
+        SELECT_TOMBSTONE " WHERE index_name = ? AND doc_id > ? AND version >= ?"
+                         " ORDER BY doc_id, routing LIMIT ?";
+    struct row_list list = ROW_LIST(a, struct stored_tombstone, fill_tombstone);
+
+    if (!store_begin(s, err))
+        return false;
+    bool ok = store_select(s, sql,
+                           BINDS(TEXT(which.index), TEXT(which.after_id),
+                                 NUMBER(which.version_min), NUMBER(limit)),
+                           &list.sink, err);
+
+    if (ok && list.n > 0 && list.n == limit)
+        ok = complete_last(s, which.version_min, &list, err);
+    *out = row_list_finish(&list, n);
+    return store_end(s, ok, err);
+}
+
+bool store_drop_tombstones(struct store *s, int64_t before_ms, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM tombstone WHERE at_ms < ?", BINDS(NUMBER(before_ms)),
+                           err);
+}

@@ -1,0 +1,331 @@
+/*
+ * The store: everything Millrace must remember, in SQLite (a single node) or MySQL (a cluster).
+ *
+ * One interface, two backends (sqlite.c, mysql.c), one test suite.  Each call is one
+ * transaction.  Every write of a position or a cursor carries its owner's term; an older term
+ * gets ERR_STOP and writes nothing.  A lost connection or a full disk is ERR_RETRY and changes
+ * nothing, with one exception: if MySQL loses the connection during the commit, the change may
+ * have been made.  Every call may then be repeated, though store_new_version() and
+ * store_save_definitions() may report that it was already done.
+ *
+ * @thread any (locked inside; calls may block)
+ */
+#ifndef SRC_STORE_STORE_H
+#define SRC_STORE_STORE_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct mysql_options;
+struct store;
+
+/*
+ * Open the store and migrate it.  ERR_FATAL: it is from a newer version, or not a store.
+ * ERR_RETRY: another process has the SQLite file, which serves one process at a time; the
+ * message names its pid.  The folder of path must exist.
+ */
+bool store_open_sqlite(struct store **out, const char *path, struct err *err) MUST_CHECK;
+bool store_open_mysql(struct store **out, const struct mysql_options *opt,
+                      struct err *err) MUST_CHECK;
+void store_close(struct store *s);             /* NULL is fine */
+const char *store_kind(const struct store *s); /* "sqlite" or "mysql" */
+
+/*
+ * From now on, seal the passwords of definitions; passwords stored in clear text are sealed at
+ * once.  seal is borrowed while s is open.  @thread whoever opened s, before others use it
+ */
+struct seal;
+bool store_set_seal(struct store *s, const struct seal *seal, struct err *err) MUST_CHECK;
+
+/* Raise and return the term of an owned thing ("topic/shop", "job/12").  The first is 1. */
+bool store_take_term(struct store *s, struct str thing, uint64_t *term,
+                     struct err *err) MUST_CHECK;
+
+/* Small named values: "server_id", "instance", "definitions/revision" ... */
+bool store_get_value(struct store *s, struct str name, struct buf *out, bool *found,
+                     struct err *err) MUST_CHECK;
+struct stored_value {
+    struct str name, content;
+};
+/* Load the values whose names begin with prefix, which ends with a slash. */
+bool store_load_values(struct store *s, struct arena *a, struct str prefix,
+                       struct stored_value **out, size_t *n, struct err *err) MUST_CHECK;
+bool store_put_value(struct store *s, struct str name, struct str value,
+                     struct err *err) MUST_CHECK;
+/*
+ * Append the stored value to out.  If there is none, store this one first; every caller gets
+ * the same.
+ */
+bool store_keep_value(struct store *s, struct str name, struct str value, struct buf *out,
+                      struct err *err) MUST_CHECK;
+
+/*
+ * Definitions: kind is "topic", "database" or "table"; body is canonical JSON.  Its password is
+ * in clear text, or sealed if it was sealed with another key (src/file/seal.h).
+ */
+struct stored_definition {
+    struct str kind, name, body;
+};
+bool store_load_definitions(struct store *s, struct arena *a, struct stored_definition **out,
+                            size_t *n, uint64_t *revision, struct err *err) MUST_CHECK;
+
+/* Checkpoints and the tombstones that must be durable before them, in one transaction. */
+struct stored_checkpoint {
+    struct str topic;
+    struct str file;
+    uint64_t offset;
+    struct str gtid; /* GTID set text; empty without GTIDs */
+    uint64_t epoch;
+    struct str fingerprint; /* opaque text of the pipeline */
+    int64_t event_ms;       /* wall time of the last transaction */
+    struct str state;       /* "running", "fail" */
+    struct str reason;      /* why the topic failed, and the way out */
+    uint64_t final_version; /* deletes up to there need no repeating */
+};
+struct stored_tombstone {
+    struct str index, id, routing;
+    uint64_t version;
+    int64_t at_ms; /* steady time */
+};
+bool store_load_checkpoint(struct store *s, struct arena *a, struct str topic,
+                           struct stored_checkpoint *out, bool *found,
+                           struct err *err) MUST_CHECK;
+/* The checkpoints of all topics. */
+bool store_load_checkpoints(struct store *s, struct arena *a, struct stored_checkpoint **out,
+                            size_t *n, struct err *err) MUST_CHECK;
+bool store_save_checkpoint(struct store *s, uint64_t term, const struct stored_checkpoint *cp,
+                           const struct stored_tombstone *tombstones, size_t n,
+                           struct err *err) MUST_CHECK;
+/*
+ * The store keeps one tombstone per document (index, routing, id), that of the highest version.
+ * Loads in order of id, after after_id, about `limit` at a time; all tombstones of one id come
+ * together.  Fewer than `limit` is the end.  Dropping removes those older than before_ms.
+ */
+struct tombstone_filter {
+    struct str index;
+    uint64_t version_min;
+    struct str after_id;
+};
+bool store_load_tombstones(struct store *s, struct arena *a, struct tombstone_filter which,
+                           size_t limit, struct stored_tombstone **out, size_t *n,
+                           struct err *err) MUST_CHECK;
+bool store_drop_tombstones(struct store *s, int64_t before_ms, struct err *err) MUST_CHECK;
+
+/*
+ * How many commits have failed so far.  Each may have been stored all the same, because only
+ * the answer may have been lost.
+ */
+uint64_t store_doubts(struct store *s) MUST_CHECK;
+
+/* Index versions. */
+struct stored_version {
+    struct str index; /* alias: "orders" */
+    uint64_t number;  /* 2 in orders_v2 */
+    struct str state; /* changing, waiting, available, history, retired */
+    struct str topic;
+    uint64_t epoch;
+    uint64_t start;        /* changes from this version (position) on go to it; 0: none yet */
+    struct str definition; /* canonical JSON of the member tables it was built with */
+    int64_t created_ms, finished_ms;
+    struct str error;
+    int64_t retired_ms; /* steady time; 0: not retired */
+};
+/* Names one version. */
+struct version_name {
+    struct str index; /* alias: "orders" */
+    uint64_t number;
+};
+/*
+ * Assign the next number, at least v->number (which the engine may remember after the store was
+ * lost), and store v in state changing.  Puts the number, which is never reused, into v.
+ * ERR_REJECT if a version of this index is changing or waiting already (src/store/waiting.h).
+ */
+bool store_new_version(struct store *s, struct stored_version *v, struct err *err) MUST_CHECK;
+/*
+ * Change only this column; others may have changed the rest meanwhile.  ERR_REJECT, HTTP status
+ * 404: no such version.
+ */
+bool store_set_version_start(struct store *s, const struct version_name *v, uint64_t start,
+                             struct err *err) MUST_CHECK;
+bool store_set_version_definition(struct store *s, const struct version_name *v,
+                                  struct str definition, struct err *err) MUST_CHECK;
+/*
+ * Make `number` available and the version that was available history, in one transaction.
+ * Clears the stops and rebuild requests of the tables of its jobs, and deletes its wait;
+ * deletes the fan-out jobs (src/store/fan_out.h) and gone documents of all other versions.
+ * ERR_REJECT if the version has failed or does not exist.
+ */
+bool store_promote_version(struct store *s, struct str index, uint64_t number,
+                           int64_t finished_ms, struct err *err) MUST_CHECK;
+/*
+ * Small values of one version, stored as this prefix and the name of its index
+ * ("sync/orders_v3").
+ */
+#define STORE_SYNC   "sync/"   /* how far a sync by time has come */
+#define STORE_VERIFY "verify/" /* why its documents must be verified */
+#define STORE_SHARDS "shards/" /* for each shard, routings that lead to it */
+#define STORE_REPLAY "replay/" /* its dead letters must be replayed; empty: done */
+/* Loads by index and number; an empty index means all. */
+bool store_load_versions(struct store *s, struct arena *a, struct str index,
+                         struct stored_version **out, size_t *n, struct err *err) MUST_CHECK;
+
+/* A stopped table: why, the way out, and the position where it stopped. */
+struct stored_stop {
+    struct str table; /* "shop.orders" */
+    struct str reason, way_out, file;
+    uint64_t offset;
+    int64_t at_ms;
+};
+bool store_put_stop(struct store *s, const struct stored_stop *stop,
+                    struct err *err) MUST_CHECK;
+bool store_load_stops(struct store *s, struct arena *a, struct stored_stop **out, size_t *n,
+                      struct err *err) MUST_CHECK;
+
+/*
+ * Shapes: what the tables of an index version looked like when its documents were made (opaque
+ * text).  Rebuilds: tables whose index must be built again automatically.  Promoting a version
+ * removes the rebuilds of the tables that it has jobs for.
+ */
+struct stored_rebuild {
+    struct str table; /* "shop.orders" */
+    struct str reason;
+    int64_t at_ms;
+};
+/* A stored rebuild with the same reason stays unchanged, including its time. */
+bool store_put_rebuild(struct store *s, const struct stored_rebuild *r,
+                       struct err *err) MUST_CHECK;
+bool store_delete_rebuild(struct store *s, struct str table, struct err *err) MUST_CHECK;
+bool store_load_rebuilds(struct store *s, struct arena *a, struct stored_rebuild **out,
+                         size_t *n, struct err *err) MUST_CHECK;
+/*
+ * Store both in one transaction.  rebuild may be NULL; it is left out if the version is no
+ * longer being built, waiting or searched.
+ */
+bool store_put_shapes(struct store *s, struct str index, uint64_t number, struct str shapes,
+                      const struct stored_rebuild *rebuild, struct err *err) MUST_CHECK;
+/* Appends to out. */
+bool store_load_shapes(struct store *s, struct str index, uint64_t number, struct buf *out,
+                       bool *found, struct err *err) MUST_CHECK;
+
+/* An index version that cannot continue. */
+struct version_stop {
+    struct str index;
+    uint64_t number;
+    struct stored_stop stop;              /* of its table; a build takes only the reason */
+    const struct stored_rebuild *rebuild; /* NULL: do not rebuild automatically */
+};
+enum version_stopped {
+    VERSION_GONE,  /* another version has replaced it: nothing is stored */
+    VERSION_BUILD, /* it was being built, or waited, and is never promoted */
+    VERSION_TABLE, /* searches use it: its table is stopped */
+};
+/* Runs in one transaction, so a concurrent promotion comes entirely before it or after it. */
+bool store_stop_version(struct store *s, const struct version_stop *v,
+                        enum version_stopped *how, struct err *err) MUST_CHECK;
+
+/* Jobs: one record per bucket, with a cursor. */
+struct stored_job {
+    uint64_t id;      /* assigned by store_new_job() */
+    struct str kind;  /* "index" */
+    struct str index; /* alias */
+    struct str table; /* "shop.orders" */
+    uint64_t version; /* index version number */
+    uint32_t bucket, buckets;
+    struct str state;  /* init running waiting complete */
+    struct str cursor; /* opaque; empty at the start */
+    uint64_t rows_done, rows_total;
+    struct str parameters; /* JSON: rate and so on */
+    struct str error;
+    int64_t created_ms, updated_ms;
+};
+/*
+ * Store a job and set job->id.  If a job with the same kind, index, version, table and bucket
+ * exists, it stays unchanged and job->id is its id.
+ */
+bool store_new_job(struct store *s, struct stored_job *job, struct err *err) MUST_CHECK;
+/* Save the job.  ERR_STOP if it was deleted, or has another owner now. */
+bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job,
+                    struct err *err) MUST_CHECK;
+bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
+                       struct err *err) MUST_CHECK;
+bool store_load_jobs(struct store *s, struct arena *a, struct stored_job **out, size_t *n,
+                     struct err *err) MUST_CHECK;
+
+/*
+ * Dead letters, one per document (index, routing, id).  A new one replaces the old one but
+ * keeps its id and first_ms; attempts add up.  A body too large for the store (MySQL:
+ * max_allowed_packet) is left out, and the reason says so.
+ */
+struct stored_dead_letter {
+    uint64_t id; /* assigned by the store */
+    struct str topic, table, index, doc_id, routing, key, op, reason, body;
+    uint64_t version;
+    struct str gtid; /* of version's transaction; empty: unknown, or it has none */
+    int status;
+    uint32_t attempts;
+    int64_t first_ms, last_ms;
+};
+struct dead_letter_filter {
+    struct str topic, table, index; /* empty: any */
+    struct str reason_like;         /* text within the reason, case-sensitive; empty: any */
+    uint64_t after_id;              /* paging: start after this id */
+    uint64_t until_id;              /* up to and including this id; 0: all */
+    size_t limit;                   /* of one page; 0: 100; ignored by deletes */
+    uint64_t id;                    /* 0: any */
+    bool bodies; /* load the bodies, which can be large; else they are empty */
+};
+/*
+ * Store all in one transaction: a commit to disk costs about a millisecond, a letter about 10
+ * us.
+ */
+bool store_put_dead_letters(struct store *s, const struct stored_dead_letter *d, size_t n,
+                            struct err *err) MUST_CHECK;
+bool store_load_dead_letters(struct store *s, struct arena *a,
+                             const struct dead_letter_filter *f,
+                             struct stored_dead_letter **out, size_t *n,
+                             struct err *err) MUST_CHECK;
+bool store_delete_dead_letters(struct store *s, const struct dead_letter_filter *f, uint64_t *n,
+                               struct err *err) MUST_CHECK;
+/*
+ * Delete the document's dead letter, now that the document was written at `version`; a letter
+ * with a higher version stays.
+ */
+bool store_delete_dead_letter_of(struct store *s, struct str index, struct str routing,
+                                 struct str doc_id, uint64_t version,
+                                 struct err *err) MUST_CHECK;
+/* Count the letters of one index; an empty index means all. */
+bool store_n_dead_letters(struct store *s, struct str index, uint64_t *n,
+                          struct err *err) MUST_CHECK;
+/*
+ * Count all letters and find the earliest first_ms; 0 if there are none.  Reads the whole
+ * table.
+ */
+bool store_dead_letter_level(struct store *s, uint64_t *n, int64_t *oldest_ms,
+                             struct err *err) MUST_CHECK;
+/* Letters per table, for the status. */
+struct dead_letter_count {
+    struct str table;
+    uint64_t count;
+};
+bool store_count_dead_letters(struct store *s, struct arena *a, struct dead_letter_count **out,
+                              size_t *n, struct err *err) MUST_CHECK;
+
+/* Sync log of a table: what was built, changed or stopped, and why. */
+struct stored_log {
+    uint64_t id;
+    int64_t at_ms;
+    struct str table, index, event, detail; /* detail is JSON */
+    uint64_t version;
+};
+bool store_add_log(struct store *s, const struct stored_log *l, struct err *err) MUST_CHECK;
+bool store_load_log(struct store *s, struct arena *a, struct str table, size_t limit,
+                    struct stored_log **out, size_t *n, struct err *err) MUST_CHECK;
+
+#endif

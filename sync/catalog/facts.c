@@ -1,0 +1,124 @@
+#include "config.h"
+
+#include "sync/catalog/parts.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql/mysql.h"
+
+#include <string.h>
+
+struct facts_loading {
+    struct arena *arena;
+    struct table_facts *facts;
+};
+
+static bool is_true(struct str cell)
+{
+    return str_equal(cell, STR("YES"));
+}
+
+/* 3 name, 4 sequence, 5 non-unique, 6 column, 7 prefix, 8 kind, 9 usable */
+static void on_index(void *ctx, size_t table, const struct mysql_row *row)
+{
+    struct facts_loading *x = ctx;
+    struct arena *a = x->arena;
+    struct table_facts *f = &x->facts[table];
+    const struct str *c = row->cells;
+    bool first = str_equal(c[4], STR("1"));
+
+    if (str_equal(c[8], STR("FULLTEXT")) || str_equal(c[8], STR("SPATIAL")) || !is_true(c[9]))
+        return;
+    if (first) {
+        f->indexes = catalog_grow(a, f->indexes, f->n_indexes, sizeof(*f->indexes));
+        f->indexes[f->n_indexes++] = (struct catalog_index){
+            .name = arena_copy(a, c[3]), .is_unique = str_equal(c[5], STR("0"))};
+    }
+    if (f->n_indexes == 0)
+        return;
+
+    struct catalog_index *index = &f->indexes[f->n_indexes - 1];
+
+    index->columns = catalog_grow(a, index->columns, index->n_columns, sizeof(*index->columns));
+    index->columns[index->n_columns++] = arena_copy(a, c[6]);
+    index->has_prefix = index->has_prefix || c[7].len > 0;
+}
+
+/* The column of STATISTICS that says whether an index is usable, if this server has one. */
+static const char *usable_column(const struct mysql_conn *c)
+{
+    if (mysql_conn_flavor(c) == FLAVOR_MYSQL)
+        return mysql_conn_version(c) >= 80000 ? "IS_VISIBLE" : "'YES'";
+    return mysql_conn_version(c) >= 100600 ? "IF(IGNORED = 'YES', 'NO', 'YES')" : "'YES'";
+}
+
+static bool load_indexes(struct catalog_reader *r, struct facts_loading *x, struct err *err)
+{
+    struct buf columns = {0};
+
+    buf_printf(&columns,
+               "TABLE_SCHEMA, TABLE_NAME, CONCAT(INDEX_NAME, '/', LPAD(SEQ_IN_INDEX, 3, '0')), "
+               "INDEX_NAME, SEQ_IN_INDEX, NON_UNIQUE, COLUMN_NAME, SUB_PART, INDEX_TYPE, %s",
+               usable_column(r->conn));
+
+    const struct catalog_query q = {columns.ptr, "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
+                                    ""};
+    bool fine = catalog_reader_run(r, &q, on_index, x, err);
+
+    buf_free(&columns);
+    return fine;
+}
+
+static bool find_denied(struct catalog_reader *r, struct table_facts *out, struct err *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct err *why = &out[i].denied;
+
+        if (out[i].schema != NULL || catalog_is_denied(r->conn, &r->names[i], NULL, 0, why) ||
+            why->kind == ERR_NONE)
+            continue;
+        *err = *why;
+        return false;
+    }
+    return true;
+}
+
+/* Takes at most TABLES_A_STATEMENT tables. */
+static bool load_facts(struct catalog_reader *r, struct arena *a, struct table_facts *out,
+                       struct err *err)
+{
+    struct schema *schemas[TABLES_A_STATEMENT] = {0};
+    uint64_t n_rows[TABLES_A_STATEMENT] = {0};
+    struct facts_loading x = {a, out};
+    bool fine = catalog_read_schemas(r, schemas, n_rows, err);
+
+    for (size_t i = 0; i < r->n; i++) {
+        out[i].schema = schemas[i];
+        out[i].n_rows = n_rows[i];
+    }
+    return fine && load_indexes(r, &x, err) && find_denied(r, out, err);
+}
+
+bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                        struct arena *a, struct table_facts *out, struct err *err)
+{
+    struct catalog_reader r;
+
+    memset(out, 0, n * sizeof(*out));
+    if (!catalog_reader_open(&r, c, err))
+        return false;
+    for (size_t i = 0; catalog_reader_next(&r, names, n, i); i += r.n)
+        if (!load_facts(&r, a, out + i, err)) {
+            table_facts_fini(out, n);
+            return false;
+        }
+    return true;
+}
+
+void table_facts_fini(struct table_facts *facts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        schema_unref(facts[i].schema);
+        facts[i].schema = NULL;
+    }
+}

@@ -1,0 +1,127 @@
+#include "config.h"
+
+#include "sync/checkpoint/checkpoint.h"
+
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define INITIAL_WINDOW 64
+
+/*
+ * pending[seq % window] counts what transaction seq still waits for: its
+ * undelivered actions, plus one until it is closed.  Only the transactions in
+ * (safe, opened] have a slot; the window doubles when they do not fit.
+ */
+struct checkpoint {
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    uint32_t *pending;
+    uint64_t window;
+    uint64_t safe;
+    uint64_t opened;
+};
+
+struct checkpoint *checkpoint_new(void)
+{
+    struct checkpoint *cp = mem_alloc(1, sizeof(*cp));
+
+    pthread_mutex_init(&cp->lock, NULL);
+    cp->window = INITIAL_WINDOW;
+    cp->pending = mem_alloc(cp->window, sizeof(*cp->pending));
+    return cp;
+}
+
+void checkpoint_free(struct checkpoint *cp)
+{
+    if (cp == NULL)
+        return;
+    pthread_mutex_destroy(&cp->lock);
+    free(cp->pending);
+    free(cp);
+}
+
+static uint32_t *slot(struct checkpoint *cp, uint64_t seq)
+{
+    return &cp->pending[seq % cp->window];
+}
+
+static void widen(struct checkpoint *cp)
+{
+    struct checkpoint wider = {.window = cp->window * 2};
+
+    wider.pending = mem_alloc(wider.window, sizeof(*wider.pending));
+    for (uint64_t seq = cp->safe + 1; seq <= cp->opened; seq++)
+        *slot(&wider, seq) = *slot(cp, seq);
+    free(cp->pending);
+    cp->pending = wider.pending;
+    cp->window = wider.window;
+}
+
+static void advance(struct checkpoint *cp)
+{
+    while (cp->safe < cp->opened && *slot(cp, cp->safe + 1) == 0)
+        cp->safe++;
+}
+
+uint64_t checkpoint_open(struct checkpoint *cp)
+{
+    pthread_mutex_lock(&cp->lock);
+    if (cp->opened - cp->safe == cp->window)
+        widen(cp);
+
+    uint64_t seq = ++cp->opened;
+
+    *slot(cp, seq) = 1;
+    pthread_mutex_unlock(&cp->lock);
+    return seq;
+}
+
+bool checkpoint_reopen(struct checkpoint *cp, uint64_t seq)
+{
+    pthread_mutex_lock(&cp->lock);
+
+    const bool ok = seq > cp->safe && seq <= cp->opened;
+
+    if (ok)
+        *slot(cp, seq) += 1;
+    pthread_mutex_unlock(&cp->lock);
+    return ok;
+}
+
+void checkpoint_expect(struct checkpoint *cp, uint64_t seq, uint32_t n)
+{
+    pthread_mutex_lock(&cp->lock);
+    assert(seq > cp->safe && seq <= cp->opened);
+    assert(n < UINT32_MAX - *slot(cp, seq));
+    *slot(cp, seq) += n;
+    pthread_mutex_unlock(&cp->lock);
+}
+
+void checkpoint_close(struct checkpoint *cp, uint64_t seq)
+{
+    checkpoint_done(cp, seq, 1);
+}
+
+void checkpoint_done(struct checkpoint *cp, uint64_t seq, uint32_t n)
+{
+    pthread_mutex_lock(&cp->lock);
+    assert(seq > cp->safe && seq <= cp->opened);
+    assert(*slot(cp, seq) >= n);
+    *slot(cp, seq) -= n;
+    advance(cp);
+    pthread_mutex_unlock(&cp->lock);
+}
+
+uint64_t checkpoint_safe(struct checkpoint *cp)
+{
+    pthread_mutex_lock(&cp->lock);
+
+    uint64_t safe = cp->safe;
+
+    pthread_mutex_unlock(&cp->lock);
+    return safe;
+}

@@ -1,0 +1,28 @@
+#include "config.h"
+
+#include "sync/checkpoint/save_due.h"
+
+void save_due_note(struct save_due *d, enum progress_move move, int64_t now_ms)
+{
+    if (d->move == PROGRESS_STAYS)
+        d->since_ms = now_ms;
+    if (move > d->move)
+        d->move = move;
+}
+
+bool save_due_is(const struct save_due *d, uint32_t file_number, int64_t now_ms)
+{
+    switch (d->move) {
+    case PROGRESS_STAYS: return false;
+    case PROGRESS_ASIDE:
+        return file_number != d->file_number || now_ms - d->since_ms >= SAVE_ASIDE_MS;
+    case PROGRESS_CHANGES: break;
+    }
+    return true;
+}
+
+void save_due_saved(struct save_due *d, uint32_t file_number)
+{
+    d->move = PROGRESS_STAYS;
+    d->file_number = file_number;
+}

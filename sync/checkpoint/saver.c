@@ -1,0 +1,380 @@
+#include "config.h"
+
+#include "sync/checkpoint/saver.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "src/mysql/mysql.h"
+#include "src/store/store.h"
+#include "sync/checkpoint/fingerprint.h"
+#include "sync/checkpoint/progress.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/checkpoint/save_due.h"
+#include "sync/position/gtid_set.h"
+#include "sync/position/position.h"
+#include "sync/server/known_server.h"
+#include "sync/server/server_access.h"
+#include "sync/server/server_info.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_MS  100
+#define WATCH_MS 1000
+#define STUCK_MS 15000 /* a dump that is merely slow yields something within this time */
+#define GONE_MS  3000
+
+struct saver {
+    struct saver_options opt;
+    struct stop stop;
+    pthread_t thread;
+    bool started;
+    struct mysql_conn *conn; /* the thread's own */
+    int64_t watched_ms;
+    uint64_t read;    /* the reader's position when it last moved */
+    int64_t moved_ms; /* when it last moved, monotonic */
+
+    pthread_mutex_t saving; /* one save at a time */
+    struct save_due due;    /* guarded by saving */
+
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    char base[224];
+    char identity[IDENTITY_CAP];
+    struct commit_position safe;
+    struct gtid_set *executed;
+    bool frozen;
+    bool is_repeated; /* deletes by earlier daemons are repeated */
+    uint64_t final_version;
+    int64_t asked_ms; /* wall time at which the server last reported its log's end; 0: never */
+    int64_t caught_up_ms; /* wall time at which all of the log was done */
+    uint64_t lag_bytes;
+    struct err error;
+};
+
+struct saver *saver_new(const struct saver_options *opt)
+{
+    struct saver *s = mem_alloc(1, sizeof(*s));
+
+    s->opt = *opt;
+    s->executed = gtid_set_new();
+    s->caught_up_ms = opt->begins_ms;
+    s->final_version = opt->final_version;
+    stop_init(&s->stop);
+    pthread_mutex_init(&s->saving, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    (void)progress_safe(opt->progress, &s->safe, s->executed);
+    s->due.file_number = s->safe.file_number;
+    return s;
+}
+
+void saver_free(struct saver *s)
+{
+    if (s == NULL)
+        return;
+    gtid_set_free(s->executed);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->saving);
+    stop_fini(&s->stop);
+    free(s);
+}
+
+void saver_set_log(struct saver *s, struct str base, const char *identity)
+{
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->base, sizeof(s->base), "%" STR_FMT, STR_ARG(base));
+    snprintf(s->identity, sizeof(s->identity), "%s", identity);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void saver_set_executed(struct saver *s, const struct gtid_set *executed)
+{
+    pthread_mutex_lock(&s->lock);
+    gtid_set_free(s->executed);
+    s->executed = gtid_set_copy(executed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t saver_final_version(struct saver *s)
+{
+    pthread_mutex_lock(&s->lock);
+
+    const uint64_t version = s->final_version;
+
+    pthread_mutex_unlock(&s->lock);
+    return version;
+}
+
+void saver_deletes_are_repeated(struct saver *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_repeated = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void saver_freeze(struct saver *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->frozen = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The safe mark and its texts, for the store. */
+struct snapshot {
+    struct buf file, gtids, fingerprint;
+    struct stored_checkpoint cp;
+    uint32_t file_number;
+    enum progress_move move;
+    bool known;
+};
+
+static void take_snapshot(struct saver *s, struct snapshot *snap)
+{
+    pthread_mutex_lock(&s->lock);
+    snap->move = progress_safe(s->opt.progress, &s->safe, s->executed);
+    /* Ask after taking the position, so that the deletes before it are counted. */
+    if (s->is_repeated && s->opt.repeats(s->opt.ctx) == 0)
+        s->final_version = commit_position_version(&s->safe, s->opt.epoch);
+    snap->file_number = s->safe.file_number;
+    snap->known = s->base[0] != '\0' && s->safe.file_number != 0 && !s->frozen;
+    buf_printf(&snap->file, "%s.%06u", s->base, s->safe.file_number);
+    gtid_set_format(&snap->gtids, s->executed);
+    fingerprint_format(&snap->fingerprint, s->identity, &s->safe);
+    snap->cp = (struct stored_checkpoint){
+        .topic = str_from(s->opt.topic),
+        .file = buf_str(&snap->file),
+        .offset = s->safe.offset,
+        .gtid = buf_str(&snap->gtids),
+        .epoch = s->opt.epoch,
+        .fingerprint = buf_str(&snap->fingerprint),
+        .event_ms = s->safe.event_ms,
+        .state = STR("running"),
+        .reason = STR(""),
+        .final_version = s->final_version,
+    };
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void keep_error(struct saver *s, const struct err *err)
+{
+    pthread_mutex_lock(&s->lock);
+    s->error = *err;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_due(const struct saver *s, const struct snapshot *snap, size_t graves)
+{
+    return graves > 0 || s->error.kind != ERR_NONE ||
+           save_due_is(&s->due, snap->file_number, clock_mono_ms());
+}
+
+/* If a save fails, the mark is kept and the next save writes it. */
+static bool save(struct saver *s, bool always, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct snapshot snap = {0};
+    struct stored_tombstone *graves;
+    bool ok = true;
+
+    pthread_mutex_lock(&s->saving);
+    take_snapshot(s, &snap);
+    save_due_note(&s->due, snap.move, clock_mono_ms());
+    if (snap.known) {
+        const size_t n = progress_take_tombstones(s->opt.progress, a, &graves);
+
+        if (always || is_due(s, &snap, n)) {
+            FAILPOINT(position_due);
+            ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, graves, n, err);
+            FAILPOINT(position_stored);
+            if (ok)
+                save_due_saved(&s->due, snap.file_number);
+            else
+                progress_return_tombstones(s->opt.progress, graves, n);
+            keep_error(s, ok ? &(struct err){0} : err);
+        }
+    }
+    pthread_mutex_unlock(&s->saving);
+    buf_free(&snap.file);
+    buf_free(&snap.gtids);
+    buf_free(&snap.fingerprint);
+    arena_free(a);
+    return ok;
+}
+
+bool saver_save(struct saver *s, struct err *err)
+{
+    return save(s, true, err);
+}
+
+/*
+ * Get the place from which lag counts.  If everything read is done, it is the reader's
+ * position, as rotations are no transactions.  A prepared XA transaction that holds the safe
+ * position is no lag.
+ */
+static void lag_from(struct saver *s, struct buf *file, uint64_t *offset)
+{
+    const struct position_fields read = position_fields(read_position_version(s->opt.reader));
+    const bool idle = progress_idle(s->opt.progress);
+    const struct commit_position done = progress_done(s->opt.progress);
+
+    pthread_mutex_lock(&s->lock);
+    buf_printf(file, "%s.%06u", s->base, idle ? (unsigned)read.file : done.file_number);
+    *offset = idle ? read.offset : done.offset;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/*
+ * If the log is reset under a running dump, the dump waits at a file that is gone: report that.
+ */
+static void watch_dump(struct saver *s, const struct log_backlog *backlog)
+{
+    const uint64_t read = read_position_version(s->opt.reader);
+    const int64_t now = clock_mono_ms();
+
+    if (read != s->read || !s->opt.waits(s->opt.ctx) ||
+        (backlog->found && backlog->bytes == 0)) {
+        s->read = read;
+        s->moved_ms = now;
+    } else if (now - s->moved_ms > (backlog->found ? STUCK_MS : GONE_MS)) {
+        s->moved_ms = now;
+        s->opt.stuck(s->opt.ctx,
+                     backlog->found
+                         ? "the server's log has grown, but its dump sends nothing"
+                         : "the server's log does not hold the position that was read");
+    }
+}
+
+/*
+ * Make backlog say how much log the server has beyond what was read.  If something read is not
+ * done, backlog so far counts from there, and says nothing about the dump.
+ */
+static bool unread_backlog(struct saver *s, struct str file, uint64_t offset,
+                           struct log_backlog *backlog, struct err *err)
+{
+    const struct position_fields read = position_fields(read_position_version(s->opt.reader));
+    struct buf name = {0};
+    bool ok = true;
+
+    pthread_mutex_lock(&s->lock);
+    buf_printf(&name, "%s.%06u", s->base, (unsigned)read.file);
+    pthread_mutex_unlock(&s->lock);
+    if (!str_equal(buf_str(&name), file) || read.offset != offset)
+        ok = server_log_backlog(s->conn, buf_str(&name), read.offset, backlog, err);
+    buf_free(&name);
+    return ok;
+}
+
+static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t asked_ms)
+{
+    if (!backlog->found)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->asked_ms = asked_ms;
+    s->lag_bytes = backlog->bytes;
+    if (backlog->bytes == 0)
+        s->caught_up_ms = asked_ms;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void watch_lag(struct saver *s)
+{
+    struct buf file = {0};
+    struct log_backlog backlog;
+    uint64_t offset;
+    int64_t asked_ms;
+    struct err err = {0};
+
+    if (position_fields(read_position_version(s->opt.reader)).file == 0)
+        return; /* begun at GTIDs: the dump has not yet told where it is */
+    if (!s->opt.connected(s->opt.ctx) || clock_mono_ms() - s->watched_ms < WATCH_MS)
+        return;
+    s->watched_ms = clock_mono_ms();
+    /* Another server's log says nothing about ours. */
+    if (s->conn == NULL &&
+        !known_server_open(s->opt.known, &s->opt.server->options, &s->conn, &err))
+        return;
+    lag_from(s, &file, &offset);
+    asked_ms = clock_wall_ms();
+    if (server_log_backlog(s->conn, buf_str(&file), offset, &backlog, &err)) {
+        keep_lag(s, &backlog, asked_ms);
+        if (unread_backlog(s, buf_str(&file), offset, &backlog, &err))
+            watch_dump(s, &backlog);
+    } else {
+        mysql_conn_close(s->conn);
+        s->conn = NULL;
+    }
+    buf_free(&file);
+}
+
+static void *saver_main(void *arg)
+{
+    struct saver *s = arg;
+
+    while (!stop_wait(&s->stop, SAVE_MS)) {
+        struct err err = {0};
+
+        if (!save(s, false, &err)) {
+            if (err.kind == ERR_STOP) {
+                s->opt.fenced(s->opt.ctx, &err);
+                break;
+            }
+            log_failure(LOG_ERROR, &err, "could not store the position, trying again",
+                        KV("topic", s->opt.topic));
+            stop_wait(&s->stop, WATCH_MS);
+        }
+        watch_lag(s);
+    }
+    mysql_conn_close(s->conn);
+    s->conn = NULL;
+    return NULL;
+}
+
+void saver_start(struct saver *s)
+{
+    s->started = true;
+    s->thread = thread_start("saver", saver_main, s);
+}
+
+void saver_stop(struct saver *s)
+{
+    stop_set(&s->stop);
+    if (s->started)
+        pthread_join(s->thread, NULL);
+    s->started = false;
+}
+
+void saver_status(struct saver *s, struct saver_status *out)
+{
+    struct lag_facts facts = {.now_ms = clock_wall_ms(),
+                              .undone_ms = progress_undone_ms(s->opt.progress),
+                              .done_ms = progress_done(s->opt.progress).event_ms};
+    struct buf gtids = {0};
+
+    pthread_mutex_lock(&s->lock);
+    facts.asked_ms = s->asked_ms;
+    facts.bytes = s->lag_bytes;
+    if (s->caught_up_ms > facts.done_ms)
+        facts.done_ms = s->caught_up_ms;
+    *out = (struct saver_status){
+        .offset = s->safe.offset,
+        .version = commit_position_version(&s->safe, s->opt.epoch),
+        .lag = lag_of(&facts),
+        .lag_bytes = s->lag_bytes,
+        .bytes_known = lag_is_fresh(&facts),
+        .asked_ms = s->asked_ms,
+        .error = s->error,
+    };
+    if (s->base[0] != '\0' && s->safe.file_number != 0)
+        snprintf(out->file, sizeof(out->file), "%s.%06u", s->base, s->safe.file_number);
+    gtid_set_format(&gtids, s->executed);
+    pthread_mutex_unlock(&s->lock);
+    out->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
+}

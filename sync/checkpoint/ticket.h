@@ -1,0 +1,86 @@
+/*
+ * struct ticket: the account of one (row change, index version).
+ *
+ * A row change enters once per index version that it concerns and leaves once, with the worst
+ * outcome of its documents (design part 7, rule 13).  Everybody with work left for the change
+ * holds a reference.  The last one to go updates the counters and reports to the change's
+ * transaction in the checkpoint.
+ *
+ * @thread any (atomic)
+ */
+#ifndef SYNC_CHECKPOINT_TICKET_H
+#define SYNC_CHECKPOINT_TICKET_H
+
+#include "src/base/base.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct checkpoint;
+struct grace_period;
+
+/*
+ * From best to worst; a ticket keeps the worst it got.  A write replaced by a newer one of the
+ * same document gets the outcome of that one.
+ */
+enum outcome {
+    OUTCOME_DELIVERED = 0,
+    OUTCOME_SUPERSEDED, /* the engine has a newer version */
+    OUTCOME_FILTERED,   /* concerns no document */
+    OUTCOME_PURGED,     /* its key is in the store */
+    OUTCOME_DEAD,       /* dead letter */
+    /*
+     * Not done.  The log, a snapshot or the requester still has it, so no other outcome may
+     * hide this one.
+     */
+    OUTCOME_DEFERRED,
+    N_OUTCOMES,
+};
+
+/* Counters shared by the tickets of one source. */
+struct ticket_counters {
+    uint64_t read;             /* atomic */
+    uint64_t done[N_OUTCOMES]; /* atomic */
+};
+
+struct ticket;
+
+/*
+ * Make a ticket with one reference.  The open transaction seq of cp expects one more done(),
+ * and c->read is incremented. cp may be NULL (builds and repairs have no transaction); c may be
+ * NULL.
+ */
+struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq,
+                          struct ticket_counters *c) RETURNS_NONNULL MUST_CHECK;
+/* on_done is called once, by the thread that returns the last reference. */
+struct ticket *ticket_new_cb(void (*on_done)(void *ctx, enum outcome worst),
+                             void *ctx) RETURNS_NONNULL MUST_CHECK;
+
+struct ticket *ticket_ref(struct ticket *t) RETURNS_NONNULL;
+void ticket_done(struct ticket *t, enum outcome how); /* return one reference */
+
+/*
+ * Return one reference with its work undone, at shutdown: the ticket never finishes, no counter
+ * changes, and the checkpoint stays before its transaction.
+ */
+void ticket_abandon(struct ticket *t);
+
+/* Call on_abandon instead of on_done when the last reference goes, if one was abandoned. */
+void ticket_on_abandon(struct ticket *t, void (*on_abandon)(void *ctx));
+
+/*
+ * Count the ticket inside t (sync/checkpoint/grace_period.h), which the owner entered on that
+ * side.  It leaves when nobody works for it any more.  Call at most once, before others see the
+ * ticket.
+ */
+void ticket_pass(struct ticket *t, struct grace_period *x, unsigned side);
+
+/*
+ * Take a reference for somebody who will find more work only after the present work is done:
+ * the ticket may leave its turnstile before this reference is returned.
+ */
+struct ticket *ticket_hold(struct ticket *t) RETURNS_NONNULL;
+void ticket_release(struct ticket *t, enum outcome how);
+void ticket_release_abandoned(struct ticket *t); /* see ticket_abandon() */
+
+#endif

@@ -1,0 +1,488 @@
+#include "config.h"
+
+#include "sync/decode/cell.h"
+
+#include "src/base/bytes.h"
+#include "src/base/hex.h"
+#include "src/base/utf8.h"
+#include "src/format/json.h"
+#include "sync/decode/unpack.h"
+#include "sync/value/charset.h"
+#include "sync/value/decimal.h"
+#include "sync/value/jsonb.h"
+#include "sync/value/temporal.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+
+/* Making plans */
+
+static bool plan_integer(const struct wire_column *wire, const struct column *column,
+                         struct column_plan *out)
+{
+    static const struct {
+        uint8_t wire, code, size;
+    } integers[] = {
+        {WIRE_TINY, CELL_I8, 1},  {WIRE_SHORT, CELL_I16, 2},    {WIRE_INT24, CELL_I24, 3},
+        {WIRE_LONG, CELL_I32, 4}, {WIRE_LONGLONG, CELL_I64, 8},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(integers); i++)
+        if (integers[i].wire == wire->type) {
+            out->code = (uint8_t)(integers[i].code + column->is_unsigned);
+            out->size = integers[i].size;
+            return true;
+        }
+    return false;
+}
+
+/* The old types have no metadata: only the schema knows MariaDB's fraction digits. */
+static bool plan_old_temporal(const struct wire_column *wire, const struct column *column,
+                              struct column_plan *out)
+{
+    static const struct {
+        uint8_t wire, code, hires_code, size;
+        size_t (*hires_size)(unsigned fsp);
+    } temporals[] = {
+        {WIRE_TIMESTAMP, CELL_OLD_TIMESTAMP, CELL_HIRES_TIMESTAMP, 4,
+         temporal_hires_timestamp_size},
+        {WIRE_DATETIME, CELL_OLD_DATETIME, CELL_HIRES_DATETIME, 8,
+         temporal_hires_datetime_size},
+        {WIRE_TIME, CELL_OLD_TIME, CELL_HIRES_TIME, 3, temporal_hires_time_size},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(temporals); i++) {
+        if (temporals[i].wire != wire->type)
+            continue;
+        out->fsp = column->fsp <= 6 ? column->fsp : 0;
+        out->code = out->fsp > 0 ? temporals[i].hires_code : temporals[i].code;
+        out->size =
+            out->fsp > 0 ? (uint8_t)temporals[i].hires_size(out->fsp) : temporals[i].size;
+        return true;
+    }
+    return false;
+}
+
+static bool plan_temporal(const struct wire_column *wire, struct column_plan *out)
+{
+    const size_t fraction = temporal_fraction_size(wire->fsp);
+
+    if (wire->fsp > 6)
+        return false;
+    out->fsp = wire->fsp;
+    out->code = wire->type == WIRE_TIMESTAMP2  ? CELL_TIMESTAMP2
+                : wire->type == WIRE_DATETIME2 ? CELL_DATETIME2
+                                               : CELL_TIME2;
+    out->size = (uint8_t)(fraction + (wire->type == WIRE_TIMESTAMP2  ? 4
+                                      : wire->type == WIRE_DATETIME2 ? 5
+                                                                     : 3));
+    return true;
+}
+
+static bool plan_decimal(const struct wire_column *wire, struct column_plan *out)
+{
+    if (wire->precision == 0 || wire->precision > DECIMAL_PRECISION_MAX ||
+        wire->scale > wire->precision || wire->scale > DECIMAL_SCALE_MAX)
+        return false;
+    out->code = CELL_DECIMAL;
+    out->precision = wire->precision;
+    out->scale = wire->scale;
+    out->size = (uint8_t)decimal_size(wire->precision, wire->scale);
+    return true;
+}
+
+/* Plan for bytes in a character set. */
+static void plan_text(const struct column *column, struct column_plan *out)
+{
+    const struct charset *cs = charset_find(column->charset);
+
+    if (cs == NULL) {
+        out->code = CELL_GUESS;
+    } else if (charset_is_binary(cs)) {
+        out->code = CELL_BYTES;
+    } else if (charset_is_utf8_based(cs)) {
+        out->code = CELL_UTF8;
+    } else {
+        out->code = CELL_TEXT;
+        out->charset = cs;
+    }
+}
+
+static bool plan_string(const struct wire_column *wire, const struct column *column,
+                        struct column_plan *out)
+{
+    static const uint8_t codes[] = {
+        [COLUMN_BINARY] = CELL_BINARY,  [COLUMN_VARBINARY] = CELL_BYTES,
+        [COLUMN_BLOB] = CELL_BYTES,     [COLUMN_JSON] = CELL_JSON_TEXT,
+        [COLUMN_UUID] = CELL_UUID,      [COLUMN_INET4] = CELL_INET4,
+        [COLUMN_INET6] = CELL_INET6,    [COLUMN_VECTOR] = CELL_VECTOR,
+        [COLUMN_POINT] = CELL_GEOMETRY, [COLUMN_GEOMETRY] = CELL_GEOMETRY,
+    };
+
+    if (wire->prefix < 1 || wire->prefix > 4)
+        return false;
+    out->size = wire->prefix;
+    out->length = wire->length;
+    out->compressed =
+        wire->type == WIRE_BLOB_COMPRESSED || wire->type == WIRE_VARCHAR_COMPRESSED;
+    if (wire->type == WIRE_JSON)
+        out->code = CELL_JSONB;
+    else if (column->type == COLUMN_BINARY && wire->type != WIRE_STRING)
+        out->code = CELL_BYTES;
+    else if ((size_t)column->type < ARRAY_LEN(codes) && codes[column->type] != CELL_UNKNOWN)
+        out->code = codes[column->type];
+    else
+        plan_text(column, out);
+    return out->code < CELL_UUID || wire->type == WIRE_STRING;
+}
+
+/* ENUM, SET and BIT: integers of a given size. */
+static bool plan_bits(const struct wire_column *wire, const struct column *column,
+                      struct column_plan *out)
+{
+    const uint32_t max = wire->type == WIRE_ENUM ? 2 : 8;
+
+    if (wire->length < 1 || wire->length > max)
+        return false;
+    out->code = wire->type == WIRE_ENUM  ? CELL_ENUM
+                : wire->type == WIRE_SET ? CELL_SET
+                                         : CELL_BIT;
+    out->size = (uint8_t)wire->length;
+    if (wire->type == WIRE_SET && column->n_labels > 64)
+        return true; /* damaged; numbers will do */
+    out->labels = column->labels;
+    out->n_labels = column->labels != NULL ? column->n_labels : 0;
+    return true;
+}
+
+static bool plan_fixed(uint8_t code, uint8_t size, struct column_plan *out)
+{
+    out->code = code;
+    out->size = size;
+    return true;
+}
+
+bool cell_plan(const struct wire_column *wire, const struct column *column,
+               struct column_plan *out)
+{
+    *out = (struct column_plan){0};
+    if (wire->array)
+        return false;
+    switch (wire->type) {
+    case WIRE_FLOAT: return plan_fixed(CELL_FLOAT, 4, out) && wire->prefix == 4;
+    case WIRE_DOUBLE: return plan_fixed(CELL_DOUBLE, 8, out) && wire->prefix == 8;
+    case WIRE_YEAR: return plan_fixed(CELL_YEAR, 1, out);
+    case WIRE_DATE:
+    case WIRE_NEWDATE: return plan_fixed(CELL_DATE, 3, out);
+    case WIRE_TIMESTAMP:
+    case WIRE_DATETIME:
+    case WIRE_TIME: return plan_old_temporal(wire, column, out);
+    case WIRE_TIMESTAMP2:
+    case WIRE_DATETIME2:
+    case WIRE_TIME2: return plan_temporal(wire, out);
+    case WIRE_NEWDECIMAL: return plan_decimal(wire, out);
+    case WIRE_ENUM:
+    case WIRE_SET:
+    case WIRE_BIT: return plan_bits(wire, column, out);
+    default: return plan_integer(wire, column, out) || plan_string(wire, column, out);
+    }
+}
+
+/* Reading cells */
+
+void cell_reader_init(struct cell_reader *r)
+{
+    *r = (struct cell_reader){
+        .converter = charset_converter_new(),
+        .unpacker = unpacker_new(),
+    };
+}
+
+void cell_reader_fini(struct cell_reader *r)
+{
+    charset_converter_free(r->converter);
+    unpacker_free(r->unpacker);
+    buf_free(&r->scratch);
+}
+
+size_t cell_text_max(const struct column_plan *plan)
+{
+    size_t len = 0;
+
+    switch (plan->code) {
+    case CELL_DECIMAL: return DECIMAL_MAX;
+    case CELL_DATE:
+    case CELL_DATETIME2:
+    case CELL_TIMESTAMP2:
+    case CELL_TIME2:
+    case CELL_OLD_DATETIME:
+    case CELL_OLD_TIMESTAMP:
+    case CELL_OLD_TIME:
+    case CELL_HIRES_DATETIME:
+    case CELL_HIRES_TIMESTAMP:
+    case CELL_HIRES_TIME: return TEMPORAL_MAX;
+    case CELL_UUID: return 36;
+    case CELL_INET4:
+    case CELL_INET6: return INET6_ADDRSTRLEN;
+    case CELL_SET:
+        for (size_t i = 0; i < plan->n_labels; i++)
+            len += plan->labels[i].len + 1;
+        return len;
+    default: return 0;
+    }
+}
+
+void cell_reader_use(struct cell_reader *r, struct arena *a, size_t text_max)
+{
+    r->arena = a;
+    r->text = arena_bytes(a, text_max);
+    r->text_end = r->text + text_max;
+}
+
+static inline bool take_text(struct cell_reader *r, size_t n, enum value_kind kind,
+                             struct value *out)
+{
+    out->kind = kind;
+    out->s = (struct str){r->text, n};
+    r->text += n;
+    assert(r->text <= r->text_end);
+    return n > 0;
+}
+
+static inline bool set_int(struct value *out, int64_t i)
+{
+    out->kind = VALUE_INT;
+    out->i = i;
+    return true;
+}
+
+static inline bool set_uint(struct value *out, enum value_kind kind, uint64_t u)
+{
+    out->kind = kind;
+    out->u = u;
+    return true;
+}
+
+static inline bool set_bytes(struct value *out, enum value_kind kind, struct str s)
+{
+    out->kind = kind;
+    out->s = s;
+    return true;
+}
+
+static bool read_enum(const struct column_plan *plan, const uint8_t *p, struct value *out)
+{
+    const uint64_t index = load_le(p, plan->size);
+
+    out->kind = VALUE_ENUM;
+    out->u = index;
+    out->s = (struct str){NULL, 0};
+    if (index == 0)
+        out->s = STR(""); /* what the server makes of an invalid value */
+    else if (index <= plan->n_labels)
+        out->s = plan->labels[index - 1];
+    return true;
+}
+
+static bool read_set(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
+                     struct value *out)
+{
+    const uint64_t members = load_le(p, plan->size);
+    char *to = r->text;
+
+    out->kind = VALUE_SET;
+    out->u = members;
+    out->s = (struct str){NULL, 0};
+    if (plan->n_labels == 0 || (plan->n_labels < 64 && members >> plan->n_labels != 0))
+        return true;
+    for (size_t i = 0; i < plan->n_labels; i++) {
+        if ((members >> i & 1) == 0)
+            continue;
+        if (to != r->text)
+            *to++ = ',';
+        if (plan->labels[i].len > 0)
+            memcpy(to, plan->labels[i].ptr, plan->labels[i].len);
+        to += plan->labels[i].len;
+    }
+    out->s = (struct str){r->text, (size_t)(to - r->text)};
+    r->text = to;
+    assert(to <= r->text_end);
+    return true;
+}
+
+/*
+ * Restore the zeros that the server cut off.  Returns ptr NULL if s is longer than the column.
+ */
+static struct str padded(struct cell_reader *r, const struct column_plan *plan, struct str s)
+{
+    if (s.len == plan->length)
+        return s;
+    if (s.len > plan->length)
+        return (struct str){NULL, 0};
+
+    char *p = arena_bytes(r->arena, plan->length);
+
+    if (s.len > 0)
+        memcpy(p, s.ptr, s.len);
+    memset(p + s.len, 0, plan->length - s.len);
+    return (struct str){p, plan->length};
+}
+
+static bool read_uuid(struct cell_reader *r, struct str s, struct value *out)
+{
+    char *end = r->text;
+
+    if (s.len != 16)
+        return false;
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *end++ = '-';
+        end = hex_put(end, (unsigned char)s.ptr[i]);
+    }
+    return take_text(r, (size_t)(end - r->text), VALUE_TEXT, out);
+}
+
+static bool read_inet(struct cell_reader *r, int family, struct str s, struct value *out)
+{
+    char *text = r->text;
+
+    if (s.len != (family == AF_INET ? 4u : 16u) ||
+        inet_ntop(family, s.ptr, text, INET6_ADDRSTRLEN) == NULL)
+        return false;
+    return take_text(r, strlen(text), VALUE_TEXT, out);
+}
+
+/* Move r->scratch to the arena. */
+static bool keep_scratch(struct cell_reader *r, enum value_kind kind, struct value *out)
+{
+    return set_bytes(out, kind, arena_copy(r->arena, buf_str(&r->scratch)));
+}
+
+#define SCRATCH_KEEP ((size_t)1 << 20)
+
+static void clear_scratch(struct cell_reader *r)
+{
+    if (r->scratch.cap > SCRATCH_KEEP)
+        buf_free(&r->scratch);
+    buf_clear(&r->scratch);
+}
+
+static bool read_jsonb(struct cell_reader *r, struct str s, struct value *out)
+{
+    clear_scratch(r);
+    return jsonb_append(&r->scratch, s) && keep_scratch(r, VALUE_JSON, out);
+}
+
+/* MariaDB stores JSON as text, usually but not always checked. */
+static bool read_json_text(struct cell_reader *r, struct str s, struct value *out)
+{
+    clear_scratch(r);
+    if (json_compact(&r->scratch, s))
+        return keep_scratch(r, VALUE_JSON, out);
+    return set_bytes(out, utf8_valid(s) ? VALUE_TEXT : VALUE_BYTES, s);
+}
+
+static bool read_text(struct cell_reader *r, const struct charset *cs, struct str s,
+                      struct value *out)
+{
+    struct str text;
+
+    if (charset_to_utf8(r->converter, cs, s, r->arena, &text))
+        return set_bytes(out, VALUE_TEXT, text);
+    return set_bytes(out, VALUE_BYTES, s);
+}
+
+static bool read_string(struct cell_reader *r, const struct column_plan *plan, struct str s,
+                        struct value *out)
+{
+    if (plan->compressed && !unpack_column(r->unpacker, s, UINT32_MAX, r->arena, &s))
+        return false;
+    if (plan->code == CELL_BINARY || plan->code >= CELL_UUID) {
+        s = padded(r, plan, s);
+        if (s.ptr == NULL)
+            return false;
+    }
+    switch (plan->code) {
+    case CELL_UTF8:
+    case CELL_GUESS: return set_bytes(out, utf8_valid(s) ? VALUE_TEXT : VALUE_BYTES, s);
+    case CELL_TEXT: return read_text(r, plan->charset, s, out);
+    case CELL_BYTES:
+    case CELL_BINARY: return set_bytes(out, VALUE_BYTES, s);
+    case CELL_JSON_TEXT: return read_json_text(r, s, out);
+    case CELL_JSONB: return read_jsonb(r, s, out);
+    case CELL_GEOMETRY: return set_bytes(out, VALUE_GEOMETRY, s);
+    case CELL_VECTOR: return set_bytes(out, VALUE_VECTOR, s) && s.len % 4 == 0;
+    case CELL_UUID: return read_uuid(r, s, out);
+    case CELL_INET4: return read_inet(r, AF_INET, s, out);
+    case CELL_INET6: return read_inet(r, AF_INET6, s, out);
+    default: return false;
+    }
+}
+
+static bool read_fixed(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
+                       struct value *out)
+{
+    char *const text = r->text;
+
+    switch (plan->code) {
+    case CELL_I8: return set_int(out, (int8_t)*p);
+    case CELL_U8: return set_uint(out, VALUE_UINT, *p);
+    case CELL_I16: return set_int(out, (int16_t)load_le16(p));
+    case CELL_U16: return set_uint(out, VALUE_UINT, load_le16(p));
+    case CELL_I24: return set_int(out, (int32_t)(load_le24(p) << 8) >> 8);
+    case CELL_U24: return set_uint(out, VALUE_UINT, load_le24(p));
+    case CELL_I32: return set_int(out, (int32_t)load_le32(p));
+    case CELL_U32: return set_uint(out, VALUE_UINT, load_le32(p));
+    case CELL_I64: return set_int(out, (int64_t)load_le64(p));
+    case CELL_U64: return set_uint(out, VALUE_UINT, load_le64(p));
+    case CELL_FLOAT:
+        out->kind = VALUE_FLOAT;
+        out->d = (double)load_float_le(p);
+        return true;
+    case CELL_DOUBLE:
+        out->kind = VALUE_DOUBLE;
+        out->d = load_double_le(p);
+        return true;
+    case CELL_YEAR: return set_uint(out, VALUE_YEAR, *p == 0 ? 0 : 1900u + *p);
+    case CELL_BIT: return set_uint(out, VALUE_BIT, load_be(p, plan->size));
+    case CELL_ENUM: return read_enum(plan, p, out);
+    case CELL_SET: return read_set(r, plan, p, out);
+    case CELL_DECIMAL:
+        return take_text(r, decimal_text(text, p, plan->precision, plan->scale), VALUE_DECIMAL,
+                         out);
+    case CELL_DATE: return take_text(r, temporal_date(text, p), VALUE_DATE, out);
+    case CELL_DATETIME2:
+        return take_text(r, temporal_datetime2(text, p, plan->fsp), VALUE_DATETIME, out);
+    case CELL_TIMESTAMP2:
+        return take_text(r, temporal_timestamp2(text, p, plan->fsp), VALUE_TIMESTAMP, out);
+    case CELL_TIME2: return take_text(r, temporal_time2(text, p, plan->fsp), VALUE_TIME, out);
+    case CELL_OLD_DATETIME:
+        return take_text(r, temporal_old_datetime(text, p), VALUE_DATETIME, out);
+    case CELL_OLD_TIMESTAMP:
+        return take_text(r, temporal_old_timestamp(text, p), VALUE_TIMESTAMP, out);
+    case CELL_OLD_TIME: return take_text(r, temporal_old_time(text, p), VALUE_TIME, out);
+    case CELL_HIRES_DATETIME:
+        return take_text(r, temporal_hires_datetime(text, p, plan->fsp), VALUE_DATETIME, out);
+    case CELL_HIRES_TIMESTAMP:
+        return take_text(r, temporal_hires_timestamp(text, p, plan->fsp), VALUE_TIMESTAMP, out);
+    case CELL_HIRES_TIME:
+        return take_text(r, temporal_hires_time(text, p, plan->fsp), VALUE_TIME, out);
+    default: return false;
+    }
+}
+
+const uint8_t *cell_read(struct cell_reader *r, const struct column_plan *plan,
+                         const uint8_t *p, const uint8_t *end, struct value *out)
+{
+    if ((size_t)(end - p) < plan->size)
+        return NULL;
+    if (plan->code < CELL_TEXT)
+        return read_fixed(r, plan, p, out) ? p + plan->size : NULL;
+
+    const uint64_t len = load_le(p, plan->size);
+
+    p += plan->size;
+    if (len > (size_t)(end - p))
+        return NULL;
+    return read_string(r, plan, (struct str){(const char *)p, len}, out) ? p + len : NULL;
+}

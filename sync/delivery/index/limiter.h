@@ -1,0 +1,36 @@
+/*
+ * struct limiter: how much to send to one index at a time.
+ *
+ * Goes down fast and up slowly.  A sign of overload halves the bytes of a batch and the number
+ * of concurrent requests.  Good answers raise both again, the bytes only if answers come
+ * quickly, so a batch becomes as large as the engine can take in about a quarter of a second.
+ *
+ * Pure.
+ */
+#ifndef SYNC_DELIVERY_INDEX_LIMITER_H
+#define SYNC_DELIVERY_INDEX_LIMITER_H
+
+#include "src/base/base.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct limiter {
+    size_t bytes, bytes_max;   /* of one request body */
+    unsigned width, width_max; /* concurrent requests */
+    unsigned n_good;           /* good answers since width last changed */
+};
+
+void limiter_init(struct limiter *l, size_t bytes_max, unsigned width_max);
+
+/* Change the ceilings.  Lowers what is above one; leaves the rest. */
+void limiter_set(struct limiter *l, size_t bytes_max, unsigned width_max);
+
+/* Record a successful request: body size and latency. */
+void limiter_good(struct limiter *l, size_t bytes, int64_t took_ms);
+/* Record an overload (429, 503, timeout). */
+void limiter_busy(struct limiter *l);
+/* Record a body that was too large (413): never exceed half its size again. */
+void limiter_too_large(struct limiter *l, size_t bytes);
+
+#endif

@@ -1,0 +1,200 @@
+#include "config.h"
+
+#include "sync/delivery/index/load_shedding.h"
+
+#include "src/base/mem.h"
+#include "src/base/random.h"
+#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/purge.h"
+#include "sync/delivery/index/purged.h"
+#include "sync/delivery/index/worker_backlog.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define BYTES_STEP 16 /* changes to purge at a time if there are too many bytes */
+
+struct load_shedding {
+    const struct delivery_options *opt;
+    const struct worker_backlog *backlog;
+    struct purged *purged;
+    struct random random;
+    struct purge_place *places; /* scratch, one per outlet */
+    size_t n_places;
+    size_t bytes;                      /* on their way to the store */
+    size_t going[BACKLOG_WORKERS_MAX]; /* changes on their way to the store, by worker */
+};
+
+struct load_shedding *load_shedding_new(const struct delivery_options *opt,
+                                        const struct worker_backlog *backlog, uint64_t seed)
+{
+    struct load_shedding *r = mem_alloc(1, sizeof(*r));
+
+    r->opt = opt;
+    r->backlog = backlog;
+    r->purged = purged_new(opt, seed);
+    random_init(&r->random, seed);
+    return r;
+}
+
+void load_shedding_free(struct load_shedding *r)
+{
+    if (r == NULL)
+        return;
+    purged_free(r->purged);
+    free(r->places);
+    free(r);
+}
+
+bool load_shedding_can_purge(const struct load_shedding *r)
+{
+    return r->opt->purged != NULL;
+}
+
+static bool is_off(const struct load_shedding *r)
+{
+    return r->opt->purge == PURGE_OFF || !load_shedding_can_purge(r);
+}
+
+/* The mark at which callers wait: 0 if a batch is one document. */
+static size_t high(const struct load_shedding *r)
+{
+    if (r->opt->high_water_mark == DELIVERY_MARK_ZERO)
+        return 0;
+    return r->opt->batch_min == 1 && r->opt->batch_max == 1 ? 0 : r->opt->high_water_mark;
+}
+
+void load_shedding_purge(struct load_shedding *r, struct document *doc)
+{
+    const size_t cost = write_held(doc->now);
+
+    document_purge(doc);
+    doc->queued_bytes = (uint32_t)(cost < UINT32_MAX ? cost : UINT32_MAX);
+    r->bytes += doc->queued_bytes;
+    r->going[doc->now->worker] += !doc->now->aside;
+    purged_add(r->purged, doc);
+}
+
+/* Spare an index that is due to be tried: its changes are what it is tried with. */
+static bool takes_nothing(struct outlet *o, int64_t now_ms)
+{
+    const struct gate *gate = outlet_gate(o);
+
+    return gate_is_blown(gate) && !outlet_is_gone(o) &&
+           gate_opens_at(gate, outlet_level(o).requests) > now_ms;
+}
+
+/* Tell whether the index was reported to lose documents while others go through. */
+static bool takes_part(struct outlet *o)
+{
+    return outlet_is_told(o) && !gate_is_blown(outlet_gate(o)) && !outlet_is_gone(o);
+}
+
+static bool may_give(struct outlet *o, int64_t now_ms)
+{
+    return takes_part(o) || takes_nothing(o, now_ms);
+}
+
+static enum outlet_share share_of(struct outlet *o)
+{
+    return takes_part(o) ? SHARE_LOST : SHARE_ALL;
+}
+
+/*
+ * Purge changes of one worker, or of OUTLET_ANY: as many as the strategy says, but at least
+ * `over`.
+ */
+static size_t purge_some(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+                         unsigned worker, size_t over, int64_t now_ms)
+{
+    size_t n;
+
+    if (r->n_places < outlets->n)
+        r->places = mem_resize(r->places, outlets->n, sizeof(*r->places));
+    r->n_places = outlets->n;
+    for (size_t i = 0; i < outlets->n; i++) {
+        struct outlet *o = outlets->items[i];
+
+        r->places[i] = (struct purge_place){.is_blown = may_give(o, now_ms),
+                                            .n = outlet_purgeable(o, share_of(o), worker)};
+    }
+    n = purge_choose(r->opt->purge, r->places, outlets->n, over, &r->random);
+    for (size_t i = 0; n > 0 && i < outlets->n; i++)
+        for (size_t k = 0; k < r->places[i].take; k++)
+            load_shedding_purge(
+                r, outlet_take_oldest(outlets->items[i], share_of(outlets->items[i]), worker));
+    return n;
+}
+
+static size_t too_many(const struct load_shedding *r, unsigned worker)
+{
+    const size_t n = worker_backlog_count(r->backlog, worker) - r->going[worker];
+
+    return n > high(r) ? n - high(r) : 0;
+}
+
+void load_shedding_worker(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+                          unsigned worker, int64_t now_ms)
+{
+    const size_t over = is_off(r) ? 0 : too_many(r, worker);
+
+    if (over > 0)
+        (void)purge_some(r, outlets, worker, over, now_ms);
+}
+
+/* Free some bytes in one go, so that not every new change needs a purge of its own. */
+static void relieve_bytes(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+                          size_t over, int64_t now_ms)
+{
+    const size_t goal = r->bytes + over;
+
+    while (r->bytes < goal && purge_some(r, outlets, OUTLET_ANY, BYTES_STEP, now_ms) > 0)
+        ;
+}
+
+/* Only this makes room for another large document. */
+static void relieve_large(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+                          int64_t now_ms)
+{
+    struct document *doc;
+
+    for (size_t i = 0; i < outlets->n; i++) {
+        struct outlet *o = outlets->items[i];
+
+        while (may_give(o, now_ms) && (doc = outlet_take_large(o, share_of(o))) != NULL)
+            load_shedding_purge(r, doc);
+    }
+}
+
+void load_shedding_turn(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+                        const struct load_shedding_need *need, int64_t now_ms)
+{
+    for (unsigned i = 0; i < r->opt->workers; i++)
+        load_shedding_worker(r, outlets, i, now_ms);
+    if (!is_off(r) && need->bytes_over > 0)
+        relieve_bytes(r, outlets, need->bytes_over, now_ms);
+    if (!is_off(r) && need->large)
+        relieve_large(r, outlets, now_ms);
+    purged_turn(r->purged, now_ms);
+}
+
+struct document *load_shedding_next(struct load_shedding *r)
+{
+    struct document *doc = purged_next(r->purged);
+
+    if (doc == NULL)
+        return NULL;
+    r->bytes -= doc->queued_bytes;
+    r->going[doc->now->worker] -= !doc->now->aside;
+    return doc;
+}
+
+size_t load_shedding_bytes(const struct load_shedding *r)
+{
+    return r->bytes;
+}
+
+int64_t load_shedding_wait_ms(const struct load_shedding *r, int64_t now_ms, int64_t max_ms)
+{
+    return purged_wait_ms(r->purged, now_ms, max_ms);
+}

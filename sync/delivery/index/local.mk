@@ -1,0 +1,24 @@
+# One index: queue, fuse, gate, limits, purge.
+libmillrace_a_SOURCES += \
+	%D%/drain.c %D%/drain.h \
+	%D%/fuse.c %D%/fuse.h \
+	%D%/gate.c %D%/gate.h \
+	%D%/headroom.c %D%/headroom.h \
+	%D%/health.c %D%/health.h \
+	%D%/limiter.c %D%/limiter.h \
+	%D%/lines.c %D%/lines.h \
+	%D%/load_shedding.c %D%/load_shedding.h \
+	%D%/metric.c %D%/metric.h \
+	%D%/options.h \
+	%D%/outlet.h \
+	%D%/outlet_make.c \
+	%D%/outlet_next.c \
+	%D%/outlet_parts.h \
+	%D%/outlet_purge.c \
+	%D%/outlet_queues.c \
+	%D%/outlets.c %D%/outlets.h \
+	%D%/pace.c %D%/pace.h \
+	%D%/purge.c %D%/purge.h \
+	%D%/purged.c %D%/purged.h \
+	%D%/settings.c %D%/settings.h \
+	%D%/worker_backlog.c %D%/worker_backlog.h

@@ -1,0 +1,115 @@
+/*
+ * The options of delivery, and its callbacks.
+ */
+#ifndef SYNC_DELIVERY_INDEX_OPTIONS_H
+#define SYNC_DELIVERY_INDEX_OPTIONS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+#include "sync/delivery/document/operation.h"
+#include "sync/delivery/document/target.h"
+#include "sync/delivery/index/purge.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What delivery reports of an index. */
+enum delivery_event {
+    DELIVERY_BLOWN = 0, /* its fuse: too many requests failed, nothing is sent for a while */
+    DELIVERY_HEALED,
+    DELIVERY_PURGED,
+    DELIVERY_DRAINED,
+    DELIVERY_HELD, /* the engine refuses (permissions, blocks, a missing alias ...) */
+    DELIVERY_RELEASED,
+    N_DELIVERY_EVENTS,
+};
+
+/*
+ * Origin of the error that holds an index whose write alias points elsewhere.  The index is not
+ * tried again until delivery_end_astray().
+ */
+#define DELIVERY_ASTRAY "alias"
+/* Origin of the error of an index that takes only a part of its documents. */
+#define DELIVERY_PARTLY "part"
+
+/* A high-water mark of 0 changes: each caller waits for its own. */
+#define DELIVERY_MARK_ZERO SIZE_MAX
+
+/* A field of 0 means the default given here (spec/batched-delivery.md). */
+struct delivery_options {
+    unsigned workers;            /* 10 */
+    unsigned helpers;            /* 10 concurrent requests */
+    unsigned batch_min;          /* 1 document */
+    unsigned batch_max;          /* 0: no limit but the bytes */
+    size_t batch_bytes;          /* 8 MiB: ceiling of the limiter */
+    unsigned flush_interval_ms;  /* 1000 */
+    unsigned request_timeout_ms; /* 60000 */
+    size_t bytes_max;            /* 64 MiB held in total */
+    size_t load_batch_max;       /* 500 keys per re-read */
+    unsigned loads_max; /* 2 concurrent re-reads, as sync/delivery/read_batcher.h counts them */
+    unsigned read_window_ms; /* 0: none (sync/delivery/index/pace.h) */
+    unsigned fan_out_share;  /* 20 percent (sync/delivery/index/lines.h,
+                                sync/related/fan_out/fan_out.h) */
+    unsigned failing_ms;     /* 30000: report an index that takes nothing for this long */
+    unsigned doubtful_ms; /* 30000: how long to retry a document that fails without a reason */
+    bool compress;        /* gzip request bodies */
+    size_t high_water_mark; /* 10000 changes per worker, or DELIVERY_MARK_ZERO */
+    unsigned failures; /* 3 failed requests blow an index's fuse (sync/delivery/index/fuse.h) */
+    unsigned failure_window_ms;       /* 5000 */
+    unsigned reset_after_ms;          /* 30000 */
+    enum purge_strategy purge;        /* PURGE_ONE */
+    bool no_drain;                    /* do not drain when stopping */
+    unsigned drain_timeout_ms;        /* 60000 */
+    unsigned drain_cancel_timeout_ms; /* 5000 */
+    unsigned connections;             /* 100 at most */
+    void *ctx;
+    void (*load)(void *ctx, struct load_batch *batch);
+    /* The callbacks below run on the delivery thread and must not call delivery_submit(). */
+    /* A row that was read is gone, but its document stays for now.  NULL: none stays. */
+    void (*gone)(void *ctx, const struct gone_row *row);
+    /*
+     * Makes all n > 0 durable, or none.  Returns false to be called again after a backoff.
+     * ERR_REJECT: the store has no room; indexes with refused documents are held until it has.
+     */
+    bool (*dead)(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err);
+    /*
+     * A document that had a dead letter (known at the start or by delivery_note_dead()) was
+     * written at version after all: remove the dead letter, unless it is newer.  Returns false
+     * to be called again after a backoff.
+     */
+    bool (*cleared)(void *ctx, const struct target *target, struct str routing, struct str id,
+                    uint64_t version, struct err *err);
+    /*
+     * Returns the highest version given out for target so far.  If a 409 names a stored version
+     * above it, or below target->version_min, that is not of our lineage and the index is held.
+     * NULL: no upper bound.
+     */
+    uint64_t (*stamp_max)(void *ctx, const struct target *target);
+    /*
+     * Returns the version below which writes of earlier daemons may still be under way: areas
+     * of documents below it are not updated.  0, or NULL: there are no such writes.
+     */
+    uint64_t (*area_floor)(void *ctx, const struct target *target);
+    /*
+     * An index is held (permissions, blocks, missing alias, broken lineage) or has taken
+     * nothing for failing_ms; since_ms is when that began (monotonic).  Or, with held false, it
+     * goes on again.  why: its origin is "http" (the request) or "item" (a document), its code
+     * the status; 0: none.
+     */
+    void (*held)(void *ctx, const struct target *target, bool held, int64_t since_ms,
+                 const struct err *why);
+    /*
+     * Reports an event of an index.  target NULL: of all (drained).  n: changes purged, or the
+     * milliseconds a drain took.  why: NULL if all is well.
+     */
+    void (*event)(void *ctx, enum delivery_event what, const struct target *target, uint64_t n,
+                  const struct err *why);
+    /*
+     * Makes all n > 0 durable, or none.  Returns false to be called again.  NULL: never purge.
+     */
+    bool (*purged)(void *ctx, const struct purged_note *notes, size_t n, struct err *err);
+};
+
+#endif

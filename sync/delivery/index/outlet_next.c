@@ -1,0 +1,334 @@
+#include "config.h"
+
+#include "sync/delivery/index/outlet_parts.h"
+
+#include "src/base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GATHER_MS 50 /* the longest that a further request waits for more documents */
+#define SAMPLE    20 /* documents of a probe if most were refused, or all requests failed */
+/* Look at up to this many times the number to take, to find some that can be read together. */
+#define LOADS_LOOKED_AT 16
+#define NEVER_MS        GATE_NEVER_MS
+
+static bool has_nothing(const struct outlet *o)
+{
+    return o->level.ready == 0 && list_is_empty(&o->parcels);
+}
+
+/* For an index that is gone only empty parts go, so that their bisection ends. */
+static bool may_send(const struct outlet *o)
+{
+    return !has_nothing(o) && o->withheld != OUTLET_ALL && (!o->is_gone || o->level.ready == 0);
+}
+
+/* Tell whether the lane has documents, none in flight, and is not withheld. */
+static bool lane_may_go(const struct outlet *o, unsigned i)
+{
+    return o->lanes[i].batch == 0 && o->lanes[i].n > 0 && o->withheld != i;
+}
+
+/* What the lanes without a batch in flight hold. */
+struct pool {
+    size_t n, bytes;
+    int64_t since_ms;
+};
+
+static struct pool free_pool(const struct outlet *o)
+{
+    struct pool pool = {.since_ms = NEVER_MS};
+
+    for (unsigned i = 0; i < o->opt.workers; i++) {
+        const struct lane *lane = &o->lanes[i];
+
+        if (!lane_may_go(o, i))
+            continue;
+        pool.n += lane->n;
+        pool.bytes += lane->bytes;
+        if (lane->since_ms < pool.since_ms)
+            pool.since_ms = lane->since_ms;
+    }
+    return pool;
+}
+
+/* Return when what the lanes hold is worth a request. */
+static int64_t worth_at(const struct outlet *o, const struct pool *pool)
+{
+    if (pool->n == 0)
+        return NEVER_MS;
+    if (pool->n < o->opt.batch_min)
+        return pool->since_ms + o->opt.flush_ms;
+    if (o->level.requests == 0 || pool->bytes >= o->gate.limiter.bytes / 2)
+        return pool->since_ms;
+    if (o->opt.batch_max > 0 && pool->n >= o->opt.batch_max)
+        return pool->since_ms;
+    return pool->since_ms + GATHER_MS;
+}
+
+static void take(struct batch *b, struct document *doc)
+{
+    if (b->n == b->cap) {
+        b->cap = b->cap == 0 ? 64 : b->cap * 2;
+        b->docs = mem_resize(b->docs, b->cap, sizeof(*b->docs));
+    }
+    document_take(doc);
+    b->bytes += doc->queued_bytes;
+    b->docs[b->n++] = doc;
+}
+
+struct batch_limit {
+    size_t documents, bytes;
+};
+
+/* Returns true if the whole lane fitted. */
+static bool take_lane(struct outlet *o, struct lane *lane, const struct batch_limit *max,
+                      struct batch *b)
+{
+    struct lines_rest rest = lines_all(&lane->ready);
+    struct document *doc;
+
+    while ((doc = lines_next(&lane->ready, o->opt.job_share, &rest)) != NULL) {
+        if (b->n == max->documents)
+            return false;
+        if (b->n > 0 && b->bytes + doc->queued_bytes > max->bytes)
+            return false;
+        lines_use_turn(&lane->ready, o->opt.job_share, doc);
+        outlet_remove(o, doc);
+        take(b, doc);
+        lane->batch = b->serial;
+    }
+    return true;
+}
+
+/*
+ * If there is much, take half of the lanes at most, so that the other half can go at the same
+ * time.  If there is little, take all.
+ */
+static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t now_ms,
+                       struct batch *b)
+{
+    const bool is_much = free_pool(o).bytes >= o->gate.limiter.bytes / 2;
+    const unsigned first = o->next_lane;
+    unsigned n_left = is_much ? (o->opt.workers + 1) / 2 : o->opt.workers;
+
+    for (unsigned i = 0; i < o->opt.workers && n_left > 0; i++) {
+        const unsigned at = (first + i) % o->opt.workers;
+        struct lane *lane = &o->lanes[at];
+
+        if (!lane_may_go(o, at))
+            continue;
+        n_left--;
+        o->next_lane = (at + 1) % o->opt.workers;
+        if (!take_lane(o, lane, max, b)) {
+            lane->since_ms = now_ms;
+            return;
+        }
+    }
+}
+
+/* Return the first parcel without lost documents, else the first one, else NULL. */
+static struct parcel *next_parcel(const struct outlet *o)
+{
+    LIST_EACH(l, &o->parcels)
+    if (!LIST_ITEM(l, struct parcel, link)->is_lost)
+        return LIST_ITEM(l, struct parcel, link);
+    return list_is_empty(&o->parcels) ? NULL : LIST_ITEM(o->parcels.next, struct parcel, link);
+}
+
+/* Tell whether everything ready is lost documents. */
+static bool has_only_lost(const struct outlet *o)
+{
+    const struct parcel *next = next_parcel(o);
+    size_t n_lost = 0;
+
+    if (next != NULL && !next->is_lost)
+        return false;
+    LIST_EACH(l, &o->parcels)
+    n_lost += LIST_ITEM(l, struct parcel, link)->n;
+    return o->level.ready == n_lost;
+}
+
+/*
+ * Lost documents may fail for long.  One request at a time tries them, and every other request
+ * goes to the lanes.  A probe has lost documents only if nothing else is left to send or to
+ * read.
+ */
+static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool lanes_due)
+{
+    if (p == NULL || !p->is_lost)
+        return p != NULL;
+    if (o->n_lost_requests > 0)
+        return false;
+    if (gate_is_blown(&o->gate))
+        return has_only_lost(o) && o->level.load_wait + o->level.loading == 0;
+    return !lanes_due || !o->lost_went;
+}
+
+static void take_from_parcel(struct outlet *o, struct document *doc, struct batch *b)
+{
+    outlet_set_may_go(o, doc, false);
+    b->n_lost += doc->is_lost;
+    doc->is_lost = false;
+    doc->place = PLACE_NONE;
+    o->level.ready--;
+    take(b, doc);
+}
+
+/* If it is a part of a bisection, the rest becomes a part of its own. */
+static void take_parcel(struct outlet *o, struct parcel *p, size_t max, struct batch *b)
+{
+    size_t i;
+
+    for (i = 0; i < p->n && b->n < max; i++)
+        take_from_parcel(o, p->docs[i], b);
+    b->bisect = p->bisect;
+    p->n -= i;
+    if (p->n > 0) {
+        memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
+        if (p->bisect != NULL)
+            bisect_open(p->bisect);
+        return;
+    }
+    list_remove(&p->link);
+    outlet_free_parcel(p);
+}
+
+static struct batch_limit limit_of(const struct outlet *o)
+{
+    struct batch_limit max = {outlet_documents_max(o), o->gate.limiter.bytes};
+
+    if (o->gate.hold == HOLD_BLOCK)
+        max.documents = 1;
+    else if (gate_is_blown(&o->gate) && max.documents > SAMPLE)
+        max.documents = SAMPLE;
+    return max;
+}
+
+bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
+{
+    if (!may_send(o))
+        return false;
+
+    const struct pool pool = free_pool(o);
+    const struct batch_limit max = limit_of(o);
+    const bool hurry = draining || gate_is_blown(&o->gate);
+    const bool lanes_due = pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms);
+    struct parcel *parcel = next_parcel(o);
+
+    *out = (struct batch){.serial = o->last_serial + 1, .probe = o->gate.hold != HOLD_NONE};
+    if (gate_opens_at(&o->gate, o->level.requests) > now_ms)
+        return false;
+    if (parcel_may_go(o, parcel, lanes_due))
+        take_parcel(o, parcel, gate_is_blown(&o->gate) ? max.documents : SIZE_MAX, out);
+    else if (lanes_due)
+        take_lanes(o, &max, now_ms, out);
+    else
+        return false;
+    o->lost_went = out->n_lost > 0;
+    o->n_lost_requests += out->n_lost > 0;
+    o->last_serial++;
+    o->level.requests++;
+    o->level.in_flight += out->n;
+    return true;
+}
+
+void outlet_shrink_batch(struct outlet *o, struct batch *b, size_t n)
+{
+    o->level.in_flight -= b->n - n;
+    b->n = n;
+}
+
+void outlet_end_batch(struct outlet *o, struct batch *b)
+{
+    for (unsigned i = 0; i < o->opt.workers; i++)
+        if (o->lanes[i].batch == b->serial)
+            o->lanes[i].batch = 0;
+    o->n_lost_requests -= b->n_lost > 0;
+    o->level.lost -= b->n_lost;
+    o->level.requests--;
+    o->level.in_flight -= b->n;
+    free(b->docs);
+    *b = (struct batch){0};
+}
+
+static bool load_alike(const struct document *a, const struct document *b)
+{
+    return a->now->target == b->now->target && a->now->area == b->now->area;
+}
+
+int64_t outlet_reads_at(const struct outlet *o)
+{
+    if (o->level.load_wait == 0 || o->withheld == OUTLET_ALL)
+        return NEVER_MS;
+    if (!gate_is_blown(&o->gate))
+        return 0;
+    return has_only_lost(o) && o->level.loading == 0
+               ? gate_opens_at(&o->gate, o->level.requests)
+               : NEVER_MS;
+}
+
+size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
+{
+    const size_t sample = limit_of(o).documents;
+    struct lines_rest rest = lines_all(&o->loads);
+    struct document *doc;
+    size_t n = 0, n_seen = 0;
+
+    if (gate_is_blown(&o->gate) && max > sample)
+        max = sample;
+    while ((doc = lines_next(&o->loads, o->opt.job_share, &rest)) != NULL) {
+        if (n == max || n_seen++ == max * LOADS_LOOKED_AT)
+            break;
+        if (n > 0 && !load_alike(doc, docs[0]))
+            continue;
+        lines_use_turn(&o->loads, o->opt.job_share, doc);
+        outlet_remove(o, doc);
+        document_take(doc);
+        docs[n++] = doc;
+    }
+    o->level.loading += n;
+    return n;
+}
+
+void outlet_end_load(struct outlet *o, size_t n)
+{
+    o->level.loading -= n;
+}
+
+const struct target *outlet_load_target(const struct outlet *o)
+{
+    struct lines_rest rest = lines_all(&o->loads);
+    const struct document *first = lines_next(&o->loads, o->opt.job_share, &rest);
+
+    return first == NULL ? NULL : first->now->target;
+}
+
+/* Return when the next request may go. */
+static int64_t sends_at(const struct outlet *o)
+{
+    if (!may_send(o))
+        return NEVER_MS;
+
+    const struct pool pool = free_pool(o);
+    const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
+    int64_t worth_ms = worth_at(o, &pool);
+
+    if (parcel_may_go(o, next_parcel(o), false) || (pool.n > 0 && gate_is_blown(&o->gate)))
+        worth_ms = 0;
+    return worth_ms > opens_ms ? worth_ms : opens_ms;
+}
+
+int64_t outlet_wait_ms(const struct outlet *o, int64_t now_ms, bool can_send, int64_t max_ms)
+{
+    int64_t at = can_send ? sends_at(o) : NEVER_MS;
+
+    LIST_EACH(l, &o->parkings)
+    if (LIST_ITEM(l, struct parking, link)->due_ms < at)
+        at = LIST_ITEM(l, struct parking, link)->due_ms;
+    if (at <= now_ms)
+        return 0;
+    return at - now_ms < max_ms ? at - now_ms : max_ms;
+}

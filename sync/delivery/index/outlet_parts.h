@@ -1,0 +1,97 @@
+/*
+ * Shared by the files of struct outlet only; everybody else includes outlet.h.
+ *
+ * outlet_make    creation, settings, properties
+ * outlet_queues  where its documents wait, and which may be purged
+ * outlet_purge   finds the oldest of those
+ * outlet_next    what goes next, and when
+ */
+#ifndef SYNC_DELIVERY_INDEX_OUTLET_PARTS_H
+#define SYNC_DELIVERY_INDEX_OUTLET_PARTS_H
+
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/list.h"
+#include "sync/delivery/index/lines.h"
+#include "sync/delivery/index/outlet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum place {
+    PLACE_NONE = 0,
+    PLACE_LANE,
+    PLACE_LOADS,
+    PLACE_PARKED,
+    PLACE_PARCEL,
+};
+
+struct lane {
+    struct lines ready;
+    size_t n, bytes;
+    int64_t since_ms;          /* about when its first document came */
+    uint64_t batch;            /* serial of the batch in flight; 0: none */
+    size_t n_may_go[N_SHARES]; /* purgeable documents of the worker, wherever they wait */
+};
+
+/* A batch made up in advance.  One of lost documents grows while it waits. */
+struct parcel {
+    struct link link;
+    struct bisect *bisect;
+    bool is_lost;
+    size_t n, cap;
+    size_t bytes; /* of all documents put in, at their size then */
+    struct document **docs;
+};
+
+struct parking {
+    struct link link;
+    struct link docs;
+    int64_t due_ms;
+};
+
+struct outlet {
+    char *index;
+    struct outlet_options opt;
+    struct target *target;
+    struct buf path; /* of bulk requests */
+    struct index_metric *metric;
+    struct allowance *allowance;
+    struct lane *lanes;
+    unsigned next_lane;
+    unsigned withheld;      /* a lane, OUTLET_ALL or OUTLET_NONE */
+    unsigned next_to_purge; /* lane to purge next */
+    size_t n_may_go[N_SHARES];
+    size_t n_large[N_SHARES]; /* of these: large ones */
+    unsigned n_lost_requests; /* in flight */
+    bool lost_went;           /* the last request had lost documents */
+    uint64_t last_serial;
+    struct lines loads;
+    struct link parcels;
+    struct link parkings;
+    struct outlet_level level;
+    struct gate gate;
+    struct pace pace;
+    bool is_gone, is_told;
+    struct outlet_purged purged;
+    struct outlet_partly partly;
+    int64_t no_areas_until_ms;
+};
+
+static inline struct lane *lane_of(const struct outlet *o, const struct document *doc)
+{
+    return &o->lanes[doc->hash % o->opt.workers];
+}
+
+/* Return n empty lanes, which the caller frees. */
+struct lane *outlet_new_lanes(unsigned n) RETURNS_NONNULL MUST_CHECK;
+/* Move waiting documents to a new number of lanes. */
+void outlet_move_to_lanes(struct outlet *o, unsigned workers);
+void outlet_free_parcel(struct parcel *p);
+/* The most documents in a batch. */
+size_t outlet_documents_max(const struct outlet *o);
+/* Set whether doc, which waits, may be purged. */
+void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go);
+
+#endif

@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "sync/delivery/index/worker_backlog.h"
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "src/base/thread.h"
+#include "sync/delivery/document/write.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOK_MS 50 /* setting a stop token does not wake the waiter */
+
+/*
+ * A waiter announces itself before it reads the counts; whoever lowers a count does so before
+ * it looks for waiters.  So one of the two sees the other.
+ */
+struct worker_backlog {
+    pthread_mutex_t lock;
+    pthread_cond_t is_lower;
+    unsigned workers;                   /* atomic */
+    size_t high;                        /* atomic */
+    size_t n_waiting;                   /* atomic */
+    bool closed;                        /* atomic */
+    size_t counts[BACKLOG_WORKERS_MAX]; /* atomic */
+};
+
+struct worker_backlog *worker_backlog_new(unsigned workers, size_t high)
+{
+    struct worker_backlog *m = mem_alloc(1, sizeof(*m));
+    pthread_condattr_t attr;
+
+    assert(workers > 0 && workers <= BACKLOG_WORKERS_MAX);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->is_lower, &attr);
+    pthread_condattr_destroy(&attr);
+    m->workers = workers;
+    m->high = high;
+    return m;
+}
+
+void worker_backlog_free(struct worker_backlog *m)
+{
+    if (m == NULL)
+        return;
+    assert(m->n_waiting == 0);
+    pthread_cond_destroy(&m->is_lower);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static uint16_t worker_of(const struct worker_backlog *m, const struct write *w)
+{
+    return (uint16_t)(w->hash % __atomic_load_n(&m->workers, __ATOMIC_RELAXED));
+}
+
+void worker_backlog_enter(struct worker_backlog *m, struct write *first,
+                          struct worker_backlog_turn *turn)
+{
+    *turn = (struct worker_backlog_turn){0};
+    for (struct write *w = first; w != NULL; w = w->next) {
+        w->worker = worker_of(m, w);
+        turn->workers[w->worker / 64] |= UINT64_C(1) << w->worker % 64;
+        __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+bool worker_backlog_is_above(const struct worker_backlog *m,
+                             const struct worker_backlog_turn *turn)
+{
+    const size_t high = __atomic_load_n(&m->high, __ATOMIC_SEQ_CST);
+
+    for (unsigned i = 0; i < ARRAY_LEN(turn->workers); i++)
+        for (uint64_t bits = turn->workers[i]; bits != 0; bits &= bits - 1)
+            if (worker_backlog_count(m, i * 64 + (unsigned)__builtin_ctzll(bits)) > high)
+                return true;
+    return false;
+}
+
+static void wait_a_while(struct worker_backlog *m)
+{
+    const int64_t ns = clock_mono_ns() + (int64_t)LOOK_MS * 1000000;
+    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
+                                   .tv_nsec = (long)(ns % 1000000000)};
+
+    pthread_cond_timedwait(&m->is_lower, &m->lock, &until);
+}
+
+void worker_backlog_wait(struct worker_backlog *m, const struct worker_backlog_turn *turn,
+                         const struct stop *stop)
+{
+    pthread_mutex_lock(&m->lock);
+    __atomic_fetch_add(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && worker_backlog_is_above(m, turn) &&
+           (stop == NULL || !stop_is_set(stop)))
+        wait_a_while(m);
+    __atomic_fetch_sub(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void wake(struct worker_backlog *m)
+{
+    if (__atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST) == 0)
+        return;
+    pthread_mutex_lock(&m->lock);
+    pthread_cond_broadcast(&m->is_lower);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void worker_backlog_leave(struct worker_backlog *m, unsigned worker)
+{
+    const size_t high = __atomic_load_n(&m->high, __ATOMIC_RELAXED);
+    const size_t left = __atomic_sub_fetch(&m->counts[worker], 1, __ATOMIC_SEQ_CST);
+
+    assert(left != SIZE_MAX);
+    if (left == high)
+        wake(m);
+}
+
+void worker_backlog_move(struct worker_backlog *m, struct write *w)
+{
+    const unsigned before = w->worker;
+
+    w->worker = worker_of(m, w);
+    if (w->aside || w->worker == before)
+        return;
+    __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
+    worker_backlog_leave(m, before);
+}
+
+size_t worker_backlog_count(const struct worker_backlog *m, unsigned worker)
+{
+    return __atomic_load_n(&m->counts[worker], __ATOMIC_SEQ_CST);
+}
+
+size_t worker_backlog_waiting(const struct worker_backlog *m)
+{
+    return __atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST);
+}
+
+void worker_backlog_set(struct worker_backlog *m, unsigned workers, size_t high)
+{
+    assert(workers > 0 && workers <= BACKLOG_WORKERS_MAX);
+    __atomic_store_n(&m->workers, workers, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&m->high, high, __ATOMIC_SEQ_CST);
+    wake(m);
+}
+
+void worker_backlog_close(struct worker_backlog *m)
+{
+    __atomic_store_n(&m->closed, true, __ATOMIC_SEQ_CST);
+    wake(m);
+}

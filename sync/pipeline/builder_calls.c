@@ -1,0 +1,105 @@
+#include "config.h"
+
+#include "sync/pipeline/builder_calls.h"
+
+#include "src/base/mem.h"
+#include "sync/source/handoff.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct builder_calls {
+    struct handoff *handoff;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+
+    /* All guarded by lock, as are the flags of each call. */
+    bool closed;
+};
+
+struct builder_call {
+    struct builder_calls *all;
+    void (*answer)(void *ctx, struct source_start *start);
+    void *ctx;
+    struct source_start start;
+    bool answered, abandoned;
+};
+
+struct builder_calls *builder_calls_new(struct handoff *handoff)
+{
+    struct builder_calls *qs = mem_alloc(1, sizeof(*qs));
+
+    qs->handoff = handoff;
+    pthread_mutex_init(&qs->lock, NULL);
+    pthread_cond_init(&qs->changed, NULL);
+    return qs;
+}
+
+void builder_calls_free(struct builder_calls *qs)
+{
+    if (qs == NULL)
+        return;
+    pthread_cond_destroy(&qs->changed);
+    pthread_mutex_destroy(&qs->lock);
+    free(qs);
+}
+
+static void free_call(struct builder_call *q)
+{
+    free(q->start.gtids);
+    free(q);
+}
+
+/* Command, on the builder thread. */
+static void answer(void *ctx)
+{
+    struct builder_call *q = ctx;
+    struct builder_calls *qs = q->all;
+
+    q->answer(q->ctx, &q->start);
+    pthread_mutex_lock(&qs->lock);
+    q->answered = true;
+
+    const bool abandoned = q->abandoned;
+
+    pthread_cond_broadcast(&qs->changed);
+    pthread_mutex_unlock(&qs->lock);
+    if (abandoned)
+        free_call(q);
+}
+
+bool builder_calls_ask(struct builder_calls *qs,
+                       void (*fn)(void *ctx, struct source_start *start), void *ctx,
+                       struct source_start *start)
+{
+    struct builder_call *q = mem_alloc(1, sizeof(*q));
+
+    *q = (struct builder_call){.all = qs, .answer = fn, .ctx = ctx, .start = *start};
+    q->start.gtids = mem_copy_any(start->gtids);
+    if (!handoff_put_command(qs->handoff, answer, q)) {
+        free_call(q);
+        return false;
+    }
+    pthread_mutex_lock(&qs->lock);
+    while (!q->answered && !qs->closed)
+        pthread_cond_wait(&qs->changed, &qs->lock);
+
+    const bool ok = q->answered;
+
+    q->abandoned = !ok;
+    pthread_mutex_unlock(&qs->lock);
+    if (ok) {
+        free(start->gtids);
+        *start = q->start;
+        free(q);
+    }
+    return ok;
+}
+
+void builder_calls_close(struct builder_calls *qs)
+{
+    pthread_mutex_lock(&qs->lock);
+    qs->closed = true;
+    pthread_cond_broadcast(&qs->changed);
+    pthread_mutex_unlock(&qs->lock);
+}

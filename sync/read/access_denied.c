@@ -1,0 +1,116 @@
+#include "config.h"
+
+#include "sync/read/access_denied.h"
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/mysql/mysql.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static const char *const reads[] = {
+    [ACCESS_DENIED_DOCUMENTS] = "Millrace cannot read changed documents",
+    [ACCESS_DENIED_ROOTS] = "Millrace cannot find changed documents",
+    [ACCESS_DENIED_TABLES] = "Millrace follows its tables in their last known shape",
+};
+
+/* Stays for good after the first denial. */
+struct denied_index {
+    struct denied_index *next;
+    char *name;
+    struct err why[N_ACCESS_DENIED_READS]; /* ERR_NONE if readable */
+};
+
+struct access_denied {
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    struct denied_index *first;
+};
+
+struct access_denied *access_denied_new(void)
+{
+    struct access_denied *d = mem_alloc(1, sizeof(*d));
+
+    pthread_mutex_init(&d->lock, NULL);
+    return d;
+}
+
+void access_denied_free(struct access_denied *d)
+{
+    if (d == NULL)
+        return;
+    for (struct denied_index *i = d->first, *next; i != NULL; i = next) {
+        next = i->next;
+        free(i->name);
+        free(i);
+    }
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+/* Called with lock held. */
+static struct denied_index *find(const struct access_denied *d, struct str index)
+{
+    for (struct denied_index *i = d->first; i != NULL; i = i->next)
+        if (str_equal(str_from(i->name), index))
+            return i;
+    return NULL;
+}
+
+/* Called with lock held. */
+static struct denied_index *add(struct access_denied *d, const char *index)
+{
+    struct denied_index *i = mem_alloc(1, sizeof(*i));
+
+    i->name = mem_copy(index);
+    i->next = d->first;
+    d->first = i;
+    return i;
+}
+
+void access_denied_tell(struct access_denied *d, const char *index,
+                        enum access_denied_read read, const struct err *why)
+{
+    if (why != NULL && !mysql_err_is_denial(why))
+        return;
+    pthread_mutex_lock(&d->lock);
+
+    struct denied_index *i = find(d, str_from(index));
+
+    if (i == NULL && why != NULL)
+        i = add(d, index);
+    if (i != NULL)
+        i->why[read] = why != NULL ? *why : (struct err){0};
+    pthread_mutex_unlock(&d->lock);
+}
+
+bool access_denied_has_tables(struct access_denied *d, struct str index)
+{
+    pthread_mutex_lock(&d->lock);
+
+    const struct denied_index *i = find(d, index);
+    const bool has = i != NULL && i->why[ACCESS_DENIED_TABLES].kind != ERR_NONE;
+
+    pthread_mutex_unlock(&d->lock);
+    return has;
+}
+
+bool access_denied_find(struct access_denied *d, struct str index, struct err *why)
+{
+    pthread_mutex_lock(&d->lock);
+
+    const struct denied_index *i = find(d, index);
+    bool found = false;
+
+    for (size_t r = 0; i != NULL && r < N_ACCESS_DENIED_READS && !found; r++) {
+        found = i->why[r].kind != ERR_NONE;
+        if (found) {
+            *why = i->why[r];
+            err_wrap(why, "%s", reads[r]);
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    return found;
+}

@@ -1,0 +1,147 @@
+#include "config.h"
+
+#include "sync/read/source_registry.h"
+
+#include "src/base/backoff.h"
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "sync/server/server_access.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct entry *next;
+    char *topic;
+    struct registered_source source;
+    struct absence absence;
+};
+
+struct source_registry {
+    pthread_mutex_t lock;
+
+    /* All guarded by lock. */
+    struct entry *first;
+};
+
+struct source_registry *source_registry_new(void)
+{
+    struct source_registry *p = mem_alloc(1, sizeof(*p));
+
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+static void free_entry(struct entry *e)
+{
+    server_access_unref(e->source.server);
+    free(e->topic);
+    free(e);
+}
+
+void source_registry_free(struct source_registry *p)
+{
+    if (p == NULL)
+        return;
+    while (p->first != NULL) {
+        struct entry *e = p->first;
+
+        p->first = e->next;
+        free_entry(e);
+    }
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+/* Under lock: where its entry hangs, or the end of the list. */
+static struct entry **place_of(struct source_registry *p, struct str topic)
+{
+    struct entry **at = &p->first;
+
+    while (*at != NULL && !str_equal(str_from((*at)->topic), topic))
+        at = &(*at)->next;
+    return at;
+}
+
+void source_registry_put(struct source_registry *p, struct str topic,
+                         const struct registered_source *source)
+{
+    struct entry *e = mem_alloc(1, sizeof(*e)), *before = NULL;
+
+    e->topic = strndup(topic.ptr, topic.len);
+    e->source = *source;
+    server_access_ref(source->server);
+    pthread_mutex_lock(&p->lock);
+
+    struct entry **at = place_of(p, topic);
+
+    before = *at;
+    e->next = before == NULL ? NULL : before->next;
+    *at = e;
+    pthread_mutex_unlock(&p->lock);
+    if (before != NULL)
+        free_entry(before);
+}
+
+void source_registry_remove(struct source_registry *p, struct str topic,
+                            const struct read_position *reader)
+{
+    struct entry *gone = NULL;
+
+    pthread_mutex_lock(&p->lock);
+
+    struct entry **at = place_of(p, topic);
+
+    if (*at != NULL && (*at)->source.reader == reader) {
+        gone = *at;
+        *at = gone->next;
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (gone != NULL)
+        free_entry(gone);
+}
+
+bool source_registry_find(struct source_registry *p, struct str topic,
+                          struct registered_source *out)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&p->lock);
+
+    const struct entry *e = *place_of(p, topic);
+
+    if (e != NULL) {
+        *out = e->source;
+        server_access_ref(out->server);
+        found = true;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+bool source_registry_may_try(struct source_registry *p, struct str topic)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    pthread_mutex_lock(&p->lock);
+
+    struct entry *e = *place_of(p, topic);
+    const bool may = e == NULL || absence_may_try(&e->absence, now_ms);
+
+    pthread_mutex_unlock(&p->lock);
+    return may;
+}
+
+void source_registry_tell(struct source_registry *p, struct str topic, bool there)
+{
+    const int64_t now_ms = clock_mono_ms();
+
+    pthread_mutex_lock(&p->lock);
+
+    struct entry *e = *place_of(p, topic);
+
+    if (e != NULL)
+        absence_tell(&e->absence, there, now_ms);
+    pthread_mutex_unlock(&p->lock);
+}

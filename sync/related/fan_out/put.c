@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "sync/related/fan_out/parts.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "sync/read/source_registry.h"
+#include "sync/routing/routing.h"
+#include "sync/server/server_access.h"
+
+static void note_put(struct fan_out *f, const struct target *t, int64_t now_ms)
+{
+    pthread_mutex_lock(&f->lock);
+
+    struct version *v = fan_out_version(f, t);
+
+    fan_out_enter(&v->waiting, t);
+    v->puts++;
+    if (v->oldest_ms > now_ms)
+        v->oldest_ms = now_ms;
+    f->wake = true;
+    pthread_cond_signal(&f->woken);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static struct str place_name(struct arena *a, const struct plan *p, size_t place)
+{
+    struct buf name = {0};
+    struct str database, table;
+    bool refresh;
+
+    plan_place(p, place, &database, &table, &refresh);
+    buf_printf(&name, "%" STR_FMT ".%" STR_FMT, STR_ARG(database), STR_ARG(table));
+
+    const struct str copy = arena_copy(a, buf_str(&name));
+
+    buf_free(&name);
+    return copy;
+}
+
+/* Look for jobs now: somebody else stored some for the topic.  @thread any */
+static void wake(struct fan_out *f)
+{
+    pthread_mutex_lock(&f->lock);
+    for (struct version *v = f->versions; v != NULL; v = v->next)
+        v->puts++;
+    f->wake = true;
+    pthread_cond_signal(&f->woken);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Wake the topic's fan-out if it runs here.  Elsewhere it looks by itself after a while. */
+static void wake_owner(struct fan_out *f, const struct target *t)
+{
+    struct registered_source owner;
+
+    if (!source_registry_find(f->opt.registry, str_from(t->topic), &owner))
+        return;
+    wake(owner.fan_out);
+    server_access_unref(owner.server);
+}
+
+bool fan_out_put(struct fan_out *f, const struct fan_out_rows *rows, struct err *err)
+{
+    const struct reading *reading = rows->target->plan;
+    const int64_t now_ms = clock_wall_ms();
+    struct arena *a = arena_new();
+    struct stored_fan_out *jobs = arena_alloc(a, rows->n, sizeof(*jobs));
+    const struct str table = place_name(a, reading->plan, rows->place);
+
+    for (size_t i = 0; i < rows->n; i++)
+        jobs[i] = (struct stored_fan_out){.topic = str_from(rows->target->topic),
+                                          .index = str_from(reading->alias),
+                                          .version = reading->number,
+                                          .member = str_from(rows->target->table),
+                                          .place = (uint32_t)rows->place,
+                                          .by = rows->by,
+                                          .table = table,
+                                          .key = rows->keys[i],
+                                          .source = f->owner.topic,
+                                          .at_least = rows->at_least,
+                                          .created_ms = now_ms};
+
+    FAILPOINT(fan_out_found);
+
+    const bool ok = store_put_fan_outs(f->opt.store, f->owner.term, jobs, rows->n, err);
+
+    arena_free(a);
+    FAILPOINT(fan_out_stored);
+    if (!ok)
+        return err_wrap(err, "storing the fan-out jobs of %s", rows->target->table);
+    fan_out_count(&f->status.put, rows->n);
+    if (str_equal(str_from(rows->target->topic), f->owner.topic))
+        note_put(f, rows->target, now_ms);
+    else
+        wake_owner(f, rows->target);
+    return true;
+}

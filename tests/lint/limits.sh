@@ -1,0 +1,27 @@
+#!/bin/sh
+# No function is longer than 60 lines, its braces included, and no source file longer than 600
+# (docs/STYLE.md, rules 2 and 5).  clang-format puts the braces of a function, and nothing else,
+# into the first column.  web/page.c may be longer: the admin page replaces it.
+set -eu
+cd "${top_srcdir:-.}"
+
+find src sync rebalance web -name '*.[ch]' | sort | xargs awk '
+    function end_of_file() {
+        if (lines > 600 && file != "web/page.c") {
+            print file ": " lines " lines, more than 600: divide it along its ideas"
+            bad = 1
+        }
+    }
+    FNR == 1 { end_of_file(); file = FILENAME; begun = 0; heading = "" }
+    { lines = FNR }
+    /^[A-Za-z_].*\(/ { heading = $0 }
+    /^\{$/ { begun = FNR }
+    /^\}$/ && begun {
+        if (FNR - begun + 1 > 60) {
+            print FILENAME ":" begun ": " FNR - begun + 1 " lines, more than 60: " heading
+            bad = 1
+        }
+        begun = 0
+    }
+    END { end_of_file(); exit bad }
+'

@@ -1,0 +1,255 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "rebalance/state/node.h"
+#include "rebalance/view/known.h"
+
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/view/view.h"
+#include "src/base/clock.h"
+#include "src/search/search.h"
+#include "tests/fakes/tiny_http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TABLES 500
+
+/* What people see of a node with many tables while its engine hangs. */
+struct fixture {
+    char path[40];
+    struct tiny_http *engine;
+    struct coordinator_options opt;
+    struct coordinator *co;
+};
+
+static void store_tables(struct fixture *f)
+{
+    static char names[TABLES][32], bodies[TABLES + 2][160], indexes[TABLES][16];
+    struct stored_definition defs[TABLES + 2] = {
+        {STR("topic"), STR("shop"),
+         STR("{\"name\":\"shop\",\"address\":\"127.0.0.1:1\",\"user\":\"mill\"}")},
+        {STR("database"), STR("shop"), STR("{\"name\":\"shop\",\"topic\":\"shop\"}")}};
+    struct err err = {0};
+
+    for (size_t i = 0; i < TABLES; i++) {
+        snprintf(names[i], sizeof(names[i]), "shop.t%zu", i);
+        snprintf(indexes[i], sizeof(indexes[i]), "t%zu", i);
+        snprintf(bodies[i], sizeof(bodies[i]), "{\"table\":\"shop.t%zu\",\"index\":\"t%zu\"}",
+                 i, i);
+        defs[i + 2] =
+            (struct stored_definition){STR("table"), str_from(names[i]), str_from(bodies[i])};
+    }
+    assert_true(store_save_definitions(f->opt.store, 0, defs, TABLES + 2,
+                                       &(struct definition_effects){0}, &err));
+    for (size_t i = 0; i < TABLES; i++) {
+        struct stored_version v = {.index = str_from(indexes[i]),
+                                   .topic = STR("shop"),
+                                   .definition = str_from(bodies[i])};
+
+        assert_true(store_new_version(f->opt.store, &v, &err));
+        assert_true(store_promote_version(f->opt.store, v.index, v.number, 1, &err));
+    }
+}
+
+static int set_up(void **state)
+{
+    static const struct tiny_step silent[] = {{.act = TINY_SILENT}};
+    static struct fixture f;
+    struct err err = {0};
+
+    f = (struct fixture){.path = "/tmp/millrace-test.XXXXXX"};
+
+    const int fd = mkstemp(f.path);
+
+    assert_true(fd >= 0);
+    close(fd);
+    f.engine = tiny_http_start(silent, 1);
+
+    const char *url = tiny_http_url(f.engine);
+
+    f.opt.search = search_new(&(struct search_options){.urls = &url, .n_urls = 1});
+    assert_true(store_open_sqlite(&f.opt.store, f.path, &err));
+    store_tables(&f);
+    assert_true(coordinator_open(&f.co, &f.opt, &err));
+    engine_watch_start(f.co->engine_watch);
+    store_watch_start(f.co->store_watch);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char lock[sizeof(f->path) + 5];
+
+    stop_set(&f->co->stop);
+    engine_watch_join(f->co->engine_watch);
+    store_watch_join(f->co->store_watch);
+    coordinator_close(f->co);
+    search_free(f->opt.search);
+    store_close(f->opt.store);
+    tiny_http_stop(f->engine);
+    snprintf(lock, sizeof(lock), "%s.lock", f->path);
+    unlink(lock);
+    unlink(f->path);
+    return 0;
+}
+
+static void wait_asked(struct fixture *f)
+{
+    const int64_t until_ms = clock_mono_ms() + 20000;
+
+    while (tiny_http_count(f->engine) == 0) {
+        assert_true(clock_mono_ms() < until_ms);
+        usleep(1000);
+    }
+}
+
+static void nobody_who_looks_asks_an_engine_that_hangs(void **state)
+{
+    struct fixture *f = *state;
+    struct buf out = {0};
+    struct err err = {0};
+
+    wait_asked(f);
+
+    const int64_t began_ms = clock_mono_ms();
+
+    for (int i = 0; i < 3; i++) {
+        buf_clear(&out);
+        assert_true(coordinator_status(f->co, &out, &err));
+        coordinator_metrics(f->co, &out);
+        assert_true(coordinator_list(f->co, STR("job"), STR(""), &out, &err));
+        assert_true(coordinator_list(f->co, STR("table"), STR(""), &out, &err));
+    }
+    if (getenv("MILLRACE_TIMES") != NULL)
+        printf("all of it took %.1f ms\n", (double)(clock_mono_ms() - began_ms) / 3);
+    /* Each question would have waited 30 s. */
+    assert_true(clock_mono_ms() - began_ms < 10000);
+    assert_int_equal(tiny_http_count(f->engine), 1);
+    buf_free(&out);
+}
+
+static void who_waits_for_the_store_keeps_nobody_who_looks(void **state)
+{
+    struct fixture *f = *state;
+    struct buf out = {0};
+    struct err err = {0};
+
+    wait_asked(f);
+    lock_acquire(&f->co->admin_lock);
+    lock_acquire(&f->co->settings_lock);
+    lock_acquire(&f->co->shape_lock);
+    lock_acquire(&f->co->refresh_lock);
+    assert_true(coordinator_status(f->co, &out, &err));
+    coordinator_metrics(f->co, &out);
+    assert_true(coordinator_list(f->co, STR("job"), STR(""), &out, &err));
+    assert_true(coordinator_delivery_settings(f->co, STR(""), &out, &err));
+    lock_release(&f->co->refresh_lock);
+    lock_release(&f->co->shape_lock);
+    lock_release(&f->co->settings_lock);
+    lock_release(&f->co->admin_lock);
+    buf_free(&out);
+}
+
+static void what_the_store_says_is_shown_and_follows_who_changes_it(void **state)
+{
+    struct fixture *f = *state;
+    const struct stored_dead_letter letter = {.topic = STR("shop"),
+                                              .table = STR("shop.t7"),
+                                              .index = STR("t7_v1"),
+                                              .doc_id = STR("1"),
+                                              .reason = STR("a reason")};
+    struct buf out = {0};
+    struct err err = {0};
+
+    assert_true(store_put_dead_letters(f->opt.store, &letter, 1, &err));
+    assert_true(store_put_value(f->opt.store, STR(STORE_VERIFY "t8_v1"), STR("look"), &err));
+    assert_true(store_put_value(f->opt.store, STR("pending/shop.t9"), STR("1"), &err));
+    store_watch_read(f->co->store_watch);
+
+    struct node_view *v = node_view_new(f->co);
+
+    for (size_t i = 0; i < TABLES; i++) {
+        const struct table_view *t = &v->tables[i];
+        const struct str name = table_name(t->d);
+
+        assert_int_equal(t->dead, str_equal(name, STR("shop.t7")));
+        assert_int_equal(t->verify.len > 0, str_equal(name, STR("shop.t8")));
+        assert_int_equal(t->is_pending, str_equal(name, STR("shop.t9")));
+    }
+    node_view_free(v);
+    assert_true(coordinator_dead_letter_discard(
+        f->co, &(struct dead_letter_filter){.table = STR("shop.t7")}, &out, &err));
+    v = node_view_new(f->co);
+    for (size_t i = 0; i < TABLES; i++)
+        assert_int_equal(v->tables[i].dead, 0);
+    node_view_free(v);
+    buf_free(&out);
+}
+
+/* What the doctor says of what the node knows that has this id. */
+static struct doctor_check find_check(struct coordinator *co, struct arena *a, const char *id)
+{
+    struct doctor_list l;
+    struct doctor_check found = {0};
+
+    doctor_init(&l, a);
+    node_check_known(co, &l);
+    for (size_t i = 0; i < l.n; i++)
+        if (str_equal(l.checks[i].id, str_from(id)))
+            found = l.checks[i];
+    return found;
+}
+
+static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
+{
+    struct fixture *f = *state;
+    char shop[] = "shop";
+    struct topic topic = {.name = shop};
+    struct stored_version v = {.index = STR("t3"),
+                               .topic = STR("shop"),
+                               .definition = STR("{\"table\":\"shop.t3\",\"index\":\"t3\"}")};
+    struct arena *a = arena_new();
+    struct err err = {0}, held = {0};
+
+    err_set(&topic.why, ERR_REJECT, "its password file is gone");
+    err_set(&held, ERR_RETRY, "the engine takes nothing");
+    assert_true(store_new_version(f->opt.store, &v, &err));
+    assert_true(node_refresh(f->co, &err));
+    f->co->topics = &topic;
+
+    struct doctor_check c = find_check(f->co, a, "table.build");
+
+    assert_string_equal(c.message.ptr, "the build of version 2 of its index waits: topic "
+                                       "shop is not running: its password file is gone");
+    assert_string_equal(c.fix.ptr, "it continues by itself once that is over");
+    holds_note(f->co->holds, "t3_v2", true, 0, &held);
+    c = find_check(f->co, a, "table.build");
+    assert_non_null(strstr(c.message.ptr, "waits: the engine takes nothing"));
+    assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
+    c = find_check(f->co, a, "table.runs");
+    assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
+    f->co->topics = NULL;
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nobody_who_looks_asks_an_engine_that_hangs, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(who_waits_for_the_store_keeps_nobody_who_looks, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_the_store_says_is_shown_and_follows_who_changes_it,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_build_whose_topic_is_away_is_not_said_to_be_built,
+                                        set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("node_looks", tests, NULL, NULL);
+}

@@ -364,7 +364,9 @@ class Millrace:
         return done
 
     def json(self, *args, **more):
-        return parse_json(self.command(*args, "-o", "json", **more).stdout)
+        """Like command(); what it printed.  None if it printed nothing, as ok=None accepts."""
+        printed = self.command(*args, "-o", "json", **more).stdout
+        return parse_json(printed) if printed else None
 
     def apply(self, definitions, *options, **more):
         """definitions: YAML text or the object of it."""

@@ -19,6 +19,20 @@ static bool is_named(const char *name, const char *const *names)
     return false;
 }
 
+/* names ends with NULL. */
+static void refuse_unknown(struct err *err, const char *noun, struct str name,
+                           const char *const *names)
+{
+    struct buf known = {0};
+
+    for (size_t i = 0; names[i] != NULL; i++)
+        buf_printf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
+    err_set_code(err, ERR_REJECT, "http", 400, "unknown %s \"%.*s\"; this request takes %s",
+                 noun, (int)(name.len < 60 ? name.len : 60), name.ptr,
+                 known.len > 0 ? known.ptr : "none");
+    buf_free(&known);
+}
+
 static bool refuse(struct err *err, const char *name, const char *what)
 {
     return err_set_code(err, ERR_REJECT, "http", 400, "\"%.60s\" %s", name, what);
@@ -61,7 +75,7 @@ bool body_parse(struct cJSON **out, const struct request *req, const char *const
     for (const cJSON *m = body->child; m != NULL; m = m->next) {
         if (members == NULL || is_named(m->string, members))
             continue;
-        refuse(err, m->string, "is not known here");
+        refuse_unknown(err, "member", str_from(m->string), members);
         cJSON_Delete(body);
         return false;
     }
@@ -152,11 +166,10 @@ bool param_known(const struct request_target *t, const char *const *names, struc
 
         while (*n != NULL && !str_equal(t->params[i].name, str_from(*n)))
             n++;
-        if (*n == NULL)
-            return err_set_code(err, ERR_REJECT, "http", 400,
-                                "the parameter \"%.*s\" is not known here",
-                                (int)(t->params[i].name.len < 60 ? t->params[i].name.len : 60),
-                                t->params[i].name.ptr);
+        if (*n == NULL) {
+            refuse_unknown(err, "parameter", t->params[i].name, names);
+            return false;
+        }
     }
     return true;
 }

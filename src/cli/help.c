@@ -10,12 +10,23 @@
 #define HELP_COLUMNS 92
 #define NAME_COLUMNS 30
 
+/* A name, and what it means; on the next line where the name is too long. */
+static void add_row(struct buf *out, const char *name, const char *meaning)
+{
+    buf_append(out, str_from(name));
+    if (strlen(name) > NAME_COLUMNS) {
+        buf_append_char(out, '\n');
+        name = "";
+    }
+    buf_printf(out, "%*s %s\n", NAME_COLUMNS - (int)strlen(name), "", meaning);
+}
+
 /* A section begins at this command of the table. */
 static const struct {
     const char *command, *title;
 } sections[] = {
-    {"run", "The daemon"},       {"apply", "Definitions"},
-    {"status", "How it is"},     {"topic list", "Topics, databases, tables"},
+    {"run", "Daemon"},           {"apply", "Definitions"},
+    {"status", "State"},         {"topic list", "Topics, databases, tables"},
     {"index create", "Indexes"}, {"dead-letter list", "Dead letters"},
     {"binlog decode", "Tools"},
 };
@@ -70,7 +81,7 @@ static void add_options(struct buf *out, const struct command_option *options)
             buf_append(&name, STR("      "));
         buf_printf(&name, "--%s%s%s", o->name, o->value != NULL ? " " : "",
                    o->value != NULL ? o->value : "");
-        buf_printf(out, "%-*s %s\n", NAME_COLUMNS, name.ptr, o->help);
+        add_row(out, name.ptr, o->help);
         buf_free(&name);
     }
 }
@@ -79,8 +90,8 @@ static void add_line(struct buf *out, const struct command *c)
 {
     char name[80];
 
-    snprintf(name, sizeof(name), "%s%s%s", c->name, c->args[0] != '\0' ? " " : "", c->args);
-    buf_printf(out, "  %-*s %s\n", NAME_COLUMNS - 2, name, c->summary);
+    snprintf(name, sizeof(name), "  %s%s%s", c->name, c->args[0] != '\0' ? " " : "", c->args);
+    add_row(out, name, c->summary);
 }
 
 void help_overview(struct buf *out)
@@ -96,7 +107,7 @@ void help_overview(struct buf *out)
             buf_printf(out, "\n%s\n", section);
         add_line(out, &command_table[i]);
     }
-    buf_append(out, STR("\nEvery command\n"));
+    buf_append(out, STR("\nOptions of every command\n"));
     add_options(out, command_global_options);
     buf_append(out, STR("\nFor more: millrace COMMAND --help, or man millrace.\n"));
 }
@@ -110,7 +121,7 @@ void help_command(struct buf *out, const struct command *c)
         buf_append(out, STR("\nOptions\n"));
         add_options(out, c->options);
     }
-    buf_append(out, STR("\nEvery command\n"));
+    buf_append(out, STR("\nOptions of every command\n"));
     add_options(out, command_global_options);
 }
 

@@ -32,7 +32,7 @@ static const struct command_option apply_options[] = {
     {"dry-run", 'n', NULL, "show what would change, and change nothing", NULL},
     {"prune", 0, NULL, "remove everything that no file names", NULL},
     {"take-alias", 0, NULL,
-     "let a table take an alias that leads to an index that Millrace did not make", NULL},
+     "let a table take an alias that points to an index that Millrace did not make", NULL},
     YES,
     END,
 };
@@ -233,7 +233,7 @@ const struct command command_table[] = {
      "millrace index cutover publishes it), available (searches use it), history (a "
      "newer version replaced it), or retired (no definition names it, and Millrace "
      "writes nothing to it).  A retired version stays until millrace index delete, "
-     "or for index.retire_after if no alias leads to it.",
+     "or for index.retire_after if no alias points to it.",
      NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, NULL, false},
     {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
      1, 1, set_options, "table", false},
@@ -252,7 +252,7 @@ const struct command command_table[] = {
      "Deletes one version, or every version that is history or retired: all of them, "
      "or none.  TABLE may be the name of an index that no definition names any more; "
      "searches by its alias then find nothing.  Refuses to delete an index that "
-     "another alias leads to.",
+     "another alias points to.",
      NEED_DAEMON, command_index_delete, NULL, 1, 2, yes_options, "table", false},
 
     {"dead-letter list", "", "list documents that the search engine refused", NULL, NEED_STORE,

@@ -14,12 +14,13 @@
 
 static const struct form_field tls_fields[] = {
     {"ca_file", FORM_TEXT, FORM_PATH, AT(tls_definition, ca_file),
-     .help = "Certificates of the authorities that are trusted; default: the system's."},
+     .help = "PEM file with the trusted certificate authorities; default: the system's."},
     {"cert_file", FORM_TEXT, FORM_PATH, AT(tls_definition, cert_file),
-     .help = "Our own certificate, where the server asks for one."},
-    {"key_file", FORM_TEXT, FORM_PATH, AT(tls_definition, key_file), .help = "Its key."},
+     .help = "Millrace's own certificate, for a server that asks for one."},
+    {"key_file", FORM_TEXT, FORM_PATH, AT(tls_definition, key_file),
+     .help = "The key of `cert_file`."},
     {"verify", FORM_BOOL, 0, AT(tls_definition, verify), .preset = "true",
-     .help = "Check the server's certificate and name."},
+     .help = "Check the server's certificate and host name."},
 };
 static const struct form form_tls = {
     .noun = "tls",
@@ -29,36 +30,36 @@ static const struct form form_tls = {
     .n_fields = ARRAY_LEN(tls_fields),
 };
 
-#define SERVER_FIELDS(type, required)                                                          \
-    {"address",                                                                                \
-     FORM_TEXT,                                                                                \
-     (required),                                                                               \
-     AT(type, server.address),                                                                 \
-     .rule = rule_address,                                                                     \
-     .help = "host, host:port (port 3306 if left out) or the path of a unix socket."},         \
-        {"user", FORM_TEXT, 0, AT(type, server.user), .help = "Who logs in."},                 \
-        {"password_file", FORM_TEXT, FORM_PATH, AT(type, server.password_file),                \
-         .help =                                                                               \
-             "File with the password in its first line; relative to the definition file."},    \
-        {"password_env",                                                                       \
-         FORM_TEXT,                                                                            \
-         0,                                                                                    \
-         AT(type, server.password_env),                                                        \
-         .rule = rule_environment,                                                             \
-         .help = "Environment variable of the daemon that holds the password."},               \
-        {"password", FORM_TEXT, FORM_SECRET, AT(type, server.password),                        \
-         .help =                                                                               \
-             "The password itself: accepted with a warning, never shown or exported. `***` "   \
-             "and no password at all keep the one that is stored; an empty text removes it."}, \
-        {"server_public_key_file", FORM_TEXT, FORM_PATH,                                       \
-         AT(type, server.server_public_key_file),                                              \
-         .help = "The server's RSA key (PEM), for caching_sha2_password and sha256_password "  \
-                 "without TLS."},                                                              \
-    {                                                                                          \
-        "tls", FORM_OBJECT, 0, AT(type, server.tls),                                           \
-            .given_at = offsetof(struct type, server.tls.given), .object = &form_tls,          \
-            .help =                                                                            \
-                "Encrypt the connection; `{}` is enough where the system trusts the server."   \
+#define SERVER_FIELDS(type, required)                                                                   \
+    {"address",                                                                                         \
+     FORM_TEXT,                                                                                         \
+     (required),                                                                                        \
+     AT(type, server.address),                                                                          \
+     .rule = rule_address,                                                                              \
+     .help = "host, host:port (port 3306 if left out) or the path of a unix socket."},                  \
+        {"user", FORM_TEXT, 0, AT(type, server.user), .help = "The user that logs in."},                \
+        {"password_file", FORM_TEXT, FORM_PATH, AT(type, server.password_file),                         \
+         .help =                                                                                        \
+             "File with the password in its first line; relative to the definition file."},             \
+        {"password_env",                                                                                \
+         FORM_TEXT,                                                                                     \
+         0,                                                                                             \
+         AT(type, server.password_env),                                                                 \
+         .rule = rule_environment,                                                                      \
+         .help = "Environment variable of the daemon that holds the password."},                        \
+        {"password", FORM_TEXT, FORM_SECRET, AT(type, server.password),                                 \
+         .help =                                                                                        \
+             "The password itself: accepted with a warning, never shown or exported. `***` "            \
+             "and no password at all keep the one that is stored; an empty text removes it."},          \
+        {"server_public_key_file", FORM_TEXT, FORM_PATH,                                                \
+         AT(type, server.server_public_key_file),                                                       \
+         .help = "The server's RSA key (PEM), for caching_sha2_password and sha256_password "           \
+                 "without TLS."},                                                                       \
+    {                                                                                                   \
+        "tls", FORM_OBJECT, 0, AT(type, server.tls),                                                    \
+            .given_at = offsetof(struct type, server.tls.given), .object = &form_tls,                   \
+            .help =                                                                                     \
+                "Encrypt the connection; `{}` is enough if the system trusts the server's certificate." \
     }
 
 static const char *const zero_dates[] = {"null", "text", "dead_letter", NULL};
@@ -66,27 +67,29 @@ static const char *const on_gaps[] = {"stop", "rebuild", NULL};
 
 static const struct form_field topic_fields[] = {
     {"name", FORM_TEXT, FORM_REQUIRED, AT(topic_definition, name), .rule = rule_name,
-     .help = "What the topic is called everywhere."},
+     .help = "The topic's name."},
     SERVER_FIELDS(topic_definition, FORM_REQUIRED),
     {"server_id", FORM_COUNT, 0, AT(topic_definition, server_id),
-     .help = "Our id among the server's replicas; default: one is made and kept."},
+     .help =
+         "Millrace's id among the server's replicas; default: Millrace chooses one and keeps it."},
     {"start", FORM_TEXT, 0, AT(topic_definition, start), .preset = "now", .rule = rule_start,
      .help =
-         "Where a topic without a stored position starts: now, FILE:POSITION or a GTID set."},
+         "Where a topic without a stored position starts: `now`, FILE:POSITION or a GTID set."},
     {"group", FORM_TEXT, 0, AT(topic_definition, group),
-     .help =
-         "Topics of one group are run by one node; a label, without effect on a single node."},
+     .help = "One node runs all topics of a group. On a single node it has no effect."},
     {"time_zone", FORM_TEXT, FORM_REBUILD, AT(topic_definition, time_zone),
      .rule = rule_time_zone,
      .help =
-         "Zone of DATETIME values: UTC or an offset like +08:00; default: written without."},
+         "Time zone of DATETIME values: UTC or an offset like +08:00; default: they are written without one."},
     {"zero_date", FORM_CHOICE, FORM_REBUILD, AT(topic_definition, zero_date),
-     .choices = zero_dates, .preset = "null", .help = "What zero and partial dates become."},
+     .choices = zero_dates, .preset = "null", .help = "What a zero or partial date becomes."},
     {"on_gap", FORM_CHOICE, 0, AT(topic_definition, on_gap), .choices = on_gaps,
      .preset = "stop",
-     .help = "When the log does not hold what follows any more: the topic stops, or it begins "
-             "anew and its tables are built again by themselves."},
-    {"description", FORM_TEXT, 0, AT(topic_definition, description), .help = "For people."},
+     .help =
+         "What to do when the server no longer has the binlog that comes next: `stop` stops the topic; "
+         "`rebuild` starts it anew and builds all its tables again."},
+    {"description", FORM_TEXT, 0, AT(topic_definition, description),
+     .help = "A note for people; Millrace ignores it."},
 };
 const struct form form_topic = {
     .noun = "topic",
@@ -98,9 +101,9 @@ const struct form form_topic = {
 
 static const struct form_field database_fields[] = {
     {"name", FORM_TEXT, FORM_REQUIRED, AT(database_definition, name), .rule = rule_database,
-     .help = "What tables call it: the part before the dot."},
+     .help = "The name that tables use: the part before the dot."},
     {"topic", FORM_TEXT, FORM_REQUIRED | FORM_REBUILD, AT(database_definition, topic),
-     .rule = rule_name, .help = "The topic that it is on."},
+     .rule = rule_name, .help = "The topic whose server has the database."},
     {"schema", FORM_TEXT, FORM_REBUILD, AT(database_definition, schema),
      .help = "Its name on the server; default: `name`."},
     SERVER_FIELDS(database_definition, 0),
@@ -131,8 +134,9 @@ const struct form form_database = {
 
 static const struct form_field transform_fields[] = {
     {"kind", FORM_TEXT, FORM_REQUIRED, 0,
-     .help = "What is done with the value: see below; `by`, `format`, `columns` and `salt` are "
-             "fields of some."},
+     .help =
+         "What the step does with the value, as [listed above](#values-that-are-made); some kinds "
+         "also take `by`, `format`, `columns` or `salt`."},
 };
 static const struct form form_transform = {
     .noun = "transform",
@@ -160,17 +164,17 @@ static const struct form_field column_fields[] = {
     {"keyword", FORM_BOOL, FORM_REBUILD, AT(column_definition, keyword), .preset = "false",
      .help = "Add a sub-field `keyword` for exact searches and sorting."},
     {"copy_to", FORM_TEXTS, FORM_REBUILD | FORM_LIST, LIST(column_definition, copy_to),
-     .rule = rule_field, .help = "Fields that also search this column's text."},
+     .rule = rule_field, .help = "Fields whose searches also find this column's text."},
     {"skip", FORM_BOOL, FORM_REBUILD, AT(column_definition, skip), .preset = "false",
      .help = "Leave it out of the document."},
     {"transform", FORM_JSON_OBJECTS, FORM_REBUILD, AT(column_definition, transform_json),
-     .object = &form_transform, .help = "Changes of the value, in order."},
+     .object = &form_transform, .help = "Steps that change the value, in order."},
     {"default", FORM_JSON, FORM_REBUILD, AT(column_definition, default_json),
      .given_at = offsetof(struct column_definition, has_default),
-     .help = "What stands in the document instead of null."},
+     .help = "The value that the document has instead of null."},
     {"value", FORM_JSON, FORM_REBUILD, AT(column_definition, value_json),
      .given_at = offsetof(struct column_definition, has_value),
-     .help = "A constant, in every document; no column is read."},
+     .help = "A constant for every document; Millrace reads no column."},
 };
 
 static void settle_column(void *object)
@@ -198,7 +202,7 @@ static const struct form_field through_fields[] = {
     {"from", FORM_TEXTS, FORM_REQUIRED | FORM_REBUILD, LIST(through_definition, from),
      .help = "Its columns that hold the outer table's `from`."},
     {"to", FORM_TEXTS, FORM_REQUIRED | FORM_REBUILD, LIST(through_definition, to),
-     .help = "Its columns that lead to the related table's `to`."},
+     .help = "Its columns that hold the related table's `to`."},
 };
 static const struct form form_through = {
     .noun = "through",
@@ -221,35 +225,40 @@ static const struct form_field relation_fields[] = {
      .help = "Columns of the outer table that the relation starts from."},
     {"through", FORM_OBJECT, FORM_REBUILD, AT(relation_definition, through),
      .given_at = offsetof(struct relation_definition, through.given), .object = &form_through,
-     .help = "Many-to-many: the link table, which does not show in the document."},
+     .help = "Many-to-many: the link table; the document does not show it."},
     {"table", FORM_TEXT, FORM_REQUIRED | FORM_REBUILD, AT(relation_definition, table),
      .rule = rule_table, .help = "The related table, DATABASE.TABLE."},
     {"to", FORM_TEXTS, FORM_REQUIRED | FORM_REBUILD, LIST(relation_definition, to),
-     .help = "Its columns that are joined on, as many as `from`."},
+     .help = "Its columns that equal those of `from`, in the same order."},
     {"as", FORM_TEXT, FORM_REBUILD, AT(relation_definition, as), .rule = rule_field,
      .help = "Name in the document; default: the table's name."},
-    RELATION_BOOL(many, .help = "One-to-many: an array."),
+    RELATION_BOOL(many,
+                  .help = "One-to-many: the document shows all related rows, as an array."),
     RELATION_BOOL(nested, .help = "Field type `nested` instead of an object."),
-    RELATION_BOOL(flattened, .help = "One field for the whole object, whatever is in it."),
+    RELATION_BOOL(flattened,
+                  .help =
+                      "One field of type `flat_object` or `flattened` for the whole object."),
     {"where", FORM_TEXT, FORM_REBUILD, AT(relation_definition, where),
      .rule = expression_find_fault, .help = "SQL condition on the related table's rows."},
-    RELATION_BOOL(distinct, .help = "Equal elements only once."),
+    RELATION_BOOL(distinct, .help = "Show equal elements only once."),
     {"order_by", FORM_TEXT, FORM_REBUILD, AT(relation_definition, order_by),
      .rule = expression_find_fault,
-     .help = "SQL order of the rows, before that of the key; `price DESC`."},
+     .help =
+         "SQL order of the rows, such as `price DESC`; rows that it ranks equal are in key order."},
     {"limit", FORM_COUNT, FORM_REBUILD, AT(relation_definition, limit),
      .help = "At most so many elements, after `distinct`."},
     {"max_depth", FORM_COUNT, FORM_REBUILD, AT(relation_definition, max_depth),
-     .help = "How often a table that leads to itself is followed; 10 at most."},
+     .help = "How often Millrace follows a table that refers to itself; 10 at most."},
     {"values", FORM_TEXT, FORM_REBUILD, AT(relation_definition, values),
      .help = "This column's value instead of an object; with `many` an array of them."},
     {"refresh", FORM_CHOICE, FORM_REBUILD, AT(relation_definition, refresh),
      .choices = refreshes, .preset = "parent",
-     .help = "What a change of a related row does: `parent` builds the documents that hold it "
-             "again, `area` only this part of them, `none` nothing."},
+     .help =
+         "What a change of a related row does: `parent` writes the documents that show it again, "
+         "`area` writes only the part of them that shows it, `none` does nothing."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(relation_definition, columns),
      .given_at = offsetof(struct relation_definition, all_columns), .object = &form_column,
-     .help = "What is shown of the related row; default: all columns."},
+     .help = "Columns of the related row that the document shows; default: all."},
     {"relations", FORM_OBJECTS, FORM_REBUILD, LIST(relation_definition, relations),
      .object = &form_relation, .help = "Relations of the related table."},
 };
@@ -296,11 +305,11 @@ static const struct form form_soft_delete = {
 
 static const struct form_field join_fields[] = {
     {"name", FORM_TEXT, FORM_REQUIRED | FORM_REBUILD, AT(join_definition, name),
-     .rule = rule_field, .help = "What documents of this table are called in the join field."},
+     .rule = rule_field, .help = "The name of this table's documents in the join field."},
     {"field", FORM_TEXT, FORM_REBUILD, AT(join_definition, field), .preset = "join",
      .rule = rule_field, .help = "The join field."},
     {"parent", FORM_TEXT, FORM_REBUILD, AT(join_definition, parent), .rule = rule_table,
-     .help = "The parent's table; absent: this is the root."},
+     .help = "The parent's table; default: none, this table is the root."},
     {"parent_column", FORM_TEXTS, FORM_REBUILD, LIST(join_definition, parent_columns),
      .help = "Columns that hold the parent's key."},
 };
@@ -315,8 +324,9 @@ static const struct form form_join = {
 /* Kept as JSON text, so the offsets are unused. */
 static const struct form_field top_relation_fields[] = {
     {"table", FORM_TEXT, FORM_REQUIRED, 0, .rule = rule_table,
-     .help = "The table whose documents are built again."},
-    {"column", FORM_TEXT, FORM_REQUIRED, 0, .help = "Its column that is matched."},
+     .help = "The table whose documents are written again."},
+    {"column", FORM_TEXT, FORM_REQUIRED, 0,
+     .help = "The column of that table that `target_key` matches."},
     {"level_sql", FORM_TEXT, FORM_REQUIRED, 0, .help = "SELECT from this table to that one."},
     {"business_id", FORM_TEXT, FORM_REQUIRED, 0,
      .help = "Output column with this table's key."},
@@ -334,9 +344,9 @@ static const char *const schema_changes[] = {"follow", "stop", NULL};
 
 static const struct form_field table_fields[] = {
     {"table", FORM_TEXT, FORM_REBUILD, AT(table_definition, table), .rule = rule_table,
-     .help = "DATABASE.TABLE; this or `pattern` must be given."},
+     .help = "DATABASE.TABLE; a table needs this or `pattern`."},
     {"pattern", FORM_TEXT, FORM_REBUILD, AT(table_definition, pattern),
-     .help = "Regular expression of DATABASE.TABLE: many tables, one index."},
+     .help = "Regular expression for DATABASE.TABLE: all tables that match share one index."},
     {"source_field", FORM_TEXT, FORM_REBUILD, AT(table_definition, source_field),
      .rule = rule_field, .help = "Field that names the table a document came from."},
     {"index", FORM_TEXT, FORM_REBUILD, AT(table_definition, index), .rule = rule_index,
@@ -344,42 +354,44 @@ static const struct form_field table_fields[] = {
     {"key", FORM_TEXTS, FORM_REBUILD | FORM_LIST, LIST(table_definition, key),
      .help = "Columns that make the document's id; default: the primary key."},
     {"unique_keys", FORM_TEXT_LISTS, FORM_REBUILD, LIST(table_definition, unique_keys),
-     .help = "Unique keys besides the primary key; `apply` checks that they are. Without a "
-             "primary key and `key`, the first without NULLs makes the document's id."},
+     .help =
+         "Unique keys besides the primary key; `apply` checks that they are unique. Without a "
+         "primary key and `key`, the first one without NULLs makes the document's id."},
     {"bucket_column", FORM_TEXT, 0, AT(table_definition, bucket_column),
-     .help = "Splits the table in distributed builds; default: the key."},
+     .help = "The column by which a distributed build splits the table; default: the key."},
     {"daily_check_column", FORM_TEXT, 0, AT(table_definition, daily_check_column),
-     .help = "Modification time, for the daily check."},
+     .help = "The row's modification time, for `sync_every` and the daily check."},
     {"settings", FORM_JSON_MAP, FORM_SETTINGS, AT(table_definition, settings_json),
      .help =
-         "Settings of the index; those that the engine takes while it runs are put at once."},
+         "Settings of the index. Those that the engine accepts on an open index take effect at once."},
     {"mapping", FORM_JSON_MAP, FORM_REBUILD, AT(table_definition, mapping_json),
-     .help = "Mapping that is merged into what Millrace makes, and wins."},
+     .help = "Mapping that Millrace merges over its own; it wins."},
     {"schema_changes", FORM_CHOICE, 0, AT(table_definition, schema_changes),
      .choices = schema_changes, .preset = "follow",
      .help =
-         "What DDL on its tables does: `follow` adds new columns to the index and builds it "
-         "again where rows changed, by itself; `stop` stops it until somebody builds it."},
+         "What Millrace does after DDL on its tables: `follow` adds new columns to the index, and builds it "
+         "again if rows changed; `stop` stops the table until somebody builds it."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
-     .help = "A change leaves a snapshot for a later run."},
+     .help = "Keep changes as snapshots for a later run."},
     {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter),
      .rule = expression_find_fault, .help = "SQL condition of the rows that have a document."},
     {"soft_delete", FORM_OBJECT, FORM_REBUILD, .at = 0,
      .given_at = offsetof(struct table_definition, soft_delete_given),
      .object = &form_soft_delete,
-     .help = "Rows that are marked as deleted, and have no document."},
+     .help = "How rows are marked as deleted; such a row has no document."},
     {"sync_every", FORM_DURATION, 0, AT(table_definition, sync_every_s),
      .help =
-         "How often rows whose `daily_check_column` came later are read again: for views and "
+         "How often Millrace reads rows with a newer `daily_check_column` again: for views and "
          "tables whose changes are not in the binlog."},
     {"root_column", FORM_TEXTS, FORM_REBUILD, LIST(table_definition, root_columns),
      .help =
-         "Columns that hold the key of a grandchild's root, for when its parents do not tell."},
+         "Columns of a grandchild that hold its root's key, for when its parents do not tell it."},
     {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),
-     .object = &form_top_relation, .help = "Where a delayed table's changes lead."},
+     .object = &form_top_relation,
+     .help = "Which documents a delayed table's changes concern."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(table_definition, columns),
      .given_at = offsetof(struct table_definition, all_columns), .object = &form_column,
-     .help = "What is shown of the row; default: all columns."},
+     .help = "Columns of the row that the document shows; default: all."},
     {"relations", FORM_OBJECTS, FORM_REBUILD, LIST(table_definition, relations),
      .object = &form_relation, .help = "Rows of other tables inside the document."},
     {"join", FORM_OBJECT, FORM_REBUILD, AT(table_definition, join),

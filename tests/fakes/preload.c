@@ -1,17 +1,20 @@
 /*
- * Loaded before everything else (LD_PRELOAD), it has the machine below a program misbehave, as
- * the environment says when the program starts:
+ * A library for LD_PRELOAD that makes a program's machine misbehave.  The program's environment
+ * says how, when it starts:
  *
- *     PRELOAD_CLOCK=FILE    the wall clock is off by as many seconds as FILE says, looked at
- * anew PRELOAD_SYNC=N        every N-th fsync or fdatasync fails with EIO, and what was written
- * to that file since the last one that did not fail is gone at once, for *.db*; and so fails
- *     PRELOAD_WRITE=N       every N-th write to a regular file; of the others some are
- * interrupted, some cut short PRELOAD_FULL=FILE     there is no room for files whose path
- * begins as FILE says, looked at anew; half of every other write is taken PRELOAD_MALLOC=N the
- * N-th call for memory gets none, and so do nine after it PRELOAD_THREAD=N      the N-th
- * thread does not start PRELOAD_FILES=N       no more than N files may be open
- *     PRELOAD_TOLD=FILE     gets a letter for each fault that there was: s(ync), w(rite),
- * i(nterrupted), c(ut), m(emory), t(hread)
+ * - PRELOAD_CLOCK=FILE: the wall clock is off by the number of seconds in FILE, which is read
+ *   each time.
+ * - PRELOAD_SYNC=N: every N-th fsync or fdatasync fails with EIO.  For *.db* files, everything
+ *   written since the last one that did not fail is lost at once.
+ * - PRELOAD_WRITE=N: every N-th write to a regular file fails with EIO.  Some of the others are
+ *   interrupted, some are cut short.
+ * - PRELOAD_FULL=FILE: the disk is full for files whose path begins with the text in FILE;
+ *   FILE is read each time.  Half of every other write is taken.
+ * - PRELOAD_MALLOC=N: the N-th request for memory fails, and so do the nine after it.
+ * - PRELOAD_THREAD=N: the N-th thread does not start.
+ * - PRELOAD_FILES=N: no more than N files may be open.
+ * - PRELOAD_TOLD=FILE: FILE gets a letter for each fault: s(ync), w(rite), i(nterrupted),
+ *   c(ut), m(emory), t(hread).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 #include "rebalance/admin/apply.h"
 
 #include "rebalance/admin/live_check.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/pending.h"
@@ -43,7 +43,7 @@ static void check_aliases(struct coordinator *co, const struct definitions *d,
     for (size_t i = 0; i < d->n_tables; i++)
         if (definition_diff_touches(diff, "table", table_name(&d->tables[i])))
             claims.tables[claims.n++] = &d->tables[i];
-    node_check_claims(co, &claims, problems);
+    coordinator_check_claims(co, &claims, problems);
     free(claims.tables);
 }
 
@@ -56,9 +56,9 @@ static bool store(struct coordinator *co, struct definitions *now, struct defini
     struct stored_definition *stored;
     size_t n;
 
-    if (!node_retire(co, now, then, r, err))
+    if (!coordinator_retire(co, now, then, r, err))
         return false;
-    node_note_pending(co, now, then, diff, r);
+    coordinator_note_pending(co, now, then, diff, r);
     definitions_to_store(then, r->arena, &stored, &n);
 
     const bool ok =
@@ -66,7 +66,7 @@ static bool store(struct coordinator *co, struct definitions *now, struct defini
 
     FAILPOINT(definitions_stored);
     return ok &&
-           (node_load(co, err) ||
+           (coordinator_load(co, err) ||
             err_wrap(err, "the definitions are stored and take effect when the store answers "
                           "again"));
 }
@@ -82,8 +82,8 @@ static void restart_changed(struct coordinator *co, const struct definition_diff
         struct topic *t;
 
         if (strcmp(c->kind, "topic") == 0 && c->change == CHANGE_CHANGE &&
-            (t = node_topic(co, c->name)) != NULL)
-            node_stop_topic(co, t);
+            (t = coordinator_topic(co, c->name)) != NULL)
+            coordinator_stop_topic(co, t);
     }
 }
 
@@ -94,39 +94,40 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
     if (co->delivery == NULL || diff->n == 0)
         return;
     restart_changed(co, diff);
-    node_sync_topics(co);
+    coordinator_sync_topics(co);
     for (struct topic *t = co->topics; t != NULL; t = t->next) {
         struct err err = {0};
 
-        if (t->pipeline != NULL && !node_route(co, str_from(t->name), ROUTE_MS, NULL, &err))
+        if (t->pipeline != NULL &&
+            !coordinator_route(co, str_from(t->name), ROUTE_MS, NULL, &err))
             log_failure(LOG_INFO, &err, "the new definitions take effect later",
                         KV("topic", (const char *)t->name));
     }
-    node_retired(co, r);
-    node_on_tables_changed(co); /* the new definitions may allow a rebuild */
+    coordinator_retired(co, r);
+    coordinator_on_tables_changed(co); /* the new definitions may allow a rebuild */
     co->settings_due = true;
-    node_sync_settings(co, problems);
+    coordinator_sync_settings(co, problems);
 }
 
 /*
  * Put into effect what was stored earlier: its caller failed before that, or never got the
  * store's answer.
  */
-bool node_take_stored(struct coordinator *co, struct err *err)
+bool coordinator_take_stored(struct coordinator *co, struct err *err)
 {
     struct definition_diff diff = {0};
     struct definitions *before, *now;
 
-    if (!node_is_load_due(co))
+    if (!coordinator_is_load_due(co))
         return true;
-    before = node_definitions(co);
-    if (!node_load(co, err)) {
+    before = coordinator_definitions(co);
+    if (!coordinator_load(co, err)) {
         definitions_unref(before);
         return false;
     }
     __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
-    node_end_drops_soon(co);
-    now = node_definitions(co);
+    coordinator_end_drops_soon(co);
+    now = coordinator_definitions(co);
     definition_diff_make(before, now, &diff);
     put_into_effect(co, &diff, &(struct retirement){0}, NULL);
     definition_diff_free(&diff);
@@ -156,9 +157,9 @@ static void append_answer(struct buf *json, bool dry_run, const struct definitio
 /* Holds admin_lock on success, and what is stored is in effect. */
 static bool begin(struct coordinator *co, struct err *err)
 {
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
-    if (node_take_stored(co, err))
+    if (coordinator_take_stored(co, err))
         return true;
     lock_release(&co->admin_lock);
     return false;
@@ -200,16 +201,16 @@ static bool examine(struct coordinator *co, struct application *a, struct err *e
 {
     if (!begin(co, err))
         return false;
-    a->now = node_definitions(co);
+    a->now = coordinator_definitions(co);
     lock_release(&co->admin_lock);
     a->problems = problems_new();
     a->then = definition_apply(a->now, a->files, a->req->n, a->req->prune, a->problems);
     if (a->then == NULL)
         return false;
     definition_diff_make(a->now, a->then, &a->diff);
-    node_check_live(co, a->then, &a->diff, a->problems);
+    coordinator_check_live(co, a->then, &a->diff, a->problems);
     check_aliases(co, a->then, &a->diff, a->req->take_alias, a->problems);
-    node_warn_of_retirement(co, a->then, a->problems);
+    coordinator_warn_of_retirement(co, a->then, a->problems);
     return problems_count(a->problems, SEVERITY_ERROR) == 0;
 }
 
@@ -223,14 +224,14 @@ static bool carry_out(struct coordinator *co, struct application *a, bool *is_st
 
     if (!ok)
         return false;
-    now = node_definitions(co);
+    now = coordinator_definitions(co);
     *is_stale = now != a->now;
     definitions_unref(now);
     if (!*is_stale && a->diff.n > 0)
         ok = store(co, a->now, a->then, &a->diff, &r, err);
     if (!*is_stale && ok)
         put_into_effect(co, &a->diff, &r, a->problems);
-    node_retirement_free(&r);
+    coordinator_retirement_free(&r);
     lock_release(&co->admin_lock);
     return ok;
 }
@@ -273,7 +274,7 @@ bool coordinator_apply(struct coordinator *co, const struct apply_request *req,
 
 bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
 
     (void)err;
     definitions_append_yaml(d, yaml);
@@ -292,7 +293,7 @@ static void answer_removed(struct buf *json, struct str noun, struct str name,
     json_put_cstr(&w, STR("schema"), "millrace/delete/1");
     json_put_string(&w, STR("kind"), noun);
     json_put_string(&w, STR("name"), name);
-    node_put_retired(&w, r);
+    coordinator_put_retired(&w, r);
     json_close_object(&w);
 }
 
@@ -305,9 +306,9 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
     if (!begin(co, err))
         return false;
 
-    struct definitions *now = node_definitions(co);
+    struct definitions *now = coordinator_definitions(co);
     struct definitions *then = definition_remove(now, noun, name, err);
-    bool ok = then != NULL && node_none_is_built(co, then, err);
+    bool ok = then != NULL && coordinator_none_is_built(co, then, err);
 
     if (then == NULL && err->code == 0) {
         const struct err why = *err;
@@ -322,7 +323,7 @@ bool coordinator_delete(struct coordinator *co, struct str noun, struct str name
         put_into_effect(co, &diff, &r, NULL);
         answer_removed(json, noun, name, &r);
     }
-    node_retirement_free(&r);
+    coordinator_retirement_free(&r);
     definition_diff_free(&diff);
     definitions_unref(then);
     definitions_unref(now);

@@ -1,9 +1,9 @@
 #ifndef REBALANCE_ADMIN_APPLY_H
 #define REBALANCE_ADMIN_APPLY_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* If a load is due, load what is stored and put it into effect now.  Under admin_lock. */
-bool node_take_stored(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_take_stored(struct coordinator *co, struct err *err) MUST_CHECK;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -20,7 +20,7 @@ static void on_load(void *ctx, struct load_batch *batch)
 
     lock_acquire(&co->state_lock);
 
-    struct topic *t = node_topic(co, str_from(batch->target->topic));
+    struct topic *t = coordinator_topic(co, str_from(batch->target->topic));
     struct pipeline *p = t == NULL ? NULL : t->pipeline;
 
     if (p != NULL)
@@ -42,7 +42,7 @@ static void on_gone(void *ctx, const struct gone_row *row)
 
     lock_acquire(&co->state_lock);
 
-    struct topic *t = node_topic(co, str_from(row->target->topic));
+    struct topic *t = coordinator_topic(co, str_from(row->target->topic));
     struct pipeline *p = t == NULL ? NULL : t->pipeline;
 
     if (p != NULL)
@@ -79,7 +79,7 @@ static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, si
                              struct err *err)
 {
     return (are_again(notes, n) || has_room(ctx, err)) &&
-           node_keep_dead_letters(ctx, notes, n, err);
+           coordinator_keep_dead_letters(ctx, notes, n, err);
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
@@ -101,7 +101,7 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
 
     lock_acquire(&co->state_lock);
 
-    const struct topic *t = node_topic(co, str_from(target->topic));
+    const struct topic *t = coordinator_topic(co, str_from(target->topic));
 
     if (t != NULL && t->pipeline != NULL)
         max = pipeline_stamp_max(t->pipeline);
@@ -116,7 +116,7 @@ static uint64_t on_area_floor(void *ctx, const struct target *target)
 
     lock_acquire(&co->state_lock);
 
-    const struct topic *t = node_topic(co, str_from(target->topic));
+    const struct topic *t = coordinator_topic(co, str_from(target->topic));
 
     if (t != NULL && t->pipeline != NULL)
         floor = pipeline_area_floor(t->pipeline);
@@ -169,11 +169,11 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     const char *table = target == NULL ? "" : target->table;
 
     log_event(what, index, n, why);
-    node_log(ctx, str_from(table), str_from(index), 0, names[what],
-             why == NULL ? "" : why->msg);
+    coordinator_log(ctx, str_from(table), str_from(index), 0, names[what],
+                    why == NULL ? "" : why->msg);
 }
 
-struct delivery_options node_delivery_options(struct coordinator *co)
+struct delivery_options coordinator_delivery_options(struct coordinator *co)
 {
     struct delivery_options o = co->opt.delivery;
 
@@ -186,6 +186,6 @@ struct delivery_options node_delivery_options(struct coordinator *co)
     o.area_floor = on_area_floor;
     o.held = on_held;
     o.event = on_event;
-    o.purged = node_put_purged;
+    o.purged = coordinator_put_purged;
     return o;
 }

@@ -2,8 +2,8 @@
 #ifndef REBALANCE_ADMIN_DELIVERY_H
 #define REBALANCE_ADMIN_DELIVERY_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
-struct delivery_options node_delivery_options(struct coordinator *co);
+struct delivery_options coordinator_delivery_options(struct coordinator *co);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "rebalance/admin/delivery_set.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -29,7 +29,7 @@ static bool load_chosen(struct coordinator *co, struct err *err)
 /*
  * Settings that no longer fit the configuration are ignored: they must not prevent the start.
  */
-bool node_load_configuration(struct coordinator *co, struct err *err)
+bool coordinator_load_configuration(struct coordinator *co, struct err *err)
 {
     co->configuration = co->opt.configuration == NULL
                             ? configuration_new()
@@ -47,7 +47,7 @@ bool node_load_configuration(struct coordinator *co, struct err *err)
     return true;
 }
 
-struct delivery_settings node_delivery_settings(struct coordinator *co)
+struct delivery_settings coordinator_configured_delivery(struct coordinator *co)
 {
     lock_acquire(&co->state_lock);
 
@@ -64,7 +64,7 @@ void coordinator_configuration(struct coordinator *co, struct buf *json)
     lock_release(&co->state_lock);
 }
 
-void node_put_delivery_settings(struct coordinator *co, struct json_writer *w)
+void coordinator_put_delivery_settings(struct coordinator *co, struct json_writer *w)
 {
     struct buf items = {0};
 
@@ -113,7 +113,7 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
 
 int64_t coordinator_stop_ms(struct coordinator *co)
 {
-    const struct delivery_settings s = node_delivery_settings(co);
+    const struct delivery_settings s = coordinator_configured_delivery(co);
 
     return s.drain ? (int64_t)s.drain_timeout_ms + s.drain_cancel_timeout_ms : 0;
 }

@@ -4,7 +4,7 @@
 #include "rebalance/check/look.h"
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/engine/engine.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
 
 #include "rebalance/check/asked.h"
@@ -251,7 +251,7 @@ static void check_definitions(struct coordinator *co, struct asked *asked,
 
         if (definitions_topic_of(d, t->table) == topic &&
             definition_check_table(&servers, d, t, problems, &ignored)) {
-            node_review_areas(co, d, t, asked, problems);
+            coordinator_review_areas(co, d, t, asked, problems);
             for (size_t k = 0; k < problems_n(problems); k++)
                 add_problem(l, t->table, problems_get(problems, k));
         }
@@ -286,14 +286,14 @@ static bool find_server_id(struct coordinator *co, const struct topic_definition
 
     lock_acquire(&co->state_lock);
 
-    const struct topic *t = node_topic(co, topic->name);
+    const struct topic *t = coordinator_topic(co, topic->name);
 
     *id = t != NULL ? t->server_id : 0;
     lock_release(&co->state_lock);
     if (topic->server_id == 0 && *id != 0)
         return true;
 
-    const bool ok = node_replica_identity(co, topic, &replica, err);
+    const bool ok = coordinator_replica_identity(co, topic, &replica, err);
 
     *id = replica.server_id;
     return ok;
@@ -341,7 +341,7 @@ static void check_server(struct errand *e, const struct definitions *d,
 static bool ask_server(struct errand *e, struct err *err)
 {
     struct part *p = e->ctx;
-    struct definitions *d = node_definitions(p->co);
+    struct definitions *d = coordinator_definitions(p->co);
     const struct topic_definition *topic = definitions_topic(d, p->topic);
     struct server_access *server = NULL;
 
@@ -365,14 +365,14 @@ static bool ask_server(struct errand *e, struct err *err)
 static bool ask_engine(struct errand *e, struct err *err)
 {
     struct part *p = e->ctx;
-    struct definitions *d = node_definitions(p->co);
+    struct definitions *d = coordinator_definitions(p->co);
 
     (void)err;
     if (p->co->delivery == NULL)
-        node_look_once(p->co);
+        coordinator_look_once(p->co);
     if (check_search(p->co, &p->list)) {
         errand_live(e);
-        node_check_scripts(p->co, d, &p->list);
+        coordinator_check_scripts(p->co, d, &p->list);
     }
     definitions_unref(d);
     return true;
@@ -385,7 +385,7 @@ static bool ask_store(struct errand *e, struct err *err)
     (void)err;
     check_store(p->co, &p->list);
     errand_live(e);
-    node_check_dead_letters(p->co, &p->list);
+    coordinator_check_dead_letters(p->co, &p->list);
     return true;
 }
 
@@ -468,14 +468,14 @@ static void ask_all(struct coordinator *co, const struct definitions *d, struct 
     for (size_t i = 0; i < n; i++)
         list[i] = send(co, d, i);
     errand_wait(list, n);
-    node_check_known(co, l);
+    coordinator_check_known(co, l);
     for (size_t i = 0; i < n; i++)
         take(l, list[i], kind_of(i));
 }
 
 bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *err)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
     struct arena *a = arena_new();
     struct doctor_list l;
     struct json_writer w = {.out = json};

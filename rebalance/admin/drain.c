@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/shape.h"
 
 #include "rebalance/check/look.h"
@@ -46,10 +46,10 @@ static void explained_fini(struct explained *e)
 static bool definitions_in_use(struct coordinator *co, struct str table, struct explained *e,
                                struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
-    e->d = node_definitions(co);
-    e->table = node_find_table(e->d, table, err);
+    e->d = coordinator_definitions(co);
+    e->table = coordinator_find_table(e->d, table, err);
     if (e->table != NULL)
         e->table = definition_lead(e->d, e->table);
 
@@ -61,7 +61,7 @@ static bool definitions_in_use(struct coordinator *co, struct str table, struct 
         e->version = v->number;
         definitions_unref(e->d);
         e->d = NULL;
-        ok = node_version_in_effect(co, v, &e->d, &e->table, err);
+        ok = coordinator_version_in_effect(co, v, &e->d, &e->table, err);
     }
     catalogue_unref(c);
     return ok;
@@ -259,7 +259,7 @@ static void append_bulk(struct json_writer *w, const struct explained *e)
     const struct loaded *doc = &e->doc;
     struct buf lines = {0}, alias = {0};
 
-    node_write_alias(&alias, table_index(t), e->version > 0 ? e->version : 1);
+    coordinator_write_alias(&alias, table_index(t), e->version > 0 ? e->version : 1);
 
     struct target *target = target_new(table_index(t), buf_str(&alias), t->table, STR(""));
 
@@ -332,5 +332,5 @@ static bool explain(struct errand *errand, struct err *err)
 bool coordinator_explain(struct coordinator *co, struct str table, struct str key,
                          struct buf *json, struct err *err)
 {
-    return node_ask_of_table(co, explain, table, key, json, err);
+    return coordinator_ask_of_table(co, explain, table, key, json, err);
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/retired.h"
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
@@ -133,7 +133,7 @@ static bool list_versions(struct lister *l, struct err *err)
 
         if (!wanted(l, v->index))
             continue;
-        node_index_name(&name, v->index, v->number);
+        coordinator_index_name(&name, v->index, v->number);
         json_open_object(l->w);
         json_put_string(l->w, STR("index"), v->index);
         json_put_u64(l->w, STR("version"), v->number);
@@ -141,9 +141,9 @@ static bool list_versions(struct lister *l, struct err *err)
         json_put_string(l->w, STR("state"), v->state);
         json_put_string(l->w, STR("topic"), v->topic);
         json_put_u64(l->w, STR("epoch"), v->epoch);
-        node_put_time(l->w, STR("created"), v->created_ms);
-        node_put_time(l->w, STR("finished"), v->finished_ms);
-        node_put_wait(l->w, catalogue_wait(l->c, v), lead_name(l->d, v->index));
+        coordinator_put_time(l->w, STR("created"), v->created_ms);
+        coordinator_put_time(l->w, STR("finished"), v->finished_ms);
+        coordinator_put_wait(l->w, catalogue_wait(l->c, v), lead_name(l->d, v->index));
         json_close_object(l->w);
         buf_free(&name);
     }
@@ -152,7 +152,7 @@ static bool list_versions(struct lister *l, struct err *err)
 
 static bool list_indexes(struct lister *l, struct err *err)
 {
-    return node_list_indexes(l->co, l->name, l->w, &l->n, err);
+    return coordinator_list_indexes(l->co, l->name, l->w, &l->n, err);
 }
 
 /* The store has the wait first; our catalogue learns of it a moment later. */
@@ -172,7 +172,7 @@ static void append_pace(struct lister *l, const struct stored_job *j)
     struct build_view b;
 
     lock_acquire(&l->co->state_lock);
-    node_look_at_build(l->co, v != NULL ? v : &version, &b);
+    coordinator_look_at_build(l->co, v != NULL ? v : &version, &b);
     lock_release(&l->co->state_lock);
     if (!b.runs) { /* use the stored counts */
         b.s.rows_done = j->rows_done;
@@ -215,12 +215,12 @@ static bool list_jobs(struct lister *l, struct err *err)
             json_put_string(l->w, STR("state"), state_of(l, j));
             append_pace(l, j);
             json_put_string(l->w, STR("error"), j->error);
-            node_put_time(l->w, STR("created"), j->created_ms);
+            coordinator_put_time(l->w, STR("created"), j->created_ms);
             json_close_object(l->w);
         }
         buf_free(&id);
     }
-    node_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
+    coordinator_list_fan_outs(l->co, stored, l->name, l->w, &l->n);
     store_copy_unref(stored);
     return true;
 }
@@ -243,7 +243,7 @@ static bool read_log(struct errand *e, struct err *err)
 static void write_log(struct json_writer *w, const struct stored_log *l)
 {
     json_open_object(w);
-    node_put_time(w, STR("at"), l->at_ms);
+    coordinator_put_time(w, STR("at"), l->at_ms);
     json_put_string(w, STR("table"), l->table);
     json_put_string(w, STR("index"), l->index);
     json_put_u64(w, STR("version"), l->version);
@@ -259,7 +259,7 @@ static bool list_log(struct lister *l, struct err *err)
 
     *r = (struct log_read){.store = l->co->opt.store, .name = arena_copy(e->arena, l->name)};
 
-    const bool ok = node_ask_store(l->co, e, read_log, err);
+    const bool ok = coordinator_ask_store(l->co, e, read_log, err);
 
     l->n = ok ? r->n + 1 : 0; /* an empty log is a valid answer */
     for (size_t i = 0; ok && i < r->n; i++)
@@ -302,8 +302,11 @@ bool coordinator_list(struct coordinator *co, struct str noun, struct str name,
     if (kind == NULL)
         return refuse(err, 404, "there is no list of %" STR_FMT, STR_ARG(noun));
 
-    struct lister l = {
-        .co = co, .d = node_definitions(co), .c = node_catalogue(co), .name = name, .w = &w};
+    struct lister l = {.co = co,
+                       .d = coordinator_definitions(co),
+                       .c = coordinator_catalogue(co),
+                       .name = name,
+                       .w = &w};
 
     buf_printf(&schema, "millrace/%s/1", kind->name);
     json_open_object(&w);

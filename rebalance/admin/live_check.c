@@ -6,7 +6,7 @@
 #include "rebalance/check/asked.h"
 #include "rebalance/check/replica.h"
 #include "rebalance/check/sharing.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 
 #include "src/mysql/mysql.h"
@@ -235,7 +235,7 @@ static void check_shared(struct coordinator *co, const struct definitions *d,
         if ((t->join.given || t->pattern.len > 0) && definition_topic(d, t) == topic &&
             definition_lead(d, t) == t && problems_count(problems, SEVERITY_ERROR) == 0 &&
             index_touched(d, diff, t))
-            node_check_sharing(co, d, t, asked, problems);
+            coordinator_check_sharing(co, d, t, asked, problems);
     }
 }
 
@@ -261,8 +261,8 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         if (definition_topic(d, &d->tables[i]) != topic ||
             !table_touched(d, diff, &d->tables[i]))
             continue;
-        node_check_tables(&servers, asked, d, &d->tables[i], problems);
-        node_review_areas(co, d, &d->tables[i], asked, problems);
+        coordinator_check_tables(&servers, asked, d, &d->tables[i], problems);
+        coordinator_review_areas(co, d, &d->tables[i], asked, problems);
     }
     if (conn != NULL)
         check_shared(co, d, diff, topic, asked, problems);
@@ -283,8 +283,8 @@ static void check_topics(struct coordinator *co, const struct definitions *d,
     asked_fini(&asked);
 }
 
-void node_check_live(struct coordinator *co, const struct definitions *d,
-                     const struct definition_diff *diff, struct problems *problems)
+void coordinator_check_live(struct coordinator *co, const struct definitions *d,
+                            const struct definition_diff *diff, struct problems *problems)
 {
     check_topics(co, d, diff, problems);
     for (size_t i = 0; i < d->n_databases; i++) {
@@ -294,6 +294,6 @@ void node_check_live(struct coordinator *co, const struct definitions *d,
         if (db->own_server && topic != NULL &&
             (definition_diff_touches(diff, "database", db->name) ||
              definition_diff_touches(diff, "topic", topic->name)))
-            node_check_replica(co, topic, db, problems);
+            coordinator_check_replica(co, topic, db, problems);
     }
 }

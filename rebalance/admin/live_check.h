@@ -4,7 +4,7 @@
 #ifndef REBALANCE_ADMIN_LIVE_CHECK_H
 #define REBALANCE_ADMIN_LIVE_CHECK_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "sync/definition/diff.h"
 
 /*
@@ -12,7 +12,7 @@
  * cascades.  Adds what is wrong to problems.  Blocks for as long as the servers take; the
  * caller must not hold admin_lock.
  */
-void node_check_live(struct coordinator *co, const struct definitions *d,
-                     const struct definition_diff *diff, struct problems *problems);
+void coordinator_check_live(struct coordinator *co, const struct definitions *d,
+                            const struct definition_diff *diff, struct problems *problems);
 
 #endif

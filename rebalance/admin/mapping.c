@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/check/look.h"
 #include "src/mysql/mysql.h"
@@ -30,8 +30,8 @@ static struct engine find_engine(struct coordinator *co)
 static bool make_mapping(struct errand *e, struct err *err)
 {
     const struct table_question *q = e->ctx;
-    struct definitions *d = node_definitions(q->co);
-    const struct table_definition *t = node_find_table(d, q->table, err);
+    struct definitions *d = coordinator_definitions(q->co);
+    const struct table_definition *t = coordinator_find_table(d, q->table, err);
     struct look l = {.asking = e->asking};
     struct buf body = {0};
     const bool ok = t != NULL && look_open(&l, q->co, d, t, err) &&
@@ -62,7 +62,7 @@ static bool make_mapping(struct errand *e, struct err *err)
 bool coordinator_mapping(struct coordinator *co, struct str table, struct buf *json,
                          struct err *err)
 {
-    return node_ask_of_table(co, make_mapping, table, STR(""), json, err);
+    return coordinator_ask_of_table(co, make_mapping, table, STR(""), json, err);
 }
 
 static bool append_columns(const struct columns_request *r, struct buf *json)
@@ -117,7 +117,7 @@ static bool generate_columns(struct errand *e, struct err *err)
 {
     const struct table_question *q = e->ctx;
     const struct table_definition t = {.table = q->table}; /* the table need not be defined */
-    struct definitions *d = node_definitions(q->co);
+    struct definitions *d = coordinator_definitions(q->co);
     struct look l = {.asking = e->asking};
     const bool known = definitions_topic_of(d, q->table) != NULL;
     const bool ok = (known || refuse(err, 404,
@@ -134,5 +134,5 @@ static bool generate_columns(struct errand *e, struct err *err)
 bool coordinator_generate_columns(struct coordinator *co, struct str table, struct buf *json,
                                   struct err *err)
 {
-    return node_ask_of_table(co, generate_columns, table, STR(""), json, err);
+    return coordinator_ask_of_table(co, generate_columns, table, STR(""), json, err);
 }

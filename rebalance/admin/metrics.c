@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "rebalance/admin/status.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/view/topic.h"
 
@@ -69,7 +69,7 @@ static void put_topic(struct buf *out, const struct topic *t)
         metric_put_u64(out, METRIC_SOURCE_BACKLOG, s.lag_bytes, topic);
     metric_put_double(out, METRIC_SOURCE_LAST_EVENT, (double)s.event_ms / 1000, topic);
     metric_put_u64(out, METRIC_SOURCE_RETENTION, s.source.server.retention_s, topic);
-    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS, node_lag_threatens(&s), topic);
+    metric_put_u64(out, METRIC_SOURCE_LAG_THREATENS, coordinator_lag_threatens(&s), topic);
     metric_put_u64(out, METRIC_SOURCE_RECONNECTS, s.source.reconnects, topic);
     metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.inserts, topic, STR("insert"));
     metric_put_u64(out, METRIC_BINLOG_EVENTS, s.builder.updates, topic, STR("update"));
@@ -123,7 +123,7 @@ static void put_lists(struct coordinator *co, struct buf *out)
         struct buf name = {0};
 
         put_version(out, v);
-        node_index_name(&name, v->index, v->number);
+        coordinator_index_name(&name, v->index, v->number);
         if (catalogue_is_live(v))
             metric_put_u64(out, METRIC_INDEX_HELD, is_held(co, name.ptr), v->topic,
                            buf_str(&name));
@@ -132,7 +132,7 @@ static void put_lists(struct coordinator *co, struct buf *out)
     lock_release(&co->state_lock);
 }
 
-static void put_dead_letters(struct buf *out, const struct node_view *v)
+static void put_dead_letters(struct buf *out, const struct coordinator_view *v)
 {
     const struct definitions *d = v->definitions;
 
@@ -148,7 +148,7 @@ static void put_dead_letters(struct buf *out, const struct node_view *v)
 }
 
 /* Leaves out unknown lags. */
-static void put_lags(struct buf *out, const struct node_view *v)
+static void put_lags(struct buf *out, const struct coordinator_view *v)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++) {
         const double s = lag_seconds(v->topics[i].lag, v->now_ms);
@@ -166,12 +166,12 @@ static void put_lags(struct buf *out, const struct node_view *v)
 
 void coordinator_metrics(struct coordinator *co, struct buf *samples)
 {
-    struct node_view *v = node_view_new(co);
+    struct coordinator_view *v = coordinator_view_new(co);
 
-    node_want(co);
+    coordinator_want(co);
     put_lags(samples, v);
     put_dead_letters(samples, v);
-    node_view_free(v);
+    coordinator_view_free(v);
     put_lists(co, samples);
     if (co->delivery != NULL)
         delivery_metrics(co->delivery, samples);

@@ -2,7 +2,7 @@
 
 #include "rebalance/admin/search.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
 #include "src/net/address_set.h"
@@ -20,7 +20,8 @@ static void append_address(struct json_writer *w, const struct address_view *v)
     json_put_cstr(w, STR("address"), v->name);
     json_put_cstr(w, STR("state"), state_of(v));
     if (v->is_known)
-        node_put_time(w, STR("since"), clock_wall_ms() - (clock_mono_ms() - v->since_ms));
+        coordinator_put_time(w, STR("since"),
+                             clock_wall_ms() - (clock_mono_ms() - v->since_ms));
     else
         json_put_null(w, STR("since"));
     json_put_cstr(w, STR("reason"), v->why);
@@ -48,8 +49,8 @@ static const char *health_of(const struct engine_heard *heard)
     return heard->health[0] == '\0' ? "unknown" : heard->health;
 }
 
-void node_append_search(struct coordinator *co, const struct engine_heard *heard,
-                        struct json_writer *w)
+void coordinator_append_search(struct coordinator *co, const struct engine_heard *heard,
+                               struct json_writer *w)
 {
     struct search *search = co->opt.search;
     const struct engine engine = search_engine(search);
@@ -60,7 +61,7 @@ void node_append_search(struct coordinator *co, const struct engine_heard *heard
                   engine.flavor != SEARCH_UNKNOWN ? engine_name(&engine) : "");
     json_put_cstr(w, STR("version"), search_version_text(search));
     json_put_cstr(w, STR("health"), health_of(heard));
-    node_put_time(w, STR("as_of"), heard->is.at_ms);
+    coordinator_put_time(w, STR("as_of"), heard->is.at_ms);
     json_put_cstr(w, STR("url"), address_set_name(search_addresses(search), 0));
     json_put_cstr(w, STR("reason"), heard->is.why.msg);
     append_addresses(w, search_addresses(search));

@@ -1,13 +1,13 @@
 #ifndef REBALANCE_ADMIN_SEARCH_H
 #define REBALANCE_ADMIN_SEARCH_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Append "search": the engine's identity, its health at the last answer, and which of its
  * addresses are up.
  */
-void node_append_search(struct coordinator *co, const struct engine_heard *heard,
-                        struct json_writer *w);
+void coordinator_append_search(struct coordinator *co, const struct engine_heard *heard,
+                               struct json_writer *w);
 
 #endif

@@ -5,7 +5,7 @@
 #include "rebalance/admin/delivery_set.h"
 #include "rebalance/admin/search.h"
 #include "rebalance/dead_letter/purged.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/waiting.h"
 
 #include "rebalance/view/view.h"
@@ -80,13 +80,13 @@ static void append_condition(struct json_writer *w, const struct condition *is)
     json_put_string(w, STR("fix"), is->fix);
 }
 
-static void append_topic(struct json_writer *w, const struct node_view *v,
+static void append_topic(struct json_writer *w, const struct coordinator_view *v,
                          const struct topic_view *t)
 {
     json_open_object(w);
     json_put_string(w, STR("name"), t->d->name);
     append_condition(w, &t->is);
-    node_put_lag(w, t->lag, v->now_ms);
+    coordinator_put_lag(w, t->lag, v->now_ms);
     json_put_string(w, STR("lag_of"), t->lag_of);
     if (t->runs)
         append_running(w, t);
@@ -132,11 +132,11 @@ static void append_documents(struct json_writer *w, const struct document_count 
         json_put_u64(w, STR("documents"), c->n);
     else
         json_put_null(w, STR("documents"));
-    node_put_time(w, STR("documents_as_of"), c->at_ms);
+    coordinator_put_time(w, STR("documents_as_of"), c->at_ms);
     json_put_cstr(w, STR("documents_reason"), c->why.msg);
 }
 
-static void append_table(struct json_writer *w, const struct node_view *v,
+static void append_table(struct json_writer *w, const struct coordinator_view *v,
                          const struct table_view *t)
 {
     json_open_object(w);
@@ -148,7 +148,7 @@ static void append_table(struct json_writer *w, const struct node_view *v,
         json_put_u64(w, STR("version"), t->available->number);
     else
         json_put_null(w, STR("version"));
-    node_put_lag(w, t->lag, v->now_ms);
+    coordinator_put_lag(w, t->lag, v->now_ms);
     append_documents(w, &t->documents);
     json_put_bool(w, STR("pending"), t->is_pending);
     if (v->stored != NULL)
@@ -157,7 +157,7 @@ static void append_table(struct json_writer *w, const struct node_view *v,
         json_put_null(w, STR("dead_letters"));
     json_put_string(w, STR("verify"), t->verify);
     append_build(w, &t->build);
-    node_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));
+    coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));
     json_write_raw(w, t->work);
     json_close_object(w);
 }
@@ -179,9 +179,9 @@ static void append_delivery(struct coordinator *co, struct json_writer *w)
     json_put_u64(w, STR("requests_failed"), s.requests_failed);
     json_put_u64(w, STR("retries"), s.retries);
     json_put_u64(w, STR("blocked"), s.blocked);
-    node_append_purged(co, w);
+    coordinator_append_purged(co, w);
     json_write_key(w, STR("settings"));
-    node_put_delivery_settings(co, w);
+    coordinator_put_delivery_settings(co, w);
     json_write_key(w, STR("statistics"));
     json_open_object(w);
     if (co->delivery != NULL)
@@ -191,7 +191,7 @@ static void append_delivery(struct coordinator *co, struct json_writer *w)
     json_close_object(w);
 }
 
-static void append_changes(struct json_writer *w, const struct node_view *v)
+static void append_changes(struct json_writer *w, const struct coordinator_view *v)
 {
     struct pipeline_status all = {0};
 
@@ -211,7 +211,7 @@ static void append_changes(struct json_writer *w, const struct node_view *v)
     json_close_object(w);
 }
 
-static void append_objects(struct json_writer *w, const struct node_view *v)
+static void append_objects(struct json_writer *w, const struct coordinator_view *v)
 {
     json_write_key(w, STR("topics"));
     json_open_array(w);
@@ -232,12 +232,12 @@ static void append_store(struct coordinator *co, struct json_writer *w,
     json_write_key(w, STR("store"));
     json_open_object(w);
     json_put_cstr(w, STR("kind"), store_kind(co->opt.store));
-    node_put_time(w, STR("as_of"), heard->at_ms);
+    coordinator_put_time(w, STR("as_of"), heard->at_ms);
     json_put_cstr(w, STR("reason"), heard->why.msg);
     json_close_object(w);
 }
 
-void node_want(struct coordinator *co)
+void coordinator_want(struct coordinator *co)
 {
     engine_watch_want(co->engine_watch);
     store_watch_want(co->store_watch);
@@ -245,23 +245,23 @@ void node_want(struct coordinator *co)
 
 bool coordinator_status(struct coordinator *co, struct buf *json, struct err *err)
 {
-    struct node_view *v = node_view_new(co);
+    struct coordinator_view *v = coordinator_view_new(co);
     struct json_writer w = {.out = json};
 
     (void)err;
-    node_want(co);
+    coordinator_want(co);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/status/1");
     json_put_cstr(&w, STR("version"), PACKAGE_VERSION);
     json_put_cstr(&w, STR("node"), co->uuid);
     json_put_bool(&w, STR("running"), co->delivery != NULL);
-    node_put_time(&w, STR("started"), co->started_ms);
-    node_append_search(co, &v->engine, &w);
+    coordinator_put_time(&w, STR("started"), co->started_ms);
+    coordinator_append_search(co, &v->engine, &w);
     append_store(co, &w, &v->store);
     append_delivery(co, &w);
     append_objects(&w, v);
     json_close_object(&w);
-    node_view_free(v);
+    coordinator_view_free(v);
     return true;
 }
 

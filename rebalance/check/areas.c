@@ -4,7 +4,7 @@
 
 #include "rebalance/check/asked.h"
 #include "rebalance/doctor/doctor.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "sync/document/plan.h"
 
@@ -36,9 +36,9 @@ static void warn(struct problems *problems, const struct table_definition *t, st
     problems_fix(problems, "write `refresh: parent`, which is what happens");
 }
 
-void node_review_areas(struct coordinator *co, const struct definitions *d,
-                       const struct table_definition *t, struct asked *asked,
-                       struct problems *problems)
+void coordinator_review_areas(struct coordinator *co, const struct definitions *d,
+                              const struct table_definition *t, struct asked *asked,
+                              struct problems *problems)
 {
     struct plan *plan;
     struct err ignored = {0}; /* another check reports a table without a plan */
@@ -78,8 +78,8 @@ static bool find_index(struct coordinator *co, const struct definitions *d, stru
     return false;
 }
 
-void node_check_scripts(struct coordinator *co, const struct definitions *d,
-                        struct doctor_list *l)
+void coordinator_check_scripts(struct coordinator *co, const struct definitions *d,
+                               struct doctor_list *l)
 {
     struct err err = {0};
     struct str alias;

@@ -2,7 +2,7 @@
 
 #include "rebalance/check/look.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"

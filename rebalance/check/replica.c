@@ -2,7 +2,7 @@
 
 #include "rebalance/check/replica.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/watch/asking.h"
 #include "src/mysql/mysql.h"
@@ -51,8 +51,8 @@ static void judge(const struct database_definition *db, const struct server_info
                "gtid_mode=ON on both servers, or remove the address");
 }
 
-void node_check_replica(struct coordinator *co, const struct topic_definition *topic,
-                        const struct database_definition *db, struct problems *problems)
+void coordinator_check_replica(struct coordinator *co, const struct topic_definition *topic,
+                               const struct database_definition *db, struct problems *problems)
 {
     struct server_access *own = NULL, *followed = NULL;
     struct server_info own_info, info;

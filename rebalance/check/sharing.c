@@ -3,7 +3,7 @@
 #include "rebalance/check/sharing.h"
 
 #include "rebalance/check/asked.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
 #include "sync/check/check.h"
@@ -39,9 +39,9 @@ static void check_database(void *ctx, const struct database_definition *db)
                  STR_ARG(database_schema(db)));
 }
 
-void node_check_tables(const struct check_servers *servers, struct asked *asked,
-                       const struct definitions *d, const struct table_definition *t,
-                       struct problems *problems)
+void coordinator_check_tables(const struct check_servers *servers, struct asked *asked,
+                              const struct definitions *d, const struct table_definition *t,
+                              struct problems *problems)
 {
     struct arena *a = arena_new();
     const struct table_definition *single[] = {t}, **tables = single;
@@ -97,9 +97,9 @@ static void check_plans(const struct definitions *d, const struct table_definiti
     arena_free(a);
 }
 
-void node_check_sharing(struct coordinator *co, const struct definitions *d,
-                        const struct table_definition *lead, struct asked *asked,
-                        struct problems *problems)
+void coordinator_check_sharing(struct coordinator *co, const struct definitions *d,
+                               const struct table_definition *lead, struct asked *asked,
+                               struct problems *problems)
 {
     check_plans(d, lead, asked, problems);
     if (problems_count(problems, SEVERITY_ERROR) == 0)

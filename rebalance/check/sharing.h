@@ -1,21 +1,21 @@
 #ifndef REBALANCE_CHECK_SHARING_H
 #define REBALANCE_CHECK_SHARING_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 struct asked;
 struct asking;
 struct check_servers;
 /* Check the table, or each table that its pattern matches, against the server.  Blocks. */
-void node_check_tables(const struct check_servers *servers, struct asked *asked,
-                       const struct definitions *d, const struct table_definition *t,
-                       struct problems *problems);
+void coordinator_check_tables(const struct check_servers *servers, struct asked *asked,
+                              const struct definitions *d, const struct table_definition *t,
+                              struct problems *problems);
 /*
  * Check the tables that share the lead's index: documents can be made of each, and their fields
  * are compatible.  Blocks.
  */
-void node_check_sharing(struct coordinator *co, const struct definitions *d,
-                        const struct table_definition *lead, struct asked *asked,
-                        struct problems *problems);
+void coordinator_check_sharing(struct coordinator *co, const struct definitions *d,
+                               const struct table_definition *lead, struct asked *asked,
+                               struct problems *problems);
 
 #endif

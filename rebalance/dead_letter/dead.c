@@ -2,7 +2,7 @@
 
 #include "rebalance/dead_letter/dead.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/doctor/doctor.h"
 #include "src/base/clock.h"
@@ -33,7 +33,7 @@ static void look_for_files(struct coordinator *co, struct str topic, struct log_
     *f = (struct log_files){.topic = topic};
     lock_acquire(&co->state_lock);
 
-    const struct topic *t = node_topic(co, topic);
+    const struct topic *t = coordinator_topic(co, topic);
 
     if (t != NULL && t->pipeline != NULL) {
         pipeline_status(t->pipeline, &s);
@@ -80,8 +80,8 @@ static void append_letter(struct json_writer *w, const struct stored_dead_letter
     json_put_i64(w, STR("status"), d->status);
     json_put_string(w, STR("reason"), d->reason);
     json_put_u64(w, STR("attempts"), d->attempts);
-    node_put_time(w, STR("first"), d->first_ms);
-    node_put_time(w, STR("last"), d->last_ms);
+    coordinator_put_time(w, STR("first"), d->first_ms);
+    coordinator_put_time(w, STR("last"), d->last_ms);
     if (d->body.len > 0)
         json_put_raw(w, STR("body"), d->body);
     json_close_object(w);
@@ -147,7 +147,7 @@ bool coordinator_dead_letters(struct coordinator *co, const struct dead_letter_f
     /* One more than asked, to see whether more follow. */
     struct errand *e = letters_errand(co, f, limit + 1);
     const struct letters_read *r = e->ctx;
-    bool ok = node_ask_store(co, e, read_letters, err);
+    bool ok = coordinator_ask_store(co, e, read_letters, err);
 
     if (ok && f->id != 0 && r->n == 0)
         ok = refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
@@ -181,7 +181,7 @@ static void append_level(struct buf *b, struct letters_level level)
     human_seconds(b, (double)level.age_ms / 1000);
 }
 
-void node_warn_of_dead_letters(struct coordinator *co)
+void coordinator_warn_of_dead_letters(struct coordinator *co)
 {
     struct err err = {0};
     const struct letters_level level = level_of(co, &err);
@@ -195,7 +195,7 @@ void node_warn_of_dead_letters(struct coordinator *co)
     buf_free(&text);
 }
 
-void node_check_dead_letters(struct coordinator *co, struct doctor_list *l)
+void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *l)
 {
     struct err err = {0};
     const struct letters_level level = level_of(co, &err);
@@ -223,7 +223,7 @@ void node_check_dead_letters(struct coordinator *co, struct doctor_list *l)
     buf_free(&text);
 }
 
-void node_answer_letters(struct buf *json, const char *schema, uint64_t n)
+void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n)
 {
     struct json_writer w = {.out = json};
 
@@ -273,7 +273,7 @@ static uint64_t count_of(const struct discarded *list, size_t n, const struct st
     struct buf name = {0};
     uint64_t of = 0;
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
     for (size_t i = 0; i < n; i++)
         of += str_equal(list[i].index, buf_str(&name));
     buf_free(&name);
@@ -283,13 +283,13 @@ static uint64_t count_of(const struct discarded *list, size_t n, const struct st
 static bool refuse_coming(struct coordinator *co, const struct stored_version *v,
                           const struct stored_wait *wait, uint64_t n, struct err *err)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
     const struct table_definition *lead = definition_lead_of(d, v->index);
     const struct str table = lead != NULL ? table_name(lead) : v->index;
     struct buf fix = {0};
 
     if (wait != NULL) {
-        node_append_wait_fix(&fix, wait, table);
+        coordinator_append_wait_fix(&fix, wait, table);
     } else {
         buf_append(&fix, STR("discard them once searches use it, or millrace index reset "));
         buf_append_word(&fix, table);
@@ -310,7 +310,7 @@ static bool refuse_coming(struct coordinator *co, const struct stored_version *v
 static bool none_is_coming(struct coordinator *co, const struct discarded *list, size_t n,
                            struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->n_versions; i++) {
@@ -355,6 +355,6 @@ bool coordinator_dead_letter_discard(struct coordinator *co, const struct dead_l
         return false;
     if (f->id != 0 && n == 0)
         return refuse(err, 404, "there is no dead letter %" PRIu64, f->id);
-    node_answer_letters(json, "millrace/dead-letter-discard/1", n);
+    coordinator_answer_letters(json, "millrace/dead-letter-discard/1", n);
     return true;
 }

@@ -1,13 +1,13 @@
 #ifndef REBALANCE_DEAD_LETTER_DEAD_H
 #define REBALANCE_DEAD_LETTER_DEAD_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 struct doctor_list;
 /* Log a warning if the oldest dead letter is older than dead_letters.old_after. */
-void node_warn_of_dead_letters(struct coordinator *co);
-void node_check_dead_letters(struct coordinator *co, struct doctor_list *l);
+void coordinator_warn_of_dead_letters(struct coordinator *co);
+void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *l);
 /* Writes the answer to a request that changed n dead letters. */
-void node_answer_letters(struct buf *json, const char *schema, uint64_t n);
+void coordinator_answer_letters(struct buf *json, const char *schema, uint64_t n);
 
 #endif

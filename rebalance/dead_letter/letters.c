@@ -2,7 +2,7 @@
 
 #include "rebalance/dead_letter/letters.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
@@ -54,7 +54,7 @@ static void count_dead(struct coordinator *co, const struct stored_dead_letter *
 {
     lock_acquire(&co->state_lock);
     for (size_t i = 0; i < n; i++) {
-        struct topic *t = node_topic(co, letters[i].topic);
+        struct topic *t = coordinator_topic(co, letters[i].topic);
 
         if (t != NULL)
             t->dead[reason_of((int)letters[i].status)]++;
@@ -70,7 +70,7 @@ static void name_transactions(struct coordinator *co, struct stored_dead_letter 
 
     lock_acquire(&co->state_lock);
     for (size_t i = 0; i < n; i++) {
-        const struct topic *t = node_topic(co, letters[i].topic);
+        const struct topic *t = coordinator_topic(co, letters[i].topic);
 
         if (t == NULL || t->pipeline == NULL)
             continue;
@@ -82,8 +82,8 @@ static void name_transactions(struct coordinator *co, struct stored_dead_letter 
     buf_free(&gtid);
 }
 
-bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
-                            size_t n, struct err *err)
+bool coordinator_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
+                                   size_t n, struct err *err)
 {
     const int64_t now = clock_wall_ms();
     struct stored_dead_letter *letters = mem_alloc(n, sizeof(*letters));

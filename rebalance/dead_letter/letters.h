@@ -1,13 +1,13 @@
 #ifndef REBALANCE_DEAD_LETTER_LETTERS_H
 #define REBALANCE_DEAD_LETTER_LETTERS_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Store all letters or none.  Does not apply the limit dead_letters.max: a builder must not
  * wait for a person.  @thread any
  */
-bool node_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
-                            size_t n, struct err *err) MUST_CHECK;
+bool coordinator_keep_dead_letters(struct coordinator *co, const struct dead_letter_note *notes,
+                                   size_t n, struct err *err) MUST_CHECK;
 
 #endif

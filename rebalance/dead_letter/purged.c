@@ -16,7 +16,7 @@
 
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/dead_letter/repair_slice.h"
 #include "src/base/clock.h"
@@ -111,7 +111,8 @@ static struct stored_purged row_of(const struct purged_note *note, int64_t now_m
                                   .at_ms = now_ms};
 }
 
-bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
+bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n,
+                            struct err *err)
 {
     struct coordinator *co = ctx;
     const int64_t now_ms = clock_steady_ms();
@@ -189,7 +190,7 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
 static bool make_write(struct coordinator *co, const struct stored_purged *row,
                        struct doc_write *out)
 {
-    struct topic *t = node_topic(co, row->topic);
+    struct topic *t = coordinator_topic(co, row->topic);
     struct target *target = t == NULL || t->pipeline == NULL
                                 ? NULL
                                 : pipeline_target(t->pipeline, row->index, row->table);
@@ -221,7 +222,7 @@ static bool make_writes(struct coordinator *co, struct purged_index *p, size_t m
 {
     size_t n = 0;
 
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
     for (size_t i = 0; i < p->n_rows && n < max; i++) {
         p->after_id = p->rows[i].id;
@@ -372,12 +373,12 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
 /* Nothing writes to its version any more: the one that replaced it has all rows. */
 static bool is_replaced(struct coordinator *co, const struct purged_index *p)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *v = NULL;
     struct str alias;
     uint64_t number;
 
-    if (node_split_index_name(p->index, &alias, &number))
+    if (coordinator_split_index_name(p->index, &alias, &number))
         v = catalogue_number(c, alias, number);
 
     const bool replaced = v == NULL || !catalogue_is_live(v);
@@ -494,15 +495,15 @@ static void *repair_main(void *arg)
         for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
             look(co, p);
         drop_done(co);
-        node_replay_wanted(co);
-        node_repeat_deletes(co);
+        coordinator_replay_wanted(co);
+        coordinator_repeat_deletes(co);
     }
     return NULL;
 }
 
 /* ---- life ---- */
 
-bool node_load_purged(struct coordinator *co, struct err *err)
+bool coordinator_load_purged(struct coordinator *co, struct err *err)
 {
     struct arena *a = arena_new();
     struct purged_count *counts;
@@ -519,12 +520,12 @@ bool node_load_purged(struct coordinator *co, struct err *err)
     return ok || err_wrap(err, "reading the purged changes");
 }
 
-void node_start_repairs(struct coordinator *co)
+void coordinator_start_repairs(struct coordinator *co)
 {
     co->repairs->thread = thread_start("repair", repair_main, co);
 }
 
-void node_join_repairs(struct coordinator *co)
+void coordinator_join_repairs(struct coordinator *co)
 {
     pthread_join(co->repairs->thread, NULL);
 }
@@ -551,7 +552,7 @@ void repairs_free(struct repairs *all)
     free(all);
 }
 
-int64_t node_purged_since(const struct coordinator *co, struct str index)
+int64_t coordinator_purged_since(const struct coordinator *co, struct str index)
 {
     int64_t since_ms = LAG_NONE;
 
@@ -563,7 +564,7 @@ int64_t node_purged_since(const struct coordinator *co, struct str index)
     return since_ms;
 }
 
-void node_append_purged(struct coordinator *co, struct json_writer *w)
+void coordinator_append_purged(struct coordinator *co, struct json_writer *w)
 {
     json_write_key(w, STR("purged"));
     json_open_array(w);

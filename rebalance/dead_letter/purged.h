@@ -1,24 +1,24 @@
 #ifndef REBALANCE_DEAD_LETTER_PURGED_H
 #define REBALANCE_DEAD_LETTER_PURGED_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 struct purged_note;
 /* The options.purged callback of delivery.  Stores all notes or none.  @thread delivery */
-bool node_put_purged(void *ctx, const struct purged_note *notes, size_t n,
-                     struct err *err) MUST_CHECK;
-bool node_load_purged(struct coordinator *co, struct err *err) MUST_CHECK; /* at start */
-void node_start_repairs(struct coordinator *co);
-void node_join_repairs(struct coordinator *co);
+bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n,
+                            struct err *err) MUST_CHECK;
+bool coordinator_load_purged(struct coordinator *co, struct err *err) MUST_CHECK; /* at start */
+void coordinator_start_repairs(struct coordinator *co);
+void coordinator_join_repairs(struct coordinator *co);
 /* What is purged, by index.  Locked inside. */
 struct repairs *repairs_new(void) RETURNS_NONNULL MUST_CHECK;
-void repairs_free(struct repairs *all); /* NULL is fine; after node_join_repairs() */
+void repairs_free(struct repairs *all); /* NULL is fine; after coordinator_join_repairs() */
 /*
  * When the oldest of the index's purged changes was stored, in wall time; LAG_NONE if it has
  * none.  @thread any
  */
-int64_t node_purged_since(const struct coordinator *co, struct str index);
+int64_t coordinator_purged_since(const struct coordinator *co, struct str index);
 /* Append "purged": the number of changes still to be rewritten, by index. */
-void node_append_purged(struct coordinator *co, struct json_writer *w);
+void coordinator_append_purged(struct coordinator *co, struct json_writer *w);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "rebalance/dead_letter/repeats.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/build/stored_deletes.h"
 #include "src/base/clock.h"
@@ -129,7 +129,7 @@ static void add_index(struct coordinator *co, struct repeated_topic *r,
     struct buf name = {0};
     struct repeated_index *x;
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
     x = mem_alloc(1, sizeof(*x) + name.len + 1);
     memcpy(x->index, name.ptr, name.len);
     x->deletes = stored_deletes_new(co->opt.store, co->delivery, x->index,
@@ -146,7 +146,7 @@ static bool begin(struct coordinator *co, struct repeated_topic *r, struct err *
 
     if (!pipeline_save(r->pipeline, err))
         return false;
-    c = node_catalogue(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++)
         if (catalogue_is_live(&c->versions[i]) &&
             str_equal(c->versions[i].topic, str_from(r->topic)))
@@ -158,12 +158,12 @@ static bool begin(struct coordinator *co, struct repeated_topic *r, struct err *
 
 static bool is_live(struct coordinator *co, const char *index)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *v = NULL;
     struct str alias;
     uint64_t number;
 
-    if (node_split_index_name(index, &alias, &number))
+    if (coordinator_split_index_name(index, &alias, &number))
         v = catalogue_number(c, alias, number);
 
     const bool live = v != NULL && catalogue_is_live(v);
@@ -225,7 +225,7 @@ static bool is_due(struct coordinator *co, const struct repeated_topic *r)
            now_ms - r->since_ms >= SETTLE_PART * timeout_ms;
 }
 
-void node_repeat_deletes(struct coordinator *co)
+void coordinator_repeat_deletes(struct coordinator *co)
 {
     see_pipelines(co);
     for (struct repeated_topic *r = co->repeats->first; r != NULL && !stop_is_set(&co->stop);

@@ -2,13 +2,13 @@
 #ifndef REBALANCE_DEAD_LETTER_REPEATS_H
 #define REBALANCE_DEAD_LETTER_REPEATS_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Repeat the deletes that earlier daemons may have left unfinished, once they are due.  May
  * block.
  */
-void node_repeat_deletes(struct coordinator *co);
+void coordinator_repeat_deletes(struct coordinator *co);
 struct repeats *repeats_new(void) RETURNS_NONNULL MUST_CHECK;
 void repeats_free(struct repeats *all); /* NULL is fine */
 

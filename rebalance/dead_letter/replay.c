@@ -4,7 +4,7 @@
 
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/state/coordinator.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -32,7 +32,7 @@ static uint64_t version_for(const struct topic *t, const struct stored_dead_lett
 /* Whether the index belongs to a version that is being built or searched. */
 static bool is_alive(struct coordinator *co, struct str index)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct buf name = {0};
     bool found = false;
 
@@ -40,7 +40,7 @@ static bool is_alive(struct coordinator *co, struct str index)
         const struct stored_version *v = &c->versions[i];
 
         buf_clear(&name);
-        node_index_name(&name, v->index, v->number);
+        coordinator_index_name(&name, v->index, v->number);
         found = str_equal(buf_str(&name), index) && catalogue_is_live(v);
     }
     buf_free(&name);
@@ -52,7 +52,7 @@ static bool is_alive(struct coordinator *co, struct str index)
 static bool make_write(struct coordinator *co, const struct stored_dead_letter *d,
                        struct doc_write *out, struct err *err)
 {
-    struct topic *t = node_topic(co, d->topic);
+    struct topic *t = coordinator_topic(co, d->topic);
     const bool settled = t != NULL && t->pipeline != NULL && pipeline_is_settled(t->pipeline);
     struct target *target = t == NULL || t->pipeline == NULL
                                 ? NULL
@@ -96,7 +96,7 @@ static size_t make_writes(struct coordinator *co, const struct stored_dead_lette
 {
     size_t n_writes = 0;
 
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return 0;
     for (size_t i = 0; i < n; i++) {
         const struct stored_dead_letter *d = &list[i];
@@ -159,7 +159,7 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
     if (err->kind != ERR_NONE)
         return done == 0 ? false
                          : err_wrap(err, "%" PRIu64 " were replayed, the others not", done);
-    node_answer_letters(json, "millrace/dead-letter-replay/1", done);
+    coordinator_answer_letters(json, "millrace/dead-letter-replay/1", done);
     return true;
 }
 
@@ -171,7 +171,7 @@ static void name_replay(struct buf *name, struct str index)
     buf_printf(name, STORE_REPLAY "%" STR_FMT, STR_ARG(index));
 }
 
-bool node_want_replay(struct coordinator *co, struct str index, struct err *err)
+bool coordinator_want_replay(struct coordinator *co, struct str index, struct err *err)
 {
     struct buf name = {0}, wish = {0};
 
@@ -212,7 +212,7 @@ static bool end_wish(struct coordinator *co, struct str name, struct str wish, s
     struct buf now = {0};
     bool found;
 
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
 
     bool ok = store_get_value(co->opt.store, name, &now, &found, err);
@@ -231,7 +231,7 @@ static bool replay_version(struct coordinator *co, const struct stored_version *
     struct buf index = {0}, name = {0}, wish = {0};
     bool found;
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     name_replay(&name, buf_str(&index));
 
     bool ok = store_get_value(co->opt.store, buf_str(&name), &wish, &found, err);
@@ -245,7 +245,7 @@ static bool replay_version(struct coordinator *co, const struct stored_version *
     return ok;
 }
 
-void node_replay_wanted(struct coordinator *co)
+void coordinator_replay_wanted(struct coordinator *co)
 {
     bool ok = true;
 
@@ -253,7 +253,7 @@ void node_replay_wanted(struct coordinator *co)
         return;
     __atomic_store_n(&co->replays_ms, INT64_MAX, __ATOMIC_RELAXED);
 
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++) {
         struct err err = {0};

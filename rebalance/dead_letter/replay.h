@@ -4,17 +4,18 @@
 #ifndef REBALANCE_DEAD_LETTER_REPLAY_H
 #define REBALANCE_DEAD_LETTER_REPLAY_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * The index may now accept documents that it refused before: request a replay of its dead
  * letters.  The request is stored, so it survives a restart.
  */
-bool node_want_replay(struct coordinator *co, struct str index, struct err *err) MUST_CHECK;
+bool coordinator_want_replay(struct coordinator *co, struct str index,
+                             struct err *err) MUST_CHECK;
 /*
  * Replay the dead letters that were requested.  Blocks; must not hold admin_lock.  @thread
  * repair
  */
-void node_replay_wanted(struct coordinator *co);
+void coordinator_replay_wanted(struct coordinator *co);
 
 #endif

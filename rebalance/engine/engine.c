@@ -7,7 +7,7 @@
 
 #include "rebalance/engine/engine.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/lineage.h"
 #include "rebalance/version/retired.h"
 #include "rebalance/version/version_drop.h"
@@ -78,7 +78,7 @@ static void narrow(struct stored_facts *s, struct str alias)
 static bool view_stored(struct coordinator *co, struct str alias, struct stored_view *v,
                         struct err *err)
 {
-    node_stored_view(co, v);
+    coordinator_stored_view(co, v);
     if (alias.len > 0)
         narrow(&v->facts, alias);
     return load_epochs(co, v, err);
@@ -121,7 +121,7 @@ static bool ask_once(struct coordinator *co, struct sight *s, struct str alias, 
         return false;
     ok = view_stored(co, alias, &after, err);
     *same = ok && are_same(&s->stored.facts, &after.facts);
-    node_stored_view_free(&after);
+    coordinator_stored_view_free(&after);
     return ok;
 }
 
@@ -138,7 +138,7 @@ static bool open_sight(struct coordinator *co, struct sight *s, struct str alias
     *s = (struct sight){.arena = arena_new()};
     for (int i = 0; ok && !same; i++) {
         if (i > 0)
-            node_stored_view_free(&s->stored);
+            coordinator_stored_view_free(&s->stored);
         ok =
             ask_once(co, s, alias, &same, err) &&
             (same || i < TRIES || err_set(err, ERR_RETRY, "the stored versions keep changing"));
@@ -150,7 +150,7 @@ static bool open_sight(struct coordinator *co, struct sight *s, struct str alias
 
 static void close_sight(struct sight *s)
 {
-    node_stored_view_free(&s->stored);
+    coordinator_stored_view_free(&s->stored);
     arena_free(s->arena);
 }
 
@@ -169,10 +169,10 @@ static bool mend(struct coordinator *co, const struct sight *s, const struct fin
     case MEND_ALIAS: ok = search_add_alias(co->opt.search, f->alias, f->index, err); break;
     case MEND_STRAY: ok = search_remove_alias(co->opt.search, f->alias, f->stray, err); break;
     case MEND_WRITE_ALIAS:
-        node_write_alias(&alias, v->index, v->number);
+        coordinator_write_alias(&alias, v->index, v->number);
         ok = search_add_alias(co->opt.search, buf_str(&alias), f->index, err);
         break;
-    case MEND_OWNER: ok = node_mark_lineage(co, v, NULL, err); break;
+    case MEND_OWNER: ok = coordinator_mark_lineage(co, v, NULL, err); break;
     }
     buf_free(&alias);
     return ok;
@@ -228,8 +228,8 @@ static bool mend_now(struct coordinator *co, const struct finding *f, bool *is, 
 static void note(struct coordinator *co, const struct sight *s, const struct finding *f,
                  const char *event)
 {
-    node_log_text(co, stored_facts_table(&s->stored.facts, f->alias), f->alias, event,
-                  f->reason);
+    coordinator_log_text(co, stored_facts_table(&s->stored.facts, f->alias), f->alias, event,
+                         f->reason);
 }
 
 /* Repair what can be repaired, and remove it from the list. */
@@ -387,8 +387,8 @@ static void *aliases_main(void *arg)
     while (!stop_wait(&co->stop, TICK_MS)) {
         const uint64_t now = address_set_failures(search_addresses(co->opt.search));
 
-        node_drop_retired(co);
-        node_end_drops(co);
+        coordinator_drop_retired(co);
+        coordinator_end_drops(co);
         if (!is_due(co, failures))
             continue;
         look(co);
@@ -398,17 +398,17 @@ static void *aliases_main(void *arg)
     return NULL;
 }
 
-void node_start_looks(struct coordinator *co)
+void coordinator_start_looks(struct coordinator *co)
 {
     co->aliases_thread = thread_start("aliases", aliases_main, co);
 }
 
-void node_join_looks(struct coordinator *co)
+void coordinator_join_looks(struct coordinator *co)
 {
     pthread_join(co->aliases_thread, NULL);
 }
 
-void node_look_once(struct coordinator *co)
+void coordinator_look_once(struct coordinator *co)
 {
     struct err ignored = {0}; /* others report an unreachable engine */
     struct sight s;

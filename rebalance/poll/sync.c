@@ -2,7 +2,7 @@
 
 #include "rebalance/poll/sync.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/poll/table_sync.h"
 #include "src/base/clock.h"
@@ -117,7 +117,7 @@ static bool begin_run(struct coordinator *co, struct str topic, struct str index
 {
     lock_acquire(&co->state_lock);
 
-    struct topic *t = node_topic(co, topic);
+    struct topic *t = coordinator_topic(co, topic);
 
     run->pipeline = t == NULL ? NULL : t->pipeline;
     run->target = run->pipeline == NULL ? NULL : pipeline_target(run->pipeline, index, STR(""));
@@ -196,7 +196,7 @@ static void sync_table(struct coordinator *co, const struct catalogue *c,
 
         if (!catalogue_is_live(v) || !str_equal(v->index, table_index(t)))
             continue;
-        node_index_name(&index, v->index, v->number);
+        coordinator_index_name(&index, v->index, v->number);
         if (is_due(co, buf_str(&index)) &&
             (sync_version(co, t, v, buf_str(&index), &rows, &err) || err.kind != ERR_STOP))
             end_run(co, t, buf_str(&index), began_ms, rows, &err);
@@ -209,8 +209,8 @@ static void *sync_main(void *arg)
     struct coordinator *co = arg;
 
     while (!stop_wait(&co->stop, TICK_MS)) {
-        struct definitions *d = node_definitions(co);
-        struct catalogue *c = node_catalogue(co);
+        struct definitions *d = coordinator_definitions(co);
+        struct catalogue *c = coordinator_catalogue(co);
 
         for (size_t i = 0; i < d->n_tables; i++)
             if (d->tables[i].sync_every_s > 0)
@@ -224,19 +224,20 @@ static void *sync_main(void *arg)
     return NULL;
 }
 
-void node_start_syncs(struct coordinator *co)
+void coordinator_start_syncs(struct coordinator *co)
 {
     co->syncs->thread = thread_start("sync", sync_main, co);
 }
 
-void node_join_syncs(struct coordinator *co)
+void coordinator_join_syncs(struct coordinator *co)
 {
     pthread_join(co->syncs->thread, NULL);
 }
 
 /* ---- status ---- */
 
-void node_append_sync_reason(const struct coordinator *co, struct str index, struct buf *b)
+void coordinator_append_sync_reason(const struct coordinator *co, struct str index,
+                                    struct buf *b)
 {
     pthread_mutex_lock(&co->syncs->lock);
 
@@ -247,7 +248,7 @@ void node_append_sync_reason(const struct coordinator *co, struct str index, str
     pthread_mutex_unlock(&co->syncs->lock);
 }
 
-struct lag node_sync_lag(const struct coordinator *co, struct str index)
+struct lag coordinator_sync_lag(const struct coordinator *co, struct str index)
 {
     struct lag lag = {.since_ms = LAG_NONE};
 
@@ -271,8 +272,8 @@ static void put_sync(struct json_writer *w, const struct table_definition *t,
     json_open_object(w);
     json_put_u64(w, STR("every_seconds"), t->sync_every_s);
     json_put_string(w, STR("column"), t->daily_check_column);
-    node_put_time(w, STR("last"), timed->last_ms);
-    node_put_time(w, STR("next"), timed->next_ms);
+    coordinator_put_time(w, STR("last"), timed->last_ms);
+    coordinator_put_time(w, STR("next"), timed->next_ms);
     if (timed->last_ms > 0)
         json_put_double(w, STR("lag_seconds"),
                         (double)(clock_steady_ms() - timed->last_ms) / 1000);
@@ -283,8 +284,8 @@ static void put_sync(struct json_writer *w, const struct table_definition *t,
     json_close_object(w);
 }
 
-void node_append_sync(const struct coordinator *co, struct json_writer *w,
-                      const struct table_definition *t, struct str index)
+void coordinator_append_sync(const struct coordinator *co, struct json_writer *w,
+                             const struct table_definition *t, struct str index)
 {
     json_write_key(w, STR("sync"));
     pthread_mutex_lock(&co->syncs->lock);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/build/judgement.h"
 #include "src/base/mem.h"
@@ -14,8 +14,9 @@
 
 /* ---- what a version keeps ---- */
 
-void node_append_version_json(const struct definitions *d, const struct table_definition *lead,
-                              const struct table_definition *instead, struct buf *json)
+void coordinator_append_version_json(const struct definitions *d,
+                                     const struct table_definition *lead,
+                                     const struct table_definition *instead, struct buf *json)
 {
     const struct table_definition **members;
     struct arena *a = arena_new();
@@ -79,7 +80,7 @@ static bool is_named_at(struct str json, const char *place, struct str name)
     return is;
 }
 
-bool node_version_is_of(const struct stored_version *v, struct str table)
+bool coordinator_version_is_of(const struct stored_version *v, struct str table)
 {
     struct str element;
     char place[40];
@@ -97,8 +98,9 @@ bool node_version_is_of(const struct stored_version *v, struct str table)
 
 #define MEMBERS_MAX 1000
 
-struct definitions *node_with_tables(const struct definitions *now, struct str json,
-                                     const struct table_definition **lead, struct err *err)
+struct definitions *coordinator_with_tables(const struct definitions *now, struct str json,
+                                            const struct table_definition **lead,
+                                            struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_definition *stored, *with;
@@ -111,20 +113,20 @@ struct definitions *node_with_tables(const struct definitions *now, struct str j
         if (!str_equal(stored[i].kind, STR("table")))
             with[n_with++] = stored[i];
     if (read_tables(json, a, with + n_with, MEMBERS_MAX, &n_tables, err))
-        d = node_parse_stored(with, n_with + n_tables, err);
+        d = coordinator_parse_stored(with, n_with + n_tables, err);
     if (d != NULL)
         *lead = definition_lead(d, definitions_table(d, with[n_with].name));
     arena_free(a);
     return d;
 }
 
-bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
-                              struct definitions **out, const struct table_definition **lead,
-                              struct err *err)
+bool coordinator_version_definitions(struct coordinator *co, const struct stored_version *v,
+                                     struct definitions **out,
+                                     const struct table_definition **lead, struct err *err)
 {
-    struct definitions *now = node_definitions(co);
+    struct definitions *now = coordinator_definitions(co);
 
-    *out = node_with_tables(now, v->definition, lead, err);
+    *out = coordinator_with_tables(now, v->definition, lead, err);
     definitions_unref(now);
     return *out != NULL ||
            err_wrap(err, "index %" STR_FMT "_v%" PRIu64, STR_ARG(v->index), v->number);
@@ -208,9 +210,9 @@ static bool expand_table(const struct expansion *e, const struct table_definitio
            expand_relations(e, &out->relations, out->n_relations, err);
 }
 
-bool node_expand_tables(const struct definitions *d, const struct table_definition *lead,
-                        plan_schema_fn find, list_tables_fn list, void *ctx, struct buf *json,
-                        struct err *err)
+bool coordinator_expand_tables(const struct definitions *d, const struct table_definition *lead,
+                               plan_schema_fn find, list_tables_fn list, void *ctx,
+                               struct buf *json, struct err *err)
 {
     struct expansion e = {.d = d, .find = find, .ctx = ctx, .a = arena_new()};
     const struct table_definition **members;
@@ -240,9 +242,10 @@ bool node_expand_tables(const struct definitions *d, const struct table_definiti
 /*
  * Look at the definitions of the version: the current ones may have another lead for its index.
  */
-void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name)
+void coordinator_lead_name(struct coordinator *co, const struct target *target,
+                           struct buf *name)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct definitions *d = NULL;
     const struct table_definition *lead = NULL;
     const struct stored_version *v = NULL;
@@ -250,16 +253,16 @@ void node_lead_name(struct coordinator *co, const struct target *target, struct 
     struct str alias;
     uint64_t number;
 
-    if (node_split_index_name(target->index, &alias, &number))
+    if (coordinator_split_index_name(target->index, &alias, &number))
         v = catalogue_number(c, alias, number);
-    if (v != NULL && !node_version_definitions(co, v, &d, &lead, &ignored))
+    if (v != NULL && !coordinator_version_definitions(co, v, &d, &lead, &ignored))
         lead = NULL;
     buf_append(name, lead != NULL ? table_name(lead) : str_from(target->table));
     definitions_unref(d);
     catalogue_unref(c);
 }
 
-void node_append_wait_fix(struct buf *b, const struct stored_wait *w, struct str table)
+void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, struct str table)
 {
     const bool letters = str_equal(w->reason, STR(WAIT_DEAD_LETTERS));
 

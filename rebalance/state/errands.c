@@ -1,8 +1,9 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
-bool node_ask_store(struct coordinator *co, struct errand *e, errand_fn run, struct err *err)
+bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn run,
+                           struct err *err)
 {
     const struct heard is = store_watch_heard(co->store_watch);
 
@@ -15,8 +16,8 @@ bool node_ask_store(struct coordinator *co, struct errand *e, errand_fn run, str
     return errand_run(co->errands, e, run, err);
 }
 
-bool node_ask_of_table(struct coordinator *co, errand_fn run, struct str table, struct str key,
-                       struct buf *json, struct err *err)
+bool coordinator_ask_of_table(struct coordinator *co, errand_fn run, struct str table,
+                              struct str key, struct buf *json, struct err *err)
 {
     struct buf who = {0};
 

@@ -1,4 +1,4 @@
-# What the node knows: topics, catalogue of versions, definitions.
+# What the coordinator knows: topics, catalogue of versions, definitions.
 libmillrace_a_SOURCES += \
 	%D%/catalogue.c \
 	%D%/catalogue.h \
@@ -7,5 +7,5 @@ libmillrace_a_SOURCES += \
 	%D%/errands.c \
 	%D%/holds.c \
 	%D%/holds.h \
-	%D%/node.h \
+	%D%/parts.h \
 	%D%/state.c

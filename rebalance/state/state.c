@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -28,7 +28,7 @@ bool refuse(struct err *err, int status, const char *fmt, ...)
 }
 
 /* Refuse changes while stopping: the API answers requests until the very end. */
-bool node_begin(struct coordinator *co, struct err *err)
+bool coordinator_begin(struct coordinator *co, struct err *err)
 {
     lock_acquire(&co->admin_lock);
     if (!stop_is_set(&co->stop))
@@ -39,8 +39,8 @@ bool node_begin(struct coordinator *co, struct err *err)
 
 /* ---- definitions ---- */
 
-struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
-                                      struct err *err)
+struct definitions *coordinator_parse_stored(const struct stored_definition *stored, size_t n,
+                                             struct err *err)
 {
     struct problems *problems = problems_new();
     struct definitions *d = definition_from_store(stored, n, problems);
@@ -64,14 +64,14 @@ static struct definitions *load_definitions(struct coordinator *co, uint64_t *re
     size_t n;
 
     if (store_load_definitions(co->opt.store, a, &stored, &n, revision, err))
-        d = node_parse_stored(stored, n, err);
+        d = coordinator_parse_stored(stored, n, err);
     arena_free(a);
     if (d == NULL)
         err_wrap(err, "stored definitions");
     return d;
 }
 
-struct definitions *node_definitions(struct coordinator *co)
+struct definitions *coordinator_definitions(struct coordinator *co)
 {
     lock_acquire(&co->state_lock);
 
@@ -111,7 +111,7 @@ static void tell_refreshed(struct coordinator *co)
     look_at_engine_soon(co);
 }
 
-bool node_refresh(struct coordinator *co, struct err *err)
+bool coordinator_refresh(struct coordinator *co, struct err *err)
 {
     lock_acquire(&co->refresh_lock);
 
@@ -127,7 +127,7 @@ bool node_refresh(struct coordinator *co, struct err *err)
     return fresh != NULL;
 }
 
-struct catalogue *node_catalogue(struct coordinator *co)
+struct catalogue *coordinator_catalogue(struct coordinator *co)
 {
     lock_acquire(&co->state_lock);
 
@@ -137,18 +137,18 @@ struct catalogue *node_catalogue(struct coordinator *co)
     return c;
 }
 
-void node_index_name(struct buf *b, struct str alias, uint64_t number)
+void coordinator_index_name(struct buf *b, struct str alias, uint64_t number)
 {
     buf_printf(b, "%" STR_FMT "_v%" PRIu64, STR_ARG(alias), number);
 }
 
-void node_write_alias(struct buf *b, struct str alias, uint64_t number)
+void coordinator_write_alias(struct buf *b, struct str alias, uint64_t number)
 {
-    node_index_name(b, alias, number);
+    coordinator_index_name(b, alias, number);
     buf_append(b, STR("_write"));
 }
 
-bool node_split_index_name(const char *index, struct str *alias, uint64_t *number)
+bool coordinator_split_index_name(const char *index, struct str *alias, uint64_t *number)
 {
     const struct str name = str_from(index);
     size_t at = name.len;
@@ -244,8 +244,8 @@ static bool load_server_id(struct coordinator *co, struct str topic, uint32_t *o
     return ok;
 }
 
-bool node_replica_identity(struct coordinator *co, const struct topic_definition *d,
-                           struct replica_identity *out, struct err *err)
+bool coordinator_replica_identity(struct coordinator *co, const struct topic_definition *d,
+                                  struct replica_identity *out, struct err *err)
 {
     out->server_id = d->server_id;
     if (out->server_id == 0 && !load_server_id(co, d->name, &out->server_id, err))
@@ -255,19 +255,19 @@ bool node_replica_identity(struct coordinator *co, const struct topic_definition
     return true;
 }
 
-bool node_load_names(struct coordinator *co, struct err *err)
+bool coordinator_load_names(struct coordinator *co, struct err *err)
 {
     return load_identity(co, err) && load_owner(co, err);
 }
 
-bool node_is_load_due(const struct coordinator *co)
+bool coordinator_is_load_due(const struct coordinator *co)
 {
     return __atomic_load_n(&co->load_due, __ATOMIC_ACQUIRE) ||
            store_doubts(co->opt.store) != co->doubts;
 }
 
 /* Read `doubts` first: a doubt that arises during the load makes another load due. */
-bool node_load(struct coordinator *co, struct err *err)
+bool coordinator_load(struct coordinator *co, struct err *err)
 {
     const uint64_t doubts = store_doubts(co->opt.store);
     struct catalogue *c = NULL;
@@ -317,19 +317,19 @@ static void add_log(struct coordinator *co, struct str table, struct str index,
     buf_free(&json);
 }
 
-void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
-              const char *event, const char *detail)
+void coordinator_log(struct coordinator *co, struct str table, struct str index,
+                     uint64_t version, const char *event, const char *detail)
 {
     add_log(co, table, index, version, event, str_from(detail));
 }
 
-void node_log_text(struct coordinator *co, struct str table, struct str index,
-                   const char *event, struct str detail)
+void coordinator_log_text(struct coordinator *co, struct str table, struct str index,
+                          const char *event, struct str detail)
 {
     add_log(co, table, index, 0, event, detail);
 }
 
-void node_put_time(struct json_writer *w, struct str key, int64_t ms)
+void coordinator_put_time(struct json_writer *w, struct str key, int64_t ms)
 {
     const time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
@@ -340,8 +340,8 @@ void node_put_time(struct json_writer *w, struct str key, int64_t ms)
     json_put_cstr(w, key, ms == 0 ? NULL : text);
 }
 
-const struct table_definition *node_find_table(const struct definitions *d, struct str name,
-                                               struct err *err)
+const struct table_definition *coordinator_find_table(const struct definitions *d,
+                                                      struct str name, struct err *err)
 {
     const struct table_definition *t = definitions_table(d, name);
 
@@ -357,7 +357,7 @@ const struct table_definition *node_find_table(const struct definitions *d, stru
     return NULL;
 }
 
-struct topic *node_topic(struct coordinator *co, struct str name)
+struct topic *coordinator_topic(struct coordinator *co, struct str name)
 {
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (str_equal(str_from(t->name), name))
@@ -365,14 +365,14 @@ struct topic *node_topic(struct coordinator *co, struct str name)
     return NULL;
 }
 
-void node_stored_view(struct coordinator *co, struct stored_view *v)
+void coordinator_stored_view(struct coordinator *co, struct stored_view *v)
 {
     struct arena *a = arena_new();
     struct stored_version *versions;
 
     v->arena = a;
-    v->catalogue = node_catalogue(co);
-    v->definitions = node_definitions(co);
+    v->catalogue = coordinator_catalogue(co);
+    v->definitions = coordinator_definitions(co);
     versions = arena_alloc(a, v->catalogue->n_versions + 1, sizeof(*versions));
     for (size_t i = 0; i < v->catalogue->n_versions; i++)
         versions[i] = v->catalogue->versions[i];
@@ -392,7 +392,7 @@ void node_stored_view(struct coordinator *co, struct stored_view *v)
     stored_facts_order(&v->facts);
 }
 
-void node_stored_view_free(struct stored_view *v)
+void coordinator_stored_view_free(struct stored_view *v)
 {
     arena_free(v->arena);
     catalogue_unref(v->catalogue);

@@ -2,7 +2,7 @@
 
 #include "rebalance/topic/failover.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/lineage.h"
@@ -24,12 +24,12 @@ static bool mark_indexes(struct coordinator *co, struct str topic, uint64_t epoc
                          const char *identity, struct err *err)
 {
     const struct lineage now = {epoch, str_from(identity)};
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->n_versions; i++)
         if (catalogue_is_live(&c->versions[i]) && str_equal(c->versions[i].topic, topic))
-            ok = node_mark_lineage(co, &c->versions[i], &now, err);
+            ok = coordinator_mark_lineage(co, &c->versions[i], &now, err);
     catalogue_unref(c);
     return ok;
 }
@@ -67,12 +67,12 @@ static bool follow_on(struct coordinator *co, struct topic *t, const char *moved
     char identity[IDENTITY_CAP];
 
     snprintf(identity, sizeof(identity), "%s", moved_to);
-    if (t->next_epoch == 0 && !node_new_epoch(co, name, &t->next_epoch, err))
+    if (t->next_epoch == 0 && !coordinator_new_epoch(co, name, &t->next_epoch, err))
         return false;
     if (!mark_indexes(co, name, t->next_epoch, identity, err))
         return false;
     FAILPOINT(lineage_marked);
-    node_stop_topic(co, t);
+    coordinator_stop_topic(co, t);
     if (!move_checkpoint(co, t, identity, err))
         return false;
     log_info("following another server by GTIDs", KV("topic", (const char *)t->name),
@@ -81,7 +81,7 @@ static bool follow_on(struct coordinator *co, struct topic *t, const char *moved
     return true;
 }
 
-void node_follow_moved(struct coordinator *co)
+void coordinator_follow_moved(struct coordinator *co)
 {
     bool any = false;
 
@@ -105,6 +105,6 @@ void node_follow_moved(struct coordinator *co)
     }
     if (!any)
         return;
-    node_sync_topics(co);
-    node_resume_builds(co);
+    coordinator_sync_topics(co);
+    coordinator_resume_builds(co);
 }

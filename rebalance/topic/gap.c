@@ -2,7 +2,7 @@
 
 #include "rebalance/topic/gap.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/reset.h"
 #include "rebalance/topic/topics.h"
 
@@ -42,15 +42,15 @@ static void close_gap(struct coordinator *co, const struct definitions *d, struc
                 "the topic restarts at the server's present position and its "
                 "tables are rebuilt",
                 KV("topic", (const char *)t->name));
-    if (!node_reset_topic(co, d, &(struct reset_wish){name, REASON, true}, &n, &err))
+    if (!coordinator_reset_topic(co, d, &(struct reset_wish){name, REASON, true}, &n, &err))
         log_failure(LOG_ERROR, &err, "the topic cannot restart yet",
                     KV("topic", (const char *)t->name));
-    node_sync_topics(co);
+    coordinator_sync_topics(co);
 }
 
-void node_close_gaps(struct coordinator *co)
+void coordinator_close_gaps(struct coordinator *co)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
 
     for (struct topic *t = co->topics; t != NULL; t = t->next) {
         const struct topic_definition *of = definitions_topic(d, str_from(t->name));

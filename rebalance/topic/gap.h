@@ -1,9 +1,9 @@
 #ifndef REBALANCE_TOPIC_GAP_H
 #define REBALANCE_TOPIC_GAP_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Reset topics that a gap in the log stopped, if their definitions allow it (on_gap). */
-void node_close_gaps(struct coordinator *co);
+void coordinator_close_gaps(struct coordinator *co);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "rebalance/topic/reset.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/routes.h"
@@ -69,7 +69,7 @@ static void gather_tables(struct resetting *r, const struct definitions *d,
         const struct table_definition *t = &d->tables[i];
         const bool is_searched = catalogue_version(c, table_index(t), STR("available")) != NULL;
 
-        if (definition_lead(d, t) == t && node_shows_topic(d, t, wish->topic) &&
+        if (definition_lead(d, t) == t && coordinator_shows_topic(d, t, wish->topic) &&
             (is_searched || catalogue_coming(c, table_index(t)) != NULL))
             add_table(r, wish, t, is_searched);
     }
@@ -81,7 +81,8 @@ static bool is_built_of(const struct definitions *d, const struct stored_version
     const struct table_definition *lead = definition_lead_of(d, v->index);
 
     return catalogue_is_coming(v) &&
-           (str_equal(v->topic, topic) || (lead != NULL && node_shows_topic(d, lead, topic)));
+           (str_equal(v->topic, topic) ||
+            (lead != NULL && coordinator_shows_topic(d, lead, topic)));
 }
 
 static void gather_builds(struct resetting *r, const struct definitions *d,
@@ -98,34 +99,34 @@ static void gather_builds(struct resetting *r, const struct definitions *d,
 static bool end_builds(struct coordinator *co, const struct definitions *d, struct str topic,
                        struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
-    struct topic *t = node_topic(co, topic);
+    struct catalogue *c = coordinator_catalogue(co);
+    struct topic *t = coordinator_topic(co, topic);
 
     if (t != NULL)
-        node_stop_topic(co, t);
+        coordinator_stop_topic(co, t);
     for (size_t i = 0; i < c->n_versions; i++)
         if (is_built_of(d, &c->versions[i], topic))
-            node_end_build(co, c->versions[i].index, c->versions[i].number);
+            coordinator_end_build(co, c->versions[i].index, c->versions[i].number);
     catalogue_unref(c);
-    return node_refresh(co, err);
+    return coordinator_refresh(co, err);
 }
 
 static bool put_into_effect(struct coordinator *co, const struct resetting *r, struct err *err)
 {
-    bool ok = node_refresh(co, err);
+    bool ok = coordinator_refresh(co, err);
 
     for (size_t i = 0; i < r->reset.n_stops; i++)
-        ok = node_tell_stop(co, &r->stops[i], err) && ok;
+        ok = coordinator_tell_stop(co, &r->stops[i], err) && ok;
     for (size_t i = 0; co->delivery != NULL && i < r->reset.n_builds; i++) {
         struct buf index = {0};
 
-        node_index_name(&index, r->builds[i].index, r->builds[i].number);
+        coordinator_index_name(&index, r->builds[i].index, r->builds[i].number);
         delivery_drop(co->delivery, buf_str(&index));
         buf_free(&index);
     }
     __atomic_store_n(&co->routes_due, true,
                      __ATOMIC_RELEASE); /* tables of other topics may be affected */
-    node_end_drops_soon(co);
+    coordinator_end_drops_soon(co);
     return ok;
 }
 
@@ -147,15 +148,15 @@ static bool store(struct coordinator *co, struct resetting *r, struct str topic,
     return ok;
 }
 
-bool node_reset_topic(struct coordinator *co, const struct definitions *d,
-                      const struct reset_wish *wish, uint64_t *n, struct err *err)
+bool coordinator_reset_topic(struct coordinator *co, const struct definitions *d,
+                             const struct reset_wish *wish, uint64_t *n, struct err *err)
 {
     struct resetting r = {.arena = arena_new()};
-    bool ok = node_refresh(co, err);
+    bool ok = coordinator_refresh(co, err);
 
     ok = ok && end_builds(co, d, wish->topic, err);
     if (ok) {
-        struct catalogue *c = node_catalogue(co);
+        struct catalogue *c = coordinator_catalogue(co);
 
         gather_tables(&r, d, c, wish);
         gather_builds(&r, d, c, wish->topic);
@@ -172,16 +173,17 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
 {
     uint64_t n = 0;
 
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
 
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
     bool ok = definitions_topic(d, topic) != NULL ||
               refuse(err, 404, "there is no topic %" STR_FMT, STR_ARG(topic));
 
-    ok = ok && node_reset_topic(co, d, &(struct reset_wish){topic, REASON, false}, &n, err);
+    ok = ok &&
+         coordinator_reset_topic(co, d, &(struct reset_wish){topic, REASON, false}, &n, err);
     if (ok && co->delivery != NULL)
-        node_sync_topics(co);
+        coordinator_sync_topics(co);
     if (ok)
         answer(json, "millrace/topic-reset/1", topic, n);
     definitions_unref(d);
@@ -194,7 +196,7 @@ bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct b
 {
     lock_acquire(&co->state_lock);
 
-    struct topic *t = node_topic(co, topic);
+    struct topic *t = coordinator_topic(co, topic);
     const bool ok = t != NULL && t->pipeline != NULL;
 
     if (ok)

@@ -1,7 +1,7 @@
 #ifndef REBALANCE_TOPIC_RESET_H
 #define REBALANCE_TOPIC_RESET_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Reset a topic: when started next, it begins at the server's present position.  *n: the number
@@ -12,7 +12,8 @@ struct reset_wish {
     const char *reason;
     bool again; /* rebuild its tables automatically */
 };
-bool node_reset_topic(struct coordinator *co, const struct definitions *d,
-                      const struct reset_wish *wish, uint64_t *n, struct err *err) MUST_CHECK;
+bool coordinator_reset_topic(struct coordinator *co, const struct definitions *d,
+                             const struct reset_wish *wish, uint64_t *n,
+                             struct err *err) MUST_CHECK;
 
 #endif

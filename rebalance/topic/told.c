@@ -3,7 +3,7 @@
 #include "rebalance/topic/told.h"
 
 #include "rebalance/dead_letter/letters.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/marks.h"
 #include "rebalance/version/table_stop.h"
 
@@ -15,12 +15,12 @@
  * Returns only once the letter is durable: the checkpoint must not pass a change that only we
  * know.
  */
-bool node_on_dead_row(void *ctx, const struct dead_letter_note *note)
+bool coordinator_on_dead_row(void *ctx, const struct dead_letter_note *note)
 {
     struct coordinator *co = ctx;
     struct err err = {0};
 
-    while (!node_keep_dead_letters(co, note, 1, &err)) {
+    while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS))
             return false;
@@ -30,21 +30,21 @@ bool node_on_dead_row(void *ctx, const struct dead_letter_note *note)
     return true;
 }
 
-bool node_on_stop_table(void *ctx, struct target *target, const char *reason,
-                        const char *way_out)
+bool coordinator_on_stop_table(void *ctx, struct target *target, const char *reason,
+                               const char *way_out)
 {
     struct coordinator *co = ctx;
     struct buf fix = {0}, lead = {0};
     struct err err = {0};
     bool durable = true;
 
-    node_lead_name(co, target, &lead);
+    coordinator_lead_name(co, target, &lead);
     buf_printf(&fix, "%s ", way_out != NULL ? way_out : "millrace index create");
     buf_append_word(&fix, buf_str(&lead));
 
-    const struct node_stop stop = {reason, fix.ptr, way_out == NULL};
+    const struct table_stop stop = {reason, fix.ptr, way_out == NULL};
 
-    while (!node_stop_target(co, target, &stop, &err)) {
+    while (!coordinator_stop_target(co, target, &stop, &err)) {
         log_failure(LOG_ERROR, &err, "could not store that a table is stopped, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS)) {
             durable = false;
@@ -58,12 +58,12 @@ bool node_on_stop_table(void *ctx, struct target *target, const char *reason,
     return durable;
 }
 
-bool node_on_mark(void *ctx, const struct target *target, const char *reason)
+bool coordinator_on_mark(void *ctx, const struct target *target, const char *reason)
 {
     struct coordinator *co = ctx;
     struct err err = {0};
 
-    while (!node_mark_index(co, target, reason, &err)) {
+    while (!coordinator_mark_index(co, target, reason, &err)) {
         log_failure(LOG_ERROR, &err,
                     "could not store that a table must be verified, trying again");
         if (stop_wait(&co->stop, RETRY_STORE_MS))

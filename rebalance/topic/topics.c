@@ -2,7 +2,7 @@
 
 #include "rebalance/topic/topics.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/told.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/rebuild.h"
@@ -69,7 +69,8 @@ static bool epoch_in_engine(struct coordinator *co, struct str topic, uint64_t *
 
 /* ---- starting and stopping ---- */
 
-bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch, struct err *err)
+bool coordinator_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
+                           struct err *err)
 {
     struct buf name = {0}, value = {0};
     uint64_t kept = 0;
@@ -108,7 +109,7 @@ static bool choose_epoch(struct coordinator *co, struct str topic, uint64_t *epo
     if (ok && found)
         *epoch = cp.epoch;
     else
-        ok = ok && node_new_epoch(co, topic, epoch, err);
+        ok = ok && coordinator_new_epoch(co, topic, epoch, err);
     arena_free(a);
     return ok;
 }
@@ -154,7 +155,7 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
     t->why = t->move_why = (struct err){0};
     lock_release(&co->state_lock);
     /* Before it starts, so that no change is read without its versions. */
-    if (!node_route(co, str_from(t->name), ROUTE_MS, &from, err)) {
+    if (!coordinator_route(co, str_from(t->name), ROUTE_MS, &from, err)) {
         take_back(co, t);
         return false;
     }
@@ -177,7 +178,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
     bool ok = choose_start(co, d, &start, err) &&
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
               choose_epoch(co, d->name, &epoch, err) &&
-              node_replica_identity(co, d, &replica, err) &&
+              coordinator_replica_identity(co, d, &replica, err) &&
               coordination_own(co->coordination, buf_str(&thing), &t->term, err) &&
               pipeline_new(&p,
                            &(struct pipeline_options){
@@ -198,12 +199,12 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .search = co->opt.search,
                                .registry = co->registry,
                                .ctx = co,
-                               .stop_table = node_on_stop_table,
-                               .dead = node_on_dead_row,
-                               .fit = node_fit_version,
-                               .kept = node_kept_tables,
-                               .tables_changed = node_on_tables_changed,
-                               .mark = node_on_mark},
+                               .stop_table = coordinator_on_stop_table,
+                               .dead = coordinator_on_dead_row,
+                               .fit = coordinator_fit_version,
+                               .kept = coordinator_kept_tables,
+                               .tables_changed = coordinator_on_tables_changed,
+                               .mark = coordinator_on_mark},
                            err);
 
     if (ok)
@@ -232,10 +233,10 @@ static void try_start(struct coordinator *co, struct topic *t, const struct topi
                     KV("topic", (const char *)t->name));
 }
 
-void node_stop_topic(struct coordinator *co, struct topic *t)
+void coordinator_stop_topic(struct coordinator *co, struct topic *t)
 {
     if (t->pipeline != NULL)
-        node_pause_builds(co, t->pipeline);
+        coordinator_pause_builds(co, t->pipeline);
     lock_acquire(&co->state_lock);
 
     struct pipeline *p = t->pipeline;
@@ -257,7 +258,7 @@ static void free_topic(struct topic *t)
     free(t);
 }
 
-void node_free_topics(struct coordinator *co)
+void coordinator_free_topics(struct coordinator *co)
 {
     while (co->topics != NULL) {
         struct topic *t = co->topics;
@@ -279,7 +280,7 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
             at = &t->next;
             continue;
         }
-        node_stop_topic(co, t);
+        coordinator_stop_topic(co, t);
         lock_acquire(&co->state_lock);
         *at = t->next;
         lock_release(&co->state_lock);
@@ -287,13 +288,13 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
     }
 }
 
-void node_sync_topics(struct coordinator *co)
+void coordinator_sync_topics(struct coordinator *co)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
 
     remove_topics(co, d);
     for (size_t i = 0; i < d->n_topics; i++) {
-        struct topic *t = node_topic(co, d->topics[i].name);
+        struct topic *t = coordinator_topic(co, d->topics[i].name);
 
         if (t == NULL) {
             t = mem_alloc(1, sizeof(*t));

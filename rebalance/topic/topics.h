@@ -1,16 +1,16 @@
 #ifndef REBALANCE_TOPIC_TOPICS_H
 #define REBALANCE_TOPIC_TOPICS_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Start, restart and stop topics as the definitions say. */
-void node_sync_topics(struct coordinator *co);
-void node_stop_topic(struct coordinator *co, struct topic *t);
-void node_free_topics(struct coordinator *co);
+void coordinator_sync_topics(struct coordinator *co);
+void coordinator_stop_topic(struct coordinator *co, struct topic *t);
+void coordinator_free_topics(struct coordinator *co);
 /*
  * Store and return a new epoch for the topic, above all that the topic or its indexes ever had.
  */
-bool node_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
-                    struct err *err) MUST_CHECK;
+bool coordinator_new_epoch(struct coordinator *co, struct str topic, uint64_t *epoch,
+                           struct err *err) MUST_CHECK;
 
 #endif

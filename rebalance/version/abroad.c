@@ -2,7 +2,7 @@
 
 #include "rebalance/version/abroad.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/table_stop.h"
 
 #include "src/base/clock.h"
@@ -42,7 +42,7 @@ static void look(void *ctx, struct str table)
 
     if (s->found != NULL || topic == NULL || str_equal(topic->name, s->own))
         return;
-    t = node_topic((struct coordinator *)(uintptr_t)s->co, topic->name);
+    t = coordinator_topic((struct coordinator *)(uintptr_t)s->co, topic->name);
     if (t != NULL && !is_up(t))
         s->found = t;
 }
@@ -61,13 +61,15 @@ static bool is_denied(const struct coordinator *co, const struct topic_definitio
                       struct str index, struct err *why)
 {
     const struct topic *t =
-        topic == NULL ? NULL : node_topic((struct coordinator *)(uintptr_t)co, topic->name);
+        topic == NULL ? NULL
+                      : coordinator_topic((struct coordinator *)(uintptr_t)co, topic->name);
 
     return t != NULL && t->pipeline != NULL && pipeline_is_denied(t->pipeline, index, why);
 }
 
-void node_append_unread(const struct coordinator *co, const struct definitions *d,
-                        const struct table_definition *t, struct str index, struct buf *reason)
+void coordinator_append_unread(const struct coordinator *co, const struct definitions *d,
+                               const struct table_definition *t, struct str index,
+                               struct buf *reason)
 {
     const struct topic *away = find_away(co, d, t);
     struct err why;
@@ -83,7 +85,7 @@ void node_append_unread(const struct coordinator *co, const struct definitions *
 
 /* ---- rights ---- */
 
-void node_look_at_rights(struct coordinator *co)
+void coordinator_look_at_rights(struct coordinator *co)
 {
     const int64_t now_ms = clock_mono_ms();
     struct catalogue *c;
@@ -91,13 +93,13 @@ void node_look_at_rights(struct coordinator *co)
     if (now_ms - co->rights_ms < RIGHTS_MS)
         return;
     co->rights_ms = now_ms;
-    c = node_catalogue(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
-        const struct topic *t = node_topic(co, v->topic);
+        const struct topic *t = coordinator_topic(co, v->topic);
         struct buf index = {0};
 
-        node_index_name(&index, v->index, v->number);
+        coordinator_index_name(&index, v->index, v->number);
         if (catalogue_is_live(v) && t != NULL && t->pipeline != NULL &&
             pipeline_is_denied_tables(t->pipeline, buf_str(&index)))
             pipeline_renew(t->pipeline);
@@ -111,11 +113,11 @@ void node_look_at_rights(struct coordinator *co)
 static void stop(struct coordinator *co, const struct stored_version *v,
                  const struct table_definition *t, struct str reason)
 {
-    struct topic *topic = node_topic(co, v->topic);
+    struct topic *topic = coordinator_topic(co, v->topic);
     struct buf index = {0}, fix = {0};
     struct err err = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
     struct target *target = topic == NULL || topic->pipeline == NULL
                                 ? NULL
@@ -126,8 +128,8 @@ static void stop(struct coordinator *co, const struct stored_version *v,
         buf_append(&fix, STR("millrace index create "));
         buf_append_word(&fix, table_name(t));
         /* Store the stop first: deferred changes let the checkpoint pass. */
-        if (node_stop_target(co, target, &(struct node_stop){reason.ptr, fix.ptr, true},
-                             &err)) {
+        if (coordinator_stop_target(co, target, &(struct table_stop){reason.ptr, fix.ptr, true},
+                                    &err)) {
             __atomic_store_n(&((struct reading *)target->plan)->stopped, true,
                              __ATOMIC_RELAXED);
             delivery_drop(co->delivery, buf_str(&index));
@@ -143,7 +145,7 @@ static void stop(struct coordinator *co, const struct stored_version *v,
 
 static void stop_all(struct coordinator *co)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
@@ -152,10 +154,10 @@ static void stop_all(struct coordinator *co)
         struct err ignored = {0};
         struct buf reason = {0}, index = {0};
 
-        if (!catalogue_is_live(v) || !node_version_definitions(co, v, &d, &t, &ignored))
+        if (!catalogue_is_live(v) || !coordinator_version_definitions(co, v, &d, &t, &ignored))
             continue;
-        node_index_name(&index, v->index, v->number);
-        node_append_unread(co, d, t, buf_str(&index), &reason);
+        coordinator_index_name(&index, v->index, v->number);
+        coordinator_append_unread(co, d, t, buf_str(&index), &reason);
         if (reason.len > 0)
             stop(co, v, t, buf_str(&reason));
         buf_free(&reason);
@@ -165,7 +167,7 @@ static void stop_all(struct coordinator *co)
     catalogue_unref(c);
 }
 
-void node_relieve_away(struct coordinator *co)
+void coordinator_relieve_away(struct coordinator *co)
 {
     const size_t max = delivery_get(co->delivery).bytes_max;
     const int64_t now_ms = clock_mono_ms();

@@ -1,24 +1,25 @@
 #ifndef REBALANCE_VERSION_ABROAD_H
 #define REBALANCE_VERSION_ABROAD_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Append why changed documents of the table's index wait: another topic with tables of these
  * documents is not followed now, or we may not read a table.  Appends nothing if they do not
  * wait.  Under state_lock or admin_lock.
  */
-void node_append_unread(const struct coordinator *co, const struct definitions *d,
-                        const struct table_definition *t, struct str index, struct buf *reason);
+void coordinator_append_unread(const struct coordinator *co, const struct definitions *d,
+                               const struct table_definition *t, struct str index,
+                               struct buf *reason);
 /*
  * Read again the tables that we may not read: nothing tells us when the right is granted.
  * Under admin_lock.
  */
-void node_look_at_rights(struct coordinator *co);
+void coordinator_look_at_rights(struct coordinator *co);
 /*
  * If documents that wait so fill the queue, stop their tables, so that the others continue.
  * They are rebuilt automatically.  Under admin_lock.
  */
-void node_relieve_away(struct coordinator *co);
+void coordinator_relieve_away(struct coordinator *co);
 
 #endif

@@ -3,7 +3,7 @@
 #include "rebalance/version/build.h"
 
 #include "rebalance/dead_letter/letters.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/routes.h"
@@ -12,6 +12,7 @@
 
 #include "rebalance/build/job.h"
 #include "rebalance/version/builds.h"
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -20,6 +21,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define TOMBSTONES_KEEP_MS 7200000 /* twice gc_deletes */
 
 /* ---- start ---- */
 
@@ -35,7 +38,7 @@ static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
     struct coordinator *co = ctx;
     struct err err = {0};
 
-    while (!node_keep_dead_letters(co, note, 1, &err)) {
+    while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
         log_failure(LOG_ERROR, &err, "could not store a dead letter, trying again");
         if (stop_wait(&co->stop, 500))
             return false;
@@ -54,9 +57,9 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
     uint64_t term;
 
     buf_printf(&thing, "job/%" PRIu64, job->id);
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
-    const bool ok = node_version_definitions(co, v, &d, &t, err) &&
+    const bool ok = coordinator_version_definitions(co, v, &d, &t, err) &&
                     coordination_own(co->coordination, buf_str(&thing), &term, err);
 
     if (ok) {
@@ -68,25 +71,25 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
 
         buf_append(&alias, v->index);
 
-        struct index_build *b =
-            index_build_new(&(struct index_build_options){.store = co->opt.store,
-                                                          .search = co->opt.search,
-                                                          .delivery = co->delivery,
-                                                          .pipeline = topic->pipeline,
-                                                          .alias = alias.ptr,
-                                                          .index = index.ptr,
-                                                          .final_settings = settings.ptr,
-                                                          .number = v->number,
-                                                          .start = v->start,
-                                                          .term = term,
-                                                          .chunk = p.chunk,
-                                                          .take = p.take,
-                                                          .synced = t->sync_every_s > 0,
-                                                          .ctx = co,
-                                                          .may_publish = node_may_publish,
-                                                          .dead = on_build_dead,
-                                                          .done = on_build_done},
-                            job);
+        struct index_build *b = index_build_new(
+            &(struct index_build_options){.store = co->opt.store,
+                                          .search = co->opt.search,
+                                          .delivery = co->delivery,
+                                          .pipeline = topic->pipeline,
+                                          .alias = alias.ptr,
+                                          .index = index.ptr,
+                                          .final_settings = settings.ptr,
+                                          .number = v->number,
+                                          .start = v->start,
+                                          .term = term,
+                                          .chunk = p.chunk,
+                                          .take = p.take,
+                                          .synced = t->sync_every_s > 0,
+                                          .ctx = co,
+                                          .may_publish = coordinator_may_publish,
+                                          .dead = on_build_dead,
+                                          .done = on_build_done},
+            job);
 
         index_build_set_rate(b, p.rate);
         builds_add(co->builds, b);
@@ -111,7 +114,7 @@ static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t 
 
     if (v->start != 0)
         return true;
-    if (!node_route_build(co, v, timeout_ms, &from, err))
+    if (!coordinator_route_build(co, v, timeout_ms, &from, err))
         return false;
     if ((from & ((UINT64_C(1) << 53) - 1)) == 0)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " has no position yet",
@@ -123,7 +126,7 @@ static bool fix_start(struct coordinator *co, struct stored_version *v, int64_t 
     const bool ok = store_set_version_start(co->opt.store, &name, from, err);
 
     FAILPOINT(build_fixed);
-    return ok && node_refresh(co, err);
+    return ok && coordinator_refresh(co, err);
 }
 
 /* ---- end ---- */
@@ -134,21 +137,21 @@ static struct str table_of(struct coordinator *co, const struct stored_version *
     const struct table_definition *t;
     struct err err = {0};
 
-    return node_version_definitions(co, v, d, &t, &err) ? table_name(t) : v->index;
+    return coordinator_version_definitions(co, v, d, &t, &err) ? table_name(t) : v->index;
 }
 
 static void succeed(struct coordinator *co, const struct stored_version *v, struct str table)
 {
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     engine_watch_count_now(co->engine_watch, buf_str(&index));
     buf_free(&index);
-    node_forget_older_letters(co, v);
+    coordinator_forget_older_letters(co, v);
     store_watch_read(co->store_watch); /* the job is gone for every reader */
     co->settings_due = true;           /* the definition may have changed meanwhile */
     log_info("index build done", KV("index", v->index), KV("version", v->number));
-    node_log(co, table, v->index, v->number, "built", "searches use this version");
+    coordinator_log(co, table, v->index, v->number, "built", "searches use this version");
 }
 
 static void fail(struct coordinator *co, const struct stored_version *v, struct str table,
@@ -158,9 +161,9 @@ static void fail(struct coordinator *co, const struct stored_version *v, struct 
 
     log_failure(LOG_ERROR, why, "index build failed", KV("index", v->index),
                 KV("version", v->number));
-    node_log(co, table, v->index, v->number, "failed", why->msg);
-    node_note_build_failed(co, table, why);
-    if (!node_drop_version(co, v, &err))
+    coordinator_log(co, table, v->index, v->number, "failed", why->msg);
+    coordinator_note_build_failed(co, table, why);
+    if (!coordinator_drop_version(co, v, &err))
         log_failure(LOG_ERROR, &err, "could not drop the failed version",
                     KV("index", v->index));
 }
@@ -172,7 +175,7 @@ static void end_build(struct coordinator *co, const struct stored_version *v,
     const struct str table = table_of(co, v, &d);
 
     if (str_equal(v->state, STR("waiting")))
-        node_on_waiting(co, v, table);
+        coordinator_on_waiting(co, v, table);
     else if (str_equal(v->state, STR("available")))
         succeed(co, v, table);
     else if (why->kind != ERR_NONE && catalogue_is_coming(v))
@@ -212,18 +215,18 @@ static void route_finished(struct coordinator *co, const struct catalogue *c,
         if (v != NULL && str_equal(v->state, STR("available")))
             published[n_published++] = v;
     }
-    node_route_published(co, published, n_published);
+    coordinator_route_published(co, published, n_published);
 }
 
 /* Trust the store: if a version was published or parked, only the answer may have been lost. */
-void node_finish_builds(struct coordinator *co)
+void coordinator_finish_builds(struct coordinator *co)
 {
     struct finished_build *list = mem_alloc(BUILDS_MAX, sizeof(*list));
     const size_t n = builds_finished(co->builds, list);
     struct err err = {0};
 
-    if (n > 0 && node_refresh(co, &err)) {
-        struct catalogue *c = node_catalogue(co);
+    if (n > 0 && coordinator_refresh(co, &err)) {
+        struct catalogue *c = coordinator_catalogue(co);
 
         route_finished(co, c, list, n);
         for (size_t i = 0; i < n && finish_build(co, c, &list[i]); i++)
@@ -233,7 +236,7 @@ void node_finish_builds(struct coordinator *co)
     free(list);
 }
 
-void node_hush_builds(struct coordinator *co)
+void coordinator_hush_builds(struct coordinator *co)
 {
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);
@@ -250,7 +253,7 @@ static void stop_build(struct coordinator *co, struct index_build *b)
         builds_remove(co->builds, b);
 }
 
-void node_pause_builds(struct coordinator *co, const struct pipeline *p)
+void coordinator_pause_builds(struct coordinator *co, const struct pipeline *p)
 {
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);
@@ -258,10 +261,10 @@ void node_pause_builds(struct coordinator *co, const struct pipeline *p)
     for (size_t i = 0; i < n; i++)
         if (index_build_pipeline(list[i]) == p)
             stop_build(co, list[i]);
-    node_finish_builds(co);
+    coordinator_finish_builds(co);
 }
 
-void node_stop_builds(struct coordinator *co)
+void coordinator_stop_builds(struct coordinator *co)
 {
     struct index_build *list[BUILDS_MAX];
     const size_t n = builds_list(co->builds, list);
@@ -272,7 +275,7 @@ void node_stop_builds(struct coordinator *co)
 
 static bool is_coming(struct coordinator *co, const struct stored_version *v)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     bool found = false;
 
     for (size_t i = 0; i < c->n_versions && !found; i++)
@@ -283,25 +286,25 @@ static bool is_coming(struct coordinator *co, const struct stored_version *v)
     return found;
 }
 
-void node_end_build(struct coordinator *co, struct str alias, uint64_t number)
+void coordinator_end_build(struct coordinator *co, struct str alias, uint64_t number)
 {
     struct index_build *b = builds_find(co->builds, alias, number);
 
     if (b == NULL)
         return;
     stop_build(co, b);
-    node_finish_builds(co);
+    coordinator_finish_builds(co);
 }
 
-bool node_drop_build(struct coordinator *co, const struct stored_version *v, bool *dropped,
-                     struct err *err)
+bool coordinator_drop_build(struct coordinator *co, const struct stored_version *v,
+                            bool *dropped, struct err *err)
 {
     *dropped = false;
-    node_end_build(co, v->index, v->number);
-    if (!node_refresh(co, err))
+    coordinator_end_build(co, v->index, v->number);
+    if (!coordinator_refresh(co, err))
         return false;
     *dropped = is_coming(co, v);
-    return !*dropped || node_drop_version(co, v, err);
+    return !*dropped || coordinator_drop_version(co, v, err);
 }
 
 /* ---- resuming builds ---- */
@@ -339,7 +342,7 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
                          const struct stored_job *jobs, size_t n)
 {
     struct stored_version started = *v;
-    struct topic *t = node_topic(co, v->topic);
+    struct topic *t = coordinator_topic(co, v->topic);
     struct err err = {0};
 
     if (builds_find(co->builds, v->index, v->number) != NULL || t == NULL ||
@@ -360,9 +363,9 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
     fail_unmade(co, v);
 }
 
-void node_resume_builds(struct coordinator *co)
+void coordinator_resume_builds(struct coordinator *co)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct arena *a = arena_new();
     struct stored_job *jobs = NULL;
     struct err err = {0};
@@ -382,4 +385,25 @@ void node_resume_builds(struct coordinator *co)
                 resume_build(co, &c->versions[i], jobs, n);
     arena_free(a);
     catalogue_unref(c);
+}
+
+/* Whether a version is being built, or will be when its topic is back. */
+static bool any_is_built(struct coordinator *co)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    bool any = builds_n(co->builds) > 0;
+
+    for (size_t i = 0; i < c->n_versions; i++)
+        any = any || str_equal(c->versions[i].state, STR("changing"));
+    catalogue_unref(c);
+    return any;
+}
+
+void coordinator_drop_tombstones(struct coordinator *co)
+{
+    struct err err = {0};
+
+    if (!any_is_built(co) &&
+        !store_drop_tombstones(co->opt.store, clock_steady_ms() - TOMBSTONES_KEEP_MS, &err))
+        log_failure(LOG_WARN, &err, "could not drop old tombstones");
 }

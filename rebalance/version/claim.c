@@ -3,7 +3,7 @@
 
 #include "rebalance/version/claim.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/builds.h"
 
 #include "src/base/arena.h"
@@ -64,18 +64,19 @@ static void note_taken(struct coordinator *co, const struct stored_facts *s,
     log_warn("a build replaces an index of another owner", KV("table", table),
              KV("index", c.index->name), KV("owner", c.index->mark.owner),
              KV("topic", c.index->mark.topic));
-    node_log_text(co, table, out->alias, "taken", buf_str(&text));
+    coordinator_log_text(co, table, out->alias, "taken", buf_str(&text));
     buf_append(&out->taken, buf_str(&text));
     buf_free(&text);
 }
 
-bool node_claim(struct coordinator *co, struct str table, struct claimed *out, struct err *err)
+bool coordinator_claim(struct coordinator *co, struct str table, struct claimed *out,
+                       struct err *err)
 {
     struct stored_view stored;
     struct arena *a = arena_new();
     struct engine_facts f;
 
-    node_stored_view(co, &stored);
+    coordinator_stored_view(co, &stored);
 
     bool ok = ask(co, out->alias, a, &f, err);
 
@@ -87,12 +88,13 @@ bool node_claim(struct coordinator *co, struct str table, struct claimed *out, s
         if (ok)
             note_taken(co, &stored.facts, &f, table, out);
     }
-    node_stored_view_free(&stored);
+    coordinator_stored_view_free(&stored);
     arena_free(a);
     return ok;
 }
 
-bool node_may_publish(void *ctx, const char *alias, const struct take *take, struct err *err)
+bool coordinator_may_publish(void *ctx, const char *alias, const struct take *take,
+                             struct err *err)
 {
     struct coordinator *co = ctx;
     struct stored_view stored;
@@ -100,7 +102,7 @@ bool node_may_publish(void *ctx, const char *alias, const struct take *take, str
     const struct str name = str_from(alias);
     struct engine_facts f;
 
-    node_stored_view(co, &stored);
+    coordinator_stored_view(co, &stored);
 
     bool ok = (!builds_is_dropping(co->builds, name) ||
                err_set(err, ERR_RETRY, "another version of %" STR_FMT " is being deleted",
@@ -115,7 +117,7 @@ bool node_may_publish(void *ctx, const char *alias, const struct take *take, str
         if (!ok)
             err->kind = ERR_RETRY; /* the build waits until it may */
     }
-    node_stored_view_free(&stored);
+    coordinator_stored_view_free(&stored);
     arena_free(a);
     return ok;
 }
@@ -141,8 +143,8 @@ static void add_problem(const struct definitions *d, const struct table_definiti
     buf_free(&fix);
 }
 
-void node_check_claims(struct coordinator *co, const struct claims *claims,
-                       struct problems *problems)
+void coordinator_check_claims(struct coordinator *co, const struct claims *claims,
+                              struct problems *problems)
 {
     struct arena *a = arena_new();
     struct str *names = arena_alloc(a, claims->n + 1, sizeof(*names));
@@ -152,7 +154,7 @@ void node_check_claims(struct coordinator *co, const struct claims *claims,
 
     for (size_t i = 0; i < claims->n; i++)
         names[i] = table_index(claims->tables[i]);
-    node_stored_view(co, &stored);
+    coordinator_stored_view(co, &stored);
     if (claims->n > 0 && engine_facts_ask(&f, a, co->opt.search, names, claims->n, &ignored))
         for (size_t i = 0; i < claims->n; i++) {
             const struct claim c = whose_claim(&stored.facts, &f, names[i], &claims->take);
@@ -160,6 +162,6 @@ void node_check_claims(struct coordinator *co, const struct claims *claims,
             if (c.index != NULL)
                 add_problem(claims->definitions, claims->tables[i], &c, problems);
         }
-    node_stored_view_free(&stored);
+    coordinator_stored_view_free(&stored);
     arena_free(a);
 }

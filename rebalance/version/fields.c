@@ -3,7 +3,7 @@
 #include "rebalance/version/fields.h"
 
 #include "rebalance/dead_letter/replay.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/check/look.h"
 #include "src/base/log.h"
@@ -84,33 +84,34 @@ static bool remember(struct coordinator *co, const struct stored_version *v,
 {
     struct buf json = {0};
 
-    node_append_version_json(d, definition_lead(d, t), NULL, &json);
+    coordinator_append_version_json(d, definition_lead(d, t), NULL, &json);
 
     const struct version_name name = {v->index, v->number};
     const bool ok = store_set_version_definition(co->opt.store, &name, buf_str(&json), err) &&
-                    node_refresh(co, err);
+                    coordinator_refresh(co, err);
 
     buf_free(&json);
     return ok;
 }
 
-bool node_bring_fields(struct coordinator *co, const struct stored_version *v,
-                       const struct definitions *then, const struct definitions *now,
-                       const struct table_definition *t, struct err *err)
+bool coordinator_bring_fields(struct coordinator *co, const struct stored_version *v,
+                              const struct definitions *then, const struct definitions *now,
+                              const struct table_definition *t, struct err *err)
 {
     struct buf index = {0}, json = {0};
 
     if (t->join.given || t->pattern.len > 0 || !only_mapping_differs(then, now, t->table))
         return true;
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
     bool ok = make_mapping(co, now, t, &json, err) &&
               search_put_mapping(co->opt.search, buf_str(&index), buf_str(&json), err) &&
-              node_want_replay(co, buf_str(&index), err) && remember(co, v, now, t, err);
+              coordinator_want_replay(co, buf_str(&index), err) && remember(co, v, now, t, err);
 
     if (ok) {
         log_info("fields added to an index", KV("index", buf_str(&index)));
-        node_log(co, t->table, v->index, v->number, "fields", "its definition has more fields");
+        coordinator_log(co, t->table, v->index, v->number, "fields",
+                        "its definition has more fields");
     } else if (err->kind == ERR_REJECT) { /* not a mere addition: the next version gets it */
         log_failure(LOG_INFO, err, "the new mapping takes effect with the next build",
                     KV("index", buf_str(&index)));

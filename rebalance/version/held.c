@@ -20,7 +20,7 @@
 /* Count the index versions that are written to. */
 static size_t count_live(struct coordinator *co)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     size_t n = 0;
 
     for (size_t i = 0; i < c->n_versions; i++)
@@ -43,13 +43,14 @@ static void stop(struct coordinator *co, const struct hold *h)
     if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
         struct buf fix = {0}, lead = {0};
 
-        node_lead_name(co, t, &lead);
+        coordinator_lead_name(co, t, &lead);
         buf_append(&fix, STR("millrace index create "));
         buf_append_word(&fix, buf_str(&lead));
-        if (node_stop_target(co, t, &(struct node_stop){h->why.msg, fix.ptr, false}, &err)) {
+        if (coordinator_stop_target(co, t, &(struct table_stop){h->why.msg, fix.ptr, false},
+                                    &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, h->index);
-            if (!node_route(co, str_from(t->topic), 0, NULL, &err))
+            if (!coordinator_route(co, str_from(t->topic), 0, NULL, &err))
                 log_debug("the builder will see the stop soon");
         }
         buf_free(&lead);
@@ -85,8 +86,9 @@ static struct index_build *build_beside(const struct coordinator *co, struct str
 {
     struct str alias;
 
-    return node_split_index_name(index.ptr, &alias, number) ? builds_find(co->builds, alias, 0)
-                                                            : NULL;
+    return coordinator_split_index_name(index.ptr, &alias, number)
+               ? builds_find(co->builds, alias, 0)
+               : NULL;
 }
 
 /* Whether its next version waits only for changes that this index does not accept. */
@@ -161,7 +163,7 @@ static void note_blocked(struct coordinator *co, size_t n_callers)
         co->blocked_since_ms = clock_mono_ms();
 }
 
-void node_stop_held(struct coordinator *co)
+void coordinator_stop_held(struct coordinator *co)
 {
     struct arena *a = arena_new();
     struct hold *list;

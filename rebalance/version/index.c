@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/rebuild.h"
@@ -52,17 +52,17 @@ static void end(struct coordinator *co, struct change *ch)
 /* Holds admin_lock on success, until end(). */
 static bool begin(struct coordinator *co, struct str table, struct change *ch, struct err *err)
 {
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
-    *ch = (struct change){.definitions = node_definitions(co)};
-    ch->table = node_find_table(ch->definitions, table, err);
+    *ch = (struct change){.definitions = coordinator_definitions(co)};
+    ch->table = coordinator_find_table(ch->definitions, table, err);
     if (ch->table != NULL)
         ch->table = definition_lead(ch->definitions, ch->table);
-    if (ch->table == NULL || !node_refresh(co, err)) {
+    if (ch->table == NULL || !coordinator_refresh(co, err)) {
         end(co, ch);
         return false;
     }
-    ch->catalogue = node_catalogue(co);
+    ch->catalogue = coordinator_catalogue(co);
     return true;
 }
 
@@ -73,7 +73,7 @@ static bool is_not_being_built(const struct change *ch, struct err *err)
     struct buf fix = {0};
 
     if (wait != NULL) {
-        node_append_wait_fix(&fix, wait, table_name(ch->table));
+        coordinator_append_wait_fix(&fix, wait, table_name(ch->table));
         refuse(err, 409,
                "version %" PRIu64 " of index %" STR_FMT " is built and waits to be published; "
                "fix: %s",
@@ -100,17 +100,18 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     if (!begin(co, table, &ch, err))
         return false;
 
-    const bool ok = is_not_being_built(&ch, err) &&
-                    node_create_version(co, ch.definitions, ch.table, opt, &created, err) &&
-                    node_refresh(co, err);
+    const bool ok =
+        is_not_being_built(&ch, err) &&
+        coordinator_create_version(co, ch.definitions, ch.table, opt, &created, err) &&
+        coordinator_refresh(co, err);
 
     if (ok) {
-        struct catalogue *c = node_catalogue(co);
+        struct catalogue *c = coordinator_catalogue(co);
         const struct stored_version *v =
             catalogue_version(c, table_index(ch.table), STR("changing"));
 
-        node_log(co, table_name(ch.table), v->index, v->number, "building", "");
-        node_resume_builds(co);
+        coordinator_log(co, table_name(ch.table), v->index, v->number, "building", "");
+        coordinator_resume_builds(co);
         answer_job(json, "millrace/index-create/1", v, &created);
         catalogue_unref(c);
     }
@@ -178,7 +179,7 @@ bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_
 
     if (ok && accepted != 0)
         wait.accepted = accepted;
-    ok = ok && node_cutover(co, &wait, table_name(ch.table), err);
+    ok = ok && coordinator_cutover(co, &wait, table_name(ch.table), err);
     if (ok)
         answer_job(json, "millrace/index-cutover/1", v, &published);
     end(co, &ch);
@@ -212,7 +213,7 @@ static bool no_alias_leads_to(struct coordinator *co, const struct stored_versio
                               struct err *err)
 {
     struct buf names = {0};
-    bool ok = node_aliases_of(co, v, str_equal(v->state, STR("retired")), &names, err);
+    bool ok = coordinator_aliases_of(co, v, str_equal(v->state, STR("retired")), &names, err);
 
     if (ok && names.len > 0)
         ok = refuse(err, 409,
@@ -272,7 +273,7 @@ static bool choose(const struct catalogue *c, struct deletion *del, struct err *
 static bool find_alias(const struct definitions *d, const struct catalogue *c, struct str name,
                        struct str *alias, struct err *err)
 {
-    const struct table_definition *t = node_find_table(d, name, err);
+    const struct table_definition *t = coordinator_find_table(d, name, err);
 
     if (t != NULL) {
         *alias = table_index(t);
@@ -281,7 +282,7 @@ static bool find_alias(const struct definitions *d, const struct catalogue *c, s
     for (size_t i = 0; i < c->n_versions; i++)
         if (str_equal(c->versions[i].state, STR("retired")) &&
             (str_equal(c->versions[i].index, name) ||
-             node_version_is_of(&c->versions[i], name))) {
+             coordinator_version_is_of(&c->versions[i], name))) {
             *alias = c->versions[i].index;
             *err = (struct err){0};
             return true;
@@ -291,10 +292,10 @@ static bool find_alias(const struct definitions *d, const struct catalogue *c, s
 
 static bool drop_chosen(struct coordinator *co, const struct deletion *del, struct err *err)
 {
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
 
-    const bool ok = node_drop_versions(co, del->list, del->n, err);
+    const bool ok = coordinator_drop_versions(co, del->list, del->n, err);
 
     lock_release(&co->admin_lock);
     return ok;
@@ -312,18 +313,18 @@ bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t
     struct catalogue *c;
     uint64_t n = 0;
 
-    if (!node_begin(co, err))
+    if (!coordinator_begin(co, err))
         return false;
 
-    bool ok = node_refresh(co, err);
+    bool ok = coordinator_refresh(co, err);
 
-    d = node_definitions(co);
-    c = node_catalogue(co);
+    d = coordinator_definitions(co);
+    c = coordinator_catalogue(co);
     del.list = mem_alloc(c->n_versions + 1, sizeof(*del.list));
     lock_release(&co->admin_lock);
     ok = ok && find_alias(d, c, table, &del.alias, err) && choose(c, &del, err) &&
          none_is_led_to(co, &del, err) && drop_chosen(co, &del, err) &&
-         node_end_drops_of(co, del.alias, &n, err);
+         coordinator_end_drops_of(co, del.alias, &n, err);
     if (ok) /* another thread may have deleted some, or earlier ones were left */
         answer_done(json, "millrace/index-delete/1", del.alias, n > del.n ? n : del.n);
     free(del.list);
@@ -348,19 +349,19 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
 
         if (!str_equal(v->index, table_index(ch.table)) || !catalogue_is_coming(v))
             continue;
-        ok = node_drop_build(co, v, &dropped, err);
+        ok = coordinator_drop_build(co, v, &dropped, err);
         if (!dropped)
             continue;
-        node_log(co, table_name(ch.table), v->index, v->number, "reset", "");
+        coordinator_log(co, table_name(ch.table), v->index, v->number, "reset", "");
         if (catalogue_rebuild(ch.catalogue, table_name(ch.table)) != NULL)
-            node_delay_rebuild(co, table_name(ch.table));
+            coordinator_delay_rebuild(co, table_name(ch.table));
         n++;
     }
     if (ok)
         answer_done(json, "millrace/index-reset/1", table_index(ch.table), n);
     buf_append(&index, table_index(ch.table));
     end(co, &ch);
-    if (n > 0 && !node_end_drops_of(co, buf_str(&index), &n_deleted, &ignored))
+    if (n > 0 && !coordinator_end_drops_of(co, buf_str(&index), &n_deleted, &ignored))
         log_debug("will retry until the index is deleted", KV("index", buf_str(&index)));
     buf_free(&index);
     return ok;
@@ -369,8 +370,8 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
 bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
                            struct buf *json, struct err *err)
 {
-    struct definitions *d = node_definitions(co);
-    const struct table_definition *t = node_find_table(d, table, err);
+    struct definitions *d = coordinator_definitions(co);
+    const struct table_definition *t = coordinator_find_table(d, table, err);
     bool ok = t != NULL;
 
     if (ok) {

@@ -6,14 +6,15 @@
 
 #include "rebalance/version/lineage.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/watch/engine_facts.h"
 #include "src/base/arena.h"
 #include "src/format/json.h"
 
-void node_put_lineage(struct json_writer *w, const struct coordinator *co,
-                      const struct stored_version *v, uint64_t epoch, struct str identity)
+void coordinator_put_lineage(struct json_writer *w, const struct coordinator *co,
+                             const struct stored_version *v, uint64_t epoch,
+                             struct str identity)
 {
     json_write_key(w, STR("_millrace"));
     json_open_object(w);
@@ -44,7 +45,7 @@ static bool format_meta(struct coordinator *co, struct str meta, const struct st
             if (!str_equal(name, STR("_millrace")))
                 json_put_raw(&w, name, member);
     }
-    node_put_lineage(&w, co, v, now->epoch, now->identity);
+    coordinator_put_lineage(&w, co, v, now->epoch, now->identity);
     json_close_object(&w);
     json_close_object(&w);
     return true;
@@ -70,14 +71,14 @@ static bool mark(struct coordinator *co, const struct stored_version *v,
     return ok || err->code == 404;
 }
 
-bool node_mark_lineage(struct coordinator *co, const struct stored_version *v,
-                       const struct lineage *now, struct err *err)
+bool coordinator_mark_lineage(struct coordinator *co, const struct stored_version *v,
+                              const struct lineage *now, struct err *err)
 {
     struct arena *a = arena_new();
     struct buf name = {0};
     struct engine_facts f;
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
 
     const struct str index = buf_str(&name);
 

@@ -1,7 +1,7 @@
 #ifndef REBALANCE_VERSION_LINEAGE_H
 #define REBALANCE_VERSION_LINEAGE_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 struct lineage {
     uint64_t epoch;
@@ -10,14 +10,15 @@ struct lineage {
 /*
  * Put the mark that an index keeps in its mapping's _meta: owner, topic, log identity, epoch.
  */
-void node_put_lineage(struct json_writer *w, const struct coordinator *co,
-                      const struct stored_version *v, uint64_t epoch, struct str identity);
+void coordinator_put_lineage(struct json_writer *w, const struct coordinator *co,
+                             const struct stored_version *v, uint64_t epoch,
+                             struct str identity);
 /*
  * Write the mark into the mapping of an existing index.  now NULL: keep its lineage and set the
  * owner.  Leaves an index alone if another store has taken it, and does nothing if it is gone.
  * Blocks.
  */
-bool node_mark_lineage(struct coordinator *co, const struct stored_version *v,
-                       const struct lineage *now, struct err *err) MUST_CHECK;
+bool coordinator_mark_lineage(struct coordinator *co, const struct stored_version *v,
+                              const struct lineage *now, struct err *err) MUST_CHECK;
 
 #endif

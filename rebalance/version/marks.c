@@ -2,7 +2,7 @@
 
 #include "rebalance/version/marks.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/log.h"
 
@@ -13,8 +13,8 @@ static void name_mark(struct buf *name, struct str index)
 }
 
 /* Keeps the first reason: since then, documents may be stale. */
-bool node_mark_index(struct coordinator *co, const struct target *target, const char *reason,
-                     struct err *err)
+bool coordinator_mark_index(struct coordinator *co, const struct target *target,
+                            const char *reason, struct err *err)
 {
     struct buf name = {0}, old = {0};
     bool found = false;
@@ -29,7 +29,8 @@ bool node_mark_index(struct coordinator *co, const struct target *target, const 
             log_warn("documents of a table must be verified",
                      KV("table", (const char *)target->table),
                      KV("index", (const char *)target->index), KV("reason", reason));
-            node_log(co, str_from(target->table), str_from(target->index), 0, "verify", reason);
+            coordinator_log(co, str_from(target->table), str_from(target->index), 0, "verify",
+                            reason);
         }
     }
     if (ok)

@@ -6,7 +6,7 @@
 
 #include "rebalance/version/pending.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/retire.h"
 
 #include "sync/definition/diff.h"
@@ -81,11 +81,11 @@ static struct stored_value value_of(struct arena *a, struct str table, uint64_t 
 }
 
 /* All present versions were built of the old definition. */
-void node_note_pending(struct coordinator *co, const struct definitions *now,
-                       const struct definitions *then, const struct definition_diff *diff,
-                       struct retirement *r)
+void coordinator_note_pending(struct coordinator *co, const struct definitions *now,
+                              const struct definitions *then,
+                              const struct definition_diff *diff, struct retirement *r)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct stored_value *values =
         arena_alloc(r->arena, now->n_tables + then->n_tables + 1, sizeof(*values));
     size_t n = 0;

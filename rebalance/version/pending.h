@@ -1,7 +1,7 @@
 #ifndef REBALANCE_VERSION_PENDING_H
 #define REBALANCE_VERSION_PENDING_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/retire.h"
 
 struct definition_diff;
@@ -9,8 +9,8 @@ struct definition_diff;
  * Note the tables of `then` whose definition takes effect with their next build, in the values
  * of r.
  */
-void node_note_pending(struct coordinator *co, const struct definitions *now,
-                       const struct definitions *then, const struct definition_diff *diff,
-                       struct retirement *r);
+void coordinator_note_pending(struct coordinator *co, const struct definitions *now,
+                              const struct definitions *then,
+                              const struct definition_diff *diff, struct retirement *r);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "rebalance/version/rebuild.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/version_create.h"
 
@@ -101,7 +101,8 @@ static void set_next(struct coordinator *co, struct rebuild_try *r, const struct
     pthread_mutex_unlock(&co->rebuilds->lock);
 }
 
-void node_note_build_failed(struct coordinator *co, struct str table, const struct err *why)
+void coordinator_note_build_failed(struct coordinator *co, struct str table,
+                                   const struct err *why)
 {
     struct rebuild_try *r = find_try(co, table);
 
@@ -109,7 +110,7 @@ void node_note_build_failed(struct coordinator *co, struct str table, const stru
         set_next(co, r, why, false);
 }
 
-void node_delay_rebuild(struct coordinator *co, struct str table)
+void coordinator_delay_rebuild(struct coordinator *co, struct str table)
 {
     struct rebuild_try *r = get_try(co, table);
 
@@ -118,7 +119,7 @@ void node_delay_rebuild(struct coordinator *co, struct str table)
     pthread_mutex_unlock(&co->rebuilds->lock);
 }
 
-void node_on_tables_changed(void *ctx)
+void coordinator_on_tables_changed(void *ctx)
 {
     struct coordinator *co = ctx;
 
@@ -155,10 +156,11 @@ static bool begin(struct coordinator *co, const struct definitions *d,
     struct err err = {0};
     const bool again = r->waits;
 
-    if (node_create_version(co, d, t, &opt, &created, &err) && node_refresh(co, &err)) {
+    if (coordinator_create_version(co, d, t, &opt, &created, &err) &&
+        coordinator_refresh(co, &err)) {
         log_info("rebuilding the index automatically", KV("index", table_index(t)),
                  KV("reason", wish->reason));
-        node_log_text(co, table_name(t), table_index(t), "rebuilding", wish->reason);
+        coordinator_log_text(co, table_name(t), table_index(t), "rebuilding", wish->reason);
     } else if (!again) {
         log_failure(LOG_WARN, &err, "cannot rebuild the index yet",
                     KV("index", table_index(t)));
@@ -175,7 +177,8 @@ static bool try_one(struct coordinator *co, const struct definitions *d,
     struct err err = {0};
 
     if (t == NULL) {
-        if (!store_delete_rebuild(co->opt.store, wish->table, &err) || !node_refresh(co, &err))
+        if (!store_delete_rebuild(co->opt.store, wish->table, &err) ||
+            !coordinator_refresh(co, &err))
             log_failure(LOG_WARN, &err, "could not drop the rebuild of an undefined table");
         return false;
     }
@@ -183,7 +186,7 @@ static bool try_one(struct coordinator *co, const struct definitions *d,
            is_due(find_try(co, wish->table), wish, changed) && begin(co, d, t, wish);
 }
 
-void node_rebuild_tables(struct coordinator *co)
+void coordinator_rebuild_tables(struct coordinator *co)
 {
     const bool changed =
         __atomic_exchange_n(&co->rebuilds->tables_changed, false, __ATOMIC_ACQ_REL);
@@ -198,12 +201,13 @@ void node_rebuild_tables(struct coordinator *co)
     lock_release(&co->state_lock);
     if (!any)
         return;
-    d = node_definitions(co);
-    c = node_catalogue(co);
+    d = coordinator_definitions(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_rebuilds; i++)
         began = try_one(co, d, c, &c->rebuilds[i], changed) || began;
     if (began)
-        node_resume_builds(co); /* all at once: the first of a topic routes it for the others */
+        coordinator_resume_builds(
+            co); /* all at once: the first of a topic routes it for the others */
     catalogue_unref(c);
     definitions_unref(d);
 }
@@ -224,15 +228,15 @@ static void append_next_try(const struct coordinator *co, struct str table, stru
     pthread_mutex_unlock(&co->rebuilds->lock);
 }
 
-void node_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
-                             const struct table_definition *t, struct buf *b)
+void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
+                                    const struct table_definition *t, struct buf *b)
 {
     const struct stored_version *coming = catalogue_coming(c, table_index(t));
     const struct stored_wait *wait = coming == NULL ? NULL : catalogue_wait(c, coming);
 
     if (wait != NULL) {
         buf_printf(b, "version %" PRIu64 " was built and waits: ", coming->number);
-        node_append_wait_fix(b, wait, table_name(t));
+        coordinator_append_wait_fix(b, wait, table_name(t));
         return;
     }
     if (!is_wanted(co, t)) {

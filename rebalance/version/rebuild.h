@@ -1,21 +1,22 @@
 #ifndef REBALANCE_VERSION_REBUILD_H
 #define REBALANCE_VERSION_REBUILD_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Begin the rebuilds that are due and that need no person.  Under admin_lock. */
-void node_rebuild_tables(struct coordinator *co);
+void coordinator_rebuild_tables(struct coordinator *co);
 /*
  * An operator cancelled the build: back off before the next automatic one.  Under admin_lock.
  */
-void node_delay_rebuild(struct coordinator *co, struct str table);
+void coordinator_delay_rebuild(struct coordinator *co, struct str table);
 /* A build of the table ended without an index. */
-void node_note_build_failed(struct coordinator *co, struct str table, const struct err *why);
+void coordinator_note_build_failed(struct coordinator *co, struct str table,
+                                   const struct err *why);
 /* A table may have appeared: retry rebuilds that could not begin.  @thread any */
-void node_on_tables_changed(void *ctx);
+void coordinator_on_tables_changed(void *ctx);
 /* Append what will happen to a table that needs a rebuild, or what to do.  @thread any */
-void node_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
-                             const struct table_definition *t, struct buf *b);
+void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
+                                    const struct table_definition *t, struct buf *b);
 /* The attempts to rebuild each table.  Locked inside. */
 struct rebuilds *rebuilds_new(void) RETURNS_NONNULL MUST_CHECK;
 void rebuilds_free(struct rebuilds *all); /* NULL is fine */

@@ -6,7 +6,7 @@
 
 #include "rebalance/version/retire.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/version_drop.h"
 
@@ -25,7 +25,7 @@ static bool is_named(const struct definitions *d, const struct stored_version *v
         struct str ignored;
 
         if (str_equal(table_index(t), v->index) &&
-            (node_version_is_of(v, table_name(t)) ||
+            (coordinator_version_is_of(v, table_name(t)) ||
              (t->pattern.len > 0 && json_find(v->definition, "/pattern", &ignored))))
             return true;
     }
@@ -47,13 +47,13 @@ static bool was_searched(const struct stored_version *v)
 
 static bool end_builds(struct coordinator *co, const struct definitions *then, struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
         if (!was_searched(&c->versions[i]) && !is_named(then, &c->versions[i]))
-            node_end_build(co, c->versions[i].index, c->versions[i].number);
+            coordinator_end_build(co, c->versions[i].index, c->versions[i].number);
     catalogue_unref(c);
-    return node_refresh(co, err);
+    return coordinator_refresh(co, err);
 }
 
 static void choose_versions(const struct catalogue *c, const struct definitions *then,
@@ -111,22 +111,22 @@ static void choose_tables(const struct catalogue *c, const struct definitions *n
     r->effects.tables = tables;
 }
 
-bool node_retire(struct coordinator *co, const struct definitions *now,
-                 const struct definitions *then, struct retirement *r, struct err *err)
+bool coordinator_retire(struct coordinator *co, const struct definitions *now,
+                        const struct definitions *then, struct retirement *r, struct err *err)
 {
     struct catalogue *c;
 
     *r = (struct retirement){.arena = arena_new(), .effects.at_ms = clock_steady_ms()};
-    if (!node_refresh(co, err) || !end_builds(co, then, err))
+    if (!coordinator_refresh(co, err) || !end_builds(co, then, err))
         return false;
-    c = node_catalogue(co);
+    c = coordinator_catalogue(co);
     choose_versions(c, then, r);
     choose_tables(c, now, then, r);
     catalogue_unref(c);
     return true;
 }
 
-void node_retirement_free(struct retirement *r)
+void coordinator_retirement_free(struct retirement *r)
 {
     if (r->arena != NULL)
         arena_free(r->arena);
@@ -143,39 +143,39 @@ static void tell(struct coordinator *co, const struct version_name *v, bool is_k
     else
         log_info("build ended: no definition names its index any more", KV("index", v->index),
                  KV("version", v->number));
-    node_log(co, STR(""), v->index, v->number, is_kept ? "retired" : "reset",
-             "no definition names its index any more");
+    coordinator_log(co, STR(""), v->index, v->number, is_kept ? "retired" : "reset",
+                    "no definition names its index any more");
 }
 
-void node_retired(struct coordinator *co, const struct retirement *r)
+void coordinator_retired(struct coordinator *co, const struct retirement *r)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < r->effects.n_unnamed; i++) {
         const struct version_name *v = &r->effects.unnamed[i];
         struct buf index = {0};
 
-        node_index_name(&index, v->index, v->number);
+        coordinator_index_name(&index, v->index, v->number);
         if (co->delivery != NULL)
             delivery_drop(co->delivery, buf_str(&index));
         tell(co, v, catalogue_number(c, v->index, v->number) != NULL);
         buf_free(&index);
     }
     catalogue_unref(c);
-    node_end_drops_soon(co);
+    coordinator_end_drops_soon(co);
 }
 
-bool node_retire_unnamed(struct coordinator *co, struct err *err)
+bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
 {
     struct retirement r;
-    struct definitions *d = node_definitions(co);
-    bool ok = node_retire(co, d, d, &r, err);
+    struct definitions *d = coordinator_definitions(co);
+    bool ok = coordinator_retire(co, d, d, &r, err);
 
     if (ok && r.effects.n_unnamed + r.effects.n_renamed > 0)
-        ok = store_save_effects(co->opt.store, &r.effects, err) && node_refresh(co, err);
+        ok = store_save_effects(co->opt.store, &r.effects, err) && coordinator_refresh(co, err);
     for (size_t i = 0; ok && i < r.effects.n_unnamed; i++)
         tell(co, &r.effects.unnamed[i], true);
-    node_retirement_free(&r);
+    coordinator_retirement_free(&r);
     definitions_unref(d);
     return ok;
 }
@@ -200,10 +200,10 @@ static void warn_of_version(const struct stored_version *v, struct problems *pro
                  STR_ARG(v->index));
 }
 
-void node_warn_of_retirement(struct coordinator *co, const struct definitions *then,
-                             struct problems *problems)
+void coordinator_warn_of_retirement(struct coordinator *co, const struct definitions *then,
+                                    struct problems *problems)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
         if (catalogue_is_live(&c->versions[i]) && !is_named(then, &c->versions[i]))
@@ -211,12 +211,13 @@ void node_warn_of_retirement(struct coordinator *co, const struct definitions *t
     catalogue_unref(c);
 }
 
-bool node_none_is_built(struct coordinator *co, const struct definitions *then, struct err *err)
+bool coordinator_none_is_built(struct coordinator *co, const struct definitions *then,
+                               struct err *err)
 {
     struct catalogue *c;
-    bool ok = node_refresh(co, err);
+    bool ok = coordinator_refresh(co, err);
 
-    c = node_catalogue(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; ok && i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
 
@@ -230,14 +231,15 @@ bool node_none_is_built(struct coordinator *co, const struct definitions *then, 
     return ok;
 }
 
-void node_put_retired(struct json_writer *w, const struct retirement *r)
+void coordinator_put_retired(struct json_writer *w, const struct retirement *r)
 {
     json_write_key(w, STR("retired"));
     json_open_array(w);
     for (size_t i = 0; i < r->effects.n_unnamed; i++) {
         struct buf index = {0};
 
-        node_index_name(&index, r->effects.unnamed[i].index, r->effects.unnamed[i].number);
+        coordinator_index_name(&index, r->effects.unnamed[i].index,
+                               r->effects.unnamed[i].number);
         json_write_string(w, buf_str(&index));
         buf_free(&index);
     }

@@ -1,7 +1,7 @@
 #ifndef REBALANCE_VERSION_RETIRE_H
 #define REBALANCE_VERSION_RETIRE_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* What is stored together with new definitions. */
 struct retirement {
@@ -12,22 +12,22 @@ struct retirement {
  * End the builds of indexes that `then` does not name, and collect in r the versions to
  * retire.  If r is then not stored, the builds resume automatically.  Under admin_lock.
  */
-bool node_retire(struct coordinator *co, const struct definitions *now,
-                 const struct definitions *then, struct retirement *r,
-                 struct err *err) MUST_CHECK;
+bool coordinator_retire(struct coordinator *co, const struct definitions *now,
+                        const struct definitions *then, struct retirement *r,
+                        struct err *err) MUST_CHECK;
 /*
  * Call when r is stored and topics no longer write to these versions: drops their changes from
  * delivery.
  */
-void node_retired(struct coordinator *co, const struct retirement *r);
-void node_retirement_free(struct retirement *r); /* a zeroed one is fine */
+void coordinator_retired(struct coordinator *co, const struct retirement *r);
+void coordinator_retirement_free(struct retirement *r); /* a zeroed one is fine */
 /* At start: retire what an older program left unretired. */
-bool node_retire_unnamed(struct coordinator *co, struct err *err) MUST_CHECK;
-void node_warn_of_retirement(struct coordinator *co, const struct definitions *then,
-                             struct problems *problems);
+bool coordinator_retire_unnamed(struct coordinator *co, struct err *err) MUST_CHECK;
+void coordinator_warn_of_retirement(struct coordinator *co, const struct definitions *then,
+                                    struct problems *problems);
 /* ERR_REJECT if a version is being built whose index `then` does not name. */
-bool node_none_is_built(struct coordinator *co, const struct definitions *then,
-                        struct err *err) MUST_CHECK;
-void node_put_retired(struct json_writer *w, const struct retirement *r); /* "retired" */
+bool coordinator_none_is_built(struct coordinator *co, const struct definitions *then,
+                               struct err *err) MUST_CHECK;
+void coordinator_put_retired(struct json_writer *w, const struct retirement *r); /* "retired" */
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "rebalance/version/retired.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/version_drop.h"
 
 #include "src/base/clock.h"
@@ -33,15 +33,15 @@ struct kept_indexes {
 
 /* ---- aliases ---- */
 
-bool node_aliases_of(struct coordinator *co, const struct stored_version *v, bool own,
-                     struct buf *names, struct err *err)
+bool coordinator_aliases_of(struct coordinator *co, const struct stored_version *v, bool own,
+                            struct buf *names, struct err *err)
 {
     struct buf index = {0}, write_alias = {0}, aliases = {0};
     struct json_reader r;
     struct str key;
 
-    node_index_name(&index, v->index, v->number);
-    node_write_alias(&write_alias, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
+    coordinator_write_alias(&write_alias, v->index, v->number);
 
     bool ok = search_get_aliases(co->opt.search, buf_str(&index), &aliases, err);
 
@@ -141,9 +141,10 @@ static bool is_due(const struct coordinator *co, const struct stored_version *v)
 static bool may_go(struct coordinator *co, const struct stored_version *v, struct err *away)
 {
     struct buf index = {0}, names = {0}, why = {0};
-    const bool known = away->kind == ERR_NONE && node_aliases_of(co, v, false, &names, away);
+    const bool known =
+        away->kind == ERR_NONE && coordinator_aliases_of(co, v, false, &names, away);
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     if (!known)
         buf_append(&why, str_from(away->msg));
     else if (names.len > 0)
@@ -162,7 +163,7 @@ static bool may_go(struct coordinator *co, const struct stored_version *v, struc
 /* A definition may name the index again by now. */
 static bool is_still_due(struct coordinator *co, const struct stored_version *v)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *now = catalogue_number(c, v->index, v->number);
     const bool is = now != NULL && is_due(co, now);
 
@@ -174,10 +175,10 @@ static void drop(struct coordinator *co, const struct stored_version *v)
 {
     struct err err = {0};
 
-    if (!node_begin(co, &err))
+    if (!coordinator_begin(co, &err))
         return;
 
-    const bool is = is_still_due(co, v), ok = is && node_drop_version(co, v, &err);
+    const bool is = is_still_due(co, v), ok = is && coordinator_drop_version(co, v, &err);
 
     lock_release(&co->admin_lock);
     if (!is)
@@ -185,14 +186,15 @@ static void drop(struct coordinator *co, const struct stored_version *v)
     if (ok) {
         log_info("retired index deleted: index.retire_after has passed", KV("index", v->index),
                  KV("version", v->number));
-        node_log(co, STR(""), v->index, v->number, "dropped", "index.retire_after has passed");
+        coordinator_log(co, STR(""), v->index, v->number, "dropped",
+                        "index.retire_after has passed");
     } else {
         log_failure(LOG_WARN, &err, "cannot delete a retired index yet", KV("index", v->index),
                     KV("version", v->number));
     }
 }
 
-void node_drop_retired(struct coordinator *co)
+void coordinator_drop_retired(struct coordinator *co)
 {
     struct err away = {0};
     struct catalogue *c;
@@ -204,7 +206,7 @@ void node_drop_retired(struct coordinator *co)
     pthread_mutex_lock(&co->kept->lock);
     forget_kept(co->kept);
     pthread_mutex_unlock(&co->kept->lock);
-    c = node_catalogue(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++)
         if (is_due(co, &c->versions[i]) && may_go(co, &c->versions[i], &away))
             drop(co, &c->versions[i]);
@@ -237,17 +239,18 @@ static void put_index(struct coordinator *co, struct json_writer *w,
     const bool drops = v->retired_ms != 0 && co->opt.retire_after_ms != 0;
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     json_open_object(w);
     json_put_string(w, STR("index"), v->index);
     json_put_u64(w, STR("version"), v->number);
     json_put_string(w, STR("name"), buf_str(&index));
     json_put_string(w, STR("state"), v->state);
     json_put_string(w, STR("table"), t != NULL ? table_name(t) : STR(""));
-    node_put_time(w, STR("created"), v->created_ms);
-    node_put_time(w, STR("finished"), v->finished_ms);
-    node_put_time(w, STR("retired"), v->retired_ms);
-    node_put_time(w, STR("deleted_after"), drops ? v->retired_ms + co->opt.retire_after_ms : 0);
+    coordinator_put_time(w, STR("created"), v->created_ms);
+    coordinator_put_time(w, STR("finished"), v->finished_ms);
+    coordinator_put_time(w, STR("retired"), v->retired_ms);
+    coordinator_put_time(w, STR("deleted_after"),
+                         drops ? v->retired_ms + co->opt.retire_after_ms : 0);
     put_reason(co, w, c, v, buf_str(&index));
     json_close_object(w);
     buf_free(&index);
@@ -257,7 +260,7 @@ static void put_dropped(struct json_writer *w, const struct version_name *v)
 {
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     json_open_object(w);
     json_put_string(w, STR("index"), v->index);
     json_put_u64(w, STR("version"), v->number);
@@ -293,11 +296,11 @@ static bool list_dropped(struct coordinator *co, struct str name, struct json_wr
     return true;
 }
 
-bool node_list_indexes(struct coordinator *co, struct str name, struct json_writer *w,
-                       size_t *n, struct err *err)
+bool coordinator_list_indexes(struct coordinator *co, struct str name, struct json_writer *w,
+                              size_t *n, struct err *err)
 {
-    struct definitions *d = node_definitions(co);
-    struct catalogue *c = node_catalogue(co);
+    struct definitions *d = coordinator_definitions(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++) {
         if (name.len > 0 && !str_equal(name, c->versions[i].index))

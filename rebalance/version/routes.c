@@ -2,7 +2,7 @@
 
 #include "rebalance/version/routes.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/shape.h"
 #include "rebalance/version/shards.h"
 #include "rebalance/version/table_stop.h"
@@ -50,8 +50,8 @@ static bool index_leads_to(const struct definitions *d, const struct table_defin
     return l.found;
 }
 
-bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
-                      struct str topic)
+bool coordinator_shows_topic(const struct definitions *d, const struct table_definition *lead,
+                             struct str topic)
 {
     const struct topic_definition *of = definition_topic(d, lead);
 
@@ -77,14 +77,14 @@ static bool is_live(const struct catalogue *c, struct str index)
     for (size_t i = 0; i < c->n_versions && !found; i++) {
         struct buf name = {0};
 
-        node_index_name(&name, c->versions[i].index, c->versions[i].number);
+        coordinator_index_name(&name, c->versions[i].index, c->versions[i].number);
         found = catalogue_is_live(&c->versions[i]) && str_equal(buf_str(&name), index);
         buf_free(&name);
     }
     return found;
 }
 
-void node_forget_gone(struct coordinator *co)
+void coordinator_forget_gone(struct coordinator *co)
 {
     struct arena *a = arena_new();
     struct hold *list;
@@ -155,8 +155,8 @@ static struct version_spec *new_spec(const struct stored_version *v)
     struct version_spec *spec = mem_alloc(1, sizeof(*spec));
     struct buf name = {0}, write_alias = {0}, alias = {0};
 
-    node_index_name(&name, v->index, v->number);
-    node_write_alias(&write_alias, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
+    coordinator_write_alias(&write_alias, v->index, v->number);
     buf_append(&alias, v->index);
     spec->index = name.ptr;
     spec->write_alias = write_alias.ptr;
@@ -189,8 +189,8 @@ static bool fill_spec(struct coordinator *co, struct version_spec *spec,
 static bool read_version(struct coordinator *co, struct version_spec *spec,
                          const struct stored_version *v, struct err *err)
 {
-    return node_version_in_effect(co, v, &spec->definitions, &spec->table, err) &&
-           node_shards(co, v, spec->definitions, spec->table, &spec->shards, err);
+    return coordinator_version_in_effect(co, v, &spec->definitions, &spec->table, err) &&
+           coordinator_shards(co, v, spec->definitions, spec->table, &spec->shards, err);
 }
 
 /*
@@ -202,18 +202,18 @@ static bool stop_version(struct coordinator *co, const struct version_spec *spec
 {
     struct target *t =
         target_new(str_from(spec->index), str_from(spec->write_alias), v->index, v->topic);
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct buf lead = {0}, fix = {0};
 
-    node_lead_name(co, t, &lead);
+    coordinator_lead_name(co, t, &lead);
     buf_append(&fix, STR("millrace index create "));
     buf_append_word(&fix, buf_str(&lead));
 
-    const struct node_stop stop = {why->msg, fix.ptr, false};
+    const struct table_stop stop = {why->msg, fix.ptr, false};
     const bool known = str_equal(v->state, STR("available"))
                            ? catalogue_stop(c, buf_str(&lead)) != NULL
                            : v->error.len > 0;
-    const bool ok = known || node_stop_target(co, t, &stop, err);
+    const bool ok = known || coordinator_stop_target(co, t, &stop, err);
 
     catalogue_unref(c);
     target_unref(t);
@@ -230,7 +230,7 @@ static bool make_spec(struct coordinator *co, const struct stored_version *v,
                       struct str for_topic, struct version_spec **out, struct err *err)
 {
     struct version_spec *spec = new_spec(v);
-    struct definitions *now = node_definitions(co);
+    struct definitions *now = coordinator_definitions(co);
     const struct topic_definition *topic = definitions_topic(now, v->topic);
     struct err why = {0};
     const bool known = read_version(co, spec, v, &why);
@@ -275,7 +275,7 @@ static void add_spec(struct specs *s, struct version_spec *spec, const struct st
 static bool make_specs(struct coordinator *co, struct str topic, struct specs *s,
                        struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->n_versions; i++) {
@@ -294,10 +294,10 @@ static bool make_specs(struct coordinator *co, struct str topic, struct specs *s
     return ok;
 }
 
-bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
-                struct err *err)
+bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_ms,
+                       uint64_t *from, struct err *err)
 {
-    struct topic *t = node_topic(co, name);
+    struct topic *t = coordinator_topic(co, name);
     struct specs s = {0};
     uint64_t at = 0;
 
@@ -322,10 +322,10 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
 static bool has_version(struct coordinator *co, struct str topic,
                         const struct stored_version *v, uint64_t *from)
 {
-    const struct topic *t = node_topic(co, topic);
+    const struct topic *t = coordinator_topic(co, topic);
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
     const bool has = t != NULL && t->pipeline != NULL &&
                      pipeline_has_version(t->pipeline, buf_str(&index), from);
@@ -341,14 +341,15 @@ static bool route_guests(struct coordinator *co, const struct stored_version *v,
     struct definitions *d;
     uint64_t from;
     const struct table_definition *table;
-    bool ok = node_version_definitions(co, v, &d, &table, err);
+    bool ok = coordinator_version_definitions(co, v, &d, &table, err);
 
     for (struct topic *t = co->topics; ok && t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
 
         if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
             continue;
-        ok = has_version(co, name, v, &from) || node_route(co, name, timeout_ms, NULL, err) ||
+        ok = has_version(co, name, v, &from) ||
+             coordinator_route(co, name, timeout_ms, NULL, err) ||
              err_wrap(err, "topic %s, which has tables of these documents", t->name);
     }
     if (d != NULL)
@@ -356,12 +357,12 @@ static bool route_guests(struct coordinator *co, const struct stored_version *v,
     return ok;
 }
 
-bool node_route_build(struct coordinator *co, const struct stored_version *v,
-                      int64_t timeout_ms, uint64_t *from, struct err *err)
+bool coordinator_route_build(struct coordinator *co, const struct stored_version *v,
+                             int64_t timeout_ms, uint64_t *from, struct err *err)
 {
     return route_guests(co, v, timeout_ms, err) &&
            (has_version(co, v->topic, v, from) ||
-            node_route(co, v->topic, timeout_ms, from, err));
+            coordinator_route(co, v->topic, timeout_ms, from, err));
 }
 
 static bool shows_topic(struct coordinator *co, const struct stored_version *v,
@@ -373,8 +374,8 @@ static bool shows_topic(struct coordinator *co, const struct stored_version *v,
 
     if (str_equal(topic, v->topic))
         return true;
-    if (!node_version_definitions(co, v, &d, &table, &err))
-        return true; /* node_route() fails for the same reason, and reports it */
+    if (!coordinator_version_definitions(co, v, &d, &table, &err))
+        return true; /* coordinator_route() fails for the same reason, and reports it */
 
     const bool shows = index_leads_to(d, table, topic);
 
@@ -382,8 +383,8 @@ static bool shows_topic(struct coordinator *co, const struct stored_version *v,
     return shows;
 }
 
-void node_route_published(struct coordinator *co, const struct stored_version *const *list,
-                          size_t n)
+void coordinator_route_published(struct coordinator *co,
+                                 const struct stored_version *const *list, size_t n)
 {
     for (struct topic *t = co->topics; t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
@@ -392,7 +393,7 @@ void node_route_published(struct coordinator *co, const struct stored_version *c
 
         for (size_t i = 0; i < n && !any; i++)
             any = shows_topic(co, list[i], name);
-        if (!any || node_route(co, name, ROUTE_AWAY_MS, NULL, &err))
+        if (!any || coordinator_route(co, name, ROUTE_AWAY_MS, NULL, &err))
             continue;
         log_failure(LOG_WARN, &err, "Millrace still writes to the previous versions",
                     KV("topic", (const char *)t->name));
@@ -400,7 +401,7 @@ void node_route_published(struct coordinator *co, const struct stored_version *c
     }
 }
 
-void node_route_again(struct coordinator *co)
+void coordinator_route_again(struct coordinator *co)
 {
     if (clock_mono_ms() < co->route_again_ms ||
         !__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
@@ -408,7 +409,7 @@ void node_route_again(struct coordinator *co)
     for (struct topic *t = co->topics; t != NULL; t = t->next) {
         struct err err = {0};
 
-        if (t->pipeline == NULL || node_route(co, str_from(t->name), 0, NULL, &err))
+        if (t->pipeline == NULL || coordinator_route(co, str_from(t->name), 0, NULL, &err))
             continue;
         if (clock_mono_ms() < co->route_again_ms)
             log_failure(LOG_WARN, &err,

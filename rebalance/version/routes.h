@@ -1,15 +1,15 @@
 #ifndef REBALANCE_VERSION_ROUTES_H
 #define REBALANCE_VERSION_ROUTES_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Tell the topic's pipeline the versions it writes to.  *from, if not NULL, gets its position
  * at that time.  If one of them cannot be followed now (a missing password file, an unreachable
  * store), the topic keeps its present versions, and routing is retried for all.
  */
-bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uint64_t *from,
-                struct err *err) MUST_CHECK;
+bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_ms,
+                       uint64_t *from, struct err *err) MUST_CHECK;
 /* How long a topic may take to stop writing to a version that is gone. */
 #define ROUTE_AWAY_MS 20000
 /*
@@ -17,21 +17,21 @@ bool node_route(struct coordinator *co, struct str name, int64_t timeout_ms, uin
  * once for all of them, because that reads the definitions of every live version.  A failure is
  * logged, and all topics are routed again soon.
  */
-void node_route_published(struct coordinator *co, const struct stored_version *const *list,
-                          size_t n);
+void coordinator_route_published(struct coordinator *co,
+                                 const struct stored_version *const *list, size_t n);
 /*
  * Route the version's topic and the other topics whose tables it shows, before its first row is
  * read (design part 7, rule 8).  Skips topics that have the version from an earlier call: if
  * each call asked again, a topic that needs longer than timeout_ms would never be ready.
  */
-bool node_route_build(struct coordinator *co, const struct stored_version *v,
-                      int64_t timeout_ms, uint64_t *from, struct err *err) MUST_CHECK;
+bool coordinator_route_build(struct coordinator *co, const struct stored_version *v,
+                             int64_t timeout_ms, uint64_t *from, struct err *err) MUST_CHECK;
 /* Whether documents of the lead's index come from tables of the topic, or show rows of them. */
-bool node_shows_topic(const struct definitions *d, const struct table_definition *lead,
-                      struct str topic);
+bool coordinator_shows_topic(const struct definitions *d, const struct table_definition *lead,
+                             struct str topic);
 /* Recompute every topic's routing soon, if routes_due is set.  Under admin_lock. */
-void node_route_again(struct coordinator *co);
+void coordinator_route_again(struct coordinator *co);
 /* Drop the queued changes of held indexes that nothing writes to any more. */
-void node_forget_gone(struct coordinator *co);
+void coordinator_forget_gone(struct coordinator *co);
 
 #endif

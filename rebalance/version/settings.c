@@ -2,7 +2,7 @@
 
 #include "rebalance/version/settings.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/fields.h"
 
 #include "src/base/log.h"
@@ -19,11 +19,11 @@ static bool remember(struct coordinator *co, const struct stored_version *v,
     struct buf json = {0};
 
     now.settings_json = settings;
-    node_append_version_json(d, definition_lead(d, t), &now, &json);
+    coordinator_append_version_json(d, definition_lead(d, t), &now, &json);
 
     const struct version_name name = {v->index, v->number};
     const bool ok = store_set_version_definition(co->opt.store, &name, buf_str(&json), err) &&
-                    node_refresh(co, err);
+                    coordinator_refresh(co, err);
 
     buf_free(&json);
     return ok;
@@ -37,13 +37,13 @@ static bool bring(struct coordinator *co, const struct stored_version *v,
     struct buf name = {0}, json = {0}, then = {0};
     bool ok = true;
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
     if (mapping_settings_changed(t, now, &json, &then)) {
         ok = search_put_settings(co->opt.search, buf_str(&name), buf_str(&json), err) &&
              remember(co, v, d, t, buf_str(&then), err);
         if (ok) {
             log_info("index settings changed", KV("index", buf_str(&name)));
-            node_log(co, table_name(now), v->index, v->number, "settings", json.ptr);
+            coordinator_log(co, table_name(now), v->index, v->number, "settings", json.ptr);
         } else {
             err_wrap(err, "index %s does not have its new settings yet", name.ptr);
         }
@@ -63,10 +63,10 @@ static bool settle(struct coordinator *co, const struct definitions *now,
 
     if (then == NULL || !str_equal(v->state, STR("available")))
         return true;
-    ok = node_version_definitions(co, v, &d, &t, err) &&
+    ok = coordinator_version_definitions(co, v, &d, &t, err) &&
          (!str_equal(table_name(t), table_name(then)) ||
           (bring(co, v, d, definition_settings(d, t), definition_settings(now, then), err) &&
-           node_bring_fields(co, v, d, now, then, err)));
+           coordinator_bring_fields(co, v, d, now, then, err)));
     definitions_unref(d);
     return ok;
 }
@@ -82,7 +82,7 @@ static void tell(struct coordinator *co, const struct err *err, struct problems 
     co->settings_why = *err;
 }
 
-void node_sync_settings(struct coordinator *co, struct problems *problems)
+void coordinator_sync_settings(struct coordinator *co, struct problems *problems)
 {
     struct definitions *now;
     struct catalogue *c;
@@ -90,8 +90,8 @@ void node_sync_settings(struct coordinator *co, struct problems *problems)
     if (!co->settings_due)
         return;
     co->settings_due = false;
-    now = node_definitions(co);
-    c = node_catalogue(co);
+    now = coordinator_definitions(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
         struct err err = {0};
 

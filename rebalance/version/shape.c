@@ -2,7 +2,7 @@
 
 #include "rebalance/version/shape.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -27,9 +27,9 @@ struct kept {
     struct schema_list tables;
 };
 
-bool node_follows(struct coordinator *co, struct str table)
+bool coordinator_follows(struct coordinator *co, struct str table)
 {
-    struct definitions *d = node_definitions(co);
+    struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = definitions_table(d, table);
     const bool follows = t != NULL && t->schema_changes == SCHEMA_CHANGES_FOLLOW;
 
@@ -124,9 +124,10 @@ static bool gather(const struct definitions *d, const struct table_definition *l
     return !g.missing;
 }
 
-bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
-                      const struct definitions *d, const struct table_definition *lead,
-                      plan_schema_fn find, list_tables_fn list, void *ctx, struct err *err)
+bool coordinator_keep_shapes(struct coordinator *co, const struct stored_version *v,
+                             const struct definitions *d, const struct table_definition *lead,
+                             plan_schema_fn find, list_tables_fn list, void *ctx,
+                             struct err *err)
 {
     struct kept k = {0};
     const bool ok = gather(d, lead, find, list, ctx, &k.tables)
@@ -143,13 +144,13 @@ bool node_keep_shapes(struct coordinator *co, const struct stored_version *v,
 static bool freeze(struct coordinator *co, const struct kept *k, struct definitions **d,
                    const struct table_definition **t, struct err *err)
 {
-    struct definitions *now = node_definitions(co), *frozen = NULL;
+    struct definitions *now = coordinator_definitions(co), *frozen = NULL;
     const struct table_definition *lead = NULL;
     struct buf json = {0};
 
-    if (node_expand_tables(*d, *t, schema_list_find, schema_list_tables,
-                           (void *)(uintptr_t)&k->tables, &json, err))
-        frozen = node_with_tables(now, buf_str(&json), &lead, err);
+    if (coordinator_expand_tables(*d, *t, schema_list_find, schema_list_tables,
+                                  (void *)(uintptr_t)&k->tables, &json, err))
+        frozen = coordinator_with_tables(now, buf_str(&json), &lead, err);
     definitions_unref(now);
     buf_free(&json);
     if (frozen == NULL)
@@ -160,15 +161,15 @@ static bool freeze(struct coordinator *co, const struct kept *k, struct definiti
     return true;
 }
 
-bool node_version_in_effect(struct coordinator *co, const struct stored_version *v,
-                            struct definitions **d, const struct table_definition **t,
-                            struct err *err)
+bool coordinator_version_in_effect(struct coordinator *co, const struct stored_version *v,
+                                   struct definitions **d, const struct table_definition **t,
+                                   struct err *err)
 {
     struct kept k = {0};
 
-    if (!node_version_definitions(co, v, d, t, err))
+    if (!coordinator_version_definitions(co, v, d, t, err))
         return false;
-    if (node_follows(co, table_name(*t)))
+    if (coordinator_follows(co, table_name(*t)))
         return true;
 
     const bool ok =
@@ -238,10 +239,11 @@ static bool go_along(struct fitting *f, const struct shape_diff *diff, struct er
     if (!put_new_fields(f, err) ||
         !save(f->co, f->alias, f->number, &f->now, rebuild ? &wish : NULL, err))
         return false;
-    node_log(f->co, table, f->alias, f->number, rebuild ? "outdated" : "fields", diff->reason);
+    coordinator_log(f->co, table, f->alias, f->number, rebuild ? "outdated" : "fields",
+                    diff->reason);
     log_info("the index follows its tables' new shapes", KV("index", f->spec->index),
              KV("reason", (const char *)diff->reason), KV("rebuild", rebuild));
-    return !rebuild || node_refresh(f->co, err);
+    return !rebuild || coordinator_refresh(f->co, err);
 }
 
 static bool same_shapes(const struct schema_list *a, const struct schema_list *b)
@@ -373,11 +375,11 @@ static struct shape_diff diff_all(const struct fitting *f, const struct definiti
 /* Whether the index would have to change if it followed its tables. */
 static bool is_behind(struct fitting *f, bool *behind, struct err *err)
 {
-    struct catalogue *c = node_catalogue(f->co);
+    struct catalogue *c = coordinator_catalogue(f->co);
     const struct stored_version *v = catalogue_number(c, f->alias, f->number);
     struct definitions *d = NULL;
     const struct table_definition *t;
-    const bool ok = v == NULL || node_version_definitions(f->co, v, &d, &t, err);
+    const bool ok = v == NULL || coordinator_version_definitions(f->co, v, &d, &t, err);
 
     *behind =
         f->kept.behind || (ok && d != NULL && diff_all(f, d, t, NULL).change != SHAPE_SAME);
@@ -410,7 +412,7 @@ static bool stay(struct fitting *f, struct err *err)
 static bool fit(struct fitting *f, struct err *err)
 {
     const struct shape_diff diff = diff_all(f, f->spec->definitions, f->spec->table, &f->event);
-    const bool follows = node_follows(f->co, table_name(f->spec->table));
+    const bool follows = coordinator_follows(f->co, table_name(f->spec->table));
 
     if (follows && f->kept.known && diff.change != SHAPE_SAME)
         return go_along(f, &diff, err);
@@ -461,7 +463,7 @@ static bool note_moved(struct fitting *f)
         return true;
     lock_acquire(&co->state_lock);
 
-    const struct topic *t = node_topic(co, str_from(f->spec->topic));
+    const struct topic *t = coordinator_topic(co, str_from(f->spec->topic));
 
     if (t != NULL && t->pipeline != NULL)
         pipeline_renew(t->pipeline);
@@ -489,8 +491,8 @@ static bool forget_gone(struct fitting *f, struct err *err)
     return save(f->co, f->alias, f->number, &left, NULL, err);
 }
 
-bool node_fit_version(void *ctx, const struct version_spec *spec, const struct tables_now *now,
-                      struct err *err)
+bool coordinator_fit_version(void *ctx, const struct version_spec *spec,
+                             const struct tables_now *now, struct err *err)
 {
     struct coordinator *co = ctx;
     struct fitting f = {
@@ -498,7 +500,7 @@ bool node_fit_version(void *ctx, const struct version_spec *spec, const struct t
     struct partly partly = {now, &f.kept.tables};
     bool ok = true;
 
-    if (!node_split_index_name(spec->index, &f.alias, &f.number))
+    if (!coordinator_split_index_name(spec->index, &f.alias, &f.number))
         return true;
     lock_acquire(&co->shape_lock);
     ok = load(co, f.alias, f.number, &f.kept, err);
@@ -516,10 +518,10 @@ bool node_fit_version(void *ctx, const struct version_spec *spec, const struct t
     return ok;
 }
 
-bool node_available_tables(struct coordinator *co, struct str alias, struct schema_list *tables,
-                           struct err *err)
+bool coordinator_available_tables(struct coordinator *co, struct str alias,
+                                  struct schema_list *tables, struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *v = catalogue_version(c, alias, STR("available"));
     struct kept k = {0};
     bool ok = v == NULL || load(co, alias, v->number, &k, err);
@@ -536,15 +538,15 @@ bool node_available_tables(struct coordinator *co, struct str alias, struct sche
     return ok;
 }
 
-bool node_kept_tables(void *ctx, const struct version_spec *spec, struct schema_list *tables,
-                      struct err *err)
+bool coordinator_kept_tables(void *ctx, const struct version_spec *spec,
+                             struct schema_list *tables, struct err *err)
 {
     struct coordinator *co = ctx;
     struct kept k = {0};
     struct str alias;
     uint64_t number;
 
-    if (!node_split_index_name(spec->index, &alias, &number) ||
+    if (!coordinator_split_index_name(spec->index, &alias, &number) ||
         !load(co, alias, number, &k, err)) {
         schema_list_fini(&k.tables);
         return false;

@@ -2,7 +2,7 @@
 
 #include "rebalance/version/shards.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
@@ -30,7 +30,7 @@ static void name_shards(struct buf *name, const struct stored_version *v)
 {
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
     buf_printf(name, STORE_SHARDS "%" STR_FMT, STR_ARG(buf_str(&index)));
     buf_free(&index);
 }
@@ -40,7 +40,7 @@ static bool ask_for_shards(struct coordinator *co, const struct stored_version *
 {
     struct buf index = {0};
 
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
     const bool ok =
         (search_shard_routings(co->opt.search, buf_str(&index), shards, err) &&
@@ -58,9 +58,9 @@ static bool is_gone(const struct err *why)
     return why->kind == ERR_REJECT && why->code == 404;
 }
 
-bool node_shards(struct coordinator *co, const struct stored_version *v,
-                 const struct definitions *d, const struct table_definition *lead,
-                 char **shards, struct err *err)
+bool coordinator_shards(struct coordinator *co, const struct stored_version *v,
+                        const struct definitions *d, const struct table_definition *lead,
+                        char **shards, struct err *err)
 {
     struct buf name = {0}, known = {0};
     bool found = false, ok = true;

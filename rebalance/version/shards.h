@@ -1,7 +1,7 @@
 #ifndef REBALANCE_VERSION_SHARDS_H
 #define REBALANCE_VERSION_SHARDS_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Get the routings that lead to each of the version's shards, separated by spaces.  *shards
@@ -9,8 +9,8 @@
  * once, then uses the stored answer.  ERR_REJECT: the index is gone, and the answer was never
  * stored.  Blocks.
  */
-bool node_shards(struct coordinator *co, const struct stored_version *v,
-                 const struct definitions *d, const struct table_definition *lead,
-                 char **shards, struct err *err) MUST_CHECK;
+bool coordinator_shards(struct coordinator *co, const struct stored_version *v,
+                        const struct definitions *d, const struct table_definition *lead,
+                        char **shards, struct err *err) MUST_CHECK;
 
 #endif

@@ -1,12 +1,12 @@
 #ifndef REBALANCE_VERSION_TABLE_STOP_H
 #define REBALANCE_VERSION_TABLE_STOP_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Report a stop that is stored, and refresh the catalogue. */
-bool node_tell_stop(struct coordinator *co, const struct stored_stop *stop,
-                    struct err *err) MUST_CHECK;
-struct node_stop {
+bool coordinator_tell_stop(struct coordinator *co, const struct stored_stop *stop,
+                           struct err *err) MUST_CHECK;
+struct table_stop {
     const char *reason;
     const char *way_out;
     bool again; /* rebuild it automatically, if its definition allows that */
@@ -16,7 +16,7 @@ struct node_stop {
  * built, that build fails instead; if another version has replaced it, nothing happens.  Stored
  * in one transaction.
  */
-bool node_stop_target(struct coordinator *co, const struct target *target,
-                      const struct node_stop *stop, struct err *err) MUST_CHECK;
+bool coordinator_stop_target(struct coordinator *co, const struct target *target,
+                             const struct table_stop *stop, struct err *err) MUST_CHECK;
 
 #endif

@@ -5,7 +5,7 @@
 #include "rebalance/build/job.h"
 #include "rebalance/check/look.h"
 #include "rebalance/poll/table_sync.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"
 #include "rebalance/version/lineage.h"
 #include "rebalance/version/routes.h"
@@ -31,15 +31,15 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
 {
     struct buf meta = {0}, alias = {0};
     struct json_writer w = {.out = &meta};
-    struct topic *topic = node_topic(co, v->topic);
+    struct topic *topic = coordinator_topic(co, v->topic);
     char identity[96] = "";
 
     if (topic != NULL && topic->pipeline != NULL)
         pipeline_identity(topic->pipeline, identity, sizeof(identity));
     json_open_object(&w);
-    node_put_lineage(&w, co, v, v->epoch, str_from(identity));
+    coordinator_put_lineage(&w, co, v, v->epoch, str_from(identity));
     json_close_object(&w);
-    node_write_alias(&alias, v->index, v->number);
+    coordinator_write_alias(&alias, v->index, v->number);
 
     const struct mapping_request request = {.definitions = d,
                                             .table = t,
@@ -63,7 +63,7 @@ static bool create_in_engine(struct coordinator *co, const struct stored_version
 {
     struct buf name = {0}, body = {0};
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
 
     bool ok = index_body(co, v, d, t, l, &body, err) &&
               search_create_index(co->opt.search, buf_str(&name), buf_str(&body), err);
@@ -114,16 +114,16 @@ static void undo_version(struct coordinator *co, const struct stored_version *v,
 
     if (!(created ? store_drop_versions(co->opt.store, &name, 1, &ignored)
                   : store_delete_version(co->opt.store, v->index, v->number, &ignored)) ||
-        !node_refresh(co, &ignored))
+        !coordinator_refresh(co, &ignored))
         log_failure(LOG_WARN, &ignored, "could not drop a version that was not built");
-    node_end_drops_soon(co);
+    coordinator_end_drops_soon(co);
 }
 
 /* Never reuse a number, even if the store was lost: the engine still has the indexes. */
 static bool take_number(struct coordinator *co, struct stored_version *v, struct str table,
                         struct claimed *claimed, struct err *err)
 {
-    if (!node_claim(co, table, claimed, err))
+    if (!coordinator_claim(co, table, claimed, err))
         return false;
     v->number = claimed->highest + 1; /* a minimum: the store has its own highest */
     return store_new_version(co->opt.store, v, err);
@@ -150,7 +150,7 @@ static bool is_followed(struct coordinator *co, const struct definitions *d,
     for (const struct topic *t = co->topics; t != NULL; t = t->next) {
         struct pipeline_status s;
 
-        if (t->pipeline == NULL || !node_shows_topic(d, lead, str_from(t->name)))
+        if (t->pipeline == NULL || !coordinator_shows_topic(d, lead, str_from(t->name)))
             continue;
         pipeline_status(t->pipeline, &s);
         free(s.gtids);
@@ -195,7 +195,7 @@ static bool can_make(struct coordinator *co, const struct definitions *d,
                      const struct table_definition *lead, struct look *l, struct err *err)
 {
     struct schema_list before = {0};
-    bool ok = node_available_tables(co, table_index(lead), &before, err);
+    bool ok = coordinator_available_tables(co, table_index(lead), &before, err);
 
     look_remember(l, &before);
     ok = ok && can_compile(d, lead, l, err);
@@ -213,7 +213,7 @@ static bool begin_sync(struct coordinator *co, const struct stored_version *v,
 
     if (t->sync_every_s == 0)
         return true;
-    node_index_name(&index, v->index, v->number);
+    coordinator_index_name(&index, v->index, v->number);
 
     struct plan *plan = plan_compile(d, t, look_find, l, err);
     const bool ok =
@@ -225,13 +225,13 @@ static bool begin_sync(struct coordinator *co, const struct stored_version *v,
     return ok;
 }
 
-bool node_create_version(struct coordinator *co, const struct definitions *d,
-                         const struct table_definition *t,
-                         const struct index_create_options *opt, struct created_version *out,
-                         struct err *err)
+bool coordinator_create_version(struct coordinator *co, const struct definitions *d,
+                                const struct table_definition *t,
+                                const struct index_create_options *opt,
+                                struct created_version *out, struct err *err)
 {
     const struct topic_definition *topic = definition_topic(d, t);
-    struct topic *running = topic == NULL ? NULL : node_topic(co, topic->name);
+    struct topic *running = topic == NULL ? NULL : coordinator_topic(co, topic->name);
     struct buf definition = {0};
     char *shards = NULL;
     struct look l = {0};
@@ -248,7 +248,7 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
         v.epoch = pipeline_epoch(running->pipeline);
         ok = is_followed(co, d, t, err) && can_make(co, d, t, &l, err) &&
              search_detect(co->opt.search, err);
-        node_append_version_json(d, t, NULL, &definition);
+        coordinator_append_version_json(d, t, NULL, &definition);
         v.definition = buf_str(&definition);
     }
     if (ok && look_failed(&l)->kind != ERR_NONE) {
@@ -266,9 +266,9 @@ bool node_create_version(struct coordinator *co, const struct definitions *d,
         const bool created = create_in_engine(co, &v, d, t, &l, err);
 
         FAILPOINT(version_created);
-        ok = created && node_shards(co, &v, d, t, &shards, err) &&
+        ok = created && coordinator_shards(co, &v, d, t, &shards, err) &&
              begin_sync(co, &v, d, t, &l, err) &&
-             node_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
+             coordinator_keep_shapes(co, &v, d, t, look_find, look_list, &l, err) &&
              new_job(co, &v, table_name(t), opt, &out->job, err);
         if (!ok)
             undo_version(co, &v, created);

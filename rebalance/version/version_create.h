@@ -1,7 +1,7 @@
 #ifndef REBALANCE_VERSION_VERSION_CREATE_H
 #define REBALANCE_VERSION_VERSION_CREATE_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 struct created_version {
     uint64_t job;
@@ -11,9 +11,9 @@ struct created_version {
  * Create a new version of the table's index: its number, the index in the engine, and the job
  * that fills it.
  */
-bool node_create_version(struct coordinator *co, const struct definitions *d,
-                         const struct table_definition *t,
-                         const struct index_create_options *opt, struct created_version *out,
-                         struct err *err) MUST_CHECK;
+bool coordinator_create_version(struct coordinator *co, const struct definitions *d,
+                                const struct table_definition *t,
+                                const struct index_create_options *opt,
+                                struct created_version *out, struct err *err) MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "rebalance/version/version_drop.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/routes.h"
@@ -28,7 +28,7 @@ static void forget_letters(struct coordinator *co, struct str alias, uint64_t nu
     struct err err = {0};
     uint64_t n;
 
-    node_index_name(&name, alias, number);
+    coordinator_index_name(&name, alias, number);
 
     const struct dead_letter_filter all = {.index = buf_str(&name)};
 
@@ -38,9 +38,9 @@ static void forget_letters(struct coordinator *co, struct str alias, uint64_t nu
     buf_free(&name);
 }
 
-void node_forget_older_letters(struct coordinator *co, const struct stored_version *v)
+void coordinator_forget_older_letters(struct coordinator *co, const struct stored_version *v)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
         if (str_equal(c->versions[i].index, v->index) && c->versions[i].number < v->number)
@@ -48,9 +48,9 @@ void node_forget_older_letters(struct coordinator *co, const struct stored_versi
     catalogue_unref(c);
 }
 
-void node_end_promoted(struct coordinator *co)
+void coordinator_end_promoted(struct coordinator *co)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     struct err err = {0};
 
     for (size_t i = 0; i < c->n_versions; i++) {
@@ -61,7 +61,7 @@ void node_end_promoted(struct coordinator *co)
         if (!store_delete_jobs(co->opt.store, v->index, v->number, &err))
             log_failure(LOG_WARN, &err, "could not drop the job of a finished build",
                         KV("index", v->index));
-        node_forget_older_letters(co, v);
+        coordinator_forget_older_letters(co, v);
     }
     catalogue_unref(c);
 }
@@ -82,14 +82,14 @@ static const struct stored_version *find_searched(const struct catalogue *c, str
 static bool restore_alias(struct coordinator *co, struct str alias, struct str from,
                           struct err *err)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_version *to = find_searched(c, alias);
     struct buf index = {0};
     bool leads = false;
     bool ok = to == NULL || search_alias_leads_to(co->opt.search, alias, from, &leads, err);
 
     if (ok && leads) {
-        node_index_name(&index, to->index, to->number);
+        coordinator_index_name(&index, to->index, to->number);
         ok = search_move_alias(co->opt.search, alias, buf_str(&index), err);
     }
     buf_free(&index);
@@ -102,7 +102,7 @@ static bool end_drop(struct coordinator *co, const struct version_name *v, struc
 {
     struct buf name = {0};
 
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
 
     const bool ok = restore_alias(co, v->index, buf_str(&name), err) &&
                     (search_delete_index(co->opt.search, buf_str(&name), err) ||
@@ -134,7 +134,7 @@ static bool end_drops(struct coordinator *co, struct str alias, uint64_t *n, str
     size_t n_list = 0;
     struct err why = {0};
     bool ok = store_load_dropped(co->opt.store, a, &list, &n_list, err) &&
-              (n_list == 0 || node_refresh(co, err));
+              (n_list == 0 || coordinator_refresh(co, err));
 
     *n = 0;
     for (size_t i = 0; ok && i < n_list && !stop_is_set(&co->stop); i++) {
@@ -160,7 +160,8 @@ static bool end_drops(struct coordinator *co, struct str alias, uint64_t *n, str
     return ok && err->kind == ERR_NONE;
 }
 
-bool node_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n, struct err *err)
+bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n,
+                              struct err *err)
 {
     lock_acquire(&co->drops_lock);
 
@@ -170,12 +171,12 @@ bool node_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n, st
     return ok;
 }
 
-void node_end_drops_soon(struct coordinator *co)
+void coordinator_end_drops_soon(struct coordinator *co)
 {
     __atomic_store_n(&co->drops_ms, 0, __ATOMIC_RELEASE);
 }
 
-void node_end_drops(struct coordinator *co)
+void coordinator_end_drops(struct coordinator *co)
 {
     struct err ignored = {0};
     uint64_t n;
@@ -183,7 +184,7 @@ void node_end_drops(struct coordinator *co)
     if (clock_mono_ms() < __atomic_load_n(&co->drops_ms, __ATOMIC_ACQUIRE))
         return;
     __atomic_store_n(&co->drops_ms, clock_mono_ms() + DROPS_MS, __ATOMIC_RELEASE);
-    if (!node_end_drops_of(co, STR(""), &n, &ignored))
+    if (!coordinator_end_drops_of(co, STR(""), &n, &ignored))
         log_debug("will try again to delete indexes", KV("why", (const char *)ignored.msg));
 }
 
@@ -193,23 +194,24 @@ static void leave(struct coordinator *co, const struct stored_version *v)
     struct buf index = {0};
     struct err ignored = {0};
 
-    node_index_name(&index, v->index, v->number);
-    if (catalogue_is_live(v) && !node_route(co, v->topic, ROUTE_AWAY_MS, NULL, &ignored))
+    coordinator_index_name(&index, v->index, v->number);
+    if (catalogue_is_live(v) && !coordinator_route(co, v->topic, ROUTE_AWAY_MS, NULL, &ignored))
         log_failure(LOG_WARN, &ignored, "the topic still writes to a dropped version",
                     KV("index", buf_str(&index)));
     delivery_drop(co->delivery, buf_str(&index));
     buf_free(&index);
 }
 
-bool node_drop_versions(struct coordinator *co, const struct stored_version *const *list,
-                        size_t n, struct err *err)
+bool coordinator_drop_versions(struct coordinator *co, const struct stored_version *const *list,
+                               size_t n, struct err *err)
 {
     struct version_name *names = mem_alloc(n + 1, sizeof(*names));
 
     for (size_t i = 0; i < n; i++)
         names[i] = (struct version_name){list[i]->index, list[i]->number};
 
-    const bool ok = store_drop_versions(co->opt.store, names, n, err) && node_refresh(co, err);
+    const bool ok =
+        store_drop_versions(co->opt.store, names, n, err) && coordinator_refresh(co, err);
 
     FAILPOINT(version_forgotten);
     for (size_t i = 0; ok && co->delivery != NULL && i < n; i++)
@@ -218,10 +220,11 @@ bool node_drop_versions(struct coordinator *co, const struct stored_version *con
     return ok;
 }
 
-bool node_drop_version(struct coordinator *co, const struct stored_version *v, struct err *err)
+bool coordinator_drop_version(struct coordinator *co, const struct stored_version *v,
+                              struct err *err)
 {
-    const bool ok = node_drop_versions(co, &v, 1, err);
+    const bool ok = coordinator_drop_versions(co, &v, 1, err);
 
-    node_end_drops_soon(co);
+    coordinator_end_drops_soon(co);
     return ok;
 }

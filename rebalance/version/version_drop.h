@@ -1,30 +1,30 @@
 #ifndef REBALANCE_VERSION_VERSION_DROP_H
 #define REBALANCE_VERSION_VERSION_DROP_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Drop versions with their jobs, all of them or none.  Nothing writes to them any more, and
  * their indexes are queued for deletion.
  */
-bool node_drop_versions(struct coordinator *co, const struct stored_version *const *list,
-                        size_t n, struct err *err) MUST_CHECK;
+bool coordinator_drop_versions(struct coordinator *co, const struct stored_version *const *list,
+                               size_t n, struct err *err) MUST_CHECK;
 /* Drop one version, and its index soon.  Searches keep the index that they use. */
-bool node_drop_version(struct coordinator *co, const struct stored_version *v,
-                       struct err *err) MUST_CHECK;
+bool coordinator_drop_version(struct coordinator *co, const struct stored_version *v,
+                              struct err *err) MUST_CHECK;
 /* Soon delete the indexes of versions that are gone from the store.  @thread any */
-void node_end_drops_soon(struct coordinator *co);
+void coordinator_end_drops_soon(struct coordinator *co);
 /*
  * Delete them when that is due or an earlier attempt failed.  Blocks on the engine; must not
  * hold admin_lock.  @thread aliases
  */
-void node_end_drops(struct coordinator *co);
+void coordinator_end_drops(struct coordinator *co);
 /* Delete those of one alias now.  *n: how many were deleted.  @thread any */
-bool node_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n,
-                       struct err *err) MUST_CHECK;
+bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n,
+                              struct err *err) MUST_CHECK;
 /* Delete the dead letters of older versions than this one. */
-void node_forget_older_letters(struct coordinator *co, const struct stored_version *v);
+void coordinator_forget_older_letters(struct coordinator *co, const struct stored_version *v);
 /* At start: clean up after a build that was killed just after its version was promoted. */
-void node_end_promoted(struct coordinator *co);
+void coordinator_end_promoted(struct coordinator *co);
 
 #endif

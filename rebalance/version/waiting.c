@@ -2,7 +2,7 @@
 
 #include "rebalance/version/waiting.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/routes.h"
 
@@ -17,7 +17,8 @@
 
 /* ---- texts ---- */
 
-void node_put_wait(struct json_writer *w, const struct stored_wait *wait, struct str table)
+void coordinator_put_wait(struct json_writer *w, const struct stored_wait *wait,
+                          struct str table)
 {
     struct buf fix = {0};
 
@@ -26,14 +27,14 @@ void node_put_wait(struct json_writer *w, const struct stored_wait *wait, struct
         json_write_null(w);
         return;
     }
-    node_append_wait_fix(&fix, wait, table);
+    coordinator_append_wait_fix(&fix, wait, table);
     json_open_object(w);
     json_put_u64(w, STR("version"), wait->number);
     json_put_string(w, STR("reason"), wait->reason);
     json_put_string(w, STR("detail"), wait->detail);
     json_put_u64(w, STR("dead_letters"), wait->letters);
     json_put_u64(w, STR("rows"), wait->rows);
-    node_put_time(w, STR("since"), wait->since_ms);
+    coordinator_put_time(w, STR("since"), wait->since_ms);
     json_put_string(w, STR("fix"), buf_str(&fix));
     json_close_object(w);
     buf_free(&fix);
@@ -49,20 +50,21 @@ static struct str table_of(const struct definitions *d, const struct stored_vers
 
 /* ---- life ---- */
 
-void node_on_waiting(struct coordinator *co, const struct stored_version *v, struct str table)
+void coordinator_on_waiting(struct coordinator *co, const struct stored_version *v,
+                            struct str table)
 {
-    struct catalogue *c = node_catalogue(co);
+    struct catalogue *c = coordinator_catalogue(co);
     const struct stored_wait *wait = catalogue_wait(c, v);
     const struct str why = wait != NULL ? wait->detail : STR("");
     struct buf text = {0};
     struct err err = {0};
 
-    if (!node_route(co, v->topic, 0, NULL, &err))
+    if (!coordinator_route(co, v->topic, 0, NULL, &err))
         log_debug("the builder will see soon that a version waits");
     log_warn("index build waits to be published", KV("index", v->index),
              KV("version", v->number), KV("reason", why));
     buf_append(&text, why);
-    node_log(co, table, v->index, v->number, "waiting", text.len > 0 ? text.ptr : "");
+    coordinator_log(co, table, v->index, v->number, "waiting", text.len > 0 ? text.ptr : "");
     buf_free(&text);
     catalogue_unref(c);
 }
@@ -76,10 +78,10 @@ static bool go_on(struct coordinator *co, const struct stored_wait *wait, struct
     FAILPOINT(version_resumed);
     log_info("waiting index build published", KV("index", wait->index),
              KV("version", wait->number));
-    node_log(co, table, wait->index, wait->number, "resumed", "");
-    if (!node_refresh(co, err))
+    coordinator_log(co, table, wait->index, wait->number, "resumed", "");
+    if (!coordinator_refresh(co, err))
         return false;
-    node_resume_builds(co);
+    coordinator_resume_builds(co);
     return true;
 }
 
@@ -91,8 +93,8 @@ static bool judge(struct coordinator *co, const struct stored_wait *wait, struct
     return judgement_make(j, co->opt.store, &v, err);
 }
 
-bool node_cutover(struct coordinator *co, const struct stored_wait *wait, struct str table,
-                  struct err *err)
+bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
+                         struct str table, struct err *err)
 {
     struct judgement j = {0};
     struct buf word = {0};
@@ -120,7 +122,7 @@ static bool is_as_it_was(struct coordinator *co, const struct stored_wait *wait,
     struct buf name = {0};
     uint64_t n;
 
-    node_index_name(&name, wait->index, wait->number);
+    coordinator_index_name(&name, wait->index, wait->number);
 
     const bool ok = store_n_dead_letters(co->opt.store, buf_str(&name), &n, err);
 
@@ -148,12 +150,12 @@ static bool judge_again(struct coordinator *co, const struct stored_wait *wait,
     if (ok && j.reason == NULL)
         ok = go_on(co, wait, table, err);
     else
-        ok = ok && store_save_wait(co->opt.store, &now, err) && node_refresh(co, err);
+        ok = ok && store_save_wait(co->opt.store, &now, err) && coordinator_refresh(co, err);
     judgement_fini(&j);
     return ok;
 }
 
-void node_look_at_waiting(struct coordinator *co)
+void coordinator_look_at_waiting(struct coordinator *co)
 {
     struct definitions *d;
     struct catalogue *c;
@@ -161,8 +163,8 @@ void node_look_at_waiting(struct coordinator *co)
     if (clock_mono_ms() - co->waiting_ms < LOOK_MS)
         return;
     co->waiting_ms = clock_mono_ms();
-    d = node_definitions(co);
-    c = node_catalogue(co);
+    d = coordinator_definitions(co);
+    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
         const struct stored_wait *wait = catalogue_wait(c, v);

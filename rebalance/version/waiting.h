@@ -2,21 +2,23 @@
 #ifndef REBALANCE_VERSION_WAITING_H
 #define REBALANCE_VERSION_WAITING_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Resume the versions whose reason to wait is gone.  Blocks; under admin_lock. */
-void node_look_at_waiting(struct coordinator *co);
+void coordinator_look_at_waiting(struct coordinator *co);
 /* A build has ended, and its version waits. */
-void node_on_waiting(struct coordinator *co, const struct stored_version *v, struct str table);
+void coordinator_on_waiting(struct coordinator *co, const struct stored_version *v,
+                            struct str table);
 /*
  * Put "wait": the reason as a value and in words, and the commands that end the wait; null if
  * the version does not wait.
  */
-void node_put_wait(struct json_writer *w, const struct stored_wait *wait, struct str table);
+void coordinator_put_wait(struct json_writer *w, const struct stored_wait *wait,
+                          struct str table);
 /*
  * An operator publishes the version, accepting wait->accepted dead letters.  Under admin_lock.
  */
-bool node_cutover(struct coordinator *co, const struct stored_wait *wait, struct str table,
-                  struct err *err) MUST_CHECK;
+bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
+                         struct str table, struct err *err) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/view/view.h"
 
@@ -26,7 +26,8 @@ static bool say_wait(struct build_why *w)
     if (wait == NULL)
         return false;
     buf_append(&w->reason, wait->detail);
-    node_append_wait_fix(&w->fix, wait, w->lead != NULL ? table_name(w->lead) : wait->index);
+    coordinator_append_wait_fix(&w->fix, wait,
+                                w->lead != NULL ? table_name(w->lead) : wait->index);
     return true;
 }
 
@@ -36,7 +37,7 @@ static bool concerns(const struct build_why *w, const struct topic *t)
     const struct str name = str_from(t->name);
 
     return str_equal(w->version->topic, name) ||
-           (w->lead != NULL && node_shows_topic(w->co->definitions, w->lead, name));
+           (w->lead != NULL && coordinator_shows_topic(w->co->definitions, w->lead, name));
 }
 
 static void say_topic(struct build_why *w, const struct topic *t, const char *what,
@@ -91,7 +92,7 @@ static bool say_held(struct build_why *w)
     struct buf index = {0};
     struct hold hold;
 
-    node_index_name(&index, w->version->index, w->version->number);
+    coordinator_index_name(&index, w->version->index, w->version->number);
 
     const bool held = holds_find(w->co->holds, buf_str(&index), &hold);
 
@@ -119,8 +120,8 @@ static void say_step(struct build_why *w, const struct build_view *b)
         buf_append(&w->reason, str_from(b->s.step));
 }
 
-void node_tell_build_why(const struct coordinator *co, const struct stored_version *version,
-                         struct build_view *out)
+void coordinator_tell_build_why(const struct coordinator *co,
+                                const struct stored_version *version, struct build_view *out)
 {
     struct build_why w = {.co = co,
                           .version = version,

@@ -2,7 +2,7 @@
 
 #include "rebalance/view/fan_out.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "src/store/fan_out.h"
 
@@ -18,7 +18,7 @@
 static struct fan_out_progress progress_of(struct coordinator *co, struct str topic,
                                            struct str alias, uint64_t number)
 {
-    const struct topic *t = node_topic(co, topic);
+    const struct topic *t = coordinator_topic(co, topic);
 
     return t != NULL && t->pipeline != NULL ? pipeline_fan_out(t->pipeline, alias, number)
                                             : (struct fan_out_progress){0};
@@ -32,8 +32,8 @@ static void put_remaining(struct json_writer *w, const struct fan_out_progress *
         json_put_null(w, STR("remaining"));
 }
 
-void node_append_fan_out(struct coordinator *co, struct json_writer *w,
-                         const struct stored_version *v)
+void coordinator_append_fan_out(struct coordinator *co, struct json_writer *w,
+                                const struct stored_version *v)
 {
     const struct fan_out_progress p = v == NULL
                                           ? (struct fan_out_progress){0}
@@ -51,10 +51,10 @@ void node_append_fan_out(struct coordinator *co, struct json_writer *w,
     json_close_object(w);
 }
 
-void node_append_cascades(struct coordinator *co, struct json_writer *w,
-                          const struct stored_version *v, struct str index)
+void coordinator_append_cascades(struct coordinator *co, struct json_writer *w,
+                                 const struct stored_version *v, struct str index)
 {
-    const struct topic *t = v == NULL ? NULL : node_topic(co, v->topic);
+    const struct topic *t = v == NULL ? NULL : coordinator_topic(co, v->topic);
     const size_t n =
         t == NULL || t->pipeline == NULL ? 0 : pipeline_gone_stay(t->pipeline, index);
 
@@ -90,12 +90,12 @@ static void append_sum(struct coordinator *co, struct json_writer *w, const char
     json_put_u64(w, STR("documents_done"), p.documents);
     put_remaining(w, &p);
     json_put_cstr(w, STR("error"), "");
-    node_put_time(w, STR("created"), s->created_ms);
+    coordinator_put_time(w, STR("created"), s->created_ms);
     json_close_object(w);
 }
 
-void node_list_fan_outs(struct coordinator *co, const struct store_copy *stored,
-                        struct str name, struct json_writer *w, size_t *n_listed)
+void coordinator_list_fan_outs(struct coordinator *co, const struct store_copy *stored,
+                               struct str name, struct json_writer *w, size_t *n_listed)
 {
     const struct fan_out_sum *sums = stored->fan_outs;
 

@@ -1,22 +1,22 @@
 #ifndef REBALANCE_VIEW_FAN_OUT_H
 #define REBALANCE_VIEW_FAN_OUT_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /*
  * Append "fan_out": changes of related rows that are not yet in all documents.  Under
  * state_lock.
  */
-void node_append_fan_out(struct coordinator *co, struct json_writer *w,
-                         const struct stored_version *v);
+void coordinator_append_fan_out(struct coordinator *co, struct json_writer *w,
+                                const struct stored_version *v);
 /*
  * Append "cascades": documents whose rows are gone and that are not deleted yet.  Under
  * state_lock.
  */
-void node_append_cascades(struct coordinator *co, struct json_writer *w,
-                          const struct stored_version *v, struct str index);
+void coordinator_append_cascades(struct coordinator *co, struct json_writer *w,
+                                 const struct stored_version *v, struct str index);
 /* List fan-outs as jobs.  name: an id, index or table; empty: all. */
-void node_list_fan_outs(struct coordinator *co, const struct store_copy *stored,
-                        struct str name, struct json_writer *w, size_t *n_listed);
+void coordinator_list_fan_outs(struct coordinator *co, const struct store_copy *stored,
+                               struct str name, struct json_writer *w, size_t *n_listed);
 
 #endif

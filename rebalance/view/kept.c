@@ -2,7 +2,7 @@
 
 #include "rebalance/view/view.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static void look_at_kept_table(struct coordinator *co, const struct store_copy *
     }
     if (t->available == NULL)
         return;
-    node_index_name(&index, t->available->index, t->available->number);
+    coordinator_index_name(&index, t->available->index, t->available->number);
     t->documents = engine_watch_count(co->engine_watch, buf_str(&index));
     if (s != NULL &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))
@@ -58,7 +58,7 @@ static void look_at_kept_topic(const struct store_copy *s, struct topic_view *t)
         }
 }
 
-void node_look_at_kept(struct coordinator *co, struct node_view *v)
+void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v)
 {
     v->engine = engine_watch_heard(co->engine_watch);
     v->store = store_watch_heard(co->store_watch);

@@ -2,7 +2,7 @@
 
 #include "rebalance/view/known.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/view/view.h"
@@ -29,7 +29,7 @@ static void add(struct doctor_list *l, const char *kind, struct str name,
     buf_free(&group);
 }
 
-static void add_well(struct doctor_list *l, const struct node_view *v,
+static void add_well(struct doctor_list *l, const struct coordinator_view *v,
                      const struct topic_view *t)
 {
     struct buf message = {0};
@@ -41,7 +41,7 @@ static void add_well(struct doctor_list *l, const struct node_view *v,
     buf_free(&message);
 }
 
-static void check_topic(const struct node_view *v, const struct topic_view *t,
+static void check_topic(const struct coordinator_view *v, const struct topic_view *t,
                         struct doctor_list *l)
 {
     if (t->is.reason.len > 0)
@@ -172,9 +172,9 @@ static void check_verify(const struct table_view *t, struct doctor_list *l)
     buf_free(&fix);
 }
 
-void node_check_known(struct coordinator *co, struct doctor_list *l)
+void coordinator_check_known(struct coordinator *co, struct doctor_list *l)
 {
-    struct node_view *v = node_view_new(co);
+    struct coordinator_view *v = coordinator_view_new(co);
 
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         check_topic(v, &v->topics[i], l);
@@ -185,5 +185,5 @@ void node_check_known(struct coordinator *co, struct doctor_list *l)
         check_documents(&v->tables[i], l);
         check_verify(&v->tables[i], l);
     }
-    node_view_free(v);
+    coordinator_view_free(v);
 }

@@ -4,7 +4,7 @@
 
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/poll/sync.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/abroad.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/rebuild.h"
@@ -41,7 +41,7 @@ static bool find_hold(const struct coordinator *co, const struct stored_version 
 
     if (v == NULL)
         return false;
-    node_index_name(&name, v->index, v->number);
+    coordinator_index_name(&name, v->index, v->number);
 
     const bool held = holds_find(co->holds, buf_str(&name), out);
 
@@ -51,14 +51,14 @@ static bool find_hold(const struct coordinator *co, const struct stored_version 
 
 /* ---- a build ---- */
 
-void node_look_at_build(const struct coordinator *co, const struct stored_version *version,
-                        struct build_view *out)
+void coordinator_look_at_build(const struct coordinator *co,
+                               const struct stored_version *version, struct build_view *out)
 {
     *out = (struct build_view){
         .is_there = true,
         .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
     out->runs = builds_status(co->builds, version->index, version->number, &out->s);
-    node_tell_build_why(co, version, out);
+    coordinator_tell_build_why(co, version, out);
 }
 
 /* ---- its condition ---- */
@@ -92,8 +92,8 @@ static struct str reason_of(const struct table_view *t, const struct index_facts
 }
 
 /* Add what `apply` would refuse today in its definition.  The table runs on regardless. */
-static void append_doubt(const struct node_view *v, struct table_view *t, struct buf *reason,
-                         struct buf *fix)
+static void append_doubt(const struct coordinator_view *v, struct table_view *t,
+                         struct buf *reason, struct buf *fix)
 {
     struct problems *problems = problems_new();
 
@@ -110,22 +110,22 @@ static void append_doubt(const struct node_view *v, struct table_view *t, struct
 }
 
 /* Set the condition: its reason, and the fix or what happens automatically. */
-static void look_at_condition(struct coordinator *co, struct node_view *v, struct table_view *t,
-                              const struct index_facts *f)
+static void look_at_condition(struct coordinator *co, struct coordinator_view *v,
+                              struct table_view *t, const struct index_facts *f)
 {
     struct str reason = reason_of(t, f);
     struct buf fix = {0}, away = {0}, doubt = {0}, late = {0};
 
     if (reason.len == 0 && t->available != NULL) {
-        node_append_sync_reason(co, buf_str(&f->index), &late);
+        coordinator_append_sync_reason(co, buf_str(&f->index), &late);
         reason = buf_str(&late);
     }
     if (reason.len == 0 && t->available != NULL) {
-        node_append_unread(co, v->definitions, t->d, buf_str(&f->index), &away);
+        coordinator_append_unread(co, v->definitions, t->d, buf_str(&f->index), &away);
         reason = buf_str(&away);
     }
     if (f->rebuild != NULL && (f->stop != NULL || f->astray == NULL))
-        node_append_rebuild_fix(co, v->catalogue, t->d, &fix);
+        coordinator_append_rebuild_fix(co, v->catalogue, t->d, &fix);
     else if (f->stop != NULL)
         buf_append(&fix, f->stop->way_out);
     else if (f->astray != NULL)
@@ -133,7 +133,8 @@ static void look_at_condition(struct coordinator *co, struct node_view *v, struc
     else if (f->is_held)
         hold_append_fix(&fix, way_out_of(t, f));
     else if (t->wait != NULL)
-        node_append_wait_fix(&fix, t->wait, table_name(definition_lead(v->definitions, t->d)));
+        coordinator_append_wait_fix(&fix, t->wait,
+                                    table_name(definition_lead(v->definitions, t->d)));
     else if (away.len > 0)
         buf_append(&fix, STR("they continue by themselves once that is over"));
     else if (reason.len > 0)
@@ -169,10 +170,10 @@ static struct lag lag_of_held(const struct hold *h, int64_t now_ms)
     return (struct lag){.since_ms = now_ms - (clock_mono_ms() - h->since_ms), .at_most = true};
 }
 
-static void look_at_lag(struct coordinator *co, struct node_view *v, struct table_view *t,
-                        const struct index_facts *f)
+static void look_at_lag(struct coordinator *co, struct coordinator_view *v,
+                        struct table_view *t, const struct index_facts *f)
 {
-    const struct topic *topic = node_topic(co, t->topic);
+    const struct topic *topic = coordinator_topic(co, t->topic);
 
     t->own = t->lag = since(LAG_NONE);
     if (f->stop != NULL)
@@ -180,7 +181,7 @@ static void look_at_lag(struct coordinator *co, struct node_view *v, struct tabl
     if (f->rebuild != NULL)
         t->own = lag_worse(t->own, since(f->rebuild->at_ms));
     if (f->index.len > 0)
-        t->own = lag_worse(t->own, since(node_purged_since(co, buf_str(&f->index))));
+        t->own = lag_worse(t->own, since(coordinator_purged_since(co, buf_str(&f->index))));
     if (f->index.len > 0 && topic != NULL && topic->pipeline != NULL) {
         const int64_t oldest_ms =
             pipeline_fan_out_oldest_ms(topic->pipeline, buf_str(&f->index));
@@ -191,27 +192,27 @@ static void look_at_lag(struct coordinator *co, struct node_view *v, struct tabl
     }
     if (f->is_held)
         t->lag = lag_worse(t->lag, lag_of_held(&f->held, v->now_ms));
-    t->lag = lag_worse(t->lag, node_sync_lag(co, buf_str(&f->index)));
+    t->lag = lag_worse(t->lag, coordinator_sync_lag(co, buf_str(&f->index)));
 }
 
 /* ---- the whole table ---- */
 
-static void look_at_work(struct coordinator *co, struct node_view *v, struct table_view *t,
-                         struct str index)
+static void look_at_work(struct coordinator *co, struct coordinator_view *v,
+                         struct table_view *t, struct str index)
 {
     struct buf json = {0};
     struct json_writer w = {.out = &json};
 
     if (t->changing != NULL)
-        node_look_at_build(co, t->changing, &t->build);
-    node_append_fan_out(co, &w, t->available);
-    node_append_cascades(co, &w, t->available, index);
-    node_append_sync(co, &w, t->d, index);
+        coordinator_look_at_build(co, t->changing, &t->build);
+    coordinator_append_fan_out(co, &w, t->available);
+    coordinator_append_cascades(co, &w, t->available, index);
+    coordinator_append_sync(co, &w, t->d, index);
     t->work = arena_copy(v->arena, buf_str(&json));
     buf_free(&json);
 }
 
-static const struct finding *find_finding(const struct node_view *v, struct str alias)
+static const struct finding *find_finding(const struct coordinator_view *v, struct str alias)
 {
     for (size_t i = 0; i < v->n_findings; i++)
         if (str_equal(v->findings[i].alias, alias))
@@ -219,7 +220,8 @@ static const struct finding *find_finding(const struct node_view *v, struct str 
     return NULL;
 }
 
-void node_look_at_table(struct coordinator *co, struct node_view *v, struct table_view *t)
+void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,
+                               struct table_view *t)
 {
     const struct str alias = table_index(t->d);
     const struct str lead = table_name(definition_lead(v->definitions, t->d));
@@ -234,7 +236,7 @@ void node_look_at_table(struct coordinator *co, struct node_view *v, struct tabl
     if (catalogue_coming(v->catalogue, alias) != NULL)
         t->wait = catalogue_wait(v->catalogue, catalogue_coming(v->catalogue, alias));
     if (t->available != NULL)
-        node_index_name(&f.index, alias, t->available->number);
+        coordinator_index_name(&f.index, alias, t->available->number);
     f.is_held = find_hold(co, t->available, &f.held);
     if (!f.is_held)
         f.is_held = f.held_is_built = find_hold(co, t->changing, &f.held);

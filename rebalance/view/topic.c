@@ -4,7 +4,7 @@
 
 #include "rebalance/view/view.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "src/base/clock.h"
 #include "src/base/human.h"
 
@@ -29,11 +29,11 @@ static const struct checked_table {
   gtid = {"topic.gtid",
           "such reads come later, and Millrace cannot follow the log to another server"};
 
-static void warn(struct node_view *v, struct topic_view *t, const struct checked_table *of,
-                 const char *fmt, ...) PRINTF_LIKE(4, 5);
+static void warn(struct coordinator_view *v, struct topic_view *t,
+                 const struct checked_table *of, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-static void warn(struct node_view *v, struct topic_view *t, const struct checked_table *of,
-                 const char *fmt, ...)
+static void warn(struct coordinator_view *v, struct topic_view *t,
+                 const struct checked_table *of, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -47,15 +47,15 @@ static void warn(struct node_view *v, struct topic_view *t, const struct checked
 }
 
 /* Such a lag can end in a purged log. */
-bool node_lag_threatens(const struct pipeline_status *s)
+bool coordinator_lag_threatens(const struct pipeline_status *s)
 {
     return s->source.server_known && s->source.server.retention_s > 0 &&
            lag_seconds(s->lag, clock_wall_ms()) > (double)s->source.server.retention_s / 2;
 }
 
-static void warn_of_retention(struct node_view *v, struct topic_view *t)
+static void warn_of_retention(struct coordinator_view *v, struct topic_view *t)
 {
-    if (node_lag_threatens(&t->status))
+    if (coordinator_lag_threatens(&t->status))
         warn(v, t, &retention,
              "the lag of %.0f s is more than half of the %" PRIu64
              " s that the server keeps its binlog; fix: raise binlog_expire_logs_seconds, "
@@ -64,7 +64,7 @@ static void warn_of_retention(struct node_view *v, struct topic_view *t)
 }
 
 /* The XA transaction was prepared so long ago that somebody may have forgotten it. */
-static void warn_of_prepared(struct node_view *v, struct topic_view *t)
+static void warn_of_prepared(struct coordinator_view *v, struct topic_view *t)
 {
     const struct pipeline_status *s = &t->status;
     const int64_t age_ms = v->now_ms - s->prepared.oldest_ms;
@@ -79,7 +79,7 @@ static void warn_of_prepared(struct node_view *v, struct topic_view *t)
          s->prepared.oldest, age_ms / 1000, s->prepared.n, s->file, s->offset);
 }
 
-static void warn_of_silence(struct node_view *v, struct topic_view *t)
+static void warn_of_silence(struct coordinator_view *v, struct topic_view *t)
 {
     const struct pipeline_status *s = &t->status;
     struct buf since = {0};
@@ -95,7 +95,7 @@ static void warn_of_silence(struct node_view *v, struct topic_view *t)
     buf_free(&since);
 }
 
-static void look_at_warnings(struct node_view *v, struct topic_view *t)
+static void look_at_warnings(struct coordinator_view *v, struct topic_view *t)
 {
     warn_of_retention(v, t);
     warn_of_prepared(v, t);
@@ -109,7 +109,7 @@ static void look_at_warnings(struct node_view *v, struct topic_view *t)
              "fix: gtid_mode=ON");
 }
 
-static void look_at_running(struct node_view *v, struct topic_view *t,
+static void look_at_running(struct coordinator_view *v, struct topic_view *t,
                             const struct topic *topic)
 {
     const bool moves = topic->move_why.kind != ERR_NONE;
@@ -132,9 +132,10 @@ static void look_at_running(struct node_view *v, struct topic_view *t,
     look_at_warnings(v, t);
 }
 
-void node_look_at_topic(struct coordinator *co, struct node_view *v, struct topic_view *t)
+void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
+                               struct topic_view *t)
 {
-    const struct topic *topic = node_topic(co, t->d->name);
+    const struct topic *topic = coordinator_topic(co, t->d->name);
 
     if (topic != NULL && topic->pipeline != NULL) {
         look_at_running(v, t, topic);

@@ -1,9 +1,9 @@
 #ifndef REBALANCE_VIEW_TOPIC_H
 #define REBALANCE_VIEW_TOPIC_H
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 
 /* Whether the lag exceeds half of the server's log retention. */
-bool node_lag_threatens(const struct pipeline_status *s);
+bool coordinator_lag_threatens(const struct pipeline_status *s);
 
 #endif

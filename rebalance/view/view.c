@@ -2,27 +2,27 @@
 
 #include "rebalance/view/view.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 
 #include <stdlib.h>
 
-static void look_at_all(struct coordinator *co, struct node_view *v)
+static void look_at_all(struct coordinator *co, struct coordinator_view *v)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++) {
         v->topics[i].d = &v->definitions->topics[i];
-        node_look_at_topic(co, v, &v->topics[i]);
+        coordinator_look_at_topic(co, v, &v->topics[i]);
     }
     for (size_t i = 0; i < v->definitions->n_tables; i++) {
         v->tables[i].d = &v->definitions->tables[i];
-        node_look_at_table(co, v, &v->tables[i]);
+        coordinator_look_at_table(co, v, &v->tables[i]);
     }
 }
 
 /* NULL if there is no such topic. */
-static struct topic_view *find_topic(const struct node_view *v, struct str name)
+static struct topic_view *find_topic(const struct coordinator_view *v, struct str name)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         if (str_equal(v->topics[i].d->name, name))
@@ -31,7 +31,7 @@ static struct topic_view *find_topic(const struct node_view *v, struct str name)
 }
 
 /* A table's lag includes its topic's log, and a topic's lag includes its tables' own. */
-static void join_lags(struct node_view *v)
+static void join_lags(struct coordinator_view *v)
 {
     struct lag *logs = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*logs));
 
@@ -54,13 +54,13 @@ static void join_lags(struct node_view *v)
     }
 }
 
-struct node_view *node_view_new(struct coordinator *co)
+struct coordinator_view *coordinator_view_new(struct coordinator *co)
 {
-    struct node_view *v = mem_alloc(1, sizeof(*v));
+    struct coordinator_view *v = mem_alloc(1, sizeof(*v));
 
     v->arena = arena_new();
-    v->definitions = node_definitions(co);
-    v->catalogue = node_catalogue(co);
+    v->definitions = coordinator_definitions(co);
+    v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
     v->topics = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*v->topics));
     v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
@@ -68,12 +68,12 @@ struct node_view *node_view_new(struct coordinator *co)
     lock_acquire(&co->state_lock);
     look_at_all(co, v);
     lock_release(&co->state_lock);
-    node_look_at_kept(co, v);
+    coordinator_look_at_kept(co, v);
     join_lags(v);
     return v;
 }
 
-void node_view_free(struct node_view *v)
+void coordinator_view_free(struct coordinator_view *v)
 {
     store_copy_unref(v->stored);
     definitions_unref(v->definitions);
@@ -82,7 +82,7 @@ void node_view_free(struct node_view *v)
     free(v);
 }
 
-void node_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms)
+void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms)
 {
     const double s = lag_seconds(lag, now_ms);
 

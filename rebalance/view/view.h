@@ -1,5 +1,5 @@
 /*
- * struct node_view: the state of this node's topics and tables at one moment.
+ * struct coordinator_view: the state of this node's topics and tables at one moment.
  *
  * Status, page, metrics and doctor all read this, so they agree.  It is a copy, made under the
  * node's locks without waiting for a database, the engine or the store.  What these answered is
@@ -89,7 +89,7 @@ struct table_view {
     struct str work; /* its members "fan_out", "cascades" and "sync", as JSON */
 };
 
-struct node_view {
+struct coordinator_view {
     struct arena *arena;
     struct definitions *definitions;
     struct catalogue *catalogue;
@@ -103,26 +103,29 @@ struct node_view {
     size_t n_findings;
 };
 
-struct node_view *node_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
-void node_view_free(struct node_view *v);
+struct coordinator_view *
+coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
+void coordinator_view_free(struct coordinator_view *v);
 
 /* ---- for its own files, under state_lock ---- */
-void node_look_at_topic(struct coordinator *co, struct node_view *v, struct topic_view *t);
-void node_look_at_table(struct coordinator *co, struct node_view *v, struct table_view *t);
+void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
+                               struct topic_view *t);
+void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,
+                               struct table_view *t);
 /* Fill in the version's build, or why none runs. */
-void node_look_at_build(const struct coordinator *co, const struct stored_version *version,
-                        struct build_view *out);
+void coordinator_look_at_build(const struct coordinator *co,
+                               const struct stored_version *version, struct build_view *out);
 
 /*
  * In rebalance/view/build_why.c: add to `out` why the version's build does not progress, and
  * the fix if a person must act.
  */
-void node_tell_build_why(const struct coordinator *co, const struct stored_version *version,
-                         struct build_view *out);
+void coordinator_tell_build_why(const struct coordinator *co,
+                                const struct stored_version *version, struct build_view *out);
 /* Call after the above, without state_lock. */
-void node_look_at_kept(struct coordinator *co, struct node_view *v);
+void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v);
 
 /* Append the members "lag_seconds" and "lag_at_most". */
-void node_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);
+void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);
 
 #endif

@@ -96,9 +96,9 @@ unit_tests += \
 	%D%/test_minute \
 	%D%/test_mysql_login \
 	%D%/test_nearest \
-	%D%/test_node \
-	%D%/test_node_looks \
-	%D%/test_node_store \
+	%D%/test_coordinator \
+	%D%/test_coordinator_looks \
+	%D%/test_coordinator_store \
 	%D%/test_number \
 	%D%/test_outlet \
 	%D%/test_outlet_gate \

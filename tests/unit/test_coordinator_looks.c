@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
 
 #include "rebalance/doctor/doctor.h"
@@ -172,7 +172,7 @@ static void what_the_store_says_is_shown_and_follows_who_changes_it(void **state
     assert_true(store_put_value(f->opt.store, STR("pending/shop.t9"), STR("1"), &err));
     store_watch_read(f->co->store_watch);
 
-    struct node_view *v = node_view_new(f->co);
+    struct coordinator_view *v = coordinator_view_new(f->co);
 
     for (size_t i = 0; i < TABLES; i++) {
         const struct table_view *t = &v->tables[i];
@@ -182,13 +182,13 @@ static void what_the_store_says_is_shown_and_follows_who_changes_it(void **state
         assert_int_equal(t->verify.len > 0, str_equal(name, STR("shop.t8")));
         assert_int_equal(t->is_pending, str_equal(name, STR("shop.t9")));
     }
-    node_view_free(v);
+    coordinator_view_free(v);
     assert_true(coordinator_dead_letter_discard(
         f->co, &(struct dead_letter_filter){.table = STR("shop.t7")}, &out, &err));
-    v = node_view_new(f->co);
+    v = coordinator_view_new(f->co);
     for (size_t i = 0; i < TABLES; i++)
         assert_int_equal(v->tables[i].dead, 0);
-    node_view_free(v);
+    coordinator_view_free(v);
     buf_free(&out);
 }
 
@@ -199,7 +199,7 @@ static struct doctor_check find_check(struct coordinator *co, struct arena *a, c
     struct doctor_check found = {0};
 
     doctor_init(&l, a);
-    node_check_known(co, &l);
+    coordinator_check_known(co, &l);
     for (size_t i = 0; i < l.n; i++)
         if (str_equal(l.checks[i].id, str_from(id)))
             found = l.checks[i];
@@ -220,7 +220,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     err_set(&topic.why, ERR_REJECT, "its password file is gone");
     err_set(&held, ERR_RETRY, "the engine takes nothing");
     assert_true(store_new_version(f->opt.store, &v, &err));
-    assert_true(node_refresh(f->co, &err));
+    assert_true(coordinator_refresh(f->co, &err));
     f->co->topics = &topic;
 
     struct doctor_check c = find_check(f->co, a, "table.build");
@@ -251,5 +251,5 @@ int main(void)
                                         set_up, tear_down),
     };
 
-    return cmocka_run_group_tests_name("node_looks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("coordinator_looks", tests, NULL, NULL);
 }

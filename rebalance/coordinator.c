@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/node.h"
+#include "rebalance/state/coordinator.h"
 
 #include "rebalance/admin/apply.h"
 #include "rebalance/admin/delivery.h"
@@ -10,7 +10,7 @@
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/poll/sync.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/topics.h"
@@ -26,8 +26,8 @@
 #include "rebalance/version/version_drop.h"
 #include "rebalance/version/waiting.h"
 #include "rebalance/watch/asking.h"
-
 #include "rebalance/watch/findings.h"
+
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -38,18 +38,17 @@
 #include <string.h>
 #include <time.h>
 
-#define TICK_MS        50
-#define TOPICS_MS      2000 /* before topics that could not start are tried again */
-#define PRUNE_MS       600000
-#define GRAVES_KEEP_MS 7200000 /* twice gc_deletes */
-#define STUCK_MS       1000    /* between drains while they are blocked */
-#define POLL_MS        10
-#define LOAD_MS        500 /* before the store is read again after a failure */
+#define TICK_MS   50
+#define TOPICS_MS 2000 /* before topics that could not start are tried again */
+#define PRUNE_MS  600000
+#define STUCK_MS  1000 /* between drains while they are blocked */
+#define POLL_MS   10
+#define LOAD_MS   500 /* before the store is read again after a failure */
 
 /* The indexes that searches use. */
 static void list_searched(void *ctx, struct arena *a, struct str **names, size_t *n)
 {
-    struct catalogue *c = node_catalogue(ctx);
+    struct catalogue *c = coordinator_catalogue(ctx);
 
     *names = arena_alloc(a, c->n_versions + 1, sizeof(**names));
     *n = 0;
@@ -58,7 +57,7 @@ static void list_searched(void *ctx, struct arena *a, struct str **names, size_t
 
         if (!str_equal(c->versions[i].state, STR("available")))
             continue;
-        node_index_name(&name, c->versions[i].index, c->versions[i].number);
+        coordinator_index_name(&name, c->versions[i].index, c->versions[i].number);
         (*names)[(*n)++] = arena_copy(a, buf_str(&name));
         buf_free(&name);
     }
@@ -96,8 +95,8 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->findings = findings_new();
     co->coordination = coordination_embedded(opt->store);
     co->started_ms = clock_steady_ms();
-    if (!node_load_names(co, err) || !node_load(co, err) || !node_retire_unnamed(co, err) ||
-        !node_load_configuration(co, err)) {
+    if (!coordinator_load_names(co, err) || !coordinator_load(co, err) ||
+        !coordinator_retire_unnamed(co, err) || !coordinator_load_configuration(co, err)) {
         coordinator_close(co);
         return false;
     }
@@ -113,7 +112,7 @@ void coordinator_close(struct coordinator *co)
         search_end(co->opt.search); /* only errands may still ask it */
     errands_free(co->errands);
     delivery_free(co->delivery);
-    node_free_topics(co);
+    coordinator_free_topics(co);
     source_registry_free(co->registry);
     findings_free(co->findings);
     holds_free(co->holds);
@@ -165,34 +164,13 @@ static bool note_dead_letters(struct coordinator *co, struct err *err)
     return true;
 }
 
-/* Whether a version is being built, or will be when its topic is back. */
-static bool any_is_built(struct coordinator *co)
-{
-    struct catalogue *c = node_catalogue(co);
-    bool any = builds_n(co->builds) > 0;
-
-    for (size_t i = 0; i < c->n_versions; i++)
-        any = any || str_equal(c->versions[i].state, STR("changing"));
-    catalogue_unref(c);
-    return any;
-}
-
-void node_drop_tombstones(struct coordinator *co)
-{
-    struct err err = {0};
-
-    if (!any_is_built(co) &&
-        !store_drop_tombstones(co->opt.store, clock_steady_ms() - GRAVES_KEEP_MS, &err))
-        log_failure(LOG_WARN, &err, "could not drop old tombstones");
-}
-
 static void prune(struct coordinator *co)
 {
     if (clock_mono_ms() - co->pruned_ms < PRUNE_MS)
         return;
     co->pruned_ms = clock_mono_ms();
-    node_drop_tombstones(co);
-    node_warn_of_dead_letters(co);
+    coordinator_drop_tombstones(co);
+    coordinator_warn_of_dead_letters(co);
 }
 
 /* Returns false if what we know may differ from the store. */
@@ -200,12 +178,12 @@ static bool is_up_to_date(struct coordinator *co)
 {
     struct err err = {0};
 
-    if (!node_is_load_due(co))
+    if (!coordinator_is_load_due(co))
         return true;
     if (clock_mono_ms() < co->load_ms)
         return false;
     co->load_ms = clock_mono_ms() + LOAD_MS;
-    if (node_take_stored(co, &err))
+    if (coordinator_take_stored(co, &err))
         return true;
     log_debug("the stored definitions are not in effect yet", KV("why", (const char *)err.msg));
     return false;
@@ -213,22 +191,22 @@ static bool is_up_to_date(struct coordinator *co)
 
 static void act(struct coordinator *co, int64_t *topics_ms)
 {
-    node_finish_builds(co);
+    coordinator_finish_builds(co);
     if (clock_mono_ms() - *topics_ms > TOPICS_MS) {
-        node_sync_topics(co);
-        node_resume_builds(co);
-        node_sync_settings(co, NULL);
+        coordinator_sync_topics(co);
+        coordinator_resume_builds(co);
+        coordinator_sync_settings(co, NULL);
         *topics_ms = clock_mono_ms();
     }
-    node_follow_moved(co);
-    node_close_gaps(co);
-    node_route_again(co);
-    node_rebuild_tables(co);
-    node_forget_gone(co);
-    node_stop_held(co);
-    node_look_at_waiting(co);
-    node_look_at_rights(co);
-    node_relieve_away(co);
+    coordinator_follow_moved(co);
+    coordinator_close_gaps(co);
+    coordinator_route_again(co);
+    coordinator_rebuild_tables(co);
+    coordinator_forget_gone(co);
+    coordinator_stop_held(co);
+    coordinator_look_at_waiting(co);
+    coordinator_look_at_rights(co);
+    coordinator_relieve_away(co);
     prune(co);
 }
 
@@ -249,27 +227,27 @@ static void *coordinator_main(void *arg)
 
 bool coordinator_start(struct coordinator *co, struct err *err)
 {
-    struct delivery_options o = node_delivery_options(co);
-    const struct delivery_settings settings = node_delivery_settings(co);
+    struct delivery_options o = coordinator_delivery_options(co);
+    const struct delivery_settings settings = coordinator_configured_delivery(co);
 
     delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
-    node_end_promoted(co);
+    coordinator_end_promoted(co);
     /* Once more, because delivery_new() takes a 0 for the default. */
     delivery_set(co->delivery, &settings);
-    if (!note_dead_letters(co, err) || !node_load_purged(co, err))
+    if (!note_dead_letters(co, err) || !coordinator_load_purged(co, err))
         return false;
     delivery_start(co->delivery);
     lock_acquire(&co->admin_lock);
     co->settings_due = true;
-    node_sync_topics(co);
+    coordinator_sync_topics(co);
     lock_release(&co->admin_lock);
     co->thread = thread_start("coordinator", coordinator_main, co);
-    node_start_syncs(co);
-    node_start_repairs(co);
+    coordinator_start_syncs(co);
+    coordinator_start_repairs(co);
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
-    node_start_looks(co);
+    coordinator_start_looks(co);
     __atomic_store_n(&co->started, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -372,18 +350,18 @@ void coordinator_stop(struct coordinator *co)
     errands_end(co->errands);
     if (co->started) {
         pthread_join(co->thread, NULL);
-        node_join_syncs(co);
-        node_join_repairs(co);
+        coordinator_join_syncs(co);
+        coordinator_join_repairs(co);
         engine_watch_join(co->engine_watch);
         store_watch_join(co->store_watch);
-        node_join_looks(co);
+        coordinator_join_looks(co);
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     lock_acquire(&co->admin_lock);
-    node_hush_builds(co); /* a build that waits for delivery ends with it */
+    coordinator_hush_builds(co); /* a build that waits for delivery ends with it */
     drain(co);
     delivery_stop(co->delivery);
-    node_stop_builds(co);
+    coordinator_stop_builds(co);
     for (struct topic *t = co->topics; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);

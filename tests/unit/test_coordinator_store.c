@@ -4,7 +4,7 @@
 
 #include "rebalance/admin/apply.h"
 #include "rebalance/engine/engine.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 
 #include "rebalance/build/index_build.h"
@@ -120,7 +120,7 @@ static uint64_t new_version(struct fixture *f)
 
 static bool is_available(struct fixture *f, uint64_t number)
 {
-    struct catalogue *c = node_catalogue(f->co);
+    struct catalogue *c = coordinator_catalogue(f->co);
     const struct stored_version *v = catalogue_number(c, STR("orders"), number);
     const bool is = v != NULL && str_equal(v->state, STR("available"));
 
@@ -130,7 +130,7 @@ static bool is_available(struct fixture *f, uint64_t number)
 
 static bool is_defined(struct fixture *f)
 {
-    struct definitions *d = node_definitions(f->co);
+    struct definitions *d = coordinator_definitions(f->co);
     const bool is = definitions_topic(d, STR("shop")) != NULL;
 
     definitions_unref(d);
@@ -155,16 +155,16 @@ static void what_was_stored_without_an_answer_is_known_all_the_same(void **state
     const uint64_t number = new_version(f);
     struct err err = {0};
 
-    assert_true(node_refresh(f->co, &err));
-    assert_false(node_is_load_due(f->co));
+    assert_true(coordinator_refresh(f->co, &err));
+    assert_false(coordinator_is_load_due(f->co));
     loses_answers = true;
     assert_false(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
     assert_false(store_topic(f));
     loses_answers = false;
     assert_false(is_available(f, number) || is_defined(f));
-    assert_true(node_take_stored(f->co, &err));
+    assert_true(coordinator_take_stored(f->co, &err));
     assert_true(is_available(f, number) && is_defined(f));
-    assert_false(node_is_load_due(f->co));
+    assert_false(coordinator_is_load_due(f->co));
 }
 
 static void a_catalogue_that_could_not_be_read_is_read_later(void **state)
@@ -175,11 +175,11 @@ static void a_catalogue_that_could_not_be_read_is_read_later(void **state)
 
     assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
     n_begins = 0;
-    assert_false(node_refresh(f->co, &err));
-    assert_false(node_take_stored(f->co, &err));
+    assert_false(coordinator_refresh(f->co, &err));
+    assert_false(coordinator_take_stored(f->co, &err));
     n_begins = ALL;
     assert_false(is_available(f, number));
-    assert_true(node_take_stored(f->co, &err));
+    assert_true(coordinator_take_stored(f->co, &err));
     assert_true(is_available(f, number));
 }
 
@@ -191,10 +191,10 @@ static void definitions_are_not_taken_without_the_catalogue(void **state)
 
     assert_true(store_topic(f));
     n_begins = 1;
-    assert_false(node_load(f->co, &err));
+    assert_false(coordinator_load(f->co, &err));
     assert_false(is_defined(f));
     n_begins = ALL;
-    assert_true(node_take_stored(f->co, &err));
+    assert_true(coordinator_take_stored(f->co, &err));
     assert_true(is_defined(f));
 }
 
@@ -210,7 +210,7 @@ static void whose_an_index_is_is_read_once(void **state)
                                 STR("00000000-0000-0000-0000-000000000000"), &err));
     assert_true(store_put_value(f->opt.store, STR("uuid"),
                                 STR("00000000-0000-0000-0000-000000000000"), &err));
-    assert_true(node_load(f->co, &err));
+    assert_true(coordinator_load(f->co, &err));
     assert_string_equal(f->co->owner, owner);
     assert_string_equal(f->co->uuid, uuid);
 }
@@ -238,10 +238,10 @@ static void a_look_at_an_epoch_that_is_taken_meanwhile_is_repeated(void **state)
     assert_true(store_topic(f));
     assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
     assert_true(store_put_value(f->opt.store, STR("epoch/shop"), STR("1"), &err));
-    assert_true(node_load(f->co, &err));
+    assert_true(coordinator_load(f->co, &err));
     f->co->opt.search = search_new(&(struct search_options){.urls = &url, .n_urls = 1});
     epoch_of = f->opt.store;
-    node_look_once(f->co);
+    coordinator_look_once(f->co);
     assert_null(epoch_of);
     assert_true(findings_age(f->co->findings).answered_ms != 0);
     findings_all(f->co->findings, a, &n);
@@ -287,7 +287,7 @@ static void end_build(struct fixture *f, uint64_t number)
                            &job);
     builds_add(f->co->builds, over);
     builds_note_end(f->co->builds, over, NULL);
-    assert_true(node_refresh(f->co, &err));
+    assert_true(coordinator_refresh(f->co, &err));
     assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
 }
 
@@ -300,14 +300,14 @@ static void a_build_that_is_over_is_so_when_the_store_is_back(void **state)
     for (n_begins = 0; n_begins < 5; n_begins += 4) { /* no catalogue; one, and its job stays */
         const int n = n_begins;
 
-        node_finish_builds(f->co);
-        node_end_build(f->co, STR("orders"), number);
+        coordinator_finish_builds(f->co);
+        coordinator_end_build(f->co, STR("orders"), number);
         assert_non_null(builds_find(f->co->builds, STR("orders"), number));
         n_begins = n;
     }
     n_begins = ALL;
     assert_int_equal(n_jobs(f), 1);
-    node_finish_builds(f->co);
+    coordinator_finish_builds(f->co);
     assert_null(builds_find(f->co->builds, STR("orders"), number));
     assert_true(is_available(f, number));
     assert_int_equal(n_jobs(f), 0);
@@ -328,5 +328,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_build_that_is_over_is_so_when_the_store_is_back,
                                         set_up, tear_down),
     };
-    return cmocka_run_group_tests_name("node_store", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("coordinator_store", tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
  *
  * src/base/lock_order.def says what each lock protects and in which order to take them.
  */
-#ifndef REBALANCE_STATE_NODE_H
-#define REBALANCE_STATE_NODE_H
+#ifndef REBALANCE_STATE_PARTS_H
+#define REBALANCE_STATE_PARTS_H
 
 #include "rebalance/build/index_build.h"
 #include "rebalance/cluster/coordination.h"
@@ -73,7 +73,7 @@ struct coordinator {
     bool load_due;                     /* atomic: the store could not be read */
     bool routes_due;  /* atomic: one topic's changes concern documents of another */
     bool engine_due;  /* atomic: compare the engine with the store soon */
-    int64_t drops_ms; /* atomic, monotonic: next node_end_drops() */
+    int64_t drops_ms; /* atomic, monotonic: next coordinator_end_drops() */
     int64_t started_ms;
     char uuid[37];  /* the node's; read once, like owner */
     char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
@@ -98,11 +98,11 @@ struct coordinator {
     /* All guarded by admin_lock. */
     uint64_t revision;
     int64_t pruned_ms;
-    int64_t rights_ms;        /* when node_look_at_rights() last ran */
+    int64_t rights_ms;        /* when coordinator_look_at_rights() last ran */
     uint64_t doubts;          /* store_doubts() before the last load */
     int64_t load_ms;          /* monotonic: earliest next load, if load_due */
-    int64_t replays_ms;       /* atomic, monotonic: earliest next node_replay_wanted() */
-    int64_t waiting_ms;       /* monotonic: when node_look_at_waiting() last looked */
+    int64_t replays_ms;       /* atomic, monotonic: earliest next coordinator_replay_wanted() */
+    int64_t waiting_ms;       /* monotonic: when coordinator_look_at_waiting() last looked */
     int64_t blocked_since_ms; /* monotonic; 0: nobody waits for delivery */
     int64_t route_again_ms;   /* monotonic: earliest next routing, if routes_due */
     int64_t full_ms;          /* monotonic: since when the queue is half full; 0: it is not */
@@ -130,7 +130,7 @@ struct coordinator {
  * Take admin_lock for a change. Refused once the daemon is stopping. The caller releases
  * admin_lock.
  */
-bool node_begin(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_begin(struct coordinator *co, struct err *err) MUST_CHECK;
 
 /* Set the error of a request and return false. status is the HTTP status. */
 bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -145,45 +145,47 @@ struct replica_identity {
 };
 
 /* Get the identity: as defined, else as stored, else a new one, which is stored. */
-bool node_replica_identity(struct coordinator *co, const struct topic_definition *d,
-                           struct replica_identity *out, struct err *err) MUST_CHECK;
+bool coordinator_replica_identity(struct coordinator *co, const struct topic_definition *d,
+                                  struct replica_identity *out, struct err *err) MUST_CHECK;
 /* Load the ids of this node and its store. Called at the start. */
-bool node_load_names(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_load_names(struct coordinator *co, struct err *err) MUST_CHECK;
 /*
  * Load definitions and catalogue from the store. On failure both stay as they were, and the
  * load is due. It also becomes due after any transaction whose outcome is unknown, so that its
  * caller need not care. Needs admin_lock, or to be alone.
  */
-bool node_load(struct coordinator *co, struct err *err) MUST_CHECK;
-bool node_is_load_due(const struct coordinator *co) MUST_CHECK;
+bool coordinator_load(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_is_load_due(const struct coordinator *co) MUST_CHECK;
 /*
  * Load versions, stops, rebuilds and waits again after a change to the store. On failure the
  * load is due.
  */
-bool node_refresh(struct coordinator *co, struct err *err) MUST_CHECK;
-struct definitions *
-node_definitions(struct coordinator *co) RETURNS_NONNULL MUST_CHECK; /* a new reference */
+bool coordinator_refresh(struct coordinator *co, struct err *err) MUST_CHECK;
+struct definitions *coordinator_definitions(struct coordinator *co)
+    RETURNS_NONNULL MUST_CHECK; /* a new reference */
 struct catalogue *
-node_catalogue(struct coordinator *co) RETURNS_NONNULL MUST_CHECK; /* a new reference */
-void node_log(struct coordinator *co, struct str table, struct str index, uint64_t version,
-              const char *event, const char *detail);
-void node_log_text(struct coordinator *co, struct str table, struct str index,
-                   const char *event, struct str detail); /* concerns no version */
-struct definitions *node_parse_stored(const struct stored_definition *stored, size_t n,
-                                      struct err *err) MUST_CHECK;
+coordinator_catalogue(struct coordinator *co) RETURNS_NONNULL MUST_CHECK; /* a new reference */
+void coordinator_log(struct coordinator *co, struct str table, struct str index,
+                     uint64_t version, const char *event, const char *detail);
+void coordinator_log_text(struct coordinator *co, struct str table, struct str index,
+                          const char *event, struct str detail); /* concerns no version */
+struct definitions *coordinator_parse_stored(const struct stored_definition *stored, size_t n,
+                                             struct err *err) MUST_CHECK;
 /* Write a time as RFC 3339 in UTC, or null for 0. */
-void node_put_time(struct json_writer *w, struct str key, int64_t ms);
+void coordinator_put_time(struct json_writer *w, struct str key, int64_t ms);
 /* "orders", 2 -> "orders_v2" and "orders_v2_write" */
-void node_index_name(struct buf *b, struct str alias, uint64_t number);
-void node_write_alias(struct buf *b, struct str alias, uint64_t number);
+void coordinator_index_name(struct buf *b, struct str alias, uint64_t number);
+void coordinator_write_alias(struct buf *b, struct str alias, uint64_t number);
 /* "orders_v2" -> "orders", 2. alias borrows from index. */
-bool node_split_index_name(const char *index, struct str *alias, uint64_t *number) MUST_CHECK;
+bool coordinator_split_index_name(const char *index, struct str *alias,
+                                  uint64_t *number) MUST_CHECK;
 /*
  * Find the table that a command's argument names: DATABASE.TABLE, a pattern, or an index alias,
  * whose lead it returns. Returns NULL and a 404 if there is none.
  */
-const struct table_definition *node_find_table(const struct definitions *d, struct str name,
-                                               struct err *err) MUST_CHECK;
+const struct table_definition *coordinator_find_table(const struct definitions *d,
+                                                      struct str name,
+                                                      struct err *err) MUST_CHECK;
 /* What the store says, for the comparison with the engine; facts.epochs is not filled. */
 struct stored_view {
     struct arena *arena; /* owns the lists of the facts */
@@ -191,50 +193,53 @@ struct stored_view {
     struct definitions *definitions;
     struct stored_facts facts;
 };
-void node_stored_view(struct coordinator *co, struct stored_view *v);
-void node_stored_view_free(struct stored_view *v);
-struct topic *node_topic(struct coordinator *co,
-                         struct str name); /* needs state_lock or admin_lock */
+void coordinator_stored_view(struct coordinator *co, struct stored_view *v);
+void coordinator_stored_view_free(struct stored_view *v);
+struct topic *coordinator_topic(struct coordinator *co,
+                                struct str name); /* needs state_lock or admin_lock */
 /*
  * Like errand_run(), for an errand that asks the store. Fails at once if the store is known not
  * to answer.
  */
-bool node_ask_store(struct coordinator *co, struct errand *e, errand_fn run,
-                    struct err *err) MUST_CHECK;
+bool coordinator_ask_store(struct coordinator *co, struct errand *e, errand_fn run,
+                           struct err *err) MUST_CHECK;
 /* A question about a table: the ctx of an errand. */
 struct table_question {
     struct coordinator *co;
     struct str table, key; /* in the errand's arena */
 };
 /* Run an errand with a struct table_question and append the text that it finds to json. */
-bool node_ask_of_table(struct coordinator *co, errand_fn run, struct str table, struct str key,
-                       struct buf *json, struct err *err) MUST_CHECK;
+bool coordinator_ask_of_table(struct coordinator *co, errand_fn run, struct str table,
+                              struct str key, struct buf *json, struct err *err) MUST_CHECK;
 /* Get the definitions with which the version was built. */
-bool node_version_definitions(struct coordinator *co, const struct stored_version *v,
-                              struct definitions **out, const struct table_definition **lead,
-                              struct err *err) MUST_CHECK;
+bool coordinator_version_definitions(struct coordinator *co, const struct stored_version *v,
+                                     struct definitions **out,
+                                     const struct table_definition **lead,
+                                     struct err *err) MUST_CHECK;
 /* Whether the version was built from this table (among others) or this pattern. */
-bool node_version_is_of(const struct stored_version *v, struct str table);
+bool coordinator_version_is_of(const struct stored_version *v, struct str table);
 /*
  * Append what a version of the lead's index keeps: the canonical JSON of its table, or a list
  * of all tables joined in it. `instead`, if not NULL, replaces the table of its name.
  */
-void node_append_version_json(const struct definitions *d, const struct table_definition *lead,
-                              const struct table_definition *instead, struct buf *json);
+void coordinator_append_version_json(const struct definitions *d,
+                                     const struct table_definition *lead,
+                                     const struct table_definition *instead, struct buf *json);
 /* Returns the current definitions with the tables of such a JSON text instead of their own. */
-struct definitions *node_with_tables(const struct definitions *now, struct str json,
-                                     const struct table_definition **lead,
-                                     struct err *err) MUST_CHECK;
+struct definitions *coordinator_with_tables(const struct definitions *now, struct str json,
+                                            const struct table_definition **lead,
+                                            struct err *err) MUST_CHECK;
 /*
- * Like node_append_version_json(), but name every column, so that later columns of the database
- * stay out.
+ * Like coordinator_append_version_json(), but name every column, so that later columns of the
+ * database stay out.
  */
-bool node_expand_tables(const struct definitions *d, const struct table_definition *lead,
-                        plan_schema_fn find, list_tables_fn list, void *ctx, struct buf *json,
-                        struct err *err) MUST_CHECK;
+bool coordinator_expand_tables(const struct definitions *d, const struct table_definition *lead,
+                               plan_schema_fn find, list_tables_fn list, void *ctx,
+                               struct buf *json, struct err *err) MUST_CHECK;
 /* Append the commands that end the wait. */
-void node_append_wait_fix(struct buf *b, const struct stored_wait *w, struct str table);
+void coordinator_append_wait_fix(struct buf *b, const struct stored_wait *w, struct str table);
 /* Append the name of the target's lead table: what belongs to the index is stored under it. */
-void node_lead_name(struct coordinator *co, const struct target *target, struct buf *name);
+void coordinator_lead_name(struct coordinator *co, const struct target *target,
+                           struct buf *name);
 
 #endif

@@ -5,9 +5,9 @@
 #include "rebalance/admin/delivery.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/engine/engine.h"
-#include "rebalance/node.h"
-#include "rebalance/state/node.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/topic/told.h"
+#include "rebalance/version/build.h"
 #include "rebalance/version/retire.h"
 #include "rebalance/version/version_drop.h"
 
@@ -73,7 +73,7 @@ static int tear_down(void **state)
 static void without_a_pipeline_no_stored_version_is_beyond_what_was_given_out(void **state)
 {
     struct fixture *f = *state;
-    const struct delivery_options o = node_delivery_options(f->co);
+    const struct delivery_options o = coordinator_delivery_options(f->co);
 
     assert_true(o.stamp_max(o.ctx, f->target) == UINT64_MAX);
 }
@@ -105,9 +105,9 @@ static void who_met_what_could_not_be_stored_before_the_end_is_told(void **state
 
     lose_store(f);
     stop_set(&f->co->stop);
-    assert_false(node_on_stop_table(f->co, f->target, "a reason", NULL));
-    assert_false(node_on_mark(f->co, f->target, "a reason"));
-    assert_false(node_on_dead_row(f->co, &note));
+    assert_false(coordinator_on_stop_table(f->co, f->target, "a reason", NULL));
+    assert_false(coordinator_on_mark(f->co, f->target, "a reason"));
+    assert_false(coordinator_on_dead_row(f->co, &note));
 }
 
 static uint64_t n_purged(struct fixture *f)
@@ -144,13 +144,13 @@ static void what_is_purged_while_the_rest_is_counted_is_not_forgotten(void **sta
     struct err err = {0};
 
     assert_true(failpoint_arm("purged_counted:1:wait=1000", &err));
-    node_start_repairs(f->co);
-    assert_true(node_put_purged(f->co, &note, 1, &err));
+    coordinator_start_repairs(f->co);
+    assert_true(coordinator_put_purged(f->co, &note, 1, &err));
     wait_purged(f, 0);
-    assert_true(node_put_purged(f->co, &note, 1, &err));
+    assert_true(coordinator_put_purged(f->co, &note, 1, &err));
     wait_purged(f, 0);
     stop_set(&f->co->stop);
-    node_join_repairs(f->co);
+    coordinator_join_repairs(f->co);
     failpoint_disarm();
 }
 
@@ -161,17 +161,17 @@ static void what_is_purged_is_late_from_its_first_change_on_also_after_a_start(v
     const int64_t before_ms = clock_wall_ms();
     struct err err = {0};
 
-    assert_true(node_purged_since(f->co, STR("orders_v2")) == LAG_NONE);
-    assert_true(node_put_purged(f->co, &note, 1, &err));
+    assert_true(coordinator_purged_since(f->co, STR("orders_v2")) == LAG_NONE);
+    assert_true(coordinator_put_purged(f->co, &note, 1, &err));
 
-    const int64_t since_ms = node_purged_since(f->co, STR("orders_v2"));
+    const int64_t since_ms = coordinator_purged_since(f->co, STR("orders_v2"));
 
     assert_true(since_ms >= before_ms - 100 && since_ms <= clock_wall_ms() + 100);
-    assert_true(node_purged_since(f->co, STR("orders_v1")) == LAG_NONE);
+    assert_true(coordinator_purged_since(f->co, STR("orders_v1")) == LAG_NONE);
     coordinator_close(f->co);
     assert_true(coordinator_open(&f->co, &f->opt, &err));
-    assert_true(node_load_purged(f->co, &err));
-    assert_true(llabs(node_purged_since(f->co, STR("orders_v2")) - since_ms) < 200);
+    assert_true(coordinator_load_purged(f->co, &err));
+    assert_true(llabs(coordinator_purged_since(f->co, STR("orders_v2")) - since_ms) < 200);
 }
 
 static void assert_string_starts(const char *text, const char *start)
@@ -235,9 +235,9 @@ static void a_drop_that_is_made_up_for_leaves_the_alias_where_a_newer_build_put_
     promote(f, new_version(f));
     assert_true(store_drop_versions(
         f->opt.store, &(struct version_name){STR("orders"), new_version(f)}, 1, &err));
-    assert_true(node_refresh(f->co, &err));
+    assert_true(coordinator_refresh(f->co, &err));
     promote(f, new_version(f));
-    node_end_drops(f->co);
+    coordinator_end_drops(f->co);
     assert_int_equal(tiny_http_count(server), 2);
     assert_string_starts(tiny_http_request(server, 0)->head, "GET /_alias/orders ");
     assert_string_starts(tiny_http_request(server, 1)->head, "DELETE /orders_v2");
@@ -262,7 +262,7 @@ static void end_looks(struct fixture *f)
         usleep(1000);
     }
     stop_set(&f->co->stop);
-    node_join_looks(f->co);
+    coordinator_join_looks(f->co);
 }
 
 static void an_engine_that_hangs_while_an_index_is_deleted_keeps_nobody(void **state)
@@ -274,7 +274,7 @@ static void an_engine_that_hangs_while_an_index_is_deleted_keeps_nobody(void **s
     begin_with(f, server, 300);
     drop(f, new_version(f));
     drop(f, new_version(f));
-    node_start_looks(f->co);
+    coordinator_start_looks(f->co);
     wait_requests(server, 1);
     assert_string_starts(tiny_http_request(server, 0)->head, "DELETE /orders_v1");
     assert_int_equal(pthread_mutex_trylock(&f->co->admin_lock.mutex), 0);
@@ -308,7 +308,7 @@ static void an_engine_that_hangs_while_somebody_deletes_an_index_keeps_nobody(vo
 
     begin_with(f, server, 300);
     promote(f, new_version(f));
-    assert_true(node_retire_unnamed(f->co, &err));
+    assert_true(coordinator_retire_unnamed(f->co, &err));
     person = thread_start("person", delete_orders, f);
     wait_requests(server, 1);
     assert_string_starts(tiny_http_request(server, 0)->head, "GET /orders_v1/_alias");
@@ -345,9 +345,9 @@ static void what_is_right_again_by_the_time_is_not_put_right(void **state)
 
     begin_with(f, server, 0);
     promote(f, new_version(f));
-    assert_true(node_refresh(f->co, &err));
+    assert_true(coordinator_refresh(f->co, &err));
     f->co->opt.check_every_ms = 60000;
-    node_start_looks(f->co);
+    coordinator_start_looks(f->co);
     end_looks(f);
     assert_true(tiny_http_count(server) >= 2);
     for (size_t i = 0; i < tiny_http_count(server); i++)
@@ -401,7 +401,7 @@ static void discard_all(struct fixture *f, const char *fix)
     struct buf json = {0};
     struct err err = {0};
 
-    assert_true(node_refresh(f->co, &err));
+    assert_true(coordinator_refresh(f->co, &err));
     assert_int_equal(coordinator_dead_letter_discard(f->co, &all, &json, &err), fix == NULL);
     assert_int_equal(err.code, fix == NULL ? 0 : 409);
     if (fix != NULL && strstr(err.msg, fix) == NULL)
@@ -456,12 +456,12 @@ static void old_deletes_are_kept_for_a_version_that_is_still_to_be_built(void **
 
     const uint64_t number = new_version(f);
 
-    assert_true(node_refresh(f->co, &err));
-    node_drop_tombstones(f->co);
+    assert_true(coordinator_refresh(f->co, &err));
+    coordinator_drop_tombstones(f->co);
     assert_int_equal(n_tombstones(f), 1);
     promote(f, number);
-    assert_true(node_refresh(f->co, &err));
-    node_drop_tombstones(f->co);
+    assert_true(coordinator_refresh(f->co, &err));
+    coordinator_drop_tombstones(f->co);
     assert_int_equal(n_tombstones(f), 0);
 }
 
@@ -493,5 +493,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             old_deletes_are_kept_for_a_version_that_is_still_to_be_built, set_up, tear_down),
     };
-    return cmocka_run_group_tests_name("node", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("coordinator", tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_searched});
     co->findings = findings_new();
-    co->coordination = coordination_embedded(opt->store);
+    co->cluster = cluster_embedded(opt->store);
     co->started_ms = clock_steady_ms();
     if (!coordinator_load_names(co, err) || !coordinator_load(co, err) ||
         !coordinator_retire_unnamed(co, err) || !coordinator_load_configuration(co, err)) {
@@ -127,7 +127,7 @@ void coordinator_close(struct coordinator *co)
     configuration_free(co->configuration);
     definitions_unref(co->definitions);
     catalogue_unref(co->catalogue);
-    coordination_close(co->coordination);
+    cluster_close(co->cluster);
     stop_fini(&co->stop);
     lock_fini(&co->state_lock);
     lock_fini(&co->refresh_lock);

@@ -1,3 +1,3 @@
 # Who owns what.
 libmillrace_a_SOURCES += \
-	%D%/coordination.c %D%/coordination.h
+	%D%/cluster.c %D%/cluster.h

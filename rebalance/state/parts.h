@@ -8,7 +8,7 @@
 #define REBALANCE_STATE_PARTS_H
 
 #include "rebalance/build/index_build.h"
-#include "rebalance/cluster/coordination.h"
+#include "rebalance/cluster/cluster.h"
 #include "rebalance/state/catalogue.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/state/holds.h"
@@ -63,7 +63,7 @@ struct topic {
 
 struct coordinator {
     struct coordinator_options opt;
-    struct coordination *coordination;
+    struct cluster *cluster;
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
     pthread_t thread, aliases_thread;

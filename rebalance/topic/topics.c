@@ -179,7 +179,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
               server_access_new(&server, d, NULL, co->opt.data_dir, err) &&
               choose_epoch(co, d->name, &epoch, err) &&
               coordinator_replica_identity(co, d, &replica, err) &&
-              coordination_own(co->coordination, buf_str(&thing), &t->term, err) &&
+              cluster_own(co->cluster, buf_str(&thing), &t->term, err) &&
               pipeline_new(&p,
                            &(struct pipeline_options){
                                .topic = t->name,

@@ -1,5 +1,5 @@
 /*
- * Coordination: who owns what.
+ * The cluster: which node owns what.
  *
  * Every source and build is owned under a term, and the store refuses writes under an older
  * term (design part 7, rule 9). The embedded implementation owns everything on this node.
@@ -8,8 +8,8 @@
  *
  * @thread any
  */
-#ifndef REBALANCE_CLUSTER_COORDINATION_H
-#define REBALANCE_CLUSTER_COORDINATION_H
+#ifndef REBALANCE_CLUSTER_CLUSTER_H
+#define REBALANCE_CLUSTER_CLUSTER_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"
@@ -19,32 +19,32 @@
 #include <stdint.h>
 
 struct store;
-struct coordination;
+struct cluster;
 
-struct coordination_ops {
-    bool (*own)(struct coordination *c, struct str thing, uint64_t *term, struct err *err);
-    void (*close)(struct coordination *c);
+struct cluster_ops {
+    bool (*own)(struct cluster *c, struct str thing, uint64_t *term, struct err *err);
+    void (*close)(struct cluster *c);
 };
 
 /* The first member of every implementation. */
-struct coordination {
-    const struct coordination_ops *ops;
+struct cluster {
+    const struct cluster_ops *ops;
     const char *kind; /* "embedded" */
 };
 
-struct coordination *coordination_embedded(struct store *store) RETURNS_NONNULL MUST_CHECK;
+struct cluster *cluster_embedded(struct store *store) RETURNS_NONNULL MUST_CHECK;
 
 /*
  * Take ownership of thing ("topic/shop", "index/orders/2"). From now on the store accepts
  * writes under *term only. May block.
  */
-static inline bool coordination_own(struct coordination *c, struct str thing, uint64_t *term,
-                                    struct err *err)
+static inline bool cluster_own(struct cluster *c, struct str thing, uint64_t *term,
+                               struct err *err)
 {
     return c->ops->own(c, thing, term, err);
 }
 
-static inline void coordination_close(struct coordination *c) /* NULL is fine */
+static inline void cluster_close(struct cluster *c) /* NULL is fine */
 {
     if (c != NULL)
         c->ops->close(c);

@@ -102,7 +102,7 @@ static struct ticket *ticket_of(struct pages *p)
 }
 
 static bool submit(struct stored_deletes *d, struct target *t, struct stop *stop,
-                   const struct stored_tombstone *graves, size_t n, struct err *err)
+                   const struct stored_tombstone *tombstones, size_t n, struct err *err)
 {
     struct ticket *ticket = ticket_of(d->pages);
     struct doc_write *writes = mem_alloc(n, sizeof(*writes));
@@ -112,9 +112,9 @@ static bool submit(struct stored_deletes *d, struct target *t, struct stop *stop
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_DELETE,
                                        .strict = true,
-                                       .version = graves[i].version,
-                                       .id = graves[i].id,
-                                       .routing = graves[i].routing};
+                                       .version = tombstones[i].version,
+                                       .id = tombstones[i].id,
+                                       .routing = tombstones[i].routing};
 
     const bool ok = delivery_submit_until(d->delivery, stop, writes, n, err);
 
@@ -134,15 +134,15 @@ static bool next_page(struct stored_deletes *d, struct target *t, struct stop *s
                                            .version_min = d->version_min,
                                            .after_id = buf_str(&d->after)};
     struct arena *a = arena_new();
-    struct stored_tombstone *graves;
+    struct stored_tombstone *tombstones;
     size_t n = 0;
-    bool ok = store_load_tombstones(d->store, a, which, PAGE, &graves, &n, err);
+    bool ok = store_load_tombstones(d->store, a, which, PAGE, &tombstones, &n, err);
 
     if (ok && n > 0)
-        ok = submit(d, t, stop, graves, n, err);
+        ok = submit(d, t, stop, tombstones, n, err);
     if (ok && n > 0) {
         buf_clear(&d->after);
-        buf_append(&d->after, graves[n - 1].id);
+        buf_append(&d->after, tombstones[n - 1].id);
     }
     d->is_read = ok && n < PAGE;
     arena_free(a);

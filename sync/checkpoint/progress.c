@@ -24,7 +24,7 @@ struct entry {
     struct gtid_set *merged; /* GTIDs of its transactions but the last; NULL: it has only one */
 };
 
-struct grave {
+struct pending_tombstone {
     uint64_t version;
     int64_t at_ms;
     char *index, *id, *routing;
@@ -51,8 +51,8 @@ struct progress {
     size_t line_cap, line_first, line_len;
     struct safe_point *safe;
     bool changed; /* what concerns a definition became safe since the mark last moved */
-    struct grave *graves;
-    size_t n_graves, graves_cap;
+    struct pending_tombstone *tombstones;
+    size_t n_tombstones, tombstones_cap;
 };
 
 struct progress *progress_new(const struct commit_position *start)
@@ -68,7 +68,7 @@ struct progress *progress_new(const struct commit_position *start)
     return p;
 }
 
-static void free_grave(struct grave *g)
+static void free_tombstone(struct pending_tombstone *g)
 {
     free(g->index);
     free(g->id);
@@ -79,9 +79,9 @@ void progress_free(struct progress *p)
 {
     if (p == NULL)
         return;
-    for (size_t i = 0; i < p->n_graves; i++)
-        free_grave(&p->graves[i]);
-    free(p->graves);
+    for (size_t i = 0; i < p->n_tombstones; i++)
+        free_tombstone(&p->tombstones[i]);
+    free(p->tombstones);
     for (size_t i = 0; i < p->line_len; i++)
         gtid_set_free(p->line[(p->line_first + i) % p->line_cap].merged);
     safe_point_free(p->safe);
@@ -229,13 +229,13 @@ static char *copy_bytes(struct str s)
     return copy;
 }
 
-static void add_grave(struct progress *p, const struct stored_tombstone *t)
+static void add_tombstone(struct progress *p, const struct stored_tombstone *t)
 {
-    if (p->n_graves == p->graves_cap) {
-        p->graves_cap = p->graves_cap == 0 ? 256 : p->graves_cap * 2;
-        p->graves = mem_resize(p->graves, p->graves_cap, sizeof(*p->graves));
+    if (p->n_tombstones == p->tombstones_cap) {
+        p->tombstones_cap = p->tombstones_cap == 0 ? 256 : p->tombstones_cap * 2;
+        p->tombstones = mem_resize(p->tombstones, p->tombstones_cap, sizeof(*p->tombstones));
     }
-    p->graves[p->n_graves++] = (struct grave){
+    p->tombstones[p->n_tombstones++] = (struct pending_tombstone){
         .version = t->version,
         .at_ms = t->at_ms,
         .index = copy_bytes(t->index),
@@ -256,7 +256,7 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
                                        .at_ms = clock_steady_ms()};
 
     pthread_mutex_lock(&p->lock);
-    add_grave(p, &t);
+    add_tombstone(p, &t);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -322,11 +322,11 @@ size_t progress_take_tombstones(struct progress *p, struct arena *a,
 {
     pthread_mutex_lock(&p->lock);
 
-    const size_t n = p->n_graves;
+    const size_t n = p->n_tombstones;
 
     *out = arena_alloc(a, n == 0 ? 1 : n, sizeof(**out));
     for (size_t i = 0; i < n; i++) {
-        struct grave *g = &p->graves[i];
+        struct pending_tombstone *g = &p->tombstones[i];
 
         (*out)[i] = (struct stored_tombstone){
             .index = arena_copy(a, str_from(g->index)),
@@ -335,9 +335,9 @@ size_t progress_take_tombstones(struct progress *p, struct arena *a,
             .version = g->version,
             .at_ms = g->at_ms,
         };
-        free_grave(g);
+        free_tombstone(g);
     }
-    p->n_graves = 0;
+    p->n_tombstones = 0;
     pthread_mutex_unlock(&p->lock);
     return n;
 }
@@ -346,7 +346,7 @@ size_t progress_tombstones(struct progress *p)
 {
     pthread_mutex_lock(&p->lock);
 
-    const size_t n = p->n_graves;
+    const size_t n = p->n_tombstones;
 
     pthread_mutex_unlock(&p->lock);
     return n;
@@ -356,7 +356,7 @@ void progress_return_tombstones(struct progress *p, const struct stored_tombston
 {
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; i < n; i++)
-        add_grave(p, &t[i]);
+        add_tombstone(p, &t[i]);
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -170,9 +170,9 @@ static void keep_error(struct saver *s, const struct err *err)
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool is_due(const struct saver *s, const struct snapshot *snap, size_t graves)
+static bool is_due(const struct saver *s, const struct snapshot *snap, size_t tombstones)
 {
-    return graves > 0 || s->error.kind != ERR_NONE ||
+    return tombstones > 0 || s->error.kind != ERR_NONE ||
            save_due_is(&s->due, snap->file_number, clock_mono_ms());
 }
 
@@ -181,23 +181,23 @@ static bool save(struct saver *s, bool always, struct err *err)
 {
     struct arena *a = arena_new();
     struct snapshot snap = {0};
-    struct stored_tombstone *graves;
+    struct stored_tombstone *tombstones;
     bool ok = true;
 
     pthread_mutex_lock(&s->saving);
     take_snapshot(s, &snap);
     save_due_note(&s->due, snap.move, clock_mono_ms());
     if (snap.known) {
-        const size_t n = progress_take_tombstones(s->opt.progress, a, &graves);
+        const size_t n = progress_take_tombstones(s->opt.progress, a, &tombstones);
 
         if (always || is_due(s, &snap, n)) {
             FAILPOINT(position_due);
-            ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, graves, n, err);
+            ok = store_save_checkpoint(s->opt.store, s->opt.term, &snap.cp, tombstones, n, err);
             FAILPOINT(position_stored);
             if (ok)
                 save_due_saved(&s->due, snap.file_number);
             else
-                progress_return_tombstones(s->opt.progress, graves, n);
+                progress_return_tombstones(s->opt.progress, tombstones, n);
             keep_error(s, ok ? &(struct err){0} : err);
         }
     }

@@ -30,22 +30,22 @@ struct lookup {
 /* Stop the index, with doc at the front. */
 static void stop(struct sender *s, struct document *doc, const struct err *why)
 {
-    struct outlet *o = doc->outlet;
+    struct index_queue *o = doc->index_queue;
 
     document_not_applied(doc, &s->ends);
-    outlet_place_first(o, doc, s->now_ms);
+    index_queue_place_first(o, doc, s->now_ms);
     index_health_hold(&s->health, o, HOLD_STOP, why);
 }
 
 /* Repeat the same write after a while. */
 static void ask_again(struct sender *s, struct document *doc)
 {
-    struct outlet *o = doc->outlet;
-    const int64_t due_ms = s->now_ms + gate_retry_ms(outlet_gate(o), doc->attempts);
+    struct index_queue *o = doc->index_queue;
+    const int64_t due_ms = s->now_ms + gate_retry_ms(index_queue_gate(o), doc->attempts);
 
     outcome_count_retry(doc);
     document_lost_answer(doc);
-    outlet_park(o, outlet_open_parking(o, due_ms), doc);
+    index_queue_park(o, index_queue_open_parking(o, due_ms), doc);
 }
 
 static void stop_for_lineage(struct sender *s, struct document *doc, uint64_t stored,
@@ -78,11 +78,11 @@ static void judge_version(struct sender *s, struct document *doc, uint64_t store
     } else if (w->fresh && w->reread) {
         /* We cannot tell whether the stored document shows the change. */
         document_read_again(doc, stored, &s->ends);
-        outlet_place(doc->outlet, doc, s->now_ms);
+        index_queue_place(doc->index_queue, doc, s->now_ms);
     } else if ((w->reread || (t->n_areas > 0 && w->key_len > 0)) &&
                stored - w->version <= VERSION_GAP) {
         document_read_again(doc, stored + 1, &s->ends);
-        outlet_place(doc->outlet, doc, s->now_ms);
+        index_queue_place(doc->index_queue, doc, s->now_ms);
     } else {
         outcome_supersede(s, doc);
     }

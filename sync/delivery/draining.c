@@ -4,7 +4,7 @@
 
 #include "sync/delivery/document/document_table.h"
 #include "sync/delivery/document/write.h"
-#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/sender.h"
 
@@ -29,11 +29,12 @@ bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
 static void say(const struct draining *d, struct sender *s)
 {
     const bool withholds = d->drain.state == DRAIN_STATE_CANCELLING;
-    const unsigned lane = d->drain.partition == DRAIN_ALL ? OUTLET_ALL : d->drain.partition;
+    const unsigned lane =
+        d->drain.partition == DRAIN_ALL ? INDEX_QUEUE_ALL : d->drain.partition;
 
     s->draining = d->drain.state == DRAIN_STATE_GOING;
-    for (size_t i = 0; i < s->outlets.n; i++)
-        outlet_withhold(s->outlets.items[i], withholds ? lane : OUTLET_NONE);
+    for (size_t i = 0; i < s->index_queues.n; i++)
+        index_queue_withhold(s->index_queues.items[i], withholds ? lane : INDEX_QUEUE_NONE);
 }
 
 bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
@@ -64,28 +65,29 @@ void draining_move(struct draining *d, const struct sender *s)
         worker_backlog_move(s->backlog, w);
 }
 
-static bool takes_nothing(struct outlet *o)
+static bool takes_nothing(struct index_queue *o)
 {
-    return gate_is_blown(outlet_gate(o)) || outlet_is_told(o);
+    return gate_is_blown(index_queue_gate(o)) || index_queue_is_told(o);
 }
 
 /* If the index takes a part of its documents, count only those it does not take. */
-static size_t kept_back(struct outlet *o)
+static size_t kept_back(struct index_queue *o)
 {
-    const struct outlet_level level = outlet_level(o);
+    const struct index_queue_level level = index_queue_level(o);
 
     if (!takes_nothing(o))
         return 0;
-    if (!gate_is_blown(outlet_gate(o)) && outlet_partly(o)->since_ms != 0)
+    if (!gate_is_blown(index_queue_gate(o)) && index_queue_partly(o)->since_ms != 0)
         return level.lost;
     return level.ready + level.load_wait + level.parked + level.in_flight;
 }
 
 static bool is_kept_back(const struct document *doc)
 {
-    if (!gate_is_blown(outlet_gate(doc->outlet)) && outlet_partly(doc->outlet)->since_ms != 0)
+    if (!gate_is_blown(index_queue_gate(doc->index_queue)) &&
+        index_queue_partly(doc->index_queue)->since_ms != 0)
         return doc->is_lost;
-    return takes_nothing(doc->outlet);
+    return takes_nothing(doc->index_queue);
 }
 
 static struct drain_left left_of_all(const struct sender *s)
@@ -93,11 +95,11 @@ static struct drain_left left_of_all(const struct sender *s)
     struct drain_left left = {.n = document_table_count(s->table),
                               .n_blown = letters_kept_back(s->letters, 1, 0)};
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        const struct outlet_level level = outlet_level(s->outlets.items[i]);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        const struct index_queue_level level = index_queue_level(s->index_queues.items[i]);
 
         left.n_in_flight += level.in_flight;
-        left.n_blown += kept_back(s->outlets.items[i]);
+        left.n_blown += kept_back(s->index_queues.items[i]);
     }
     return left;
 }

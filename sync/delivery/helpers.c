@@ -16,9 +16,9 @@ bool helpers_are_free(const struct helpers *h)
     return busy(h) < h->opt->helpers && h->n_requests < h->opt->connections;
 }
 
-bool helpers_may_send_to(const struct helpers *h, const struct outlet *o, bool is_alone)
+bool helpers_may_send_to(const struct helpers *h, const struct index_queue *o, bool is_alone)
 {
-    const struct outlet_level level = outlet_level(o);
+    const struct index_queue_level level = index_queue_level(o);
     const unsigned n_left = h->opt->helpers - busy(h);
 
     if (level.requests == 0 || is_alone)

@@ -10,8 +10,8 @@
 #define SYNC_DELIVERY_HELPERS_H
 
 #include "src/base/base.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/options.h"
-#include "sync/delivery/index/outlet.h"
 
 #include <stdbool.h>
 
@@ -27,6 +27,6 @@ bool helpers_are_free(const struct helpers *h);
  * Tell whether a free helper may send to o.  An index with requests in flight leaves some
  * helpers to the others, all the more while it does not answer.  is_alone: there are no others.
  */
-bool helpers_may_send_to(const struct helpers *h, const struct outlet *o, bool is_alone);
+bool helpers_may_send_to(const struct helpers *h, const struct index_queue *o, bool is_alone);
 
 #endif

@@ -10,7 +10,7 @@
 static void end(struct sender *s, struct document *doc, enum outcome how)
 {
     if (document_end(doc, how, &s->ends))
-        outlet_place(doc->outlet, doc, s->now_ms);
+        index_queue_place(doc->index_queue, doc, s->now_ms);
     else
         document_table_remove(s->table, doc);
 }
@@ -39,7 +39,7 @@ static void count_result(const struct document *doc, enum document_result result
                                          [DOC_DELETE] = METRIC_DELETE,
                                          [DOC_UPDATE] = METRIC_UPDATE};
 
-    index_metric_count(outlet_metric(doc->outlet), ops[doc->now->op], result);
+    index_metric_count(index_queue_metric(doc->index_queue), ops[doc->now->op], result);
 }
 
 /* How long after its answer was lost a copy of a write may still come. */
@@ -101,18 +101,18 @@ void outcome_count_retry(const struct document *doc)
 
 void outcome_widen(struct sender *s, struct document *doc, const struct err *why)
 {
-    struct outlet *o = doc->outlet;
+    struct index_queue *o = doc->index_queue;
 
-    index_metric_count(outlet_metric(o), METRIC_UPDATE, RESULT_WHOLE);
-    if (why != NULL && outlet_takes_areas(o, s->now_ms)) {
-        outlet_refuse_areas(o, s->now_ms + AREAS_OFF_MS);
+    index_metric_count(index_queue_metric(o), METRIC_UPDATE, RESULT_WHOLE);
+    if (why != NULL && index_queue_takes_areas(o, s->now_ms)) {
+        index_queue_refuse_areas(o, s->now_ms + AREAS_OFF_MS);
         log_failure(LOG_WARN, why,
                     "the search engine does not run the script that updates areas: writing "
                     "whole documents for a while",
-                    KV("index", outlet_index(o)));
+                    KV("index", index_queue_index(o)));
     }
     document_widen(doc, &s->ends);
-    outlet_place(o, doc, s->now_ms);
+    index_queue_place(o, doc, s->now_ms);
 }
 
 void outcome_refuse(struct sender *s, struct document *doc, int status, struct str reason)
@@ -121,14 +121,15 @@ void outcome_refuse(struct sender *s, struct document *doc, int status, struct s
         outcome_widen(s, doc, NULL);
         return;
     }
-    if (outlet_is_gone(doc->outlet)) { /* whoever replaced the index has the row */
+    if (index_queue_is_gone(doc->index_queue)) { /* whoever replaced the index has the row */
         outcome_end(s, doc, OUTCOME_DEFERRED);
         return;
     }
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
     if (letters_are_full(s->letters) != NULL && !letters_know(s->letters, doc->now))
-        index_health_hold(&s->health, doc->outlet, HOLD_STOP, letters_are_full(s->letters));
+        index_health_hold(&s->health, doc->index_queue, HOLD_STOP,
+                          letters_are_full(s->letters));
 }
 
 void outcome_bury(struct sender *s, struct document *doc)
@@ -141,7 +142,7 @@ void outcome_bury(struct sender *s, struct document *doc)
 
 void outcome_purge(struct sender *s, struct document *doc)
 {
-    outlet_purged(doc->outlet)->n++;
+    index_queue_purged(doc->index_queue)->n++;
     delivery_metric_count(s->metric, COUNT_PURGED, 1);
     outcome_end(s, doc, OUTCOME_PURGED);
 }

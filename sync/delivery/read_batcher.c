@@ -16,7 +16,7 @@
 struct load {
     struct load_batch batch; /* the loader's view */
     struct link link;        /* in sender.loads */
-    struct outlet *outlet;
+    struct index_queue *index_queue;
     struct document **docs; /* of the items, in their order */
 };
 
@@ -49,12 +49,12 @@ static void fill_item(struct load_item *item, const struct document *doc, struct
 }
 
 /* Takes over docs. */
-static void hand_out(struct sender *s, struct outlet *o, struct document **docs, size_t n)
+static void hand_out(struct sender *s, struct index_queue *o, struct document **docs, size_t n)
 {
     struct load *load = mem_alloc(1, sizeof(*load));
     struct load_batch *batch = &load->batch;
 
-    load->outlet = o;
+    load->index_queue = o;
     load->docs = docs;
     batch->target = target_ref(docs[0]->now->target);
     batch->area = docs[0]->now->area;
@@ -84,9 +84,9 @@ static unsigned count_alike(const struct sender *s, const struct target *t)
     return n;
 }
 
-static bool may_load(const struct sender *s, const struct outlet *o)
+static bool may_load(const struct sender *s, const struct index_queue *o)
 {
-    const struct target *t = outlet_load_target(o);
+    const struct target *t = index_queue_load_target(o);
 
     if (s->opt.load == NULL || s->stopping || t == NULL)
         return false;
@@ -101,31 +101,31 @@ static bool may_load(const struct sender *s, const struct outlet *o)
 }
 
 /* Return when to read what waits for a read of the index. */
-static int64_t reads_at(const struct sender *s, struct outlet *o)
+static int64_t reads_at(const struct sender *s, struct index_queue *o)
 {
-    const size_t n = outlet_level(o).load_wait;
-    const int64_t opens_ms = outlet_reads_at(o);
+    const size_t n = index_queue_level(o).load_wait;
+    const int64_t opens_ms = index_queue_reads_at(o);
 
     if (opens_ms > s->now_ms)
         return opens_ms;
-    return s->draining ? s->now_ms : pace_reads_at(outlet_pace(o), n, s->now_ms);
+    return s->draining ? s->now_ms : pace_reads_at(index_queue_pace(o), n, s->now_ms);
 }
 
 static bool load_one(struct sender *s)
 {
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        struct outlet *o = outlets_at(&s->outlets, s->outlets.loads, i);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        struct index_queue *o = index_queues_at(&s->index_queues, s->index_queues.loads, i);
 
         if (!may_load(s, o) || reads_at(s, o) > s->now_ms)
             continue;
 
         struct document **docs = mem_alloc(s->opt.load_batch_max, sizeof(struct document *));
-        size_t n = outlet_next_load(o, s->opt.load_batch_max, docs);
+        size_t n = index_queue_next_load(o, s->opt.load_batch_max, docs);
 
         if (n > 0) {
-            pace_read(outlet_pace(o), s->now_ms);
+            pace_read(index_queue_pace(o), s->now_ms);
             hand_out(s, o, docs, n);
-            s->outlets.loads += i + 1;
+            s->index_queues.loads += i + 1;
             return true;
         }
         free(docs);
@@ -143,9 +143,10 @@ int64_t read_batcher_wait_ms(const struct sender *s, int64_t max_ms)
 {
     int64_t wait_ms = max_ms;
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        const int64_t at =
-            may_load(s, s->outlets.items[i]) ? reads_at(s, s->outlets.items[i]) : GATE_NEVER_MS;
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        const int64_t at = may_load(s, s->index_queues.items[i])
+                               ? reads_at(s, s->index_queues.items[i])
+                               : GATE_NEVER_MS;
 
         if (at - s->now_ms < wait_ms)
             wait_ms = at - s->now_ms;
@@ -160,7 +161,7 @@ struct load_parkings {
 
 static int64_t retry_at(const struct sender *s, const struct load *load, unsigned attempts)
 {
-    return s->now_ms + gate_retry_ms(outlet_gate(load->outlet), attempts);
+    return s->now_ms + gate_retry_ms(index_queue_gate(load->index_queue), attempts);
 }
 
 /* Not read: try again after a while, unless a newer write needs no read. */
@@ -170,12 +171,12 @@ static void try_again(struct sender *s, struct load *load, struct parking **park
     const unsigned attempts = doc->attempts;
 
     if (doc->state == DOCUMENT_READY) {
-        outlet_place(load->outlet, doc, s->now_ms);
+        index_queue_place(load->index_queue, doc, s->now_ms);
         return;
     }
     if (*parking == NULL)
-        *parking = outlet_open_parking(load->outlet, retry_at(s, load, attempts));
-    outlet_park(load->outlet, *parking, doc);
+        *parking = index_queue_open_parking(load->index_queue, retry_at(s, load, attempts));
+    index_queue_park(load->index_queue, *parking, doc);
 }
 
 /* Read again when the stream has come further.  Asking again until then costs no statement. */
@@ -188,9 +189,10 @@ static void wait_for_stream(struct sender *s, struct load *load, struct parking 
     if (*parking == NULL) {
         const int64_t at_ms = retry_at(s, load, doc->attempts);
 
-        *parking = outlet_open_parking(load->outlet, at_ms < latest_ms ? at_ms : latest_ms);
+        *parking =
+            index_queue_open_parking(load->index_queue, at_ms < latest_ms ? at_ms : latest_ms);
     }
-    outlet_park(load->outlet, *parking, doc);
+    index_queue_park(load->index_queue, *parking, doc);
 }
 
 /* options.gone takes the document over, with the tickets of all who wait. */
@@ -311,7 +313,7 @@ static void take_item(struct sender *s, struct load *load, size_t i,
         document_loaded(doc, item->stamp, item->found ? item->body : (struct str){0}, &s->ends);
     }
     if (doc->state == DOCUMENT_READY)
-        outlet_place(load->outlet, doc, s->now_ms);
+        index_queue_place(load->index_queue, doc, s->now_ms);
     else if (item->ahead)
         wait_for_stream(s, load, &parkings->ahead, doc);
     else
@@ -347,7 +349,7 @@ void read_batcher_take(struct sender *s, struct load_batch *batch)
     log_failures(batch);
     for (size_t i = 0; i < batch->n_items; i++)
         take_item(s, load, i, &parkings);
-    outlet_end_load(load->outlet, batch->n_items);
+    index_queue_end_load(load->index_queue, batch->n_items);
     list_remove(&load->link);
     free_load(load);
 }

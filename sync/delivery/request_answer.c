@@ -17,7 +17,8 @@ static void split(struct request *r, size_t from, size_t to)
 {
     struct bisect *bisect = r->batch.bisect;
 
-    outlet_split(r->outlet, &r->batch, from, to, bisect == NULL ? NULL : bisect_open(bisect));
+    index_queue_split(r->index_queue, &r->batch, from, to,
+                      bisect == NULL ? NULL : bisect_open(bisect));
 }
 
 void request_return_all(struct request *r, bool maybe_applied)
@@ -34,7 +35,7 @@ void request_return_all(struct request *r, bool maybe_applied)
         else
             document_not_applied(doc, &s->ends);
         if (r->batch.bisect == NULL)
-            outlet_place_first(r->outlet, doc, s->now_ms);
+            index_queue_place_first(r->index_queue, doc, s->now_ms);
     }
     if (r->batch.bisect != NULL)
         split(r, 0, r->batch.n);
@@ -53,20 +54,20 @@ void request_split_in_two(struct request *r)
 
 bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken)
 {
-    return guard_judge(&outlet_gate(r->outlet)->guard, n_refused, n_taken,
-                       outlet_held(r->outlet) == HOLD_GUARD);
+    return guard_judge(&index_queue_gate(r->index_queue)->guard, n_refused, n_taken,
+                       index_queue_held(r->index_queue) == HOLD_GUARD);
 }
 
 void request_hold_for_guard(struct request *r, struct str reason)
 {
-    const struct guard *guard = &outlet_gate(r->outlet)->guard;
+    const struct guard *guard = &index_queue_gate(r->index_queue)->guard;
     struct err why;
 
     err_set(&why, ERR_RETRY,
             "the engine refused %zu of %zu documents, so the mapping or the definition is "
             "wrong: %.*s",
             guard->n_refused, guard->n_judged, STR_ARG(reason));
-    index_health_hold(&r->sender->health, r->outlet, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->index_queue, HOLD_GUARD, &why);
 }
 
 /* The engine refuses whole requests, and took no part of one that would show what is wrong. */
@@ -77,7 +78,7 @@ static void hold_for_malformed(struct request *r, const struct bisect *b)
     err_set(&why, ERR_RETRY,
             "the engine refuses whole requests, and no single document is to blame: %s",
             b->why.msg);
-    index_health_hold(&r->sender->health, r->outlet, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->index_queue, HOLD_GUARD, &why);
 }
 
 /*
@@ -88,7 +89,7 @@ static bool is_index_to_blame(struct request *r, const struct bisect *b)
 {
     size_t n_again = 0;
 
-    if (b->is_given_up || outlet_is_gone(r->outlet))
+    if (b->is_given_up || index_queue_is_gone(r->index_queue))
         return true;
     for (size_t i = 0; i < b->n_refused; i++)
         n_again += letters_know(r->sender->letters, b->refused[i]->now);
@@ -112,7 +113,7 @@ static void end_bisect(struct request *r, struct bisect *b)
             continue;
         }
         document_not_applied(b->refused[i], &s->ends);
-        outlet_place(r->outlet, b->refused[i], s->now_ms);
+        index_queue_place(r->index_queue, b->refused[i], s->now_ms);
     }
     if (guarded && !b->is_given_up && b->is_accepted)
         request_hold_for_guard(r, str_from(b->why.msg));
@@ -128,9 +129,9 @@ static void give_up_bisect(struct request *r, struct bisect *b)
 
     for (size_t i = 0; i < r->batch.n; i++) {
         document_not_applied(r->batch.docs[i], &s->ends);
-        outlet_place(r->outlet, r->batch.docs[i], s->now_ms);
+        index_queue_place(r->index_queue, r->batch.docs[i], s->now_ms);
     }
-    outlet_unsplit(r->outlet, b, s->now_ms);
+    index_queue_unsplit(r->index_queue, b, s->now_ms);
     if (!b->is_given_up)
         hold_for_malformed(r, b);
     b->is_given_up = true;
@@ -146,10 +147,10 @@ void request_end(struct request *r)
     s->n_without_room -= r->is_without_room;
     if (r->is_overdue) {
         s->helpers.n_overdue--;
-        outlet_count_overdue(r->outlet, -1);
+        index_queue_count_overdue(r->index_queue, -1);
     }
     list_remove(&r->link);
-    outlet_end_batch(r->outlet, &r->batch);
+    index_queue_end_batch(r->index_queue, &r->batch);
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(r, bisect);
     buf_free(&r->body);
@@ -164,7 +165,7 @@ void request_count_failed(struct request *r)
 
 void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms)
 {
-    struct gate *gate = outlet_gate(r->outlet);
+    struct gate *gate = index_queue_gate(r->index_queue);
 
     if (gate->hold == HOLD_NONE)
         gate->why = *why;
@@ -186,34 +187,34 @@ static bool excuse_address(struct request *r, const struct http_result *result)
 {
     return http_is_address_fault(result) &&
            http_client_has_other(r->sender->http, result->address) &&
-           fuse_excuses(&outlet_gate(r->outlet)->fuse,
+           fuse_excuses(&index_queue_gate(r->index_queue)->fuse,
                         hash_bytes(str_from(result->address), 0) | 1, r->sent_us / 1000);
 }
 
 void request_count_failure(struct request *r, enum failure how, const struct err *why)
 {
     struct sender *s = r->sender;
-    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+    struct fuse *fuse = &index_queue_gate(r->index_queue)->fuse;
 
-    if (outlet_held(r->outlet) != HOLD_NONE)
+    if (index_queue_held(r->index_queue) != HOLD_NONE)
         return;
     delivery_metric_count(s->metric, COUNT_MELTS, 1);
-    index_health_note_fuse(&s->health, r->outlet,
+    index_health_note_fuse(&s->health, r->index_queue,
                            fuse_count_failure(fuse, how, r->sent_us / 1000, s->now_ms), why);
 }
 
 void request_answered(struct request *r)
 {
-    struct fuse *fuse = &outlet_gate(r->outlet)->fuse;
+    struct fuse *fuse = &index_queue_gate(r->index_queue)->fuse;
 
-    index_health_note_fuse(&r->sender->health, r->outlet, fuse_good(fuse, r->sent_us / 1000),
-                           NULL);
+    index_health_note_fuse(&r->sender->health, r->index_queue,
+                           fuse_good(fuse, r->sent_us / 1000), NULL);
 }
 
 void request_log_failed(const struct request *r, const struct err *err)
 {
     log_failure(LOG_WARN, err, "bulk request failed, trying again",
-                KV("index", outlet_index(r->outlet)), KV("documents", r->batch.n));
+                KV("index", index_queue_index(r->index_queue)), KV("documents", r->batch.n));
 }
 
 static void malformed(struct request *r, const struct err *why)
@@ -237,7 +238,7 @@ static void busy(struct request *r, enum bulk_room room, const struct err *why,
     r->sender->count.busy++;
     if (room == ROOM_UNTOLD && request_is_too_large(r, why))
         return;
-    limiter_busy(&outlet_gate(r->outlet)->limiter);
+    limiter_busy(&index_queue_gate(r->index_queue)->limiter);
     request_failed(r, false, why, retry_after_ms);
 }
 
@@ -256,7 +257,7 @@ static enum request_verdict verdict_of(const struct request *r, int status,
 static void judge_refusal(struct request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
-    struct gate *gate = outlet_gate(r->outlet);
+    struct gate *gate = index_queue_gate(r->index_queue);
     struct buf type = {0}, reason = {0};
     struct err err;
 
@@ -286,7 +287,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     case REQUEST_MALFORMED: malformed(r, &err); break;
     case REQUEST_HOLD:
         request_return_all(r, false);
-        index_health_hold(&s->health, r->outlet, HOLD_BLOCK, &err);
+        index_health_hold(&s->health, r->index_queue, HOLD_BLOCK, &err);
         break;
     }
     buf_free(&type);
@@ -302,7 +303,7 @@ static void judge_silence(struct request *r, const struct http_result *result)
 
     request_log_failed(r, &result->err);
     if (is_sent)
-        limiter_busy(&outlet_gate(r->outlet)->limiter);
+        limiter_busy(&index_queue_gate(r->index_queue)->limiter);
     request_failed(r, is_sent, &result->err, -1);
     if (!excuse_address(r, result))
         request_count_failure(r, is_late ? FAILURE_ANSWER : FAILURE_CONNECTION, &result->err);

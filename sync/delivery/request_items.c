@@ -63,15 +63,16 @@ static void park_for(struct request *r, struct parking **parking, int64_t ms,
                      struct document *doc)
 {
     if (*parking == NULL)
-        *parking = outlet_open_parking(r->outlet, r->sender->now_ms + ms);
+        *parking = index_queue_open_parking(r->index_queue, r->sender->now_ms + ms);
     r->sender->count.retries++;
     outcome_count_retry(doc);
-    outlet_park(r->outlet, *parking, doc);
+    index_queue_park(r->index_queue, *parking, doc);
 }
 
 static void park(struct request *r, struct tally *t, struct document *doc)
 {
-    park_for(r, &t->parking, gate_retry_ms(outlet_gate(r->outlet), doc->attempts - 1u), doc);
+    park_for(r, &t->parking,
+             gate_retry_ms(index_queue_gate(r->index_queue), doc->attempts - 1u), doc);
 }
 
 static void lose_answer(struct request *r, struct tally *t, struct document *doc)
@@ -116,7 +117,7 @@ static void send_alone(struct request *r, size_t i)
     r->sender->count.splits++;
     outcome_count_retry(doc);
     document_not_applied(doc, &r->sender->ends);
-    outlet_split(r->outlet, &r->batch, i, i + 1, NULL);
+    index_queue_split(r->index_queue, &r->batch, i, i + 1, NULL);
 }
 
 /* An area that cannot be written alone: write the whole document. */
@@ -148,7 +149,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
             break;
         }
         document_not_applied(doc, &s->ends);
-        outlet_place(r->outlet, doc, s->now_ms);
+        index_queue_place(r->index_queue, doc, s->now_ms);
         break;
     case ITEM_WHOLE: widen_item(r, i); break;
     case ITEM_TOO_LARGE: send_alone(r, i); break;
@@ -160,7 +161,7 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
     case ITEM_DOUBTFUL: doubt(r, t, doc); break;
     case ITEM_HOLD:
         document_not_applied(doc, &s->ends);
-        outlet_place_first(r->outlet, doc, s->now_ms);
+        index_queue_place_first(r->index_queue, doc, s->now_ms);
         break;
     case N_ITEM_VERDICTS: assert(false); break;
     }
@@ -203,7 +204,7 @@ static void count_items(struct request *r, struct tally *t)
  */
 static void judge_failures(struct request *r, const struct tally *t, const struct err *why)
 {
-    struct gate *gate = outlet_gate(r->outlet);
+    struct gate *gate = index_queue_gate(r->index_queue);
     const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
     const bool none_good = n_failed + t->of[ITEM_BUSY] == r->batch.n;
     const bool is_news = t->is_new || gate->fuse.state != FUSE_CLOSED;
@@ -232,7 +233,8 @@ static bool is_released(const struct request *r, const struct tally *t)
     const size_t n_read =
         t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED];
 
-    return r->batch.probe && (outlet_held(r->outlet) == HOLD_GUARD ? t->n_judged : n_read) > 0;
+    return r->batch.probe &&
+           (index_queue_held(r->index_queue) == HOLD_GUARD ? t->n_judged : n_read) > 0;
 }
 
 /* Record that the engine took a request; with its size only if it took all. */
@@ -246,16 +248,16 @@ static void note_taken(struct request *r, const struct tally *t)
 }
 
 /* Apply what all items together say about the index. */
-static void judge_outlet(struct request *r, const struct tally *t)
+static void judge_index_queue(struct request *r, const struct tally *t)
 {
     struct sender *s = r->sender;
-    struct gate *gate = outlet_gate(r->outlet);
+    struct gate *gate = index_queue_gate(r->index_queue);
     const struct bulk_error worst = bulk_response_error(&s->response, t->worst);
     struct err why;
 
     err_of_item(r, t->worst, &why);
     if (t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] > 0)
-        err_of_item(r, t->lost, &outlet_partly(r->outlet)->why);
+        err_of_item(r, t->lost, &index_queue_partly(r->index_queue)->why);
     if (t->of[ITEM_BUSY] > 0) {
         s->count.busy++;
         delivery_metric_refusal(s->metric, 429);
@@ -268,18 +270,18 @@ static void judge_outlet(struct request *r, const struct tally *t)
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        index_health_hold(&s->health, r->outlet, HOLD_BLOCK, &why);
+        index_health_hold(&s->health, r->index_queue, HOLD_BLOCK, &why);
     } else if (t->guarded) {
         request_hold_for_guard(r, worst.reason);
     } else if (is_released(r, t)) {
-        index_health_release(&s->health, r->outlet);
+        index_health_release(&s->health, r->index_queue);
     }
 }
 
 /* Hold the index: send nothing more, not even a probe. */
 static void lead_astray(struct request *r)
 {
-    const struct target *t = outlet_target(r->outlet);
+    const struct target *t = index_queue_target(r->index_queue);
     const struct str other = buf_str(&r->sender->response.elsewhere);
     struct err why;
 
@@ -290,7 +292,7 @@ static void lead_astray(struct request *r)
                  t->write_alias, STR_ARG(other), t->index);
     request_count_failed(r);
     request_return_all(r, true);
-    index_health_hold(&r->sender->health, r->outlet, HOLD_ASTRAY, &why);
+    index_health_hold(&r->sender->health, r->index_queue, HOLD_ASTRAY, &why);
 }
 
 /* Judge a feeler, or one document that may be too large.  Returns true if it was one. */
@@ -346,5 +348,5 @@ void request_judge_items(struct request *r, const struct http_result *result)
         apply_item(r, i, verdict_of(r, i), &t);
     }
     FAILPOINT(bulk_judged);
-    judge_outlet(r, &t);
+    judge_index_queue(r, &t);
 }

@@ -31,7 +31,7 @@ void request_too_large(struct request *r, int status, struct str reason)
                reason);
         return;
     }
-    limiter_too_large(&outlet_gate(r->outlet)->limiter, r->body.len);
+    limiter_too_large(&index_queue_gate(r->index_queue)->limiter, r->body.len);
     request_split_in_two(r);
 }
 
@@ -48,9 +48,10 @@ static void wait_apart(struct request *r, struct document *doc)
     outcome_count_retry(doc);
     document_not_applied(doc, &s->ends);
     if (doc->n_too_large == 0) /* a newer write has replaced it */
-        outlet_place_first(r->outlet, doc, s->now_ms);
+        index_queue_place_first(r->index_queue, doc, s->now_ms);
     else
-        outlet_park(r->outlet, outlet_open_parking(r->outlet, s->now_ms + ms), doc);
+        index_queue_park(r->index_queue,
+                         index_queue_open_parking(r->index_queue, s->now_ms + ms), doc);
 }
 
 bool request_is_too_large(struct request *r, const struct err *why)
@@ -92,7 +93,7 @@ void request_judge_feeler(struct request *r, int status, const struct err *why)
         return;
     }
     headroom_take(&s->headroom, r->body.len);
-    gate_good(outlet_gate(r->outlet), r->sent_us / 1000);
+    gate_good(index_queue_gate(r->index_queue), r->sent_us / 1000);
     request_answered(r);
     request_return_all(r, false);
 }

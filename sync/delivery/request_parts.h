@@ -24,7 +24,7 @@
 struct request {
     struct link link; /* in sender.requests */
     struct sender *sender;
-    struct outlet *outlet;
+    struct index_queue *index_queue;
     struct batch batch;
     struct buf body;
     int64_t sent_us;

@@ -47,14 +47,14 @@ static void put_aside_unfit(struct request *r)
             end_unfit(r->sender, b->docs[i]);
         else
             b->docs[n++] = b->docs[i];
-    outlet_shrink_batch(r->outlet, b, n);
+    index_queue_shrink_batch(r->index_queue, b, n);
 }
 
 /* The version below which no area is updated. */
 static uint64_t floor_of(const struct request *r)
 {
     const struct delivery_options *opt = &r->sender->opt;
-    const struct target *t = outlet_target(r->outlet);
+    const struct target *t = index_queue_target(r->index_queue);
 
     return t->n_areas == 0 || opt->area_floor == NULL ? 0 : opt->area_floor(opt->ctx, t);
 }
@@ -96,12 +96,12 @@ static bool make_body(struct request *r)
     return b->n > 0;
 }
 
-static void send_batch(struct sender *s, struct outlet *o, const struct batch *b)
+static void send_batch(struct sender *s, struct index_queue *o, const struct batch *b)
 {
     struct request *r = mem_alloc(1, sizeof(*r));
 
     r->sender = s;
-    r->outlet = o;
+    r->index_queue = o;
     r->batch = *b;
     r->sent_us = clock_mono_ns() / 1000;
     r->timeout_ms = s->opt.request_timeout_ms;
@@ -117,10 +117,10 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
     sender_settle(s); /* so that the next request sees less room */
     s->count.requests++;
     FAILPOINT(bulk_built);
-    fuse_begin(&outlet_gate(o)->fuse, s->now_ms);
+    fuse_begin(&index_queue_gate(o)->fuse, s->now_ms);
     http_client_submit(s->http, &(struct http_request){
                                     .method = "POST",
-                                    .path = outlet_path(o),
+                                    .path = index_queue_path(o),
                                     .body = buf_str(&r->body),
                                     .content_type = BULK_CONTENT_TYPE,
                                     .timeout_ms = s->opt.request_timeout_ms,
@@ -130,18 +130,18 @@ static void send_batch(struct sender *s, struct outlet *o, const struct batch *b
                                 });
 }
 
-/* Send for the next outlet in turn that has something. */
+/* Send for the next index queue in turn that has something. */
 static bool send_one(struct sender *s)
 {
     struct batch b;
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        struct outlet *o = outlets_at(&s->outlets, s->outlets.sends, i);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        struct index_queue *o = index_queues_at(&s->index_queues, s->index_queues.sends, i);
 
-        if (!sender_may_send_to(s, o) || !outlet_next_batch(o, s->now_ms, s->draining, &b))
+        if (!sender_may_send_to(s, o) || !index_queue_next_batch(o, s->now_ms, s->draining, &b))
             continue;
         send_batch(s, o, &b);
-        s->outlets.sends += i + 1;
+        s->index_queues.sends += i + 1;
         return true;
     }
     return false;
@@ -160,7 +160,7 @@ static void note_overdue(struct sender *s)
             continue;
         r->is_overdue = true;
         s->helpers.n_overdue++;
-        outlet_count_overdue(r->outlet, 1);
+        index_queue_count_overdue(r->index_queue, 1);
     }
 }
 

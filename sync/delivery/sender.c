@@ -34,9 +34,9 @@ static uint64_t random_seed(void)
     return seed;
 }
 
-static struct outlet_options outlet_options_of(const struct delivery_options *opt)
+static struct index_queue_options index_queue_options_of(const struct delivery_options *opt)
 {
-    return (struct outlet_options){
+    return (struct index_queue_options){
         .workers = opt->workers,
         .width_max = opt->helpers,
         .batch_min = opt->batch_min,
@@ -50,34 +50,35 @@ static struct outlet_options outlet_options_of(const struct delivery_options *op
     };
 }
 
-static void set_pace(const struct sender *s, struct outlet *o)
+static void set_pace(const struct sender *s, struct index_queue *o)
 {
-    pace_set(outlet_pace(o), &(struct pace_options){
-                                 .window_ms = s->opt.read_window_ms,
-                                 .longest_ms = READS_LONGEST * (int64_t)s->opt.read_window_ms,
-                                 .flow = READS_FLOW,
-                                 .worth = READS_WORTH,
-                                 .enough = s->opt.load_batch_max});
+    pace_set(
+        index_queue_pace(o),
+        &(struct pace_options){.window_ms = s->opt.read_window_ms,
+                               .longest_ms = READS_LONGEST * (int64_t)s->opt.read_window_ms,
+                               .flow = READS_FLOW,
+                               .worth = READS_WORTH,
+                               .enough = s->opt.load_batch_max});
 }
 
-static struct outlet *add_outlet(struct sender *s, const struct target *t)
+static struct index_queue *add_index_queue(struct sender *s, const struct target *t)
 {
-    const struct outlet_options opt = outlet_options_of(&s->opt);
+    const struct index_queue_options opt = index_queue_options_of(&s->opt);
     const struct str index = str_from(t->index);
-    struct outlet *o = outlet_new(index, &opt, random_seed());
+    struct index_queue *o = index_queue_new(index, &opt, random_seed());
 
     set_pace(s, o);
-    outlet_set_allowance(o, budget_allowance(s->budget, index));
-    outlet_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
-    outlets_add(&s->outlets, o);
+    index_queue_set_allowance(o, budget_allowance(s->budget, index));
+    index_queue_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
+    index_queues_add(&s->index_queues, o);
     return o;
 }
 
-static struct outlet *outlet_of(struct sender *s, const struct target *t)
+static struct index_queue *index_queue_of(struct sender *s, const struct target *t)
 {
-    struct outlet *o = outlets_find(&s->outlets, str_from(t->index));
+    struct index_queue *o = index_queues_find(&s->index_queues, str_from(t->index));
 
-    return o != NULL ? o : add_outlet(s, t);
+    return o != NULL ? o : add_index_queue(s, t);
 }
 
 /* A change was acknowledged: record its latency. */
@@ -90,7 +91,7 @@ static void on_end(void *ctx, const struct write *w, const struct waiter *x, enu
 
     const int64_t took_ms = s->now_wall_ms - x->commit_ms;
 
-    histogram_add(outlet_metric(outlet_of(s, w->target))->latency,
+    histogram_add(index_queue_metric(index_queue_of(s, w->target))->latency,
                   took_ms < 0 ? 0 : (uint64_t)took_ms);
 }
 
@@ -117,7 +118,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->ends.on_gone = on_gone;
     s->ends.ctx = s;
     s->table = document_table_new();
-    outlets_init(&s->outlets);
+    index_queues_init(&s->index_queues);
     s->helpers.opt = &s->opt;
     s->health.opt = &s->opt;
     s->health.metric = metric;
@@ -150,11 +151,11 @@ void sender_set(struct sender *s, const struct delivery_settings *settings)
 {
     delivery_settings_put(settings, &s->opt);
 
-    const struct outlet_options opt = outlet_options_of(&s->opt);
+    const struct index_queue_options opt = index_queue_options_of(&s->opt);
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        outlet_set_options(s->outlets.items[i], &opt);
-        set_pace(s, s->outlets.items[i]);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        index_queue_set_options(s->index_queues.items[i], &opt);
+        set_pace(s, s->index_queues.items[i]);
     }
     http_client_set_connections(s->http, s->opt.connections);
 }
@@ -172,7 +173,7 @@ void sender_free(struct sender *s)
     assert(list_is_empty(&s->loads));
     http_client_free(s->http);
     document_table_free(s->table, &s->ends);
-    outlets_fini(&s->outlets);
+    index_queues_fini(&s->index_queues);
     letters_free(s->letters);
     load_shedding_free(s->shedding);
     delete_repeater_free(s->repeater);
@@ -180,17 +181,17 @@ void sender_free(struct sender *s)
     free(s);
 }
 
-static struct load_shedding_outlets all_outlets(const struct sender *s)
+static struct load_shedding_index_queues all_index_queues(const struct sender *s)
 {
-    return (struct load_shedding_outlets){s->outlets.items, s->outlets.n};
+    return (struct load_shedding_index_queues){s->index_queues.items, s->index_queues.n};
 }
 
-static void ask_for_read(const struct sender *s, struct outlet *o, const struct write *w)
+static void ask_for_read(const struct sender *s, struct index_queue *o, const struct write *w)
 {
-    const struct outlet_level level = outlet_level(o);
+    const struct index_queue_level level = index_queue_level(o);
     const bool alone = level.ready + level.load_wait + level.in_flight == 0 && s->n_loads == 0;
 
-    pace_ask(outlet_pace(o), s->now_ms,
+    pace_ask(index_queue_pace(o), s->now_ms,
              w->gathered ? PACE_GATHERED
              : alone     ? PACE_ALONE
                          : PACE_AMONG);
@@ -198,14 +199,14 @@ static void ask_for_read(const struct sender *s, struct outlet *o, const struct 
 
 void sender_accept(struct sender *s, struct write *w)
 {
-    struct outlet *o = outlet_of(s, w->target);
-    const struct load_shedding_outlets all = all_outlets(s);
+    struct index_queue *o = index_queue_of(s, w->target);
+    const struct load_shedding_index_queues all = all_index_queues(s);
     bool to_place;
 
     load_shedding_worker(s->shedding, &all, w->worker, s->now_ms);
-    outlet_set_target(o, w->target);
+    index_queue_set_target(o, w->target);
     delete_repeater_raise(s->repeater, w, s->now_ms);
-    if (w->area > 0 && !outlet_takes_areas(o, s->now_ms))
+    if (w->area > 0 && !index_queue_takes_areas(o, s->now_ms))
         write_widen(w);
 
     if (w->op == DOC_REFRESH)
@@ -214,9 +215,9 @@ void sender_accept(struct sender *s, struct write *w)
     struct document *doc = document_table_arrive(s->table, o, w, &s->ends, &to_place);
 
     if (to_place)
-        outlet_place(o, doc, s->now_ms);
+        index_queue_place(o, doc, s->now_ms);
     else
-        outlet_resize(o, doc);
+        index_queue_resize(o, doc);
 }
 
 size_t sender_repeats(const struct sender *s)
@@ -226,7 +227,7 @@ size_t sender_repeats(const struct sender *s)
 
 void sender_forget(struct sender *s, struct str index, enum outcome how)
 {
-    const struct outlet *o = outlets_find(&s->outlets, index);
+    const struct index_queue *o = index_queues_find(&s->index_queues, index);
     struct document_cursor at = {0};
     struct document *doc;
 
@@ -234,10 +235,10 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
         return;
     while ((doc = document_table_next(s->table, &at)) != NULL) {
         /* A REFUSED document has its outcome, which is being stored. */
-        if (doc->outlet != o || doc->state == DOCUMENT_REFUSED)
+        if (doc->index_queue != o || doc->state == DOCUMENT_REFUSED)
             continue;
         if (doc->state != DOCUMENT_IN_FLIGHT && doc->state != DOCUMENT_LOADING)
-            outlet_remove(doc->outlet, doc);
+            index_queue_remove(doc->index_queue, doc);
         if (!document_forget(doc, how, &s->ends))
             document_table_remove(s->table, doc);
     }
@@ -245,32 +246,32 @@ void sender_forget(struct sender *s, struct str index, enum outcome how)
 
 void sender_drop(struct sender *s, struct str index)
 {
-    struct outlet *o = outlets_find(&s->outlets, index);
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
     struct document *doc;
 
     if (o == NULL)
         return;
-    outlet_drop(o);
+    index_queue_drop(o);
     letters_drop(s->letters, index);
     while ((doc = letters_take(s->letters, index)) != NULL)
         outcome_end(s, doc, OUTCOME_DEFERRED);
     sender_forget(s, index, OUTCOME_DEFERRED);
     index_health_drop(&s->health, o);
-    budget_drop(outlet_allowance(o));
+    budget_drop(index_queue_allowance(o));
 }
 
 /* Spares an index that takes nothing: its documents are what it is tried with. */
 void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id)
 {
-    struct outlet *o = outlets_find(&s->outlets, index);
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
     struct document *doc =
         o == NULL
             ? NULL
             : document_table_find(s->table, o, write_hash(index, routing, id), routing, id);
 
-    if (doc == NULL || !doc->may_go || doc->attempts == 0 || gate_is_blown(outlet_gate(o)))
+    if (doc == NULL || !doc->may_go || doc->attempts == 0 || gate_is_blown(index_queue_gate(o)))
         return;
-    outlet_remove(o, doc);
+    index_queue_remove(o, doc);
     if (doc->now->stored && !doc->now->ambiguous)
         outcome_end(s, doc, OUTCOME_DEFERRED);
     else
@@ -283,26 +284,26 @@ void sender_put_back(struct sender *s, struct str index, struct str routing, str
  */
 static void forget_gone(struct sender *s)
 {
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        struct outlet *o = s->outlets.items[i];
-        const struct outlet_level level = outlet_level(o);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        struct index_queue *o = s->index_queues.items[i];
+        const struct index_queue_level level = index_queue_level(o);
 
-        if (!outlet_is_gone(o) || level.ready + level.load_wait + level.parked == 0)
+        if (!index_queue_is_gone(o) || level.ready + level.load_wait + level.parked == 0)
             continue;
-        sender_forget(s, outlet_index(o), OUTCOME_DEFERRED);
-        gate_drop(outlet_gate(o), s->now_ms);
+        sender_forget(s, index_queue_index(o), OUTCOME_DEFERRED);
+        gate_drop(index_queue_gate(o), s->now_ms);
     }
 }
 
 void sender_probe(struct sender *s)
 {
-    for (size_t i = 0; i < s->outlets.n; i++)
-        gate_probe(outlet_gate(s->outlets.items[i]), s->now_ms);
+    for (size_t i = 0; i < s->index_queues.n; i++)
+        gate_probe(index_queue_gate(s->index_queues.items[i]), s->now_ms);
 }
 
 void sender_end_astray(struct sender *s, struct str index)
 {
-    struct outlet *o = outlets_find(&s->outlets, index);
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
 
     if (o != NULL)
         index_health_end_astray(&s->health, o);
@@ -316,7 +317,7 @@ static void look_at_letters(struct sender *s, bool were_full)
     if (were_full && full == NULL)
         sender_probe(s);
     if (!were_full && full != NULL)
-        index_health_hold(&s->health, letters_first(s->letters)->outlet, HOLD_STOP, full);
+        index_health_hold(&s->health, letters_first(s->letters)->index_queue, HOLD_STOP, full);
 }
 
 /* Loaders may read more than there was room for, so the bytes of results are taken by force. */
@@ -337,29 +338,29 @@ static struct load_shedding_need needed(struct sender *s)
         .large = budget_waits_for_large(s->budget)};
 }
 
-static void tell_purged(struct sender *s, struct outlet *o)
+static void tell_purged(struct sender *s, struct index_queue *o)
 {
-    struct outlet_purged *p = outlet_purged(o);
+    struct index_queue_purged *p = index_queue_purged(o);
 
     if (p->n == 0 || s->now_ms < p->told_ms + PURGED_TOLD_MS)
         return;
     if (s->opt.event != NULL)
-        s->opt.event(s->opt.ctx, DELIVERY_PURGED, outlet_target(o), p->n, NULL);
-    *p = (struct outlet_purged){.told_ms = s->now_ms};
+        s->opt.event(s->opt.ctx, DELIVERY_PURGED, index_queue_target(o), p->n, NULL);
+    *p = (struct index_queue_purged){.told_ms = s->now_ms};
 }
 
 /* Make room if an index that takes nothing fills the queues. */
 static void relieve(struct sender *s)
 {
-    const struct load_shedding_outlets all = all_outlets(s);
+    const struct load_shedding_index_queues all = all_index_queues(s);
     const struct load_shedding_need need = needed(s);
     struct document *doc;
 
     load_shedding_turn(s->shedding, &all, &need, s->now_ms);
     while ((doc = load_shedding_next(s->shedding)) != NULL)
         outcome_purge(s, doc);
-    for (size_t i = 0; i < s->outlets.n; i++)
-        tell_purged(s, s->outlets.items[i]);
+    for (size_t i = 0; i < s->index_queues.n; i++)
+        tell_purged(s, s->index_queues.items[i]);
 }
 
 static void repeat_deletes(struct sender *s)
@@ -378,9 +379,9 @@ void sender_turn(struct sender *s)
     struct document *doc;
 
     forget_gone(s);
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        index_health_look(&s->health, s->outlets.items[i]);
-        outlet_turn(s->outlets.items[i], s->now_ms);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        index_health_look(&s->health, s->index_queues.items[i]);
+        index_queue_turn(s->index_queues.items[i], s->now_ms);
     }
 
     const bool were_full = letters_are_full(s->letters) != NULL;
@@ -400,16 +401,16 @@ bool sender_may_send(const struct sender *s)
 }
 
 /* Results of reads and bodies of requests use the bytes that submitters leave. */
-bool sender_has_room(const struct sender *s, const struct outlet *o)
+bool sender_has_room(const struct sender *s, const struct index_queue *o)
 {
-    return budget_has_room(outlet_allowance(o), s->opt.bytes_max - budget_max(s->budget));
+    return budget_has_room(index_queue_allowance(o), s->opt.bytes_max - budget_max(s->budget));
 }
 
-bool sender_may_send_to(const struct sender *s, const struct outlet *o)
+bool sender_may_send_to(const struct sender *s, const struct index_queue *o)
 {
-    const bool goes_without = outlet_level(o).requests == 0 && s->n_without_room == 0;
+    const bool goes_without = index_queue_level(o).requests == 0 && s->n_without_room == 0;
 
-    return helpers_may_send_to(&s->helpers, o, s->outlets.n == 1) &&
+    return helpers_may_send_to(&s->helpers, o, s->index_queues.n == 1) &&
            (goes_without || sender_has_room(s, o));
 }
 
@@ -421,10 +422,10 @@ int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)
 
     wait_ms = delete_repeater_wait_ms(s->repeater, s->now_ms, wait_ms);
 
-    for (size_t i = 0; i < s->outlets.n; i++)
-        wait_ms =
-            outlet_wait_ms(s->outlets.items[i], s->now_ms,
-                           can_send && sender_may_send_to(s, s->outlets.items[i]), wait_ms);
+    for (size_t i = 0; i < s->index_queues.n; i++)
+        wait_ms = index_queue_wait_ms(
+            s->index_queues.items[i], s->now_ms,
+            can_send && sender_may_send_to(s, s->index_queues.items[i]), wait_ms);
     return wait_ms;
 }
 
@@ -432,10 +433,10 @@ bool sender_is_stuck(const struct sender *s)
 {
     size_t n_held = letters_kept_back(s->letters, 1, 0);
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        const struct outlet_level level = outlet_level(s->outlets.items[i]);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        const struct index_queue_level level = index_queue_level(s->index_queues.items[i]);
 
-        if (outlet_is_told(s->outlets.items[i]) && level.requests == 0)
+        if (index_queue_is_told(s->index_queues.items[i]) && level.requests == 0)
             n_held += level.ready + level.load_wait + level.parked;
     }
     return n_held == document_table_count(s->table);

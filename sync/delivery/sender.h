@@ -1,7 +1,7 @@
 /*
  * struct sender: everything that the delivery thread owns.
  *
- * That is the table of documents, an outlet for each index, dead letters and the HTTP client.
+ * That is the table of documents, a queue for each index, dead letters and the HTTP client.
  * loads and request move documents by calling it.
  *
  * @thread delivery's
@@ -19,10 +19,10 @@
 #include "sync/delivery/helpers.h"
 #include "sync/delivery/index/headroom.h"
 #include "sync/delivery/index/health.h"
+#include "sync/delivery/index/index_queues.h"
 #include "sync/delivery/index/load_shedding.h"
 #include "sync/delivery/index/metric.h"
 #include "sync/delivery/index/options.h"
-#include "sync/delivery/index/outlets.h"
 #include "sync/delivery/index/settings.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/letters.h"
@@ -44,7 +44,7 @@ struct sender {
     struct budget *budget;
     struct worker_backlog *backlog;
     struct document_table *table;
-    struct outlets outlets;
+    struct index_queues index_queues;
     struct index_health health;
     struct helpers helpers;
     struct headroom headroom; /* the engine's */
@@ -109,9 +109,9 @@ bool sender_may_send(const struct sender *s);
  * Tell whether a free helper may send to o: memory has room for one more body; or neither o has
  * a request in flight nor any index one that went without room.
  */
-bool sender_may_send_to(const struct sender *s, const struct outlet *o);
+bool sender_may_send_to(const struct sender *s, const struct index_queue *o);
 /* Tell whether memory has room to send to the index, or read for it. */
-bool sender_has_room(const struct sender *s, const struct outlet *o);
+bool sender_has_room(const struct sender *s, const struct index_queue *o);
 /* Return the milliseconds, at most max_ms, until sender_turn() has something new to do. */
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms);
 

@@ -98,11 +98,11 @@ static struct message *take_messages(struct delivery *d, struct drain_order *ord
     return first;
 }
 
-static int64_t later(int64_t good_ms, struct outlet *o)
+static int64_t later(int64_t good_ms, struct index_queue *o)
 {
-    const int64_t its_ms = outlet_gate(o)->good_ms;
+    const int64_t its_ms = index_queue_gate(o)->good_ms;
 
-    return outlet_is_told(o) || its_ms < good_ms ? good_ms : its_ms;
+    return index_queue_is_told(o) || its_ms < good_ms ? good_ms : its_ms;
 }
 
 /*
@@ -113,9 +113,9 @@ static void count_documents(const struct delivery *d, struct delivery_status *ou
 {
     const struct sender *s = d->sender;
 
-    for (size_t i = 0; i < s->outlets.n; i++) {
-        out->in_flight += outlet_level(s->outlets.items[i]).in_flight;
-        out->good_ms = later(out->good_ms, s->outlets.items[i]);
+    for (size_t i = 0; i < s->index_queues.n; i++) {
+        out->in_flight += index_queue_level(s->index_queues.items[i]).in_flight;
+        out->good_ms = later(out->good_ms, s->index_queues.items[i]);
     }
     out->loading = read_batcher_documents(s);
 

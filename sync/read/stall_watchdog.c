@@ -208,7 +208,7 @@ bool stall_watchdog_end(struct stall_watchdog *p)
 void stall_watchdog_start(struct stall_watchdog *p)
 {
     p->started = true;
-    p->thread = thread_start("patience", stall_watchdog_main, p);
+    p->thread = thread_start("stall_watchdog", stall_watchdog_main, p);
 }
 
 void stall_watchdog_stop(struct stall_watchdog *p)

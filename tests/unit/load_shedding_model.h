@@ -10,8 +10,8 @@
 
 #include "sync/delivery/document/document_table.h"
 #include "sync/delivery/index/drain.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/load_shedding.h"
-#include "sync/delivery/index/outlet.h"
 #include "sync/delivery/index/worker_backlog.h"
 
 #define INDEXES     3
@@ -21,14 +21,14 @@
 
 /* A request that is to be answered. */
 struct flight {
-    struct outlet *outlet;
+    struct index_queue *index_queue;
     struct batch batch;
     int64_t sent_ms;
 };
 
 struct world {
     struct delivery_options opt;
-    struct outlet *outlets[INDEXES];
+    struct index_queue *index_queues[INDEXES];
     struct target *targets[INDEXES];
     struct document_table *table;
     struct worker_backlog *mark;
@@ -76,36 +76,37 @@ static inline bool on_purged(void *ctx, const struct purged_note *notes, size_t 
     return true;
 }
 
-static inline struct load_shedding_outlets all(struct world *w)
+static inline struct load_shedding_index_queues all(struct world *w)
 {
-    return (struct load_shedding_outlets){w->outlets, INDEXES};
+    return (struct load_shedding_index_queues){w->index_queues, INDEXES};
 }
 
-static inline struct outlet_options outlet_options_of(const struct world *w)
+static inline struct index_queue_options index_queue_options_of(const struct world *w)
 {
-    return (struct outlet_options){.workers = w->opt.workers,
-                                   .width_max = 4,
-                                   .batch_min = 1,
-                                   .batch_bytes = 1 << 20,
-                                   .flush_ms = 1,
-                                   .fuse = {.failures = 3, .window_ms = 20, .reset_ms = 50}};
+    return (struct index_queue_options){
+        .workers = w->opt.workers,
+        .width_max = 4,
+        .batch_min = 1,
+        .batch_bytes = 1 << 20,
+        .flush_ms = 1,
+        .fuse = {.failures = 3, .window_ms = 20, .reset_ms = 50}};
 }
 
 /* ---- what arrives ---- */
 
 static inline void accept(struct world *w, struct write *x)
 {
-    const struct load_shedding_outlets outlets = all(w);
+    const struct load_shedding_index_queues index_queues = all(w);
     const size_t index = (size_t)(x->target->index[0] - 'a');
     struct document *doc;
     bool to_place;
 
-    load_shedding_worker(w->shedding, &outlets, x->worker, w->now_ms);
-    doc = document_table_arrive(w->table, w->outlets[index], x, &w->ends, &to_place);
+    load_shedding_worker(w->shedding, &index_queues, x->worker, w->now_ms);
+    doc = document_table_arrive(w->table, w->index_queues[index], x, &w->ends, &to_place);
     if (to_place)
-        outlet_place(w->outlets[index], doc, w->now_ms);
+        index_queue_place(w->index_queues[index], doc, w->now_ms);
     else
-        outlet_resize(w->outlets[index], doc);
+        index_queue_resize(w->index_queues[index], doc);
 }
 
 static inline void submit(struct world *w)
@@ -134,33 +135,33 @@ static inline void submit(struct world *w)
 static inline void end(struct world *w, struct document *doc, enum outcome how)
 {
     if (document_end(doc, how, &w->ends))
-        outlet_place(doc->outlet, doc, w->now_ms);
+        index_queue_place(doc->index_queue, doc, w->now_ms);
     else
         document_table_remove(w->table, doc);
 }
 
 /* ---- requests ---- */
 
-static inline void send(struct world *w, struct outlet *o)
+static inline void send(struct world *w, struct index_queue *o)
 {
     struct flight *f = &w->flights[w->n_flights];
 
     must(w->n_flights < BATCHES_MAX);
-    if (!outlet_next_batch(o, w->now_ms, drain_is_on(&w->drain), &f->batch))
+    if (!index_queue_next_batch(o, w->now_ms, drain_is_on(&w->drain), &f->batch))
         return;
-    game_say("a batch of %zu to %.*s", f->batch.n, STR_ARG(outlet_index(o)));
-    fuse_begin(&outlet_gate(o)->fuse, w->now_ms);
-    f->outlet = o;
+    game_say("a batch of %zu to %.*s", f->batch.n, STR_ARG(index_queue_index(o)));
+    fuse_begin(&index_queue_gate(o)->fuse, w->now_ms);
+    f->index_queue = o;
     f->sent_ms = w->now_ms;
     w->n_flights++;
 }
 
-static inline void come_back(struct world *w, struct outlet *o, struct document *doc)
+static inline void come_back(struct world *w, struct index_queue *o, struct document *doc)
 {
     if (chance(w, 30))
-        outlet_park(o, outlet_open_parking(o, w->now_ms + 5), doc);
+        index_queue_park(o, index_queue_open_parking(o, w->now_ms + 5), doc);
     else
-        outlet_place_first(o, doc, w->now_ms);
+        index_queue_place_first(o, doc, w->now_ms);
 }
 
 static inline void answer_items(struct world *w, struct flight *f)
@@ -177,7 +178,7 @@ static inline void answer_items(struct world *w, struct flight *f)
             document_not_applied(doc, &w->ends);
         else
             document_lost_answer(doc);
-        come_back(w, f->outlet, doc);
+        come_back(w, f->index_queue, doc);
     }
     if (f->batch.bisect != NULL)
         f->batch.bisect->is_accepted = true;
@@ -187,7 +188,7 @@ static inline void split(struct flight *f, size_t from, size_t to)
 {
     struct bisect *bisect = f->batch.bisect == NULL ? NULL : bisect_open(f->batch.bisect);
 
-    outlet_split(f->outlet, &f->batch, from, to, bisect);
+    index_queue_split(f->index_queue, &f->batch, from, to, bisect);
 }
 
 static inline void give_back(struct world *w, struct flight *f, bool is_lost)
@@ -200,7 +201,7 @@ static inline void give_back(struct world *w, struct flight *f, bool is_lost)
         else
             document_not_applied(b->docs[i], &w->ends);
         if (b->bisect == NULL)
-            outlet_place_first(f->outlet, b->docs[i], w->now_ms);
+            index_queue_place_first(f->index_queue, b->docs[i], w->now_ms);
     }
     if (b->bisect != NULL)
         split(f, 0, b->n);
@@ -220,9 +221,9 @@ static inline void give_up(struct world *w, struct flight *f)
 
     for (size_t i = 0; i < b->n; i++) {
         document_not_applied(b->docs[i], &w->ends);
-        outlet_place(f->outlet, b->docs[i], w->now_ms);
+        index_queue_place(f->index_queue, b->docs[i], w->now_ms);
     }
-    outlet_unsplit(f->outlet, b->bisect, w->now_ms);
+    index_queue_unsplit(f->index_queue, b->bisect, w->now_ms);
     b->bisect->is_given_up = true;
 }
 
@@ -250,7 +251,7 @@ static inline void end_bisect(struct world *w, struct bisect *b)
 
         if (guarded) {
             document_not_applied(doc, &w->ends);
-            outlet_place(doc->outlet, doc, w->now_ms);
+            index_queue_place(doc->index_queue, doc, w->now_ms);
         } else {
             end(w, doc, OUTCOME_DEAD);
         }
@@ -260,7 +261,7 @@ static inline void end_bisect(struct world *w, struct bisect *b)
 
 static inline void fail_all(struct world *w, struct flight *f, bool is_busy)
 {
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
 
     give_back(w, f, !is_busy);
     gate_failed(gate, f->sent_ms, w->now_ms, -1);
@@ -279,7 +280,7 @@ static inline void answer(struct world *w, bool calm)
     struct flight f = w->flights[at];
 
     game_say("answer %zu to a batch of %zu from %.*s", what, f.batch.n,
-             STR_ARG(outlet_index(f.outlet)));
+             STR_ARG(index_queue_index(f.index_queue)));
     w->flights[at] = w->flights[--w->n_flights];
     for (size_t i = 0; calm && i < f.batch.n; i++)
         end(w, f.batch.docs[i], OUTCOME_DELIVERED);
@@ -292,13 +293,13 @@ static inline void answer(struct world *w, bool calm)
     else if (!calm)
         refuse(w, &f);
     if (what < 45 || what >= 75) {
-        gate_good(outlet_gate(f.outlet), f.sent_ms);
-        (void)fuse_good(&outlet_gate(f.outlet)->fuse, f.sent_ms);
+        gate_good(index_queue_gate(f.index_queue), f.sent_ms);
+        (void)fuse_good(&index_queue_gate(f.index_queue)->fuse, f.sent_ms);
     }
 
     struct bisect *bisect = f.batch.bisect;
 
-    outlet_end_batch(f.outlet, &f.batch);
+    index_queue_end_batch(f.index_queue, &f.batch);
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(w, bisect);
 }
@@ -320,20 +321,22 @@ static inline void read_one(struct world *w, struct document *doc, bool calm)
     if (what == 9 && doc->state == DOCUMENT_LOAD_WAIT)
         write_stand_aside(doc->now, &w->ends);
     if (doc->state == DOCUMENT_LOAD_WAIT && chance(w, 30))
-        outlet_park(doc->outlet, outlet_open_parking(doc->outlet, w->now_ms + 5), doc);
+        index_queue_park(doc->index_queue,
+                         index_queue_open_parking(doc->index_queue, w->now_ms + 5), doc);
     else
-        outlet_place(doc->outlet, doc, w->now_ms);
+        index_queue_place(doc->index_queue, doc, w->now_ms);
 }
 
-static inline void read_some(struct world *w, struct outlet *o, bool calm)
+static inline void read_some(struct world *w, struct index_queue *o, bool calm)
 {
     struct document *docs[4];
-    const size_t n = outlet_reads_at(o) > w->now_ms ? 0 : outlet_next_load(o, 4, docs);
+    const size_t n =
+        index_queue_reads_at(o) > w->now_ms ? 0 : index_queue_next_load(o, 4, docs);
 
-    game_say("%zu of %.*s are read", n, STR_ARG(outlet_index(o)));
+    game_say("%zu of %.*s are read", n, STR_ARG(index_queue_index(o)));
     for (size_t i = 0; i < n; i++)
         read_one(w, docs[i], calm);
-    outlet_end_load(o, n);
+    index_queue_end_load(o, n);
 }
 
 #endif

@@ -100,9 +100,9 @@ unit_tests += \
 	%D%/test_coordinator_looks \
 	%D%/test_coordinator_store \
 	%D%/test_number \
-	%D%/test_outlet \
-	%D%/test_outlet_gate \
-	%D%/test_outlet_model \
+	%D%/test_index_queue \
+	%D%/test_index_queue_gate \
+	%D%/test_index_queue_model \
 	%D%/test_pace \
 	%D%/test_page \
 	%D%/test_page_wait \
@@ -175,9 +175,9 @@ EXTRA_DIST += \
 	%D%/log_steps.h \
 	%D%/memory_log.h \
 	%D%/one_document.h \
-	%D%/outlet_answers.h \
-	%D%/outlet_fixture.h \
-	%D%/outlet_model.h \
+	%D%/index_queue_answers.h \
+	%D%/index_queue_fixture.h \
+	%D%/index_queue_model.h \
 	%D%/shop_fixture.h \
 	%D%/vectors.h \
 	%D%/writes.h

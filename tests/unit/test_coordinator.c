@@ -428,13 +428,13 @@ static void what_a_version_lacks_is_not_discarded_before_it_is_searched(void **s
 static size_t n_tombstones(struct fixture *f)
 {
     struct arena *a = arena_new();
-    struct stored_tombstone *graves;
+    struct stored_tombstone *tombstones;
     struct err err = {0};
     size_t n;
 
     assert_true(store_load_tombstones(f->opt.store, a,
                                       (struct tombstone_filter){.index = STR("orders_v1")}, 10,
-                                      &graves, &n, &err));
+                                      &tombstones, &n, &err));
     arena_free(a);
     return n;
 }
@@ -442,7 +442,7 @@ static size_t n_tombstones(struct fixture *f)
 /* After a start, or while its topic is away, no build runs. */
 static void old_deletes_are_kept_for_a_version_that_is_still_to_be_built(void **state)
 {
-    static const struct stored_tombstone grave = {
+    static const struct stored_tombstone tombstone = {
         .index = {"orders_v1", 9}, .id = {"7", 1}, .version = 5, .at_ms = 1};
     struct fixture *f = *state;
     struct err err = {0};
@@ -451,8 +451,8 @@ static void old_deletes_are_kept_for_a_version_that_is_still_to_be_built(void **
     assert_true(store_take_term(f->opt.store, STR("topic/shop"), &term, &err));
     assert_true(store_save_checkpoint(
         f->opt.store, term,
-        &(struct stored_checkpoint){.topic = STR("shop"), .state = STR("running")}, &grave, 1,
-        &err));
+        &(struct stored_checkpoint){.topic = STR("shop"), .state = STR("running")}, &tombstone,
+        1, &err));
 
     const uint64_t number = new_version(f);
 

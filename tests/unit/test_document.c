@@ -206,7 +206,8 @@ static void what_stays_is_held_by_all_who_wait_for_it_and_waits_for_nobody(void 
 static void routing_is_part_of_the_lock_and_so_is_the_index(void **state)
 {
     struct fixture *f = *state;
-    struct outlet *other = (struct outlet *)(void *)f; /* an address is all that counts */
+    struct index_queue *other =
+        (struct index_queue *)(void *)f; /* an address is all that counts */
     const struct doc_write in = {.target = f->target,
                                  .op = DOC_INDEX,
                                  .id = STR("1"),

@@ -2,7 +2,7 @@
 
 #include "sync/delivery/index/lines.h"
 
-#include "tests/unit/outlet_fixture.h"
+#include "tests/unit/index_queue_fixture.h"
 
 enum { N_STREAM = 1000, N_JOBS = 400, FIRST_OF_JOBS = 5000 };
 
@@ -17,11 +17,11 @@ static void ask_for_job(struct fixture *f, unsigned id)
     snprintf(name, sizeof(name), "%u", id);
     w = a_write(f->target, DOC_REFRESH, name, 2, "");
     w->gathered = true;
-    doc = document_table_arrive(f->table, f->outlet, w, &f->ends, &to_place);
+    doc = document_table_arrive(f->table, f->index_queue, w, &f->ends, &to_place);
     if (to_place)
-        outlet_place(f->outlet, doc, f->now_ms);
+        index_queue_place(f->index_queue, doc, f->now_ms);
     else
-        outlet_resize(f->outlet, doc);
+        index_queue_resize(f->index_queue, doc);
 }
 
 static void arrive_both(struct fixture *f)
@@ -53,21 +53,21 @@ static unsigned count_jobs(struct document *const *docs, size_t n)
 static unsigned read_some(struct fixture *f, size_t max)
 {
     struct document **docs = mem_alloc(max, sizeof(struct document *));
-    const size_t n = outlet_next_load(f->outlet, max, docs);
+    const size_t n = index_queue_next_load(f->index_queue, max, docs);
     const unsigned n_jobs = count_jobs(docs, n);
 
     for (size_t i = 0; i < n; i++) {
         document_loaded(docs[i], 3, STR("{}"), &f->ends);
-        outlet_place(f->outlet, docs[i], f->now_ms);
+        index_queue_place(f->index_queue, docs[i], f->now_ms);
     }
-    outlet_end_load(f->outlet, n);
+    index_queue_end_load(f->index_queue, n);
     free(docs);
     return n_jobs;
 }
 
 static void set(struct fixture *f, unsigned share, unsigned batch_max)
 {
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
 
     opt.workers = 1;
     opt.job_share = share;
@@ -217,7 +217,7 @@ static void what_was_read_before_a_job_asked_for_it_goes_first_to_be_read_again(
 static void with_other_lanes_what_waits_keeps_its_lines(void **state)
 {
     struct fixture *f = *state;
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
     struct batch b;
 
     set(f, 20, 100);
@@ -225,7 +225,7 @@ static void with_other_lanes_what_waits_keeps_its_lines(void **state)
     read_some(f, N_STREAM + N_JOBS);
     opt.workers = 2;
     opt.batch_max = 100;
-    outlet_set_options(f->outlet, &opt);
+    index_queue_set_options(f->index_queue, &opt);
     assert_true(next(f, &b));
     assert_int_equal(count_jobs(b.docs, b.n), 20);
     deliver(f, &b);

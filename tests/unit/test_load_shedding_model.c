@@ -30,7 +30,7 @@ static struct drain_left left_of(struct world *w)
         left.n++;
         left.n_in_flight += doc->state == DOCUMENT_IN_FLIGHT;
         left.n_blown +=
-            doc->state != DOCUMENT_REFUSED && gate_is_blown(outlet_gate(doc->outlet));
+            doc->state != DOCUMENT_REFUSED && gate_is_blown(index_queue_gate(doc->index_queue));
     }
     return left;
 }
@@ -50,7 +50,8 @@ static void follow(struct world *w)
 
 static void turn_drain(struct world *w)
 {
-    const unsigned lane = w->drain.partition == DRAIN_ALL ? OUTLET_ALL : w->drain.partition;
+    const unsigned lane =
+        w->drain.partition == DRAIN_ALL ? INDEX_QUEUE_ALL : w->drain.partition;
     const struct drain_left left = left_of(w);
 
     if (!drain_is_on(&w->drain))
@@ -59,8 +60,9 @@ static void turn_drain(struct world *w)
     const enum drain_end how = drain_look(&w->drain, &left, w->now_ms);
 
     for (size_t i = 0; i < INDEXES; i++)
-        outlet_withhold(w->outlets[i],
-                        w->drain.state == DRAIN_STATE_CANCELLING ? lane : OUTLET_NONE);
+        index_queue_withhold(w->index_queues[i], w->drain.state == DRAIN_STATE_CANCELLING
+                                                     ? lane
+                                                     : INDEX_QUEUE_NONE);
     if (how == DRAIN_GOING)
         return;
     game_say("the drain is %s", drain_end_word(how));
@@ -95,21 +97,21 @@ static void change_workers(struct world *w)
     w->opt.workers = 1 + (unsigned)below(w, WORKERS_MAX);
     game_say("%u workers", w->opt.workers);
 
-    const struct outlet_options opt = outlet_options_of(w);
+    const struct index_queue_options opt = index_queue_options_of(w);
 
     for (size_t i = 0; i < INDEXES; i++)
-        outlet_set_options(w->outlets[i], &opt);
+        index_queue_set_options(w->index_queues[i], &opt);
     worker_backlog_set(w->mark, w->opt.workers, w->opt.high_water_mark);
     move_all(w);
     w->drain.partition = DRAIN_ALL;
 }
 
-static void turn_hold(struct world *w, struct outlet *o)
+static void turn_hold(struct world *w, struct index_queue *o)
 {
-    struct gate *gate = outlet_gate(o);
+    struct gate *gate = index_queue_gate(o);
     struct err why;
 
-    game_say("%.*s is held, or no more", STR_ARG(outlet_index(o)));
+    game_say("%.*s is held, or no more", STR_ARG(index_queue_index(o)));
     if (gate->hold != HOLD_NONE) {
         (void)gate_release(gate);
         return;
@@ -145,11 +147,11 @@ static struct room look(const struct world *w)
 
 static void make_room(struct world *w, size_t bytes_over)
 {
-    const struct load_shedding_outlets outlets = all(w);
+    const struct load_shedding_index_queues index_queues = all(w);
     const struct room before = look(w);
     struct document *doc;
 
-    load_shedding_turn(w->shedding, &outlets,
+    load_shedding_turn(w->shedding, &index_queues,
                        &(struct load_shedding_need){.bytes_over = bytes_over}, w->now_ms);
 
     const struct room now = look(w);
@@ -173,8 +175,8 @@ static void check_counts(struct world *w)
         if (doc->later != NULL)
             counts[doc->later->worker] += !doc->later->aside;
         for (size_t i = 0; i < INDEXES; i++)
-            may_go[i] +=
-                doc->outlet == w->outlets[i] && !doc->is_part && document_may_be_purged(doc);
+            may_go[i] += doc->index_queue == w->index_queues[i] && !doc->is_part &&
+                         document_may_be_purged(doc);
     }
     for (const struct write *x = w->apart; x != NULL; x = x->next)
         counts[x->worker]++;
@@ -184,19 +186,21 @@ static void check_counts(struct world *w)
         size_t sum = 0;
 
         for (unsigned k = 0; k < w->opt.workers; k++)
-            sum += outlet_purgeable(w->outlets[i], SHARE_ALL, k);
+            sum += index_queue_purgeable(w->index_queues[i], SHARE_ALL, k);
         must(sum == may_go[i]);
-        must(outlet_purgeable(w->outlets[i], SHARE_ALL, OUTLET_ANY) == may_go[i]);
+        must(index_queue_purgeable(w->index_queues[i], SHARE_ALL, INDEX_QUEUE_ANY) ==
+             may_go[i]);
     }
     must(w->n_stored >= w->n_purged);
 }
 
 /* What is to be tried now keeps what it is tried with. */
-static bool takes_nothing(const struct world *w, struct outlet *o)
+static bool takes_nothing(const struct world *w, struct index_queue *o)
 {
-    const struct gate *gate = outlet_gate(o);
+    const struct gate *gate = index_queue_gate(o);
 
-    return gate_is_blown(gate) && gate_opens_at(gate, outlet_level(o).requests) > w->now_ms;
+    return gate_is_blown(gate) &&
+           gate_opens_at(gate, index_queue_level(o).requests) > w->now_ms;
 }
 
 /* What could go has gone, where a worker was handed too much. */
@@ -217,8 +221,8 @@ static void check_mark(struct world *w)
 
     for (unsigned worker = 0; worker < w->opt.workers; worker++)
         for (size_t i = 0; room.over[worker] > 0 && i < INDEXES; i++)
-            must(!takes_nothing(w, w->outlets[i]) ||
-                 outlet_purgeable(w->outlets[i], SHARE_ALL, worker) == 0);
+            must(!takes_nothing(w, w->index_queues[i]) ||
+                 index_queue_purgeable(w->index_queues[i], SHARE_ALL, worker) == 0);
 }
 
 /* ---- games ---- */
@@ -232,10 +236,10 @@ static void turn_store(struct world *w)
 static void step(struct world *w)
 {
     const size_t what = below(w, 1000);
-    struct outlet *o = w->outlets[below(w, INDEXES)];
+    struct index_queue *o = w->index_queues[below(w, INDEXES)];
 
     w->now_ms++;
-    outlet_turn(o, w->now_ms);
+    index_queue_turn(o, w->now_ms);
     if (what < 500)
         submit(w);
     else if (what < 640)
@@ -266,7 +270,7 @@ static void calm_down(struct world *w)
 {
     w->store_is_away = false;
     for (size_t i = 0; i < INDEXES; i++)
-        (void)gate_release(outlet_gate(w->outlets[i]));
+        (void)gate_release(index_queue_gate(w->index_queues[i]));
     for (unsigned n = 0; document_table_count(w->table) + w->n_flights > 0 || w->apart != NULL;
          n++) {
         must(n < 10000);
@@ -274,10 +278,10 @@ static void calm_down(struct world *w)
         make_room(w, 0);
         turn_drain(w);
         for (size_t i = 0; i < INDEXES; i++) {
-            outlet_turn(w->outlets[i], w->now_ms);
-            send(w, w->outlets[i]);
+            index_queue_turn(w->index_queues[i], w->now_ms);
+            send(w, w->index_queues[i]);
             answer(w, true);
-            read_some(w, w->outlets[i], true);
+            read_some(w, w->index_queues[i], true);
         }
     }
 }
@@ -311,9 +315,9 @@ static void play(struct game *g)
     w.mark = worker_backlog_new(w.opt.workers, w.opt.high_water_mark);
     w.shedding = load_shedding_new(&w.opt, w.mark, g->seed);
     for (size_t i = 0; i < INDEXES; i++) {
-        const struct outlet_options opt = outlet_options_of(&w);
+        const struct index_queue_options opt = index_queue_options_of(&w);
 
-        w.outlets[i] = outlet_new(str_from(names[i]), &opt, g->seed);
+        w.index_queues[i] = index_queue_new(str_from(names[i]), &opt, g->seed);
         w.targets[i] = a_target(names[i]);
     }
     while (game_next(g, &w.random))
@@ -323,7 +327,7 @@ static void play(struct game *g)
     check_end(&w);
     document_table_free(w.table, &w.ends);
     for (size_t i = 0; i < INDEXES; i++) {
-        outlet_free(w.outlets[i]);
+        index_queue_free(w.index_queues[i]);
         target_unref(w.targets[i]);
     }
     load_shedding_free(w.shedding);

@@ -208,16 +208,16 @@ static void tombstones_that_were_not_stored_are_given_out_again(void **state)
     const struct commit_position start = at(4);
     struct progress *p = progress_new(&start);
     struct arena *a = arena_new();
-    struct stored_tombstone *graves;
+    struct stored_tombstone *tombstones;
 
     (void)state;
     progress_tombstone(p, STR("orders_v1"), STR("7"), STR(""), 99);
-    assert_int_equal(progress_take_tombstones(p, a, &graves), 1);
+    assert_int_equal(progress_take_tombstones(p, a, &tombstones), 1);
     assert_int_equal(progress_tombstones(p), 0);
-    progress_return_tombstones(p, graves, 1);
-    assert_int_equal(progress_take_tombstones(p, a, &graves), 1);
-    assert_true(str_equal(graves[0].id, STR("7")));
-    assert_int_equal(graves[0].version, 99);
+    progress_return_tombstones(p, tombstones, 1);
+    assert_int_equal(progress_take_tombstones(p, a, &tombstones), 1);
+    assert_true(str_equal(tombstones[0].id, STR("7")));
+    assert_int_equal(tombstones[0].version, 99);
     arena_free(a);
     progress_free(p);
 }

@@ -50,24 +50,24 @@ enum document_state {
 };
 
 struct document {
-    struct document *hash_next; /* the table's */
-    uint64_t hash;              /* of index, routing and id */
-    struct outlet *outlet;      /* its index */
-    struct link link;           /* the outlet's queues */
-    struct write *now;          /* never NULL */
-    struct write *later;        /* or NULL */
-    uint32_t queued_bytes;      /* its size as counted by its lane */
-    uint8_t state;              /* enum document_state */
-    uint8_t place;              /* the outlet's: the queue it is in */
-    bool forgotten : 1;         /* LOADING, but nobody wants the result: throw it away */
-    bool may_go : 1;            /* the outlet's: counted as one that may be purged */
-    bool is_large : 1;          /* the outlet's: also counted as large */
-    bool is_part : 1;    /* the outlet's: part of a bisection, in its parcel or taken from it */
-    bool is_lost : 1;    /* the outlet's: waits apart because its own answer was lost */
-    bool for_job : 1;    /* waits in the jobs' line, else in the stream's
-                            (sync/delivery/index/lines.h) */
-    uint8_t n_untold;    /* lookups of its stored version that did not name one */
-    uint16_t attempts;   /* failed attempts of `now` */
+    struct document *hash_next;      /* the table's */
+    uint64_t hash;                   /* of index, routing and id */
+    struct index_queue *index_queue; /* its index */
+    struct link link;                /* the index queue's queues */
+    struct write *now;               /* never NULL */
+    struct write *later;             /* or NULL */
+    uint32_t queued_bytes;           /* its size as counted by its lane */
+    uint8_t state;                   /* enum document_state */
+    uint8_t place;                   /* the index queue's: the queue it is in */
+    bool forgotten : 1;              /* LOADING, but nobody wants the result: throw it away */
+    bool may_go : 1;                 /* the index queue's: counted as one that may be purged */
+    bool is_large : 1;               /* the index queue's: also counted as large */
+    bool is_part : 1;  /* the index queue's: part of a bisection, in its parcel or out of it */
+    bool is_lost : 1;  /* the index queue's: waits apart because its own answer was lost */
+    bool for_job : 1;  /* waits in the jobs' line, else in the stream's
+                          (sync/delivery/index/lines.h) */
+    uint8_t n_untold;  /* lookups of its stored version that did not name one */
+    uint16_t attempts; /* failed attempts of `now` */
     uint16_t refused_at; /* headroom_mark() when it was refused alone with 429
                             (sync/delivery/index/headroom.h) */
     uint8_t n_too_large; /* 429 answers to `now` that its size may explain */

@@ -105,13 +105,13 @@ static struct document *cut(struct document_table *t)
 
 struct name {
     uint64_t hash;
-    const struct outlet *outlet;
+    const struct index_queue *index_queue;
     struct str routing, id;
 };
 
 static bool is_of(const struct document *doc, const struct name *name)
 {
-    return doc->hash == name->hash && doc->outlet == name->outlet &&
+    return doc->hash == name->hash && doc->index_queue == name->index_queue &&
            str_equal(write_id(doc->now), name->id) &&
            str_equal(write_routing(doc->now), name->routing);
 }
@@ -125,13 +125,14 @@ static struct document *find(const struct document_table *t, const struct name *
     return doc;
 }
 
-struct document *document_table_find(const struct document_table *t, const struct outlet *o,
-                                     uint64_t hash, struct str routing, struct str id)
+struct document *document_table_find(const struct document_table *t,
+                                     const struct index_queue *o, uint64_t hash,
+                                     struct str routing, struct str id)
 {
     return find(t, &(struct name){hash, o, routing, id});
 }
 
-struct document *document_table_arrive(struct document_table *t, struct outlet *o,
+struct document *document_table_arrive(struct document_table *t, struct index_queue *o,
                                        struct write *w, struct write_ends *ends, bool *to_place)
 {
     struct document *doc = find(t, &(struct name){w->hash, o, write_routing(w), write_id(w)});
@@ -145,7 +146,7 @@ struct document *document_table_arrive(struct document_table *t, struct outlet *
         widen(t);
     doc = cut(t);
     doc->hash = w->hash;
-    doc->outlet = o;
+    doc->index_queue = o;
     document_begin(doc, w);
 
     struct document **bucket = bucket_of(t, w->hash);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 struct document_table;
-struct outlet;
+struct index_queue;
 
 struct document_table *document_table_new(void) RETURNS_NONNULL MUST_CHECK;
 /* Abandons the remaining documents.  NULL is allowed. */
@@ -25,15 +25,17 @@ void document_table_free(struct document_table *t, struct write_ends *ends);
 
 /*
  * Add write w of the index of o.  Returns its document, whose state may have changed.  Sets
- * *to_place if the caller must queue it with outlet_place(): it is new, or its state changed.
+ * *to_place if the caller must queue it with index_queue_place(): it is new, or its state
+ * changed.
  */
-struct document *document_table_arrive(struct document_table *t, struct outlet *o,
+struct document *document_table_arrive(struct document_table *t, struct index_queue *o,
                                        struct write *w, struct write_ends *ends,
                                        bool *to_place) RETURNS_NONNULL;
 
-/* hash: of the outlet's index, routing and id.  Returns NULL if it has no entry. */
-struct document *document_table_find(const struct document_table *t, const struct outlet *o,
-                                     uint64_t hash, struct str routing, struct str id);
+/* hash: of the index queue's index, routing and id.  Returns NULL if it has no entry. */
+struct document *document_table_find(const struct document_table *t,
+                                     const struct index_queue *o, uint64_t hash,
+                                     struct str routing, struct str id);
 
 /* Remove doc, which must be in no queue and have no operation left. */
 void document_table_remove(struct document_table *t, struct document *doc);

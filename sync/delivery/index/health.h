@@ -12,9 +12,9 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/metric.h"
 #include "sync/delivery/index/options.h"
-#include "sync/delivery/index/outlet.h"
 
 #include <stdint.h>
 
@@ -25,18 +25,18 @@ struct index_health {
 };
 
 /* Hold the index. */
-void index_health_hold(struct index_health *s, struct outlet *o, enum hold how,
+void index_health_hold(struct index_health *s, struct index_queue *o, enum hold how,
                        const struct err *why);
 /* End the hold. */
-void index_health_release(struct index_health *s, struct outlet *o);
+void index_health_release(struct index_health *s, struct index_queue *o);
 /* The write alias points to the index again. */
-void index_health_end_astray(struct index_health *s, struct outlet *o);
+void index_health_end_astray(struct index_health *s, struct index_queue *o);
 /* Report a change of the fuse.  why: what blew it. */
-void index_health_note_fuse(struct index_health *s, struct outlet *o, enum fuse_change change,
-                            const struct err *why);
+void index_health_note_fuse(struct index_health *s, struct index_queue *o,
+                            enum fuse_change change, const struct err *why);
 /* Check how long the index takes nothing, or not all, and report it. */
-void index_health_look(struct index_health *s, struct outlet *o);
+void index_health_look(struct index_health *s, struct index_queue *o);
 /* The index is gone: take back what was reported. */
-void index_health_drop(struct index_health *s, struct outlet *o);
+void index_health_drop(struct index_health *s, struct index_queue *o);
 
 #endif

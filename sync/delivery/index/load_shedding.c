@@ -4,7 +4,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/purge.h"
 #include "sync/delivery/index/purged.h"
 #include "sync/delivery/index/worker_backlog.h"
@@ -19,7 +19,7 @@ struct load_shedding {
     const struct worker_backlog *backlog;
     struct purged *purged;
     struct random random;
-    struct purge_place *places; /* scratch, one per outlet */
+    struct purge_place *places; /* scratch, one per index queue */
     size_t n_places;
     size_t bytes;                      /* on their way to the store */
     size_t going[BACKLOG_WORKERS_MAX]; /* changes on their way to the store, by worker */
@@ -76,53 +76,56 @@ void load_shedding_purge(struct load_shedding *r, struct document *doc)
 }
 
 /* Spare an index that is due to be tried: its changes are what it is tried with. */
-static bool takes_nothing(struct outlet *o, int64_t now_ms)
+static bool takes_nothing(struct index_queue *o, int64_t now_ms)
 {
-    const struct gate *gate = outlet_gate(o);
+    const struct gate *gate = index_queue_gate(o);
 
-    return gate_is_blown(gate) && !outlet_is_gone(o) &&
-           gate_opens_at(gate, outlet_level(o).requests) > now_ms;
+    return gate_is_blown(gate) && !index_queue_is_gone(o) &&
+           gate_opens_at(gate, index_queue_level(o).requests) > now_ms;
 }
 
 /* Tell whether the index was reported to lose documents while others go through. */
-static bool takes_part(struct outlet *o)
+static bool takes_part(struct index_queue *o)
 {
-    return outlet_is_told(o) && !gate_is_blown(outlet_gate(o)) && !outlet_is_gone(o);
+    return index_queue_is_told(o) && !gate_is_blown(index_queue_gate(o)) &&
+           !index_queue_is_gone(o);
 }
 
-static bool may_give(struct outlet *o, int64_t now_ms)
+static bool may_give(struct index_queue *o, int64_t now_ms)
 {
     return takes_part(o) || takes_nothing(o, now_ms);
 }
 
-static enum outlet_share share_of(struct outlet *o)
+static enum index_queue_share share_of(struct index_queue *o)
 {
     return takes_part(o) ? SHARE_LOST : SHARE_ALL;
 }
 
 /*
- * Purge changes of one worker, or of OUTLET_ANY: as many as the strategy says, but at least
- * `over`.
+ * Purge changes of one worker, or of INDEX_QUEUE_ANY: as many as the strategy says, but at
+ * least `over`.
  */
-static size_t purge_some(struct load_shedding *r, const struct load_shedding_outlets *outlets,
-                         unsigned worker, size_t over, int64_t now_ms)
+static size_t purge_some(struct load_shedding *r,
+                         const struct load_shedding_index_queues *index_queues, unsigned worker,
+                         size_t over, int64_t now_ms)
 {
     size_t n;
 
-    if (r->n_places < outlets->n)
-        r->places = mem_resize(r->places, outlets->n, sizeof(*r->places));
-    r->n_places = outlets->n;
-    for (size_t i = 0; i < outlets->n; i++) {
-        struct outlet *o = outlets->items[i];
+    if (r->n_places < index_queues->n)
+        r->places = mem_resize(r->places, index_queues->n, sizeof(*r->places));
+    r->n_places = index_queues->n;
+    for (size_t i = 0; i < index_queues->n; i++) {
+        struct index_queue *o = index_queues->items[i];
 
         r->places[i] = (struct purge_place){.is_blown = may_give(o, now_ms),
-                                            .n = outlet_purgeable(o, share_of(o), worker)};
+                                            .n = index_queue_purgeable(o, share_of(o), worker)};
     }
-    n = purge_choose(r->opt->purge, r->places, outlets->n, over, &r->random);
-    for (size_t i = 0; n > 0 && i < outlets->n; i++)
+    n = purge_choose(r->opt->purge, r->places, index_queues->n, over, &r->random);
+    for (size_t i = 0; n > 0 && i < index_queues->n; i++)
         for (size_t k = 0; k < r->places[i].take; k++)
-            load_shedding_purge(
-                r, outlet_take_oldest(outlets->items[i], share_of(outlets->items[i]), worker));
+            load_shedding_purge(r, index_queue_take_oldest(index_queues->items[i],
+                                                           share_of(index_queues->items[i]),
+                                                           worker));
     return n;
 }
 
@@ -133,48 +136,52 @@ static size_t too_many(const struct load_shedding *r, unsigned worker)
     return n > high(r) ? n - high(r) : 0;
 }
 
-void load_shedding_worker(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+void load_shedding_worker(struct load_shedding *r,
+                          const struct load_shedding_index_queues *index_queues,
                           unsigned worker, int64_t now_ms)
 {
     const size_t over = is_off(r) ? 0 : too_many(r, worker);
 
     if (over > 0)
-        (void)purge_some(r, outlets, worker, over, now_ms);
+        (void)purge_some(r, index_queues, worker, over, now_ms);
 }
 
 /* Free some bytes in one go, so that not every new change needs a purge of its own. */
-static void relieve_bytes(struct load_shedding *r, const struct load_shedding_outlets *outlets,
-                          size_t over, int64_t now_ms)
+static void relieve_bytes(struct load_shedding *r,
+                          const struct load_shedding_index_queues *index_queues, size_t over,
+                          int64_t now_ms)
 {
     const size_t goal = r->bytes + over;
 
-    while (r->bytes < goal && purge_some(r, outlets, OUTLET_ANY, BYTES_STEP, now_ms) > 0)
+    while (r->bytes < goal &&
+           purge_some(r, index_queues, INDEX_QUEUE_ANY, BYTES_STEP, now_ms) > 0)
         ;
 }
 
 /* Only this makes room for another large document. */
-static void relieve_large(struct load_shedding *r, const struct load_shedding_outlets *outlets,
-                          int64_t now_ms)
+static void relieve_large(struct load_shedding *r,
+                          const struct load_shedding_index_queues *index_queues, int64_t now_ms)
 {
     struct document *doc;
 
-    for (size_t i = 0; i < outlets->n; i++) {
-        struct outlet *o = outlets->items[i];
+    for (size_t i = 0; i < index_queues->n; i++) {
+        struct index_queue *o = index_queues->items[i];
 
-        while (may_give(o, now_ms) && (doc = outlet_take_large(o, share_of(o))) != NULL)
+        while (may_give(o, now_ms) && (doc = index_queue_take_large(o, share_of(o))) != NULL)
             load_shedding_purge(r, doc);
     }
 }
 
-void load_shedding_turn(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+void load_shedding_turn(struct load_shedding *r,
+                        const struct load_shedding_index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms)
 {
     for (unsigned i = 0; i < r->opt->workers; i++)
-        load_shedding_worker(r, outlets, i, now_ms);
+        load_shedding_worker(r, index_queues, i, now_ms);
     if (!is_off(r) && need->bytes_over > 0)
-        relieve_bytes(r, outlets, need->bytes_over, now_ms);
+        relieve_bytes(r, index_queues, need->bytes_over, now_ms);
     if (!is_off(r) && need->large)
-        relieve_large(r, outlets, now_ms);
+        relieve_large(r, index_queues, now_ms);
     purged_turn(r->purged, now_ms);
 }
 

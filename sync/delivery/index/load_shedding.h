@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 struct worker_backlog;
-struct outlet;
+struct index_queue;
 struct load_shedding;
 
 /* Borrows both.  Purges nothing if opt->purged is NULL. */
@@ -35,15 +35,16 @@ struct load_shedding *load_shedding_new(const struct delivery_options *opt,
                                         uint64_t seed) RETURNS_NONNULL MUST_CHECK;
 void load_shedding_free(struct load_shedding *r); /* NULL is allowed */
 
-/* All outlets. */
-struct load_shedding_outlets {
-    struct outlet *const *items;
+/* All index_queues. */
+struct load_shedding_index_queues {
+    struct index_queue *const *items;
     size_t n;
 };
 /*
  * Make room for the worker if it has too many.  Call before placing a write that counts for it.
  */
-void load_shedding_worker(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+void load_shedding_worker(struct load_shedding *r,
+                          const struct load_shedding_index_queues *index_queues,
                           unsigned worker, int64_t now_ms);
 /* What else needs room. */
 struct load_shedding_need {
@@ -51,7 +52,8 @@ struct load_shedding_need {
     bool large; /* a large document waits for another (sync/delivery/document/budget.h) */
 };
 /* Make room for all workers and for `need`, then store some of what was purged. */
-void load_shedding_turn(struct load_shedding *r, const struct load_shedding_outlets *outlets,
+void load_shedding_turn(struct load_shedding *r,
+                        const struct load_shedding_index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms);
 /* Return false if there is nowhere to purge to. */
 bool load_shedding_can_purge(const struct load_shedding *r);

@@ -10,13 +10,13 @@ libmillrace_a_SOURCES += \
 	%D%/load_shedding.c %D%/load_shedding.h \
 	%D%/metric.c %D%/metric.h \
 	%D%/options.h \
-	%D%/outlet.h \
-	%D%/outlet_make.c \
-	%D%/outlet_next.c \
-	%D%/outlet_parts.h \
-	%D%/outlet_purge.c \
-	%D%/outlet_queues.c \
-	%D%/outlets.c %D%/outlets.h \
+	%D%/index_queue.h \
+	%D%/index_queue_make.c \
+	%D%/index_queue_next.c \
+	%D%/index_queue_parts.h \
+	%D%/index_queue_purge.c \
+	%D%/index_queue_lanes.c \
+	%D%/index_queues.c %D%/index_queues.h \
 	%D%/pace.c %D%/pace.h \
 	%D%/purge.c %D%/purge.h \
 	%D%/purged.c %D%/purged.h \

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sync/delivery/index/outlet_parts.h"
+#include "sync/delivery/index/index_queue_parts.h"
 
 #include "src/base/mem.h"
 
@@ -14,19 +14,20 @@
 #define LOADS_LOOKED_AT 16
 #define NEVER_MS        GATE_NEVER_MS
 
-static bool has_nothing(const struct outlet *o)
+static bool has_nothing(const struct index_queue *o)
 {
     return o->level.ready == 0 && list_is_empty(&o->parcels);
 }
 
 /* For an index that is gone only empty parts go, so that their bisection ends. */
-static bool may_send(const struct outlet *o)
+static bool may_send(const struct index_queue *o)
 {
-    return !has_nothing(o) && o->withheld != OUTLET_ALL && (!o->is_gone || o->level.ready == 0);
+    return !has_nothing(o) && o->withheld != INDEX_QUEUE_ALL &&
+           (!o->is_gone || o->level.ready == 0);
 }
 
 /* Tell whether the lane has documents, none in flight, and is not withheld. */
-static bool lane_may_go(const struct outlet *o, unsigned i)
+static bool lane_may_go(const struct index_queue *o, unsigned i)
 {
     return o->lanes[i].batch == 0 && o->lanes[i].n > 0 && o->withheld != i;
 }
@@ -37,7 +38,7 @@ struct pool {
     int64_t since_ms;
 };
 
-static struct pool free_pool(const struct outlet *o)
+static struct pool free_pool(const struct index_queue *o)
 {
     struct pool pool = {.since_ms = NEVER_MS};
 
@@ -55,7 +56,7 @@ static struct pool free_pool(const struct outlet *o)
 }
 
 /* Return when what the lanes hold is worth a request. */
-static int64_t worth_at(const struct outlet *o, const struct pool *pool)
+static int64_t worth_at(const struct index_queue *o, const struct pool *pool)
 {
     if (pool->n == 0)
         return NEVER_MS;
@@ -84,7 +85,7 @@ struct batch_limit {
 };
 
 /* Returns true if the whole lane fitted. */
-static bool take_lane(struct outlet *o, struct lane *lane, const struct batch_limit *max,
+static bool take_lane(struct index_queue *o, struct lane *lane, const struct batch_limit *max,
                       struct batch *b)
 {
     struct lines_rest rest = lines_all(&lane->ready);
@@ -96,7 +97,7 @@ static bool take_lane(struct outlet *o, struct lane *lane, const struct batch_li
         if (b->n > 0 && b->bytes + doc->queued_bytes > max->bytes)
             return false;
         lines_use_turn(&lane->ready, o->opt.job_share, doc);
-        outlet_remove(o, doc);
+        index_queue_remove(o, doc);
         take(b, doc);
         lane->batch = b->serial;
     }
@@ -107,7 +108,7 @@ static bool take_lane(struct outlet *o, struct lane *lane, const struct batch_li
  * If there is much, take half of the lanes at most, so that the other half can go at the same
  * time.  If there is little, take all.
  */
-static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t now_ms,
+static void take_lanes(struct index_queue *o, const struct batch_limit *max, int64_t now_ms,
                        struct batch *b)
 {
     const bool is_much = free_pool(o).bytes >= o->gate.limiter.bytes / 2;
@@ -130,7 +131,7 @@ static void take_lanes(struct outlet *o, const struct batch_limit *max, int64_t 
 }
 
 /* Return the first parcel without lost documents, else the first one, else NULL. */
-static struct parcel *next_parcel(const struct outlet *o)
+static struct parcel *next_parcel(const struct index_queue *o)
 {
     LIST_EACH(l, &o->parcels)
     if (!LIST_ITEM(l, struct parcel, link)->is_lost)
@@ -139,7 +140,7 @@ static struct parcel *next_parcel(const struct outlet *o)
 }
 
 /* Tell whether everything ready is lost documents. */
-static bool has_only_lost(const struct outlet *o)
+static bool has_only_lost(const struct index_queue *o)
 {
     const struct parcel *next = next_parcel(o);
     size_t n_lost = 0;
@@ -156,7 +157,7 @@ static bool has_only_lost(const struct outlet *o)
  * goes to the lanes.  A probe has lost documents only if nothing else is left to send or to
  * read.
  */
-static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool lanes_due)
+static bool parcel_may_go(const struct index_queue *o, const struct parcel *p, bool lanes_due)
 {
     if (p == NULL || !p->is_lost)
         return p != NULL;
@@ -167,9 +168,9 @@ static bool parcel_may_go(const struct outlet *o, const struct parcel *p, bool l
     return !lanes_due || !o->lost_went;
 }
 
-static void take_from_parcel(struct outlet *o, struct document *doc, struct batch *b)
+static void take_from_parcel(struct index_queue *o, struct document *doc, struct batch *b)
 {
-    outlet_set_may_go(o, doc, false);
+    index_queue_set_may_go(o, doc, false);
     b->n_lost += doc->is_lost;
     doc->is_lost = false;
     doc->place = PLACE_NONE;
@@ -178,7 +179,7 @@ static void take_from_parcel(struct outlet *o, struct document *doc, struct batc
 }
 
 /* If it is a part of a bisection, the rest becomes a part of its own. */
-static void take_parcel(struct outlet *o, struct parcel *p, size_t max, struct batch *b)
+static void take_parcel(struct index_queue *o, struct parcel *p, size_t max, struct batch *b)
 {
     size_t i;
 
@@ -193,12 +194,12 @@ static void take_parcel(struct outlet *o, struct parcel *p, size_t max, struct b
         return;
     }
     list_remove(&p->link);
-    outlet_free_parcel(p);
+    index_queue_free_parcel(p);
 }
 
-static struct batch_limit limit_of(const struct outlet *o)
+static struct batch_limit limit_of(const struct index_queue *o)
 {
-    struct batch_limit max = {outlet_documents_max(o), o->gate.limiter.bytes};
+    struct batch_limit max = {index_queue_documents_max(o), o->gate.limiter.bytes};
 
     if (o->gate.hold == HOLD_BLOCK)
         max.documents = 1;
@@ -207,7 +208,8 @@ static struct batch_limit limit_of(const struct outlet *o)
     return max;
 }
 
-bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct batch *out)
+bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining,
+                            struct batch *out)
 {
     if (!may_send(o))
         return false;
@@ -235,13 +237,13 @@ bool outlet_next_batch(struct outlet *o, int64_t now_ms, bool draining, struct b
     return true;
 }
 
-void outlet_shrink_batch(struct outlet *o, struct batch *b, size_t n)
+void index_queue_shrink_batch(struct index_queue *o, struct batch *b, size_t n)
 {
     o->level.in_flight -= b->n - n;
     b->n = n;
 }
 
-void outlet_end_batch(struct outlet *o, struct batch *b)
+void index_queue_end_batch(struct index_queue *o, struct batch *b)
 {
     for (unsigned i = 0; i < o->opt.workers; i++)
         if (o->lanes[i].batch == b->serial)
@@ -259,9 +261,9 @@ static bool load_alike(const struct document *a, const struct document *b)
     return a->now->target == b->now->target && a->now->area == b->now->area;
 }
 
-int64_t outlet_reads_at(const struct outlet *o)
+int64_t index_queue_reads_at(const struct index_queue *o)
 {
-    if (o->level.load_wait == 0 || o->withheld == OUTLET_ALL)
+    if (o->level.load_wait == 0 || o->withheld == INDEX_QUEUE_ALL)
         return NEVER_MS;
     if (!gate_is_blown(&o->gate))
         return 0;
@@ -270,7 +272,7 @@ int64_t outlet_reads_at(const struct outlet *o)
                : NEVER_MS;
 }
 
-size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
+size_t index_queue_next_load(struct index_queue *o, size_t max, struct document **docs)
 {
     const size_t sample = limit_of(o).documents;
     struct lines_rest rest = lines_all(&o->loads);
@@ -285,7 +287,7 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
         if (n > 0 && !load_alike(doc, docs[0]))
             continue;
         lines_use_turn(&o->loads, o->opt.job_share, doc);
-        outlet_remove(o, doc);
+        index_queue_remove(o, doc);
         document_take(doc);
         docs[n++] = doc;
     }
@@ -293,12 +295,12 @@ size_t outlet_next_load(struct outlet *o, size_t max, struct document **docs)
     return n;
 }
 
-void outlet_end_load(struct outlet *o, size_t n)
+void index_queue_end_load(struct index_queue *o, size_t n)
 {
     o->level.loading -= n;
 }
 
-const struct target *outlet_load_target(const struct outlet *o)
+const struct target *index_queue_load_target(const struct index_queue *o)
 {
     struct lines_rest rest = lines_all(&o->loads);
     const struct document *first = lines_next(&o->loads, o->opt.job_share, &rest);
@@ -307,7 +309,7 @@ const struct target *outlet_load_target(const struct outlet *o)
 }
 
 /* Return when the next request may go. */
-static int64_t sends_at(const struct outlet *o)
+static int64_t sends_at(const struct index_queue *o)
 {
     if (!may_send(o))
         return NEVER_MS;
@@ -321,7 +323,8 @@ static int64_t sends_at(const struct outlet *o)
     return worth_ms > opens_ms ? worth_ms : opens_ms;
 }
 
-int64_t outlet_wait_ms(const struct outlet *o, int64_t now_ms, bool can_send, int64_t max_ms)
+int64_t index_queue_wait_ms(const struct index_queue *o, int64_t now_ms, bool can_send,
+                            int64_t max_ms)
 {
     int64_t at = can_send ? sends_at(o) : NEVER_MS;
 

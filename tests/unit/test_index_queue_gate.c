@@ -1,14 +1,14 @@
 /*
- * What an outlet sends while its index is held, or fails.
+ * What an index queue sends while its index is held, or fails.
  */
 #include "config.h"
 
-#include "tests/unit/outlet_fixture.h"
+#include "tests/unit/index_queue_fixture.h"
 
 static void a_held_index_sends_one_document_now_and_then(void **state)
 {
     struct fixture *f = *state;
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
     struct err why;
     struct batch b;
 
@@ -24,7 +24,7 @@ static void a_held_index_sends_one_document_now_and_then(void **state)
     give_back(f, &b);
     assert_false(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
     assert_false(next(f, &b));
-    assert_true(outlet_wait_ms(f->outlet, f->now_ms, true, 99999) > 0);
+    assert_true(index_queue_wait_ms(f->index_queue, f->now_ms, true, 99999) > 0);
     gate_probe(gate, f->now_ms);
     assert_true(next(f, &b));
     deliver(f, &b);
@@ -43,8 +43,8 @@ static void a_guarded_index_tries_a_handful(void **state)
 
     err_set(&why, ERR_RETRY, "all are refused");
     arrive_many(f, 0, 500, "{}");
-    gate_hold(outlet_gate(f->outlet), HOLD_GUARD, &why, f->now_ms);
-    gate_probe(outlet_gate(f->outlet), f->now_ms);
+    gate_hold(index_queue_gate(f->index_queue), HOLD_GUARD, &why, f->now_ms);
+    gate_probe(index_queue_gate(f->index_queue), f->now_ms);
     assert_true(next(f, &b));
     assert_int_equal(b.n, 20);
     deliver(f, &b);
@@ -53,7 +53,7 @@ static void a_guarded_index_tries_a_handful(void **state)
 static void a_stopped_index_waits_for_a_hand(void **state)
 {
     struct fixture *f = *state;
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
     struct err why;
     struct batch b;
 
@@ -73,20 +73,20 @@ static void a_stopped_index_waits_for_a_hand(void **state)
 /* All documents of the batch had an answer that says nothing of them; they may go again now. */
 static void lose(struct fixture *f, struct batch *b)
 {
-    struct parking *p = outlet_open_parking(f->outlet, f->now_ms);
+    struct parking *p = index_queue_open_parking(f->index_queue, f->now_ms);
 
     for (size_t i = 0; i < b->n; i++) {
         document_lost_answer(b->docs[i]);
-        outlet_park(f->outlet, p, b->docs[i]);
+        index_queue_park(f->index_queue, p, b->docs[i]);
     }
-    outlet_end_batch(f->outlet, b);
+    index_queue_end_batch(f->index_queue, b);
 }
 
 /* What a red shard did not take would say nothing of the others. */
 static void a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents(void **state)
 {
     struct fixture *f = *state;
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
     struct document *read;
     struct err why;
     struct batch b;
@@ -99,12 +99,12 @@ static void a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents
     gate_probe(gate, f->now_ms);
     arrive(f, DOC_REFRESH, 10, 5, "");
     assert_false(next(f, &b));
-    assert_true(outlet_reads_at(f->outlet) <= f->now_ms);
-    assert_int_equal(outlet_next_load(f->outlet, 10, &read), 1);
+    assert_true(index_queue_reads_at(f->index_queue) <= f->now_ms);
+    assert_int_equal(index_queue_next_load(f->index_queue, 10, &read), 1);
     assert_false(next(f, &b));
     document_loaded(read, 5, STR("{}"), &f->ends);
-    outlet_end_load(f->outlet, 1);
-    outlet_place(f->outlet, read, f->now_ms);
+    index_queue_end_load(f->index_queue, 1);
+    index_queue_place(f->index_queue, read, f->now_ms);
     assert_true(next(f, &b));
     assert_ptr_equal(b.docs[0], read);
     deliver(f, &b);
@@ -116,7 +116,7 @@ static void a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents
 static void after_a_failure_one_request_goes_after_a_while(void **state)
 {
     struct fixture *f = *state;
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
     char *body = text_of(1000);
     struct batch b[2];
 
@@ -141,9 +141,9 @@ static void retry_after_is_heeded(void **state)
     struct batch b;
 
     arrive_many(f, 0, 1, "{}");
-    gate_failed(outlet_gate(f->outlet), f->now_ms, f->now_ms, 7000);
+    gate_failed(index_queue_gate(f->index_queue), f->now_ms, f->now_ms, 7000);
     f->now_ms += 10;
-    gate_good(outlet_gate(f->outlet), f->now_ms - 11); /* it was sent before */
+    gate_good(index_queue_gate(f->index_queue), f->now_ms - 11); /* it was sent before */
     f->now_ms += 6989;
     assert_false(next(f, &b));
     f->now_ms += 1;
@@ -154,7 +154,7 @@ static void retry_after_is_heeded(void **state)
 static void pauses_grow_and_failures_at_one_time_count_once(void **state)
 {
     struct fixture *f = *state;
-    struct gate *gate = outlet_gate(f->outlet);
+    struct gate *gate = index_queue_gate(f->index_queue);
     int64_t longest = 0;
 
     for (unsigned i = 0; i < 5; i++)
@@ -183,5 +183,5 @@ int main(void)
         CASE(pauses_grow_and_failures_at_one_time_count_once),
     };
 
-    return cmocka_run_group_tests_name("outlet_gate", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("index_queue_gate", tests, NULL, NULL);
 }

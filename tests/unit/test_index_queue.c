@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "tests/unit/outlet_fixture.h"
+#include "tests/unit/index_queue_fixture.h"
 
 static void the_first_document_of_an_idle_index_goes_at_once(void **state)
 {
@@ -8,9 +8,9 @@ static void the_first_document_of_an_idle_index_goes_at_once(void **state)
     struct batch b;
 
     assert_false(next(f, &b));
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 777);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 777);
     arrive_many(f, 0, 1, "{}");
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 0);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 0);
     assert_true(next(f, &b));
     assert_int_equal(b.n, 1);
     deliver(f, &b);
@@ -42,8 +42,8 @@ static void what_gathers_does_not_wait_for_ever_for_a_slow_request(void **state)
     assert_true(next(f, &first));
     while (arrive(f, DOC_INDEX, id, 1, "{}")->hash % 4 == doc->hash % 4)
         id++; /* until one of another worker comes */
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 777), 50);
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, false, 777), 777);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 50);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, false, 777), 777);
     f->now_ms += 50;
     assert_true(next(f, &second));
     assert_int_equal(second.n, 1);
@@ -53,11 +53,11 @@ static void what_gathers_does_not_wait_for_ever_for_a_slow_request(void **state)
 
 static void set(struct fixture *f, unsigned workers, unsigned batch_max)
 {
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
 
     opt.workers = workers;
     opt.batch_max = batch_max;
-    outlet_set_options(f->outlet, &opt);
+    index_queue_set_options(f->index_queue, &opt);
 }
 
 /* All that waits, until there is nothing; at most `max` documents a batch. */
@@ -84,12 +84,12 @@ static void with_another_number_of_workers_nothing_is_lost_and_all_goes(void **s
         arrive_many(f, 0, 50, "{}");
         assert_true(next(f, &b));
         set(f, workers, 0);
-        assert_int_equal(outlet_level(f->outlet).ready, 43);
-        assert_int_equal(outlet_level(f->outlet).in_flight, 7);
+        assert_int_equal(index_queue_level(f->index_queue).ready, 43);
+        assert_int_equal(index_queue_level(f->index_queue).in_flight, 7);
         give_back(f, &b);
-        assert_int_equal(outlet_level(f->outlet).ready, 50);
+        assert_int_equal(index_queue_level(f->index_queue).ready, 50);
         deliver_all(f, 50);
-        assert_int_equal(outlet_level(f->outlet).ready, 0);
+        assert_int_equal(index_queue_level(f->index_queue).ready, 0);
     }
 }
 
@@ -108,16 +108,16 @@ static void what_a_withheld_worker_has_does_not_go(void **state)
     struct batch b;
 
     arrive_many(f, 0, 50, "{}");
-    outlet_withhold(f->outlet, OUTLET_ALL);
+    index_queue_withhold(f->index_queue, INDEX_QUEUE_ALL);
     assert_false(next(f, &b));
-    outlet_withhold(f->outlet, 2);
+    index_queue_withhold(f->index_queue, 2);
     for (f->now_ms += 2000; next(f, &b); f->now_ms += 2000) {
         for (size_t i = 0; i < b.n; i++)
             assert_int_not_equal(b.docs[i]->hash % 4, 2);
         deliver(f, &b);
     }
-    assert_true(outlet_level(f->outlet).ready > 0);
-    outlet_withhold(f->outlet, OUTLET_NONE);
+    assert_true(index_queue_level(f->index_queue).ready > 0);
+    index_queue_withhold(f->index_queue, INDEX_QUEUE_NONE);
     deliver_all(f, 50);
 }
 
@@ -137,7 +137,7 @@ static void a_worker_has_one_batch_in_flight(void **state)
             assert_true(second.docs[i]->hash % 4 != doc->hash % 4);
         deliver(f, &second);
     }
-    assert_int_equal(outlet_level(f->outlet).ready, 1);
+    assert_int_equal(index_queue_level(f->index_queue).ready, 1);
     deliver(f, &first);
     assert_true(next(f, &second));
     assert_int_equal(second.n, 1);
@@ -156,7 +156,7 @@ static void a_lot_goes_in_several_requests_at_a_time(void **state)
         assert_in_range(b[i].bytes, 500000, 1 << 20);
     }
     assert_false(next(f, &(struct batch){0})); /* the limiter's width */
-    assert_int_equal(outlet_level(f->outlet).requests, 4);
+    assert_int_equal(index_queue_level(f->index_queue).requests, 4);
     for (unsigned i = 0; i < 4; i++)
         deliver(f, &b[i]);
     free(body);
@@ -165,7 +165,7 @@ static void a_lot_goes_in_several_requests_at_a_time(void **state)
 static void a_fixed_maximum_of_documents_is_kept(void **state)
 {
     struct fixture *f = *state;
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
     struct batch b;
     size_t n = 0;
 
@@ -184,14 +184,14 @@ static void a_fixed_maximum_of_documents_is_kept(void **state)
 static void below_the_minimum_a_batch_waits_for_the_flush(void **state)
 {
     struct fixture *f = *state;
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
     struct batch b;
 
     opt.batch_min = 4;
     begin(f, &opt);
     arrive_many(f, 0, 3, "{}");
     assert_false(next(f, &b));
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, true, 5000), 1000);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 5000), 1000);
     arrive_many(f, 10, 1, "{}");
     assert_true(next(f, &b));
     assert_int_equal(b.n, 4);
@@ -204,14 +204,14 @@ static void below_the_minimum_a_batch_waits_for_the_flush(void **state)
     assert_int_equal(b.n, 3);
     deliver(f, &b);
     arrive_many(f, 30, 1, "{}");
-    assert_true(outlet_next_batch(f->outlet, f->now_ms, true, &b)); /* draining */
+    assert_true(index_queue_next_batch(f->index_queue, f->now_ms, true, &b)); /* draining */
     deliver(f, &b);
 }
 
 static void what_comes_back_keeps_its_order_and_goes_first(void **state)
 {
     struct fixture *f = *state;
-    struct outlet_options opt = usual;
+    struct index_queue_options opt = usual;
     struct document *docs[5];
     struct batch b;
 
@@ -259,28 +259,28 @@ static void what_is_parked_comes_back_when_it_is_due_in_a_batch_of_its_own(void 
     arrive_many(f, 0, 3, "{}");
     arrive(f, DOC_REFRESH, 10, 5, "");
     assert_true(next(f, &b));
-    p = outlet_open_parking(f->outlet, f->now_ms + 300);
+    p = index_queue_open_parking(f->index_queue, f->now_ms + 300);
     for (size_t i = 0; i < b.n; i++) {
         document_lost_answer(b.docs[i]);
-        outlet_park(f->outlet, p, b.docs[i]);
+        index_queue_park(f->index_queue, p, b.docs[i]);
     }
-    outlet_end_batch(f->outlet, &b);
+    index_queue_end_batch(f->index_queue, &b);
 
     struct document *loading[10];
 
-    assert_int_equal(outlet_next_load(f->outlet, 10, loading), 1);
+    assert_int_equal(index_queue_next_load(f->index_queue, 10, loading), 1);
     document_not_loaded(loading[0], &f->ends);
-    outlet_park(f->outlet, p, loading[0]);
-    assert_int_equal(outlet_level(f->outlet).parked, 4);
-    assert_int_equal(outlet_wait_ms(f->outlet, f->now_ms, false, 5000), 300);
+    index_queue_park(f->index_queue, p, loading[0]);
+    assert_int_equal(index_queue_level(f->index_queue).parked, 4);
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, false, 5000), 300);
     assert_false(next(f, &b));
 
     f->now_ms += 300;
     arrive_many(f, 20, 5, "{}");
     assert_true(next(f, &b));
     assert_int_equal(b.n, 3);
-    assert_int_equal(outlet_level(f->outlet).load_wait, 1);
-    assert_int_equal(outlet_level(f->outlet).parked, 0);
+    assert_int_equal(index_queue_level(f->index_queue).load_wait, 1);
+    assert_int_equal(index_queue_level(f->index_queue).parked, 0);
     deliver(f, &b);
     assert_true(next(f, &b));
     assert_int_equal(b.n, 5);
@@ -296,9 +296,9 @@ static void a_split_batch_goes_in_its_parts(void **state)
     assert_true(next(f, &b));
     for (size_t i = 0; i < b.n; i++)
         document_not_applied(b.docs[i], &f->ends);
-    outlet_split(f->outlet, &b, 0, 4, NULL);
-    outlet_split(f->outlet, &b, 4, 9, NULL);
-    outlet_end_batch(f->outlet, &b);
+    index_queue_split(f->index_queue, &b, 0, 4, NULL);
+    index_queue_split(f->index_queue, &b, 4, 9, NULL);
+    index_queue_end_batch(f->index_queue, &b);
     arrive_many(f, 100, 1, "{}");
     assert_true(next(f, &part));
     assert_int_equal(part.n, 4);
@@ -322,15 +322,15 @@ static void removing_works_wherever_a_document_waits(void **state)
     for (size_t i = 0; i < b.n; i++)
         document_not_applied(b.docs[i], &f->ends);
     in_parcel = b.docs[1];
-    outlet_split(f->outlet, &b, 0, 2, NULL);
-    outlet_end_batch(f->outlet, &b);
+    index_queue_split(f->index_queue, &b, 0, 2, NULL);
+    index_queue_end_batch(f->index_queue, &b);
     in_lane = arrive(f, DOC_INDEX, 10, 1, "{}");
     to_load = arrive(f, DOC_REFRESH, 11, 1, "");
-    outlet_remove(f->outlet, in_lane);
-    outlet_remove(f->outlet, in_parcel);
-    outlet_remove(f->outlet, to_load);
-    assert_int_equal(outlet_level(f->outlet).ready, 1);
-    assert_int_equal(outlet_level(f->outlet).load_wait, 0);
+    index_queue_remove(f->index_queue, in_lane);
+    index_queue_remove(f->index_queue, in_parcel);
+    index_queue_remove(f->index_queue, to_load);
+    assert_int_equal(index_queue_level(f->index_queue).ready, 1);
+    assert_int_equal(index_queue_level(f->index_queue).load_wait, 0);
     assert_true(next(f, &b));
     assert_int_equal(b.n, 1);
     deliver(f, &b);
@@ -348,11 +348,11 @@ static void a_load_is_of_one_target(void **state)
         arrive(f, DOC_REFRESH, i, 1, "");
     }
     f->target = first;
-    assert_int_equal(outlet_next_load(f->outlet, 3, docs), 3);
-    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 1);
-    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 2);
+    assert_int_equal(index_queue_next_load(f->index_queue, 3, docs), 3);
+    assert_int_equal(index_queue_next_load(f->index_queue, 10, docs), 1);
+    assert_int_equal(index_queue_next_load(f->index_queue, 10, docs), 2);
     assert_ptr_equal(docs[0]->now->target, second);
-    assert_int_equal(outlet_next_load(f->outlet, 10, docs), 0);
+    assert_int_equal(index_queue_next_load(f->index_queue, 10, docs), 0);
     target_unref(second);
 }
 
@@ -364,7 +364,7 @@ static void a_load_is_of_one_area_or_of_whole_documents(void **state)
     for (unsigned i = 0; i < 6; i++)
         arrive(f, DOC_REFRESH, i, 1, "")->now->area = i % 2;
     for (unsigned area = 0; area < 2; area++) {
-        assert_int_equal(outlet_next_load(f->outlet, 10, docs), 3);
+        assert_int_equal(index_queue_next_load(f->index_queue, 10, docs), 3);
         for (unsigned i = 0; i < 3; i++)
             assert_int_equal(docs[i]->now->area, area);
     }
@@ -392,5 +392,5 @@ int main(void)
         CASE(a_load_is_of_one_area_or_of_whole_documents),
     };
 
-    return cmocka_run_group_tests_name("outlet", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("index_queue", tests, NULL, NULL);
 }

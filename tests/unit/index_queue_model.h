@@ -1,17 +1,17 @@
 /*
- * What an outlet should be, as a few plain arrays: who waits where in which order, and what
- * goes next.  Calls to the outlet and the model go in pairs (place()), so that they can be
- * compared.
+ * What an index queue should be, as a few plain arrays: who waits where in which order, and
+ * what goes next.  Calls to the index queue and the model go in pairs (place()), so that they
+ * can be compared.
  */
-#ifndef TESTS_UNIT_OUTLET_MODEL_H
-#define TESTS_UNIT_OUTLET_MODEL_H
+#ifndef TESTS_UNIT_INDEX_QUEUE_MODEL_H
+#define TESTS_UNIT_INDEX_QUEUE_MODEL_H
 
 #include "tests/unit/game.h"
 #include "tests/unit/writes.h"
 
 #include "sync/delivery/bulk/bulk.h"
 #include "sync/delivery/document/document_table.h"
-#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/index_queue.h"
 
 #define IDS         24
 #define WORKERS_MAX 5
@@ -47,8 +47,8 @@ struct part {
 struct world {
     struct random random;
     int64_t now_ms;
-    struct outlet_options opt;
-    struct outlet *outlet;
+    struct index_queue_options opt;
+    struct index_queue *index_queue;
     struct document_table *table;
     struct target *targets[TARGETS];
     struct write_ends ends;
@@ -91,7 +91,7 @@ static inline unsigned id_of(const struct document *doc)
 
 static inline bool is_blown(const struct world *w)
 {
-    return gate_is_blown(outlet_gate(w->outlet));
+    return gate_is_blown(index_queue_gate(w->index_queue));
 }
 
 /* ---- the model's queues ---- */
@@ -214,7 +214,7 @@ static inline void resize(struct world *w, struct document *doc)
 {
     struct pair *lane = lane_of(w, doc);
 
-    outlet_resize(w->outlet, doc);
+    index_queue_resize(w->index_queue, doc);
     if (is_for_job(doc) && drop_from(&lane->of[0], doc))
         put(&lane->of[1], doc, true);
     if (is_for_job(doc) && drop_from(&w->loads.of[0], doc))
@@ -224,9 +224,9 @@ static inline void resize(struct world *w, struct document *doc)
 static inline void place(struct world *w, struct document *doc, bool first)
 {
     if (first)
-        outlet_place_first(w->outlet, doc, w->now_ms);
+        index_queue_place_first(w->index_queue, doc, w->now_ms);
     else
-        outlet_place(w->outlet, doc, w->now_ms);
+        index_queue_place(w->index_queue, doc, w->now_ms);
     enter(w, doc, first);
 }
 
@@ -247,7 +247,7 @@ static inline bool has_room(const struct world *w, const struct part *p,
     const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
 
     return p->docs.n < max &&
-           p->bytes + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes;
+           p->bytes + bulk_size(doc->now) <= index_queue_gate(w->index_queue)->limiter.bytes;
 }
 
 /* Behind the last lost ones, if their batch has room. */
@@ -292,7 +292,7 @@ static inline void turn(struct world *w)
 {
     size_t n = 0;
 
-    outlet_turn(w->outlet, w->now_ms);
+    index_queue_turn(w->index_queue, w->now_ms);
     for (size_t i = 0; i < w->n_parked; i++)
         if (w->parked[i].due_ms > w->now_ms && w->parked[i].docs.n > 0)
             w->parked[n++] = w->parked[i];
@@ -307,7 +307,7 @@ static inline struct parked *a_parking(struct world *w)
 
     must(w->n_parked < MANY);
     *p = (struct parked){.due_ms = w->now_ms + (int64_t)below(w, 300)};
-    p->parking = outlet_open_parking(w->outlet, p->due_ms);
+    p->parking = index_queue_open_parking(w->index_queue, p->due_ms);
     return p;
 }
 
@@ -344,7 +344,7 @@ static inline size_t bytes_that_may_go(const struct world *w)
 
 static inline bool is_much(const struct world *w)
 {
-    return bytes_that_may_go(w) >= outlet_gate(w->outlet)->limiter.bytes / 2;
+    return bytes_that_may_go(w) >= index_queue_gate(w->index_queue)->limiter.bytes / 2;
 }
 
 static inline bool lanes_should_go(const struct world *w, int64_t at_ms)
@@ -426,9 +426,10 @@ static inline bool part_should_go(const struct world *w, int64_t at_ms, bool dra
 
 static inline bool should_go(const struct world *w, int64_t at_ms, bool draining)
 {
-    if (w->withheld == OUTLET_ALL || (outlet_is_gone(w->outlet) && count_ready(w) > 0))
+    if (w->withheld == INDEX_QUEUE_ALL ||
+        (index_queue_is_gone(w->index_queue) && count_ready(w) > 0))
         return false;
-    if (gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches) > at_ms)
+    if (gate_opens_at(index_queue_gate(w->index_queue), (unsigned)w->n_batches) > at_ms)
         return false;
     return part_should_go(w, at_ms, draining) || lanes_should_go(w, at_ms) ||
            (draining && has_any(w));
@@ -438,7 +439,7 @@ static inline size_t documents_max(const struct world *w)
 {
     const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
 
-    if (outlet_held(w->outlet) == HOLD_BLOCK)
+    if (index_queue_held(w->index_queue) == HOLD_BLOCK)
         return 1;
     return is_blown(w) && max > SAMPLE ? SAMPLE : max;
 }
@@ -461,8 +462,8 @@ static inline bool fits(const struct world *w, const struct queue *taken,
                         const struct document *doc)
 {
     return taken->n < documents_max(w) &&
-           (taken->n == 0 ||
-            bytes_of(taken) + bulk_size(doc->now) <= outlet_gate(w->outlet)->limiter.bytes);
+           (taken->n == 0 || bytes_of(taken) + bulk_size(doc->now) <=
+                                 index_queue_gate(w->index_queue)->limiter.bytes);
 }
 
 static inline void take_lanes(struct world *w, uint64_t serial, struct queue *out)

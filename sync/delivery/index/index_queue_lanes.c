@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sync/delivery/index/outlet_parts.h"
+#include "sync/delivery/index/index_queue_parts.h"
 
 #include "src/base/mem.h"
 #include "sync/delivery/bulk/bulk.h"
@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct lane *outlet_new_lanes(unsigned n)
+struct lane *index_queue_new_lanes(unsigned n)
 {
     struct lane *lanes = mem_alloc(n, sizeof(*lanes));
 
@@ -17,7 +17,7 @@ struct lane *outlet_new_lanes(unsigned n)
     return lanes;
 }
 
-void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go)
+void index_queue_set_may_go(struct index_queue *o, struct document *doc, bool may_go)
 {
     const bool is_large = may_go && doc->now->is_large;
     const size_t goes = (size_t)may_go - doc->may_go, large = (size_t)is_large - doc->is_large;
@@ -33,19 +33,19 @@ void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go)
 }
 
 /* doc begins to wait apart. */
-static void set_lost(struct outlet *o, struct document *doc, bool is_lost)
+static void set_lost(struct index_queue *o, struct document *doc, bool is_lost)
 {
     doc->is_lost = is_lost;
     o->level.lost += is_lost;
 }
 
-static void end_lost(struct outlet *o, struct document *doc)
+static void end_lost(struct index_queue *o, struct document *doc)
 {
     o->level.lost -= doc->is_lost;
     doc->is_lost = false;
 }
 
-static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+static void enter_lane(struct index_queue *o, struct document *doc, int64_t now_ms, bool first)
 {
     struct lane *lane = lane_of(o, doc);
 
@@ -59,32 +59,32 @@ static void enter_lane(struct outlet *o, struct document *doc, int64_t now_ms, b
     o->level.ready++;
 }
 
-static void leave_lane(struct outlet *o, struct document *doc)
+static void leave_lane(struct index_queue *o, struct document *doc)
 {
     struct lane *lane = lane_of(o, doc);
 
     list_remove(&doc->link);
-    outlet_set_may_go(o, doc, false);
+    index_queue_set_may_go(o, doc, false);
     doc->place = PLACE_NONE;
     lane->n--;
     lane->bytes -= doc->queued_bytes;
     o->level.ready--;
 }
 
-static void count_may_go(struct outlet *o, const struct document *doc)
+static void count_may_go(struct index_queue *o, const struct document *doc)
 {
     lane_of(o, doc)->n_may_go[SHARE_ALL] += doc->may_go;
     lane_of(o, doc)->n_may_go[SHARE_LOST] += doc->may_go && doc->is_lost;
 }
 
-static void count_lines(struct outlet *o, const struct lines *lines)
+static void count_lines(struct index_queue *o, const struct lines *lines)
 {
     for (unsigned i = 0; i < N_LINES; i++)
         LIST_EACH(l, &lines->line[i])
     count_may_go(o, LIST_ITEM(l, struct document, link));
 }
 
-static void count_all_may_go(struct outlet *o)
+static void count_all_may_go(struct index_queue *o)
 {
     for (unsigned i = 0; i < o->opt.workers; i++)
         count_lines(o, &o->lanes[i].ready);
@@ -101,7 +101,7 @@ static void count_all_may_go(struct outlet *o)
     }
 }
 
-static void move_line(struct outlet *o, const struct lane *from, enum line line)
+static void move_line(struct index_queue *o, const struct lane *from, enum line line)
 {
     LIST_EACH(l, &from->ready.line[line])
     {
@@ -114,12 +114,12 @@ static void move_line(struct outlet *o, const struct lane *from, enum line line)
 }
 
 /* Keeps the order of each line, and so of each document, which waits only once. */
-void outlet_move_to_lanes(struct outlet *o, unsigned workers)
+void index_queue_move_to_lanes(struct index_queue *o, unsigned workers)
 {
     struct lane *old = o->lanes;
     const unsigned n_old = o->opt.workers;
 
-    o->lanes = outlet_new_lanes(workers);
+    o->lanes = index_queue_new_lanes(workers);
     o->opt.workers = workers;
     o->next_lane = 0;
     for (unsigned i = 0; i < n_old; i++) {
@@ -131,7 +131,7 @@ void outlet_move_to_lanes(struct outlet *o, unsigned workers)
 }
 
 /* Keeps a part of a bisection even when empty, as its owner waits for each part. */
-static void take_from_parcel(struct outlet *o, struct parcel *p, size_t i)
+static void take_from_parcel(struct index_queue *o, struct parcel *p, size_t i)
 {
     end_lost(o, p->docs[i]);
     p->docs[i]->place = PLACE_NONE;
@@ -141,7 +141,7 @@ static void take_from_parcel(struct outlet *o, struct parcel *p, size_t i)
     if (p->n > 0 || p->bisect != NULL)
         return;
     list_remove(&p->link);
-    outlet_free_parcel(p);
+    index_queue_free_parcel(p);
 }
 
 static bool find_in_parcel(const struct parcel *p, const struct document *doc, size_t *at)
@@ -154,7 +154,7 @@ static bool find_in_parcel(const struct parcel *p, const struct document *doc, s
     return false;
 }
 
-static void leave_parcel(struct outlet *o, struct document *doc)
+static void leave_parcel(struct index_queue *o, struct document *doc)
 {
     size_t at;
 
@@ -170,9 +170,9 @@ static void leave_parcel(struct outlet *o, struct document *doc)
     assert(false);
 }
 
-void outlet_remove(struct outlet *o, struct document *doc)
+void index_queue_remove(struct index_queue *o, struct document *doc)
 {
-    outlet_set_may_go(o, doc, false);
+    index_queue_set_may_go(o, doc, false);
     switch ((enum place)doc->place) {
     case PLACE_NONE: return;
     case PLACE_LANE: leave_lane(o, doc); return;
@@ -187,28 +187,28 @@ void outlet_remove(struct outlet *o, struct document *doc)
     doc->place = PLACE_NONE;
 }
 
-static void enter(struct outlet *o, struct document *doc, int64_t now_ms, bool first)
+static void enter(struct index_queue *o, struct document *doc, int64_t now_ms, bool first)
 {
-    outlet_remove(o, doc);
+    index_queue_remove(o, doc);
     doc->is_part = false;
     if (doc->state != DOCUMENT_LOAD_WAIT) {
         assert(doc->state == DOCUMENT_READY || doc->state == DOCUMENT_UNKNOWN);
         enter_lane(o, doc, now_ms, first);
-        outlet_set_may_go(o, doc, document_may_be_purged(doc));
+        index_queue_set_may_go(o, doc, document_may_be_purged(doc));
         return;
     }
     lines_push(&o->loads, doc, first);
     doc->place = PLACE_LOADS;
-    outlet_set_may_go(o, doc, document_may_be_purged(doc));
+    index_queue_set_may_go(o, doc, document_may_be_purged(doc));
     o->level.load_wait++;
 }
 
-void outlet_place(struct outlet *o, struct document *doc, int64_t now_ms)
+void index_queue_place(struct index_queue *o, struct document *doc, int64_t now_ms)
 {
     enter(o, doc, now_ms, false);
 }
 
-void outlet_place_first(struct outlet *o, struct document *doc, int64_t now_ms)
+void index_queue_place_first(struct index_queue *o, struct document *doc, int64_t now_ms)
 {
     enter(o, doc, now_ms, true);
 }
@@ -220,12 +220,12 @@ static void change_line(struct lines *lines, struct document *doc)
         lines_change(lines, doc);
 }
 
-void outlet_resize(struct outlet *o, struct document *doc)
+void index_queue_resize(struct index_queue *o, struct document *doc)
 {
     const uint32_t before = doc->queued_bytes;
 
     if (doc->place != PLACE_NONE)
-        outlet_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
+        index_queue_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
     if (doc->place == PLACE_LOADS || doc->place == PLACE_LANE)
         change_line(doc->place == PLACE_LANE ? &lane_of(o, doc)->ready : &o->loads, doc);
     if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
@@ -235,7 +235,7 @@ void outlet_resize(struct outlet *o, struct document *doc)
         lane_of(o, doc)->bytes += (size_t)doc->queued_bytes - before;
 }
 
-struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms)
+struct parking *index_queue_open_parking(struct index_queue *o, int64_t due_ms)
 {
     struct parking *p = mem_alloc(1, sizeof(*p));
 
@@ -245,19 +245,19 @@ struct parking *outlet_open_parking(struct outlet *o, int64_t due_ms)
     return p;
 }
 
-void outlet_park(struct outlet *o, struct parking *p, struct document *doc)
+void index_queue_park(struct index_queue *o, struct parking *p, struct document *doc)
 {
     assert(doc->place == PLACE_NONE);
     list_push_back(&p->docs, &doc->link);
     doc->is_part = false;
     doc->place = PLACE_PARKED;
     set_lost(o, doc, doc->state == DOCUMENT_UNKNOWN);
-    outlet_set_may_go(o, doc, document_may_be_purged(doc));
+    index_queue_set_may_go(o, doc, document_may_be_purged(doc));
     o->level.parked++;
 }
 
 /* Append a parcel. */
-static struct parcel *make_parcel(struct outlet *o, struct bisect *bisect)
+static struct parcel *make_parcel(struct index_queue *o, struct bisect *bisect)
 {
     struct parcel *p = mem_alloc(1, sizeof(*p));
 
@@ -266,13 +266,13 @@ static struct parcel *make_parcel(struct outlet *o, struct bisect *bisect)
     return p;
 }
 
-void outlet_free_parcel(struct parcel *p)
+void index_queue_free_parcel(struct parcel *p)
 {
     free(p->docs);
     free(p);
 }
 
-static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *doc)
+static void put_in_parcel(struct index_queue *o, struct parcel *p, struct document *doc)
 {
     if (p->n == p->cap) {
         p->cap = p->cap == 0 ? 16 : p->cap * 2;
@@ -284,13 +284,14 @@ static void put_in_parcel(struct outlet *o, struct parcel *p, struct document *d
     doc->place = PLACE_PARCEL;
     doc->is_part = p->bisect != NULL;
     set_lost(o, doc, p->is_lost);
-    outlet_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
+    index_queue_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
     o->level.ready++;
 }
 
-static bool has_room(const struct outlet *o, const struct parcel *p, const struct document *doc)
+static bool has_room(const struct index_queue *o, const struct parcel *p,
+                     const struct document *doc)
 {
-    return p->n < outlet_documents_max(o) &&
+    return p->n < index_queue_documents_max(o) &&
            p->bytes + bulk_size(doc->now) <= o->gate.limiter.bytes;
 }
 
@@ -298,7 +299,7 @@ static bool has_room(const struct outlet *o, const struct parcel *p, const struc
  * Return the last parcel of lost documents if it has room, so that few requests try many of
  * them.
  */
-static struct parcel *lost_parcel(struct outlet *o, const struct document *doc)
+static struct parcel *lost_parcel(struct index_queue *o, const struct document *doc)
 {
     struct parcel *last = NULL;
 
@@ -313,7 +314,7 @@ static struct parcel *lost_parcel(struct outlet *o, const struct document *doc)
 }
 
 /* Queue the parked documents to be read, or to be sent in a batch of their own. */
-static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
+static void unpark(struct index_queue *o, struct parking *p, int64_t now_ms)
 {
     struct parcel *ready = NULL, *lost = NULL;
 
@@ -321,9 +322,9 @@ static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
     {
         struct document *doc = LIST_ITEM(l, struct document, link);
 
-        outlet_remove(o, doc);
+        index_queue_remove(o, doc);
         if (doc->state == DOCUMENT_LOAD_WAIT) {
-            outlet_place_first(o, doc, now_ms);
+            index_queue_place_first(o, doc, now_ms);
         } else if (doc->state == DOCUMENT_UNKNOWN) {
             if (lost == NULL || !has_room(o, lost, doc))
                 lost = lost_parcel(o, doc);
@@ -336,7 +337,7 @@ static void unpark(struct outlet *o, struct parking *p, int64_t now_ms)
     }
 }
 
-void outlet_turn(struct outlet *o, int64_t now_ms)
+void index_queue_turn(struct index_queue *o, int64_t now_ms)
 {
     LIST_EACH(l, &o->parkings)
     {
@@ -350,8 +351,8 @@ void outlet_turn(struct outlet *o, int64_t now_ms)
     }
 }
 
-void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t to,
-                  struct bisect *bisect)
+void index_queue_split(struct index_queue *o, const struct batch *b, size_t from, size_t to,
+                       struct bisect *bisect)
 {
     struct parcel *p = make_parcel(o, bisect);
 
@@ -361,7 +362,7 @@ void outlet_split(struct outlet *o, const struct batch *b, size_t from, size_t t
     }
 }
 
-void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
+void index_queue_unsplit(struct index_queue *o, struct bisect *bisect, int64_t now_ms)
 {
     LIST_EACH(l, &o->parcels)
     {
@@ -370,10 +371,10 @@ void outlet_unsplit(struct outlet *o, struct bisect *bisect, int64_t now_ms)
         if (p->bisect != bisect)
             continue;
         while (p->n > 0)
-            outlet_place(o, p->docs[0], now_ms);
+            index_queue_place(o, p->docs[0], now_ms);
         list_remove(&p->link);
         if (bisect_close(bisect))
             assert(false);
-        outlet_free_parcel(p);
+        index_queue_free_parcel(p);
     }
 }

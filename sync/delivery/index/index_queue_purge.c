@@ -1,12 +1,13 @@
 #include "config.h"
 
-#include "sync/delivery/index/outlet_parts.h"
+#include "sync/delivery/index/index_queue_parts.h"
 
 #include <assert.h>
 
-size_t outlet_purgeable(const struct outlet *o, enum outlet_share share, unsigned worker)
+size_t index_queue_purgeable(const struct index_queue *o, enum index_queue_share share,
+                             unsigned worker)
 {
-    return worker == OUTLET_ANY ? o->n_may_go[share] : o->lanes[worker].n_may_go[share];
+    return worker == INDEX_QUEUE_ANY ? o->n_may_go[share] : o->lanes[worker].n_may_go[share];
 }
 
 /* Which document to look for. */
@@ -15,7 +16,7 @@ struct wanted {
     bool lost, large;  /* only lost ones, only large ones */
 };
 
-static bool may_give(const struct outlet *o, const struct document *doc,
+static bool may_give(const struct index_queue *o, const struct document *doc,
                      const struct wanted *want)
 {
     return doc->may_go && (doc->is_lost || !want->lost) && (doc->is_large || !want->large) &&
@@ -49,7 +50,7 @@ static struct document *oldest_of_lane(struct lane *lane)
     return doc != NULL ? doc : oldest_of_line(&lane->ready.line[LINE_JOBS]);
 }
 
-static struct document *find_listed(const struct outlet *o, const struct link *list,
+static struct document *find_listed(const struct index_queue *o, const struct link *list,
                                     const struct wanted *want)
 {
     LIST_EACH(l, list)
@@ -58,7 +59,7 @@ static struct document *find_listed(const struct outlet *o, const struct link *l
     return NULL;
 }
 
-static struct document *find_in_lines(const struct outlet *o, const struct lines *lines,
+static struct document *find_in_lines(const struct index_queue *o, const struct lines *lines,
                                       const struct wanted *want)
 {
     struct document *doc = find_listed(o, &lines->line[LINE_STREAM], want);
@@ -67,7 +68,7 @@ static struct document *find_in_lines(const struct outlet *o, const struct lines
 }
 
 /* Search parked documents and parcels. */
-static struct document *find_apart(const struct outlet *o, const struct wanted *want)
+static struct document *find_apart(const struct index_queue *o, const struct wanted *want)
 {
     struct document *doc = NULL;
 
@@ -86,7 +87,7 @@ static struct document *find_apart(const struct outlet *o, const struct wanted *
 }
 
 /* All lost documents wait apart. */
-static struct document *find_oldest(const struct outlet *o, const struct wanted *want)
+static struct document *find_oldest(const struct index_queue *o, const struct wanted *want)
 {
     struct document *doc = NULL;
 
@@ -97,13 +98,14 @@ static struct document *find_oldest(const struct outlet *o, const struct wanted 
     return doc != NULL ? doc : find_apart(o, want);
 }
 
-struct document *outlet_take_oldest(struct outlet *o, enum outlet_share share, unsigned worker)
+struct document *index_queue_take_oldest(struct index_queue *o, enum index_queue_share share,
+                                         unsigned worker)
 {
     struct document *doc;
 
-    if (outlet_purgeable(o, share, worker) == 0)
+    if (index_queue_purgeable(o, share, worker) == 0)
         return NULL;
-    while (worker == OUTLET_ANY) {
+    while (worker == INDEX_QUEUE_ANY) {
         const unsigned next = o->next_to_purge++ % o->opt.workers;
 
         if (o->lanes[next].n_may_go[share] > 0)
@@ -112,11 +114,11 @@ struct document *outlet_take_oldest(struct outlet *o, enum outlet_share share, u
     doc = find_oldest(o,
                       &(struct wanted){.lane = &o->lanes[worker], .lost = share == SHARE_LOST});
     assert(doc != NULL);
-    outlet_remove(o, doc);
+    index_queue_remove(o, doc);
     return doc;
 }
 
-struct document *outlet_take_large(struct outlet *o, enum outlet_share share)
+struct document *index_queue_take_large(struct index_queue *o, enum index_queue_share share)
 {
     const struct wanted want = {.lost = share == SHARE_LOST, .large = true};
     struct document *doc = NULL;
@@ -130,6 +132,6 @@ struct document *outlet_take_large(struct outlet *o, enum outlet_share share)
     if (doc == NULL)
         doc = find_apart(o, &want);
     assert(doc != NULL);
-    outlet_remove(o, doc);
+    index_queue_remove(o, doc);
     return doc;
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sync/delivery/index/outlet_parts.h"
+#include "sync/delivery/index/index_queue_parts.h"
 
 #include "src/base/mem.h"
 #include "sync/delivery/bulk/bulk.h"
@@ -9,23 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check(const struct outlet_options *opt)
+static void check(const struct index_queue_options *opt)
 {
     assert(opt->workers > 0 && opt->width_max > 0 && opt->batch_min > 0);
     assert(opt->job_share < 100);
 }
 
-struct outlet *outlet_new(struct str index, const struct outlet_options *opt, uint64_t seed)
+struct index_queue *index_queue_new(struct str index, const struct index_queue_options *opt,
+                                    uint64_t seed)
 {
-    struct outlet *o = mem_alloc(1, sizeof(*o));
+    struct index_queue *o = mem_alloc(1, sizeof(*o));
     struct limiter limiter;
 
     check(opt);
     o->index = mem_alloc(index.len + 1, 1);
     memcpy(o->index, index.ptr, index.len);
     o->opt = *opt;
-    o->lanes = outlet_new_lanes(opt->workers);
-    o->withheld = OUTLET_NONE;
+    o->lanes = index_queue_new_lanes(opt->workers);
+    o->withheld = INDEX_QUEUE_NONE;
     lines_init(&o->loads);
     list_init(&o->parcels);
     list_init(&o->parkings);
@@ -38,10 +39,10 @@ static void give_up_parcel(struct parcel *p)
 {
     if (p->bisect != NULL && bisect_close(p->bisect))
         bisect_free(p->bisect);
-    outlet_free_parcel(p);
+    index_queue_free_parcel(p);
 }
 
-void outlet_free(struct outlet *o)
+void index_queue_free(struct index_queue *o)
 {
     if (o == NULL)
         return;
@@ -56,12 +57,12 @@ void outlet_free(struct outlet *o)
     free(o);
 }
 
-struct str outlet_index(const struct outlet *o)
+struct str index_queue_index(const struct index_queue *o)
 {
     return str_from(o->index);
 }
 
-void outlet_set_target(struct outlet *o, struct target *t)
+void index_queue_set_target(struct index_queue *o, struct target *t)
 {
     if (o->target == t)
         return;
@@ -71,118 +72,118 @@ void outlet_set_target(struct outlet *o, struct target *t)
     bulk_path(&o->path, str_from(t->write_alias));
 }
 
-struct target *outlet_target(const struct outlet *o)
+struct target *index_queue_target(const struct index_queue *o)
 {
     return o->target;
 }
 
-struct str outlet_path(const struct outlet *o)
+struct str index_queue_path(const struct index_queue *o)
 {
     return buf_str(&o->path);
 }
 
-struct gate *outlet_gate(struct outlet *o)
+struct gate *index_queue_gate(struct index_queue *o)
 {
     return &o->gate;
 }
 
-struct pace *outlet_pace(struct outlet *o)
+struct pace *index_queue_pace(struct index_queue *o)
 {
     return &o->pace;
 }
 
-struct outlet_level outlet_level(const struct outlet *o)
+struct index_queue_level index_queue_level(const struct index_queue *o)
 {
     return o->level;
 }
 
-void outlet_count_overdue(struct outlet *o, int n)
+void index_queue_count_overdue(struct index_queue *o, int n)
 {
     o->level.overdue += (unsigned)n;
 }
 
-void outlet_set_metric(struct outlet *o, struct index_metric *metric)
+void index_queue_set_metric(struct index_queue *o, struct index_metric *metric)
 {
     o->metric = metric;
 }
 
-struct index_metric *outlet_metric(const struct outlet *o)
+struct index_metric *index_queue_metric(const struct index_queue *o)
 {
     return o->metric;
 }
 
-void outlet_set_allowance(struct outlet *o, struct allowance *allowance)
+void index_queue_set_allowance(struct index_queue *o, struct allowance *allowance)
 {
     o->allowance = allowance;
 }
 
-struct allowance *outlet_allowance(const struct outlet *o)
+struct allowance *index_queue_allowance(const struct index_queue *o)
 {
     return o->allowance;
 }
 
-enum hold outlet_held(const struct outlet *o)
+enum hold index_queue_held(const struct index_queue *o)
 {
     return o->gate.hold;
 }
 
-void outlet_set_told(struct outlet *o, bool told)
+void index_queue_set_told(struct index_queue *o, bool told)
 {
     o->is_told = told;
 }
 
-bool outlet_is_told(const struct outlet *o)
+bool index_queue_is_told(const struct index_queue *o)
 {
     return o->is_told;
 }
 
-struct outlet_purged *outlet_purged(struct outlet *o)
+struct index_queue_purged *index_queue_purged(struct index_queue *o)
 {
     return &o->purged;
 }
 
-struct outlet_partly *outlet_partly(struct outlet *o)
+struct index_queue_partly *index_queue_partly(struct index_queue *o)
 {
     return &o->partly;
 }
 
-void outlet_drop(struct outlet *o)
+void index_queue_drop(struct index_queue *o)
 {
     o->is_gone = true;
 }
 
-bool outlet_is_gone(const struct outlet *o)
+bool index_queue_is_gone(const struct index_queue *o)
 {
     return o->is_gone;
 }
 
-void outlet_refuse_areas(struct outlet *o, int64_t until_ms)
+void index_queue_refuse_areas(struct index_queue *o, int64_t until_ms)
 {
     o->no_areas_until_ms = until_ms;
 }
 
-bool outlet_takes_areas(const struct outlet *o, int64_t now_ms)
+bool index_queue_takes_areas(const struct index_queue *o, int64_t now_ms)
 {
     return now_ms >= o->no_areas_until_ms;
 }
 
-void outlet_set_options(struct outlet *o, const struct outlet_options *opt)
+void index_queue_set_options(struct index_queue *o, const struct index_queue_options *opt)
 {
     check(opt);
     if (opt->workers != o->opt.workers)
-        outlet_move_to_lanes(o, opt->workers);
+        index_queue_move_to_lanes(o, opt->workers);
     if (opt->batch_bytes != o->opt.batch_bytes || opt->width_max != o->opt.width_max)
         limiter_set(&o->gate.limiter, opt->batch_bytes, opt->width_max);
     fuse_set(&o->gate.fuse, &opt->fuse);
     o->opt = *opt;
 }
 
-size_t outlet_documents_max(const struct outlet *o)
+size_t index_queue_documents_max(const struct index_queue *o)
 {
     return o->opt.batch_max > 0 ? o->opt.batch_max : SIZE_MAX;
 }
 
-void outlet_withhold(struct outlet *o, unsigned lane)
+void index_queue_withhold(struct index_queue *o, unsigned lane)
 {
     o->withheld = lane;
 }

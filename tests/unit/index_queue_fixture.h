@@ -1,30 +1,30 @@
 /*
- * An outlet with usual settings, and documents of one index that arrive at it, go in batches
- * and are delivered or come back, at a time that the test sets.
+ * An index queue with usual settings, and documents of one index that arrive at it, go in
+ * batches and are delivered or come back, at a time that the test sets.
  */
-#ifndef TESTS_UNIT_OUTLET_FIXTURE_H
-#define TESTS_UNIT_OUTLET_FIXTURE_H
+#ifndef TESTS_UNIT_INDEX_QUEUE_FIXTURE_H
+#define TESTS_UNIT_INDEX_QUEUE_FIXTURE_H
 
 #include "tests/unit/unit.h"
 #include "tests/unit/writes.h"
 
 #include "src/base/mem.h"
 #include "sync/delivery/document/document_table.h"
-#include "sync/delivery/index/outlet.h"
+#include "sync/delivery/index/index_queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct fixture {
-    struct outlet *outlet;
+    struct index_queue *index_queue;
     struct document_table *table;
     struct target *target;
     struct write_ends ends;
     int64_t now_ms;
 };
 
-static const struct outlet_options usual = {
+static const struct index_queue_options usual = {
     .workers = 4,
     .width_max = 4,
     .batch_min = 1,
@@ -33,10 +33,10 @@ static const struct outlet_options usual = {
     .job_share = 20,
     .fuse = {.failures = 3, .window_ms = 5000, .reset_ms = 30000}};
 
-static inline void begin(struct fixture *f, const struct outlet_options *opt)
+static inline void begin(struct fixture *f, const struct index_queue_options *opt)
 {
-    outlet_free(f->outlet);
-    f->outlet = outlet_new(STR("orders_v2"), opt, 1);
+    index_queue_free(f->index_queue);
+    f->index_queue = index_queue_new(STR("orders_v2"), opt, 1);
 }
 
 static inline int set_up(void **state)
@@ -54,7 +54,7 @@ static inline int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    outlet_free(f->outlet);
+    index_queue_free(f->index_queue);
     document_table_free(f->table, &f->ends);
     target_unref(f->target);
     return 0;
@@ -68,12 +68,13 @@ static inline struct document *arrive(struct fixture *f, enum doc_op op, unsigne
     bool to_place;
 
     snprintf(name, sizeof(name), "%u", id);
-    doc = document_table_arrive(
-        f->table, f->outlet, a_write(f->target, op, name, version, body), &f->ends, &to_place);
+    doc =
+        document_table_arrive(f->table, f->index_queue,
+                              a_write(f->target, op, name, version, body), &f->ends, &to_place);
     if (to_place)
-        outlet_place(f->outlet, doc, f->now_ms);
+        index_queue_place(f->index_queue, doc, f->now_ms);
     else
-        outlet_resize(f->outlet, doc);
+        index_queue_resize(f->index_queue, doc);
     return doc;
 }
 
@@ -85,8 +86,8 @@ static inline void arrive_many(struct fixture *f, unsigned first, unsigned n, co
 
 static inline bool next(struct fixture *f, struct batch *b)
 {
-    outlet_turn(f->outlet, f->now_ms);
-    return outlet_next_batch(f->outlet, f->now_ms, false, b);
+    index_queue_turn(f->index_queue, f->now_ms);
+    return index_queue_next_batch(f->index_queue, f->now_ms, false, b);
 }
 
 /* All documents of the batch were delivered. */
@@ -94,11 +95,11 @@ static inline void deliver(struct fixture *f, struct batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         if (document_end(b->docs[i], OUTCOME_DELIVERED, &f->ends))
-            outlet_place(f->outlet, b->docs[i], f->now_ms);
+            index_queue_place(f->index_queue, b->docs[i], f->now_ms);
         else
             document_table_remove(f->table, b->docs[i]);
     }
-    outlet_end_batch(f->outlet, b);
+    index_queue_end_batch(f->index_queue, b);
 }
 
 /* None of it was applied, and all goes back to where it was. */
@@ -106,9 +107,9 @@ static inline void give_back(struct fixture *f, struct batch *b)
 {
     for (size_t i = b->n; i-- > 0;) {
         document_not_applied(b->docs[i], &f->ends);
-        outlet_place_first(f->outlet, b->docs[i], f->now_ms);
+        index_queue_place_first(f->index_queue, b->docs[i], f->now_ms);
     }
-    outlet_end_batch(f->outlet, b);
+    index_queue_end_batch(f->index_queue, b);
 }
 
 /* The caller frees it. */

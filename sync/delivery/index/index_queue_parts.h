@@ -1,19 +1,19 @@
 /*
- * Shared by the files of struct outlet only; everybody else includes outlet.h.
+ * Shared by the files of struct index_queue only; everybody else includes index_queue.h.
  *
- * outlet_make    creation, settings, properties
- * outlet_queues  where its documents wait, and which may be purged
- * outlet_purge   finds the oldest of those
- * outlet_next    what goes next, and when
+ * index_queue_make    creation, settings, properties
+ * index_queue_lanes  where its documents wait, and which may be purged
+ * index_queue_purge   finds the oldest of those
+ * index_queue_next    what goes next, and when
  */
-#ifndef SYNC_DELIVERY_INDEX_OUTLET_PARTS_H
-#define SYNC_DELIVERY_INDEX_OUTLET_PARTS_H
+#ifndef SYNC_DELIVERY_INDEX_INDEX_QUEUE_PARTS_H
+#define SYNC_DELIVERY_INDEX_INDEX_QUEUE_PARTS_H
 
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/list.h"
+#include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/lines.h"
-#include "sync/delivery/index/outlet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,16 +51,16 @@ struct parking {
     int64_t due_ms;
 };
 
-struct outlet {
+struct index_queue {
     char *index;
-    struct outlet_options opt;
+    struct index_queue_options opt;
     struct target *target;
     struct buf path; /* of bulk requests */
     struct index_metric *metric;
     struct allowance *allowance;
     struct lane *lanes;
     unsigned next_lane;
-    unsigned withheld;      /* a lane, OUTLET_ALL or OUTLET_NONE */
+    unsigned withheld;      /* a lane, INDEX_QUEUE_ALL or INDEX_QUEUE_NONE */
     unsigned next_to_purge; /* lane to purge next */
     size_t n_may_go[N_SHARES];
     size_t n_large[N_SHARES]; /* of these: large ones */
@@ -70,28 +70,28 @@ struct outlet {
     struct lines loads;
     struct link parcels;
     struct link parkings;
-    struct outlet_level level;
+    struct index_queue_level level;
     struct gate gate;
     struct pace pace;
     bool is_gone, is_told;
-    struct outlet_purged purged;
-    struct outlet_partly partly;
+    struct index_queue_purged purged;
+    struct index_queue_partly partly;
     int64_t no_areas_until_ms;
 };
 
-static inline struct lane *lane_of(const struct outlet *o, const struct document *doc)
+static inline struct lane *lane_of(const struct index_queue *o, const struct document *doc)
 {
     return &o->lanes[doc->hash % o->opt.workers];
 }
 
 /* Return n empty lanes, which the caller frees. */
-struct lane *outlet_new_lanes(unsigned n) RETURNS_NONNULL MUST_CHECK;
+struct lane *index_queue_new_lanes(unsigned n) RETURNS_NONNULL MUST_CHECK;
 /* Move waiting documents to a new number of lanes. */
-void outlet_move_to_lanes(struct outlet *o, unsigned workers);
-void outlet_free_parcel(struct parcel *p);
+void index_queue_move_to_lanes(struct index_queue *o, unsigned workers);
+void index_queue_free_parcel(struct parcel *p);
 /* The most documents in a batch. */
-size_t outlet_documents_max(const struct outlet *o);
+size_t index_queue_documents_max(const struct index_queue *o);
 /* Set whether doc, which waits, may be purged. */
-void outlet_set_may_go(struct outlet *o, struct document *doc, bool may_go);
+void index_queue_set_may_go(struct index_queue *o, struct document *doc, bool may_go);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * The outlet of an index beside a model (tests/unit/game.h, outlet_model.h).
+ * The index queue of an index beside a model (tests/unit/game.h, index_queue_model.h).
  *
  * Writes arrive, batches go, are answered in every way there is, in any order, split, searched
  * for what is malformed, parked, purged, forgotten; the index fails, is held, heals; settings
- * change.  After each step the outlet says of itself what the model counts, and what goes, and
- * when, is what the model says.  Each document is in one place, what is sent of it never gets
- * older, and a write without an answer is repeated as it was.  In the end everything has gone,
- * each write once.
+ * change.  After each step the index queue says of itself what the model counts, and what goes,
+ * and when, is what the model says.  Each document is in one place, what is sent of it never
+ * gets older, and a write without an answer is repeated as it was.  In the end everything has
+ * gone, each write once.
  */
 #include "config.h"
 
-#include "tests/unit/outlet_answers.h"
+#include "tests/unit/index_queue_answers.h"
 
 #define STEPS 400
 
@@ -48,7 +48,7 @@ static void arrive(struct world *w)
     x->gathered = op == DOC_REFRESH && chance(w, 50);
     game_say("%s of %s", op == DOC_REFRESH ? "refresh" : "write", id);
     w->n_in++;
-    doc = document_table_arrive(w->table, w->outlet, counted(x, &w->tickets), &w->ends,
+    doc = document_table_arrive(w->table, w->index_queue, counted(x, &w->tickets), &w->ends,
                                 &to_place);
     if (to_place)
         place(w, doc, false);
@@ -66,7 +66,7 @@ static void put_aside(struct world *w, struct batch *b)
             end(w, b->docs[i], OUTCOME_DEAD);
         else
             b->docs[n++] = b->docs[i];
-    outlet_shrink_batch(w->outlet, b, n);
+    index_queue_shrink_batch(w->index_queue, b, n);
 }
 
 static void send(struct world *w, bool draining, bool calm)
@@ -77,7 +77,7 @@ static void send(struct world *w, bool draining, bool calm)
     struct queue expected = {0};
     size_t bytes = 0;
 
-    must(outlet_next_batch(w->outlet, w->now_ms, draining, b) == goes);
+    must(index_queue_next_batch(w->index_queue, w->now_ms, draining, b) == goes);
     if (!goes)
         return;
     if (part) {
@@ -94,9 +94,9 @@ static void send(struct world *w, bool draining, bool calm)
     }
     must(b->bytes == bytes);
     must(b->n_lost == (w->lost_went ? b->n : 0));
-    must(b->probe == (outlet_held(w->outlet) != HOLD_NONE));
+    must(b->probe == (index_queue_held(w->index_queue) != HOLD_NONE));
     check_sent(w, b);
-    fuse_begin(&outlet_gate(w->outlet)->fuse, w->now_ms);
+    fuse_begin(&index_queue_gate(w->index_queue)->fuse, w->now_ms);
     if (!calm)
         put_aside(w, b);
 }
@@ -110,11 +110,11 @@ static void read_some(struct world *w)
     struct document *docs[4];
     size_t n;
 
-    if (outlet_reads_at(w->outlet) > w->now_ms)
+    if (index_queue_reads_at(w->index_queue) > w->now_ms)
         return;
-    must((first == NULL) == (outlet_load_target(w->outlet) == NULL));
-    must(first == NULL || outlet_load_target(w->outlet) == first->now->target);
-    n = outlet_next_load(w->outlet, max, docs);
+    must((first == NULL) == (index_queue_load_target(w->index_queue) == NULL));
+    must(first == NULL || index_queue_load_target(w->index_queue) == first->now->target);
+    n = index_queue_next_load(w->index_queue, max, docs);
     game_say("%zu are read", n);
     check_load(w, max, docs, n);
     for (size_t i = 0; i < n; i++)
@@ -130,7 +130,7 @@ static void loaded(struct world *w, bool calm)
         return;
     doc = pull(&w->loading, below(w, w->loading.n));
     game_say("%u is %s", id_of(doc), fails ? "not read" : "read");
-    outlet_end_load(w->outlet, 1);
+    index_queue_end_load(w->index_queue, 1);
     if (doc->forgotten) {
         end(w, doc, OUTCOME_DEFERRED);
         return;
@@ -146,7 +146,7 @@ static void loaded(struct world *w, bool calm)
 
     struct parked *p = a_parking(w);
 
-    outlet_park(w->outlet, p->parking, doc);
+    index_queue_park(w->index_queue, p->parking, doc);
     put(&p->docs, doc, false);
 }
 
@@ -154,15 +154,17 @@ static void loaded(struct world *w, bool calm)
 
 static void purge_lost(struct world *w)
 {
-    const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
-    const size_t n = outlet_purgeable(w->outlet, SHARE_LOST, worker), n_lost = count_lost(w);
-    struct document *doc = outlet_take_oldest(w->outlet, SHARE_LOST, worker);
+    const unsigned worker =
+        chance(w, 50) ? INDEX_QUEUE_ANY : (unsigned)below(w, w->opt.workers);
+    const size_t n = index_queue_purgeable(w->index_queue, SHARE_LOST, worker),
+                 n_lost = count_lost(w);
+    struct document *doc = index_queue_take_oldest(w->index_queue, SHARE_LOST, worker);
 
     must((doc == NULL) == (n == 0));
     if (doc == NULL)
         return;
     game_say("%u, which was lost, is purged", id_of(doc));
-    must(worker == OUTLET_ANY || worker == doc->hash % w->opt.workers);
+    must(worker == INDEX_QUEUE_ANY || worker == doc->hash % w->opt.workers);
     leave(w, doc);
     must(count_lost(w) == n_lost - 1);
     document_purge(doc);
@@ -171,9 +173,10 @@ static void purge_lost(struct world *w)
 
 static void purge(struct world *w)
 {
-    const unsigned worker = chance(w, 50) ? OUTLET_ANY : (unsigned)below(w, w->opt.workers);
-    const size_t n = outlet_purgeable(w->outlet, SHARE_ALL, worker);
-    struct document *doc = outlet_take_oldest(w->outlet, SHARE_ALL, worker);
+    const unsigned worker =
+        chance(w, 50) ? INDEX_QUEUE_ANY : (unsigned)below(w, w->opt.workers);
+    const size_t n = index_queue_purgeable(w->index_queue, SHARE_ALL, worker);
+    struct document *doc = index_queue_take_oldest(w->index_queue, SHARE_ALL, worker);
     size_t lane;
 
     must((doc == NULL) == (n == 0));
@@ -181,7 +184,7 @@ static void purge(struct world *w)
         return;
     lane = doc->hash % w->opt.workers;
     game_say("%u is purged", id_of(doc));
-    must(worker == OUTLET_ANY || worker == lane);
+    must(worker == INDEX_QUEUE_ANY || worker == lane);
     must(document_may_be_purged(doc));
 
     const struct document *expected = oldest_of(w, lane);
@@ -198,7 +201,7 @@ static void forget(struct world *w, struct document *doc)
 
     const unsigned id = id_of(doc);
 
-    outlet_remove(w->outlet, doc);
+    index_queue_remove(w->index_queue, doc);
     leave(w, doc);
     if (document_forget(doc, OUTCOME_DEFERRED, &w->ends))
         return;
@@ -233,33 +236,34 @@ static void withhold(struct world *w)
 {
     const size_t what = below(w, 4);
 
-    w->withheld = what == 0   ? OUTLET_ALL
+    w->withheld = what == 0   ? INDEX_QUEUE_ALL
                   : what == 1 ? (unsigned)below(w, w->opt.workers)
-                              : OUTLET_NONE;
+                              : INDEX_QUEUE_NONE;
     game_say("withheld: %u", w->withheld);
-    outlet_withhold(w->outlet, w->withheld);
+    index_queue_withhold(w->index_queue, w->withheld);
 }
 
-static struct outlet_options some_options(struct world *w)
+static struct index_queue_options some_options(struct world *w)
 {
-    return (struct outlet_options){.workers = 1 + (unsigned)below(w, WORKERS_MAX),
-                                   .width_max = 1 + (unsigned)below(w, 4),
-                                   .batch_min = 1 + (unsigned)below(w, 6),
-                                   .batch_max = chance(w, 50) ? 0 : 6 + (unsigned)below(w, 10),
-                                   .batch_bytes = 200 + below(w, 5000),
-                                   .flush_ms = 1 + (int64_t)below(w, 200),
-                                   .job_share = (unsigned)below(w, 91),
-                                   .fuse = {.failures = 1 + (unsigned)below(w, 4),
-                                            .window_ms = 1 + (int64_t)below(w, 100),
-                                            .reset_ms = 1 + (int64_t)below(w, 300)}};
+    return (struct index_queue_options){.workers = 1 + (unsigned)below(w, WORKERS_MAX),
+                                        .width_max = 1 + (unsigned)below(w, 4),
+                                        .batch_min = 1 + (unsigned)below(w, 6),
+                                        .batch_max =
+                                            chance(w, 50) ? 0 : 6 + (unsigned)below(w, 10),
+                                        .batch_bytes = 200 + below(w, 5000),
+                                        .flush_ms = 1 + (int64_t)below(w, 200),
+                                        .job_share = (unsigned)below(w, 91),
+                                        .fuse = {.failures = 1 + (unsigned)below(w, 4),
+                                                 .window_ms = 1 + (int64_t)below(w, 100),
+                                                 .reset_ms = 1 + (int64_t)below(w, 300)}};
 }
 
 static void set(struct world *w)
 {
-    const struct outlet_options opt = some_options(w);
+    const struct index_queue_options opt = some_options(w);
 
     game_say("other settings, %u workers", opt.workers);
-    outlet_set_options(w->outlet, &opt);
+    index_queue_set_options(w->index_queue, &opt);
     if (opt.workers != w->opt.workers)
         move_to_lanes(w, opt.workers);
     w->opt = opt;
@@ -267,7 +271,7 @@ static void set(struct world *w)
 
 static void hold(struct world *w)
 {
-    struct gate *gate = outlet_gate(w->outlet);
+    struct gate *gate = index_queue_gate(w->index_queue);
     struct err why;
 
     game_say("held, or no more");
@@ -284,22 +288,23 @@ static void hold(struct world *w)
 
 static void check_counts(const struct world *w)
 {
-    const struct outlet_level level = outlet_level(w->outlet);
+    const struct index_queue_level level = index_queue_level(w->index_queue);
     size_t ready = count_ready(w), parked = 0, in_flight = 0, all_may_go = 0;
     size_t all_lost_may_go = 0;
 
     for (size_t i = 0; i < w->opt.workers; i++) {
         all_may_go += purgeable(w, i);
-        must(outlet_purgeable(w->outlet, SHARE_ALL, (unsigned)i) == purgeable(w, i));
+        must(index_queue_purgeable(w->index_queue, SHARE_ALL, (unsigned)i) == purgeable(w, i));
         all_lost_may_go += lost_purgeable(w, i);
-        must(outlet_purgeable(w->outlet, SHARE_LOST, (unsigned)i) == lost_purgeable(w, i));
+        must(index_queue_purgeable(w->index_queue, SHARE_LOST, (unsigned)i) ==
+             lost_purgeable(w, i));
     }
     for (size_t i = 0; i < w->n_parked; i++)
         parked += w->parked[i].docs.n;
     for (size_t i = 0; i < w->n_batches; i++)
         in_flight += w->batches[i].n;
-    must(outlet_purgeable(w->outlet, SHARE_ALL, OUTLET_ANY) == all_may_go);
-    must(outlet_purgeable(w->outlet, SHARE_LOST, OUTLET_ANY) == all_lost_may_go);
+    must(index_queue_purgeable(w->index_queue, SHARE_ALL, INDEX_QUEUE_ANY) == all_may_go);
+    must(index_queue_purgeable(w->index_queue, SHARE_LOST, INDEX_QUEUE_ANY) == all_lost_may_go);
     must(level.lost == count_lost(w));
     must(level.ready == ready);
     must(level.load_wait == count(&w->loads));
@@ -322,7 +327,7 @@ static bool is_due(const struct world *w, int64_t at_ms)
 /* It says how long it takes until something can be done, not more and not less. */
 static void check_wait(const struct world *w)
 {
-    const int64_t wait_ms = outlet_wait_ms(w->outlet, w->now_ms, true, 1000);
+    const int64_t wait_ms = index_queue_wait_ms(w->index_queue, w->now_ms, true, 1000);
     const int64_t at_ms = w->now_ms + wait_ms;
 
     must(wait_ms >= 0 && wait_ms <= 1000);
@@ -332,16 +337,16 @@ static void check_wait(const struct world *w)
 
 static void check_reads(const struct world *w)
 {
-    const int64_t at_ms = outlet_reads_at(w->outlet);
+    const int64_t at_ms = index_queue_reads_at(w->index_queue);
 
-    if (count(&w->loads) == 0 || w->withheld == OUTLET_ALL)
+    if (count(&w->loads) == 0 || w->withheld == INDEX_QUEUE_ALL)
         must(at_ms == GATE_NEVER_MS);
     else if (!is_blown(w))
         must(at_ms == 0);
     else if (!has_only_lost(w) || w->loading.n > 0)
         must(at_ms == GATE_NEVER_MS);
     else
-        must(at_ms == gate_opens_at(outlet_gate(w->outlet), (unsigned)w->n_batches));
+        must(at_ms == gate_opens_at(index_queue_gate(w->index_queue), (unsigned)w->n_batches));
 }
 
 static uint64_t n_done(const struct world *w)
@@ -405,8 +410,8 @@ static void step(struct world *w)
 /* Everything has gone within a bounded time, once all goes well. */
 static void calm_down(struct world *w)
 {
-    outlet_withhold(w->outlet, w->withheld = OUTLET_NONE);
-    (void)gate_release(outlet_gate(w->outlet));
+    index_queue_withhold(w->index_queue, w->withheld = INDEX_QUEUE_NONE);
+    (void)gate_release(index_queue_gate(w->index_queue));
     for (unsigned n = 0; document_table_count(w->table) + w->n_batches > 0; n++) {
         must(n < 1000);
         w->now_ms += 1000;
@@ -427,9 +432,9 @@ static void give_up_index(struct world *w)
     unsigned n = 0;
 
     game_say("the index is gone");
-    outlet_withhold(w->outlet, w->withheld = OUTLET_NONE);
-    outlet_drop(w->outlet);
-    gate_drop(outlet_gate(w->outlet), w->now_ms);
+    index_queue_withhold(w->index_queue, w->withheld = INDEX_QUEUE_NONE);
+    index_queue_drop(w->index_queue);
+    gate_drop(index_queue_gate(w->index_queue), w->now_ms);
     while (document_table_count(w->table) + w->n_batches + w->n_parts > 0) {
         must(++n < 1000);
         w->now_ms += 1000;
@@ -442,7 +447,7 @@ static void give_up_index(struct world *w)
     }
     w->now_ms += 1000;
     turn(w);
-    must(outlet_wait_ms(w->outlet, w->now_ms, true, 1000) == 1000);
+    must(index_queue_wait_ms(w->index_queue, w->now_ms, true, 1000) == 1000);
     must(n_done(w) == w->n_in);
 }
 
@@ -455,11 +460,11 @@ static void on_gone(void *ctx, unsigned worker)
 static void play(struct game *g)
 {
     struct world w = {
-        .now_ms = 1000000, .table = document_table_new(), .withheld = OUTLET_NONE};
+        .now_ms = 1000000, .table = document_table_new(), .withheld = INDEX_QUEUE_NONE};
 
     random_init(&w.random, g->seed);
     w.opt = some_options(&w);
-    w.outlet = outlet_new(STR("orders_v2"), &w.opt, g->seed);
+    w.index_queue = index_queue_new(STR("orders_v2"), &w.opt, g->seed);
     w.ends = (struct write_ends){.on_gone = on_gone, .ctx = &w};
     for (size_t i = 0; i < TARGETS; i++)
         w.targets[i] = a_target("orders_v2");
@@ -470,7 +475,7 @@ static void play(struct game *g)
         give_up_index(&w);
     calm_down(&w);
     document_table_free(w.table, &w.ends);
-    outlet_free(w.outlet);
+    index_queue_free(w.index_queue);
     for (size_t i = 0; i < TARGETS; i++)
         target_unref(w.targets[i]);
 }
@@ -487,5 +492,5 @@ int main(void)
         cmocka_unit_test(whatever_happens_what_goes_is_what_the_model_says),
     };
 
-    return cmocka_run_group_tests_name("outlet_model", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("index_queue_model", tests, NULL, NULL);
 }

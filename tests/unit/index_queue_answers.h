@@ -1,12 +1,12 @@
 /*
- * Every answer that there is to a batch of the outlet, given to the outlet and to its model
- * (outlet_model.h): each document by itself, all of it again, split, searched for what is
- * malformed.
+ * Every answer that there is to a batch of the index queue, given to the index queue and to its
+ * model (index_queue_model.h): each document by itself, all of it again, split, searched for
+ * what is malformed.
  */
-#ifndef TESTS_UNIT_OUTLET_ANSWERS_H
-#define TESTS_UNIT_OUTLET_ANSWERS_H
+#ifndef TESTS_UNIT_INDEX_QUEUE_ANSWERS_H
+#define TESTS_UNIT_INDEX_QUEUE_ANSWERS_H
 
-#include "tests/unit/outlet_model.h"
+#include "tests/unit/index_queue_model.h"
 
 /* Its operation has ended. */
 static inline void end(struct world *w, struct document *doc, enum outcome how)
@@ -50,7 +50,7 @@ static inline void answer_items(struct world *w, struct batch *b)
             continue;
         }
         p = p == NULL ? a_parking(w) : p;
-        outlet_park(w->outlet, p->parking, doc);
+        index_queue_park(w->index_queue, p->parking, doc);
         put(&p->docs, doc, false);
     }
     if (b->bisect != NULL)
@@ -61,7 +61,7 @@ static inline void split(struct world *w, struct batch *b, size_t from, size_t t
 {
     struct bisect *bisect = b->bisect == NULL ? NULL : bisect_open(b->bisect);
 
-    outlet_split(w->outlet, b, from, to, bisect);
+    index_queue_split(w->index_queue, b, from, to, bisect);
     add_part(w, b->docs + from, to - from, bisect);
 }
 
@@ -95,7 +95,7 @@ static inline void give_up(struct world *w, struct batch *b)
         document_not_applied(b->docs[i], &w->ends);
         place(w, b->docs[i], false);
     }
-    outlet_unsplit(w->outlet, b->bisect, w->now_ms);
+    index_queue_unsplit(w->index_queue, b->bisect, w->now_ms);
     b->bisect->is_given_up = true;
     for (size_t i = 0; i < w->n_parts;) {
         const struct queue docs = w->parts[i].docs;
@@ -148,15 +148,15 @@ static inline void end_batch(struct world *w, size_t at)
             w->in_flight[i] = 0;
     w->n_batches--;
     memmove(&w->batches[at], &w->batches[at + 1], (w->n_batches - at) * sizeof(b));
-    outlet_end_batch(w->outlet, &b);
+    index_queue_end_batch(w->index_queue, &b);
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(w, bisect,
-                   bisect->is_given_up || outlet_is_gone(w->outlet) || chance(w, 30));
+                   bisect->is_given_up || index_queue_is_gone(w->index_queue) || chance(w, 30));
 }
 
 static inline void answer(struct world *w, bool calm)
 {
-    struct gate *gate = outlet_gate(w->outlet);
+    struct gate *gate = index_queue_gate(w->index_queue);
     const size_t what = calm ? 0 : below(w, 100);
 
     if (w->n_batches == 0)

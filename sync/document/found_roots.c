@@ -4,10 +4,10 @@
 
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/resolver.h"
 #include "sync/document/row_document.h"
 #include "sync/value/value.h"
@@ -15,35 +15,35 @@
 #include <assert.h>
 #include <stdlib.h>
 
-const struct branch *found_roots_branch(const struct resolver_rows *rows,
-                                        struct found_roots_below *below)
+const struct plan_node *found_roots_node(const struct resolver_rows *rows,
+                                         struct found_roots_below *below)
 {
-    const struct branch *b = rows->plan->branches[rows->place];
+    const struct plan_node *b = rows->plan->nodes[rows->place];
 
     if (rows->by == RESOLVER_BY_JOIN || rows->by == RESOLVER_BY_ROW) {
         assert(rows->place > 0 && (rows->by == RESOLVER_BY_JOIN || b->by_row != NULL));
         return rows->by == RESOLVER_BY_JOIN ? b : b->by_row;
     }
-    below->branch = (struct branch){.number = b->number,
-                                    .parent = b,
-                                    .topic = b->topic,
-                                    .schema = b->schema,
-                                    .from = b->from,
-                                    .joins = below->joins};
+    below->node = (struct plan_node){.number = b->number,
+                                     .parent = b,
+                                     .topic = b->topic,
+                                     .schema = b->schema,
+                                     .from = b->from,
+                                     .joins = below->joins};
     for (size_t i = 0; i < b->n_joins && i < RESOLVER_COLUMNS_MAX; i++)
         if (rows->by & RESOLVER_BY(i))
-            below->joins[below->branch.n_joins++] =
-                (struct branch_join){.outer = b->joins[i].inner, .inner = b->joins[i].inner};
-    return &below->branch;
+            below->joins[below->node.n_joins++] =
+                (struct plan_join){.outer = b->joins[i].inner, .inner = b->joins[i].inner};
+    return &below->node;
 }
 
 void found_roots_init(struct found_roots *f, struct mysql_conn *const *of,
-                      const struct branch *branch, const struct resolver_sink *sink,
+                      const struct plan_node *node, const struct resolver_sink *sink,
                       size_t limit)
 {
-    *f = (struct found_roots){.of = of, .top = query_roots_top(branch), .sink = sink};
+    *f = (struct found_roots){.of = of, .top = query_roots_top(node), .sink = sink};
     f->query = (struct query_roots){
-        .flavor = mysql_conn_flavor(of[f->top->topic]), .branch = branch, .limit = limit};
+        .flavor = mysql_conn_flavor(of[f->top->topic]), .node = node, .limit = limit};
     f->pairs = mem_alloc(limit, sizeof(*f->pairs));
 }
 
@@ -144,14 +144,14 @@ bool found_roots_ask(struct found_roots *f, struct err *err)
     buf_clear(&f->bytes);
     f->n_pairs = f->n_rows = 0;
     if (!mysql_conn_query(f->of[f->top->topic], buf_str(&f->sql), &r, err))
-        return err_wrap(err, "roots of %" STR_FMT, STR_ARG(f->query.branch->from));
+        return err_wrap(err, "roots of %" STR_FMT, STR_ARG(f->query.node->from));
     while ((got = mysql_result_next(r, &row, err)) > 0) {
         assert(f->n_rows < f->query.limit);
         f->n_rows++;
         take_pair(f, row.cells);
     }
     mysql_result_close(r);
-    return got == 0 || err_wrap(err, "roots of %" STR_FMT, STR_ARG(f->query.branch->from));
+    return got == 0 || err_wrap(err, "roots of %" STR_FMT, STR_ARG(f->query.node->from));
 }
 
 bool found_roots_is_full(const struct found_roots *f)

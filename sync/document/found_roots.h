@@ -11,7 +11,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
-#include "sync/document/branch.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
 
@@ -29,7 +29,7 @@ struct found_root {
 
 struct found_roots {
     struct mysql_conn *const *of;
-    const struct branch *top; /* query_roots_top() of the query's branch */
+    const struct plan_node *top; /* query_roots_top() of the query's node */
     struct query_roots query;
     const struct resolver_sink *sink;
     struct buf sql, id, routing;
@@ -38,18 +38,18 @@ struct found_roots {
     size_t n_pairs, n_rows; /* rows of the answer; a row with an incomplete key makes no pair */
 };
 
-/* Rows named by some of their columns, as a branch below theirs. */
+/* Rows named by some of their columns, as a node below theirs. */
 struct found_roots_below {
-    struct branch branch;
-    struct branch_join joins[RESOLVER_COLUMNS_MAX];
+    struct plan_node node;
+    struct plan_join joins[RESOLVER_COLUMNS_MAX];
 };
-/* Where the way up from the rows begins: a branch of the plan, or one made in *below. */
-const struct branch *found_roots_branch(const struct resolver_rows *rows,
-                                        struct found_roots_below *below) RETURNS_NONNULL;
+/* Where the way up from the rows begins: a node of the plan, or one made in *below. */
+const struct plan_node *found_roots_node(const struct resolver_rows *rows,
+                                         struct found_roots_below *below) RETURNS_NONNULL;
 
 /* Borrows of and sink.  Asks for at most limit rows.  The caller sets the keys of query. */
 void found_roots_init(struct found_roots *f, struct mysql_conn *const *of,
-                      const struct branch *branch, const struct resolver_sink *sink,
+                      const struct plan_node *node, const struct resolver_sink *sink,
                       size_t limit);
 void found_roots_fini(struct found_roots *f);
 

@@ -4,9 +4,9 @@
 
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
 #include "sync/value/schema.h"
@@ -29,9 +29,9 @@
 #define ROW_COST   (sizeof(struct level_row) + 2 * sizeof(uint32_t))
 #define BELOW_COST 64
 
-void level_init(struct level *l, const struct branch *b, struct level_room *room)
+void level_init(struct level *l, const struct plan_node *b, struct level_room *room)
 {
-    *l = (struct level){.branch = b, .room = room};
+    *l = (struct level){.node = b, .room = room};
     l->values = mem_alloc(b->n_read, sizeof(*l->values));
     l->children = mem_alloc(b->n_children, sizeof(*l->children));
     for (size_t i = 0; i < b->n_children; i++)
@@ -40,7 +40,7 @@ void level_init(struct level *l, const struct branch *b, struct level_room *room
 
 void level_fini(struct level *l)
 {
-    for (size_t i = 0; i < l->branch->n_children; i++)
+    for (size_t i = 0; i < l->node->n_children; i++)
         level_fini(&l->children[i]);
     key_set_fini(&l->keys);
     buf_free(&l->json);
@@ -75,7 +75,7 @@ static void reserve_row(struct level *l)
     assert(l->cap < KEY_SET_NONE / 4);
     l->cap = l->cap == 0 ? ROWS_MIN : l->cap * 2;
     l->rows = mem_resize(l->rows, l->cap, sizeof(*l->rows));
-    l->links = mem_resize(l->links, l->cap * l->branch->n_children, sizeof(*l->links));
+    l->links = mem_resize(l->links, l->cap * l->node->n_children, sizeof(*l->links));
 }
 
 static uint32_t add_fail(struct level *l, const struct err *err)
@@ -85,7 +85,7 @@ static uint32_t add_fail(struct level *l, const struct err *err)
     return l->n_fails++;
 }
 
-static bool joins_null(const struct level *l, const struct branch *entry)
+static bool joins_null(const struct level *l, const struct plan_node *entry)
 {
     for (size_t i = 0; i < entry->n_joins; i++)
         if (l->values[entry->joins[i].outer_at].kind == VALUE_NULL)
@@ -96,9 +96,9 @@ static bool joins_null(const struct level *l, const struct branch *entry)
 /* Register the keys that the row needs in the levels below. */
 static bool link_row(struct level *l, uint32_t *links, struct err *err)
 {
-    for (size_t i = 0; i < l->branch->n_children; i++) {
+    for (size_t i = 0; i < l->node->n_children; i++) {
         struct level *child = &l->children[i];
-        const struct branch *entry = branch_entry(child->branch);
+        const struct plan_node *entry = plan_node_entry(child->node);
 
         links[i] = KEY_SET_NONE;
         if (joins_null(l, entry))
@@ -117,7 +117,7 @@ static bool link_row(struct level *l, uint32_t *links, struct err *err)
  */
 static bool route_row(struct level *l, struct level_row *row, struct err *err)
 {
-    const struct branch *b = l->branch;
+    const struct plan_node *b = l->node;
     bool placed;
 
     row->rooted = row_document_is_rooted(b, NULL, l->values);
@@ -144,31 +144,31 @@ static void take_row(struct level *l, uint32_t key)
 
     reserve_row(l);
     struct level_row *row = &l->rows[l->n_rows];
-    uint32_t *links = &l->links[l->n_rows * l->branch->n_children];
+    uint32_t *links = &l->links[l->n_rows * l->node->n_children];
 
     *row = (struct level_row){.at = l->json.len, .key = key, .fail = KEY_SET_NONE};
     if (!route_row(l, row, &err) ||
-        (row->rooted && !row_document_members(l->branch, NULL, l->values, &l->json, &err)) ||
+        (row->rooted && !row_document_members(l->node, NULL, l->values, &l->json, &err)) ||
         !link_row(l, links, &err)) {
         row->fail = add_fail(l, &err);
         l->json.len = row->at;
     }
     row->len = l->json.len - row->at;
     l->n_rows++;
-    take_room(l->room, row->len + ROW_COST + l->branch->n_children * BELOW_COST);
+    take_room(l->room, row->len + ROW_COST + l->node->n_children * BELOW_COST);
 }
 
 static void take_cells(struct level *l, const struct str *cells)
 {
-    for (size_t i = 0; i < l->branch->n_read; i++)
-        l->values[i] = cell_value(l->branch->read[i], cells[i]);
+    for (size_t i = 0; i < l->node->n_read; i++)
+        l->values[i] = cell_value(l->node->read[i], cells[i]);
 }
 
 /* Make the row's own key in l->scratch. */
 static bool own_key(struct level *l, struct err *err)
 {
     buf_clear(&l->scratch);
-    return row_document_key(l->branch, NULL, l->values, &l->scratch, err);
+    return row_document_key(l->node, NULL, l->values, &l->scratch, err);
 }
 
 /*
@@ -218,13 +218,13 @@ static void group_rows(struct level *l)
 static bool read_children(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                           struct err *err)
 {
-    for (size_t i = 0; i < l->branch->n_children; i++)
+    for (size_t i = 0; i < l->node->n_children; i++)
         if (!level_read(&l->children[i], of, sql, err))
             return false;
     return true;
 }
 
-static bool has_own_key(const struct branch *b)
+static bool has_own_key(const struct plan_node *b)
 {
     return b->parent == NULL || b->by_integer;
 }
@@ -233,7 +233,7 @@ static bool has_own_key(const struct branch *b)
 static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, uint32_t from,
                        uint32_t n, struct err *err)
 {
-    const struct branch *b = l->branch;
+    const struct plan_node *b = l->node;
     struct str keys[KEYS_MAX];
     struct mysql_result *r;
     struct mysql_row row;
@@ -278,7 +278,7 @@ static uint32_t chunk_size(const struct key_set *keys, uint32_t from)
 /* Make rows from the keys, if nothing but the keys is needed. */
 static void take_keys(struct level *l)
 {
-    const struct branch *b = l->branch;
+    const struct plan_node *b = l->node;
 
     for (uint32_t i = 0; i < l->keys.n; i++) {
         struct str key = key_set_get(&l->keys, i), part;
@@ -296,16 +296,16 @@ static bool read_rows(struct level *l, struct mysql_conn *c, struct buf *sql, st
     for (uint32_t from = 0, n; from < l->keys.n; from += n) {
         n = chunk_size(&l->keys, from);
         if (!read_chunk(l, c, sql, from, n, err))
-            return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
+            return err_wrap(err, "%" STR_FMT, STR_ARG(l->node->from));
     }
     return true;
 }
 
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, struct err *err)
 {
-    if (l->branch->by_key_alone)
+    if (l->node->by_key_alone)
         take_keys(l);
-    else if (!read_rows(l, of[l->branch->topic], sql, err))
+    else if (!read_rows(l, of[l->node->topic], sql, err))
         return false;
     group_rows(l);
     return read_children(l, of, sql, err);
@@ -327,7 +327,7 @@ bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *
     int got;
 
     if (!mysql_conn_query(of[0], buf_str(sql), &r, err))
-        return err_wrap(err, "%" STR_FMT, STR_ARG(l->branch->from));
+        return err_wrap(err, "%" STR_FMT, STR_ARG(l->node->from));
     while ((got = mysql_result_next(r, &row, err)) > 0) {
         take_cells(l, row.cells);
         if (!own_key(l, err)) {
@@ -368,7 +368,7 @@ static bool append_element(const struct level *l, uint32_t row, struct key_set *
         return false;
     if (out->len > l->room->left)
         return no_room(l->room, err);
-    if (l->branch->distinct) {
+    if (l->node->distinct) {
         const struct str element = {out->ptr + at, out->len - at};
         const uint32_t n = known->n;
 
@@ -381,7 +381,7 @@ static bool append_element(const struct level *l, uint32_t row, struct key_set *
 static bool append_array(const struct level *l, uint32_t at, uint32_t end, struct buf *out,
                          struct err *err)
 {
-    const uint32_t limit = l->branch->limit == 0 ? UINT32_MAX : l->branch->limit;
+    const uint32_t limit = l->node->limit == 0 ? UINT32_MAX : l->node->limit;
     struct key_set known = {0};
     uint32_t n = 0;
     bool fine = true;
@@ -406,7 +406,7 @@ static bool append_below(const struct level *l, uint32_t key, struct buf *out, s
     uint32_t at = key == KEY_SET_NONE ? 0 : l->first[key];
     uint32_t end = key == KEY_SET_NONE ? 0 : l->first[key + 1];
 
-    if (l->branch->many)
+    if (l->node->many)
         return append_array(l, at, end, out, err);
     if (at < end)
         return level_append_object(l, l->order[at], out, err);
@@ -417,13 +417,13 @@ static bool append_below(const struct level *l, uint32_t key, struct buf *out, s
 bool level_append_object(const struct level *l, uint32_t row, struct buf *out, struct err *err)
 {
     const struct level_row *r = &l->rows[row];
-    const size_t n = l->branch->n_children;
+    const size_t n = l->node->n_children;
 
     if (r->fail != KEY_SET_NONE) {
         *err = l->fails[r->fail];
         return false;
     }
-    if (l->branch->values) {
+    if (l->node->values) {
         buf_append(out, (struct str){l->json.ptr + r->at, r->len});
         return true;
     }
@@ -432,7 +432,7 @@ bool level_append_object(const struct level *l, uint32_t row, struct buf *out, s
     for (size_t i = 0; i < n; i++) {
         if (i > 0 || r->len > 0)
             buf_append_char(out, ',');
-        buf_append(out, l->branch->children[i]->member);
+        buf_append(out, l->node->children[i]->member);
         if (!append_below(&l->children[i], l->links[row * n + i], out, err))
             return false;
     }

@@ -1,5 +1,5 @@
 /*
- * struct level: the rows of one branch for a batch of documents, with the levels below it.
+ * struct level: the rows of one node for a batch of documents, with the levels below it.
  *
  * Few statements read all rows; then each row's object is assembled from its own members and
  * the rows below that join to it.  Lives for one batch.
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct branch;
+struct plan_node;
 struct mysql_conn;
 
 struct level_row {
@@ -44,7 +44,7 @@ struct level_room {
 };
 
 struct level {
-    const struct branch *branch;
+    const struct plan_node *node;
     struct level_room *room; /* borrowed */
     struct key_set keys;     /* wanted values of the joins' outer columns */
     struct level_row *rows;
@@ -58,10 +58,10 @@ struct level {
     uint32_t n_fails;
     struct value *values;   /* of the current row */
     struct buf scratch;     /* a key */
-    struct level *children; /* one per child of the branch */
+    struct level *children; /* one per child of the node */
 };
 
-void level_init(struct level *l, const struct branch *b, struct level_room *room);
+void level_init(struct level *l, const struct plan_node *b, struct level_room *room);
 void level_fini(struct level *l);
 
 /*
@@ -76,7 +76,7 @@ bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
                       struct err *err) MUST_CHECK;
 
 /*
- * Run sql, whose cells are the columns that a root branch reads, then read all levels below.
+ * Run sql, whose cells are the columns that a root node reads, then read all levels below.
  * Adds the rows' keys to l->keys.
  */
 bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,

@@ -5,8 +5,8 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/level.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
 
@@ -23,7 +23,7 @@ struct load {
     struct buf sql, scratch;
 };
 
-static void load_init(struct load *l, const struct plan *p, const struct branch *root,
+static void load_init(struct load *l, const struct plan *p, const struct plan_node *root,
                       struct arena *a)
 {
     *l = (struct load){.plan = p, .arena = a, .room.left = LEVEL_ROOM_BYTES};
@@ -52,7 +52,7 @@ static bool name_document(struct load *l, struct str key, struct loaded *out)
     out->routing = STR("");
     out->rooted = true;
     buf_clear(&l->scratch);
-    bool fits = row_document_id(l->plan->branches[0], key, &l->scratch, &err);
+    bool fits = row_document_id(l->plan->nodes[0], key, &l->scratch, &err);
 
     out->id = arena_copy(l->arena, buf_str(&l->scratch));
     if (!fits)
@@ -107,7 +107,7 @@ bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struc
 {
     struct load l;
 
-    load_init(&l, p, p->branches[0], a);
+    load_init(&l, p, p->nodes[0], a);
 
     bool read = read_keys(&l, of, keys, n, err);
 
@@ -135,7 +135,7 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
                       const struct str *keys, size_t n, struct arena *a, struct loaded *out,
                       struct err *err)
 {
-    const struct branch *root = p->areas[area - 1];
+    const struct plan_node *root = p->areas[area - 1];
     struct load l;
 
     load_init(&l, p, root, a);
@@ -162,8 +162,8 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struc
 {
     struct load l;
 
-    load_init(&l, p, p->branches[0], a);
-    query_range(&l.sql, p->branches[0], after, limit);
+    load_init(&l, p, p->nodes[0], a);
+    query_range(&l.sql, p->nodes[0], after, limit);
 
     bool read = level_read_root(&l.root, of, &l.sql, err);
     const bool alone = limit == 1 && l.root.n_rows == 1;
@@ -188,13 +188,13 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
 {
     struct buf sql = {0}, cell = {0};
 
-    query_count(&sql, p->branches[0]);
+    query_count(&sql, p->nodes[0]);
     bool read = mysql_conn_scalar(c, buf_str(&sql), &cell, err);
 
     if (read)
         *count = strtoull(cell.ptr, NULL, 10);
     else
-        err_wrap(err, "%" STR_FMT, STR_ARG(p->branches[0]->from));
+        err_wrap(err, "%" STR_FMT, STR_ARG(p->nodes[0]->from));
     buf_free(&sql);
     buf_free(&cell);
     return read;
@@ -208,7 +208,7 @@ static bool count_some(struct mysql_conn *c, const struct plan *p, const struct 
     struct level root;
     struct buf sql = {0};
 
-    level_init(&root, p->branches[0], &room);
+    level_init(&root, p->nodes[0], &room);
     for (uint32_t i = 0; i < n; i++)
         (void)key_set_add(&root.keys, key_set_get(keys, from + i));
 

@@ -1,6 +1,6 @@
 # Rows to documents.
 libmillrace_a_SOURCES += \
-	%D%/branch.h \
+	%D%/plan_node.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/comparison.c %D%/comparison.h \
 	%D%/field.c %D%/field.h \

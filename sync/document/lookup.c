@@ -5,9 +5,9 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/format/json.h"
-#include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/value/schema.h"
 
 #include <stdint.h>
@@ -48,8 +48,8 @@ static void append_dotted(struct buf *path, struct str name)
     buf_append(path, name);
 }
 
-/* Follow the branches down from the root; *nested gets the last one mapped as nested. */
-static void descend(const struct finder *f, const struct branch *b, struct buf *pointer,
+/* Follow the nodes down from the root; *nested gets the last one mapped as nested. */
+static void descend(const struct finder *f, const struct plan_node *b, struct buf *pointer,
                     struct buf *path, struct str *nested)
 {
     struct str type;
@@ -109,7 +109,7 @@ static bool finds_values(struct str field, const struct column *c)
     return fits;
 }
 
-static bool try_field(const struct finder *f, const struct branch *b, struct str member,
+static bool try_field(const struct finder *f, const struct plan_node *b, struct str member,
                       const struct column *c)
 {
     struct buf pointer = {0}, path = {0};
@@ -136,7 +136,7 @@ static bool try_field(const struct finder *f, const struct branch *b, struct str
 
 /* ---- where a column is shown ---- */
 
-static bool try_own_fields(const struct finder *f, const struct branch *b,
+static bool try_own_fields(const struct finder *f, const struct plan_node *b,
                            const struct column *c)
 {
     for (size_t i = 0; !b->values && i < b->n_fields; i++)
@@ -163,16 +163,17 @@ static bool is_spelled(const struct column *c)
            (key_class_of(c) == KEY_TEXT && !folds_case(c));
 }
 
-static bool is_bare_id(const struct branch *b, const struct column *c)
+static bool is_bare_id(const struct plan_node *b, const struct column *c)
 {
     return b->parent == NULL && b->n_order == 1 && b->order[0] == c && is_spelled(c);
 }
 
 /* A relation's row shows its join value, as long as the row exists. */
-static bool try_children(const struct finder *f, const struct branch *b, const struct column *c)
+static bool try_children(const struct finder *f, const struct plan_node *b,
+                         const struct column *c)
 {
     for (size_t i = 0; i < b->n_children; i++) {
-        const struct branch *child = b->children[i];
+        const struct plan_node *child = b->children[i];
 
         for (size_t j = 0; child->link == NULL && j < child->n_joins; j++)
             if (child->joins[j].outer == c && child->where.len == 0 &&
@@ -183,11 +184,11 @@ static bool try_children(const struct finder *f, const struct branch *b, const s
 }
 
 /* A linked row shows the link's inner join value; without such a row the link shows nothing. */
-static bool try_linked(const struct finder *f, const struct branch *link,
+static bool try_linked(const struct finder *f, const struct plan_node *link,
                        const struct column *c)
 {
-    for (size_t i = 0; i < f->plan->n_branches; i++) {
-        const struct branch *b = f->plan->branches[i];
+    for (size_t i = 0; i < f->plan->n_nodes; i++) {
+        const struct plan_node *b = f->plan->nodes[i];
 
         for (size_t j = 0; b->link == link && j < b->n_joins; j++)
             if (b->joins[j].outer == c && b->where.len == 0 &&
@@ -197,7 +198,7 @@ static bool try_linked(const struct finder *f, const struct branch *link,
     return false;
 }
 
-static struct str own_prefix(const struct branch *root)
+static struct str own_prefix(const struct plan_node *root)
 {
     return root->membership == NULL ? STR("") : root->membership->prefix;
 }
@@ -215,7 +216,8 @@ static struct str parent_field(const struct membership *m, struct arena *a)
     return kept;
 }
 
-static bool try_parent(const struct finder *f, const struct branch *b, const struct column *c)
+static bool try_parent(const struct finder *f, const struct plan_node *b,
+                       const struct column *c)
 {
     const struct membership *m = b->membership;
 
@@ -226,7 +228,8 @@ static bool try_parent(const struct finder *f, const struct branch *b, const str
     return true;
 }
 
-static bool try_column(const struct finder *f, const struct branch *b, const struct column *c)
+static bool try_column(const struct finder *f, const struct plan_node *b,
+                       const struct column *c)
 {
     if (is_bare_id(b, c)) {
         *f->out = (struct lookup_term){.field = STR("_id"), .prefix = own_prefix(b)};
@@ -244,7 +247,7 @@ bool lookup_find(const struct plan *p, size_t place, struct str column, struct s
                  struct arena *a, struct lookup_term *out, struct err *err)
 {
     const struct finder f = {p, mapping, a, out};
-    const struct branch *b = p->branches[place];
+    const struct plan_node *b = p->nodes[place];
     const size_t i = schema_find(b->schema, column);
 
     if (i == SIZE_MAX)
@@ -271,7 +274,7 @@ static bool links_by(const struct membership_link *l, struct str column)
 
 bool lookup_places(const struct plan *p, struct str column)
 {
-    const struct membership *m = p->branches[0]->membership;
+    const struct membership *m = p->nodes[0]->membership;
 
     return m != NULL && (links_by(&m->parent, column) || links_by(&m->root, column));
 }
@@ -279,8 +282,7 @@ bool lookup_places(const struct plan *p, struct str column)
 bool lookup_children(const struct plan *p, const struct plan *child, struct arena *a,
                      struct lookup_term *out)
 {
-    const struct membership *above = p->branches[0]->membership,
-                            *m = child->branches[0]->membership;
+    const struct membership *above = p->nodes[0]->membership, *m = child->nodes[0]->membership;
 
     if (above == NULL || m == NULL || m->n_ancestors == 0 ||
         !str_equal(m->parent.prefix, above->prefix))
@@ -291,7 +293,7 @@ bool lookup_children(const struct plan *p, const struct plan *child, struct aren
 
 bool lookup_root_column(const struct plan *p, struct str column, size_t *part)
 {
-    const struct branch *root = p->branches[0];
+    const struct plan_node *root = p->nodes[0];
 
     for (size_t i = 0; i < root->n_order; i++)
         if (str_equal_any_case(root->order[i]->name, column)) {

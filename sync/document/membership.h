@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 struct arena;
-struct branch;
+struct plan_node;
 struct buf;
 struct column;
 struct value;
@@ -37,9 +37,9 @@ struct membership_link {
 
 /* A table between the row and its root. */
 struct membership_ancestor {
-    const struct branch *branch; /* its place, below that of its child */
-    const struct column **root;  /* the columns with its root's key; for the highest, its
-                                    parent's; root.n of them */
+    const struct plan_node *node; /* its place, below that of its child */
+    const struct column **root;   /* the columns with its root's key; for the highest, its
+                                     parent's; root.n of them */
 };
 
 struct membership {

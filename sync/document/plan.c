@@ -5,8 +5,8 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "sync/document/branch.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/row_document.h"
 #include "sync/value/schema.h"
 #include "sync/value/value.h"
@@ -20,49 +20,49 @@ void plan_free(void *plan)
 
     if (p == NULL)
         return;
-    for (size_t i = 0; i < p->n_branches; i++)
-        schema_unref(p->branches[i]->schema);
+    for (size_t i = 0; i < p->n_nodes; i++)
+        schema_unref(p->nodes[i]->schema);
     arena_free(p->arena);
-    free(p->branches);
+    free(p->nodes);
     free(p->topics);
     free(p);
 }
 
 bool plan_is_flat(const struct plan *p)
 {
-    return p->n_branches == 1 && p->branches[0]->where.len == 0;
+    return p->n_nodes == 1 && p->nodes[0]->where.len == 0;
 }
 
 bool plan_is_filtered(const struct plan *p)
 {
-    return p->branches[0]->where.len > 0;
+    return p->nodes[0]->where.len > 0;
 }
 
 bool plan_is_routed(const struct plan *p)
 {
-    return p->branches[0]->membership != NULL && p->branches[0]->membership->routed;
+    return p->nodes[0]->membership != NULL && p->nodes[0]->membership->routed;
 }
 
 bool plan_is_routed_by_path(const struct plan *p)
 {
-    return p->branches[0]->membership != NULL && p->branches[0]->membership->n_ancestors > 0;
+    return p->nodes[0]->membership != NULL && p->nodes[0]->membership->n_ancestors > 0;
 }
 
 size_t plan_n_places(const struct plan *p)
 {
-    return p->n_branches;
+    return p->n_nodes;
 }
 
-static const struct branch *branch_at(const struct plan *p, size_t place)
+static const struct plan_node *node_at(const struct plan *p, size_t place)
 {
-    assert(place < p->n_branches);
-    return p->branches[place];
+    assert(place < p->n_nodes);
+    return p->nodes[place];
 }
 
 void plan_place(const struct plan *p, size_t place, struct str *database, struct str *table,
                 bool *refresh)
 {
-    const struct branch *b = branch_at(p, place);
+    const struct plan_node *b = node_at(p, place);
 
     *database = b->schema->database;
     *table = b->schema->table;
@@ -71,12 +71,12 @@ void plan_place(const struct plan *p, size_t place, struct str *database, struct
 
 struct schema *plan_place_schema(const struct plan *p, size_t place)
 {
-    return branch_at(p, place)->schema;
+    return node_at(p, place)->schema;
 }
 
 bool plan_place_leads(const struct plan *p, size_t place)
 {
-    return branch_at(p, place)->leads;
+    return node_at(p, place)->leads;
 }
 
 const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_not)
@@ -89,7 +89,7 @@ const struct str *plan_areas(const struct plan *p, size_t *n, struct str *why_no
 
 uint8_t plan_area_of(const struct plan *p, size_t place)
 {
-    return p->no_areas.len > 0 ? 0 : branch_at(p, place)->area;
+    return p->no_areas.len > 0 ? 0 : node_at(p, place)->area;
 }
 
 size_t plan_n_topics(const struct plan *p)
@@ -105,13 +105,13 @@ struct str plan_topic(const struct plan *p, size_t number)
 
 size_t plan_place_topic(const struct plan *p, size_t place)
 {
-    return branch_at(p, place)->topic;
+    return node_at(p, place)->topic;
 }
 
 /* Rows can be found without their key, too, so it may be missing. */
 static void bind_key(struct binding *b, const struct schema *row_schema)
 {
-    const struct branch *by_row = b->branch->by_row;
+    const struct plan_node *by_row = b->node->by_row;
 
     if (by_row == NULL)
         return;
@@ -154,7 +154,7 @@ static bool links_by(const struct membership_link *l, size_t at)
 }
 
 /* Tell whether the column decides which documents hold the row, or where they lie. */
-static bool is_found_by(const struct branch *b, size_t at)
+static bool is_found_by(const struct plan_node *b, size_t at)
 {
     const struct membership *m = b->membership;
 
@@ -167,20 +167,20 @@ static bool is_found_by(const struct branch *b, size_t at)
 struct binding *plan_bind(const struct plan *p, size_t place, const struct schema *row_schema,
                           struct err *err)
 {
-    const struct branch *branch = branch_at(p, place);
+    const struct plan_node *node = node_at(p, place);
     struct binding *b = mem_alloc(1, sizeof(*b));
 
-    b->branch = branch;
-    b->map = mem_alloc(branch->n_read, sizeof(*b->map));
+    b->node = node;
+    b->map = mem_alloc(node->n_read, sizeof(*b->map));
     b->n_row = row_schema->n_columns;
-    for (size_t i = 0; i < branch->n_read; i++) {
-        struct str name = branch->read[i]->name;
+    for (size_t i = 0; i < node->n_read; i++) {
+        struct str name = node->read[i]->name;
 
         b->map[i] = schema_find(row_schema, name);
         if (b->map[i] == SIZE_MAX ||
-            !has_same_form(&row_schema->columns[b->map[i]], branch->read[i]))
-            b->lacks = b->lacks == NULL ? branch->read[i] : b->lacks;
-        if (b->map[i] != SIZE_MAX || !is_found_by(branch, i))
+            !has_same_form(&row_schema->columns[b->map[i]], node->read[i]))
+            b->lacks = b->lacks == NULL ? node->read[i] : b->lacks;
+        if (b->map[i] != SIZE_MAX || !is_found_by(node, i))
             continue;
         err_set(err, ERR_REJECT, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
                 STR_ARG(row_schema->database), STR_ARG(row_schema->table), STR_ARG(name));
@@ -202,8 +202,8 @@ void binding_free(struct binding *b)
 
 void binding_mark_generated(const struct binding *b, struct str *generated)
 {
-    for (size_t i = 0; i < b->branch->n_read; i++) {
-        const struct column *c = b->branch->read[i];
+    for (size_t i = 0; i < b->node->n_read; i++) {
+        const struct column *c = b->node->read[i];
 
         if (c->generated && b->map[i] != SIZE_MAX)
             generated[b->map[i]] = c->expression.ptr != NULL ? c->expression : STR("");
@@ -224,17 +224,17 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
                                       const struct binding *b, const struct value *row,
                                       enum plan_part part)
 {
-    const struct branch *branch = branch_at(p, place);
-    const struct membership *m = branch->membership;
-    const size_t n = part == PLAN_KEY ? branch->n_joins : branch->n_read;
+    const struct plan_node *node = node_at(p, place);
+    const struct membership *m = node->membership;
+    const size_t n = part == PLAN_KEY ? node->n_joins : node->n_read;
 
     if (part == PLAN_ROW && b->lacks != NULL)
         return b->lacks;
     for (size_t i = 0; i < n; i++) {
-        const size_t at = part == PLAN_KEY ? branch->joins[i].inner_at : i;
+        const size_t at = part == PLAN_KEY ? node->joins[i].inner_at : i;
 
         if (row[b->map[at]].kind == VALUE_ABSENT)
-            return branch->read[at];
+            return node->read[at];
     }
     if (part == PLAN_ROW || m == NULL)
         return NULL;
@@ -247,7 +247,7 @@ const struct column *plan_find_absent(const struct plan *p, size_t place,
 bool plan_root_id(const struct plan *p, const struct binding *b, const struct value *row,
                   struct buf *id, struct buf *key, struct buf *routing, struct err *err)
 {
-    const struct branch *root = branch_at(p, 0);
+    const struct plan_node *root = node_at(p, 0);
     const size_t key_at = key->len, id_at = id->len, routing_at = routing->len;
     struct err unknown = {0};
 
@@ -272,7 +272,7 @@ bool plan_root_id(const struct plan *p, const struct binding *b, const struct va
 
 bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct value *row)
 {
-    const struct branch *root = branch_at(p, 0);
+    const struct plan_node *root = node_at(p, 0);
 
     return plan_is_routed_by_path(p) ? row_document_has_parent(root, b->map, row)
                                      : row_document_is_rooted(root, b->map, row);
@@ -280,7 +280,7 @@ bool plan_is_rooted(const struct plan *p, const struct binding *b, const struct 
 
 bool plan_key_of_id(const struct plan *p, struct str id, struct buf *key, struct err *err)
 {
-    return row_document_parse_id(branch_at(p, 0), id, key, err);
+    return row_document_parse_id(node_at(p, 0), id, key, err);
 }
 
 bool plan_flat_document(const struct plan *p, const struct binding *b, const struct value *row,
@@ -288,7 +288,7 @@ bool plan_flat_document(const struct plan *p, const struct binding *b, const str
 {
     assert(plan_is_flat(p));
     buf_append_char(body, '{');
-    if (!row_document_members(branch_at(p, 0), b->map, row, body, err))
+    if (!row_document_members(node_at(p, 0), b->map, row, body, err))
         return false;
     buf_append_char(body, '}');
     return true;
@@ -304,7 +304,7 @@ static bool may_differ(const struct column *c, const struct value *a, const stru
 static bool row_key_changes(const struct binding *b, const struct value *old_row,
                             const struct value *new_row)
 {
-    for (size_t i = 0; b->key != NULL && i < b->branch->by_row->n_joins; i++)
+    for (size_t i = 0; b->key != NULL && i < b->node->by_row->n_joins; i++)
         if (!value_same(&old_row[b->key[i]], &new_row[b->key[i]]))
             return true;
     return false;
@@ -313,12 +313,12 @@ static bool row_key_changes(const struct binding *b, const struct value *old_row
 bool plan_update_keeps_joins(const struct plan *p, size_t place, const struct binding *b,
                              const struct value *old_row, const struct value *new_row)
 {
-    const struct branch *branch = branch_at(p, place);
+    const struct plan_node *node = node_at(p, place);
 
-    for (size_t i = 0; i < branch->n_joins; i++) {
-        const size_t at = b->map[branch->joins[i].inner_at];
+    for (size_t i = 0; i < node->n_joins; i++) {
+        const size_t at = b->map[node->joins[i].inner_at];
 
-        if (may_differ(branch->joins[i].inner, &old_row[at], &new_row[at]))
+        if (may_differ(node->joins[i].inner, &old_row[at], &new_row[at]))
             return false;
     }
     return true;
@@ -339,7 +339,7 @@ static bool link_may_differ(const struct membership_link *l, const struct bindin
 bool plan_update_moves(const struct plan *p, const struct binding *b,
                        const struct value *old_row, const struct value *new_row)
 {
-    const struct membership *m = branch_at(p, 0)->membership;
+    const struct membership *m = node_at(p, 0)->membership;
 
     return m != NULL && (link_may_differ(&m->parent, b, old_row, new_row) ||
                          link_may_differ(&m->root, b, old_row, new_row));
@@ -348,10 +348,10 @@ bool plan_update_moves(const struct plan *p, const struct binding *b,
 bool plan_update_matters(const struct plan *p, size_t place, const struct binding *b,
                          const struct value *old_row, const struct value *new_row)
 {
-    const struct branch *branch = branch_at(p, place);
+    const struct plan_node *node = node_at(p, place);
     /* An SQL condition or order may use any column. */
-    const bool any = branch->where.len > 0 || branch->order_by.len > 0;
-    const size_t n = any ? b->n_row : branch->n_read;
+    const bool any = node->where.len > 0 || node->order_by.len > 0;
+    const size_t n = any ? b->n_row : node->n_read;
 
     if (b->lacks != NULL)
         return true;
@@ -359,7 +359,7 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
         const size_t at = any ? i : b->map[i];
 
         if (any ? !value_same(&old_row[at], &new_row[at])
-                : may_differ(branch->read[i], &old_row[at], &new_row[at]))
+                : may_differ(node->read[i], &old_row[at], &new_row[at]))
             return true;
     }
     return row_key_changes(b, old_row, new_row);
@@ -393,14 +393,14 @@ static bool computes(const struct schema *s)
     return false;
 }
 
-static bool sql_may_name(const struct branch *b, struct str sql, struct str column)
+static bool sql_may_name(const struct plan_node *b, struct str sql, struct str column)
 {
     return sql.len > 0 && (computes(b->schema) || may_name(sql, column));
 }
 
 bool plan_reads(const struct plan *p, size_t place, struct str column)
 {
-    const struct branch *b = branch_at(p, place);
+    const struct plan_node *b = node_at(p, place);
 
     return sql_may_name(b, b->where, column) || sql_may_name(b, b->order_by, column) ||
            schema_keeps_history(b->schema) ||

@@ -89,7 +89,7 @@ struct binding *plan_bind(const struct plan *p, size_t place, const struct schem
 void binding_free(struct binding *b);
 
 /*
- * Set generated[i] to the expression of each generated column i of a row that the branch reads;
+ * Set generated[i] to the expression of each generated column i of a row that the node reads;
  * borrowed from the plan.
  */
 void binding_mark_generated(const struct binding *b, struct str *generated);
@@ -140,7 +140,7 @@ bool plan_update_matters(const struct plan *p, size_t place, const struct bindin
                          const struct value *old_row, const struct value *new_row);
 
 /*
- * Tell whether changing this column of this place's rows can change documents: the branch reads
+ * Tell whether changing this column of this place's rows can change documents: the node reads
  * the column or one generated from it, or its condition or order names it.
  */
 bool plan_reads(const struct plan *p, size_t place, struct str column);

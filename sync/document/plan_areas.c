@@ -24,20 +24,20 @@
 
 /* ---- what is written alone ---- */
 
-static const struct branch *top_of(const struct branch *b)
+static const struct plan_node *top_of(const struct plan_node *b)
 {
     while (b->parent->parent != NULL)
         b = b->parent;
     return b;
 }
 
-static bool is_below(const struct branch *b, const struct branch *top)
+static bool is_below(const struct plan_node *b, const struct plan_node *top)
 {
     return b->parent != NULL && top_of(b) == top;
 }
 
 /* Integers have one text: the document's key equals c's join value without a read. */
-static bool is_joined_by_key(const struct branch *root, const struct branch *entry)
+static bool is_joined_by_key(const struct plan_node *root, const struct plan_node *entry)
 {
     for (size_t i = 0; i < root->n_joins; i++)
         if (!key_is_integer(root->joins[i].inner))
@@ -66,50 +66,50 @@ static const struct membership *without_members(const struct membership *m, stru
     return bare;
 }
 
-/* A branch without fields that reads c's join columns, with c below it. */
-static struct branch *root_of_area(struct plan_compiler *co, struct branch *c)
+/* A node without fields that reads c's join columns, with c below it. */
+static struct plan_node *root_of_area(struct plan_compiler *co, struct plan_node *c)
 {
-    const struct branch *root = co->plan->branches[0];
-    struct branch *alone = arena_alloc(co->plan->arena, 1, sizeof(*alone));
+    const struct plan_node *root = co->plan->nodes[0];
+    struct plan_node *alone = arena_alloc(co->plan->arena, 1, sizeof(*alone));
 
     *alone = *root;
     alone->fields = NULL;
     alone->n_fields = 0;
     alone->membership = without_members(root->membership, co->plan->arena);
-    alone->children = arena_alloc(co->plan->arena, 1, sizeof(struct branch *));
+    alone->children = arena_alloc(co->plan->arena, 1, sizeof(struct plan_node *));
     alone->children[0] = c;
     alone->n_children = 1;
-    alone->by_key_alone = is_joined_by_key(root, branch_entry(c));
-    query_prepare_joins(alone, branch_entry(c), co->plan->arena);
+    alone->by_key_alone = is_joined_by_key(root, plan_node_entry(c));
+    query_prepare_joins(alone, plan_node_entry(c), co->plan->arena);
     return alone;
 }
 
-static struct str name_of(const struct branch *c)
+static struct str name_of(const struct plan_node *c)
 {
     return (struct str){c->member.ptr + 1, c->member.len - 3}; /* without quotes and colon */
 }
 
-static bool wants_area(const struct plan *p, const struct branch *top)
+static bool wants_area(const struct plan *p, const struct plan_node *top)
 {
-    for (size_t i = 1; i < p->n_branches; i++)
-        if (is_below(p->branches[i], top) && p->branches[i]->alone)
+    for (size_t i = 1; i < p->n_nodes; i++)
+        if (is_below(p->nodes[i], top) && p->nodes[i]->alone)
             return true;
     return false;
 }
 
-static void add_area(struct plan_compiler *co, struct branch *c)
+static void add_area(struct plan_compiler *co, struct plan_node *c)
 {
     struct plan *p = co->plan;
-    const struct branch *top = branch_entry(c);
+    const struct plan_node *top = plan_node_entry(c);
     struct buf name = {0};
 
     json_unescape(&name, name_of(c));
     p->areas[p->n_areas] = root_of_area(co, c);
     p->area_names[p->n_areas++] = arena_copy(p->arena, buf_str(&name));
     buf_free(&name);
-    for (size_t i = 1; i < p->n_branches; i++)
-        if (is_below(p->branches[i], top) && p->branches[i]->alone)
-            p->branches[i]->area = (uint8_t)p->n_areas;
+    for (size_t i = 1; i < p->n_nodes; i++)
+        if (is_below(p->nodes[i], top) && p->nodes[i]->alone)
+            p->nodes[i]->area = (uint8_t)p->n_areas;
 }
 
 /* ---- why a document cannot be written in parts ---- */
@@ -159,7 +159,7 @@ static const char *blurred(const struct field *f)
     return NULL;
 }
 
-static const char *blurred_field(const struct branch_field *f)
+static const char *blurred_field(const struct plan_field *f)
 {
     if (has_long_number(f->constant) || has_long_number(f->field.if_null))
         return "its number has more than 15 digits";
@@ -169,10 +169,10 @@ static const char *blurred_field(const struct branch_field *f)
     return f->constant.len > 0 ? NULL : blurred(&f->field);
 }
 
-static bool note_blurred(struct plan_compiler *co, const struct branch *b)
+static bool note_blurred(struct plan_compiler *co, const struct plan_node *b)
 {
     for (size_t i = 0; i < b->n_fields; i++) {
-        const struct branch_field *f = &b->fields[i];
+        const struct plan_field *f = &b->fields[i];
         const char *why = blurred_field(f);
         struct buf text = {0};
 
@@ -206,20 +206,20 @@ static void note_obstacle(struct plan_compiler *co, const struct table_definitio
                           "(`_source`)");
         return;
     }
-    for (size_t i = 0; i < p->n_branches; i++)
-        if (note_blurred(co, p->branches[i]))
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (note_blurred(co, p->nodes[i]))
             return;
 }
 
 void plan_add_areas(struct plan_compiler *co, const struct table_definition *t)
 {
     struct plan *p = co->plan;
-    struct branch *root = p->branches[0];
+    struct plan_node *root = p->nodes[0];
 
-    p->areas = arena_alloc(p->arena, root->n_children + 1, sizeof(struct branch *));
+    p->areas = arena_alloc(p->arena, root->n_children + 1, sizeof(struct plan_node *));
     p->area_names = arena_alloc(p->arena, root->n_children + 1, sizeof(*p->area_names));
     for (size_t i = 0; i < root->n_children && p->n_areas < UINT8_MAX; i++) {
-        const struct branch *top = branch_entry(root->children[i]);
+        const struct plan_node *top = plan_node_entry(root->children[i]);
 
         if (wants_area(p, top))
             add_area(co, root->children[i]);

@@ -27,7 +27,7 @@ static const struct column **copy_columns(struct plan_compiler *co,
 /*
  * Set the order of arrays: the table's key; without a key, every column that can be sorted by.
  */
-static void set_order(struct plan_compiler *co, struct branch *b)
+static void set_order(struct plan_compiler *co, struct plan_node *b)
 {
     const struct schema *s = b->schema;
 
@@ -42,7 +42,7 @@ static void set_order(struct plan_compiler *co, struct branch *b)
 }
 
 /* The joins' inner columns include the whole key, so each value has at most one row. */
-static bool joins_hold_key(const struct branch *b)
+static bool joins_hold_key(const struct plan_node *b)
 {
     for (size_t k = 0; k < b->schema->n_key; k++) {
         bool held = false;
@@ -55,7 +55,7 @@ static bool joins_hold_key(const struct branch *b)
     return b->schema->n_key > 0;
 }
 
-bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *parent,
+bool plan_add_joins(struct plan_compiler *co, struct plan_node *b, struct plan_node *parent,
                     const struct plan_joined *pairs)
 {
     if (pairs->n_outer != pairs->n_inner || pairs->n_outer == 0)
@@ -79,7 +79,7 @@ bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *p
                                STR_ARG(outer->name), STR_ARG(outer->type_text),
                                STR_ARG(inner->name), STR_ARG(inner->type_text),
                                parent->topic != b->topic ? " on two servers" : "");
-        b->joins[b->n_joins++] = (struct branch_join){
+        b->joins[b->n_joins++] = (struct plan_join){
             .outer = outer,
             .inner = inner,
             .outer_at = plan_read_column(parent, outer),
@@ -92,23 +92,23 @@ bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *p
     return true;
 }
 
-void plan_add_by_row(struct plan_compiler *co, struct branch *b)
+void plan_add_by_row(struct plan_compiler *co, struct plan_node *b)
 {
     const struct schema *s = b->schema;
-    struct branch *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
+    struct plan_node *row = arena_alloc(co->plan->arena, 1, sizeof(*row));
 
-    *row = (struct branch){.number = b->number,
-                           .parent = b,
-                           .schema = b->schema,
-                           .from = b->from,
-                           .topic = b->topic};
+    *row = (struct plan_node){.number = b->number,
+                              .parent = b,
+                              .schema = b->schema,
+                              .from = b->from,
+                              .topic = b->topic};
     row->joins = arena_alloc(co->plan->arena, s->n_key, sizeof(*row->joins));
     for (size_t i = 0; i < s->n_key; i++) {
         const struct column *c = &s->columns[s->key[i]];
 
         if (!comparison_can_join(c, c))
             return;
-        row->joins[row->n_joins++] = (struct branch_join){.outer = c, .inner = c};
+        row->joins[row->n_joins++] = (struct plan_join){.outer = c, .inner = c};
     }
     if (row->n_joins > 0)
         b->by_row = row;
@@ -130,7 +130,7 @@ static bool check_unique(struct plan_compiler *co, const struct schema *s,
         STR_ARG(t->table), STR_ARG(named->columns[0]));
 }
 
-static bool add_key(struct plan_compiler *co, struct branch *root,
+static bool add_key(struct plan_compiler *co, struct plan_node *root,
                     const struct table_definition *t)
 {
     const struct schema *s = root->schema;
@@ -153,7 +153,7 @@ static bool add_key(struct plan_compiler *co, struct branch *root,
             return plan_refuse(co, t->place, "`%" STR_FMT "` (%" STR_FMT ") cannot be a key",
                                STR_ARG(c->name), STR_ARG(c->type_text));
         root->joins[root->n_joins++] =
-            (struct branch_join){.outer = c, .inner = c, .inner_at = plan_read_column(root, c)};
+            (struct plan_join){.outer = c, .inner = c, .inner_at = plan_read_column(root, c)};
         root->order[root->n_order++] = c;
     }
     root->by_integer = n == 1 && key_is_integer(root->joins[0].inner);
@@ -171,7 +171,7 @@ static size_t number_of_topic(struct plan *p, struct str topic)
     return p->n_topics++;
 }
 
-struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_source *src)
+struct plan_node *plan_new_node(struct plan_compiler *co, const struct plan_source *src)
 {
     struct plan *p = co->plan;
     struct str database, table;
@@ -188,26 +188,26 @@ struct branch *plan_new_branch(struct plan_compiler *co, const struct plan_sourc
         plan_refuse(co, src->place, "there is no table %" STR_FMT, STR_ARG(src->table));
         return NULL;
     }
-    struct branch *b = arena_alloc(p->arena, 1, sizeof(*b));
+    struct plan_node *b = arena_alloc(p->arena, 1, sizeof(*b));
 
-    b->number = p->n_branches;
+    b->number = p->n_nodes;
     b->database = arena_copy(p->arena, database);
     b->topic = number_of_topic(p, db->topic);
     b->schema = schema_ref(schema);
     b->read = arena_alloc(p->arena, schema->n_columns, sizeof(*b->read));
-    p->branches = mem_resize(p->branches, p->n_branches + 1, sizeof(struct branch *));
-    p->branches[p->n_branches++] = b;
+    p->nodes = mem_resize(p->nodes, p->n_nodes + 1, sizeof(struct plan_node *));
+    p->nodes[p->n_nodes++] = b;
     return b;
 }
 
 /* Read the columns of a link table only for its joins. */
-static struct branch *new_link(struct plan_compiler *co, struct branch *above,
-                               const struct relation_definition *r)
+static struct plan_node *new_link(struct plan_compiler *co, struct plan_node *above,
+                                  const struct relation_definition *r)
 {
     const struct plan_source src = {.place = r->place, .table = r->through.table};
     const struct plan_joined to = {r->place, r->from, r->through.from, r->n_from,
                                    r->through.n_from};
-    struct branch *b = plan_new_branch(co, &src);
+    struct plan_node *b = plan_new_node(co, &src);
 
     if (b == NULL)
         return NULL;
@@ -221,27 +221,27 @@ static struct branch *new_link(struct plan_compiler *co, struct branch *above,
     return b;
 }
 
-static bool add_relation(struct plan_compiler *co, struct branch *above,
+static bool add_relation(struct plan_compiler *co, struct plan_node *above,
                          const struct relation_definition *r, uint32_t depth);
 
 /* Add the relations of the related table; a table related to itself repeats max_depth times. */
-static bool add_relations_below(struct plan_compiler *co, struct branch *b,
+static bool add_relations_below(struct plan_compiler *co, struct plan_node *b,
                                 const struct relation_definition *r, uint32_t depth)
 {
-    b->children = arena_alloc(co->plan->arena, r->n_relations + 1, sizeof(struct branch *));
+    b->children = arena_alloc(co->plan->arena, r->n_relations + 1, sizeof(struct plan_node *));
     for (size_t i = 0; i < r->n_relations; i++)
         if (!add_relation(co, b, &r->relations[i], r->relations[i].max_depth))
             return false;
     return depth <= 1 || add_relation(co, b, r, depth - 1);
 }
 
-static bool add_relation(struct plan_compiler *co, struct branch *above,
+static bool add_relation(struct plan_compiler *co, struct plan_node *above,
                          const struct relation_definition *r, uint32_t depth)
 {
     struct column_definition single;
     const struct relation_columns shown = relation_columns(r, &single);
     const struct plan_source src = {r->place, r->table, shown.all, shown.columns, shown.n};
-    struct branch *link = r->through.given ? new_link(co, above, r) : NULL;
+    struct plan_node *link = r->through.given ? new_link(co, above, r) : NULL;
 
     if (r->through.given && link == NULL)
         return false;
@@ -250,7 +250,7 @@ static bool add_relation(struct plan_compiler *co, struct branch *above,
         link == NULL
             ? (struct plan_joined){r->place, r->from, r->to, r->n_from, r->n_to}
             : (struct plan_joined){r->place, r->through.to, r->to, r->through.n_to, r->n_to};
-    struct branch *b = plan_new_branch(co, &src);
+    struct plan_node *b = plan_new_node(co, &src);
 
     if (b == NULL)
         return false;
@@ -316,7 +316,7 @@ static bool append_scalar(struct buf *sql, struct str json)
 }
 
 /* Add the condition for root rows to have documents. */
-static bool add_root_condition(struct plan_compiler *co, struct branch *root,
+static bool add_root_condition(struct plan_compiler *co, struct plan_node *root,
                                const struct table_definition *t)
 {
     struct buf sql = {0};
@@ -353,7 +353,7 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
 {
     const struct plan_source src = {t->place, t->table, t->all_columns, t->columns,
                                     t->n_columns};
-    struct branch *b = plan_new_branch(co, &src);
+    struct plan_node *b = plan_new_node(co, &src);
 
     if (b == NULL)
         return false;
@@ -361,7 +361,7 @@ static bool add_root(struct plan_compiler *co, const struct table_definition *t)
     if (!add_root_condition(co, b, t) || !plan_add_fields(co, b, &src) || !add_key(co, b, t) ||
         !plan_add_membership(co, b, t))
         return false;
-    b->children = arena_alloc(co->plan->arena, t->n_relations, sizeof(struct branch *));
+    b->children = arena_alloc(co->plan->arena, t->n_relations, sizeof(struct plan_node *));
     for (size_t i = 0; i < t->n_relations; i++)
         if (!add_relation(co, b, &t->relations[i], t->relations[i].max_depth))
             return false;

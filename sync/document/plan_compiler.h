@@ -13,8 +13,8 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "sync/definition/definition.h"
-#include "sync/document/branch.h"
 #include "sync/document/plan.h"
+#include "sync/document/plan_node.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,36 +53,36 @@ struct plan_joined {
 };
 
 /* Add a place to the plan, not yet linked to any other.  NULL after a refusal. */
-struct branch *plan_new_branch(struct plan_compiler *co,
-                               const struct plan_source *src) MUST_CHECK;
-bool plan_add_joins(struct plan_compiler *co, struct branch *b, struct branch *parent,
+struct plan_node *plan_new_node(struct plan_compiler *co,
+                                const struct plan_source *src) MUST_CHECK;
+bool plan_add_joins(struct plan_compiler *co, struct plan_node *b, struct plan_node *parent,
                     const struct plan_joined *pairs) MUST_CHECK;
 /* Add the way up from a row of b by its primary key. */
-void plan_add_by_row(struct plan_compiler *co, struct branch *b);
+void plan_add_by_row(struct plan_compiler *co, struct plan_node *b);
 
 /* The index of c among the columns that b reads; adds it if missing. */
-size_t plan_read_column(struct branch *b, const struct column *c);
+size_t plan_read_column(struct plan_node *b, const struct column *c);
 
 /* The name as written in a document: "name": */
 struct str plan_member_of(struct plan_compiler *co, struct str name);
 
 /* Tell whether b already has a field or relation of that name. */
-bool plan_has_member(const struct branch *b, struct str member);
+bool plan_has_member(const struct plan_node *b, struct str member);
 
 /* Add the fields of b. */
-bool plan_add_fields(struct plan_compiler *co, struct branch *b,
+bool plan_add_fields(struct plan_compiler *co, struct plan_node *b,
                      const struct plan_source *src) MUST_CHECK;
 
-/* Add the areas to the plan, once its branches are complete. */
+/* Add the areas to the plan, once its nodes are complete. */
 void plan_add_areas(struct plan_compiler *co, const struct table_definition *t);
 /* Add what documents of a shared index have; nothing if the index is not shared. */
-bool plan_add_membership(struct plan_compiler *co, struct branch *root,
+bool plan_add_membership(struct plan_compiler *co, struct plan_node *root,
                          const struct table_definition *t) MUST_CHECK;
 /*
  * Add the tables between the root's rows and the root of their join, as the last places of the
  * plan.
  */
-bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
+bool plan_add_ancestors(struct plan_compiler *co, struct plan_node *root,
                         const struct table_definition *t) MUST_CHECK;
 
 #endif

@@ -35,7 +35,7 @@ const struct column *plan_find_column(struct plan_compiler *co, const struct sch
     return NULL;
 }
 
-size_t plan_read_column(struct branch *b, const struct column *c)
+size_t plan_read_column(struct plan_node *b, const struct column *c)
 {
     for (size_t i = 0; i < b->n_read; i++)
         if (b->read[i] == c)
@@ -45,7 +45,7 @@ size_t plan_read_column(struct branch *b, const struct column *c)
 }
 
 /* A member name occurs at most once among the schema's columns; relations come after them. */
-bool plan_has_member(const struct branch *b, struct str member)
+bool plan_has_member(const struct plan_node *b, struct str member)
 {
     for (size_t i = 0; i < b->n_fields; i++)
         if (str_equal(b->fields[i].field.member, member))
@@ -69,19 +69,18 @@ struct str plan_member_of(struct plan_compiler *co, struct str name)
 }
 
 /* Make a field that shows a column's value under this member name. */
-static struct branch_field make_field(struct plan_compiler *co, struct branch *b,
-                                      const struct column *c, struct str member,
-                                      struct str type)
+static struct plan_field make_field(struct plan_compiler *co, struct plan_node *b,
+                                    const struct column *c, struct str member, struct str type)
 {
     const struct database_definition *database = definitions_database(co->defs, b->database);
     const struct topic_definition *topic = definitions_topic(co->defs, database->topic);
     struct field f = field_make(c, member, type, topic);
 
     f.zone = arena_copy(co->plan->arena, f.zone);
-    return (struct branch_field){.field = f, .at = plan_read_column(b, c)};
+    return (struct plan_field){.field = f, .at = plan_read_column(b, c)};
 }
 
-static bool take_member(struct plan_compiler *co, struct branch *b, struct str name,
+static bool take_member(struct plan_compiler *co, struct plan_node *b, struct str name,
                         struct place at, struct str *member)
 {
     *member = plan_member_of(co, name);
@@ -89,10 +88,10 @@ static bool take_member(struct plan_compiler *co, struct branch *b, struct str n
            plan_refuse(co, at, "the name `%" STR_FMT "` is given twice", STR_ARG(name));
 }
 
-static bool add_field(struct plan_compiler *co, struct branch *b, const struct column *c,
+static bool add_field(struct plan_compiler *co, struct plan_node *b, const struct column *c,
                       const struct column_definition *d, struct place at)
 {
-    struct branch_field f;
+    struct plan_field f;
     struct str member;
 
     if (!take_member(co, b, d != NULL ? column_as(d) : c->name, at, &member))
@@ -105,10 +104,10 @@ static bool add_field(struct plan_compiler *co, struct branch *b, const struct c
 }
 
 /* Add a value computed from the column, or from those that the first step joins. */
-static bool add_transformed(struct plan_compiler *co, struct branch *b,
+static bool add_transformed(struct plan_compiler *co, struct plan_node *b,
                             const struct column_definition *d)
 {
-    struct branch_field f = {0}, *parts;
+    struct plan_field f = {0}, *parts;
     struct transforms steps;
     struct str member;
 
@@ -141,21 +140,21 @@ static bool add_transformed(struct plan_compiler *co, struct branch *b,
     return true;
 }
 
-static bool add_constant(struct plan_compiler *co, struct branch *b,
+static bool add_constant(struct plan_compiler *co, struct plan_node *b,
                          const struct column_definition *d)
 {
     struct field f = {0};
 
     if (!take_member(co, b, column_as(d), d->place, &f.member))
         return false;
-    b->fields[b->n_fields++] = (struct branch_field){
-        .field = f, .constant = arena_copy(co->plan->arena, d->value_json)};
+    b->fields[b->n_fields++] =
+        (struct plan_field){.field = f, .constant = arena_copy(co->plan->arena, d->value_json)};
     return true;
 }
 
 /* Add every visible column not listed. */
-static bool add_rest(struct plan_compiler *co, struct branch *b, const struct plan_source *src,
-                     struct place at)
+static bool add_rest(struct plan_compiler *co, struct plan_node *b,
+                     const struct plan_source *src, struct place at)
 {
     for (size_t i = 0; i < b->schema->n_columns; i++) {
         const struct column *c = &b->schema->columns[i];
@@ -167,7 +166,8 @@ static bool add_rest(struct plan_compiler *co, struct branch *b, const struct pl
     return true;
 }
 
-bool plan_add_fields(struct plan_compiler *co, struct branch *b, const struct plan_source *src)
+bool plan_add_fields(struct plan_compiler *co, struct plan_node *b,
+                     const struct plan_source *src)
 {
     const size_t max = b->schema->n_columns + src->n_columns;
 

@@ -62,7 +62,7 @@ static bool spell_alike(const struct column *a, const struct column *b)
     return true;
 }
 
-static bool add_link(struct plan_compiler *co, struct branch *root,
+static bool add_link(struct plan_compiler *co, struct plan_node *root,
                      const struct table_definition *t, const struct str *columns, size_t n,
                      const struct table_definition *to, const char *what,
                      struct membership_link *out)
@@ -99,12 +99,12 @@ static bool add_link(struct plan_compiler *co, struct branch *root,
 
 /* ---- the way to the root ---- */
 
-static struct branch *add_ancestor(struct plan_compiler *co, struct branch *child,
-                                   const struct table_definition *of,
-                                   const struct table_definition *t)
+static struct plan_node *add_ancestor(struct plan_compiler *co, struct plan_node *child,
+                                      const struct table_definition *of,
+                                      const struct table_definition *t)
 {
     const struct plan_source src = {.place = of->place, .table = t->table};
-    struct branch *b = plan_new_branch(co, &src);
+    struct plan_node *b = plan_new_node(co, &src);
     struct plan_joined pairs = {.place = of->place,
                                 .outer = of->join.parent_columns,
                                 .n_outer = of->join.n_parent_columns};
@@ -128,7 +128,7 @@ static struct branch *add_ancestor(struct plan_compiler *co, struct branch *chil
 }
 
 /* The columns of an ancestor's table with the key of the join's root. */
-static const struct column **root_columns(struct plan_compiler *co, struct branch *at,
+static const struct column **root_columns(struct plan_compiler *co, struct plan_node *at,
                                           const struct table_definition *above, size_t n)
 {
     const bool second = above->n_root_columns == 0;
@@ -149,11 +149,11 @@ static const struct column **root_columns(struct plan_compiler *co, struct branc
 }
 
 /* Each ancestor is a member itself, so the checks of the row's own table cover it. */
-static bool add_ancestors(struct plan_compiler *co, struct branch *root,
+static bool add_ancestors(struct plan_compiler *co, struct plan_node *root,
                           const struct table_definition *t, struct membership *m)
 {
     const size_t n = definition_join_level(co->defs, t) - 1;
-    struct branch *at = root;
+    struct plan_node *at = root;
 
     m->ancestors = arena_alloc(co->plan->arena, n, sizeof(*m->ancestors));
     for (size_t i = 0; i < n; i++) {
@@ -171,7 +171,8 @@ static bool add_ancestors(struct plan_compiler *co, struct branch *root,
 }
 
 /* Read the root's key separately from the columns that may hold another key. */
-static void read_root(struct plan_compiler *co, struct branch *root, struct membership_link *to)
+static void read_root(struct plan_compiler *co, struct plan_node *root,
+                      struct membership_link *to)
 {
     const struct column **read =
         arena_alloc(co->plan->arena, root->n_read + to->n, sizeof(*read));
@@ -184,7 +185,7 @@ static void read_root(struct plan_compiler *co, struct branch *root, struct memb
     }
 }
 
-bool plan_add_ancestors(struct plan_compiler *co, struct branch *root,
+bool plan_add_ancestors(struct plan_compiler *co, struct plan_node *root,
                         const struct table_definition *t)
 {
     struct membership *m;
@@ -204,7 +205,7 @@ static void append_member(struct buf *json, struct str name)
     buf_append_char(json, ':');
 }
 
-static bool add_join(struct plan_compiler *co, struct branch *root,
+static bool add_join(struct plan_compiler *co, struct plan_node *root,
                      const struct table_definition *t, struct membership *m)
 {
     const struct table_definition *parent, *top = definition_join_root(co->defs, t);
@@ -255,7 +256,7 @@ static void add_source(struct plan_compiler *co, const struct table_definition *
     buf_free(&json);
 }
 
-bool plan_add_membership(struct plan_compiler *co, struct branch *root,
+bool plan_add_membership(struct plan_compiler *co, struct plan_node *root,
                          const struct table_definition *t)
 {
     struct membership *m;

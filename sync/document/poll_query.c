@@ -5,9 +5,9 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query.h"
 #include "sync/document/row_document.h"
 #include "sync/value/schema.h"
@@ -17,7 +17,7 @@
 
 static const struct column *check_column(const struct plan *p, struct str name, struct err *err)
 {
-    const struct schema *s = p->branches[0]->schema;
+    const struct schema *s = p->nodes[0]->schema;
     const size_t at = schema_find(s, name);
 
     if (at != SIZE_MAX)
@@ -28,7 +28,7 @@ static const struct column *check_column(const struct plan *p, struct str name, 
 }
 
 /* Returns false for a row without a key. */
-static bool take_row(const struct branch *root, const struct str *cells, struct arena *a,
+static bool take_row(const struct plan_node *root, const struct str *cells, struct arena *a,
                      struct poll_row *out)
 {
     struct buf key = {0}, id = {0};
@@ -55,7 +55,7 @@ static bool take_row(const struct branch *root, const struct str *cells, struct 
 bool poll_load(struct mysql_conn *c, const struct poll_page *page, struct arena *a,
                struct poll_row **rows, size_t *n, bool *end, struct err *err)
 {
-    const struct branch *root = page->plan->branches[0];
+    const struct plan_node *root = page->plan->nodes[0];
     struct query_changed q = {.root = root,
                               .check = check_column(page->plan, page->check, err),
                               .since = page->since,
@@ -99,7 +99,7 @@ bool poll_load(struct mysql_conn *c, const struct poll_page *page, struct arena 
 bool poll_latest(struct mysql_conn *c, const struct plan *p, struct str check,
                  struct buf *value, struct err *err)
 {
-    const struct branch *root = p->branches[0];
+    const struct plan_node *root = p->nodes[0];
     const struct column *column = check_column(p, check, err);
     struct buf sql = {0};
 

@@ -6,10 +6,10 @@
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/key.h"
 #include "sync/document/level.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query.h"
 #include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
@@ -31,7 +31,7 @@ struct origins {
     struct err *err;
 };
 
-static bool is_root(const struct branch *b)
+static bool is_root(const struct plan_node *b)
 {
     return b->parent == NULL;
 }
@@ -39,7 +39,7 @@ static bool is_root(const struct branch *b)
 /* ---- what of a row matters ---- */
 
 /* "items.product": the members down the tree; a link table takes the name of its target. */
-static void append_path(struct buf *path, const struct branch *b)
+static void append_path(struct buf *path, const struct plan_node *b)
 {
     if (is_root(b))
         return;
@@ -51,7 +51,8 @@ static void append_path(struct buf *path, const struct branch *b)
     buf_append(path, (struct str){b->member.ptr + 1, b->member.len - 3});
 }
 
-static void put_path(struct origins *o, const struct branch *b, const struct branch *shown)
+static void put_path(struct origins *o, const struct plan_node *b,
+                     const struct plan_node *shown)
 {
     buf_clear(&o->scratch);
     append_path(&o->scratch, shown);
@@ -64,7 +65,7 @@ static void put_path(struct origins *o, const struct branch *b, const struct bra
 }
 
 /* An SQL condition or order may use any column. */
-static void put_columns(struct origins *o, const struct branch *b)
+static void put_columns(struct origins *o, const struct plan_node *b)
 {
     json_put_bool(&o->w, STR("any_column"), b->where.len > 0 || b->order_by.len > 0);
     json_write_key(&o->w, STR("columns"));
@@ -77,7 +78,7 @@ static void put_columns(struct origins *o, const struct branch *b)
 /* ---- how a changed row leads to documents ---- */
 
 /* Tell whether the join columns are always the document's key. */
-static bool is_direct(const struct plan *p, const struct branch *b)
+static bool is_direct(const struct plan *p, const struct plan_node *b)
 {
     struct buf join_key = {0}, id = {0}, key = {0}, routing = {0};
 
@@ -94,7 +95,7 @@ static bool is_direct(const struct plan *p, const struct branch *b)
 }
 
 /* sample is the join value of the place's first row; empty if there is none. */
-static void put_way(struct origins *o, const struct branch *b, struct str sample)
+static void put_way(struct origins *o, const struct plan_node *b, struct str sample)
 {
     const bool direct = !is_root(b) && is_direct(o->plan, b);
     const char *way = is_root(b) ? "row" : !b->refresh ? "none" : direct ? "key" : "sql";
@@ -112,7 +113,7 @@ static void put_way(struct origins *o, const struct branch *b, struct str sample
     buf_clear(&o->sql);
     query_roots(&o->sql,
                 &(struct query_roots){.flavor = mysql_conn_flavor(o->of[b->parent->topic]),
-                                      .branch = b,
+                                      .node = b,
                                       .keys = &sample,
                                       .n = 1,
                                       .limit = PAGE_MAX});
@@ -123,13 +124,13 @@ static void put_way(struct origins *o, const struct branch *b, struct str sample
 
 /* Rows of a place by their table's key, with their join values. */
 struct place_rows {
-    struct branch own; /* reads the key's columns, then the joins' inner ones */
+    struct plan_node own; /* reads the key's columns, then the joins' inner ones */
     size_t n_key;
     struct key_set known;
     struct buf sample; /* the join value of the first row */
 };
 
-static void place_rows_init(struct place_rows *p, struct arena *a, const struct branch *b)
+static void place_rows_init(struct place_rows *p, struct arena *a, const struct plan_node *b)
 {
     const struct schema *s = b->schema;
     const size_t n = is_root(b) ? b->n_order : s->n_key;
@@ -165,7 +166,7 @@ static bool append_key(struct buf *key, const struct column *const *columns,
 /* Write the would-be `_id` of the row, or why its key makes none. */
 static void write_row(struct origins *o, struct place_rows *p, const struct str *cells)
 {
-    const struct branch *own = &p->own;
+    const struct plan_node *own = &p->own;
     const uint32_t before = p->known.n;
     struct buf key = {0};
     struct err unfit = {0};
@@ -230,8 +231,8 @@ static bool put_rows(struct origins *o, struct place_rows *p, const struct key_s
 
 /* ---- the whole ---- */
 
-static bool append_place(struct origins *o, const struct branch *b, const struct branch *shown,
-                         const struct key_set *keys)
+static bool append_place(struct origins *o, const struct plan_node *b,
+                         const struct plan_node *shown, const struct key_set *keys)
 {
     struct place_rows p;
 
@@ -250,7 +251,7 @@ static bool append_place(struct origins *o, const struct branch *b, const struct
 
 static bool append_level(struct origins *o, const struct level *l)
 {
-    const struct branch *b = l->branch;
+    const struct plan_node *b = l->node;
 
     if (b->link != NULL && !append_place(o, b->link, b, &l->keys))
         return false;
@@ -270,7 +271,7 @@ bool provenance_append(struct mysql_conn *const *of, const struct plan *p, struc
     struct level_room room = {.left = LEVEL_ROOM_BYTES};
     struct level root;
 
-    level_init(&root, p->branches[0], &room);
+    level_init(&root, p->nodes[0], &room);
     (void)key_set_add(&root.keys, key);
     json_open_array(&o.w);
 

@@ -4,11 +4,11 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query_part.h"
 #include "sync/value/schema.h"
 
@@ -24,7 +24,7 @@
 #define LINK_TO   "_millrace_t"
 
 /* The part of the root's key, as the parents tell it, to read there; SIZE_MAX if none. */
-static size_t root_part_at(const struct branch *b, size_t at)
+static size_t root_part_at(const struct plan_node *b, size_t at)
 {
     const struct membership *m = b->membership;
     size_t part = 0;
@@ -36,7 +36,7 @@ static size_t root_part_at(const struct branch *b, size_t at)
     return part < m->root.n ? part : SIZE_MAX;
 }
 
-void query_prepare(struct branch *b, struct arena *a)
+void query_prepare(struct plan_node *b, struct arena *a)
 {
     struct buf sql = {0};
 
@@ -57,7 +57,7 @@ void query_prepare(struct branch *b, struct arena *a)
     buf_free(&sql);
 }
 
-static bool is_needed(const struct branch *b, const struct branch *below, size_t at)
+static bool is_needed(const struct plan_node *b, const struct plan_node *below, size_t at)
 {
     for (size_t i = 0; i < b->n_joins; i++)
         if (b->joins[i].inner_at == at)
@@ -68,7 +68,7 @@ static bool is_needed(const struct branch *b, const struct branch *below, size_t
     return false;
 }
 
-void query_prepare_joins(struct branch *b, const struct branch *below, struct arena *a)
+void query_prepare_joins(struct plan_node *b, const struct plan_node *below, struct arena *a)
 {
     struct buf sql = {0};
 
@@ -85,14 +85,14 @@ void query_prepare_joins(struct branch *b, const struct branch *below, struct ar
 }
 
 /* Append the user's condition; the line end closes a comment it may leave open. */
-static void append_where(struct buf *sql, const struct branch *b, const char *before)
+static void append_where(struct buf *sql, const struct plan_node *b, const char *before)
 {
     if (b->where.len > 0)
         buf_printf(sql, "%s(%" STR_FMT "\n)", before, STR_ARG(b->where));
 }
 
 /* Append the user's order; the line end is as for a condition. */
-static void append_order(struct buf *sql, const struct branch *b, const struct column *first)
+static void append_order(struct buf *sql, const struct plan_node *b, const struct column *first)
 {
     if (b->unique)
         return;
@@ -114,7 +114,7 @@ static void append_order(struct buf *sql, const struct branch *b, const struct c
     }
 }
 
-void query_by_integers(struct buf *sql, const struct branch *b, const struct str *keys,
+void query_by_integers(struct buf *sql, const struct plan_node *b, const struct str *keys,
                        size_t n)
 {
     buf_printf(sql, "SELECT %" STR_FMT " FROM %" STR_FMT " WHERE ", STR_ARG(b->select),
@@ -135,12 +135,12 @@ void query_by_integers(struct buf *sql, const struct branch *b, const struct str
 }
 
 /* Append ON with b's joins to the list or the link. is_link: b's table is the link. */
-static void append_on(struct buf *sql, const struct branch *b, bool is_link)
+static void append_on(struct buf *sql, const struct plan_node *b, bool is_link)
 {
     struct buf outer = {0}, inner = {0};
 
     for (size_t i = 0; i < b->n_joins; i++) {
-        const struct branch_join *j = &b->joins[i];
+        const struct plan_join *j = &b->joins[i];
 
         buf_clear(&outer);
         buf_clear(&inner);
@@ -166,9 +166,9 @@ static void append_on(struct buf *sql, const struct branch *b, bool is_link)
 }
 
 /* Append the link's columns, joined to the list by its outer joins. */
-static void append_link(struct buf *sql, const struct branch *b)
+static void append_link(struct buf *sql, const struct plan_node *b)
 {
-    const struct branch *link = b->link;
+    const struct plan_node *link = b->link;
 
     buf_append(sql, STR(" STRAIGHT_JOIN (SELECT "));
     for (size_t i = 0; i < link->n_joins; i++) {
@@ -183,11 +183,11 @@ static void append_link(struct buf *sql, const struct branch *b)
     append_on(sql, link, true);
 }
 
-void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branch *b,
+void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct plan_node *b,
                    const struct str *keys, size_t n)
 {
     const struct query_keys k = {
-        .flavor = flavor, .branch = branch_entry(b), .keys = keys, .n = n};
+        .flavor = flavor, .node = plan_node_entry(b), .keys = keys, .n = n};
 
     query_part_with(sql, &k, false);
     buf_printf(sql, "SELECT " QUERY_NUMBER ",%" STR_FMT " FROM ", STR_ARG(b->select));
@@ -201,7 +201,7 @@ void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branc
 }
 
 /* Append the conditions for the root's rows: they have a key and pass the filter. */
-static void append_root_conditions(struct buf *sql, const struct branch *root, bool *first)
+static void append_root_conditions(struct buf *sql, const struct plan_node *root, bool *first)
 {
     query_part_has_key(sql, root->schema->table, root, first);
     query_part_has_root(sql, root->schema->table, root, first);
@@ -209,7 +209,7 @@ static void append_root_conditions(struct buf *sql, const struct branch *root, b
         append_where(sql, root, query_part_and(first));
 }
 
-void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit)
+void query_range(struct buf *sql, const struct plan_node *root, struct str after, size_t limit)
 {
     bool first = true;
 
@@ -281,7 +281,7 @@ void query_changed(struct buf *sql, const struct query_changed *q)
     buf_printf(sql, " LIMIT %zu", q->limit);
 }
 
-void query_count(struct buf *sql, const struct branch *root)
+void query_count(struct buf *sql, const struct plan_node *root)
 {
     bool first = true;
 

@@ -20,26 +20,26 @@
 #include <stdint.h>
 
 struct arena;
-struct branch;
+struct plan_node;
 struct buf;
 struct column;
 
-/* Fill select and from of a branch. */
-void query_prepare(struct branch *b, struct arena *a);
+/* Fill select and from of a node. */
+void query_prepare(struct plan_node *b, struct arena *a);
 
 /* Prepare likewise, but read only b's own key and the columns that join `below`. */
-void query_prepare_joins(struct branch *b, const struct branch *below, struct arena *a);
+void query_prepare_joins(struct plan_node *b, const struct plan_node *below, struct arena *a);
 
-/* Select the branch's rows for n keys, if by_integer.  Cells: the columns read. */
-void query_by_integers(struct buf *sql, const struct branch *b, const struct str *keys,
+/* Select the node's rows for n keys, if by_integer.  Cells: the columns read. */
+void query_by_integers(struct buf *sql, const struct plan_node *b, const struct str *keys,
                        size_t n);
 
 /* Select them for keys of any type.  Cells: the key's index from 0, then the columns read. */
-void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct branch *b,
+void query_by_list(struct buf *sql, enum mysql_flavor flavor, const struct plan_node *b,
                    const struct str *keys, size_t n);
 
 /* Select the next rows of the root in key order after the key `after` (empty: the first). */
-void query_range(struct buf *sql, const struct branch *root, struct str after, size_t limit);
+void query_range(struct buf *sql, const struct plan_node *root, struct str after, size_t limit);
 
 /*
  * Select the next keys of root rows whose check column, a DATETIME or TIMESTAMP, was set since,
@@ -47,7 +47,7 @@ void query_range(struct buf *sql, const struct branch *root, struct str after, s
  * columns, then the check column.
  */
 struct query_changed {
-    const struct branch *root;
+    const struct plan_node *root;
     const struct column *check;
     struct str since;   /* a value of check; empty for all but NULLs */
     uint32_t overlap_s; /* start so long before `since`; 0: start after it */
@@ -58,6 +58,6 @@ struct query_changed {
 void query_changed(struct buf *sql, const struct query_changed *q);
 
 /* Count the root rows that pass the filter. */
-void query_count(struct buf *sql, const struct branch *root);
+void query_count(struct buf *sql, const struct plan_node *root);
 
 #endif

@@ -3,11 +3,11 @@
 #include "sync/document/query_part.h"
 
 #include "src/base/buf.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/value/schema.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void append_list_columns(struct buf *sql, size_t n_parts)
     buf_append_char(sql, ')');
 }
 
-static const struct column *join_column(const struct branch *b, size_t join, bool inner)
+static const struct column *join_column(const struct plan_node *b, size_t join, bool inner)
 {
     return inner ? b->joins[join].inner : b->joins[join].outer;
 }
@@ -53,9 +53,9 @@ static void append_list_values(struct buf *sql, const struct query_keys *k, bool
         struct str rest = k->keys[i], part;
 
         buf_printf(sql, "%s%s%zu", i > 0 ? "," : "", row, i);
-        for (size_t j = 0; key_next(&rest, &part) && j < k->branch->n_joins; j++) {
+        for (size_t j = 0; key_next(&rest, &part) && j < k->node->n_joins; j++) {
             buf_append_char(sql, ',');
-            key_append_literal(sql, join_column(k->branch, j, inner), part);
+            key_append_literal(sql, join_column(k->node, j, inner), part);
         }
         buf_append_char(sql, ')');
     }
@@ -66,7 +66,7 @@ void query_part_with(struct buf *sql, const struct query_keys *k, bool inner)
     if (k->flavor != FLAVOR_MARIADB)
         return;
     buf_append(sql, STR("WITH "));
-    append_list_columns(sql, k->branch->n_joins);
+    append_list_columns(sql, k->node->n_joins);
     buf_append(sql, STR(" AS ("));
     append_list_values(sql, k, inner);
     buf_append(sql, STR(") "));
@@ -81,7 +81,7 @@ void query_part_list(struct buf *sql, const struct query_keys *k, bool inner)
     buf_append_char(sql, '(');
     append_list_values(sql, k, inner);
     buf_append(sql, STR(") AS "));
-    append_list_columns(sql, k->branch->n_joins);
+    append_list_columns(sql, k->node->n_joins);
 }
 
 /* Compare one column with a part of the cursor, in the column's sort order. */
@@ -102,7 +102,7 @@ static void append_compare(struct buf *sql, struct str alias, const struct colum
     buf_free(&literal);
 }
 
-void query_part_after(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_after(struct buf *sql, struct str alias, const struct plan_node *root,
                       struct str after)
 {
     size_t open = 0;
@@ -158,12 +158,12 @@ static void append_same_text(struct buf *sql, struct str a, struct str b)
 
 /* Append the condition for the parent's row of the row called alias. */
 static void append_is_parent(struct buf *sql, struct str alias, struct str above,
-                             const struct branch *b)
+                             const struct plan_node *b)
 {
     struct buf inner = {0}, outer = {0};
 
     for (size_t i = 0; i < b->n_joins; i++) {
-        const struct branch_join *j = &b->joins[i];
+        const struct plan_join *j = &b->joins[i];
 
         buf_clear(&inner);
         buf_clear(&outer);
@@ -222,9 +222,9 @@ static void append_root_of(struct buf *sql, struct str alias, const struct membe
     above = str_from(above_text);
     buf_append(sql, STR("COALESCE((SELECT "));
     append_root_of(sql, above, m, level + 1, part);
-    buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT,
-               STR_ARG(m->ancestors[level].branch->from), STR_ARG(above));
-    append_is_parent(sql, alias, above, m->ancestors[level].branch);
+    buf_printf(sql, " FROM %" STR_FMT " AS %" STR_FMT, STR_ARG(m->ancestors[level].node->from),
+               STR_ARG(above));
+    append_is_parent(sql, alias, above, m->ancestors[level].node);
     buf_append(sql, STR(" LIMIT 1),"));
     append_whole_root(sql, alias, own, m->root.n, part);
     buf_append_char(sql, ')');
@@ -239,7 +239,7 @@ void query_part_root(struct buf *sql, struct str alias, const struct membership 
     buf_append(sql, bits ? STR("),16,'0'))") : STR(""));
 }
 
-void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_has_key(struct buf *sql, struct str alias, const struct plan_node *root,
                         bool *first)
 {
     const struct membership *m = root->membership;
@@ -258,7 +258,7 @@ static bool may_lack_root(const struct membership_link *root)
     return false;
 }
 
-void query_part_has_root(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_has_root(struct buf *sql, struct str alias, const struct plan_node *root,
                          bool *first)
 {
     const struct membership *m = root->membership;
@@ -270,7 +270,7 @@ void query_part_has_root(struct buf *sql, struct str alias, const struct branch 
     buf_append(sql, STR(" IS NOT NULL"));
 }
 
-void query_part_order(struct buf *sql, struct str alias, const struct branch *root)
+void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root)
 {
     buf_append(sql, STR(" ORDER BY "));
     for (size_t i = 0; i < root->n_joins; i++) {

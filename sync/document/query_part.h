@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct branch;
+struct plan_node;
 struct buf;
 struct membership;
 
@@ -26,10 +26,10 @@ struct membership;
 /* `alias`.`column` */
 void query_part_column(struct buf *sql, struct str alias, struct str column);
 
-/* Keys of one branch's joins, encoded (key.h). */
+/* Keys of one node's joins, encoded (key.h). */
 struct query_keys {
     enum mysql_flavor flavor; /* of the server asked */
-    const struct branch *branch;
+    const struct plan_node *node;
     const struct str *keys;
     size_t n;
 };
@@ -51,18 +51,18 @@ const char *query_part_and(bool *first);
 void query_part_root(struct buf *sql, struct str alias, const struct membership *m,
                      size_t part);
 /* Append the condition that a root row has a key and, in a join, a parent ... */
-void query_part_has_key(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_has_key(struct buf *sql, struct str alias, const struct plan_node *root,
                         bool *first);
 /* ... and a root. */
-void query_part_has_root(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_has_root(struct buf *sql, struct str alias, const struct plan_node *root,
                          bool *first);
 /*
  * Append the condition for keys after `after`: (a > x OR (a = x AND (b > y OR …))).  Optimizers
  * turn this into key ranges, which they do not do for a row comparison.
  */
-void query_part_after(struct buf *sql, struct str alias, const struct branch *root,
+void query_part_after(struct buf *sql, struct str alias, const struct plan_node *root,
                       struct str after);
 /* Append ORDER BY the root's key. */
-void query_part_order(struct buf *sql, struct str alias, const struct branch *root);
+void query_part_order(struct buf *sql, struct str alias, const struct plan_node *root);
 
 #endif

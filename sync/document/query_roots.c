@@ -3,11 +3,11 @@
 #include "sync/document/query_roots.h"
 
 #include "src/base/buf.h"
-#include "sync/document/branch.h"
 #include "sync/document/cell.h"
 #include "sync/document/comparison.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query_part.h"
 #include "sync/value/schema.h"
 
@@ -15,15 +15,15 @@
 
 #define ALIAS_SIZE 40
 
-/* The alias of a branch's table on the way up. */
-static struct str path_alias(char out[ALIAS_SIZE], const struct branch *b)
+/* The alias of a node's table on the way up. */
+static struct str path_alias(char out[ALIAS_SIZE], const struct plan_node *b)
 {
     snprintf(out, ALIAS_SIZE, "_millrace_p%zu", b->number);
     return str_from(out);
 }
 
 /* Append the table of b's parent, joined to the list or to b's table. */
-static void append_step_up(struct buf *sql, const struct branch *b, bool from_list)
+static void append_step_up(struct buf *sql, const struct plan_node *b, bool from_list)
 {
     char below_text[ALIAS_SIZE], above_text[ALIAS_SIZE];
     struct str below = path_alias(below_text, b), above = path_alias(above_text, b->parent);
@@ -32,7 +32,7 @@ static void append_step_up(struct buf *sql, const struct branch *b, bool from_li
     buf_printf(sql, " STRAIGHT_JOIN %" STR_FMT " AS %" STR_FMT, STR_ARG(b->parent->from),
                STR_ARG(above));
     for (size_t i = 0; i < b->n_joins; i++) {
-        const struct branch_join *j = &b->joins[i];
+        const struct plan_join *j = &b->joins[i];
 
         buf_clear(&source);
         if (from_list)
@@ -48,9 +48,9 @@ static void append_step_up(struct buf *sql, const struct branch *b, bool from_li
     buf_free(&name);
 }
 
-const struct branch *query_roots_top(const struct branch *b)
+const struct plan_node *query_roots_top(const struct plan_node *b)
 {
-    const struct branch *top = b->parent;
+    const struct plan_node *top = b->parent;
 
     while (top->parent != NULL && top->parent->topic == top->topic)
         top = top->parent;
@@ -69,17 +69,17 @@ static void append_routing(struct buf *sql, struct str alias, const struct membe
     }
 }
 
-/* The branch right below b on the way up. */
-static const struct branch *below(const struct query_keys *k, const struct branch *b)
+/* The node right below b on the way up. */
+static const struct plan_node *below(const struct query_keys *k, const struct plan_node *b)
 {
-    const struct branch *at = k->branch;
+    const struct plan_node *at = k->node;
 
     while (at->parent != b)
         at = at->parent;
     return at;
 }
 
-static bool names_again(const struct branch *b, size_t join)
+static bool names_again(const struct plan_node *b, size_t join)
 {
     for (size_t i = 0; i < join; i++)
         if (b->joins[i].inner == b->joins[join].inner)
@@ -88,7 +88,7 @@ static bool names_again(const struct branch *b, size_t join)
 }
 
 /* Keep each text as it is: texts that are equal by collation may lead elsewhere. */
-static void append_met_columns(struct buf *sql, const struct branch *b, struct str alias)
+static void append_met_columns(struct buf *sql, const struct plan_node *b, struct str alias)
 {
     buf_append(sql, STR("SELECT DISTINCT " QUERY_NUMBER));
     for (size_t i = 0; i < b->n_joins; i++) {
@@ -112,34 +112,35 @@ static void append_met_columns(struct buf *sql, const struct branch *b, struct s
  * Append the tables from the list up to b's.  From the second table on, merge rows with the
  * same join values: there may be far more ways to a row than rows in all tables.
  */
-static void append_way_up(struct buf *sql, const struct query_keys *k, const struct branch *b)
+static void append_way_up(struct buf *sql, const struct query_keys *k,
+                          const struct plan_node *b)
 {
     char alias_text[ALIAS_SIZE];
-    const struct branch *from = below(k, b);
+    const struct plan_node *from = below(k, b);
     const struct str alias = path_alias(alias_text, from);
-    const bool meet = from != k->branch && from != k->branch->parent;
+    const bool meet = from != k->node && from != k->node->parent;
 
     if (meet) {
         buf_append_char(sql, '(');
         append_met_columns(sql, from, alias);
         buf_append(sql, STR(" FROM "));
     }
-    if (from == k->branch)
+    if (from == k->node)
         query_part_list(sql, k, true);
     else
         append_way_up(sql, k, from);
     if (meet)
         buf_printf(sql, ") AS %" STR_FMT, STR_ARG(alias));
-    append_step_up(sql, from, from == k->branch);
+    append_step_up(sql, from, from == k->node);
 }
 
 void query_roots(struct buf *sql, const struct query_roots *q)
 {
-    const struct branch *root = query_roots_top(q->branch);
+    const struct plan_node *root = query_roots_top(q->node);
     char alias_text[ALIAS_SIZE];
     bool first = true;
     struct str alias = path_alias(alias_text, root);
-    const struct query_keys k = {q->flavor, q->branch, q->keys, q->n};
+    const struct query_keys k = {q->flavor, q->node, q->keys, q->n};
 
     query_part_with(sql, &k, true);
     buf_append(sql, q->in_order ? STR("SELECT DISTINCT NULL")

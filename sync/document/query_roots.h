@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct branch;
+struct plan_node;
 struct buf;
 
 /*
- * How far up one statement leads from a branch, given values of its joins' inner columns: to
- * the root, or to the last branch before a table on another server, which joins it from there.
+ * How far up one statement leads from a node, given values of its joins' inner columns: to
+ * the root, or to the last node before a table on another server, which joins it from there.
  */
-const struct branch *query_roots_top(const struct branch *b);
+const struct plan_node *query_roots_top(const struct plan_node *b);
 
 /*
- * Select the root keys for n join keys of a related branch (values of the joins' inner
+ * Select the root keys for n join keys of a related node (values of the joins' inner
  * columns).  Cells: the join key's index, the root's key columns, then those of membership's
  * root (NULL if unknown).
  *
@@ -32,8 +32,8 @@ const struct branch *query_roots_top(const struct branch *b);
  * not the root, selects the values of its joins' inner columns instead of the root's key.
  */
 struct query_roots {
-    enum mysql_flavor flavor; /* of the server of branch->parent */
-    const struct branch *branch;
+    enum mysql_flavor flavor; /* of the server of node->parent */
+    const struct plan_node *node;
     const struct str *keys;
     size_t n;
     bool in_order;

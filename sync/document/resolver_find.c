@@ -80,7 +80,7 @@ static bool find_together(struct found_roots *f, struct asking *a, struct err *e
     return true;
 }
 
-static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
+static bool find_from(struct mysql_conn *const *of, const struct plan_node *node,
                       const struct str *keys, size_t n, const struct resolver_sink *sink,
                       struct err *err);
 
@@ -183,7 +183,7 @@ static bool find_over(struct found_roots *f, struct asking *a, struct err *err)
     return ok;
 }
 
-static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
+static bool find_from(struct mysql_conn *const *of, const struct plan_node *node,
                       const struct str *keys, size_t n_keys, const struct resolver_sink *sink,
                       struct err *err)
 {
@@ -191,7 +191,7 @@ static bool find_from(struct mysql_conn *const *of, const struct branch *branch,
     struct found_roots f;
     bool ok = true;
 
-    found_roots_init(&f, of, branch, sink, RESOLVER_SOME);
+    found_roots_init(&f, of, node, sink, RESOLVER_SOME);
     for (size_t from = 0; ok && from < n_keys;) {
         const size_t n = resolver_keys_max(keys + from, n_keys - from);
 
@@ -212,5 +212,5 @@ bool resolver_find(struct mysql_conn *const *of, const struct resolver_rows *row
 {
     struct found_roots_below below;
 
-    return find_from(of, found_roots_branch(rows, &below), rows->keys, rows->n, sink, err);
+    return find_from(of, found_roots_node(rows, &below), rows->keys, rows->n, sink, err);
 }

@@ -3,9 +3,9 @@
 #include "sync/document/resolver.h"
 
 #include "src/base/buf.h"
-#include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/row_document.h"
 #include "sync/value/value.h"
 
@@ -19,14 +19,14 @@ bool resolver_join_key(const struct plan *p, size_t place, const struct binding 
 {
     struct err err = {0};
 
-    assert(p->branches[place] == b->branch);
-    return row_document_key(b->branch, b->map, row, join_key, &err);
+    assert(p->nodes[place] == b->node);
+    return row_document_key(b->node, b->map, row, join_key, &err);
 }
 
 bool resolver_row_key(const struct plan *p, size_t place, const struct binding *b,
                       const struct value *row, struct buf *row_key)
 {
-    const struct branch *by_row = p->branches[place]->by_row;
+    const struct plan_node *by_row = p->nodes[place]->by_row;
     struct err err = {0};
 
     if (b->key == NULL)
@@ -40,7 +40,7 @@ bool resolver_row_key(const struct plan *p, size_t place, const struct binding *
 unsigned resolver_by_columns(const struct plan *p, size_t place, const struct str *names,
                              size_t n, size_t which[RESOLVER_COLUMNS_MAX], size_t *n_which)
 {
-    const struct branch *b = p->branches[place];
+    const struct plan_node *b = p->nodes[place];
     unsigned by = 0;
 
     *n_which = 0;
@@ -55,8 +55,8 @@ unsigned resolver_by_columns(const struct plan *p, size_t place, const struct st
 }
 
 /* Find the part of join_key for the root's key column.  Returns false if there is none. */
-static bool find_part(const struct branch *b, const struct column *column, struct str join_key,
-                      struct str *part)
+static bool find_part(const struct plan_node *b, const struct column *column,
+                      struct str join_key, struct str *part)
 {
     for (size_t i = 0; i < b->n_joins; i++) {
         if (!key_next(&join_key, part))
@@ -69,7 +69,7 @@ static bool find_part(const struct branch *b, const struct column *column, struc
 }
 
 /* Another document routes this plan's documents; only the row tells which. */
-static bool lies_elsewhere(const struct branch *root)
+static bool lies_elsewhere(const struct plan_node *root)
 {
     return root->membership != NULL && root->membership->root.n > 0;
 }
@@ -77,7 +77,7 @@ static bool lies_elsewhere(const struct branch *root)
 bool resolver_direct(const struct plan *p, size_t place, struct str join_key, struct buf *id,
                      struct buf *key, struct buf *routing)
 {
-    const struct branch *b = p->branches[place], *root = p->branches[0];
+    const struct plan_node *b = p->nodes[place], *root = p->nodes[0];
     const size_t start = key->len, id_at = id->len;
     struct err err = {0};
 

@@ -4,9 +4,9 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "sync/document/branch.h"
 #include "sync/document/found_roots.h"
 #include "sync/document/key.h"
+#include "sync/document/plan_node.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct page {
     bool end;
 };
 
-static bool page_from(struct page *p, const struct branch *branch, const struct str *keys,
+static bool page_from(struct page *p, const struct plan_node *node, const struct str *keys,
                       size_t n, struct str cursor, struct err *err);
 
 /* Rows without a key have changed shape: the plan is about to be replaced. */
@@ -106,13 +106,13 @@ static bool page_over(struct page *p, struct found_roots *f, struct str cursor, 
     return ok;
 }
 
-static bool page_from(struct page *p, const struct branch *branch, const struct str *keys,
+static bool page_from(struct page *p, const struct plan_node *node, const struct str *keys,
                       size_t n, struct str cursor, struct err *err)
 {
-    const bool over = query_roots_top(branch)->parent != NULL;
+    const bool over = query_roots_top(node)->parent != NULL;
     struct found_roots f;
 
-    found_roots_init(&f, p->of, branch, p->sink, over ? RESOLVER_KEYS_MAX : p->limit);
+    found_roots_init(&f, p->of, node, p->sink, over ? RESOLVER_KEYS_MAX : p->limit);
     f.query.in_order = true;
     f.query.keys = keys;
     f.query.n = n;
@@ -142,7 +142,7 @@ bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *row
 
     assert(rows->n == resolver_keys_max(rows->keys, rows->n));
 
-    const bool ok = page_from(&p, found_roots_branch(rows, &below), rows->keys, rows->n,
+    const bool ok = page_from(&p, found_roots_node(rows, &below), rows->keys, rows->n,
                               buf_str(&cursor->after), err);
 
     if (ok) {

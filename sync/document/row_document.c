@@ -3,9 +3,9 @@
 #include "sync/document/row_document.h"
 
 #include "src/base/buf.h"
-#include "sync/document/branch.h"
 #include "sync/document/key.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/transform_apply.h"
 #include "sync/value/schema.h"
 #include "sync/value/value.h"
@@ -18,7 +18,7 @@ static const struct value *value_at(const size_t *map, const struct value *row, 
 }
 
 /* Append the text of a value.  Sets *is_null if there is none. */
-static bool append_text(const struct branch_field *f, const struct value *v, struct buf *text,
+static bool append_text(const struct plan_field *f, const struct value *v, struct buf *text,
                         bool *is_null, struct err *err)
 {
     struct buf json = {0};
@@ -32,12 +32,12 @@ static bool append_text(const struct branch_field *f, const struct value *v, str
 }
 
 /* Append the texts of the parts that are not NULL, with the separator between them. */
-static bool join_parts(const struct branch_field *f, const size_t *map, const struct value *row,
+static bool join_parts(const struct plan_field *f, const size_t *map, const struct value *row,
                        struct buf *text, bool *is_null, struct err *err)
 {
     *is_null = true;
     for (size_t i = 0; i < f->n_parts; i++) {
-        const struct branch_field *part = &f->parts[i];
+        const struct plan_field *part = &f->parts[i];
         const size_t start = text->len;
         bool nothing;
 
@@ -52,7 +52,7 @@ static bool join_parts(const struct branch_field *f, const size_t *map, const st
     return true;
 }
 
-static bool append_transformed(const struct branch_field *f, const size_t *map,
+static bool append_transformed(const struct plan_field *f, const size_t *map,
                                const struct value *row, struct buf *out, struct err *err)
 {
     struct buf text = {0};
@@ -70,11 +70,11 @@ static bool append_transformed(const struct branch_field *f, const size_t *map,
     return fine;
 }
 
-bool row_document_members(const struct branch *b, const size_t *map, const struct value *row,
+bool row_document_members(const struct plan_node *b, const size_t *map, const struct value *row,
                           struct buf *out, struct err *err)
 {
     for (size_t i = 0; i < b->n_fields; i++) {
-        const struct branch_field *f = &b->fields[i];
+        const struct plan_field *f = &b->fields[i];
 
         if (i > 0)
             buf_append_char(out, ',');
@@ -95,31 +95,32 @@ bool row_document_members(const struct branch *b, const size_t *map, const struc
            err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
 }
 
-bool row_document_is_rooted(const struct branch *root, const size_t *map,
+bool row_document_is_rooted(const struct plan_node *root, const size_t *map,
                             const struct value *row)
 {
     return root->membership == NULL || membership_is_rooted(root->membership, map, row);
 }
 
-bool row_document_has_parent(const struct branch *root, const size_t *map,
+bool row_document_has_parent(const struct plan_node *root, const size_t *map,
                              const struct value *row)
 {
     return root->membership == NULL || membership_has_parent(root->membership, map, row);
 }
 
-bool row_document_routing(const struct branch *root, const size_t *map, const struct value *row,
-                          struct str id, struct buf *routing, struct err *err)
+bool row_document_routing(const struct plan_node *root, const size_t *map,
+                          const struct value *row, struct str id, struct buf *routing,
+                          struct err *err)
 {
     return root->membership == NULL ||
            membership_append_routing(root->membership, map, row, id, routing, err) ||
            err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }
 
-bool row_document_key(const struct branch *b, const size_t *map, const struct value *row,
+bool row_document_key(const struct plan_node *b, const size_t *map, const struct value *row,
                       struct buf *key, struct err *err)
 {
     for (size_t i = 0; i < b->n_joins; i++) {
-        const struct branch_join *j = &b->joins[i];
+        const struct plan_join *j = &b->joins[i];
 
         if (!key_append(key, j->inner, value_at(map, row, j->inner_at), err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->schema->table));
@@ -127,11 +128,11 @@ bool row_document_key(const struct branch *b, const size_t *map, const struct va
     return true;
 }
 
-bool row_document_outer_key(const struct branch *b, const struct value *row, struct buf *key,
+bool row_document_outer_key(const struct plan_node *b, const struct value *row, struct buf *key,
                             struct err *err)
 {
     for (size_t i = 0; i < b->n_joins; i++) {
-        const struct branch_join *j = &b->joins[i];
+        const struct plan_join *j = &b->joins[i];
 
         if (!key_append(key, j->outer, &row[j->outer_at], err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(b->parent->schema->table));
@@ -139,7 +140,8 @@ bool row_document_outer_key(const struct branch *b, const struct value *row, str
     return true;
 }
 
-bool row_document_id(const struct branch *root, struct str key, struct buf *id, struct err *err)
+bool row_document_id(const struct plan_node *root, struct str key, struct buf *id,
+                     struct err *err)
 {
     const size_t start = id->len;
 
@@ -154,7 +156,7 @@ bool row_document_id(const struct branch *root, struct str key, struct buf *id, 
            err_wrap(err, "%" STR_FMT, STR_ARG(root->schema->table));
 }
 
-bool row_document_parse_id(const struct branch *root, struct str id, struct buf *key,
+bool row_document_parse_id(const struct plan_node *root, struct str id, struct buf *key,
                            struct err *err)
 {
     const struct str prefix = root->membership == NULL ? STR("") : root->membership->prefix;

@@ -6,7 +6,7 @@
 #include "src/base/buf.h"
 #include "src/format/json.h"
 #include "sync/definition/definition.h"
-#include "sync/document/branch.h"
+#include "sync/document/plan_node.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/document/target.h"
-#include "sync/document/branch.h"
 #include "sync/document/membership.h"
+#include "sync/document/plan_node.h"
 #include "sync/related/fan_out/jobs.h"
 #include "sync/related/fan_out/run.h"
 #include "sync/routing/routing.h"
@@ -231,10 +231,10 @@ static struct str work_off(struct fan_out_run *r, size_t n, size_t n_shards)
 {
     static const struct str shards[N_SHARDS];
     struct membership membership = {.n_ancestors = 1};
-    struct branch root = {.membership = &membership},
-                  related = {.parent = &root, .leads = true};
-    struct branch *branches[] = {&root, &related};
-    struct plan plan = {.branches = branches, .n_branches = 2};
+    struct plan_node root = {.membership = &membership},
+                     related = {.parent = &root, .leads = true};
+    struct plan_node *nodes[] = {&root, &related};
+    struct plan plan = {.nodes = nodes, .n_nodes = 2};
     struct reading reading = {.plan = &plan};
     struct target target = {
         .plan = &reading, .refs = 1, .shards = shards, .n_shards = n_shards};

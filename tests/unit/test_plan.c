@@ -3,10 +3,10 @@
 #include "tests/unit/unit.h"
 
 #include "src/mysql/mysql.h"
-#include "sync/document/branch.h"
 #include "sync/document/found_roots.h"
 #include "sync/document/key.h"
 #include "sync/document/plan.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query.h"
 #include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
@@ -435,7 +435,7 @@ static void a_row_without_its_joins_leads_up_by_its_own_key(void **state)
     assert_true(resolver_row_key(p, 2, b, row, &key));
     keys[0] = buf_str(&key);
     query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
-                                            .branch = p->branches[2]->by_row,
+                                            .node = p->nodes[2]->by_row,
                                             .keys = keys,
                                             .n = 1,
                                             .limit = 5});
@@ -462,7 +462,7 @@ static void assert_leads_up(const struct plan *p, size_t place, unsigned by, con
     key_append_part(&key, STR("42"));
     keys[0] = buf_str(&key);
     query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
-                                            .branch = found_roots_branch(&rows, &below),
+                                            .node = found_roots_node(&rows, &below),
                                             .keys = keys,
                                             .n = 1,
                                             .limit = 5});
@@ -573,30 +573,29 @@ static void statements_take_many_keys(void **state)
 
     s->table.n_relations = 2;
     p = compile_well(s);
-    query_by_integers(&sql, p->branches[2], keys, 2);
+    query_by_integers(&sql, p->nodes[2], keys, 2);
     assert_string_equal(sql.ptr,
                         "SELECT `item`.`id`,`item`.`order_id`,`item`.`qty` FROM "
                         "`db`.`item` WHERE `item`.`order_id` IN (7,42) AND (qty > 0\n) "
                         "ORDER BY `item`.`order_id`,`item`.`id`");
     buf_clear(&sql);
-    query_by_list(&sql, FLAVOR_MYSQL, p->branches[2], keys, 1);
+    query_by_list(&sql, FLAVOR_MYSQL, p->nodes[2], keys, 1);
     assert_string_equal(
         sql.ptr, "SELECT _millrace_n,`item`.`id`,`item`.`order_id`,`item`.`qty` FROM "
                  "(VALUES ROW(0,7)) AS _millrace_k(_millrace_n,_millrace_0) "
                  "STRAIGHT_JOIN `db`.`item` ON `item`.`order_id` = _millrace_0 WHERE (qty "
                  "> 0\n) ORDER BY `item`.`id`");
     buf_clear(&sql);
-    query_range(&sql, p->branches[0], keys[1], 10);
+    query_range(&sql, p->nodes[0], keys[1], 10);
     assert_string_equal(sql.ptr,
                         "SELECT `orders`.`note`,`orders`.`id`,`orders`.`customer` FROM "
                         "`db`.`orders` WHERE (`orders`.`id` > 42) ORDER BY "
                         "`orders`.`id` LIMIT 10");
     buf_clear(&sql);
-    query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
-                                            .branch = p->branches[1],
-                                            .keys = keys,
-                                            .n = 2,
-                                            .limit = 5});
+    query_roots(
+        &sql,
+        &(struct query_roots){
+            .flavor = FLAVOR_MARIADB, .node = p->nodes[1], .keys = keys, .n = 2, .limit = 5});
     assert_string_equal(
         sql.ptr,
         "WITH _millrace_k(_millrace_n,_millrace_0) AS (VALUES (0,7),(1,42)) SELECT DISTINCT "
@@ -604,7 +603,7 @@ static void statements_take_many_keys(void **state)
         "_millrace_p0 ON `_millrace_p0`.`customer` = _millrace_0 LIMIT 5");
     buf_clear(&sql);
     query_roots(&sql, &(struct query_roots){.flavor = FLAVOR_MARIADB,
-                                            .branch = p->branches[1],
+                                            .node = p->nodes[1],
                                             .keys = keys,
                                             .n = 1,
                                             .in_order = true,

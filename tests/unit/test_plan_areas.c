@@ -3,8 +3,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/document/branch.h"
 #include "sync/document/plan.h"
+#include "sync/document/plan_node.h"
 #include "tests/unit/shop_fixture.h"
 
 #include <string.h>
@@ -144,7 +144,7 @@ static void of_the_row_itself_only_its_key_and_what_the_part_is_joined_by_is_rea
 
     s->shop.relations[0].refresh = s->shop.relations[1].refresh = REFRESH_AREA;
     p = compile(s);
-    assert_true(str_equal(p->branches[0]->select,
+    assert_true(str_equal(p->nodes[0]->select,
                           STR("`orders`.`id`,`orders`.`customer`,`orders`.`note`")));
     assert_true(str_equal(p->areas[0]->select, STR("`orders`.`id`,`orders`.`customer`,NULL")));
     assert_true(str_equal(p->areas[1]->select, STR("`orders`.`id`,NULL,NULL")));

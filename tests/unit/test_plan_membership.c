@@ -3,10 +3,10 @@
 
 #include "tests/unit/unit.h"
 
-#include "sync/document/branch.h"
 #include "sync/document/lookup.h"
 #include "sync/document/membership.h"
 #include "sync/document/plan.h"
+#include "sync/document/plan_node.h"
 #include "sync/document/query_roots.h"
 #include "sync/document/resolver.h"
 #include "tests/unit/document_fixture.h"
@@ -157,7 +157,7 @@ static void every_part_of_the_roots_key_is_looked_up_over_the_parents(void **sta
 {
     struct depot *d = *state;
     struct plan *p = compile(d, BOX);
-    const struct branch *b = p->branches[0];
+    const struct plan_node *b = p->nodes[0];
     const struct membership *m = b->membership;
 
     assert_int_equal(m->n_ancestors, 2);

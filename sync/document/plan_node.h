@@ -1,11 +1,11 @@
 /*
- * struct branch: one table at one place in a plan's tree; branch 0 is the root.
+ * struct plan_node: one table at one place in a plan's tree; node 0 is the root.
  *
- * plan_compile() makes branches for the loader and the resolver.  Immutable; lives in the
+ * plan_compile() makes nodes for the loader and the resolver.  Immutable; lives in the
  * plan's arena until plan_free().
  */
-#ifndef SYNC_DOCUMENT_BRANCH_H
-#define SYNC_DOCUMENT_BRANCH_H
+#ifndef SYNC_DOCUMENT_PLAN_NODE_H
+#define SYNC_DOCUMENT_PLAN_NODE_H
 
 #include "src/base/base.h"
 #include "src/base/str.h"
@@ -22,29 +22,29 @@ struct membership;
 struct schema;
 
 /* A field and where to find its value. */
-struct branch_field {
+struct plan_field {
     struct field field;
     size_t at;           /* index into the columns read */
     struct str constant; /* JSON constant for every document; empty: use the column */
     struct str name;     /* the name in the definition; set for fields with transforms */
-    struct transforms transforms;     /* none: show the value as it is */
-    const struct branch_field *parts; /* join the texts of these columns instead of its own */
+    struct transforms transforms;   /* none: show the value as it is */
+    const struct plan_field *parts; /* join the texts of these columns instead of its own */
     size_t n_parts;
 };
 
 /*
- * A pair of columns that finds rows: outer of the parent branch, inner of this one.  At the
+ * A pair of columns that finds rows: outer of the parent node, inner of this one.  At the
  * root both are the key's column, and outer_at is unused.
  */
-struct branch_join {
+struct plan_join {
     const struct column *outer, *inner;
-    size_t outer_at, inner_at; /* indexes into the columns that the two branches read */
+    size_t outer_at, inner_at; /* indexes into the columns that the two nodes read */
 };
 
-struct branch {
+struct plan_node {
     size_t number;
-    const struct branch *parent; /* NULL for the root */
-    struct str database;         /* its name in the definition */
+    const struct plan_node *parent; /* NULL for the root */
+    struct str database;            /* its name in the definition */
     size_t topic;          /* index into the plan's topics: the server that has the table */
     struct schema *schema; /* a reference */
     struct str member;     /* "items": in the object above; empty if not shown */
@@ -58,10 +58,10 @@ struct branch {
     const struct membership *membership; /* of the root; NULL if its index is not shared */
 
     /*
-     * The link table between this branch and the one above.  The link is then the parent, and
+     * The link table between this node and the one above.  The link is then the parent, and
      * is not shown.  NULL if there is none.
      */
-    const struct branch *link;
+    const struct plan_node *link;
 
     /* For the elements of an array. */
     bool values;         /* each is the value of the only field, not an object */
@@ -72,43 +72,43 @@ struct branch {
     const struct column **read; /* the columns to read, each once */
     size_t n_read;
 
-    struct branch_field *fields;
+    struct plan_field *fields;
     size_t n_fields;
 
-    struct branch_join *joins; /* for the root: its document key */
+    struct plan_join *joins; /* for the root: its document key */
     size_t n_joins;
     bool by_integer; /* one pair of integers: match rows by their text, without SQL */
     bool unique;     /* a key of joins has at most one row */
 
     /*
-     * The table's rows by primary key, as a branch without columns below this one: the way up
+     * The table's rows by primary key, as a node without columns below this one: the way up
      * from a row whose join values are unknown.  NULL for the root, or if there is no usable
      * key.
      */
-    struct branch *by_row;
+    struct plan_node *by_row;
 
     const struct column *
         *order; /* sort key: for the root its document key, else the table's key */
     size_t n_order;
 
-    struct branch **children;
+    struct plan_node **children;
     size_t n_children;
 
     struct str select; /* `t`.`a`,`t`.`b`+0e0 …: the columns to read */
     struct str from;   /* `schema`.`table` */
 };
 
-/* The branch whose joins lead from the showing object to b: its link, or b itself. */
-static inline const struct branch *branch_entry(const struct branch *b)
+/* The node whose joins lead from the showing object to b: its link, or b itself. */
+static inline const struct plan_node *plan_node_entry(const struct plan_node *b)
 {
     return b->link != NULL ? b->link : b;
 }
 
 /* struct binding, for this folder only. */
 struct binding {
-    const struct branch *branch; /* borrowed from the plan */
-    size_t *map;                 /* index in a row of each column that the branch reads */
-    size_t n_row;                /* columns in a row */
+    const struct plan_node *node; /* borrowed from the plan */
+    size_t *map;                  /* index in a row of each column that the node reads */
+    size_t n_row;                 /* columns in a row */
     size_t *key; /* indexes in a row of by_row's columns; NULL if some are missing */
     const struct column *lacks; /* the first column that rows lack or have with another type */
 };
@@ -116,14 +116,14 @@ struct binding {
 /* struct plan, for this folder only. */
 struct plan {
     struct arena *arena;
-    struct branch **branches; /* separate array: the root first, parents before children */
-    size_t n_branches;
+    struct plan_node **nodes; /* separate array: the root first, parents before children */
+    size_t n_nodes;
 
     /*
      * Parts of the document that are written alone: for each its name, and a root that shows
      * only that part.
      */
-    struct branch **areas;
+    struct plan_node **areas;
     struct str *area_names;
     size_t n_areas;
     struct str no_areas; /* why documents cannot be written in parts; empty if they can */

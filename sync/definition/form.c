@@ -30,36 +30,35 @@ static const struct form form_tls = {
     .n_fields = ARRAY_LEN(tls_fields),
 };
 
-#define SERVER_FIELDS(type, required)                                                                   \
-    {"address",                                                                                         \
-     FORM_TEXT,                                                                                         \
-     (required),                                                                                        \
-     AT(type, server.address),                                                                          \
-     .rule = rule_address,                                                                              \
-     .help = "host, host:port (port 3306 if left out) or the path of a unix socket."},                  \
-        {"user", FORM_TEXT, 0, AT(type, server.user), .help = "The user that logs in."},                \
-        {"password_file", FORM_TEXT, FORM_PATH, AT(type, server.password_file),                         \
-         .help =                                                                                        \
-             "File with the password in its first line; relative to the definition file."},             \
-        {"password_env",                                                                                \
-         FORM_TEXT,                                                                                     \
-         0,                                                                                             \
-         AT(type, server.password_env),                                                                 \
-         .rule = rule_environment,                                                                      \
-         .help = "Environment variable of the daemon that holds the password."},                        \
-        {"password", FORM_TEXT, FORM_SECRET, AT(type, server.password),                                 \
-         .help =                                                                                        \
-             "The password itself: accepted with a warning, never shown or exported. `***` "            \
-             "and no password at all keep the one that is stored; an empty text removes it."},          \
-        {"server_public_key_file", FORM_TEXT, FORM_PATH,                                                \
-         AT(type, server.server_public_key_file),                                                       \
-         .help = "The server's RSA key (PEM), for caching_sha2_password and sha256_password "           \
-                 "without TLS."},                                                                       \
-    {                                                                                                   \
-        "tls", FORM_OBJECT, 0, AT(type, server.tls),                                                    \
-            .given_at = offsetof(struct type, server.tls.given), .object = &form_tls,                   \
-            .help =                                                                                     \
-                "Encrypt the connection; `{}` is enough if the system trusts the server's certificate." \
+#define SERVER_FIELDS(type, required)                                                          \
+    {"address",                                                                                \
+     FORM_TEXT,                                                                                \
+     (required),                                                                               \
+     AT(type, server.address),                                                                 \
+     .rule = rule_address,                                                                     \
+     .help = "host, host:port (port 3306 if left out) or the path of a unix socket."},         \
+        {"user", FORM_TEXT, 0, AT(type, server.user), .help = "The user that logs in."},       \
+        {"password_file", FORM_TEXT, FORM_PATH, AT(type, server.password_file),                \
+         .help =                                                                               \
+             "File with the password in its first line; relative to the definition file."},    \
+        {"password_env",                                                                       \
+         FORM_TEXT,                                                                            \
+         0,                                                                                    \
+         AT(type, server.password_env),                                                        \
+         .rule = rule_environment,                                                             \
+         .help = "Environment variable of the daemon that holds the password."},               \
+        {"password", FORM_TEXT, FORM_SECRET, AT(type, server.password),                        \
+         .help =                                                                               \
+             "The password itself: accepted with a warning, never shown or exported. `***` "   \
+             "and no password at all keep the one that is stored; an empty text removes it."}, \
+        {"server_public_key_file", FORM_TEXT, FORM_PATH,                                       \
+         AT(type, server.server_public_key_file),                                              \
+         .help = "The server's RSA key (PEM), for caching_sha2_password and sha256_password "  \
+                 "without TLS."},                                                              \
+    {                                                                                          \
+        "tls", FORM_OBJECT, 0, AT(type, server.tls),                                           \
+            .given_at = offsetof(struct type, server.tls.given), .object = &form_tls,          \
+            .help = "Encrypt; `{}` is enough if the system trusts the server's certificate."   \
     }
 
 static const char *const zero_dates[] = {"null", "text", "dead_letter", NULL};
@@ -71,7 +70,8 @@ static const struct form_field topic_fields[] = {
     SERVER_FIELDS(topic_definition, FORM_REQUIRED),
     {"server_id", FORM_COUNT, 0, AT(topic_definition, server_id),
      .help =
-         "Millrace's id among the server's replicas; default: Millrace chooses one and keeps it."},
+         "Millrace's id among the server's replicas; default: Millrace chooses one and keeps "
+         "it."},
     {"start", FORM_TEXT, 0, AT(topic_definition, start), .preset = "now", .rule = rule_start,
      .help =
          "Where a topic without a stored position starts: `now`, FILE:POSITION or a GTID set."},
@@ -79,14 +79,15 @@ static const struct form_field topic_fields[] = {
      .help = "One node runs all topics of a group. On a single node it has no effect."},
     {"time_zone", FORM_TEXT, FORM_REBUILD, AT(topic_definition, time_zone),
      .rule = rule_time_zone,
-     .help =
-         "Time zone of DATETIME values: UTC or an offset like +08:00; default: they are written without one."},
+     .help = "Time zone of DATETIME values: UTC or an offset like +08:00; default: they are "
+             "written without one."},
     {"zero_date", FORM_CHOICE, FORM_REBUILD, AT(topic_definition, zero_date),
      .choices = zero_dates, .preset = "null", .help = "What a zero or partial date becomes."},
     {"on_gap", FORM_CHOICE, 0, AT(topic_definition, on_gap), .choices = on_gaps,
      .preset = "stop",
      .help =
-         "What to do when the server no longer has the binlog that comes next: `stop` stops the topic; "
+         "What to do when the server no longer has the binlog that comes next: `stop` stops "
+         "the topic; "
          "`rebuild` starts it anew and builds all its tables again."},
     {"description", FORM_TEXT, 0, AT(topic_definition, description),
      .help = "A note for people; Millrace ignores it."},
@@ -135,7 +136,8 @@ const struct form form_database = {
 static const struct form_field transform_fields[] = {
     {"kind", FORM_TEXT, FORM_REQUIRED, 0,
      .help =
-         "What the step does with the value, as [listed above](#values-that-are-made); some kinds "
+         "What the step does with the value, as [listed above](#values-that-are-made); some "
+         "kinds "
          "also take `by`, `format`, `columns` or `salt`."},
 };
 static const struct form form_transform = {
@@ -243,8 +245,8 @@ static const struct form_field relation_fields[] = {
     RELATION_BOOL(distinct, .help = "Show equal elements only once."),
     {"order_by", FORM_TEXT, FORM_REBUILD, AT(relation_definition, order_by),
      .rule = expression_find_fault,
-     .help =
-         "SQL order of the rows, such as `price DESC`; rows that it ranks equal are in key order."},
+     .help = "SQL order of the rows, such as `price DESC`; rows that it ranks equal are in key "
+             "order."},
     {"limit", FORM_COUNT, FORM_REBUILD, AT(relation_definition, limit),
      .help = "At most so many elements, after `distinct`."},
     {"max_depth", FORM_COUNT, FORM_REBUILD, AT(relation_definition, max_depth),
@@ -253,9 +255,9 @@ static const struct form_field relation_fields[] = {
      .help = "This column's value instead of an object; with `many` an array of them."},
     {"refresh", FORM_CHOICE, FORM_REBUILD, AT(relation_definition, refresh),
      .choices = refreshes, .preset = "parent",
-     .help =
-         "What a change of a related row does: `parent` writes the documents that show it again, "
-         "`area` writes only the part of them that shows it, `none` does nothing."},
+     .help = "What a change of a related row does: `parent` writes the documents that show it "
+             "again, "
+             "`area` writes only the part of them that shows it, `none` does nothing."},
     {"columns", FORM_COLUMNS, FORM_REBUILD, LIST(relation_definition, columns),
      .given_at = offsetof(struct relation_definition, all_columns), .object = &form_column,
      .help = "Columns of the related row that the document shows; default: all."},
@@ -363,14 +365,15 @@ static const struct form_field table_fields[] = {
      .help = "The row's modification time, for `sync_every` and the daily check."},
     {"settings", FORM_JSON_MAP, FORM_SETTINGS, AT(table_definition, settings_json),
      .help =
-         "Settings of the index. Those that the engine accepts on an open index take effect at once."},
+         "Settings of the index. Those that the engine accepts on an open index take effect "
+         "at once."},
     {"mapping", FORM_JSON_MAP, FORM_REBUILD, AT(table_definition, mapping_json),
      .help = "Mapping that Millrace merges over its own; it wins."},
     {"schema_changes", FORM_CHOICE, 0, AT(table_definition, schema_changes),
      .choices = schema_changes, .preset = "follow",
-     .help =
-         "What Millrace does after DDL on its tables: `follow` adds new columns to the index, and builds it "
-         "again if rows changed; `stop` stops the table until somebody builds it."},
+     .help = "What Millrace does after DDL on its tables: `follow` adds new columns to the "
+             "index, and builds it "
+             "again if rows changed; `stop` stops the table until somebody builds it."},
     {"delayed", FORM_BOOL, FORM_LATER, AT(table_definition, delayed), .preset = "false",
      .help = "Keep changes as snapshots for a later run."},
     {"filter", FORM_TEXT, FORM_REBUILD, AT(table_definition, filter),
@@ -385,7 +388,8 @@ static const struct form_field table_fields[] = {
          "tables whose changes are not in the binlog."},
     {"root_column", FORM_TEXTS, FORM_REBUILD, LIST(table_definition, root_columns),
      .help =
-         "Columns of a grandchild that hold its root's key, for when its parents do not tell it."},
+         "Columns of a grandchild that hold its root's key, for when its parents do not tell "
+         "it."},
     {"top_relations", FORM_JSON_OBJECTS, FORM_LATER, AT(table_definition, top_relations_json),
      .object = &form_top_relation,
      .help = "Which documents a delayed table's changes concern."},

@@ -204,7 +204,7 @@ static struct str text_of_token(struct reader *r, struct fy_token *token, struct
     if (style == FYSS_SINGLE_QUOTED)
         return single_quoted(r->arena, r->text, at);
     if (style == FYSS_DOUBLE_QUOTED && has_escaped_line_end(r->text, at))
-        fail(r, place, "Millrace does not read a quoted line that ends in a backslash: use `>-`");
+        fail(r, place, "a quoted line may not end in a backslash: use `>-`");
     text = fy_token_get_text(token, &len);
     return arena_copy(r->arena, (struct str){text, text == NULL ? 0 : len});
 }

@@ -8,6 +8,7 @@
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/dead_letter/repeats.h"
+#include "rebalance/dead_letter/replay.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/poll/sync.h"
 #include "rebalance/state/parts.h"
@@ -31,19 +32,20 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/config/configuration.h"
 #include "sync/read/source_registry.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define TICK_MS   50
-#define TOPICS_MS 2000 /* before topics that could not start are tried again */
-#define PRUNE_MS  600000
-#define STUCK_MS  1000 /* between drains while they are blocked */
-#define POLL_MS   10
-#define LOAD_MS   500 /* before the store is read again after a failure */
+#define TICK_MS    50
+#define TOPICS_MS  2000  /* before topics that could not start are tried again */
+#define WAITING_MS 1000  /* before versions that wait are judged again */
+#define RIGHTS_MS  10000 /* before tables that may not be read are tried again */
+#define PRUNE_MS   600000
+#define STUCK_MS   1000 /* between drains while they are blocked */
+#define POLL_MS    10
+#define LOAD_MS    500 /* before the store is read again after a failure */
 
 /* The indexes that searches use. */
 static void list_searched(void *ctx, struct arena *a, struct str **names, size_t *n)
@@ -74,11 +76,8 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->asking = asking_new(0, NULL);
     lock_init(&co->apply_lock, LOCK_apply_lock);
     lock_init(&co->admin_lock, LOCK_admin_lock);
-    lock_init(&co->settings_lock, LOCK_settings_lock);
     lock_init(&co->shape_lock, LOCK_shape_lock);
     lock_init(&co->marks_lock, LOCK_marks_lock);
-    lock_init(&co->drops_lock, LOCK_drops_lock);
-    lock_init(&co->refresh_lock, LOCK_refresh_lock);
     lock_init(&co->state_lock, LOCK_state_lock);
     stop_init(&co->stop);
     co->holds = holds_new();
@@ -88,7 +87,14 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->syncs = syncs_new();
     co->repairs = repairs_new();
     co->repeats = repeats_new();
-    co->registry = source_registry_new();
+    co->replays = replays_new();
+    co->drops = drops_new();
+    co->route_retry = route_retry_new();
+    co->settings_sync = settings_sync_new();
+    co->settings = live_settings_new(opt->configuration);
+    co->opt.configuration = NULL; /* was borrowed */
+    co->stored = stored_state_new();
+    co->topics.registry = source_registry_new();
     co->store_watch = store_watch_new(opt->store, &co->stop);
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_searched});
@@ -96,7 +102,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->cluster = cluster_embedded(opt->store);
     co->started_ms = clock_steady_ms();
     if (!coordinator_load_names(co, err) || !coordinator_load(co, err) ||
-        !coordinator_retire_unnamed(co, err) || !coordinator_load_configuration(co, err)) {
+        !coordinator_retire_unnamed(co, err) || !coordinator_load_settings(co, err)) {
         coordinator_close(co);
         return false;
     }
@@ -113,7 +119,7 @@ void coordinator_close(struct coordinator *co)
     errands_free(co->errands);
     delivery_free(co->delivery);
     coordinator_free_topics(co);
-    source_registry_free(co->registry);
+    source_registry_free(co->topics.registry);
     findings_free(co->findings);
     holds_free(co->holds);
     builds_free(co->builds);
@@ -121,20 +127,22 @@ void coordinator_close(struct coordinator *co)
     syncs_free(co->syncs);
     repairs_free(co->repairs);
     repeats_free(co->repeats);
+    replays_free(co->replays);
+    drops_free(co->drops);
+    route_retry_free(co->route_retry);
+    settings_sync_free(co->settings_sync);
+    live_settings_free(co->settings);
+    stored_state_free(co->stored);
     kept_indexes_free(co->kept);
     engine_watch_free(co->engine_watch);
     store_watch_free(co->store_watch);
-    configuration_free(co->configuration);
     definitions_unref(co->definitions);
     catalogue_unref(co->catalogue);
     cluster_close(co->cluster);
     stop_fini(&co->stop);
     lock_fini(&co->state_lock);
-    lock_fini(&co->refresh_lock);
-    lock_fini(&co->drops_lock);
     lock_fini(&co->marks_lock);
     lock_fini(&co->shape_lock);
-    lock_fini(&co->settings_lock);
     lock_fini(&co->admin_lock);
     lock_fini(&co->apply_lock);
     asking_free(co->asking);
@@ -164,62 +172,78 @@ static bool note_dead_letters(struct coordinator *co, struct err *err)
     return true;
 }
 
-static void prune(struct coordinator *co)
-{
-    if (clock_mono_ms() - co->pruned_ms < PRUNE_MS)
-        return;
-    co->pruned_ms = clock_mono_ms();
-    coordinator_drop_tombstones(co);
-    coordinator_warn_of_dead_letters(co);
-}
-
 /* Returns false if what we know may differ from the store. */
-static bool is_up_to_date(struct coordinator *co)
+static bool is_up_to_date(struct coordinator *co, int64_t *load_ms)
 {
     struct err err = {0};
 
     if (!coordinator_is_load_due(co))
         return true;
-    if (clock_mono_ms() < co->load_ms)
+    if (clock_mono_ms() < *load_ms)
         return false;
-    co->load_ms = clock_mono_ms() + LOAD_MS;
+    *load_ms = clock_mono_ms() + LOAD_MS;
     if (coordinator_take_stored(co, &err))
         return true;
     log_debug("the stored definitions are not in effect yet", KV("why", (const char *)err.msg));
     return false;
 }
 
-static void act(struct coordinator *co, int64_t *topics_ms)
+static void look_at_queue(struct coordinator *co)
 {
-    coordinator_finish_builds(co);
-    if (clock_mono_ms() - *topics_ms > TOPICS_MS) {
-        coordinator_sync_topics(co);
-        coordinator_resume_builds(co);
-        coordinator_sync_settings(co, NULL);
-        *topics_ms = clock_mono_ms();
+    const struct delivery_status s = delivery_status(co->delivery);
+
+    queue_watch_look(&co->queue, s.blocked, s.bytes_held, delivery_get(co->delivery).bytes_max,
+                     clock_mono_ms());
+}
+
+static void sync_settings(struct coordinator *co)
+{
+    coordinator_sync_settings(co, NULL);
+}
+
+/* What the coordinator's thread does, in this order. */
+static const struct {
+    void (*run)(struct coordinator *co);
+    int64_t every_ms; /* 0: in each turn */
+} tasks[] = {
+    {coordinator_finish_builds, 0},
+    {coordinator_sync_topics, TOPICS_MS},
+    {coordinator_resume_builds, TOPICS_MS},
+    {sync_settings, TOPICS_MS},
+    {coordinator_follow_moved, 0},
+    {coordinator_close_gaps, 0},
+    {coordinator_route_again, 0},
+    {coordinator_rebuild_tables, 0},
+    {coordinator_forget_gone, 0},
+    {look_at_queue, 0},
+    {coordinator_stop_held, 0},
+    {coordinator_look_at_waiting, WAITING_MS},
+    {coordinator_look_at_rights, RIGHTS_MS},
+    {coordinator_relieve_away, 0},
+    {coordinator_drop_tombstones, PRUNE_MS},
+    {coordinator_warn_of_dead_letters, PRUNE_MS},
+};
+
+static void run_tasks(struct coordinator *co, int64_t due_ms[ARRAY_LEN(tasks)])
+{
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+        if (clock_mono_ms() < due_ms[i])
+            continue;
+        due_ms[i] = clock_mono_ms() + tasks[i].every_ms;
+        tasks[i].run(co);
     }
-    coordinator_follow_moved(co);
-    coordinator_close_gaps(co);
-    coordinator_route_again(co);
-    coordinator_rebuild_tables(co);
-    coordinator_forget_gone(co);
-    coordinator_stop_held(co);
-    coordinator_look_at_waiting(co);
-    coordinator_look_at_rights(co);
-    coordinator_relieve_away(co);
-    prune(co);
 }
 
 /* Decide nothing on state that may be outdated. */
 static void *coordinator_main(void *arg)
 {
     struct coordinator *co = arg;
-    int64_t topics_ms = 0;
+    int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0;
 
     while (!stop_wait(&co->stop, TICK_MS)) {
         lock_acquire(&co->admin_lock);
-        if (is_up_to_date(co))
-            act(co, &topics_ms);
+        if (is_up_to_date(co, &load_ms))
+            run_tasks(co, due_ms);
         lock_release(&co->admin_lock);
     }
     return NULL;
@@ -239,7 +263,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
         return false;
     delivery_start(co->delivery);
     lock_acquire(&co->admin_lock);
-    co->settings_due = true;
+    coordinator_settings_due(co);
     coordinator_sync_topics(co);
     lock_release(&co->admin_lock);
     co->thread = thread_start("coordinator", coordinator_main, co);
@@ -254,7 +278,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
 
 static bool all_idle(struct coordinator *co)
 {
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL && !pipeline_idle(t->pipeline))
             return false;
     return true;
@@ -267,7 +291,7 @@ static void nap(int64_t ms)
 
 static bool all_handed_over(struct coordinator *co)
 {
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL && !pipeline_is_handed_over(t->pipeline))
             return false;
     return true;
@@ -321,7 +345,7 @@ static void drain(struct coordinator *co)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
 
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_quiesce(t->pipeline);
     if (!settings.drain)
@@ -330,7 +354,7 @@ static void drain(struct coordinator *co)
         log_info("drained",
                  KV("end", drain_end_name(drain_pipelines(co, settings.drain_timeout_ms))),
                  KV("complete", all_idle(co)));
-    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline != NULL && !pipeline_save(t->pipeline, &err))
@@ -362,7 +386,7 @@ void coordinator_stop(struct coordinator *co)
     drain(co);
     delivery_stop(co->delivery);
     coordinator_stop_builds(co);
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);
     lock_release(&co->admin_lock);

@@ -61,8 +61,8 @@ static bool store(struct coordinator *co, struct definitions *now, struct defini
     coordinator_note_pending(co, now, then, diff, r);
     definitions_to_store(then, r->arena, &stored, &n);
 
-    const bool ok =
-        store_save_definitions(co->opt.store, co->revision, stored, n, &r->effects, err);
+    const bool ok = store_save_definitions(co->opt.store, co->stored->revision, stored, n,
+                                           &r->effects, err);
 
     FAILPOINT(definitions_stored);
     return ok &&
@@ -95,7 +95,7 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
         return;
     restart_changed(co, diff);
     coordinator_sync_topics(co);
-    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline != NULL &&
@@ -105,7 +105,7 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
     }
     coordinator_retired(co, r);
     coordinator_on_tables_changed(co); /* the new definitions may allow a rebuild */
-    co->settings_due = true;
+    coordinator_settings_due(co);
     coordinator_sync_settings(co, problems);
 }
 
@@ -125,7 +125,7 @@ bool coordinator_take_stored(struct coordinator *co, struct err *err)
         definitions_unref(before);
         return false;
     }
-    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+    coordinator_route_soon(co);
     coordinator_end_drops_soon(co);
     now = coordinator_definitions(co);
     definition_diff_make(before, now, &diff);

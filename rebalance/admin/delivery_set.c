@@ -6,10 +6,34 @@
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/mem.h"
 #include "src/config/configuration.h"
 #include "src/format/json.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #define STORED STR("delivery/settings")
+
+struct live_settings *live_settings_new(const struct configuration *configured)
+{
+    struct live_settings *s = mem_alloc(1, sizeof(*s));
+
+    lock_init(&s->changes, LOCK_settings_lock);
+    pthread_mutex_init(&s->lock, NULL);
+    s->in_force = configured == NULL ? configuration_new() : configuration_copy(configured);
+    return s;
+}
+
+void live_settings_free(struct live_settings *s)
+{
+    if (s == NULL)
+        return;
+    configuration_free(s->in_force);
+    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->changes);
+    free(s);
+}
 
 /* ---- settings made before the start ---- */
 
@@ -19,8 +43,8 @@ static bool load_chosen(struct coordinator *co, struct err *err)
     bool found;
     const bool ok =
         store_get_value(co->opt.store, STORED, &json, &found, err) &&
-        (!found || configuration_load_chosen(co->configuration, buf_str(&json), err)) &&
-        configuration_check(co->configuration, err);
+        (!found || configuration_load_chosen(co->settings->in_force, buf_str(&json), err)) &&
+        configuration_check(co->settings->in_force, err);
 
     buf_free(&json);
     return ok;
@@ -29,17 +53,13 @@ static bool load_chosen(struct coordinator *co, struct err *err)
 /*
  * Settings that no longer fit the configuration are ignored: they must not prevent the start.
  */
-bool coordinator_load_configuration(struct coordinator *co, struct err *err)
+bool coordinator_load_settings(struct coordinator *co, struct err *err)
 {
-    co->configuration = co->opt.configuration == NULL
-                            ? configuration_new()
-                            : configuration_copy(co->opt.configuration);
-    co->opt.configuration = NULL; /* was borrowed */
     if (load_chosen(co, err))
         return true;
     if (err->kind != ERR_REJECT)
         return err_wrap(err, "reading the delivery settings");
-    configuration_reset(co->configuration);
+    configuration_reset(co->settings->in_force);
     log_failure(LOG_ERROR, err,
                 "the delivery settings set at run time do not fit the configuration and are "
                 "ignored; set them again, or drop them with `millrace config delivery set "
@@ -49,28 +69,28 @@ bool coordinator_load_configuration(struct coordinator *co, struct err *err)
 
 struct delivery_settings coordinator_configured_delivery(struct coordinator *co)
 {
-    lock_acquire(&co->state_lock);
+    pthread_mutex_lock(&co->settings->lock);
 
-    const struct delivery_settings s = configuration_settings(co->configuration)->delivery;
+    const struct delivery_settings s = configuration_settings(co->settings->in_force)->delivery;
 
-    lock_release(&co->state_lock);
+    pthread_mutex_unlock(&co->settings->lock);
     return s;
 }
 
 void coordinator_configuration(struct coordinator *co, struct buf *json)
 {
-    lock_acquire(&co->state_lock);
-    configuration_append_json(co->configuration, json);
-    lock_release(&co->state_lock);
+    pthread_mutex_lock(&co->settings->lock);
+    configuration_append_json(co->settings->in_force, json);
+    pthread_mutex_unlock(&co->settings->lock);
 }
 
 void coordinator_put_delivery_settings(struct coordinator *co, struct json_writer *w)
 {
     struct buf items = {0};
 
-    lock_acquire(&co->state_lock);
-    configuration_append_run_time(co->configuration, NULL, (struct str){0}, &items);
-    lock_release(&co->state_lock);
+    pthread_mutex_lock(&co->settings->lock);
+    configuration_append_run_time(co->settings->in_force, NULL, (struct str){0}, &items);
+    pthread_mutex_unlock(&co->settings->lock);
     json_write_raw(w, buf_str(&items));
     buf_free(&items);
 }
@@ -105,9 +125,9 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
         err->code = 404;
         return false;
     }
-    lock_acquire(&co->state_lock);
-    put_answer(json, co->configuration, NULL, name);
-    lock_release(&co->state_lock);
+    pthread_mutex_lock(&co->settings->lock);
+    put_answer(json, co->settings->in_force, NULL, name);
+    pthread_mutex_unlock(&co->settings->lock);
     return true;
 }
 
@@ -131,14 +151,14 @@ static bool store_chosen(struct coordinator *co, const struct configuration *c, 
     return ok;
 }
 
-/* Put next into force.  Returns the previous configuration.  Under settings_lock. */
+/* Put next into force.  Returns the previous configuration.  Under the lock of changes. */
 static struct configuration *put_in_force(struct coordinator *co, struct configuration *next)
 {
-    struct configuration *before = co->configuration;
+    struct configuration *before = co->settings->in_force;
 
-    lock_acquire(&co->state_lock);
-    co->configuration = next;
-    lock_release(&co->state_lock);
+    pthread_mutex_lock(&co->settings->lock);
+    co->settings->in_force = next;
+    pthread_mutex_unlock(&co->settings->lock);
     if (co->delivery != NULL)
         delivery_set(co->delivery, &configuration_settings(next)->delivery);
     configuration_log_changes(next, before);
@@ -165,7 +185,7 @@ static void tell_topics(struct coordinator *co)
     const struct delivery_settings s = delivery_get(co->delivery);
 
     lock_acquire(&co->state_lock);
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL) {
             pipeline_set_reads(t->pipeline, s.loads_max, s.read_window_ms);
             pipeline_set_fan_out_share(t->pipeline, s.fan_out_share);
@@ -178,8 +198,8 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
 {
     struct configuration *next, *gone;
 
-    lock_acquire(&co->settings_lock);
-    next = configuration_copy(co->configuration);
+    lock_acquire(&co->settings->changes);
+    next = configuration_copy(co->settings->in_force);
     gone = next;
 
     const bool ok = choose_all(next, c, n, err) && configuration_check(next, err) &&
@@ -193,7 +213,7 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
         err->code = 422;
     }
     configuration_free(gone);
-    lock_release(&co->settings_lock);
+    lock_release(&co->settings->changes);
     if (ok)
         tell_topics(co);
     return ok;
@@ -204,8 +224,8 @@ bool coordinator_configure(struct coordinator *co, const struct configuration *c
 {
     struct configuration *next, *gone;
 
-    lock_acquire(&co->settings_lock);
-    next = configuration_copy(co->configuration);
+    lock_acquire(&co->settings->changes);
+    next = configuration_copy(co->settings->in_force);
     gone = next;
     configuration_take_configured(next, c);
 
@@ -215,7 +235,7 @@ bool coordinator_configure(struct coordinator *co, const struct configuration *c
     if (ok)
         gone = put_in_force(co, next);
     configuration_free(gone);
-    lock_release(&co->settings_lock);
+    lock_release(&co->settings->changes);
     if (ok)
         tell_topics(co);
     return ok;

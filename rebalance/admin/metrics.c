@@ -112,7 +112,7 @@ static bool is_held(const struct coordinator *co, const char *index)
 static void put_lists(struct coordinator *co, struct buf *out)
 {
     lock_acquire(&co->state_lock);
-    for (const struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (const struct topic *t = co->topics.first; t != NULL; t = t->next) {
         put_dead(out, t);
         if (t->pipeline != NULL)
             put_topic(out, t);

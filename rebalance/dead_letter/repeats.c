@@ -115,7 +115,7 @@ static struct repeated_topic *find_or_add(struct coordinator *co, const struct t
 static void see_pipelines(struct coordinator *co)
 {
     lock_acquire(&co->state_lock);
-    for (const struct topic *t = co->topics; t != NULL; t = t->next)
+    for (const struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             find_or_add(co, t)->is_seen = true;
     lock_release(&co->state_lock);

@@ -9,6 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 
 #include <inttypes.h>
@@ -165,6 +166,21 @@ bool coordinator_dead_letter_replay(struct coordinator *co, const struct dead_le
 
 /* ---- after a change of the mapping ---- */
 
+struct replays {
+    int64_t
+        next_ms; /* atomic, monotonic: when to look for requests; INT64_MAX: there is none */
+};
+
+struct replays *replays_new(void)
+{
+    return mem_alloc(1, sizeof(struct replays));
+}
+
+void replays_free(struct replays *r)
+{
+    free(r);
+}
+
 static void name_replay(struct buf *name, struct str index)
 {
     buf_clear(name);
@@ -180,7 +196,7 @@ bool coordinator_want_replay(struct coordinator *co, struct str index, struct er
 
     const bool ok = store_put_value(co->opt.store, buf_str(&name), buf_str(&wish), err);
 
-    __atomic_store_n(&co->replays_ms, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&co->replays->next_ms, 0, __ATOMIC_RELAXED);
     FAILPOINT(replay_wanted);
     buf_free(&name);
     buf_free(&wish);
@@ -249,9 +265,9 @@ void coordinator_replay_wanted(struct coordinator *co)
 {
     bool ok = true;
 
-    if (clock_mono_ms() < __atomic_load_n(&co->replays_ms, __ATOMIC_RELAXED))
+    if (clock_mono_ms() < __atomic_load_n(&co->replays->next_ms, __ATOMIC_RELAXED))
         return;
-    __atomic_store_n(&co->replays_ms, INT64_MAX, __ATOMIC_RELAXED);
+    __atomic_store_n(&co->replays->next_ms, INT64_MAX, __ATOMIC_RELAXED);
 
     struct catalogue *c = coordinator_catalogue(co);
 
@@ -266,5 +282,5 @@ void coordinator_replay_wanted(struct coordinator *co)
     }
     catalogue_unref(c);
     if (!ok)
-        __atomic_store_n(&co->replays_ms, clock_mono_ms() + REPLAYS_MS, __ATOMIC_RELAXED);
+        __atomic_store_n(&co->replays->next_ms, clock_mono_ms() + REPLAYS_MS, __ATOMIC_RELAXED);
 }

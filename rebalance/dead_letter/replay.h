@@ -6,6 +6,12 @@
 
 #include "rebalance/state/parts.h"
 
+/* When to look for requested replays. */
+struct replays;
+
+struct replays *replays_new(void) RETURNS_NONNULL MUST_CHECK;
+void replays_free(struct replays *r); /* NULL is fine */
+
 /*
  * The index may now accept documents that it refused before: request a replay of its dead
  * letters.  The request is stored, so it survives a restart.

@@ -370,7 +370,7 @@ static bool is_due(struct coordinator *co, uint64_t failures)
     const struct findings_age age = findings_age(co->findings);
     const int64_t since_ms = clock_mono_ms() - age.asked_ms;
 
-    if (age.asked_ms == 0 || __atomic_exchange_n(&co->engine_due, false, __ATOMIC_ACQ_REL))
+    if (age.asked_ms == 0 || findings_take_due(co->findings))
         return true;
     if (since_ms < AGAIN_MS)
         return false;

@@ -8,4 +8,6 @@ libmillrace_a_SOURCES += \
 	%D%/holds.c \
 	%D%/holds.h \
 	%D%/parts.h \
-	%D%/state.c
+	%D%/queue_watch.h \
+	%D%/state.c \
+	%D%/topics.h

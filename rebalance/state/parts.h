@@ -12,6 +12,8 @@
 #include "rebalance/state/catalogue.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/state/holds.h"
+#include "rebalance/state/queue_watch.h"
+#include "rebalance/state/topics.h"
 #include "rebalance/watch/engine_watch.h"
 #include "rebalance/watch/errand.h"
 #include "rebalance/watch/store_watch.h"
@@ -37,94 +39,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a document became a dead letter, as far as the engine's answer tells. */
-enum dead_reason {
-    DEAD_ROW = 0,   /* its row makes no document */
-    DEAD_TOO_LARGE, /* larger than a request that the engine accepts */
-    DEAD_REFUSED,   /* the engine refused it */
-    N_DEAD_REASONS,
-};
-
-/* One topic of this node. */
-struct topic {
-    char *name;
-    struct pipeline *pipeline; /* NULL: not running; see why */
-    struct err why;
-    uint64_t term;
-    uint64_t next_epoch; /* epoch taken for the move to another server; 0: none */
-    int64_t move_again_ms;
-    uint32_t
-        server_id; /* the id that we last used at its server; 0: none; guarded by state_lock */
-    struct err move_why; /* why the move has not succeeded yet; guarded by state_lock */
-    int64_t gap_ms;      /* monotonic: when a gap was last closed; 0: never */
-    uint64_t dead[N_DEAD_REASONS]; /* dead letters since the start; guarded by state_lock */
-    struct topic *next;
-};
-
+/* Each part that is a pointer has its lock, and its thread if it has one, in its own file. */
 struct coordinator {
     struct coordinator_options opt;
     struct cluster *cluster;
     struct delivery *delivery; /* NULL: not started */
     struct stop stop;
     pthread_t thread, aliases_thread;
-    struct engine_watch *engine_watch; /* the engine and */
-    struct store_watch *store_watch;   /* the store, as people see them */
-    bool started;                      /* atomic */
-    bool load_due;                     /* atomic: the store could not be read */
-    bool routes_due;  /* atomic: one topic's changes concern documents of another */
-    bool engine_due;  /* atomic: compare the engine with the store soon */
-    int64_t drops_ms; /* atomic, monotonic: next coordinator_end_drops() */
+    bool started; /* atomic */
     int64_t started_ms;
     char uuid[37];  /* the node's; read once, like owner */
     char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
-    struct findings *findings; /* what rebalance/engine/engine.c found */
 
-    struct asking *asking;   /* locked inside */
-    struct errands *errands; /* people's requests; locked inside */
+    /* What people see, and what they ask. */
+    struct engine_watch *engine_watch; /* the engine as last seen */
+    struct store_watch *store_watch;   /* the store as last seen */
+    struct findings *findings;         /* where engine and store differ */
+    struct asking *asking;
+    struct errands *errands; /* people's requests */
 
-    /* Parts of one file each, locked inside. */
-    struct holds *holds;       /* indexes that delivery holds: state/holds.h */
-    struct builds *builds;     /* version/builds.h */
-    struct kept_indexes *kept; /* retired indexes that aliases lead to: version/retired.h */
-    struct rebuilds *rebuilds; /* attempts to rebuild tables: version/rebuild.h */
-    struct syncs *syncs;       /* tables read by time, and their thread: poll/sync.h */
-    struct repairs *repairs;   /* purged keys, and their thread: dead_letter/purged.h */
-    struct repeats *repeats;   /* the repair thread's: dead_letter/repeats.h */
+    struct holds *holds;                 /* indexes that delivery holds */
+    struct builds *builds;               /* version/builds.h */
+    struct rebuilds *rebuilds;           /* attempts to rebuild tables: version/rebuild.h */
+    struct kept_indexes *kept;           /* retired ones that stay: version/retired.h */
+    struct drops *drops;                 /* indexes to delete: version/version_drop.h */
+    struct route_retry *route_retry;     /* version/routes.h */
+    struct settings_sync *settings_sync; /* version/settings.h */
+    struct syncs *syncs;                 /* tables read by time: poll/sync.h */
+    struct repairs *repairs;             /* purged keys: dead_letter/purged.h */
+    struct repeats *repeats;             /* the repair thread's: dead_letter/repeats.h */
+    struct replays *replays;             /* dead_letter/replay.h */
+    struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
+    struct stored_state *stored;         /* how the store was last read: state/state.c */
+    struct queue_watch queue;            /* the coordinator's thread's */
 
-    struct lock apply_lock;
+    struct lock apply_lock, admin_lock, shape_lock, marks_lock, state_lock;
 
-    struct lock admin_lock;
-
-    /* All guarded by admin_lock. */
-    uint64_t revision;
-    int64_t pruned_ms;
-    int64_t rights_ms;        /* when coordinator_look_at_rights() last ran */
-    uint64_t doubts;          /* store_doubts() before the last load */
-    int64_t load_ms;          /* monotonic: earliest next load, if load_due */
-    int64_t replays_ms;       /* atomic, monotonic: earliest next coordinator_replay_wanted() */
-    int64_t waiting_ms;       /* monotonic: when coordinator_look_at_waiting() last looked */
-    int64_t blocked_since_ms; /* monotonic; 0: nobody waits for delivery */
-    int64_t route_again_ms;   /* monotonic: earliest next routing, if routes_due */
-    int64_t full_ms;          /* monotonic: since when the queue is half full; 0: it is not */
-    bool settings_due;        /* indexes may lack settings of their definitions */
-    struct err settings_why;  /* the last reported problem with them */
-    struct source_registry *registry;
-    struct pipeline *retired; /* stopped pipelines that deliveries in flight may still use */
-
-    struct lock settings_lock;
-
-    /* Replaced as a whole, under settings_lock and state_lock. Either suffices to read it. */
-    struct configuration *configuration; /* in force */
-
-    struct lock shape_lock, marks_lock, drops_lock, refresh_lock;
-
-    struct lock state_lock;
-
-    /* All guarded by state_lock. Replacing definitions needs admin_lock, too. */
+    /* Guarded by state_lock.  Replacing definitions needs admin_lock, too. */
     struct definitions *definitions;
     struct catalogue *catalogue;
-    struct topic *topics;
+    struct topics topics;
 };
+
+/* How the store was last read. */
+struct stored_state {
+    struct lock lock;  /* LOCK_refresh_lock */
+    bool due;          /* atomic: the store could not be read */
+    uint64_t revision; /* of the definitions; guarded by admin_lock, like doubts */
+    uint64_t doubts;   /* store_doubts() before the last load */
+};
+
+struct stored_state *stored_state_new(void) RETURNS_NONNULL MUST_CHECK;
+void stored_state_free(struct stored_state *s); /* NULL is fine */
 
 /*
  * Take admin_lock for a change. Refused once the daemon is stopping. The caller releases

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/watch/findings.h"
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -15,6 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+struct stored_state *stored_state_new(void)
+{
+    struct stored_state *s = mem_alloc(1, sizeof(*s));
+
+    lock_init(&s->lock, LOCK_refresh_lock);
+    return s;
+}
+
+void stored_state_free(struct stored_state *s)
+{
+    if (s != NULL)
+        lock_fini(&s->lock);
+    free(s);
+}
 
 bool refuse(struct err *err, int status, const char *fmt, ...)
 {
@@ -99,29 +115,23 @@ static void replace(struct coordinator *co, struct definitions *d, struct catalo
     definitions_unref(before);
 }
 
-/* Call this after storing something that concerns aliases. @thread any */
-static void look_at_engine_soon(struct coordinator *co)
-{
-    __atomic_store_n(&co->engine_due, true, __ATOMIC_RELEASE);
-}
-
 static void tell_refreshed(struct coordinator *co)
 {
     store_watch_read(co->store_watch);
-    look_at_engine_soon(co);
+    findings_ask_soon(co->findings);
 }
 
 bool coordinator_refresh(struct coordinator *co, struct err *err)
 {
-    lock_acquire(&co->refresh_lock);
+    lock_acquire(&co->stored->lock);
 
     struct catalogue *fresh = catalogue_load(co->opt.store, err);
 
     if (fresh != NULL)
         replace(co, NULL, fresh);
     else
-        __atomic_store_n(&co->load_due, true, __ATOMIC_RELEASE);
-    lock_release(&co->refresh_lock);
+        __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);
+    lock_release(&co->stored->lock);
     if (fresh != NULL)
         tell_refreshed(co);
     return fresh != NULL;
@@ -262,8 +272,8 @@ bool coordinator_load_names(struct coordinator *co, struct err *err)
 
 bool coordinator_is_load_due(const struct coordinator *co)
 {
-    return __atomic_load_n(&co->load_due, __ATOMIC_ACQUIRE) ||
-           store_doubts(co->opt.store) != co->doubts;
+    return __atomic_load_n(&co->stored->due, __ATOMIC_ACQUIRE) ||
+           store_doubts(co->opt.store) != co->stored->doubts;
 }
 
 /* Read `doubts` first: a doubt that arises during the load makes another load due. */
@@ -274,20 +284,20 @@ bool coordinator_load(struct coordinator *co, struct err *err)
     struct definitions *d;
     uint64_t revision;
 
-    lock_acquire(&co->refresh_lock);
-    __atomic_store_n(&co->load_due, false, __ATOMIC_RELEASE);
+    lock_acquire(&co->stored->lock);
+    __atomic_store_n(&co->stored->due, false, __ATOMIC_RELEASE);
     d = load_definitions(co, &revision, err);
     if (d != NULL)
         c = catalogue_load(co->opt.store, err);
     if (c != NULL) {
-        co->revision = revision;
-        co->doubts = doubts;
+        co->stored->revision = revision;
+        co->stored->doubts = doubts;
         replace(co, d, c);
     } else {
-        __atomic_store_n(&co->load_due, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);
         definitions_unref(d);
     }
-    lock_release(&co->refresh_lock);
+    lock_release(&co->stored->lock);
     if (c != NULL)
         tell_refreshed(co);
     return c != NULL;
@@ -359,7 +369,7 @@ const struct table_definition *coordinator_find_table(const struct definitions *
 
 struct topic *coordinator_topic(struct coordinator *co, struct str name)
 {
-    for (struct topic *t = co->topics; t != NULL; t = t->next)
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (str_equal(str_from(t->name), name))
             return t;
     return NULL;

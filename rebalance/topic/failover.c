@@ -85,7 +85,7 @@ void coordinator_follow_moved(struct coordinator *co)
 {
     bool any = false;
 
-    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
         const char *to = t->pipeline == NULL ? NULL : pipeline_moved_to(t->pipeline);
         struct err err = {0};
 

@@ -124,8 +124,7 @@ static bool put_into_effect(struct coordinator *co, const struct resetting *r, s
         delivery_drop(co->delivery, buf_str(&index));
         buf_free(&index);
     }
-    __atomic_store_n(&co->routes_due, true,
-                     __ATOMIC_RELEASE); /* tables of other topics may be affected */
+    coordinator_route_soon(co); /* tables of other topics may be affected */
     coordinator_end_drops_soon(co);
     return ok;
 }

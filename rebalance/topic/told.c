@@ -5,6 +5,7 @@
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/marks.h"
+#include "rebalance/version/routes.h"
 #include "rebalance/version/table_stop.h"
 
 #include "src/base/log.h"
@@ -52,7 +53,7 @@ bool coordinator_on_stop_table(void *ctx, struct target *target, const char *rea
         }
     }
     /* The reason may come from another topic than that of the table's documents. */
-    __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+    coordinator_route_soon(co);
     buf_free(&fix);
     buf_free(&lead);
     return durable;

@@ -197,7 +197,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .store = co->opt.store,
                                .delivery = co->delivery,
                                .search = co->opt.search,
-                               .registry = co->registry,
+                               .registry = co->topics.registry,
                                .ctx = co,
                                .stop_table = coordinator_on_stop_table,
                                .dead = coordinator_on_dead_row,
@@ -249,7 +249,7 @@ void coordinator_stop_topic(struct coordinator *co, struct topic *t)
     pipeline_quiesce(p);
     pipeline_forget(p);
     pipeline_join(p);
-    pipeline_retire(p, &co->retired); /* writes in flight still refer to it */
+    pipeline_retire(p, &co->topics.retired); /* writes in flight still refer to it */
 }
 
 static void free_topic(struct topic *t)
@@ -260,20 +260,20 @@ static void free_topic(struct topic *t)
 
 void coordinator_free_topics(struct coordinator *co)
 {
-    while (co->topics != NULL) {
-        struct topic *t = co->topics;
+    while (co->topics.first != NULL) {
+        struct topic *t = co->topics.first;
 
-        co->topics = t->next;
+        co->topics.first = t->next;
         pipeline_free(t->pipeline);
         free_topic(t);
     }
-    while (co->retired != NULL)
-        pipeline_free(pipeline_unretire(&co->retired));
+    while (co->topics.retired != NULL)
+        pipeline_free(pipeline_unretire(&co->topics.retired));
 }
 
 static void remove_topics(struct coordinator *co, const struct definitions *d)
 {
-    for (struct topic **at = &co->topics; *at != NULL;) {
+    for (struct topic **at = &co->topics.first; *at != NULL;) {
         struct topic *t = *at;
 
         if (definitions_topic(d, str_from(t->name)) != NULL) {
@@ -300,8 +300,8 @@ void coordinator_sync_topics(struct coordinator *co)
             t = mem_alloc(1, sizeof(*t));
             t->name = strndup(d->topics[i].name.ptr, d->topics[i].name.len);
             lock_acquire(&co->state_lock);
-            t->next = co->topics;
-            co->topics = t;
+            t->next = co->topics.first;
+            co->topics.first = t;
             lock_release(&co->state_lock);
         }
         if (t->pipeline == NULL)

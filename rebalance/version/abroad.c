@@ -3,6 +3,7 @@
 #include "rebalance/version/abroad.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/version/routes.h"
 #include "rebalance/version/table_stop.h"
 
 #include "src/base/clock.h"
@@ -12,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIGHTS_MS 10000
-#define AWAY_MS   30000 /* documents that cannot be read may fill half of the queue so long */
+#define AWAY_MS 30000 /* documents that cannot be read may fill half of the queue so long */
 
 /* Search for another topic with tables of the same documents that is not followed now. */
 struct search_away {
@@ -87,13 +87,8 @@ void coordinator_append_unread(const struct coordinator *co, const struct defini
 
 void coordinator_look_at_rights(struct coordinator *co)
 {
-    const int64_t now_ms = clock_mono_ms();
-    struct catalogue *c;
+    struct catalogue *c = coordinator_catalogue(co);
 
-    if (now_ms - co->rights_ms < RIGHTS_MS)
-        return;
-    co->rights_ms = now_ms;
-    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
         const struct topic *t = coordinator_topic(co, v->topic);
@@ -133,7 +128,7 @@ static void stop(struct coordinator *co, const struct stored_version *v,
             __atomic_store_n(&((struct reading *)target->plan)->stopped, true,
                              __ATOMIC_RELAXED);
             delivery_drop(co->delivery, buf_str(&index));
-            __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+            coordinator_route_soon(co);
         } else {
             log_failure(LOG_ERROR, &err, "could not stop a table that blocks others");
         }
@@ -169,17 +164,10 @@ static void stop_all(struct coordinator *co)
 
 void coordinator_relieve_away(struct coordinator *co)
 {
-    const size_t max = delivery_get(co->delivery).bytes_max;
     const int64_t now_ms = clock_mono_ms();
 
-    if (delivery_status(co->delivery).bytes_held < max / 2) {
-        co->full_ms = 0;
+    if (co->queue.full_since_ms == 0 || now_ms - co->queue.full_since_ms < AWAY_MS)
         return;
-    }
-    if (co->full_ms == 0)
-        co->full_ms = now_ms;
-    if (now_ms - co->full_ms < AWAY_MS)
-        return;
-    co->full_ms = now_ms;
+    co->queue.full_since_ms = now_ms;
     stop_all(co);
 }

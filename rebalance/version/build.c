@@ -7,6 +7,7 @@
 #include "rebalance/version/claim.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/routes.h"
+#include "rebalance/version/settings.h"
 #include "rebalance/version/version_drop.h"
 #include "rebalance/version/waiting.h"
 
@@ -149,7 +150,7 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
     buf_free(&index);
     coordinator_forget_older_letters(co, v);
     store_watch_read(co->store_watch); /* the job is gone for every reader */
-    co->settings_due = true;           /* the definition may have changed meanwhile */
+    coordinator_settings_due(co);      /* the definition may have changed meanwhile */
     log_info("index build done", KV("index", v->index), KV("version", v->number));
     coordinator_log(co, table, v->index, v->number, "built", "searches use this version");
 }

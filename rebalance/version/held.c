@@ -34,7 +34,8 @@ static void stop(struct coordinator *co, const struct hold *h)
     struct target *t = NULL;
     struct err err = {0};
 
-    for (struct topic *topic = co->topics; topic != NULL && t == NULL; topic = topic->next)
+    for (struct topic *topic = co->topics.first; topic != NULL && t == NULL;
+         topic = topic->next)
         if (topic->pipeline != NULL)
             t = pipeline_target(topic->pipeline, h->index, STR(""));
     if (t == NULL)
@@ -122,7 +123,7 @@ static bool is_its_own(const struct err *why)
 /* Whether cascades of foreign keys wait until this index is written. */
 static bool is_waited_for(const struct coordinator *co, struct str index)
 {
-    for (const struct topic *t = co->topics; t != NULL; t = t->next)
+    for (const struct topic *t = co->topics.first; t != NULL; t = t->next)
         if (t->pipeline != NULL && pipeline_cascades_wait_for(t->pipeline, index))
             return true;
     return false;
@@ -138,9 +139,9 @@ static bool is_in_the_way(struct coordinator *co, const struct hold *h,
                           const struct delivery_status *s, size_t n_held, size_t n_live)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
-    const bool is_full =
-        s->bytes_held >= settings.bytes_max / 2 ||
-        (co->blocked_since_ms != 0 && clock_mono_ms() - co->blocked_since_ms > HELD_MS);
+    const bool is_full = co->queue.full_since_ms != 0 ||
+                         (co->queue.blocked_since_ms != 0 &&
+                          clock_mono_ms() - co->queue.blocked_since_ms > HELD_MS);
     const bool fills = is_full && (settings.purge == PURGE_OFF || is_being_built(co, h->index));
     const int64_t held_ms = clock_mono_ms() - h->since_ms;
 
@@ -149,18 +150,6 @@ static bool is_in_the_way(struct coordinator *co, const struct hold *h,
     return (fills || any_is_finishing(co) || is_waited_for(co, h->index)) &&
            held_ms > HELD_MS && n_held < n_live &&
            (is_its_own(&h->why) || s->good_ms > h->since_ms);
-}
-
-/*
- * Note since when a thread has been waiting to hand over changes, to the precision of our
- * looks.
- */
-static void note_blocked(struct coordinator *co, size_t n_callers)
-{
-    if (n_callers == 0)
-        co->blocked_since_ms = 0;
-    else if (co->blocked_since_ms == 0)
-        co->blocked_since_ms = clock_mono_ms();
 }
 
 void coordinator_stop_held(struct coordinator *co)
@@ -174,7 +163,6 @@ void coordinator_stop_held(struct coordinator *co)
         const size_t n_live = count_live(co);
         size_t i = 0;
 
-        note_blocked(co, s.blocked);
         while (i < n_held && !is_in_the_way(co, &list[i], &s, n_held, n_live))
             i++;
         if (i < n_held)

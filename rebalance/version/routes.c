@@ -18,6 +18,26 @@
 
 #define AGAIN_MS 5000 /* before routing is retried */
 
+struct route_retry {
+    bool due;         /* atomic: one topic's changes concern documents of another */
+    int64_t again_ms; /* monotonic: earliest next routing, if due */
+};
+
+struct route_retry *route_retry_new(void)
+{
+    return mem_alloc(1, sizeof(struct route_retry));
+}
+
+void route_retry_free(struct route_retry *r)
+{
+    free(r);
+}
+
+void coordinator_route_soon(struct coordinator *co)
+{
+    __atomic_store_n(&co->route_retry->due, true, __ATOMIC_RELEASE);
+}
+
 struct leading {
     const struct definitions *d;
     struct str topic;
@@ -311,8 +331,8 @@ bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_
 
     free_specs(&s);
     if (!made) {
-        __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
-        co->route_again_ms = clock_mono_ms() + AGAIN_MS;
+        coordinator_route_soon(co);
+        co->route_retry->again_ms = clock_mono_ms() + AGAIN_MS;
     }
     if (made && from != NULL)
         *from = at;
@@ -343,7 +363,7 @@ static bool route_guests(struct coordinator *co, const struct stored_version *v,
     const struct table_definition *table;
     bool ok = coordinator_version_definitions(co, v, &d, &table, err);
 
-    for (struct topic *t = co->topics; ok && t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; ok && t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
 
         if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
@@ -386,7 +406,7 @@ static bool shows_topic(struct coordinator *co, const struct stored_version *v,
 void coordinator_route_published(struct coordinator *co,
                                  const struct stored_version *const *list, size_t n)
 {
-    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
         struct err err = {0};
         bool any = false;
@@ -397,21 +417,21 @@ void coordinator_route_published(struct coordinator *co,
             continue;
         log_failure(LOG_WARN, &err, "Millrace still writes to the previous versions",
                     KV("topic", (const char *)t->name));
-        __atomic_store_n(&co->routes_due, true, __ATOMIC_RELEASE);
+        coordinator_route_soon(co);
     }
 }
 
 void coordinator_route_again(struct coordinator *co)
 {
-    if (clock_mono_ms() < co->route_again_ms ||
-        !__atomic_exchange_n(&co->routes_due, false, __ATOMIC_ACQ_REL))
+    if (clock_mono_ms() < co->route_retry->again_ms ||
+        !__atomic_exchange_n(&co->route_retry->due, false, __ATOMIC_ACQ_REL))
         return;
-    for (struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline == NULL || coordinator_route(co, str_from(t->name), 0, NULL, &err))
             continue;
-        if (clock_mono_ms() < co->route_again_ms)
+        if (clock_mono_ms() < co->route_retry->again_ms)
             log_failure(LOG_WARN, &err,
                         "a topic keeps its present index versions, trying again",
                         KV("topic", (const char *)t->name));

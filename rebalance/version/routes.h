@@ -3,6 +3,14 @@
 
 #include "rebalance/state/parts.h"
 
+/* Whether all topics are to be routed again, and when. */
+struct route_retry;
+
+struct route_retry *route_retry_new(void) RETURNS_NONNULL MUST_CHECK;
+void route_retry_free(struct route_retry *r); /* NULL is fine */
+
+/* Route every topic again soon.  @thread any */
+void coordinator_route_soon(struct coordinator *co);
 /*
  * Tell the topic's pipeline the versions it writes to.  *from, if not NULL, gets its position
  * at that time.  If one of them cannot be followed now (a missing password file, an unreachable
@@ -29,7 +37,7 @@ bool coordinator_route_build(struct coordinator *co, const struct stored_version
 /* Whether documents of the lead's index come from tables of the topic, or show rows of them. */
 bool coordinator_shows_topic(const struct definitions *d, const struct table_definition *lead,
                              struct str topic);
-/* Recompute every topic's routing soon, if routes_due is set.  Under admin_lock. */
+/* Route every topic again, if that is due.  Under admin_lock. */
 void coordinator_route_again(struct coordinator *co);
 /* Drop the queued changes of held indexes that nothing writes to any more. */
 void coordinator_forget_gone(struct coordinator *co);

@@ -10,6 +10,29 @@
 #include "sync/definition/export.h"
 #include "sync/mapping/settings.h"
 
+#include <stdlib.h>
+
+/* Under admin_lock. */
+struct settings_sync {
+    bool due;       /* indexes may lack settings of their definitions */
+    struct err why; /* the last reported problem with them */
+};
+
+struct settings_sync *settings_sync_new(void)
+{
+    return mem_alloc(1, sizeof(struct settings_sync));
+}
+
+void settings_sync_free(struct settings_sync *s)
+{
+    free(s);
+}
+
+void coordinator_settings_due(struct coordinator *co)
+{
+    co->settings_sync->due = true;
+}
+
 /* Store the settings that the version has now, so that they are not put again. */
 static bool remember(struct coordinator *co, const struct stored_version *v,
                      const struct definitions *d, const struct table_definition *t,
@@ -77,9 +100,9 @@ static void tell(struct coordinator *co, const struct err *err, struct problems 
     if (problems != NULL)
         problems_add(problems, SEVERITY_WARNING, (struct place){0}, "%s%s", err->msg,
                      err->kind == ERR_RETRY ? "; Millrace retries by itself" : "");
-    else if (strcmp(co->settings_why.msg, err->msg) != 0)
+    else if (strcmp(co->settings_sync->why.msg, err->msg) != 0)
         log_failure(LOG_WARN, err, "could not change index settings");
-    co->settings_why = *err;
+    co->settings_sync->why = *err;
 }
 
 void coordinator_sync_settings(struct coordinator *co, struct problems *problems)
@@ -87,9 +110,9 @@ void coordinator_sync_settings(struct coordinator *co, struct problems *problems
     struct definitions *now;
     struct catalogue *c;
 
-    if (!co->settings_due)
+    if (!co->settings_sync->due)
         return;
-    co->settings_due = false;
+    co->settings_sync->due = false;
     now = coordinator_definitions(co);
     c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
@@ -98,7 +121,7 @@ void coordinator_sync_settings(struct coordinator *co, struct problems *problems
         if (settle(co, now, &c->versions[i], &err))
             continue;
         tell(co, &err, problems);
-        co->settings_due = co->settings_due || err.kind == ERR_RETRY;
+        co->settings_sync->due = co->settings_sync->due || err.kind == ERR_RETRY;
     }
     catalogue_unref(c);
     definitions_unref(now);

@@ -147,7 +147,7 @@ static bool not_running(struct coordinator *co, struct str table, const struct t
 static bool is_followed(struct coordinator *co, const struct definitions *d,
                         const struct table_definition *lead, struct err *err)
 {
-    for (const struct topic *t = co->topics; t != NULL; t = t->next) {
+    for (const struct topic *t = co->topics.first; t != NULL; t = t->next) {
         struct pipeline_status s;
 
         if (t->pipeline == NULL || !coordinator_shows_topic(d, lead, str_from(t->name)))

@@ -18,6 +18,26 @@
 
 #define DROPS_MS 60000 /* before a failed deletion is retried */
 
+struct drops {
+    struct lock lock; /* LOCK_drops_lock */
+    int64_t next_ms;  /* atomic, monotonic: when to delete next */
+};
+
+struct drops *drops_new(void)
+{
+    struct drops *d = mem_alloc(1, sizeof(*d));
+
+    lock_init(&d->lock, LOCK_drops_lock);
+    return d;
+}
+
+void drops_free(struct drops *d)
+{
+    if (d != NULL)
+        lock_fini(&d->lock);
+    free(d);
+}
+
 /*
  * Delete the dead letters of a version that nothing writes to any more: a newer one has the
  * rows.
@@ -163,17 +183,17 @@ static bool end_drops(struct coordinator *co, struct str alias, uint64_t *n, str
 bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n,
                               struct err *err)
 {
-    lock_acquire(&co->drops_lock);
+    lock_acquire(&co->drops->lock);
 
     const bool ok = end_drops(co, alias, n, err);
 
-    lock_release(&co->drops_lock);
+    lock_release(&co->drops->lock);
     return ok;
 }
 
 void coordinator_end_drops_soon(struct coordinator *co)
 {
-    __atomic_store_n(&co->drops_ms, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&co->drops->next_ms, 0, __ATOMIC_RELEASE);
 }
 
 void coordinator_end_drops(struct coordinator *co)
@@ -181,9 +201,9 @@ void coordinator_end_drops(struct coordinator *co)
     struct err ignored = {0};
     uint64_t n;
 
-    if (clock_mono_ms() < __atomic_load_n(&co->drops_ms, __ATOMIC_ACQUIRE))
+    if (clock_mono_ms() < __atomic_load_n(&co->drops->next_ms, __ATOMIC_ACQUIRE))
         return;
-    __atomic_store_n(&co->drops_ms, clock_mono_ms() + DROPS_MS, __ATOMIC_RELEASE);
+    __atomic_store_n(&co->drops->next_ms, clock_mono_ms() + DROPS_MS, __ATOMIC_RELEASE);
     if (!coordinator_end_drops_of(co, STR(""), &n, &ignored))
         log_debug("will try again to delete indexes", KV("why", (const char *)ignored.msg));
 }

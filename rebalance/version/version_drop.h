@@ -3,6 +3,12 @@
 
 #include "rebalance/state/parts.h"
 
+/* The deletion of indexes whose versions are dropped. */
+struct drops;
+
+struct drops *drops_new(void) RETURNS_NONNULL MUST_CHECK;
+void drops_free(struct drops *d); /* NULL is fine */
+
 /*
  * Drop versions with their jobs, all of them or none.  Nothing writes to them any more, and
  * their indexes are queued for deletion.

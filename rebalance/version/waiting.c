@@ -13,8 +13,6 @@
 
 #include <inttypes.h>
 
-#define LOOK_MS 1000
-
 /* ---- texts ---- */
 
 void coordinator_put_wait(struct json_writer *w, const struct stored_wait *wait,
@@ -157,14 +155,9 @@ static bool judge_again(struct coordinator *co, const struct stored_wait *wait,
 
 void coordinator_look_at_waiting(struct coordinator *co)
 {
-    struct definitions *d;
-    struct catalogue *c;
+    struct definitions *d = coordinator_definitions(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
-    if (clock_mono_ms() - co->waiting_ms < LOOK_MS)
-        return;
-    co->waiting_ms = clock_mono_ms();
-    d = coordinator_definitions(co);
-    c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
         const struct stored_wait *wait = catalogue_wait(c, v);

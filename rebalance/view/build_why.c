@@ -81,7 +81,7 @@ static bool is_on_its_way(struct build_why *w, const struct topic *t)
 static bool say_topics(struct build_why *w,
                        bool (*say)(struct build_why *, const struct topic *))
 {
-    for (const struct topic *t = w->co->topics; t != NULL; t = t->next)
+    for (const struct topic *t = w->co->topics.first; t != NULL; t = t->next)
         if (concerns(w, t) && say(w, t))
             return true;
     return false;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 struct findings {
+    bool due; /* atomic */
     pthread_mutex_t lock;
 
     /* All guarded by lock. */
@@ -34,6 +35,16 @@ void findings_free(struct findings *f)
     arena_free(f->arena);
     pthread_mutex_destroy(&f->lock);
     free(f);
+}
+
+void findings_ask_soon(struct findings *f)
+{
+    __atomic_store_n(&f->due, true, __ATOMIC_RELEASE);
+}
+
+bool findings_take_due(struct findings *f)
+{
+    return __atomic_exchange_n(&f->due, false, __ATOMIC_ACQ_REL);
 }
 
 static struct finding *copy(struct arena *a, const struct finding *list, size_t n)

@@ -32,6 +32,11 @@ void findings_put(struct findings *f, const struct finding *list, size_t n, int6
 /* The engine did not answer: keep the earlier findings. */
 void findings_fail(struct findings *f, const struct err *why, int64_t now_ms);
 
+/* Ask the engine again soon. */
+void findings_ask_soon(struct findings *f);
+/* Whether findings_ask_soon() was called since the last call of this. */
+bool findings_take_due(struct findings *f) MUST_CHECK;
+
 struct findings_age findings_age(struct findings *f);
 /* Returns copies of all findings in the arena. */
 const struct finding *findings_all(struct findings *f, struct arena *a, size_t *n);

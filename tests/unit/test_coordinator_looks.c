@@ -2,6 +2,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "rebalance/admin/delivery_set.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
 
@@ -142,16 +143,16 @@ static void who_waits_for_the_store_keeps_nobody_who_looks(void **state)
 
     wait_asked(f);
     lock_acquire(&f->co->admin_lock);
-    lock_acquire(&f->co->settings_lock);
+    lock_acquire(&f->co->settings->changes);
     lock_acquire(&f->co->shape_lock);
-    lock_acquire(&f->co->refresh_lock);
+    lock_acquire(&f->co->stored->lock);
     assert_true(coordinator_status(f->co, &out, &err));
     coordinator_metrics(f->co, &out);
     assert_true(coordinator_list(f->co, STR("job"), STR(""), &out, &err));
     assert_true(coordinator_delivery_settings(f->co, STR(""), &out, &err));
-    lock_release(&f->co->refresh_lock);
+    lock_release(&f->co->stored->lock);
     lock_release(&f->co->shape_lock);
-    lock_release(&f->co->settings_lock);
+    lock_release(&f->co->settings->changes);
     lock_release(&f->co->admin_lock);
     buf_free(&out);
 }
@@ -221,7 +222,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     err_set(&held, ERR_RETRY, "the engine takes nothing");
     assert_true(store_new_version(f->opt.store, &v, &err));
     assert_true(coordinator_refresh(f->co, &err));
-    f->co->topics = &topic;
+    f->co->topics.first = &topic;
 
     struct doctor_check c = find_check(f->co, a, "table.build");
 
@@ -234,7 +235,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
     c = find_check(f->co, a, "table.runs");
     assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
-    f->co->topics = NULL;
+    f->co->topics.first = NULL;
     arena_free(a);
 }
 

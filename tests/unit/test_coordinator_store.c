@@ -145,7 +145,7 @@ static bool store_topic(struct fixture *f)
         {"{\"name\":\"shop\",\"address\":\"127.0.0.1:1\",\"user\":\"mill\"}", 53}};
     struct err err = {0};
 
-    return store_save_definitions(f->opt.store, f->co->revision, &topic, 1,
+    return store_save_definitions(f->opt.store, f->co->stored->revision, &topic, 1,
                                   &(struct definition_effects){0}, &err);
 }
 

@@ -113,7 +113,7 @@ static void bad_yaml_is_refused_with_its_place(void **state)
         {STR("a: \"x\n"), 1, 5, "closing quote"},
         {STR("a: b: c\n"), 1, 5, "nested block mapping"},
         {STR("a: @x\n"), 1, 4, "plain scalar"},
-        {STR("a: \"x\\\n\n y\"\n"), 1, 4, "ends in a backslash"},
+        {STR("a: \"x\\\n\n y\"\n"), 1, 4, "end in a backslash"},
         {STR("a: 1\n---\nb: 2\n"), 2, 1, "a second document"},
         {STR("[a]: 1\n"), 1, 1, "a name must be a text"},
         {STR("? {a: b}\n: 1\n"), 1, 3, "a name must be a text"},

@@ -9,7 +9,7 @@ AC_DEFUN([APP_WARNINGS], [
   WARN_CFLAGS=
   for flag in -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
       -Wpointer-arith -Wcast-qual -Wwrite-strings -Wformat=2 -Wvla -Wundef \
-      -Wimplicit-fallthrough -Wswitch-enum -Wnull-dereference; do
+      -Wimplicit-fallthrough -Wswitch-enum -Wnull-dereference -Wthread-safety; do
     APP_IF_CFLAG([$flag], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
   done
   AS_IF([test "x$enable_werror" = xyes], [

@@ -101,8 +101,13 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->findings = findings_new();
     co->cluster = cluster_embedded(opt->store);
     co->started_ms = clock_steady_ms();
-    if (!coordinator_load_names(co, err) || !coordinator_load(co, err) ||
-        !coordinator_retire_unnamed(co, err) || !coordinator_load_settings(co, err)) {
+    lock_acquire(&co->admin_lock);
+
+    const bool ok = coordinator_load_names(co, err) && coordinator_load(co, err) &&
+                    coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
+
+    lock_release(&co->admin_lock);
+    if (!ok) {
         coordinator_close(co);
         return false;
     }
@@ -173,7 +178,7 @@ static bool note_dead_letters(struct coordinator *co, struct err *err)
 }
 
 /* Returns false if what we know may differ from the store. */
-static bool is_up_to_date(struct coordinator *co, int64_t *load_ms)
+static bool is_up_to_date(struct coordinator *co, int64_t *load_ms) NEEDS(co->admin_lock)
 {
     struct err err = {0};
 
@@ -196,7 +201,7 @@ static void look_at_queue(struct coordinator *co)
                      clock_mono_ms());
 }
 
-static void sync_settings(struct coordinator *co)
+static void sync_settings(struct coordinator *co) NEEDS(co->admin_lock)
 {
     coordinator_sync_settings(co, NULL);
 }

@@ -52,6 +52,7 @@ static void check_aliases(struct coordinator *co, const struct definitions *d,
 /* Store the definitions and their effects, or nothing. */
 static bool store(struct coordinator *co, struct definitions *now, struct definitions *then,
                   const struct definition_diff *diff, struct retirement *r, struct err *err)
+    NEEDS(co->admin_lock)
 {
     struct stored_definition *stored;
     size_t n;
@@ -76,6 +77,7 @@ static bool store(struct coordinator *co, struct definitions *now, struct defini
  * positions.
  */
 static void restart_changed(struct coordinator *co, const struct definition_diff *diff)
+    NEEDS(co->admin_lock)
 {
     for (size_t i = 0; i < diff->n; i++) {
         const struct definition_change *c = &diff->changes[i];
@@ -90,6 +92,7 @@ static void restart_changed(struct coordinator *co, const struct definition_diff
 /* Put the new definitions into effect: start and stop topics, and route their writes. */
 static void put_into_effect(struct coordinator *co, const struct definition_diff *diff,
                             const struct retirement *r, struct problems *problems)
+    NEEDS(co->admin_lock)
 {
     if (co->delivery == NULL || diff->n == 0)
         return;
@@ -154,8 +157,8 @@ static void append_answer(struct buf *json, bool dry_run, const struct definitio
     buf_free(&part);
 }
 
-/* Holds admin_lock on success, and what is stored is in effect. */
-static bool begin(struct coordinator *co, struct err *err)
+/* On success, what is stored is in effect. */
+static bool begin(struct coordinator *co, struct err *err) TAKES_IF(true, co->admin_lock)
 {
     if (!coordinator_begin(co, err))
         return false;
@@ -220,9 +223,9 @@ static bool carry_out(struct coordinator *co, struct application *a, bool *is_st
 {
     struct retirement r = {0};
     struct definitions *now;
-    bool ok = begin(co, err);
+    bool ok = true;
 
-    if (!ok)
+    if (!begin(co, err))
         return false;
     now = coordinator_definitions(co);
     *is_stale = now != a->now;

@@ -3,7 +3,8 @@
 
 #include "rebalance/state/parts.h"
 
-/* If a load is due, load what is stored and put it into effect now.  Under admin_lock. */
-bool coordinator_take_stored(struct coordinator *co, struct err *err) MUST_CHECK;
+/* If a load is due, load what is stored and put it into effect now. */
+bool coordinator_take_stored(struct coordinator *co, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 
 #endif

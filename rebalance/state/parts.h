@@ -96,7 +96,8 @@ void stored_state_free(struct stored_state *s); /* NULL is fine */
  * Take admin_lock for a change. Refused once the daemon is stopping. The caller releases
  * admin_lock.
  */
-bool coordinator_begin(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_begin(struct coordinator *co, struct err *err)
+    TAKES_IF(true, co->admin_lock) MUST_CHECK;
 
 /* Set the error of a request and return false. status is the HTTP status. */
 bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -118,9 +119,9 @@ bool coordinator_load_names(struct coordinator *co, struct err *err) MUST_CHECK;
 /*
  * Load definitions and catalogue from the store. On failure both stay as they were, and the
  * load is due. It also becomes due after any transaction whose outcome is unknown, so that its
- * caller need not care. Needs admin_lock, or to be alone.
+ * caller need not care.
  */
-bool coordinator_load(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_load(struct coordinator *co, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
 bool coordinator_is_load_due(const struct coordinator *co) MUST_CHECK;
 /*
  * Load versions, stops, rebuilds and waits again after a change to the store. On failure the

@@ -61,7 +61,7 @@ static bool move_checkpoint(struct coordinator *co, const struct topic *t, const
  * again.
  */
 static bool follow_on(struct coordinator *co, struct topic *t, const char *moved_to,
-                      struct err *err)
+                      struct err *err) NEEDS(co->admin_lock)
 {
     const struct str name = str_from(t->name);
     char identity[IDENTITY_CAP];

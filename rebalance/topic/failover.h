@@ -4,6 +4,6 @@
 #include "rebalance/state/parts.h"
 
 /* Continue topics whose address now leads to another server, in a new epoch. */
-void coordinator_follow_moved(struct coordinator *co);
+void coordinator_follow_moved(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

@@ -31,7 +31,7 @@ static bool has_gap(const struct topic *t, struct err *why)
 }
 
 static void close_gap(struct coordinator *co, const struct definitions *d, struct topic *t,
-                      const struct err *why)
+                      const struct err *why) NEEDS(co->admin_lock)
 {
     const struct str name = str_from(t->name);
     struct err err = {0};

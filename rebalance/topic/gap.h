@@ -4,6 +4,6 @@
 #include "rebalance/state/parts.h"
 
 /* Reset topics that a gap in the log stopped, if their definitions allow it (on_gap). */
-void coordinator_close_gaps(struct coordinator *co);
+void coordinator_close_gaps(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

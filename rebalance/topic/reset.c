@@ -97,7 +97,7 @@ static void gather_builds(struct resetting *r, const struct definitions *d,
 
 /* Stop the topic and its builds.  If the store then fails, they resume automatically. */
 static bool end_builds(struct coordinator *co, const struct definitions *d, struct str topic,
-                       struct err *err)
+                       struct err *err) NEEDS(co->admin_lock)
 {
     struct catalogue *c = coordinator_catalogue(co);
     struct topic *t = coordinator_topic(co, topic);

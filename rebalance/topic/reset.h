@@ -13,7 +13,7 @@ struct reset_wish {
     bool again; /* rebuild its tables automatically */
 };
 bool coordinator_reset_topic(struct coordinator *co, const struct definitions *d,
-                             const struct reset_wish *wish, uint64_t *n,
-                             struct err *err) MUST_CHECK;
+                             const struct reset_wish *wish, uint64_t *n, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 
 #endif

@@ -272,6 +272,7 @@ void coordinator_free_topics(struct coordinator *co)
 }
 
 static void remove_topics(struct coordinator *co, const struct definitions *d)
+    NEEDS(co->admin_lock)
 {
     for (struct topic **at = &co->topics.first; *at != NULL;) {
         struct topic *t = *at;

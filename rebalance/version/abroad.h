@@ -13,13 +13,12 @@ void coordinator_append_unread(const struct coordinator *co, const struct defini
                                struct buf *reason);
 /*
  * Read again the tables that we may not read: nothing tells us when the right is granted.
- * Under admin_lock.
  */
-void coordinator_look_at_rights(struct coordinator *co);
+void coordinator_look_at_rights(struct coordinator *co) NEEDS(co->admin_lock);
 /*
  * If documents that wait so fill the queue, stop their tables, so that the others continue.
- * They are rebuilt automatically.  Under admin_lock.
+ * They are rebuilt automatically.
  */
-void coordinator_relieve_away(struct coordinator *co);
+void coordinator_relieve_away(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

@@ -142,6 +142,7 @@ static struct str table_of(struct coordinator *co, const struct stored_version *
 }
 
 static void succeed(struct coordinator *co, const struct stored_version *v, struct str table)
+    NEEDS(co->admin_lock)
 {
     struct buf index = {0};
 
@@ -156,7 +157,7 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
 }
 
 static void fail(struct coordinator *co, const struct stored_version *v, struct str table,
-                 const struct err *why)
+                 const struct err *why) NEEDS(co->admin_lock)
 {
     struct err err = {0};
 
@@ -170,7 +171,7 @@ static void fail(struct coordinator *co, const struct stored_version *v, struct 
 }
 
 static void end_build(struct coordinator *co, const struct stored_version *v,
-                      const struct err *why)
+                      const struct err *why) NEEDS(co->admin_lock)
 {
     struct definitions *d = NULL;
     const struct str table = table_of(co, v, &d);
@@ -187,7 +188,7 @@ static void end_build(struct coordinator *co, const struct stored_version *v,
 
 /* Returns false if the store does not answer; the build then stays on the finished list. */
 static bool finish_build(struct coordinator *co, const struct catalogue *c,
-                         const struct finished_build *f)
+                         const struct finished_build *f) NEEDS(co->admin_lock)
 {
     const struct str index = str_from(index_build_alias(f->build));
     const uint64_t number = index_build_number(f->build);
@@ -204,7 +205,7 @@ static bool finish_build(struct coordinator *co, const struct catalogue *c,
 }
 
 static void route_finished(struct coordinator *co, const struct catalogue *c,
-                           const struct finished_build *list, size_t n)
+                           const struct finished_build *list, size_t n) NEEDS(co->admin_lock)
 {
     const struct stored_version *published[BUILDS_MAX];
     size_t n_published = 0;
@@ -312,6 +313,7 @@ bool coordinator_drop_build(struct coordinator *co, const struct stored_version 
 
 /* The version was stopped, and its build was killed before it could report that. */
 static void fail_stopped(struct coordinator *co, const struct stored_version *v)
+    NEEDS(co->admin_lock)
 {
     struct definitions *d = NULL;
     const struct str table = table_of(co, v, &d);
@@ -326,6 +328,7 @@ static void fail_stopped(struct coordinator *co, const struct stored_version *v)
 
 /* The version's creator was killed before it stored a job: nobody will ever fill it. */
 static void fail_unmade(struct coordinator *co, const struct stored_version *v)
+    NEEDS(co->admin_lock)
 {
     struct definitions *d = NULL;
     const struct str table = table_of(co, v, &d);
@@ -340,7 +343,7 @@ static void fail_unmade(struct coordinator *co, const struct stored_version *v)
 }
 
 static void resume_build(struct coordinator *co, const struct stored_version *v,
-                         const struct stored_job *jobs, size_t n)
+                         const struct stored_job *jobs, size_t n) NEEDS(co->admin_lock)
 {
     struct stored_version started = *v;
     struct topic *t = coordinator_topic(co, v->topic);

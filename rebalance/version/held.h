@@ -3,7 +3,7 @@
 
 #include "rebalance/state/parts.h"
 
-/* Stop the table of a held index that keeps others from being written.  Under admin_lock. */
-void coordinator_stop_held(struct coordinator *co);
+/* Stop the table of a held index that keeps others from being written. */
+void coordinator_stop_held(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

@@ -42,15 +42,16 @@ struct change {
     struct catalogue *catalogue;
 };
 
-static void end(struct coordinator *co, struct change *ch)
+static void end(struct coordinator *co, struct change *ch) GIVES_BACK(co->admin_lock)
 {
     catalogue_unref(ch->catalogue);
     definitions_unref(ch->definitions);
     lock_release(&co->admin_lock);
 }
 
-/* Holds admin_lock on success, until end(). */
+/* On success until end(). */
 static bool begin(struct coordinator *co, struct str table, struct change *ch, struct err *err)
+    TAKES_IF(true, co->admin_lock)
 {
     if (!coordinator_begin(co, err))
         return false;

@@ -149,6 +149,7 @@ static bool is_due(const struct rebuild_try *r, const struct stored_rebuild *wis
 /* Create the new version; the caller starts its build.  Returns whether there is one. */
 static bool begin(struct coordinator *co, const struct definitions *d,
                   const struct table_definition *t, const struct stored_rebuild *wish)
+    NEEDS(co->admin_lock)
 {
     const struct index_create_options opt = {0};
     struct rebuild_try *r = get_try(co, table_name(t));
@@ -172,6 +173,7 @@ static bool begin(struct coordinator *co, const struct definitions *d,
 
 static bool try_one(struct coordinator *co, const struct definitions *d,
                     const struct catalogue *c, const struct stored_rebuild *wish, bool changed)
+    NEEDS(co->admin_lock)
 {
     const struct table_definition *t = definitions_table(d, wish->table);
     struct err err = {0};

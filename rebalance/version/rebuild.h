@@ -3,12 +3,12 @@
 
 #include "rebalance/state/parts.h"
 
-/* Begin the rebuilds that are due and that need no person.  Under admin_lock. */
-void coordinator_rebuild_tables(struct coordinator *co);
+/* Begin the rebuilds that are due and that need no person. */
+void coordinator_rebuild_tables(struct coordinator *co) NEEDS(co->admin_lock);
 /*
- * An operator cancelled the build: back off before the next automatic one.  Under admin_lock.
+ * An operator cancelled the build: back off before the next automatic one.
  */
-void coordinator_delay_rebuild(struct coordinator *co, struct str table);
+void coordinator_delay_rebuild(struct coordinator *co, struct str table) NEEDS(co->admin_lock);
 /* A build of the table ended without an index. */
 void coordinator_note_build_failed(struct coordinator *co, struct str table,
                                    const struct err *why);

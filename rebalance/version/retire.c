@@ -46,6 +46,7 @@ static bool was_searched(const struct stored_version *v)
 /* ---- stored with the definitions ---- */
 
 static bool end_builds(struct coordinator *co, const struct definitions *then, struct err *err)
+    NEEDS(co->admin_lock)
 {
     struct catalogue *c = coordinator_catalogue(co);
 

@@ -10,11 +10,11 @@ struct retirement {
 };
 /*
  * End the builds of indexes that `then` does not name, and collect in r the versions to
- * retire.  If r is then not stored, the builds resume automatically.  Under admin_lock.
+ * retire.  If r is then not stored, the builds resume automatically.
  */
 bool coordinator_retire(struct coordinator *co, const struct definitions *now,
-                        const struct definitions *then, struct retirement *r,
-                        struct err *err) MUST_CHECK;
+                        const struct definitions *then, struct retirement *r, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 /*
  * Call when r is stored and topics no longer write to these versions: drops their changes from
  * delivery.
@@ -22,7 +22,8 @@ bool coordinator_retire(struct coordinator *co, const struct definitions *now,
 void coordinator_retired(struct coordinator *co, const struct retirement *r);
 void coordinator_retirement_free(struct retirement *r); /* a zeroed one is fine */
 /* At start: retire what an older program left unretired. */
-bool coordinator_retire_unnamed(struct coordinator *co, struct err *err) MUST_CHECK;
+bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 void coordinator_warn_of_retirement(struct coordinator *co, const struct definitions *then,
                                     struct problems *problems);
 /* ERR_REJECT if a version is being built whose index `then` does not name. */

@@ -26,7 +26,8 @@ bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_
  * logged, and all topics are routed again soon.
  */
 void coordinator_route_published(struct coordinator *co,
-                                 const struct stored_version *const *list, size_t n);
+                                 const struct stored_version *const *list, size_t n)
+    NEEDS(co->admin_lock);
 /*
  * Route the version's topic and the other topics whose tables it shows, before its first row is
  * read (design part 7, rule 8).  Skips topics that have the version from an earlier call: if
@@ -37,9 +38,9 @@ bool coordinator_route_build(struct coordinator *co, const struct stored_version
 /* Whether documents of the lead's index come from tables of the topic, or show rows of them. */
 bool coordinator_shows_topic(const struct definitions *d, const struct table_definition *lead,
                              struct str topic);
-/* Route every topic again, if that is due.  Under admin_lock. */
-void coordinator_route_again(struct coordinator *co);
+/* Route every topic again, if that is due. */
+void coordinator_route_again(struct coordinator *co) NEEDS(co->admin_lock);
 /* Drop the queued changes of held indexes that nothing writes to any more. */
-void coordinator_forget_gone(struct coordinator *co);
+void coordinator_forget_gone(struct coordinator *co) NEEDS(co->admin_lock);
 
 #endif

@@ -14,6 +14,7 @@ struct created_version {
 bool coordinator_create_version(struct coordinator *co, const struct definitions *d,
                                 const struct table_definition *t,
                                 const struct index_create_options *opt,
-                                struct created_version *out, struct err *err) MUST_CHECK;
+                                struct created_version *out, struct err *err)
+    NEEDS(co->admin_lock) MUST_CHECK;
 
 #endif

@@ -14,10 +14,10 @@ void drops_free(struct drops *d); /* NULL is fine */
  * their indexes are queued for deletion.
  */
 bool coordinator_drop_versions(struct coordinator *co, const struct stored_version *const *list,
-                               size_t n, struct err *err) MUST_CHECK;
+                               size_t n, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
 /* Drop one version, and its index soon.  Searches keep the index that they use. */
 bool coordinator_drop_version(struct coordinator *co, const struct stored_version *v,
-                              struct err *err) MUST_CHECK;
+                              struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
 /* Soon delete the indexes of versions that are gone from the store.  @thread any */
 void coordinator_end_drops_soon(struct coordinator *co);
 /*

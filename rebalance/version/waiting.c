@@ -69,7 +69,7 @@ void coordinator_on_waiting(struct coordinator *co, const struct stored_version 
 
 /* Resume the build at its publication. */
 static bool go_on(struct coordinator *co, const struct stored_wait *wait, struct str table,
-                  struct err *err)
+                  struct err *err) NEEDS(co->admin_lock)
 {
     if (!store_resume_version(co->opt.store, wait, err))
         return false;
@@ -130,7 +130,7 @@ static bool is_as_it_was(struct coordinator *co, const struct stored_wait *wait,
 }
 
 static bool judge_again(struct coordinator *co, const struct stored_wait *wait,
-                        struct str table, struct err *err)
+                        struct str table, struct err *err) NEEDS(co->admin_lock)
 {
     struct stored_wait now = *wait;
     struct judgement j = {0};

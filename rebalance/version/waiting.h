@@ -5,10 +5,10 @@
 #include "rebalance/state/parts.h"
 
 /* Resume the versions whose reason to wait is gone.  Blocks; under admin_lock. */
-void coordinator_look_at_waiting(struct coordinator *co);
+void coordinator_look_at_waiting(struct coordinator *co) NEEDS(co->admin_lock);
 /* A build has ended, and its version waits. */
 void coordinator_on_waiting(struct coordinator *co, const struct stored_version *v,
-                            struct str table);
+                            struct str table) NEEDS(co->admin_lock);
 /*
  * Put "wait": the reason as a value and in words, and the commands that end the wait; null if
  * the version does not wait.
@@ -16,9 +16,9 @@ void coordinator_on_waiting(struct coordinator *co, const struct stored_version 
 void coordinator_put_wait(struct json_writer *w, const struct stored_wait *wait,
                           struct str table);
 /*
- * An operator publishes the version, accepting wait->accepted dead letters.  Under admin_lock.
+ * An operator publishes the version, accepting wait->accepted dead letters.
  */
 bool coordinator_cutover(struct coordinator *co, const struct stored_wait *wait,
-                         struct str table, struct err *err) MUST_CHECK;
+                         struct str table, struct err *err) NEEDS(co->admin_lock) MUST_CHECK;
 
 #endif

@@ -198,7 +198,7 @@ static void look_at_lag(struct coordinator *co, struct coordinator_view *v,
 /* ---- the whole table ---- */
 
 static void look_at_work(struct coordinator *co, struct coordinator_view *v,
-                         struct table_view *t, struct str index)
+                         struct table_view *t, struct str index) NEEDS(co->state_lock)
 {
     struct buf json = {0};
     struct json_writer w = {.out = &json};

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 static void look_at_all(struct coordinator *co, struct coordinator_view *v)
+    NEEDS(co->state_lock)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++) {
         v->topics[i].d = &v->definitions->topics[i];

@@ -13,6 +13,7 @@
 #define REBALANCE_VIEW_VIEW_H
 
 #include "rebalance/build/index_build.h"
+#include "rebalance/state/parts.h"
 #include "rebalance/watch/engine_watch.h"
 #include "rebalance/watch/store_watch.h"
 #include "src/base/base.h"
@@ -107,11 +108,11 @@ struct coordinator_view *
 coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
 void coordinator_view_free(struct coordinator_view *v);
 
-/* ---- for its own files, under state_lock ---- */
+/* ---- for its own files ---- */
 void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
-                               struct topic_view *t);
+                               struct topic_view *t) NEEDS(co->state_lock);
 void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,
-                               struct table_view *t);
+                               struct table_view *t) NEEDS(co->state_lock);
 /* Fill in the version's build, or why none runs. */
 void coordinator_look_at_build(const struct coordinator *co,
                                const struct stored_version *version, struct build_view *out);

@@ -11,6 +11,21 @@
 
 #include <pthread.h>
 
+/*
+ * What a function does with a lock; clang checks it (-Wthread-safety), other compilers ignore
+ * it. NEEDS: its caller holds the lock.  TAKES: it takes the lock for its caller; TAKES_IF: if
+ * it returns this value.  GIVES_BACK: it releases what its caller holds.
+ */
+#ifdef __clang__
+#define LOCK_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
+#else
+#define LOCK_ATTRIBUTE(...)
+#endif
+#define NEEDS(...)      LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define TAKES(...)      LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TAKES_IF(...)   LOCK_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
+#define GIVES_BACK(...) LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
+
 enum lock_rank {
 #define LOCK(name, protects) LOCK_##name,
 #include "src/base/lock_order.def"
@@ -18,14 +33,14 @@ enum lock_rank {
     N_LOCK_RANKS
 };
 
-struct lock {
+struct LOCK_ATTRIBUTE(capability("mutex")) lock {
     pthread_mutex_t mutex;
     enum lock_rank rank;
 };
 
 void lock_init(struct lock *l, enum lock_rank rank);
 void lock_fini(struct lock *l);
-void lock_acquire(struct lock *l);
-void lock_release(struct lock *l);
+void lock_acquire(struct lock *l) TAKES(*l);
+void lock_release(struct lock *l) GIVES_BACK(*l);
 
 #endif

@@ -53,6 +53,7 @@ struct rig {
     uint64_t n_purges_told;
     uint64_t done_when_purged; /* tickets, when the last of them were stored */
     bool is_held, is_partly;
+    bool next_held, next_partly; /* these, once the event that follows is counted, too */
     size_t n_events[N_DELIVERY_EVENTS];
     char last_why[512], last_dead_id[64], last_dead_reason[512];
     int last_dead_status;

@@ -77,6 +77,8 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     r->n_events[what]++;
     if (what == DELIVERY_PURGED)
         r->n_purges_told += n;
+    r->is_held = r->next_held;
+    r->is_partly = r->next_partly;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -135,8 +137,8 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     (void)target;
     (void)since_ms;
     pthread_mutex_lock(&r->lock);
-    r->is_held = held;
-    r->is_partly = held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
+    r->next_held = held;
+    r->next_partly = held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
     if (held)
         keep(r->last_why, sizeof(r->last_why), str_from(why->msg));
     pthread_mutex_unlock(&r->lock);

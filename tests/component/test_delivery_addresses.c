@@ -103,7 +103,7 @@ an_address_that_hangs_costs_one_timeout_and_is_used_again_when_it_answers(void *
     int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 
     hang_begin(&hang);
-    rig_start_behind(r, &(struct delivery_options){.request_timeout_ms = 300}, hang.url);
+    rig_start_behind(r, &(struct delivery_options){.request_timeout_ms = 2000}, hang.url);
     while (hang_count(&hang, "GET / ") < 2) {
         assert_true(clock_mono_ms() < end_ms);
         write_one(r);
@@ -148,8 +148,8 @@ static void a_question_takes_no_connection_from_requests(void **state)
     bool is_beside = false;
 
     hang_begin(&hang);
-    rig_start_behind(r, &(struct delivery_options){.request_timeout_ms = 300, .connections = 1},
-                     hang.url);
+    rig_start_behind(
+        r, &(struct delivery_options){.request_timeout_ms = 2000, .connections = 1}, hang.url);
     while (!is_beside) {
         assert_true(clock_mono_ms() < end_ms);
 

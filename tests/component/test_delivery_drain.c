@@ -204,7 +204,7 @@ static void f63_while_one_drain_goes_a_second_is_told_so_g2(void **state)
     struct rig *r = *state;
     struct drainer x;
 
-    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 500});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
     rig_start(r, &reluctant);
     rig_index_many(r, 0, 3, 100, "body");
     start(&x, r, FOREVER);
@@ -212,6 +212,7 @@ static void f63_while_one_drain_goes_a_second_is_told_so_g2(void **state)
     assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, FOREVER),
                      DRAIN_IN_PROGRESS);
     assert_int_equal(delivery_drain_partition(r->delivery, 3, FOREVER), DRAIN_IN_PROGRESS);
+    fake_search_clear_rules(r->fake);
     assert_int_equal(join(&x), DRAIN_DONE);
     assert_int_equal(delivery_drain_partition(r->delivery, 3, FOREVER), DRAIN_DONE);
 }

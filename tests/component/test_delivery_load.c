@@ -186,7 +186,7 @@ static void a_hot_document_coalesces_and_keeps_no_other_waiting(void **state)
     enum { N_HOT = 100000, N_OTHERS = 100 };
     struct rig *r = *state;
     struct caller hot = {.rig = r, .text = "hot", .first_id = 1, .n_ids = 1, .n_least = N_HOT};
-    size_t n_hot = 0, n_late = 0;
+    size_t n_hot = 0, n_late = 0, n_held_up = 0;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 5});
     rig_start(r, NULL);
@@ -196,7 +196,11 @@ static void a_hot_document_coalesces_and_keeps_no_other_waiting(void **state)
         const uint64_t before = fake_search_requests(r->fake);
 
         rig_index(r, 100 + i, 1, "other");
-        n_late += request_of(r, 100 + i) > before + 2;
+
+        const uint64_t handed = fake_search_requests(r->fake);
+
+        n_held_up += handed > before + 2;
+        n_late += request_of(r, 100 + i) > handed + 2;
     }
     end_caller(&hot);
     rig_wait_done(r);
@@ -205,6 +209,7 @@ static void a_hot_document_coalesces_and_keeps_no_other_waiting(void **state)
         n_hot += strcmp(fake_search_item(r->fake, i).id, "1") == 0;
     assert_in_range(n_hot, 2, (size_t)hot.n / 10);
     assert_in_range(n_late, 0, N_OTHERS / 100);
+    assert_in_range(n_held_up, 0, N_OTHERS / 10); /* a busy machine may hold up some */
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), hot.n + N_OTHERS);
 }
 

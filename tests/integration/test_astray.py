@@ -89,9 +89,9 @@ def test_an_alias_that_is_deleted_is_put_back_at_once(w):
     aliases(w, ("remove", index, alias))
     wait_until("the alias is back", lambda: has_alias(w, alias))
     wait_available(w, daemon, "idle")
-    if not any(line["event"] == "mended" and "alias is gone" in line["detail"]["text"]
-               for line in daemon.json("log", "list", f"{w.schema}.idle")["items"]):
-        raise Failed("the log of the table does not tell it")
+    wait_until("the log of the table tells it", lambda: any(
+        line["event"] == "mended" and "alias is gone" in line["detail"]["text"]
+        for line in daemon.json("log", "list", f"{w.schema}.idle")["items"]))
     aliases(w, ("remove", index, f"{index}_write"))
     wait_until("the write alias is back", lambda: has_alias(w, f"{index}_write"))
     w.sql("UPDATE idle SET a = 5")
@@ -106,7 +106,7 @@ def test_an_alias_that_goes_while_the_engine_is_away_is_put_back_when_it_is_ther
         daemon.start()
         gate.refuse = lambda method, path: 503
         w.sql("UPDATE busy SET a = 7")
-        wait_until("the engine is known to be away", lambda: "503" in daemon.log_tail(10**6))
+        wait_until("the engine is known to be away", lambda: '"code":503' in daemon.log_tail(10**6))
         aliases(w, ("remove", f"{w.index('idle')}_v1", w.index("idle")))
         gate.refuse = None
         wait_until("the alias is back", lambda: has_alias(w, w.index("idle")))

@@ -51,7 +51,7 @@ def test_two_builds_at_once_and_a_definition_changed_meanwhile_end_equal(w):
     daemon = w.follow(w.shop_definitions())
     work, connection = Workload(w.rng, orders=1000), w.db.connect(w.schema)
     for name in ("orders", "product", "customer"):
-        daemon.command("index", "create", f"{w.schema}.{name}", "--rate", "500", "--no-wait")
+        daemon.command("index", "create", f"{w.schema}.{name}", "--rate", "200", "--no-wait")
     again = daemon.command("index", "create", f"{w.schema}.orders", ok=None)
     if again.returncode not in (1, 75) or "already being built" not in again.stderr:
         raise Failed(f"a second build of one index: exit {again.returncode}: {again.stderr}")

@@ -166,8 +166,7 @@ def test_a_replay_while_its_topic_is_not_followed_says_that_it_is_too_early(w):
     os.rename(password + ".away", password)
     w.sql("UPDATE part SET code = '25' WHERE id = 2")
     w.equal(daemon)
-    if letters(daemon):
-        raise Failed("the letter is still there")
+    wait_until("the letter is gone", lambda: not letters(daemon), 10)
 
 
 def test_discard_forgets_the_letter(w):

@@ -80,12 +80,12 @@ def test_a_row_event_above_the_limit_concerns_no_table_but_its_own(w):
     if more > 80 + 40:
         raise Failed(f"{more} MiB more were held for a row of 80 MiB")
     w.sql(large_row("followed", 1, 80), "INSERT INTO good VALUES (10, 'behind it')")
-    w.equal(daemon, tables=["good"])
+    w.equal(daemon, tables=[f"{w.schema}.good"])
     stopped = wait_until("its table stops", lambda: (lambda t: t["state"] == "stopped" and t)(w.table(daemon, "followed")))
     if "source.event_max" not in stopped["reason"] or "followed" not in stopped["reason"]:
         raise Failed(f"the reason is {stopped['reason']!r}")
     w.sql("DELETE FROM followed", "INSERT INTO good VALUES (11, 'behind it')")
-    w.equal(daemon, tables=["good"])
+    w.equal(daemon, tables=[f"{w.schema}.good"])
     daemon.build(f"{w.schema}.followed")
     w.equal(daemon)
 

@@ -41,12 +41,12 @@ def looks(daemon, times=1):
             if http("GET", daemon.url + path, timeout=60)[0] != 200:
                 raise Failed(f"{path} fails")
             longest = max(longest, time.monotonic() - since)
-    if longest > PATIENCE:
+    if longest > ASKED:
         raise Failed(f"somebody waited {longest:.1f} s")
     return status
 
 
-ASKED = 8  # seconds for what is asked live: 5 s without an answer, and what a busy machine adds
+ASKED = 15  # seconds for what is asked live: 5 s without an answer, and what a busy machine adds; 30 s if it waited
 
 
 def refused(daemon, *words, says, code=75, seconds=ASKED):
@@ -108,6 +108,7 @@ def test_the_doctor_and_the_daemon_end_though_the_engine_hangs(w):
 def test_a_lost_index_shows_why_its_documents_are_not_known(w):
     w.sql("CREATE TABLE part (id INT PRIMARY KEY)", "INSERT INTO part VALUES (1)")
     daemon = w.follow(w.definitions({"table": "part"}))
+    wait_until("it is counted", lambda: w.table(daemon, "part")["documents"] == 1)
     w.engine.ask("DELETE", f"/{w.index('part')}_v1")
     lost = wait_until("it is not counted any more", lambda: (t := w.table(daemon, "part"))["documents"] is None and t)
     said = daemon.command("status").stdout

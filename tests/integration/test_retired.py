@@ -47,6 +47,11 @@ def apply_pruned(w, daemon, definitions):
     return daemon.apply(definitions, "--prune", "--yes")
 
 
+def take_long(w, table):
+    """A build of the table at one row a second takes a minute."""
+    w.sql(f"INSERT INTO {table} VALUES " + ", ".join(f"({i}, 0)" for i in range(3, 60)))
+
+
 def test_a_pruned_table_is_written_no_more_and_neither_after_a_restart(w):
     definitions = tables(w, "good", "gone")
     daemon = w.follow(definitions)
@@ -149,6 +154,7 @@ def test_a_retired_index_stays_for_ever_by_default(w):
 def test_a_build_of_a_table_that_is_pruned_ends_and_searches_use_what_they_used(w):
     definitions = tables(w, "good", "gone")
     daemon = w.follow(definitions)
+    take_long(w, "gone")
     daemon.command("index", "create", f"{w.schema}.gone", "--rate", "1", "--no-wait")
     wait_until("it is built", lambda: w.table(daemon, "gone")["build"])
     apply_pruned(w, daemon, without(definitions, "gone"))
@@ -182,6 +188,7 @@ def test_a_table_that_is_built_is_not_deleted_and_nothing_else_of_it_is(w):
     definitions = tables(w, "good", "built")
     daemon = w.follow(definitions)
     daemon.build(f"{w.schema}.built")
+    take_long(w, "built")
     daemon.command("index", "create", f"{w.schema}.built", "--rate", "1", "--no-wait")
     wait_until("it is built", lambda: w.table(daemon, "built")["build"])
     done = daemon.command("table", "delete", f"{w.schema}.built", "--yes", ok=(1,))
@@ -362,6 +369,7 @@ def test_a_kill_in_the_middle_of_a_prune_leaves_a_build_that_goes_on_or_is_gone(
     killed_at(w, daemon, "definitions_replaced", "apply", "pruned.json", "--prune", "--yes")
     wait_until("it is built all the same", lambda: w.table(daemon, "gone")["version"] == 2, 30)
     w.equal(daemon)
+    take_long(w, "gone")
     daemon.command("index", "create", f"{w.schema}.gone", "--rate", "1", "--no-wait")
     killed_at(w, daemon, "definitions_stored", "apply", "pruned.json", "--prune", "--yes")
     wait_until(lambda: f"what was built is gone: {states(daemon, w.index('gone'))}",

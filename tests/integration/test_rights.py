@@ -156,7 +156,7 @@ def test_related_tables_whose_right_is_lost_are_as_they_were(w):
     daemon.stop()
     w.sql(f"REVOKE SELECT ON {w.schema}.a_part FROM {USER}", "UPDATE a_part SET name = 'new'", "UPDATE b SET n = 2")
     daemon.start()
-    w.equal(daemon, tables=["b"])
+    w.equal(daemon, tables=[f"{w.schema}.b"])
     says_why(w, daemon, lambda w, daemon: w.table(daemon, "a"), "a_part")
     w.sql(f"GRANT SELECT ON {w.schema}.a_part TO {USER}")
     w.equal(daemon)

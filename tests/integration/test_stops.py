@@ -70,14 +70,15 @@ def test_a_session_that_logs_statements_stops_the_table_it_changed_only(w):
 
 def test_a_password_file_that_is_away_while_a_build_ends_loses_no_change(w):
     w.sql("CREATE TABLE good (id INT PRIMARY KEY, a INT)", "INSERT INTO good VALUES (1, 1), (2, 2)",
-          "CREATE TABLE other (id INT PRIMARY KEY, a INT)", "INSERT INTO other SELECT id + 10, a FROM good")
+          "CREATE TABLE other (id INT PRIMARY KEY, a INT)", "INSERT INTO other SELECT id + 10, a FROM good",
+          "INSERT INTO other VALUES " + ", ".join(f"({i}, 0)" for i in range(20, 60)))
     daemon = w.follow(w.definitions({"table": "good"}, {"table": "other"}))
     daemon.command("index", "create", f"{w.schema}.other", "--rate", "1", "--no-wait")
     wait_until("the build runs", lambda: w.table(daemon, "other")["build"])
     os.unlink(os.path.join(daemon.folder, "source.password"))
     daemon.command("index", "set", f"{w.schema}.other", "--rate", "0")
     wait_until("the build ends", lambda: w.table(daemon, "other")["version"] == 2, 30)
-    wait_until("it says what is missing", lambda: "source.password" in daemon.log_tail(), 30)
+    wait_until("it says what is missing", lambda: "source.password" in daemon.log_tail(10**6), 30)
     w.sql("INSERT INTO good VALUES (3, 3)", "UPDATE other SET a = 7", "DELETE FROM good WHERE id = 1")
     w.equal(daemon)
     daemon.write("source.password", PASSWORD + "\n")

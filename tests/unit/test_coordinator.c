@@ -271,7 +271,7 @@ static void an_engine_that_hangs_while_an_index_is_deleted_keeps_nobody(void **s
     struct fixture *f = *state;
     struct tiny_http *server = tiny_http_start(silent, 1);
 
-    begin_with(f, server, 300);
+    begin_with(f, server, 2000);
     drop(f, new_version(f));
     drop(f, new_version(f));
     coordinator_start_looks(f->co);
@@ -306,7 +306,7 @@ static void an_engine_that_hangs_while_somebody_deletes_an_index_keeps_nobody(vo
     pthread_t person;
     struct err err = {0};
 
-    begin_with(f, server, 300);
+    begin_with(f, server, 2000);
     promote(f, new_version(f));
     assert_true(coordinator_retire_unnamed(f->co, &err));
     person = thread_start("person", delete_orders, f);

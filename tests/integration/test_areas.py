@@ -2,6 +2,7 @@
 
 import oracle
 from servers import Engine, Failed, wait_until
+from test_cost import settle
 from test_kill import Writer, start_build
 from test_relations import SCHEMA, Catalogue, tables, work_builds_and_kills
 from workload import Workload
@@ -116,6 +117,7 @@ def test_what_an_earlier_daemon_has_under_way_undoes_no_area(w):
     w.sql("UPDATE offer SET price = 4 WHERE id = 1")
     w.equal(daemon)
     w.engine.ask("PUT", f"/{w.index('product')}/_doc/1?version={version + 50}&version_type=external_gte", old, ok=(409,))
+    settle(daemon)
     # Where the position was not stored yet, the document was read again, and is above what was under way.
     if written(daemon) + written(daemon, "whole") != 1:
         raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
@@ -126,6 +128,7 @@ def test_an_area_of_a_document_that_is_not_there_makes_it_whole(w):
     w.engine.ask("DELETE", f"/{w.index('product')}/_doc/1")
     w.sql("UPDATE offer SET price = 4 WHERE id = 1")
     w.equal(daemon)
+    settle(daemon)
     if written(daemon, "whole") != 1:
         raise Failed(f"{written(daemon, 'whole')} updates became whole documents")
 
@@ -158,6 +161,7 @@ def test_what_an_area_leaves_alone_stays_as_it_was_to_the_last_digit(w):
     touch(w, daemon)
     w.sql("UPDATE offer SET price = price + 1")
     w.equal(daemon)
+    settle(daemon)
     if written(daemon) < 59 or written(daemon, "whole") != 0:
         raise Failed(f"{written(daemon)} updates of areas, {written(daemon, 'whole')} turned into whole documents")
 
@@ -192,6 +196,7 @@ def test_areas_of_tables_that_share_an_index_are_written_without_what_the_index_
     for name in ("Eve", "Zoe", "Kim"):  # the first after a start is written whole
         w.sql(f"UPDATE person SET name = '{name}'")
         w.equal(daemon)
+    settle(daemon)
     if written(daemon) < 6 or written(daemon, "refused"):
         raise Failed(f"{written(daemon)} updates of areas, and {written(daemon, 'refused')} refused")
 

@@ -154,6 +154,8 @@ def test_a_locked_row_of_an_xa_transaction_is_waited_for_and_named(w):
     holder = w.db.connect(w.schema, autocommit=False)
     locker = threading.Thread(target=lambda: holder.cursor().execute("UPDATE good SET a = a + 1 WHERE id = 1"))
     locker.start()
+    wait_until("it waits for the row", lambda: w.sql(
+        "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"))
     end(w, "COMMIT", "one")
     locker.join()
     state = wait_until("the topic says what it waits for", lambda: next(

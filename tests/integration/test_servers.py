@@ -83,7 +83,8 @@ def test_a_thousand_changes_while_the_documents_log_stands_still_are_all_in_sear
     connection.close()
     # A slow machine, and not a poll now and then: what is last is there soon.
     wait_until("the last name is shown", lambda: (
-        w.engine.get(w.index("orders"), 2)["customer"]["name"] == "n999"), 10)
+        w.engine.get(w.index("orders"), 2)["customer"]["name"] == "n999"), 10,
+        progress=lambda: daemon.metric("millrace_changes_done_total"))
     abroad.equal(daemon)
 
 

@@ -89,8 +89,6 @@ bool pipeline_set_versions(struct pipeline *p, const struct version_spec *const 
 /* Tell whether it writes to the index version already; *from is then as above.  @thread any */
 bool pipeline_has_version(struct pipeline *p, struct str index, uint64_t *from) MUST_CHECK;
 
-bool pipeline_has_version(struct pipeline *p, struct str index, uint64_t *from) MUST_CHECK;
-
 /*
  * Adopt the same versions again: another topic reported something about its tables that changes
  * plans.  @thread any

@@ -123,6 +123,18 @@ bool builds_status(struct builds *all, struct str alias, uint64_t number,
     return b != NULL;
 }
 
+bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate)
+{
+    pthread_mutex_lock(&all->lock);
+
+    struct index_build *b = find(all, alias, 0);
+
+    if (b != NULL)
+        index_build_set_rate(b, rate);
+    pthread_mutex_unlock(&all->lock);
+    return b != NULL;
+}
+
 /* ---- ends ---- */
 
 void builds_note_end(struct builds *all, struct index_build *b, const struct err *why)

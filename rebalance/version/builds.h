@@ -48,6 +48,11 @@ void builds_each(struct builds *all, void (*call)(void *ctx, struct index_build 
 bool builds_status(struct builds *all, struct str alias, uint64_t number,
                    struct index_build_status *out) MUST_CHECK;
 
+/*
+ * Set the limit of the alias's build in rows per second; 0: none.  Returns false if none runs.
+ */
+bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate) MUST_CHECK;
+
 /* The build has ended by itself.  @thread the build's */
 void builds_note_end(struct builds *all, struct index_build *b, const struct err *why);
 bool builds_is_over(struct builds *all, const struct index_build *b) MUST_CHECK;

@@ -373,19 +373,10 @@ bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t ra
 {
     struct definitions *d = coordinator_definitions(co);
     const struct table_definition *t = coordinator_find_table(d, table, err);
-    bool ok = t != NULL;
+    const bool ok = t != NULL && (builds_set_rate(co->builds, table_index(t), rate) ||
+                                  refuse(err, 409, "index %" STR_FMT " is not being built",
+                                         STR_ARG(table_index(t))));
 
-    if (ok) {
-        lock_acquire(&co->state_lock);
-
-        struct index_build *b = builds_find(co->builds, table_index(t), 0);
-
-        if (b != NULL)
-            index_build_set_rate(b, rate);
-        lock_release(&co->state_lock);
-        ok = b != NULL ||
-             refuse(err, 409, "index %" STR_FMT " is not being built", STR_ARG(table_index(t)));
-    }
     if (ok)
         answer_done(json, "millrace/index-set/1", table_index(t), 1);
     definitions_unref(d);

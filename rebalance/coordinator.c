@@ -32,7 +32,6 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "sync/read/source_registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +93,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
     co->stored = stored_state_new();
-    co->topics.registry = source_registry_new();
+    co->topics = topics_new();
     co->store_watch = store_watch_new(opt->store, &co->stop);
     co->engine_watch = engine_watch_new(
         &(struct engine_watch_options){opt->search, &co->stop, co, list_searched});
@@ -123,8 +122,7 @@ void coordinator_close(struct coordinator *co)
         search_end(co->opt.search); /* only errands may still ask it */
     errands_free(co->errands);
     delivery_free(co->delivery);
-    coordinator_free_topics(co);
-    source_registry_free(co->topics.registry);
+    topics_free(co->topics);
     findings_free(co->findings);
     holds_free(co->holds);
     builds_free(co->builds);
@@ -283,7 +281,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
 
 static bool all_idle(struct coordinator *co)
 {
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL && !pipeline_idle(t->pipeline))
             return false;
     return true;
@@ -296,7 +294,7 @@ static void nap(int64_t ms)
 
 static bool all_handed_over(struct coordinator *co)
 {
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL && !pipeline_is_handed_over(t->pipeline))
             return false;
     return true;
@@ -350,7 +348,7 @@ static void drain(struct coordinator *co)
 {
     const struct delivery_settings settings = delivery_get(co->delivery);
 
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_quiesce(t->pipeline);
     if (!settings.drain)
@@ -359,7 +357,7 @@ static void drain(struct coordinator *co)
         log_info("drained",
                  KV("end", drain_end_name(drain_pipelines(co, settings.drain_timeout_ms))),
                  KV("complete", all_idle(co)));
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline != NULL && !pipeline_save(t->pipeline, &err))
@@ -391,7 +389,7 @@ void coordinator_stop(struct coordinator *co)
     drain(co);
     delivery_stop(co->delivery);
     coordinator_stop_builds(co);
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             pipeline_join(t->pipeline);
     lock_release(&co->admin_lock);

@@ -84,7 +84,7 @@ static void restart_changed(struct coordinator *co, const struct definition_diff
         struct topic *t;
 
         if (strcmp(c->kind, "topic") == 0 && c->change == CHANGE_CHANGE &&
-            (t = coordinator_topic(co, c->name)) != NULL)
+            (t = topics_find(co->topics, c->name)) != NULL)
             coordinator_stop_topic(co, t);
     }
 }
@@ -98,7 +98,7 @@ static void put_into_effect(struct coordinator *co, const struct definition_diff
         return;
     restart_changed(co, diff);
     coordinator_sync_topics(co);
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline != NULL &&

@@ -18,14 +18,14 @@ static void on_load(void *ctx, struct load_batch *batch)
 {
     struct coordinator *co = ctx;
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    struct topic *t = coordinator_topic(co, str_from(batch->target->topic));
+    struct topic *t = topics_find(co->topics, str_from(batch->target->topic));
     struct pipeline *p = t == NULL ? NULL : t->pipeline;
 
     if (p != NULL)
         pipeline_load(p, batch);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (p != NULL)
         return;
     for (size_t i = 0; i < batch->n_items; i++) {
@@ -40,14 +40,14 @@ static void on_gone(void *ctx, const struct gone_row *row)
 {
     struct coordinator *co = ctx;
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    struct topic *t = coordinator_topic(co, str_from(row->target->topic));
+    struct topic *t = topics_find(co->topics, str_from(row->target->topic));
     struct pipeline *p = t == NULL ? NULL : t->pipeline;
 
     if (p != NULL)
         pipeline_gone(p, row);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     for (size_t i = 0; p == NULL && i < row->n_tickets; i++)
         ticket_release_abandoned(row->tickets[i]);
 }
@@ -99,13 +99,13 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     uint64_t max =
         UINT64_MAX; /* between two pipelines: store nothing, all changes come again */
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    const struct topic *t = coordinator_topic(co, str_from(target->topic));
+    const struct topic *t = topics_find(co->topics, str_from(target->topic));
 
     if (t != NULL && t->pipeline != NULL)
         max = pipeline_stamp_max(t->pipeline);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     return max;
 }
 
@@ -114,13 +114,13 @@ static uint64_t on_area_floor(void *ctx, const struct target *target)
     struct coordinator *co = ctx;
     uint64_t floor = UINT64_MAX;
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    const struct topic *t = coordinator_topic(co, str_from(target->topic));
+    const struct topic *t = topics_find(co->topics, str_from(target->topic));
 
     if (t != NULL && t->pipeline != NULL)
         floor = pipeline_area_floor(t->pipeline);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     return floor;
 }
 

@@ -184,13 +184,13 @@ static void tell_topics(struct coordinator *co)
 
     const struct delivery_settings s = delivery_get(co->delivery);
 
-    lock_acquire(&co->state_lock);
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
+    lock_acquire(&co->topics->lock);
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL) {
             pipeline_set_reads(t->pipeline, s.loads_max, s.read_window_ms);
             pipeline_set_fan_out_share(t->pipeline, s.fan_out_share);
         }
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
 }
 
 bool coordinator_delivery_set(struct coordinator *co, const struct setting_change *c, size_t n,

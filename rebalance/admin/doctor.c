@@ -284,12 +284,12 @@ static bool find_server_id(struct coordinator *co, const struct topic_definition
 {
     struct replica_identity replica = {0};
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    const struct topic *t = coordinator_topic(co, topic->name);
+    const struct topic *t = topics_find(co->topics, topic->name);
 
     *id = t != NULL ? t->server_id : 0;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (topic->server_id == 0 && *id != 0)
         return true;
 

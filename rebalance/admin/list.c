@@ -171,9 +171,9 @@ static void append_pace(struct lister *l, const struct stored_job *j)
     const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
     struct build_view b;
 
-    lock_acquire(&l->co->state_lock);
-    coordinator_look_at_build(l->co, v != NULL ? v : &version, &b);
-    lock_release(&l->co->state_lock);
+    lock_acquire(&l->co->topics->lock);
+    coordinator_look_at_build(l->co, l->d, l->c, v != NULL ? v : &version, &b);
+    lock_release(&l->co->topics->lock);
     if (!b.runs) { /* use the stored counts */
         b.s.rows_done = j->rows_done;
         b.s.rows_total = j->rows_total;

@@ -109,17 +109,23 @@ static bool is_held(const struct coordinator *co, const char *index)
     return holds_find(co->holds, str_from(index), &hold);
 }
 
-static void put_lists(struct coordinator *co, struct buf *out)
+static void put_topics(struct coordinator *co, struct buf *out)
 {
-    lock_acquire(&co->state_lock);
-    for (const struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    lock_acquire(&co->topics->lock);
+    for (const struct topic *t = co->topics->first; t != NULL; t = t->next) {
         put_dead(out, t);
         if (t->pipeline != NULL)
             put_topic(out, t);
     }
-    builds_each(co->builds, put_build, out);
-    for (size_t i = 0; i < co->catalogue->n_versions; i++) {
-        const struct stored_version *v = &co->catalogue->versions[i];
+    lock_release(&co->topics->lock);
+}
+
+static void put_versions(struct coordinator *co, struct buf *out)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+
+    for (size_t i = 0; i < c->n_versions; i++) {
+        const struct stored_version *v = &c->versions[i];
         struct buf name = {0};
 
         put_version(out, v);
@@ -129,7 +135,7 @@ static void put_lists(struct coordinator *co, struct buf *out)
                            buf_str(&name));
         buf_free(&name);
     }
-    lock_release(&co->state_lock);
+    catalogue_unref(c);
 }
 
 static void put_dead_letters(struct buf *out, const struct coordinator_view *v)
@@ -172,7 +178,9 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
     put_lags(samples, v);
     put_dead_letters(samples, v);
     coordinator_view_free(v);
-    put_lists(co, samples);
+    put_topics(co, samples);
+    builds_each(co->builds, put_build, samples);
+    put_versions(co, samples);
     if (co->delivery != NULL)
         delivery_metrics(co->delivery, samples);
     search_metrics(co->opt.search, samples);

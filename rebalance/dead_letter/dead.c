@@ -31,9 +31,9 @@ static void look_for_files(struct coordinator *co, struct str topic, struct log_
     struct pipeline_status s;
 
     *f = (struct log_files){.topic = topic};
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    const struct topic *t = coordinator_topic(co, topic);
+    const struct topic *t = topics_find(co->topics, topic);
 
     if (t != NULL && t->pipeline != NULL) {
         pipeline_status(t->pipeline, &s);
@@ -42,7 +42,7 @@ static void look_for_files(struct coordinator *co, struct str topic, struct log_
         f->epoch = s.epoch;
         memcpy(f->of, s.file, sizeof(f->of));
     }
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
 }
 
 /*

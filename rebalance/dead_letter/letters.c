@@ -52,14 +52,14 @@ static enum dead_reason reason_of(int status)
 static void count_dead(struct coordinator *co, const struct stored_dead_letter *letters,
                        size_t n)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     for (size_t i = 0; i < n; i++) {
-        struct topic *t = coordinator_topic(co, letters[i].topic);
+        struct topic *t = topics_find(co->topics, letters[i].topic);
 
         if (t != NULL)
             t->dead[reason_of((int)letters[i].status)]++;
     }
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
 }
 
 /* Fill in the GTID of each letter's transaction, if its topic still knows it. */
@@ -68,9 +68,9 @@ static void name_transactions(struct coordinator *co, struct stored_dead_letter 
 {
     struct buf gtid = {0};
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     for (size_t i = 0; i < n; i++) {
-        const struct topic *t = coordinator_topic(co, letters[i].topic);
+        const struct topic *t = topics_find(co->topics, letters[i].topic);
 
         if (t == NULL || t->pipeline == NULL)
             continue;
@@ -78,7 +78,7 @@ static void name_transactions(struct coordinator *co, struct stored_dead_letter 
         read_position_gtid_at(pipeline_read_position(t->pipeline), letters[i].version, &gtid);
         letters[i].gtid = arena_copy(a, buf_str(&gtid));
     }
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     buf_free(&gtid);
 }
 

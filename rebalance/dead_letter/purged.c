@@ -190,7 +190,7 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
 static bool make_write(struct coordinator *co, const struct stored_purged *row,
                        struct doc_write *out)
 {
-    struct topic *t = coordinator_topic(co, row->topic);
+    struct topic *t = topics_find(co->topics, row->topic);
     struct target *target = t == NULL || t->pipeline == NULL
                                 ? NULL
                                 : pipeline_target(t->pipeline, row->index, row->table);

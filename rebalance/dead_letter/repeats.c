@@ -114,11 +114,11 @@ static struct repeated_topic *find_or_add(struct coordinator *co, const struct t
 
 static void see_pipelines(struct coordinator *co)
 {
-    lock_acquire(&co->state_lock);
-    for (const struct topic *t = co->topics.first; t != NULL; t = t->next)
+    lock_acquire(&co->topics->lock);
+    for (const struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL)
             find_or_add(co, t)->is_seen = true;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
 }
 
 /* ---- one topic ---- */

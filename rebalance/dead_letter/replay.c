@@ -53,7 +53,7 @@ static bool is_alive(struct coordinator *co, struct str index)
 static bool make_write(struct coordinator *co, const struct stored_dead_letter *d,
                        struct doc_write *out, struct err *err)
 {
-    struct topic *t = coordinator_topic(co, d->topic);
+    struct topic *t = topics_find(co->topics, d->topic);
     const bool settled = t != NULL && t->pipeline != NULL && pipeline_is_settled(t->pipeline);
     struct target *target = t == NULL || t->pipeline == NULL
                                 ? NULL

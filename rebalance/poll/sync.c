@@ -115,13 +115,13 @@ static uint32_t overlap_of(const struct table_definition *t)
 static bool begin_run(struct coordinator *co, struct str topic, struct str index,
                       struct table_sync *run, struct err *err)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    struct topic *t = coordinator_topic(co, topic);
+    struct topic *t = topics_find(co->topics, topic);
 
     run->pipeline = t == NULL ? NULL : t->pipeline;
     run->target = run->pipeline == NULL ? NULL : pipeline_target(run->pipeline, index, STR(""));
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (run->target == NULL)
         return err_set(err, ERR_RETRY, "topic %" STR_FMT " is not running yet", STR_ARG(topic));
 

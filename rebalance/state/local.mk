@@ -10,4 +10,5 @@ libmillrace_a_SOURCES += \
 	%D%/parts.h \
 	%D%/queue_watch.h \
 	%D%/state.c \
+	%D%/topics.c \
 	%D%/topics.h

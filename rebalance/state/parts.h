@@ -58,6 +58,7 @@ struct coordinator {
     struct asking *asking;
     struct errands *errands; /* people's requests */
 
+    struct topics *topics;               /* those that run here: state/topics.h */
     struct holds *holds;                 /* indexes that delivery holds */
     struct builds *builds;               /* version/builds.h */
     struct rebuilds *rebuilds;           /* attempts to rebuild tables: version/rebuild.h */
@@ -78,7 +79,6 @@ struct coordinator {
     /* Guarded by state_lock.  Replacing definitions needs admin_lock, too. */
     struct definitions *definitions;
     struct catalogue *catalogue;
-    struct topics topics;
 };
 
 /* How the store was last read. */
@@ -162,8 +162,6 @@ struct stored_view {
 };
 void coordinator_stored_view(struct coordinator *co, struct stored_view *v);
 void coordinator_stored_view_free(struct stored_view *v);
-struct topic *coordinator_topic(struct coordinator *co,
-                                struct str name); /* needs state_lock or admin_lock */
 /*
  * Like errand_run(), for an errand that asks the store. Fails at once if the store is known not
  * to answer.

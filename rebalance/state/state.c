@@ -367,14 +367,6 @@ const struct table_definition *coordinator_find_table(const struct definitions *
     return NULL;
 }
 
-struct topic *coordinator_topic(struct coordinator *co, struct str name)
-{
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next)
-        if (str_equal(str_from(t->name), name))
-            return t;
-    return NULL;
-}
-
 void coordinator_stored_view(struct coordinator *co, struct stored_view *v)
 {
     struct arena *a = arena_new();

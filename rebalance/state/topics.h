@@ -1,13 +1,22 @@
 /*
  * struct topics: the topics that run on this node, with the sources that they follow.
  *
- * state_lock guards the list, so that others may look into it.  Who changes it holds
- * admin_lock, too, and may read it with that alone.
+ * The lock guards the list, so that others may look into it.  Who changes it holds admin_lock,
+ * too, and may read it with that alone.
+ *
+ * Topics and definitions have locks of their own, because no moment exists in which they agree:
+ * a change stores definitions, puts them in force, and only then starts and stops topics.  Who
+ * needs both takes a reference to the definitions first and then looks for the topics that they
+ * name; a topic that does not run yet, or runs no more, is not found or has no pipeline.  Only
+ * admin_lock makes the two one.
  */
 #ifndef REBALANCE_STATE_TOPICS_H
 #define REBALANCE_STATE_TOPICS_H
 
+#include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/lock.h"
+#include "src/base/str.h"
 #include "sync/pipeline/pipeline.h"
 
 #include <stdint.h>
@@ -25,24 +34,36 @@ enum dead_reason {
 /* One topic of this node. */
 struct topic {
     char *name;
+
+    /* Guarded by the lock of the topics. */
     struct pipeline *pipeline; /* NULL: not running; see why */
     struct err why;
+    uint32_t server_id;            /* the id that we last used at its server; 0: none */
+    struct err move_why;           /* why the move has not succeeded yet */
+    uint64_t dead[N_DEAD_REASONS]; /* dead letters since the start */
+    struct topic *next;
+
+    /* Guarded by admin_lock. */
     uint64_t term;
     uint64_t next_epoch; /* epoch taken for the move to another server; 0: none */
     int64_t move_again_ms;
-    uint32_t
-        server_id; /* the id that we last used at its server; 0: none; guarded by state_lock */
-    struct err move_why; /* why the move has not succeeded yet; guarded by state_lock */
-    int64_t gap_ms;      /* monotonic: when a gap was last closed; 0: never */
-    uint64_t dead[N_DEAD_REASONS]; /* dead letters since the start; guarded by state_lock */
-    struct topic *next;
+    int64_t gap_ms; /* monotonic: when a gap was last closed; 0: never */
 };
 
 struct topics {
+    struct lock lock; /* LOCK_topics_lock */
     struct topic *first;
-    struct source_registry *registry;
+    struct source_registry *registry; /* never replaced */
     struct pipeline *retired; /* stopped pipelines that deliveries in flight may still use;
                                  guarded by admin_lock */
 };
+
+struct topics *topics_new(void) RETURNS_NONNULL MUST_CHECK;
+/* After delivery has ended: frees the pipelines, too.  NULL is fine. */
+void topics_free(struct topics *all);
+/* Returns NULL if there is none.  Needs the lock, or admin_lock. */
+struct topic *topics_find(const struct topics *all, struct str name) MUST_CHECK;
+/* Frees a topic that is in no list and has no pipeline. */
+void topic_free(struct topic *t);
 
 #endif

@@ -85,7 +85,7 @@ void coordinator_follow_moved(struct coordinator *co)
 {
     bool any = false;
 
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         const char *to = t->pipeline == NULL ? NULL : pipeline_moved_to(t->pipeline);
         struct err err = {0};
 
@@ -97,9 +97,9 @@ void coordinator_follow_moved(struct coordinator *co)
         t->move_again_ms = clock_mono_ms() + AGAIN_MS;
         err_wrap(&err,
                  "the address leads to another server, which Millrace follows once this works");
-        lock_acquire(&co->state_lock);
+        lock_acquire(&co->topics->lock);
         t->move_why = err;
-        lock_release(&co->state_lock);
+        lock_release(&co->topics->lock);
         log_failure(LOG_WARN, &err, "cannot follow another server yet, trying again",
                     KV("topic", (const char *)t->name));
     }

@@ -52,7 +52,7 @@ void coordinator_close_gaps(struct coordinator *co)
 {
     struct definitions *d = coordinator_definitions(co);
 
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         const struct topic_definition *of = definitions_topic(d, str_from(t->name));
         struct err why;
 

@@ -100,7 +100,7 @@ static bool end_builds(struct coordinator *co, const struct definitions *d, stru
                        struct err *err) NEEDS(co->admin_lock)
 {
     struct catalogue *c = coordinator_catalogue(co);
-    struct topic *t = coordinator_topic(co, topic);
+    struct topic *t = topics_find(co->topics, topic);
 
     if (t != NULL)
         coordinator_stop_topic(co, t);
@@ -193,14 +193,14 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
 bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
                               struct err *err)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    struct topic *t = coordinator_topic(co, topic);
+    struct topic *t = topics_find(co->topics, topic);
     const bool ok = t != NULL && t->pipeline != NULL;
 
     if (ok)
         pipeline_retry(t->pipeline);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (!ok)
         return refuse(err, 404,
                       "topic %" STR_FMT " is not running; fix: millrace status says why, "

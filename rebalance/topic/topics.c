@@ -134,12 +134,12 @@ static bool choose_start(struct coordinator *co, const struct topic_definition *
 /* Undo the preparation of a pipeline that was not started. */
 static void take_back(struct coordinator *co, struct topic *t)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
     struct pipeline *p = t->pipeline;
 
     t->pipeline = NULL;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     pipeline_free(p);
 }
 
@@ -149,11 +149,11 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
 {
     uint64_t from;
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     t->pipeline = p;
     t->server_id = server_id;
     t->why = t->move_why = (struct err){0};
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     /* Before it starts, so that no change is read without its versions. */
     if (!coordinator_route(co, str_from(t->name), ROUTE_MS, &from, err)) {
         take_back(co, t);
@@ -197,7 +197,7 @@ static bool start_pipeline(struct coordinator *co, struct topic *t,
                                .store = co->opt.store,
                                .delivery = co->delivery,
                                .search = co->opt.search,
-                               .registry = co->topics.registry,
+                               .registry = co->topics->registry,
                                .ctx = co,
                                .stop_table = coordinator_on_stop_table,
                                .dead = coordinator_on_dead_row,
@@ -222,12 +222,12 @@ static void try_start(struct coordinator *co, struct topic *t, const struct topi
 
     if (start_pipeline(co, t, d, &err))
         return;
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
     const bool again = t->why.kind == ERR_NONE;
 
     t->why = err;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (again)
         log_failure(LOG_ERROR, &err, "the topic cannot start",
                     KV("topic", (const char *)t->name));
@@ -237,44 +237,25 @@ void coordinator_stop_topic(struct coordinator *co, struct topic *t)
 {
     if (t->pipeline != NULL)
         coordinator_pause_builds(co, t->pipeline);
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
     struct pipeline *p = t->pipeline;
 
     t->pipeline = NULL;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (p == NULL)
         return;
     pipeline_discard(p);
     pipeline_quiesce(p);
     pipeline_forget(p);
     pipeline_join(p);
-    pipeline_retire(p, &co->topics.retired); /* writes in flight still refer to it */
-}
-
-static void free_topic(struct topic *t)
-{
-    free(t->name);
-    free(t);
-}
-
-void coordinator_free_topics(struct coordinator *co)
-{
-    while (co->topics.first != NULL) {
-        struct topic *t = co->topics.first;
-
-        co->topics.first = t->next;
-        pipeline_free(t->pipeline);
-        free_topic(t);
-    }
-    while (co->topics.retired != NULL)
-        pipeline_free(pipeline_unretire(&co->topics.retired));
+    pipeline_retire(p, &co->topics->retired); /* writes in flight still refer to it */
 }
 
 static void remove_topics(struct coordinator *co, const struct definitions *d)
     NEEDS(co->admin_lock)
 {
-    for (struct topic **at = &co->topics.first; *at != NULL;) {
+    for (struct topic **at = &co->topics->first; *at != NULL;) {
         struct topic *t = *at;
 
         if (definitions_topic(d, str_from(t->name)) != NULL) {
@@ -282,10 +263,10 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
             continue;
         }
         coordinator_stop_topic(co, t);
-        lock_acquire(&co->state_lock);
+        lock_acquire(&co->topics->lock);
         *at = t->next;
-        lock_release(&co->state_lock);
-        free_topic(t);
+        lock_release(&co->topics->lock);
+        topic_free(t);
     }
 }
 
@@ -295,15 +276,15 @@ void coordinator_sync_topics(struct coordinator *co)
 
     remove_topics(co, d);
     for (size_t i = 0; i < d->n_topics; i++) {
-        struct topic *t = coordinator_topic(co, d->topics[i].name);
+        struct topic *t = topics_find(co->topics, d->topics[i].name);
 
         if (t == NULL) {
             t = mem_alloc(1, sizeof(*t));
             t->name = strndup(d->topics[i].name.ptr, d->topics[i].name.len);
-            lock_acquire(&co->state_lock);
-            t->next = co->topics.first;
-            co->topics.first = t;
-            lock_release(&co->state_lock);
+            lock_acquire(&co->topics->lock);
+            t->next = co->topics->first;
+            co->topics->first = t;
+            lock_release(&co->topics->lock);
         }
         if (t->pipeline == NULL)
             try_start(co, t, &d->topics[i]);

@@ -6,7 +6,6 @@
 /* Start, restart and stop topics as the definitions say. */
 void coordinator_sync_topics(struct coordinator *co) NEEDS(co->admin_lock);
 void coordinator_stop_topic(struct coordinator *co, struct topic *t) NEEDS(co->admin_lock);
-void coordinator_free_topics(struct coordinator *co);
 /*
  * Store and return a new epoch for the topic, above all that the topic or its indexes ever had.
  */

@@ -42,7 +42,7 @@ static void look(void *ctx, struct str table)
 
     if (s->found != NULL || topic == NULL || str_equal(topic->name, s->own))
         return;
-    t = coordinator_topic((struct coordinator *)(uintptr_t)s->co, topic->name);
+    t = topics_find(s->co->topics, topic->name);
     if (t != NULL && !is_up(t))
         s->found = t;
 }
@@ -60,9 +60,7 @@ static struct topic *find_away(const struct coordinator *co, const struct defini
 static bool is_denied(const struct coordinator *co, const struct topic_definition *topic,
                       struct str index, struct err *why)
 {
-    const struct topic *t =
-        topic == NULL ? NULL
-                      : coordinator_topic((struct coordinator *)(uintptr_t)co, topic->name);
+    const struct topic *t = topic == NULL ? NULL : topics_find(co->topics, topic->name);
 
     return t != NULL && t->pipeline != NULL && pipeline_is_denied(t->pipeline, index, why);
 }
@@ -91,7 +89,7 @@ void coordinator_look_at_rights(struct coordinator *co)
 
     for (size_t i = 0; i < c->n_versions; i++) {
         const struct stored_version *v = &c->versions[i];
-        const struct topic *t = coordinator_topic(co, v->topic);
+        const struct topic *t = topics_find(co->topics, v->topic);
         struct buf index = {0};
 
         coordinator_index_name(&index, v->index, v->number);
@@ -108,7 +106,7 @@ void coordinator_look_at_rights(struct coordinator *co)
 static void stop(struct coordinator *co, const struct stored_version *v,
                  const struct table_definition *t, struct str reason)
 {
-    struct topic *topic = coordinator_topic(co, v->topic);
+    struct topic *topic = topics_find(co->topics, v->topic);
     struct buf index = {0}, fix = {0};
     struct err err = {0};
 

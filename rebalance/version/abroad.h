@@ -6,7 +6,7 @@
 /*
  * Append why changed documents of the table's index wait: another topic with tables of these
  * documents is not followed now, or we may not read a table.  Appends nothing if they do not
- * wait.  Under state_lock or admin_lock.
+ * wait.  Needs the lock of the topics, or admin_lock.
  */
 void coordinator_append_unread(const struct coordinator *co, const struct definitions *d,
                                const struct table_definition *t, struct str index,

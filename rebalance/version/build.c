@@ -346,7 +346,7 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
                          const struct stored_job *jobs, size_t n) NEEDS(co->admin_lock)
 {
     struct stored_version started = *v;
-    struct topic *t = coordinator_topic(co, v->topic);
+    struct topic *t = topics_find(co->topics, v->topic);
     struct err err = {0};
 
     if (builds_find(co->builds, v->index, v->number) != NULL || t == NULL ||

@@ -34,7 +34,7 @@ static void stop(struct coordinator *co, const struct hold *h)
     struct target *t = NULL;
     struct err err = {0};
 
-    for (struct topic *topic = co->topics.first; topic != NULL && t == NULL;
+    for (struct topic *topic = co->topics->first; topic != NULL && t == NULL;
          topic = topic->next)
         if (topic->pipeline != NULL)
             t = pipeline_target(topic->pipeline, h->index, STR(""));
@@ -123,7 +123,7 @@ static bool is_its_own(const struct err *why)
 /* Whether cascades of foreign keys wait until this index is written. */
 static bool is_waited_for(const struct coordinator *co, struct str index)
 {
-    for (const struct topic *t = co->topics.first; t != NULL; t = t->next)
+    for (const struct topic *t = co->topics->first; t != NULL; t = t->next)
         if (t->pipeline != NULL && pipeline_cascades_wait_for(t->pipeline, index))
             return true;
     return false;

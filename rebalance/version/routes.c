@@ -317,7 +317,7 @@ static bool make_specs(struct coordinator *co, struct str topic, struct specs *s
 bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_ms,
                        uint64_t *from, struct err *err)
 {
-    struct topic *t = coordinator_topic(co, name);
+    struct topic *t = topics_find(co->topics, name);
     struct specs s = {0};
     uint64_t at = 0;
 
@@ -342,7 +342,7 @@ bool coordinator_route(struct coordinator *co, struct str name, int64_t timeout_
 static bool has_version(struct coordinator *co, struct str topic,
                         const struct stored_version *v, uint64_t *from)
 {
-    const struct topic *t = coordinator_topic(co, topic);
+    const struct topic *t = topics_find(co->topics, topic);
     struct buf index = {0};
 
     coordinator_index_name(&index, v->index, v->number);
@@ -363,7 +363,7 @@ static bool route_guests(struct coordinator *co, const struct stored_version *v,
     const struct table_definition *table;
     bool ok = coordinator_version_definitions(co, v, &d, &table, err);
 
-    for (struct topic *t = co->topics.first; ok && t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; ok && t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
 
         if (str_equal(name, v->topic) || !index_leads_to(d, table, name))
@@ -406,7 +406,7 @@ static bool shows_topic(struct coordinator *co, const struct stored_version *v,
 void coordinator_route_published(struct coordinator *co,
                                  const struct stored_version *const *list, size_t n)
 {
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         const struct str name = str_from(t->name);
         struct err err = {0};
         bool any = false;
@@ -426,7 +426,7 @@ void coordinator_route_again(struct coordinator *co)
     if (clock_mono_ms() < co->route_retry->again_ms ||
         !__atomic_exchange_n(&co->route_retry->due, false, __ATOMIC_ACQ_REL))
         return;
-    for (struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (struct topic *t = co->topics->first; t != NULL; t = t->next) {
         struct err err = {0};
 
         if (t->pipeline == NULL || coordinator_route(co, str_from(t->name), 0, NULL, &err))

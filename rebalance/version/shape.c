@@ -461,13 +461,13 @@ static bool note_moved(struct fitting *f)
     if (str_equal(str_from(f->spec->topic), f->event.topic) ||
         same_shapes(&f->kept.tables, &f->now.tables))
         return true;
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
 
-    const struct topic *t = coordinator_topic(co, str_from(f->spec->topic));
+    const struct topic *t = topics_find(co->topics, str_from(f->spec->topic));
 
     if (t != NULL && t->pipeline != NULL)
         pipeline_renew(t->pipeline);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     return true;
 }
 

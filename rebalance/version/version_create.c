@@ -31,7 +31,7 @@ static bool index_body(struct coordinator *co, const struct stored_version *v,
 {
     struct buf meta = {0}, alias = {0};
     struct json_writer w = {.out = &meta};
-    struct topic *topic = coordinator_topic(co, v->topic);
+    struct topic *topic = topics_find(co->topics, v->topic);
     char identity[96] = "";
 
     if (topic != NULL && topic->pipeline != NULL)
@@ -134,10 +134,10 @@ static bool not_running(struct coordinator *co, struct str table, const struct t
 {
     struct err why = {0};
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     if (topic != NULL)
         why = topic->why;
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     return err_set(err, ERR_RETRY, "the topic of %" STR_FMT " is not running: %s",
                    STR_ARG(table),
                    why.kind != ERR_NONE ? why.msg : "it is starting; see millrace status");
@@ -147,7 +147,7 @@ static bool not_running(struct coordinator *co, struct str table, const struct t
 static bool is_followed(struct coordinator *co, const struct definitions *d,
                         const struct table_definition *lead, struct err *err)
 {
-    for (const struct topic *t = co->topics.first; t != NULL; t = t->next) {
+    for (const struct topic *t = co->topics->first; t != NULL; t = t->next) {
         struct pipeline_status s;
 
         if (t->pipeline == NULL || !coordinator_shows_topic(d, lead, str_from(t->name)))
@@ -231,7 +231,7 @@ bool coordinator_create_version(struct coordinator *co, const struct definitions
                                 struct created_version *out, struct err *err)
 {
     const struct topic_definition *topic = definition_topic(d, t);
-    struct topic *running = topic == NULL ? NULL : coordinator_topic(co, topic->name);
+    struct topic *running = topic == NULL ? NULL : topics_find(co->topics, topic->name);
     struct buf definition = {0};
     char *shards = NULL;
     struct look l = {0};

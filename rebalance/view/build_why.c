@@ -14,6 +14,8 @@
  */
 struct build_why {
     const struct coordinator *co;
+    const struct definitions *definitions;
+    const struct catalogue *catalogue;
     const struct stored_version *version;
     const struct table_definition *lead; /* NULL: not defined any more */
     struct buf reason, fix;
@@ -21,7 +23,7 @@ struct build_why {
 
 static bool say_wait(struct build_why *w)
 {
-    const struct stored_wait *wait = catalogue_wait(w->co->catalogue, w->version);
+    const struct stored_wait *wait = catalogue_wait(w->catalogue, w->version);
 
     if (wait == NULL)
         return false;
@@ -37,7 +39,7 @@ static bool concerns(const struct build_why *w, const struct topic *t)
     const struct str name = str_from(t->name);
 
     return str_equal(w->version->topic, name) ||
-           (w->lead != NULL && coordinator_shows_topic(w->co->definitions, w->lead, name));
+           (w->lead != NULL && coordinator_shows_topic(w->definitions, w->lead, name));
 }
 
 static void say_topic(struct build_why *w, const struct topic *t, const char *what,
@@ -81,7 +83,7 @@ static bool is_on_its_way(struct build_why *w, const struct topic *t)
 static bool say_topics(struct build_why *w,
                        bool (*say)(struct build_why *, const struct topic *))
 {
-    for (const struct topic *t = w->co->topics.first; t != NULL; t = t->next)
+    for (const struct topic *t = w->co->topics->first; t != NULL; t = t->next)
         if (concerns(w, t) && say(w, t))
             return true;
     return false;
@@ -120,12 +122,15 @@ static void say_step(struct build_why *w, const struct build_view *b)
         buf_append(&w->reason, str_from(b->s.step));
 }
 
-void coordinator_tell_build_why(const struct coordinator *co,
-                                const struct stored_version *version, struct build_view *out)
+void coordinator_tell_build_why(const struct coordinator *co, const struct definitions *d,
+                                const struct catalogue *c, const struct stored_version *version,
+                                struct build_view *out)
 {
     struct build_why w = {.co = co,
+                          .definitions = d,
+                          .catalogue = c,
                           .version = version,
-                          .lead = definition_lead_of(co->definitions, version->index)};
+                          .lead = definition_lead_of(d, version->index)};
     const bool in_trouble = say_wait(&w) || say_topics(&w, has_failed) || say_held(&w) ||
                             say_build(&w, out) || say_topics(&w, is_on_its_way);
 

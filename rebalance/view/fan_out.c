@@ -14,11 +14,11 @@
  * are followed (sync/related/cascade/cascades.h).
  */
 
-/* Under state_lock. */
+/* Needs the lock of the topics, or admin_lock. */
 static struct fan_out_progress progress_of(struct coordinator *co, struct str topic,
                                            struct str alias, uint64_t number)
 {
-    const struct topic *t = coordinator_topic(co, topic);
+    const struct topic *t = topics_find(co->topics, topic);
 
     return t != NULL && t->pipeline != NULL ? pipeline_fan_out(t->pipeline, alias, number)
                                             : (struct fan_out_progress){0};
@@ -54,7 +54,7 @@ void coordinator_append_fan_out(struct coordinator *co, struct json_writer *w,
 void coordinator_append_cascades(struct coordinator *co, struct json_writer *w,
                                  const struct stored_version *v, struct str index)
 {
-    const struct topic *t = v == NULL ? NULL : coordinator_topic(co, v->topic);
+    const struct topic *t = v == NULL ? NULL : topics_find(co->topics, v->topic);
     const size_t n =
         t == NULL || t->pipeline == NULL ? 0 : pipeline_gone_stay(t->pipeline, index);
 
@@ -73,9 +73,9 @@ static void append_sum(struct coordinator *co, struct json_writer *w, const char
 {
     struct fan_out_progress p;
 
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     p = progress_of(co, s->topic, s->index, s->version);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     if (p.run != s->run)
         p = (struct fan_out_progress){.documents = s->documents};
     json_open_object(w);

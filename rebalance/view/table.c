@@ -51,14 +51,15 @@ static bool find_hold(const struct coordinator *co, const struct stored_version 
 
 /* ---- a build ---- */
 
-void coordinator_look_at_build(const struct coordinator *co,
-                               const struct stored_version *version, struct build_view *out)
+void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
+                               const struct catalogue *c, const struct stored_version *version,
+                               struct build_view *out)
 {
     *out = (struct build_view){
         .is_there = true,
         .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
     out->runs = builds_status(co->builds, version->index, version->number, &out->s);
-    coordinator_tell_build_why(co, version, out);
+    coordinator_tell_build_why(co, d, c, version, out);
 }
 
 /* ---- its condition ---- */
@@ -173,7 +174,7 @@ static struct lag lag_of_held(const struct hold *h, int64_t now_ms)
 static void look_at_lag(struct coordinator *co, struct coordinator_view *v,
                         struct table_view *t, const struct index_facts *f)
 {
-    const struct topic *topic = coordinator_topic(co, t->topic);
+    const struct topic *topic = topics_find(co->topics, t->topic);
 
     t->own = t->lag = since(LAG_NONE);
     if (f->stop != NULL)
@@ -198,13 +199,13 @@ static void look_at_lag(struct coordinator *co, struct coordinator_view *v,
 /* ---- the whole table ---- */
 
 static void look_at_work(struct coordinator *co, struct coordinator_view *v,
-                         struct table_view *t, struct str index) NEEDS(co->state_lock)
+                         struct table_view *t, struct str index) NEEDS(co->topics->lock)
 {
     struct buf json = {0};
     struct json_writer w = {.out = &json};
 
     if (t->changing != NULL)
-        coordinator_look_at_build(co, t->changing, &t->build);
+        coordinator_look_at_build(co, v->definitions, v->catalogue, t->changing, &t->build);
     coordinator_append_fan_out(co, &w, t->available);
     coordinator_append_cascades(co, &w, t->available, index);
     coordinator_append_sync(co, &w, t->d, index);

@@ -135,7 +135,7 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
 void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
                                struct topic_view *t)
 {
-    const struct topic *topic = coordinator_topic(co, t->d->name);
+    const struct topic *topic = topics_find(co->topics, t->d->name);
 
     if (topic != NULL && topic->pipeline != NULL) {
         look_at_running(v, t, topic);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static void look_at_all(struct coordinator *co, struct coordinator_view *v)
-    NEEDS(co->state_lock)
+    NEEDS(co->topics->lock)
 {
     for (size_t i = 0; i < v->definitions->n_topics; i++) {
         v->topics[i].d = &v->definitions->topics[i];
@@ -66,9 +66,9 @@ struct coordinator_view *coordinator_view_new(struct coordinator *co)
     v->topics = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*v->topics));
     v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
     v->findings = findings_all(co->findings, v->arena, &v->n_findings);
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->topics->lock);
     look_at_all(co, v);
-    lock_release(&co->state_lock);
+    lock_release(&co->topics->lock);
     coordinator_look_at_kept(co, v);
     join_lags(v);
     return v;

@@ -110,20 +110,22 @@ void coordinator_view_free(struct coordinator_view *v);
 
 /* ---- for its own files ---- */
 void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
-                               struct topic_view *t) NEEDS(co->state_lock);
+                               struct topic_view *t) NEEDS(co->topics->lock);
 void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,
-                               struct table_view *t) NEEDS(co->state_lock);
-/* Fill in the version's build, or why none runs. */
-void coordinator_look_at_build(const struct coordinator *co,
-                               const struct stored_version *version, struct build_view *out);
+                               struct table_view *t) NEEDS(co->topics->lock);
+/* Fill in the version's build, or why none runs, as far as d and c know. */
+void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
+                               const struct catalogue *c, const struct stored_version *version,
+                               struct build_view *out) NEEDS(co->topics->lock);
 
 /*
  * In rebalance/view/build_why.c: add to `out` why the version's build does not progress, and
  * the fix if a person must act.
  */
-void coordinator_tell_build_why(const struct coordinator *co,
-                                const struct stored_version *version, struct build_view *out);
-/* Call after the above, without state_lock. */
+void coordinator_tell_build_why(const struct coordinator *co, const struct definitions *d,
+                                const struct catalogue *c, const struct stored_version *version,
+                                struct build_view *out) NEEDS(co->topics->lock);
+/* Call after the above, without the lock of the topics. */
 void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v);
 
 /* Append the members "lag_seconds" and "lag_at_most". */

@@ -222,7 +222,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     err_set(&held, ERR_RETRY, "the engine takes nothing");
     assert_true(store_new_version(f->opt.store, &v, &err));
     assert_true(coordinator_refresh(f->co, &err));
-    f->co->topics.first = &topic;
+    f->co->topics->first = &topic;
 
     struct doctor_check c = find_check(f->co, a, "table.build");
 
@@ -235,7 +235,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
     c = find_check(f->co, a, "table.runs");
     assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));
-    f->co->topics.first = NULL;
+    f->co->topics->first = NULL;
     arena_free(a);
 }
 

@@ -38,7 +38,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
         b->opt.chunk = BUILD_CHUNK_MAX;
     b->open_last = &b->open_first;
     stop_init(&b->stop);
-    pthread_mutex_init(&b->lock, NULL);
+    lock_init(&b->lock, LOCK_build_lock);
     b->links = pipeline_links(opt->pipeline, &b->stop, BUILD_VIEW_MS);
     b->arena = arena_new();
     b->job = *job;
@@ -67,7 +67,7 @@ void index_build_free(struct index_build *b)
     arena_free(b->arena);
     buf_free(&b->after);
     buf_free(&b->cursor);
-    pthread_mutex_destroy(&b->lock);
+    lock_fini(&b->lock);
     stop_fini(&b->stop);
     free(b->alias);
     free(b->index);
@@ -77,11 +77,11 @@ void index_build_free(struct index_build *b)
 
 void build_set_phase(struct index_build *b, const char *phase, const struct err *why)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->phase = phase;
     b->step = NULL;
     b->why = why != NULL ? *why : (struct err){0};
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 bool build_save(struct index_build *b, bool always, struct err *err)
@@ -91,13 +91,13 @@ bool build_save(struct index_build *b, bool always, struct err *err)
     if (!always && now - b->saved_ms < SAVE_MS)
         return true;
     b->saved_ms = now;
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     struct stored_job job = b->job;
     struct buf cursor = {0};
 
     buf_append(&cursor, buf_str(&b->cursor));
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     job.cursor = buf_str(&cursor);
     job.state = b->complete ? STR(JOB_COMPLETE) : STR("running");
     job.updated_ms = clock_wall_ms();
@@ -112,11 +112,11 @@ bool build_save(struct index_build *b, bool always, struct err *err)
 /* Publish the connection so that index_build_ask_to_stop() can interrupt a long wait on it. */
 static void set_connection(struct index_build *b, struct mysql_conn *conn)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->conn = conn;
     if (conn != NULL && stop_is_set(&b->stop))
         mysql_conn_interrupt(conn);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 static bool connect(struct index_build *b, struct err *err)
@@ -324,9 +324,9 @@ static bool wait_for_purged(struct index_build *b, struct err *err)
 static void await(struct index_build *b, const char *step)
 {
     build_set_phase(b, "finishing", NULL);
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->step = step;
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 /*
@@ -407,11 +407,11 @@ void index_build_start(struct index_build *b)
 
 void index_build_ask_to_stop(struct index_build *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     stop_set(&b->stop);
     if (b->conn != NULL)
         mysql_conn_interrupt(b->conn);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 void index_build_stop(struct index_build *b)
@@ -435,9 +435,9 @@ void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
     job_parameters_append(&parameters, &(struct job_parameters){.rate = rows_per_second,
                                                                 .chunk = b->opt.chunk,
                                                                 .take = b->opt.take});
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     buf_free(&parameters);
     __atomic_store_n(&b->rate_limit, rows_per_second, __ATOMIC_RELAXED);
 }
@@ -454,7 +454,7 @@ uint64_t index_build_number(const struct index_build *b)
 
 struct index_build_status index_build_status(struct index_build *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const struct index_build_status s = {
         .job_id = b->job.id,
@@ -470,6 +470,6 @@ struct index_build_status index_build_status(struct index_build *b)
         .why = b->why,
     };
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return s;
 }

@@ -18,6 +18,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/base/lock.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
 #include "src/store/store.h"
@@ -57,7 +58,7 @@ struct index_build {
     bool complete; /* filled and counted by an earlier run; only publishing is left */
     uint64_t rows; /* rows of its tables */
 
-    pthread_mutex_t lock;
+    struct lock lock; /* LOCK_build_lock */
 
     /* All guarded by lock. */
     struct arena *arena; /* holds the job's texts */

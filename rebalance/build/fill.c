@@ -51,21 +51,21 @@ static void collect(struct index_build *b)
     struct chunk_note *n;
 
     while ((n = b->open_first) != NULL && __atomic_load_n(&n->done, __ATOMIC_ACQUIRE)) {
-        pthread_mutex_lock(&b->lock);
+        lock_acquire(&b->lock);
         buf_clear(&b->cursor);
         buf_append(&b->cursor, buf_str(&n->cursor));
         b->job.rows_done += n->rows;
         b->dead += n->dead;
-        pthread_mutex_unlock(&b->lock);
+        lock_release(&b->lock);
         b->open_first = n->next;
         if (b->open_first == NULL)
             b->open_last = &b->open_first;
         b->n_open--;
         unref_note(n);
     }
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     job_pace_update(&b->pace, b->job.rows_done, clock_mono_ms());
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 static struct chunk_note *note_chunk(struct index_build *b, const struct loaded *docs, size_t n)
@@ -256,10 +256,10 @@ static bool count_total(struct index_build *b, struct err *err)
     const bool ok = build_open_read(b, b->opt.start, err) &&
                     build_count_tables(b, &total, err) && read_view_close(b->conn, err);
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     if (ok)
         b->job.rows_total = b->rows = total;
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return ok;
 }
 

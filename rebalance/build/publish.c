@@ -68,11 +68,11 @@ static bool restore_alias(struct index_build *b, uint64_t searched, struct err *
 
 static bool park(struct index_build *b, const struct judgement *j, struct err *err)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     struct stored_job job = b->job;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     job.rows_done = job.rows_total = b->rows;
     job.updated_ms = clock_wall_ms();
 

@@ -2,13 +2,13 @@
 
 #include "rebalance/version/builds.h"
 
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct builds {
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct index_build *running[BUILDS_MAX];
@@ -22,7 +22,7 @@ struct builds *builds_new(void)
 {
     struct builds *all = mem_alloc(1, sizeof(*all));
 
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_builds_lock);
     return all;
 }
 
@@ -30,7 +30,7 @@ void builds_free(struct builds *all)
 {
     if (all == NULL)
         return;
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 
@@ -46,19 +46,19 @@ static struct index_build *find(struct builds *all, struct str alias, uint64_t n
 
 struct index_build *builds_find(struct builds *all, struct str alias, uint64_t number)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     struct index_build *b = find(all, alias, number);
 
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return b;
 }
 
 void builds_add(struct builds *all, struct index_build *b)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     all->running[all->n_running++] = b;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 void builds_remove(struct builds *all, struct index_build *b)
@@ -66,7 +66,7 @@ void builds_remove(struct builds *all, struct index_build *b)
     size_t n = 0;
 
     index_build_stop(b); /* it may still note its end */
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (size_t i = 0; i < all->n_running; i++)
         if (all->running[i] != b)
             all->running[n++] = all->running[i];
@@ -76,62 +76,62 @@ void builds_remove(struct builds *all, struct index_build *b)
         if (all->finished[i].build != b)
             all->finished[n++] = all->finished[i];
     all->n_finished = n;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     index_build_free(b);
 }
 
 size_t builds_list(struct builds *all, struct index_build *list[BUILDS_MAX])
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     const size_t n = all->n_running;
 
     for (size_t i = 0; i < n; i++)
         list[i] = all->running[i];
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return n;
 }
 
 size_t builds_n(struct builds *all)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     const size_t n = all->n_running;
 
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return n;
 }
 
 void builds_each(struct builds *all, void (*call)(void *ctx, struct index_build *b), void *ctx)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (size_t i = 0; i < all->n_running; i++)
         call(ctx, all->running[i]);
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 bool builds_status(struct builds *all, struct str alias, uint64_t number,
                    struct index_build_status *out)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     struct index_build *b = find(all, alias, number);
 
     if (b != NULL)
         *out = index_build_status(b);
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return b != NULL;
 }
 
 bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     struct index_build *b = find(all, alias, 0);
 
     if (b != NULL)
         index_build_set_rate(b, rate);
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return b != NULL;
 }
 
@@ -139,32 +139,32 @@ bool builds_set_rate(struct builds *all, struct str alias, uint64_t rate)
 
 void builds_note_end(struct builds *all, struct index_build *b, const struct err *why)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     all->finished[all->n_finished++] =
         (struct finished_build){b, why != NULL ? *why : (struct err){0}};
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 bool builds_is_over(struct builds *all, const struct index_build *b)
 {
     bool over = false;
 
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (size_t i = 0; i < all->n_finished; i++)
         over = over || all->finished[i].build == b;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return over;
 }
 
 size_t builds_finished(struct builds *all, struct finished_build list[BUILDS_MAX])
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     const size_t n = all->n_finished;
 
     for (size_t i = 0; i < n; i++)
         list[i] = all->finished[i];
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return n;
 }
 
@@ -172,29 +172,29 @@ size_t builds_finished(struct builds *all, struct finished_build list[BUILDS_MAX
 
 bool builds_begin_drop(struct builds *all, struct str alias)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     const bool may = find(all, alias, 0) == NULL;
 
     if (may)
         all->dropped = alias;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return may;
 }
 
 void builds_end_drop(struct builds *all)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     all->dropped = STR("");
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 bool builds_is_dropping(struct builds *all, struct str alias)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
 
     const bool is = str_equal(all->dropped, alias);
 
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return is;
 }

@@ -2,17 +2,17 @@
 
 #include "rebalance/watch/asking.h"
 
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 struct asking {
     unsigned wait_s;
     uint64_t *signs;
 
-    pthread_mutex_t lock;
+    struct lock lock;
     /* All guarded by lock. */
     struct mysql_conn **conns;
     size_t n, cap;
@@ -25,7 +25,7 @@ struct asking *asking_new(unsigned wait_s, uint64_t *signs)
 
     a->wait_s = wait_s;
     a->signs = signs;
-    pthread_mutex_init(&a->lock, NULL);
+    lock_init(&a->lock, LOCK_asking_lock);
     return a;
 }
 
@@ -34,7 +34,7 @@ void asking_free(struct asking *a)
     if (a == NULL)
         return;
     assert(a->n == 0);
-    pthread_mutex_destroy(&a->lock);
+    lock_fini(&a->lock);
     free(a->conns);
     free(a);
 }
@@ -42,7 +42,7 @@ void asking_free(struct asking *a)
 /* Returns false after asking_end(). Adds conn either way. */
 static bool add(struct asking *a, struct mysql_conn *conn)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     if (a->n == a->cap) {
         a->cap = a->cap == 0 ? 8 : 2 * a->cap;
         a->conns = mem_resize(a->conns, a->cap, sizeof(struct mysql_conn *));
@@ -51,7 +51,7 @@ static bool add(struct asking *a, struct mysql_conn *conn)
 
     const bool in_time = !a->is_over;
 
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return in_time;
 }
 
@@ -83,20 +83,20 @@ bool asking_open(struct asking *a, const struct mysql_options *opt, struct mysql
 void asking_close(struct asking *a, struct mysql_conn *conn)
 {
     if (a != NULL && conn != NULL) {
-        pthread_mutex_lock(&a->lock);
+        lock_acquire(&a->lock);
         for (size_t i = 0; i < a->n; i++)
             if (a->conns[i] == conn)
                 a->conns[i] = a->conns[--a->n];
-        pthread_mutex_unlock(&a->lock);
+        lock_release(&a->lock);
     }
     mysql_conn_close(conn);
 }
 
 void asking_end(struct asking *a)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     a->is_over = true;
     for (size_t i = 0; i < a->n; i++)
         mysql_conn_interrupt(a->conns[i]);
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
 }

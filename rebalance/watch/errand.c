@@ -5,6 +5,7 @@
 #include "rebalance/watch/asking.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 struct errands {
     int64_t wait_ms;
 
-    pthread_mutex_t lock;
+    struct lock lock;
     /* All guarded by lock. */
     struct errand *first; /* started and not freed yet */
     bool is_over;
@@ -27,7 +28,7 @@ struct errands *errands_new(int64_t wait_ms)
     struct errands *all = mem_alloc(1, sizeof(*all));
 
     all->wait_ms = wait_ms;
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_errands_lock);
     return all;
 }
 
@@ -89,7 +90,7 @@ static void free_over(struct errands *all)
 {
     struct errand *over = NULL;
 
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (struct errand **at = &all->first; *at != NULL;) {
         struct errand *e = *at;
 
@@ -101,7 +102,7 @@ static void free_over(struct errands *all)
         e->next = over;
         over = e;
     }
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     while (over != NULL) {
         struct errand *e = over;
 
@@ -136,7 +137,7 @@ static bool may_begin(const struct errands *all, const struct errand *e, struct 
 void errand_send(struct errands *all, struct errand *e, errand_fn run)
 {
     free_over(all);
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     if (may_begin(all, e, &e->err)) {
         e->all = all;
         e->run = run;
@@ -145,7 +146,7 @@ void errand_send(struct errands *all, struct errand *e, errand_fn run)
         all->first = e;
         e->thread = thread_start("errand", errand_main, e);
     }
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     if (e->all == NULL)
         stop_set(&e->over);
 }
@@ -159,19 +160,19 @@ void errand_leave(struct errand *e)
         return;
     }
     asking_end(e->asking);
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     e->is_left = true;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     free_over(all);
 }
 
 void errands_end(struct errands *all)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     all->is_over = true;
     for (struct errand *e = all->first; e != NULL; e = e->next)
-        asking_end(e->asking); /* takes its lock under ours */
-    pthread_mutex_unlock(&all->lock);
+        asking_end(e->asking);
+    lock_release(&all->lock);
 }
 
 void errands_free(struct errands *all)
@@ -185,7 +186,7 @@ void errands_free(struct errands *all)
         all->first = e->next;
         free_errand(e);
     }
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 

@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
@@ -17,9 +18,9 @@ struct store_watch {
     struct stop *stop;
     pthread_t thread;
 
-    pthread_mutex_t reading; /* serialises readings; `lock` is taken under it */
+    struct lock reading; /* serialises readings */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct watch watch;
@@ -33,8 +34,8 @@ struct store_watch *store_watch_new(struct store *store, struct stop *stop)
     w->store = store;
     w->stop = stop;
     w->watch.who = "the store";
-    pthread_mutex_init(&w->reading, NULL);
-    pthread_mutex_init(&w->lock, NULL);
+    lock_init(&w->reading, LOCK_store_reading_lock);
+    lock_init(&w->lock, LOCK_store_watch_lock);
     return w;
 }
 
@@ -43,8 +44,8 @@ void store_watch_free(struct store_watch *w)
     if (w == NULL)
         return;
     store_copy_unref(w->copy);
-    pthread_mutex_destroy(&w->reading);
-    pthread_mutex_destroy(&w->lock);
+    lock_fini(&w->reading);
+    lock_fini(&w->lock);
     free(w);
 }
 
@@ -102,7 +103,7 @@ static struct store_copy *load(struct store *s, struct err *err)
 
 static void take(struct store_watch *w, struct store_copy *fresh, const struct err *why)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     struct store_copy *old = fresh == NULL ? NULL : w->copy;
 
@@ -110,7 +111,7 @@ static void take(struct store_watch *w, struct store_copy *fresh, const struct e
         w->copy = fresh;
     watch_answer(&w->watch, clock_wall_ms(), why);
     watch_end(&w->watch, clock_mono_ms());
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     store_copy_unref(old);
 }
 
@@ -118,42 +119,42 @@ void store_watch_read(struct store_watch *w)
 {
     struct err err = {0};
 
-    pthread_mutex_lock(&w->reading);
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->reading);
+    lock_acquire(&w->lock);
     watch_begin(&w->watch, clock_mono_ms());
     watch_ask(&w->watch, clock_mono_ms());
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
 
     struct store_copy *fresh = load(w->store, &err);
 
     take(w, fresh, &err);
-    pthread_mutex_unlock(&w->reading);
+    lock_release(&w->reading);
 }
 
 void store_watch_want(struct store_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     w->watch.is_wanted = true;
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
 }
 
 struct heard store_watch_heard(struct store_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     const struct heard h = watch_heard(&w->watch, clock_mono_ms());
 
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return h;
 }
 
 struct store_copy *store_watch_copy(struct store_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     struct store_copy *c = copy_ref(w->copy);
 
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return c;
 }
 
@@ -162,11 +163,11 @@ static void *store_watch_main(void *arg)
     struct store_watch *w = arg;
 
     while (!stop_wait(w->stop, WATCH_TICK_MS)) {
-        pthread_mutex_lock(&w->lock);
+        lock_acquire(&w->lock);
 
         const bool due = watch_is_due(&w->watch, clock_mono_ms());
 
-        pthread_mutex_unlock(&w->lock);
+        lock_release(&w->lock);
         if (due)
             store_watch_read(w);
     }

@@ -2,6 +2,7 @@
 
 #include "web/api.h"
 
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "web/body.h"
 #include "web/request.h"

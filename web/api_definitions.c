@@ -2,7 +2,10 @@
 
 #include "web/api.h"
 
+#include "rebalance/admin/definitions.h"
+#include "rebalance/admin/questions.h"
 #include "rebalance/state/coordinator.h"
+#include "rebalance/topic/orders.h"
 #include "src/base/mem.h"
 #include "web/body.h"
 #include "web/request.h"

@@ -2,6 +2,8 @@
 
 #include "web/api.h"
 
+#include "rebalance/admin/drain.h"
+#include "rebalance/admin/settings.h"
 #include "rebalance/state/coordinator.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"

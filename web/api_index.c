@@ -3,6 +3,7 @@
 #include "web/api.h"
 
 #include "rebalance/state/coordinator.h"
+#include "rebalance/version/index.h"
 #include "web/body.h"
 #include "web/request.h"
 

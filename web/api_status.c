@@ -2,6 +2,7 @@
 
 #include "web/api.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/state/coordinator.h"
 #include "src/metric/metric.h"
 #include "web/page.h"

@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/apply.h"
 
+#include "rebalance/admin/definitions.h"
 #include "rebalance/admin/live_check.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/topics.h"

@@ -2,6 +2,7 @@
 
 #include "rebalance/admin/delivery_set.h"
 
+#include "rebalance/admin/settings.h"
 #include "rebalance/state/parts.h"
 
 #include "src/base/failpoint.h"

@@ -7,6 +7,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/check/asked.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/doctor/mysql.h"

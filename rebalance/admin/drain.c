@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "rebalance/admin/drain.h"
 #include "rebalance/state/parts.h"
 
 #include "src/base/clock.h"

@@ -3,6 +3,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/version/shape.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/check/look.h"
 #include "src/mysql/mysql.h"
 #include "src/mysql/trace.h"

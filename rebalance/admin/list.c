@@ -5,6 +5,7 @@
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/view/view.h"
 
 #include "src/store/store.h"

@@ -3,12 +3,15 @@ libmillrace_a_SOURCES += \
 	%D%/apply.c %D%/apply.h \
 	%D%/delivery.c %D%/delivery.h \
 	%D%/delivery_set.c %D%/delivery_set.h \
+	%D%/definitions.h \
 	%D%/doctor.c \
-	%D%/drain.c \
+	%D%/drain.c %D%/drain.h \
 	%D%/explain.c \
 	%D%/list.c \
 	%D%/live_check.c %D%/live_check.h \
 	%D%/mapping.c \
 	%D%/metrics.c \
+	%D%/questions.h \
 	%D%/search.c %D%/search.h \
+	%D%/settings.h \
 	%D%/status.c %D%/status.h

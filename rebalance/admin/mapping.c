@@ -2,6 +2,7 @@
 
 #include "rebalance/state/parts.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/check/look.h"
 #include "src/mysql/mysql.h"
 #include "sync/catalog/catalog.h"

@@ -5,6 +5,7 @@
 #include "rebalance/version/builds.h"
 #include "rebalance/view/topic.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/view/view.h"
 
 #include "src/metric/metric.h"

@@ -8,6 +8,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/version/waiting.h"
 
+#include "rebalance/admin/questions.h"
 #include "rebalance/view/view.h"
 
 #include <inttypes.h>

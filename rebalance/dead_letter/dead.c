@@ -4,6 +4,7 @@
 
 #include "rebalance/state/parts.h"
 
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/doctor/doctor.h"
 #include "src/base/clock.h"
 #include "src/base/human.h"

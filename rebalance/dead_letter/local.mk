@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/dead.c %D%/dead.h \
 	%D%/letters.c %D%/letters.h \
+	%D%/orders.h \
 	%D%/purged.c %D%/purged.h \
 	%D%/repair_slice.c %D%/repair_slice.h \
 	%D%/repeats.c %D%/repeats.h \

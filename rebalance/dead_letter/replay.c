@@ -3,6 +3,7 @@
 #include "rebalance/dead_letter/replay.h"
 
 #include "rebalance/dead_letter/dead.h"
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/state/parts.h"
 

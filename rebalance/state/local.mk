@@ -4,11 +4,18 @@ libmillrace_a_SOURCES += \
 	%D%/catalogue.h \
 	%D%/coordinator.h \
 	%D%/definition.c \
+	%D%/definition.h \
 	%D%/errands.c \
+	%D%/errands.h \
 	%D%/holds.c \
 	%D%/holds.h \
+	%D%/members.h \
+	%D%/names.h \
 	%D%/parts.h \
 	%D%/queue_watch.h \
+	%D%/replica.h \
 	%D%/state.c \
+	%D%/state.h \
+	%D%/stored_view.h \
 	%D%/topics.c \
 	%D%/topics.h

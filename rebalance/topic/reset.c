@@ -3,6 +3,7 @@
 #include "rebalance/topic/reset.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/topic/orders.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/routes.h"

@@ -3,6 +3,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
+#include "rebalance/version/index.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/retired.h"
 #include "rebalance/version/version_create.h"

@@ -6,7 +6,7 @@ libmillrace_a_SOURCES += \
 	%D%/claim.c %D%/claim.h \
 	%D%/fields.c %D%/fields.h \
 	%D%/held.c %D%/held.h \
-	%D%/index.c \
+	%D%/index.c %D%/index.h \
 	%D%/lineage.c %D%/lineage.h \
 	%D%/marks.c %D%/marks.h \
 	%D%/pending.c %D%/pending.h \

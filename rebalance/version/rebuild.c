@@ -4,6 +4,7 @@
 
 #include "rebalance/state/parts.h"
 #include "rebalance/version/build.h"
+#include "rebalance/version/index.h"
 #include "rebalance/version/version_create.h"
 
 #include "src/base/clock.h"

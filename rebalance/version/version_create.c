@@ -7,6 +7,7 @@
 #include "rebalance/poll/table_sync.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/version/claim.h"
+#include "rebalance/version/index.h"
 #include "rebalance/version/lineage.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"

@@ -2,6 +2,7 @@
 #define REBALANCE_VERSION_VERSION_CREATE_H
 
 #include "rebalance/state/parts.h"
+#include "rebalance/version/index.h"
 
 struct created_version {
     uint64_t job;

@@ -2,6 +2,7 @@
 
 #include "src/app/app.h"
 
+#include "rebalance/admin/settings.h"
 #include "rebalance/state/coordinator.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"

@@ -2,7 +2,14 @@
 
 #include "tests/fakes/fake_coordinator.h"
 
+#include "rebalance/admin/definitions.h"
+#include "rebalance/admin/drain.h"
+#include "rebalance/admin/questions.h"
+#include "rebalance/admin/settings.h"
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
+#include "rebalance/topic/orders.h"
+#include "rebalance/version/index.h"
 #include "src/base/buf.h"
 
 #include <inttypes.h>

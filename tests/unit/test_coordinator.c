@@ -12,7 +12,9 @@
 #include "rebalance/version/version_drop.h"
 
 #include "rebalance/build/judgement.h"
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/version/builds.h"
+#include "rebalance/version/index.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"

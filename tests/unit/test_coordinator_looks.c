@@ -6,6 +6,9 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
 
+#include "rebalance/admin/questions.h"
+#include "rebalance/admin/settings.h"
+#include "rebalance/dead_letter/orders.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"

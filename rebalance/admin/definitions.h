@@ -1,0 +1,45 @@
+/*
+ * The calls that change and export what the user asked for.
+ * rebalance/state/coordinator.h has the rules of all calls.
+ *
+ * @thread any (locked inside; blocks)
+ */
+#ifndef REBALANCE_ADMIN_DEFINITIONS_H
+#define REBALANCE_ADMIN_DEFINITIONS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct coordinator;
+
+/*
+ * One definition file: its name for messages, its text, and the folder that paths of password
+ * files are relative to.
+ */
+struct apply_file {
+    struct str name, text, folder;
+};
+struct apply_request {
+    const struct apply_file *files;
+    size_t n;
+    bool dry_run, prune;
+    bool take_alias; /* a table may take an alias of an index that Millrace did not make */
+};
+/*
+ * Answers what would change, or has changed, with warnings. A refusal lists every error with
+ * its place and a caret.
+ */
+bool coordinator_apply(struct coordinator *co, const struct apply_request *r, struct buf *json,
+                       struct err *err) MUST_CHECK;
+bool coordinator_export(struct coordinator *co, struct buf *yaml, struct err *err) MUST_CHECK;
+
+/* Deletes one definition, by the noun and name that a list shows. */
+bool coordinator_delete(struct coordinator *co, struct str noun, struct str name,
+                        struct buf *json, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * struct coordinator: the state of this node. No file outside rebalance/ and the tests includes
+ * this.
+ *
+ * src/base/lock_order.def says what each lock protects and in which order to take them.
+ */
+#ifndef REBALANCE_STATE_MEMBERS_H
+#define REBALANCE_STATE_MEMBERS_H
+
+#include "rebalance/state/coordinator.h"
+#include "rebalance/state/queue_watch.h"
+#include "rebalance/state/topics.h"
+#include "src/base/lock.h"
+#include "src/base/thread.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each part that is a pointer has its lock, and its thread if it has one, in its own file. */
+struct coordinator {
+    struct coordinator_options opt;
+    struct cluster *cluster;
+    struct delivery *delivery; /* NULL: not started */
+    struct stop stop;
+    pthread_t thread, aliases_thread;
+    bool started; /* atomic */
+    int64_t started_ms;
+    char uuid[37];  /* the node's; read once, like owner */
+    char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
+
+    /* What people see, and what they ask. */
+    struct engine_watch *engine_watch; /* the engine as last seen */
+    struct store_watch *store_watch;   /* the store as last seen */
+    struct findings *findings;         /* where engine and store differ */
+    struct asking *asking;
+    struct errands *errands; /* people's requests */
+
+    struct topics *topics;               /* those that run here: state/topics.h */
+    struct holds *holds;                 /* indexes that delivery holds */
+    struct builds *builds;               /* version/builds.h */
+    struct rebuilds *rebuilds;           /* attempts to rebuild tables: version/rebuild.h */
+    struct kept_indexes *kept;           /* retired ones that stay: version/retired.h */
+    struct drops *drops;                 /* indexes to delete: version/version_drop.h */
+    struct route_retry *route_retry;     /* version/routes.h */
+    struct settings_sync *settings_sync; /* version/settings.h */
+    struct syncs *syncs;                 /* tables read by time: poll/sync.h */
+    struct repairs *repairs;             /* purged keys: dead_letter/purged.h */
+    struct repeats *repeats;             /* the repair thread's: dead_letter/repeats.h */
+    struct replays *replays;             /* dead_letter/replay.h */
+    struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
+    struct stored_state *stored;         /* how the store was last read: state/state.h */
+    struct queue_watch queue;            /* the coordinator's thread's */
+
+    struct lock apply_lock, admin_lock, shape_lock, marks_lock, state_lock;
+
+    /* Guarded by state_lock.  Replacing definitions needs admin_lock, too. */
+    struct definitions *definitions;
+    struct catalogue *catalogue;
+};
+
+#endif

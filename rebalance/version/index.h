@@ -1,0 +1,53 @@
+/*
+ * The calls about the versions of one index: build, delete, reset, publish, set.
+ * rebalance/state/coordinator.h has the rules of all calls.
+ *
+ * @thread any (locked inside; blocks)
+ */
+#ifndef REBALANCE_VERSION_INDEX_H
+#define REBALANCE_VERSION_INDEX_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+#include "src/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct coordinator;
+
+struct index_create_options {
+    uint64_t rate;   /* rows per second, 0: no limit */
+    size_t chunk;    /* rows per statement, 0: default */
+    bool take_index; /* take the alias from another store of Millrace */
+    bool take_alias; /* take it from an index that Millrace did not make */
+};
+/* Start a build. The answer has the job's id; follow it with list job. */
+bool coordinator_index_create(struct coordinator *co, struct str table,
+                              const struct index_create_options *opt, struct buf *json,
+                              struct err *err) MUST_CHECK;
+/*
+ * Delete all the chosen versions or none. number 0: every version that is history or retired.
+ * table may also name an index that no definition names any more.
+ */
+bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
+                              struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * Stop a running build, drop its jobs and its index. This is the manual way out of any bad
+ * state.
+ */
+bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,
+                             struct err *err) MUST_CHECK;
+/*
+ * Publish the version that waits. accepted: how many dead letters it may have; 0: keep the
+ * number accepted before. Answers like index create.
+ */
+bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
+                               struct buf *json, struct err *err) MUST_CHECK;
+/* Change the rate of a running build, in rows per second; 0: no limit. */
+bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
+                           struct buf *json, struct err *err) MUST_CHECK;
+
+#endif

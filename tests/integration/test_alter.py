@@ -146,8 +146,7 @@ def alter_unseen(w, meanwhile):
     w.equal(daemon)
     try:
         w.db.sql("ALTER USER millrace@'127.0.0.1' ACCOUNT LOCK")
-        for row in w.db.sql("SELECT id FROM information_schema.processlist WHERE user = 'millrace' AND command <> 'Binlog Dump'"):
-            w.db.sql(f"KILL {row[0]}")
+        w.db.kill_connections("user = 'millrace' AND command <> 'Binlog Dump'")
         w.sql("ALTER TABLE thing MODIFY a INT AFTER b", "UPDATE thing SET a = 7, b = 5007", "UPDATE good SET a = 3 WHERE id = 3")
         wait_until("the ALTER is met in vain", lambda: "after a change of their shape" in daemon.log_tail(100000))
         meanwhile(daemon)

@@ -70,12 +70,7 @@ class World:
 
     def drop_schema(self):
         """Also when a test that failed has left a transaction open."""
-        for row in self.db.sql("SELECT id FROM information_schema.processlist WHERE user = 'root'"
-                               " AND id <> CONNECTION_ID()"):
-            try:
-                self.db.sql(f"KILL {row[0]}")
-            except Exception:
-                pass  # it went by itself
+        self.db.kill_connections("user = 'root' AND id <> CONNECTION_ID()")
         servers.wait_until("no XA transaction is prepared", self.end_prepared)
         self.db.sql("SET lock_wait_timeout = 20", f"DROP DATABASE IF EXISTS {self.schema}")
 

@@ -23,11 +23,13 @@ def many_changes(w, sql, n):
 
 
 def goes_on(w, what):
-    """Documents that are found and read again at the documents' own server alone."""
+    """Documents that are found and read again at the documents' own server alone.
+
+    Who waits for the other one does so for good, or for a minute where it hangs."""
     for turn in range(3):
         w.sql(f"UPDATE kind SET name = '{what} {turn}'")
         wait_until("a related change of a neighbour is shown", lambda: (
-            w.engine.get(w.index("thing"), 1)["kind"]["name"] == f"{what} {turn}"), 20)
+            w.engine.get(w.index("thing"), 1)["kind"]["name"] == f"{what} {turn}"), 45)
 
 
 def begin(w):

@@ -238,7 +238,9 @@ def names_in(value):
 def test_every_command_prints_json_of_its_documented_form(w):
     w.sql("CREATE TABLE kind (id INT PRIMARY KEY, name VARCHAR(10))",
           "CREATE TABLE part (id INT PRIMARY KEY, code VARCHAR(20), kind INT, KEY (kind))",
-          "INSERT INTO part VALUES (1, '10', 1), (2, 'abc', 2)")
+          "INSERT INTO part VALUES (1, '10', 1), (2, 'abc', 2)",
+          "INSERT INTO part WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 60)"
+          " SELECT i, '10', 1 FROM n")  # at one a second the build outlives the commands that look at it
     definitions = w.definitions({"table": "part", "columns": ["id", {"name": "code", "type": "integer"}], "relations": [
         {"from": "kind", "table": "kind", "to": "id", "as": "kind", "columns": ["name"]}]}, {"table": "kind"})
     daemon = w.millrace()

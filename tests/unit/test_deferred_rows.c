@@ -2,6 +2,7 @@
 
 #include "tests/unit/events.h"
 
+#include "src/base/mem.h"
 #include "src/base/random.h"
 #include "sync/change/xa/deferred_rows.h"
 #include "sync/checkpoint/progress.h"
@@ -13,6 +14,7 @@
 
 /* A log is read as the builder reads it; what is given out is written down. */
 struct follower {
+    struct test_log log;
     struct log_reader *reader;
     struct deferred_rows *deferred;
     struct progress *progress;
@@ -100,19 +102,31 @@ static void finish(struct follower *g)
     buf_free(&g->told);
 }
 
-/* A follower, and a log of MySQL whose first transaction has begun. */
-static void start_in_transaction(struct follower *g, struct test_log *log)
+/* A log of MySQL whose first transaction has begun. */
+static void start_in_transaction(struct follower *g)
 {
-    start(g);
-    log_start(log, "8.0.40", true);
-    log_gtid(log, 1);
-    log_query(log, "d", "BEGIN");
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    log_query(&g->log, "d", "BEGIN");
 }
 
-static void finish_both(struct follower *g, struct test_log *log)
+static int begin(void **state)
 {
-    log_free(log);
+    struct follower *g = mem_alloc(1, sizeof(*g));
+
+    start(g);
+    *state = g;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct follower *g = *state;
+
+    log_free(&g->log);
     finish(g);
+    free(g);
+    return 0;
 }
 
 static bool on_step(struct follower *g, const struct step *s)
@@ -218,276 +232,224 @@ static void assert_told(const struct follower *g, const char *fmt, ...)
 
 static void rows_of_a_prepared_transaction_count_at_its_commit(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 2);
-    log_query(&log, "d", "BEGIN");
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 2);
+    log_query(&g->log, "d", "BEGIN");
 
-    const uint64_t between = log_change(&log, "t");
+    const uint64_t between = log_change(&g->log, "t");
 
-    log_xid(&log);
-    log_gtid(&log, 3);
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    feed_all(&g, &log);
-    assert_told(&g, "R%" PRIu64 " w L%" PRIu64 " ", between, end_of(&log));
-    finish_both(&g, &log);
+    log_xid(&g->log);
+    log_gtid(&g->log, 3);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_told(g, "R%" PRIu64 " w L%" PRIu64 " ", between, end_of(&g->log));
 }
 
 static void mariadb_says_in_the_gtid_that_a_transaction_is_prepared(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "10.11.6-MariaDB", true);
-    log_hex(&log, EVENT_MARIADB_GTID,
+    log_start(&g->log, "10.11.6-MariaDB", true);
+    log_hex(&g->log, EVENT_MARIADB_GTID,
             "01000000000000000000000044010000000100"
             "67");
-    (void)log_change(&log, "t");
-    log_query(&log, "d", "XA END X'67',X'',1");
-    log_prepared(&log, "g", false);
-    log_hex(&log, EVENT_MARIADB_GTID,
+    (void)log_change(&g->log, "t");
+    log_query(&g->log, "d", "XA END X'67',X'',1");
+    log_prepared(&g->log, "g", false);
+    log_hex(&g->log, EVENT_MARIADB_GTID,
             "02000000000000000000000084010000000100"
             "67");
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    feed_all(&g, &log);
-    assert_told(&g, "w L%" PRIu64 " ", end_of(&log));
-    finish_both(&g, &log);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_told(g, "w L%" PRIu64 " ", end_of(&g->log));
 }
 
 static void a_prepared_transaction_that_is_rolled_back_gives_nothing(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 2);
-    log_query(&log, "d", "XA ROLLBACK X'67',X'',1");
-    feed_all(&g, &log);
-    assert_true(g.told.len == 0);
-    assert_int_equal(deferred_rows_status(g.deferred).n, 0);
-    assert_int_equal(safe(&g), end_of(&log));
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 2);
+    log_query(&g->log, "d", "XA ROLLBACK X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_true(g->told.len == 0);
+    assert_int_equal(deferred_rows_status(g->deferred).n, 0);
+    assert_int_equal(safe(g), end_of(&g->log));
 }
 
 static void the_position_stays_before_a_prepared_transaction(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start_in_transaction(&g, &log);
-    log_xid(&log);
+    start_in_transaction(g);
+    log_xid(&g->log);
 
-    const uint64_t before = end_of(&log);
+    const uint64_t before = end_of(&g->log);
 
-    log_gtid(&log, 2);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 3);
-    log_query(&log, "d", "BEGIN");
-    log_xid(&log);
-    feed_all(&g, &log);
-    assert_int_equal(safe(&g), before);
-    assert_int_equal(deferred_rows_status(g.deferred).n, 1);
-    assert_string_equal(deferred_rows_status(g.deferred).oldest, "X'67',X'',1");
-    finish_both(&g, &log);
+    log_gtid(&g->log, 2);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 3);
+    log_query(&g->log, "d", "BEGIN");
+    log_xid(&g->log);
+    feed_all(g, &g->log);
+    assert_int_equal(safe(g), before);
+    assert_int_equal(deferred_rows_status(g->deferred).n, 1);
+    assert_string_equal(deferred_rows_status(g->deferred).oldest, "X'67',X'',1");
 }
 
 static void a_commit_in_one_phase_gives_rows_at_their_own_place(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
 
-    const uint64_t rows = log_xa(&log, "t", true);
+    const uint64_t rows = log_xa(&g->log, "t", true);
 
-    feed_all(&g, &log);
-    assert_told(&g, "l%" PRIu64 " ", rows);
-    finish_both(&g, &log);
+    feed_all(g, &g->log);
+    assert_told(g, "l%" PRIu64 " ", rows);
 }
 
 /* Events of it were read before the dump was cut, but none of its rows was given. */
 static void a_commit_in_one_phase_that_a_dump_cut_gives_all_rows(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
 
-    const uint64_t rows = log_xa(&log, "t", true);
+    const uint64_t rows = log_xa(&g->log, "t", true);
 
-    g.known = rows;
-    feed_all(&g, &log);
-    assert_told(&g, "l%" PRIu64 " ", rows);
-    finish_both(&g, &log);
+    g->known = rows;
+    feed_all(g, &g->log);
+    assert_told(g, "l%" PRIu64 " ", rows);
 }
 
 /* As a statement, which says so of a transaction that was never prepared. */
 static void nor_does_a_statement_that_commits_in_one_phase_lack_a_prepare(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
     uint64_t rows;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "XA START X'67',X'',1");
-    rows = log_change(&log, "t");
-    log_query(&log, "d", "XA END X'67',X'',1");
-    log_query(&log, "d", "XA COMMIT X'67',X'',1 ONE PHASE");
-    feed_all(&g, &log);
-    assert_told(&g, "l%" PRIu64 " ", rows);
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    log_query(&g->log, "d", "XA START X'67',X'',1");
+    rows = log_change(&g->log, "t");
+    log_query(&g->log, "d", "XA END X'67',X'',1");
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1 ONE PHASE");
+    feed_all(g, &g->log);
+    assert_told(g, "l%" PRIu64 " ", rows);
 }
 
 static void what_is_prepared_again_by_the_same_name_holds_the_position_once(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 2);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 3);
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    feed_all(&g, &log);
-    assert_int_equal(safe(&g), end_of(&log));
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 2);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 3);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_int_equal(safe(g), end_of(&g->log));
 }
 
 static void a_commit_whose_prepare_was_not_read_is_told(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "XA ROLLBACK X'66',X'',1");
-    log_gtid(&log, 2);
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    feed_all(&g, &log);
-    assert_told(&g, "!X'67',X'',1 ");
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    log_query(&g->log, "d", "XA ROLLBACK X'66',X'',1");
+    log_gtid(&g->log, 2);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_told(g, "!X'67',X'',1 ");
 }
 
 /* A dump that breaks begins again at the last transaction, which is known. */
 static void what_is_known_from_before_is_neither_prepared_nor_committed_again(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    (void)log_xa(&log, "t", false);
-    log_gtid(&log, 2);
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    g.known = end_of(&log);
-    feed_all(&g, &log);
-    assert_true(g.told.len == 0);
-    assert_int_equal(deferred_rows_status(g.deferred).n, 0);
-    assert_int_equal(safe(&g), end_of(&log));
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    (void)log_xa(&g->log, "t", false);
+    log_gtid(&g->log, 2);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    g->known = end_of(&g->log);
+    feed_all(g, &g->log);
+    assert_true(g->told.len == 0);
+    assert_int_equal(deferred_rows_status(g->deferred).n, 0);
+    assert_int_equal(safe(g), end_of(&g->log));
 }
 
 static void a_prepared_transaction_that_a_dump_cut_is_kept_once(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    (void)log_xa(&log, "t", false);
-    for (size_t i = 0; i + 1 < log.n; i++)
-        assert_true(feed(&g, log_raw(&log, i)));
-    begin_dump(&g);
-    log_gtid(&log, 2);
-    log_query(&log, "d", "XA COMMIT X'67',X'',1");
-    feed_all(&g, &log);
-    assert_told(&g, "w L%" PRIu64 " ", end_of(&log));
-    finish_both(&g, &log);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    (void)log_xa(&g->log, "t", false);
+    for (size_t i = 0; i + 1 < g->log.n; i++)
+        assert_true(feed(g, log_raw(&g->log, i)));
+    begin_dump(g);
+    log_gtid(&g->log, 2);
+    log_query(&g->log, "d", "XA COMMIT X'67',X'',1");
+    feed_all(g, &g->log);
+    assert_told(g, "w L%" PRIu64 " ", end_of(&g->log));
 }
 
 static void rows_of_a_transaction_that_is_rolled_back_are_given_again(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start_in_transaction(&g, &log);
+    start_in_transaction(g);
 
-    const uint64_t rows = log_change(&log, "t");
+    const uint64_t rows = log_change(&g->log, "t");
 
-    (void)log_change(&log, "unwanted");
-    log_query(&log, "d", "ROLLBACK");
-    feed_all(&g, &log);
-    assert_told(&g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&log));
-    finish_both(&g, &log);
+    (void)log_change(&g->log, "unwanted");
+    log_query(&g->log, "d", "ROLLBACK");
+    feed_all(g, &g->log);
+    assert_told(g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&g->log));
 }
 
 static void going_back_to_a_savepoint_gives_rows_again_at_the_end(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start_in_transaction(&g, &log);
-    log_query(&log, "d", "SAVEPOINT `s`");
+    start_in_transaction(g);
+    log_query(&g->log, "d", "SAVEPOINT `s`");
 
-    const uint64_t rows = log_change(&log, "t");
+    const uint64_t rows = log_change(&g->log, "t");
 
-    log_query(&log, "d", "ROLLBACK TO `s`");
-    log_xid(&log);
-    feed_all(&g, &log);
-    assert_told(&g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&log));
-    finish_both(&g, &log);
+    log_query(&g->log, "d", "ROLLBACK TO `s`");
+    log_xid(&g->log);
+    feed_all(g, &g->log);
+    assert_told(g, "R%" PRIu64 " L%" PRIu64 " ", rows, end_of(&g->log));
 }
 
 /* The rows were known when the dump began again, going back was not. */
 static void rows_before_a_cut_are_given_again_too(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start_in_transaction(&g, &log);
-    log_query(&log, "d", "SAVEPOINT `s`");
-    (void)log_change(&log, "t");
-    log_query(&log, "d", "ROLLBACK TO `s`");
-    g.known = end_of(&log);
-    log_xid(&log);
-    feed_all(&g, &log);
-    assert_told(&g, "L%" PRIu64 " ", end_of(&log));
-    finish_both(&g, &log);
+    start_in_transaction(g);
+    log_query(&g->log, "d", "SAVEPOINT `s`");
+    (void)log_change(&g->log, "t");
+    log_query(&g->log, "d", "ROLLBACK TO `s`");
+    g->known = end_of(&g->log);
+    log_xid(&g->log);
+    feed_all(g, &g->log);
+    assert_told(g, "L%" PRIu64 " ", end_of(&g->log));
 }
 
 static void log_long_change(struct test_log *log)
@@ -510,109 +472,96 @@ static void log_long_change(struct test_log *log)
 
 static void a_long_transaction_that_is_rolled_back_is_read_once_more(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
     size_t i;
 
-    (void)state;
-    start_in_transaction(&g, &log);
-    log_long_change(&log);
-    log_query(&log, "d", "ROLLBACK");
-    for (i = 0; i + 1 < log.n; i++)
-        assert_true(feed(&g, log_raw(&log, i)));
-    assert_false(feed(&g, log_raw(&log, i)));
-    assert_int_equal(g.err.kind, ERR_RETRY);
-    assert_true(deferred_rows_wants_again(g.deferred));
-    assert_null(strchr(g.told.ptr, 'L'));
-    buf_clear(&g.told);
-    begin_dump(&g);
-    feed_all(&g, &log);
-    assert_null(strchr(g.told.ptr, 'R'));
-    assert_non_null(strchr(g.told.ptr, 'L'));
-    assert_false(deferred_rows_wants_again(g.deferred));
-    finish_both(&g, &log);
+    start_in_transaction(g);
+    log_long_change(&g->log);
+    log_query(&g->log, "d", "ROLLBACK");
+    for (i = 0; i + 1 < g->log.n; i++)
+        assert_true(feed(g, log_raw(&g->log, i)));
+    assert_false(feed(g, log_raw(&g->log, i)));
+    assert_int_equal(g->err.kind, ERR_RETRY);
+    assert_true(deferred_rows_wants_again(g->deferred));
+    assert_null(strchr(g->told.ptr, 'L'));
+    buf_clear(&g->told);
+    begin_dump(g);
+    feed_all(g, &g->log);
+    assert_null(strchr(g->told.ptr, 'R'));
+    assert_non_null(strchr(g->told.ptr, 'L'));
+    assert_false(deferred_rows_wants_again(g->deferred));
 }
 
 /* ---- broken off ---- */
 
 static void rows_of_a_transaction_without_an_end_are_given_again(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start_in_transaction(&g, &log);
+    start_in_transaction(g);
 
-    const uint64_t rows = log_change(&log, "t");
+    const uint64_t rows = log_change(&g->log, "t");
 
-    log_gtid(&log, 2);
+    log_gtid(&g->log, 2);
 
-    const uint64_t shown = end_of(&log);
+    const uint64_t shown = end_of(&g->log);
 
-    log_query(&log, "d", "BEGIN");
+    log_query(&g->log, "d", "BEGIN");
 
-    const uint64_t next = log_change(&log, "t");
+    const uint64_t next = log_change(&g->log, "t");
 
-    log_xid(&log);
-    feed_all(&g, &log);
-    assert_told(&g, "R%" PRIu64 " L%" PRIu64 " R%" PRIu64 " ", rows, shown, next);
-    assert_int_equal(safe(&g), end_of(&log));
-    finish_both(&g, &log);
+    log_xid(&g->log);
+    feed_all(g, &g->log);
+    assert_told(g, "R%" PRIu64 " L%" PRIu64 " R%" PRIu64 " ", rows, shown, next);
+    assert_int_equal(safe(g), end_of(&g->log));
 }
 
 static void prepared_rows_without_an_end_are_never_given(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
 
-    (void)state;
-    start(&g);
-    log_start(&log, "8.0.40", true);
-    log_gtid(&log, 1);
-    log_query(&log, "d", "XA START X'67',X'',1");
-    (void)log_change(&log, "t");
-    log_gtid(&log, 2);
+    log_start(&g->log, "8.0.40", true);
+    log_gtid(&g->log, 1);
+    log_query(&g->log, "d", "XA START X'67',X'',1");
+    (void)log_change(&g->log, "t");
+    log_gtid(&g->log, 2);
 
-    const uint64_t rows = log_xa(&log, "t", true);
+    const uint64_t rows = log_xa(&g->log, "t", true);
 
-    feed_all(&g, &log);
-    assert_told(&g, "l%" PRIu64 " ", rows);
-    assert_int_equal(deferred_rows_status(g.deferred).n, 0);
-    assert_int_equal(deferred_rows_status(g.deferred).memory, 0);
-    finish_both(&g, &log);
+    feed_all(g, &g->log);
+    assert_told(g, "l%" PRIu64 " ", rows);
+    assert_int_equal(deferred_rows_status(g->deferred).n, 0);
+    assert_int_equal(deferred_rows_status(g->deferred).memory, 0);
 }
 
 static void a_long_transaction_without_an_end_is_read_once_more(void **state)
 {
-    struct test_log log;
-    struct follower g;
+    struct follower *g = *state;
     size_t i;
 
-    (void)state;
-    start_in_transaction(&g, &log);
-    log_long_change(&log);
-    log_gtid(&log, 2);
-    for (i = 0; i + 1 < log.n; i++)
-        assert_true(feed(&g, log_raw(&log, i)));
-    assert_false(feed(&g, log_raw(&log, i)));
-    assert_int_equal(g.err.kind, ERR_RETRY);
-    assert_true(deferred_rows_wants_again(g.deferred));
-    buf_clear(&g.told);
-    begin_dump(&g);
-    log_query(&log, "d", "BEGIN");
+    start_in_transaction(g);
+    log_long_change(&g->log);
+    log_gtid(&g->log, 2);
+    for (i = 0; i + 1 < g->log.n; i++)
+        assert_true(feed(g, log_raw(&g->log, i)));
+    assert_false(feed(g, log_raw(&g->log, i)));
+    assert_int_equal(g->err.kind, ERR_RETRY);
+    assert_true(deferred_rows_wants_again(g->deferred));
+    buf_clear(&g->told);
+    begin_dump(g);
+    log_query(&g->log, "d", "BEGIN");
 
-    const uint64_t next = log_change(&log, "t");
+    const uint64_t next = log_change(&g->log, "t");
 
-    log_xid(&log);
-    feed_all(&g, &log);
+    log_xid(&g->log);
+    feed_all(g, &g->log);
 
-    const char *once = strchr(g.told.ptr, 'R');
+    const char *once = strchr(g->told.ptr, 'R');
 
-    assert_int_equal(g.told.ptr[0], 'L');
+    assert_int_equal(g->told.ptr[0], 'L');
     assert_non_null(once);
     assert_int_equal(strtoull(once + 1, NULL, 10), next);
-    assert_false(deferred_rows_wants_again(g.deferred));
-    finish_both(&g, &log);
+    assert_false(deferred_rows_wants_again(g->deferred));
 }
 
 /* ---- against a model ---- */
@@ -685,24 +634,41 @@ static void every_committed_row_is_given_once_in_any_order_of_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_a_prepared_transaction_count_at_its_commit),
-        cmocka_unit_test(mariadb_says_in_the_gtid_that_a_transaction_is_prepared),
-        cmocka_unit_test(a_prepared_transaction_that_is_rolled_back_gives_nothing),
-        cmocka_unit_test(the_position_stays_before_a_prepared_transaction),
-        cmocka_unit_test(a_commit_in_one_phase_gives_rows_at_their_own_place),
-        cmocka_unit_test(a_commit_in_one_phase_that_a_dump_cut_gives_all_rows),
-        cmocka_unit_test(nor_does_a_statement_that_commits_in_one_phase_lack_a_prepare),
-        cmocka_unit_test(what_is_prepared_again_by_the_same_name_holds_the_position_once),
-        cmocka_unit_test(a_commit_whose_prepare_was_not_read_is_told),
-        cmocka_unit_test(what_is_known_from_before_is_neither_prepared_nor_committed_again),
-        cmocka_unit_test(a_prepared_transaction_that_a_dump_cut_is_kept_once),
-        cmocka_unit_test(rows_of_a_transaction_that_is_rolled_back_are_given_again),
-        cmocka_unit_test(going_back_to_a_savepoint_gives_rows_again_at_the_end),
-        cmocka_unit_test(rows_before_a_cut_are_given_again_too),
-        cmocka_unit_test(a_long_transaction_that_is_rolled_back_is_read_once_more),
-        cmocka_unit_test(rows_of_a_transaction_without_an_end_are_given_again),
-        cmocka_unit_test(prepared_rows_without_an_end_are_never_given),
-        cmocka_unit_test(a_long_transaction_without_an_end_is_read_once_more),
+        cmocka_unit_test_setup_teardown(rows_of_a_prepared_transaction_count_at_its_commit,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(mariadb_says_in_the_gtid_that_a_transaction_is_prepared,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_prepared_transaction_that_is_rolled_back_gives_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(the_position_stays_before_a_prepared_transaction, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_commit_in_one_phase_gives_rows_at_their_own_place,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_commit_in_one_phase_that_a_dump_cut_gives_all_rows,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(
+            nor_does_a_statement_that_commits_in_one_phase_lack_a_prepare, begin, end),
+        cmocka_unit_test_setup_teardown(
+            what_is_prepared_again_by_the_same_name_holds_the_position_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_commit_whose_prepare_was_not_read_is_told, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(
+            what_is_known_from_before_is_neither_prepared_nor_committed_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_prepared_transaction_that_a_dump_cut_is_kept_once,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(
+            rows_of_a_transaction_that_is_rolled_back_are_given_again, begin, end),
+        cmocka_unit_test_setup_teardown(going_back_to_a_savepoint_gives_rows_again_at_the_end,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(rows_before_a_cut_are_given_again_too, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_long_transaction_that_is_rolled_back_is_read_once_more, begin, end),
+        cmocka_unit_test_setup_teardown(rows_of_a_transaction_without_an_end_are_given_again,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(prepared_rows_without_an_end_are_never_given, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_long_transaction_without_an_end_is_read_once_more,
+                                        begin, end),
         cmocka_unit_test(every_committed_row_is_given_once_in_any_order_of_ends),
     };
     return cmocka_run_group_tests_name("deferred_rows", tests, NULL, NULL);

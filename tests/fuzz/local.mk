@@ -4,16 +4,12 @@
 # (./runtests --only fuzz --seconds N).
 fuzz_replays = %D%/replay_json
 tests_fuzz_replay_json_SOURCES = %D%/fuzz_json.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_json_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_definition
 tests_fuzz_replay_definition_SOURCES = %D%/fuzz_definition.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_definition_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_configuration
 tests_fuzz_replay_configuration_SOURCES = %D%/fuzz_configuration.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_configuration_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_bulk_response
 tests_fuzz_replay_bulk_response_SOURCES = %D%/fuzz_bulk_response.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_bulk_response_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_request
 tests_fuzz_replay_request_SOURCES = %D%/fuzz_request.c %D%/replay.c %D%/fuzz.h
 tests_fuzz_replay_request_LDADD   = $(web_fake_ldadd)
@@ -28,34 +24,24 @@ tests_fuzz_replay_answer_LDADD   = $(web_fake_ldadd)
 # and its rows, text, numbers.
 fuzz_replays += %D%/replay_log
 tests_fuzz_replay_log_SOURCES = %D%/fuzz_log.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_log_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_cell
 tests_fuzz_replay_cell_SOURCES = %D%/fuzz_cell.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_cell_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_jsonb
 tests_fuzz_replay_jsonb_SOURCES = %D%/fuzz_jsonb.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_jsonb_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_gtid
 tests_fuzz_replay_gtid_SOURCES = %D%/fuzz_gtid.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_gtid_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_ddl
 tests_fuzz_replay_ddl_SOURCES = %D%/fuzz_ddl.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_ddl_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_file
 tests_fuzz_replay_file_SOURCES = %D%/fuzz_file.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_file_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_event
 tests_fuzz_replay_event_SOURCES = %D%/fuzz_event.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_event_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_rows
 tests_fuzz_replay_rows_SOURCES = %D%/fuzz_rows.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_rows_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_text
 tests_fuzz_replay_text_SOURCES = %D%/fuzz_text.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_text_LDADD   = $(program_libs)
 fuzz_replays += %D%/replay_number
 tests_fuzz_replay_number_SOURCES = %D%/fuzz_number.c %D%/replay.c %D%/fuzz.h
-tests_fuzz_replay_number_LDADD   = $(program_libs)
 
 if FUZZERS
 noinst_PROGRAMS += %D%/fuzz_log

@@ -160,7 +160,8 @@ const struct setting settings[] = {
         RANGE(0, 1000000000), AT_RUN_TIME,
         .help = "Changes that a worker queues before callers wait; 0: each caller waits "
                 "until its own changes are written."),
-    ROW(COUNT, "delivery.failures", delivery.failures, "3", RANGE(1, 100), AT_RUN_TIME,
+    ROW(COUNT, "delivery.failures", delivery.failures, "3",
+        RANGE(1, DELIVERY_FAILURES_MAX), AT_RUN_TIME,
         .help = "Number of failed requests that blows the fuse of an index: Millrace then "
                 "sends nothing to it for a while."),
     ROW(DURATION, "delivery.failure_window", delivery.failure_window_ms, "5s",

@@ -46,6 +46,9 @@ enum purge_strategy {
     N_PURGE_STRATEGIES,
 };
 
+/* The bound of `failures`: a fuse remembers that many of them. */
+#define DELIVERY_FAILURES_MAX 100
+
 /* All of these can change at run time. */
 struct delivery_settings {
     unsigned workers, helpers;

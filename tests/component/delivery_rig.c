@@ -7,8 +7,8 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
+#include "src/config/settings.h"
 #include "src/search/search.h"
-#include "sync/delivery/index/fuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void start(struct rig *r, const struct delivery_options *opt,
     if (opt != NULL)
         o = *opt;
     rig_hand_calls(r, &o);
-    o.failures = o.failures == 0 ? FUSE_FAILURES_MAX : o.failures;
+    o.failures = o.failures == 0 ? DELIVERY_FAILURES_MAX : o.failures;
     o.reset_after_ms = o.reset_after_ms == 0 ? 100 : o.reset_after_ms;
     o.doubtful_ms = o.doubtful_ms == 0 ? 200 : o.doubtful_ms;
     search.urls = urls;

@@ -12,7 +12,7 @@ void fuse_init(struct fuse *f, const struct fuse_options *opt)
 
 void fuse_set(struct fuse *f, const struct fuse_options *opt)
 {
-    assert(opt->failures > 0 && opt->failures <= FUSE_FAILURES_MAX);
+    assert(opt->failures > 0 && opt->failures <= DELIVERY_FAILURES_MAX);
     f->try_ms += opt->reset_ms - f->opt.reset_ms;
     f->opt = *opt;
 }
@@ -39,7 +39,7 @@ static bool is_full(const struct fuse *f, int64_t now_ms)
 {
     if (f->n_failures < f->opt.failures)
         return false;
-    return now_ms - f->failures_ms[(f->n_failures - f->opt.failures) % FUSE_FAILURES_MAX] <=
+    return now_ms - f->failures_ms[(f->n_failures - f->opt.failures) % DELIVERY_FAILURES_MAX] <=
            f->opt.window_ms;
 }
 
@@ -51,7 +51,7 @@ static enum fuse_change melt_closed(struct fuse *f, enum failure how, int64_t se
     f->last_ms = now_ms;
     f->n_in_row++;
     if (how == FAILURE_ANSWER)
-        f->failures_ms[f->n_failures++ % FUSE_FAILURES_MAX] = now_ms;
+        f->failures_ms[f->n_failures++ % DELIVERY_FAILURES_MAX] = now_ms;
     if (f->n_in_row < f->opt.failures && !is_full(f, now_ms))
         return FUSE_SAME;
     blow(f, now_ms);

@@ -21,11 +21,10 @@
 #define SYNC_DELIVERY_INDEX_FUSE_H
 
 #include "src/base/base.h"
+#include "src/config/settings.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define FUSE_FAILURES_MAX 100
 
 enum fuse_state { FUSE_CLOSED = 0, FUSE_BLOWN, FUSE_PROBING };
 
@@ -41,7 +40,7 @@ enum failure {
 };
 
 struct fuse_options {
-    unsigned failures; /* 1 to FUSE_FAILURES_MAX */
+    unsigned failures; /* 1 to DELIVERY_FAILURES_MAX */
     int64_t window_ms, reset_ms;
 };
 
@@ -54,7 +53,7 @@ struct fuse {
     int64_t last_ms;  /* the last melt that counted; -1: none */
     uint64_t excused; /* the address that failed since the last answer; 0: none */
     unsigned n_failures;
-    int64_t failures_ms[FUSE_FAILURES_MAX]; /* a ring of the last melts */
+    int64_t failures_ms[DELIVERY_FAILURES_MAX]; /* a ring of the last melts */
 };
 
 /* Returned by fuse_opens_at() while a probe is out. */

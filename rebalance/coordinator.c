@@ -254,14 +254,10 @@ static void *coordinator_main(void *arg)
 
 bool coordinator_start(struct coordinator *co, struct err *err)
 {
-    struct delivery_options o = coordinator_delivery_options(co);
-    const struct delivery_settings settings = coordinator_configured_delivery(co);
+    const struct delivery_options o = coordinator_delivery_options(co);
 
-    delivery_settings_put(&settings, &o);
     co->delivery = delivery_new(co->opt.search, &o);
     coordinator_end_promoted(co);
-    /* Once more, because delivery_new() takes a 0 for the default. */
-    delivery_set(co->delivery, &settings);
     if (!note_dead_letters(co, err) || !coordinator_load_purged(co, err))
         return false;
     delivery_start(co->delivery);

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "rebalance/admin/delivery.h"
-
+#include "rebalance/admin/delivery_set.h"
 #include "rebalance/dead_letter/letters.h"
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/state/parts.h"
@@ -175,17 +175,18 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
 
 struct delivery_options coordinator_delivery_options(struct coordinator *co)
 {
-    struct delivery_options o = co->opt.delivery;
-
-    o.ctx = co;
-    o.load = on_load;
-    o.gone = on_gone;
-    o.dead = put_dead_letters;
-    o.cleared = on_cleared;
-    o.stamp_max = on_stamp_max;
-    o.area_floor = on_area_floor;
-    o.held = on_held;
-    o.event = on_event;
-    o.purged = coordinator_put_purged;
-    return o;
+    return (struct delivery_options){
+        .settings = coordinator_configured_delivery(co),
+        .compress = co->opt.compress,
+        .ctx = co,
+        .load = on_load,
+        .gone = on_gone,
+        .dead = put_dead_letters,
+        .cleared = on_cleared,
+        .stamp_max = on_stamp_max,
+        .area_floor = on_area_floor,
+        .held = on_held,
+        .event = on_event,
+        .purged = coordinator_put_purged,
+    };
 }

@@ -26,7 +26,6 @@
 #include "src/store/purged.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
-#include "sync/delivery/index/settings.h"
 #include "sync/routing/routing.h"
 
 #include <stdlib.h>

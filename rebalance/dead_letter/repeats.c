@@ -20,7 +20,6 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/delivery/delivery.h"
-#include "sync/delivery/index/settings.h"
 #include "sync/routing/routing.h"
 
 #include <assert.h>

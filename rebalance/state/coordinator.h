@@ -37,9 +37,9 @@ struct coordinator_options {
     struct store *store;   /* borrowed */
     struct search *search; /* borrowed */
     const char *data_dir;  /* borrowed; for spill files and relative paths of secrets */
-    struct delivery_options delivery; /* the coordinator fills in its callbacks */
-    size_t event_max;                 /* source.event_max, bytes */
-    /* Copied. Its delivery settings override those in `delivery`. NULL: the defaults. */
+    bool compress;         /* gzip the bodies of bulk requests */
+    size_t event_max;      /* source.event_max, bytes */
+    /* Copied; the delivery settings come from it.  NULL: the defaults. */
     const struct configuration *configuration;
     size_t dead_letters_max;     /* beyond this, store none and hold the index concerned */
     int64_t dead_letters_old_ms; /* age at which a letter causes a warning */

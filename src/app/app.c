@@ -161,7 +161,7 @@ static bool open_coordinator(struct app *app, struct err *err)
         .search = app->search,
         .data_dir = s->data,
         .event_max = s->source_event_max,
-        .delivery.compress = s->search.compress,
+        .compress = s->search.compress,
         .configuration = app->c,
         .dead_letters_max = s->dead_letters_max,
         .dead_letters_old_ms = s->dead_letters_old_after_ms,

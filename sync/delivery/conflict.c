@@ -149,7 +149,7 @@ static void look_up(struct sender *s, struct document *doc)
     http_client_submit(s->http, &(struct http_request){
                                     .method = "GET",
                                     .path = buf_str(&q->path),
-                                    .timeout_ms = s->opt.request_timeout_ms,
+                                    .timeout_ms = s->opt.settings.request_timeout_ms,
                                     .done = on_stored_version,
                                     .ctx = q,
                                 });

@@ -24,7 +24,6 @@
 #include "sync/delivery/document/target.h"
 #include "sync/delivery/index/drain.h"
 #include "sync/delivery/index/options.h"
-#include "sync/delivery/index/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

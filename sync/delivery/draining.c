@@ -13,7 +13,7 @@
 
 static unsigned worker_of(const struct sender *s, uint64_t hash)
 {
-    return (unsigned)(hash % s->opt.workers);
+    return (unsigned)(hash % s->opt.settings.workers);
 }
 
 bool draining_keeps(struct draining *d, const struct sender *s, struct write *w)
@@ -41,7 +41,7 @@ bool draining_begin(struct draining *d, struct sender *s, unsigned partition,
                     int64_t timeout_ms)
 {
     if (!drain_begin(&d->drain, partition, s->now_ms, timeout_ms,
-                     s->opt.drain_cancel_timeout_ms))
+                     s->opt.settings.drain_cancel_timeout_ms))
         return false;
     d->first = NULL;
     d->last = &d->first;
@@ -107,7 +107,8 @@ static struct drain_left left_of_all(const struct sender *s)
 static struct drain_left left_of_one(const struct sender *s, unsigned worker)
 {
     struct document_cursor at = {0};
-    struct drain_left left = {.n_blown = letters_kept_back(s->letters, s->opt.workers, worker)};
+    struct drain_left left = {
+        .n_blown = letters_kept_back(s->letters, s->opt.settings.workers, worker)};
     const struct document *doc;
 
     while ((doc = document_table_next(s->table, &at)) != NULL) {

@@ -10,15 +10,15 @@
 #define SYNC_DELIVERY_HELPERS_H
 
 #include "src/base/base.h"
+#include "src/config/settings.h"
 #include "sync/delivery/index/index_queue.h"
-#include "sync/delivery/index/options.h"
 
 #include <stdbool.h>
 
 struct helpers {
-    const struct delivery_options *opt; /* borrowed */
-    unsigned n_requests;                /* in flight */
-    unsigned n_overdue;                 /* of these: not answered for long */
+    const struct delivery_settings *settings; /* borrowed */
+    unsigned n_requests;                      /* in flight */
+    unsigned n_overdue;                       /* of these: not answered for long */
 };
 
 /* Tell whether a helper and a connection are free. */

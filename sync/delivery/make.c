@@ -15,34 +15,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static struct delivery_options with_defaults(const struct delivery_options *opt)
-{
-    struct delivery_options o = *opt;
-
-#define DEFAULT(field, value) o.field = o.field == 0 ? (value) : o.field
-    DEFAULT(workers, 10);
-    DEFAULT(helpers, 10);
-    DEFAULT(batch_min, 1);
-    DEFAULT(batch_bytes, (size_t)8 << 20);
-    DEFAULT(flush_interval_ms, 1000);
-    DEFAULT(request_timeout_ms, 60000);
-    DEFAULT(bytes_max, (size_t)64 << 20);
-    DEFAULT(load_batch_max, 500);
-    DEFAULT(loads_max, 2);
-    DEFAULT(fan_out_share, 20);
-    DEFAULT(failing_ms, 30000);
-    DEFAULT(doubtful_ms, 30000);
-    DEFAULT(high_water_mark, 10000);
-    DEFAULT(failures, 3);
-    DEFAULT(failure_window_ms, 5000);
-    DEFAULT(reset_after_ms, 30000);
-    DEFAULT(drain_timeout_ms, 60000);
-    DEFAULT(drain_cancel_timeout_ms, 5000);
-    DEFAULT(connections, 100);
-#undef DEFAULT
-    assert(o.batch_max == 0 || o.batch_min <= o.batch_max);
-    return o;
-}
+#define FAILING_MS  30000
+#define DOUBTFUL_MS 30000
 
 /*
  * Results of reads and the bodies of requests need room beside what was submitted, else nothing
@@ -53,28 +27,29 @@ size_t delivery_submit_max(size_t bytes_max)
     return bytes_max - bytes_max / 4;
 }
 
-/* If a batch is one document, every write waits for the index. */
-size_t delivery_waits_above(const struct delivery_options *opt)
+size_t delivery_waits_above(const struct delivery_settings *s)
 {
-    if (opt->high_water_mark == DELIVERY_MARK_ZERO)
-        return 0;
-    return opt->batch_min == 1 && opt->batch_max == 1 ? 0 : opt->high_water_mark;
+    return s->batch_min == 1 && s->batch_max == 1 ? 0 : s->high_water_mark;
 }
 
 struct delivery *delivery_new(struct search *search, const struct delivery_options *opt)
 {
-    const struct delivery_options o = with_defaults(opt);
+    const struct delivery_settings *s = &opt->settings;
+    struct delivery_options o = *opt;
     struct delivery *d = mem_alloc(1, sizeof(*d));
 
-    d->budget = budget_new(delivery_submit_max(o.bytes_max));
+    assert(s->batch_max == 0 || s->batch_min <= s->batch_max);
+    o.failing_ms = o.failing_ms == 0 ? FAILING_MS : o.failing_ms;
+    o.doubtful_ms = o.doubtful_ms == 0 ? DOUBTFUL_MS : o.doubtful_ms;
+    d->budget = budget_new(delivery_submit_max(s->bytes_max));
     d->http = search_new_client(search);
     d->metric = delivery_metric_new(search);
-    d->backlog = worker_backlog_new(o.workers, delivery_waits_above(&o));
+    d->backlog = worker_backlog_new(s->workers, delivery_waits_above(s));
     d->sender = sender_new(&o, d->http, d->budget, d->backlog, d->metric);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->turned, NULL);
     d->last = &d->first;
-    d->settings = delivery_settings_of(&o);
+    d->settings = *s;
     return d;
 }
 

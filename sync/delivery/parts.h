@@ -93,7 +93,10 @@ void *delivery_run(void *delivery);
 
 /* How many bytes may be submitted, of all that may be held. */
 size_t delivery_submit_max(size_t bytes_max);
-/* How many changes a worker may have before callers wait. */
-size_t delivery_waits_above(const struct delivery_options *opt);
+/*
+ * How many changes a worker may have before callers wait: if a batch is one document, every
+ * write waits for the index.
+ */
+size_t delivery_waits_above(const struct delivery_settings *s);
 
 #endif

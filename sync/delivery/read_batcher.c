@@ -93,7 +93,7 @@ static bool may_load(const struct sender *s, const struct index_queue *o)
 
     const unsigned n = count_alike(s, t);
 
-    if (n >= s->opt.loads_max)
+    if (n >= s->opt.settings.loads_max)
         return false;
     if (sender_has_room(s, o) && (n == 0 || !budget_holds_large(s->budget)))
         return true;
@@ -119,8 +119,9 @@ static bool load_one(struct sender *s)
         if (!may_load(s, o) || reads_at(s, o) > s->now_ms)
             continue;
 
-        struct document **docs = mem_alloc(s->opt.load_batch_max, sizeof(struct document *));
-        size_t n = index_queue_next_load(o, s->opt.load_batch_max, docs);
+        struct document **docs =
+            mem_alloc(s->opt.settings.load_batch_max, sizeof(struct document *));
+        size_t n = index_queue_next_load(o, s->opt.settings.load_batch_max, docs);
 
         if (n > 0) {
             pace_read(index_queue_pace(o), s->now_ms);

@@ -104,7 +104,7 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
     r->index_queue = o;
     r->batch = *b;
     r->sent_us = clock_mono_ns() / 1000;
-    r->timeout_ms = s->opt.request_timeout_ms;
+    r->timeout_ms = s->opt.settings.request_timeout_ms;
     list_push_back(&s->requests, &r->link);
     s->helpers.n_requests++;
     r->is_without_room = !sender_has_room(s, o);
@@ -123,7 +123,7 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
                                     .path = index_queue_path(o),
                                     .body = buf_str(&r->body),
                                     .content_type = BULK_CONTENT_TYPE,
-                                    .timeout_ms = s->opt.request_timeout_ms,
+                                    .timeout_ms = s->opt.settings.request_timeout_ms,
                                     .gzip = s->opt.compress,
                                     .done = request_on_answer,
                                     .ctx = r,

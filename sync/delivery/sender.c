@@ -34,36 +34,37 @@ static uint64_t random_seed(void)
     return seed;
 }
 
-static struct index_queue_options index_queue_options_of(const struct delivery_options *opt)
+static struct index_queue_options index_queue_options_of(const struct delivery_settings *s)
 {
     return (struct index_queue_options){
-        .workers = opt->workers,
-        .width_max = opt->helpers,
-        .batch_min = opt->batch_min,
-        .batch_max = opt->batch_max,
-        .batch_bytes = opt->batch_bytes,
-        .flush_ms = opt->flush_interval_ms,
-        .job_share = opt->fan_out_share,
-        .fuse = {.failures = opt->failures,
-                 .window_ms = opt->failure_window_ms,
-                 .reset_ms = opt->reset_after_ms},
+        .workers = s->workers,
+        .width_max = s->helpers,
+        .batch_min = s->batch_min,
+        .batch_max = s->batch_max,
+        .batch_bytes = s->batch_bytes,
+        .flush_ms = s->flush_ms,
+        .job_share = s->fan_out_share,
+        .fuse = {.failures = s->failures,
+                 .window_ms = s->failure_window_ms,
+                 .reset_ms = s->reset_after_ms},
     };
 }
 
 static void set_pace(const struct sender *s, struct index_queue *o)
 {
-    pace_set(
-        index_queue_pace(o),
-        &(struct pace_options){.window_ms = s->opt.read_window_ms,
-                               .longest_ms = READS_LONGEST * (int64_t)s->opt.read_window_ms,
-                               .flow = READS_FLOW,
-                               .worth = READS_WORTH,
-                               .enough = s->opt.load_batch_max});
+    const int64_t window_ms = s->opt.settings.read_window_ms;
+
+    pace_set(index_queue_pace(o),
+             &(struct pace_options){.window_ms = window_ms,
+                                    .longest_ms = READS_LONGEST * window_ms,
+                                    .flow = READS_FLOW,
+                                    .worth = READS_WORTH,
+                                    .enough = s->opt.settings.load_batch_max});
 }
 
 static struct index_queue *add_index_queue(struct sender *s, const struct target *t)
 {
-    const struct index_queue_options opt = index_queue_options_of(&s->opt);
+    const struct index_queue_options opt = index_queue_options_of(&s->opt.settings);
     const struct str index = str_from(t->index);
     struct index_queue *o = index_queue_new(index, &opt, random_seed());
 
@@ -119,7 +120,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->ends.ctx = s;
     s->table = document_table_new();
     index_queues_init(&s->index_queues);
-    s->helpers.opt = &s->opt;
+    s->helpers.settings = &s->opt.settings;
     s->health.opt = &s->opt;
     s->health.metric = metric;
     s->letters = letters_new(&s->opt, random_seed());
@@ -128,7 +129,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     list_init(&s->requests);
     list_init(&s->lookups);
     list_init(&s->loads);
-    http_client_set_connections(s->http, s->opt.connections);
+    http_client_set_connections(s->http, s->opt.settings.connections);
     sender_look_at_clock(s);
     return s;
 }
@@ -149,15 +150,15 @@ void sender_move(struct sender *s)
 
 void sender_set(struct sender *s, const struct delivery_settings *settings)
 {
-    delivery_settings_put(settings, &s->opt);
+    s->opt.settings = *settings;
 
-    const struct index_queue_options opt = index_queue_options_of(&s->opt);
+    const struct index_queue_options opt = index_queue_options_of(&s->opt.settings);
 
     for (size_t i = 0; i < s->index_queues.n; i++) {
         index_queue_set_options(s->index_queues.items[i], &opt);
         set_pace(s, s->index_queues.items[i]);
     }
-    http_client_set_connections(s->http, s->opt.connections);
+    http_client_set_connections(s->http, s->opt.settings.connections);
 }
 
 void sender_look_at_clock(struct sender *s)
@@ -403,7 +404,8 @@ bool sender_may_send(const struct sender *s)
 /* Results of reads and bodies of requests use the bytes that submitters leave. */
 bool sender_has_room(const struct sender *s, const struct index_queue *o)
 {
-    return budget_has_room(index_queue_allowance(o), s->opt.bytes_max - budget_max(s->budget));
+    return budget_has_room(index_queue_allowance(o),
+                           s->opt.settings.bytes_max - budget_max(s->budget));
 }
 
 bool sender_may_send_to(const struct sender *s, const struct index_queue *o)

@@ -23,7 +23,6 @@
 #include "sync/delivery/index/load_shedding.h"
 #include "sync/delivery/index/metric.h"
 #include "sync/delivery/index/options.h"
-#include "sync/delivery/index/settings.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/letters.h"
 
@@ -39,7 +38,7 @@ struct sender_counters {
 };
 
 struct sender {
-    struct delivery_options opt; /* complete, with defaults */
+    struct delivery_options opt;
     struct http_client *http;
     struct budget *budget;
     struct worker_backlog *backlog;

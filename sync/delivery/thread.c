@@ -46,11 +46,11 @@ static void drop_index(struct delivery *d, struct str index)
 
 static void change_settings(struct delivery *d, const struct delivery_settings *settings)
 {
-    const bool same_workers = settings->workers == d->sender->opt.workers;
+    const bool same_workers = settings->workers == d->sender->opt.settings.workers;
 
     budget_set_max(d->budget, delivery_submit_max(settings->bytes_max));
     sender_set(d->sender, settings);
-    worker_backlog_set(d->backlog, settings->workers, delivery_waits_above(&d->sender->opt));
+    worker_backlog_set(d->backlog, settings->workers, delivery_waits_above(settings));
     if (same_workers)
         return;
     sender_move(d->sender);

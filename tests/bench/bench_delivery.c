@@ -12,6 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
+#include "src/config/configuration.h"
 #include "src/search/search.h"
 #include "sync/delivery/delivery.h"
 
@@ -124,10 +125,14 @@ static void submit_all(struct bench *b, struct delivery *d)
 
 static void run_round(struct bench *b)
 {
-    const struct delivery_options opt = {0};
+    struct configuration *defaults = configuration_new();
+    const struct delivery_options opt = {
+        .settings = configuration_settings(defaults)->delivery,
+    };
     struct delivery *d = delivery_new(b->search, &opt);
     struct rusage usage;
 
+    configuration_free(defaults);
     reset_index(b);
     delivery_start(d);
 

@@ -7,7 +7,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/config/settings.h"
+#include "src/config/configuration.h"
 #include "src/search/search.h"
 
 #include <stdio.h>
@@ -29,6 +29,36 @@ struct rig *rig_new(void)
     return r;
 }
 
+/* A field of 0 gets the setting's default, or what suits most tests. */
+static void complete(struct delivery_settings *s)
+{
+    struct configuration *defaults = configuration_new();
+    const struct delivery_settings d = configuration_settings(defaults)->delivery;
+
+#define DEFAULT(field, value) s->field = s->field == 0 ? (value) : s->field
+    DEFAULT(failures, DELIVERY_FAILURES_MAX);
+    DEFAULT(reset_after_ms, 100);
+    DEFAULT(workers, d.workers);
+    DEFAULT(helpers, d.helpers);
+    DEFAULT(batch_min, d.batch_min);
+    DEFAULT(batch_bytes, d.batch_bytes);
+    DEFAULT(flush_ms, d.flush_ms);
+    DEFAULT(request_timeout_ms, d.request_timeout_ms);
+    DEFAULT(bytes_max, d.bytes_max);
+    DEFAULT(load_batch_max, d.load_batch_max);
+    DEFAULT(loads_max, d.loads_max);
+    DEFAULT(fan_out_share, d.fan_out_share);
+    DEFAULT(high_water_mark, d.high_water_mark);
+    DEFAULT(failure_window_ms, d.failure_window_ms);
+    DEFAULT(drain_timeout_ms, d.drain_timeout_ms);
+    DEFAULT(drain_cancel_timeout_ms, d.drain_cancel_timeout_ms);
+    DEFAULT(connections, d.connections);
+#undef DEFAULT
+    if (s->high_water_mark == RIG_MARK_ZERO)
+        s->high_water_mark = 0;
+    configuration_free(defaults);
+}
+
 static void start(struct rig *r, const struct delivery_options *opt,
                   const struct search_options *access, const char *const *urls, size_t n_urls)
 {
@@ -38,8 +68,7 @@ static void start(struct rig *r, const struct delivery_options *opt,
     if (opt != NULL)
         o = *opt;
     rig_hand_calls(r, &o);
-    o.failures = o.failures == 0 ? DELIVERY_FAILURES_MAX : o.failures;
-    o.reset_after_ms = o.reset_after_ms == 0 ? 100 : o.reset_after_ms;
+    complete(&o.settings);
     o.doubtful_ms = o.doubtful_ms == 0 ? 200 : o.doubtful_ms;
     search.urls = urls;
     search.n_urls = n_urls;

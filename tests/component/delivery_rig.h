@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define RIG_PURGED_MAX 20000
+#define RIG_MARK_ZERO  SIZE_MAX /* a high-water mark of 0 */
 
 struct rig {
     struct fake_search *fake;
@@ -70,9 +71,9 @@ int rig_set_up(void **state);
 int rig_tear_down(void **state);
 
 /*
- * opt may be NULL; its callbacks are the rig's.  Unless it says more of fuses they blow late
- * and are tried again soon, as days are bad in most tests; what fails without a reason is given
- * up soon.
+ * opt may be NULL; its callbacks are the rig's.  A setting of 0 gets its default, the read
+ * window apart.  Unless opt says more of fuses they blow late and are tried again soon, as days
+ * are bad in most tests; what fails without a reason is given up soon.
  */
 void rig_start(struct rig *r, const struct delivery_options *opt);
 /* The same, with the way to log in and TLS of access; its addresses do not count. */

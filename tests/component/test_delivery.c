@@ -197,7 +197,7 @@ static void a_late_copy_does_not_undo_what_another_source_changed_meanwhile(void
 
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 600});
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 200});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 200}});
     rig_set_row(r, 1, "old");
     rig_refresh_fresh(r, 1, 101);
     rig_wait_requests(r, 1);
@@ -232,7 +232,8 @@ static void submitting_waits_while_too_much_is_held(void **state)
     struct rig_pusher p;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 401});
-    rig_start(r, &(struct delivery_options){.bytes_max = 100000, .purge = PURGE_OFF});
+    rig_start(
+        r, &(struct delivery_options){.settings = {.bytes_max = 100000, .purge = PURGE_OFF}});
     rig_push(r, &p, 2000, "body");
     rig_wait_held(r, true);
     rig_sleep(200);
@@ -258,7 +259,8 @@ static void bodies_of_requests_count_as_held_and_wait_for_room(void **state)
 
     memset(text, 'x', sizeof(text) - 1);
     fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
-    rig_start(r, &(struct delivery_options){.bytes_max = 1000000, .batch_bytes = 100000});
+    rig_start(r, &(struct delivery_options){
+                     .settings = {.bytes_max = 1000000, .batch_bytes = 100000}});
     rig_push(r, &p, 3000, text);
     rig_wait_blocked(r, 1);
     most = delivery_status(r->delivery).bytes_held;
@@ -283,7 +285,7 @@ static void read_all(struct rig *r, size_t bytes_max, size_t len)
     char text[1000] = {0};
 
     memset(text, 'x', len);
-    rig_start(r, &(struct delivery_options){.bytes_max = bytes_max});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = bytes_max}});
     for (int i = 0; i < 300; i++) {
         rig_set_row(r, i, text);
         rig_refresh(r, i, 10);
@@ -307,7 +309,8 @@ static void draining_sends_everything_that_was_submitted(void **state)
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.batch_min = 1000, .flush_interval_ms = 60000});
+    rig_start(r,
+              &(struct delivery_options){.settings = {.batch_min = 1000, .flush_ms = 60000}});
     rig_index_many(r, 0, 500, 100, "body");
     rig_sleep(100);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 0);
@@ -320,7 +323,7 @@ static void a_batch_below_the_minimum_waits_for_the_flush_interval(void **state)
     struct rig *r = *state;
     int64_t start_ms = clock_mono_ms();
 
-    rig_start(r, &(struct delivery_options){.batch_min = 10, .flush_interval_ms = 2000});
+    rig_start(r, &(struct delivery_options){.settings = {.batch_min = 10, .flush_ms = 2000}});
     rig_index_many(r, 0, 9, 100, "body");
     rig_wait_done(r);
     assert_true(clock_mono_ms() - start_ms >= 2000);
@@ -335,7 +338,7 @@ static void draining_gives_up_at_its_deadline(void **state)
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
-    rig_start(r, &(struct delivery_options){.drain_cancel_timeout_ms = 50});
+    rig_start(r, &(struct delivery_options){.settings = {.drain_cancel_timeout_ms = 50}});
     rig_index_many(r, 0, 100, 100, "body");
     assert_false(delivery_drain(r->delivery, 200));
 }

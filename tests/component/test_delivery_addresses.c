@@ -103,7 +103,8 @@ an_address_that_hangs_costs_one_timeout_and_is_used_again_when_it_answers(void *
     int64_t end_ms = clock_mono_ms() + LIMIT_MS;
 
     hang_begin(&hang);
-    rig_start_behind(r, &(struct delivery_options){.request_timeout_ms = 2000}, hang.url);
+    rig_start_behind(r, &(struct delivery_options){.settings = {.request_timeout_ms = 2000}},
+                     hang.url);
     while (hang_count(&hang, "GET / ") < 2) {
         assert_true(clock_mono_ms() < end_ms);
         write_one(r);
@@ -149,7 +150,9 @@ static void a_question_takes_no_connection_from_requests(void **state)
 
     hang_begin(&hang);
     rig_start_behind(
-        r, &(struct delivery_options){.request_timeout_ms = 2000, .connections = 1}, hang.url);
+        r,
+        &(struct delivery_options){.settings = {.request_timeout_ms = 2000, .connections = 1}},
+        hang.url);
     while (!is_beside) {
         assert_true(clock_mono_ms() < end_ms);
 
@@ -189,8 +192,9 @@ static void a_blown_fuse_whose_try_fails_at_one_of_two_addresses_is_tried_again(
     fake_search_create(other, "orders_v2", "orders_v2_write");
     refuse_at(r->fake);
     refuse_at(other);
-    rig_start_behind(r, &(struct delivery_options){.failures = 3, .reset_after_ms = NEVER_MS},
-                     fake_search_url(other));
+    rig_start_behind(
+        r, &(struct delivery_options){.settings = {.failures = 3, .reset_after_ms = NEVER_MS}},
+        fake_search_url(other));
     rig_index(r, 1, 10, "body");
     rig_wait_held(r, true);
     wait_up(r);
@@ -228,10 +232,10 @@ static void an_index_that_hangs_at_every_address_blows_its_fuse(void **state)
     hang_index(other, "sick_v1", "sick_v1_write");
     /* Longer than an address is put aside. */
     rig_start_behind(r,
-                     &(struct delivery_options){.failures = 3,
-                                                .failure_window_ms = 1,
-                                                .reset_after_ms = NEVER_MS,
-                                                .request_timeout_ms = 1300},
+                     &(struct delivery_options){.settings = {.failures = 3,
+                                                             .failure_window_ms = 1,
+                                                             .reset_after_ms = NEVER_MS,
+                                                             .request_timeout_ms = 1300}},
                      fake_search_url(other));
     rig_submit(r, &(struct doc_write){.target = target_ref(sick),
                                       .op = DOC_INDEX,

@@ -143,7 +143,7 @@ static void whatever_happens_to_an_answer_the_same_write_is_repeated(void **stat
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 2000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 2000}});
     for (unsigned act = FAKE_STATUS; act < FAKE_ITEMS_MIXED; act++) {
         check_ambiguous(r, (enum fake_act)act, false);
         check_ambiguous(r, (enum fake_act)act, true);
@@ -206,7 +206,7 @@ static void an_unknown_result_keeps_newer_writes_of_the_document_back(void **sta
     size_t n;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT, .times = 2});
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 1000}});
     rig_index(r, 1, 10, "old");
     rig_wait_requests(r, 1);
     rig_index(r, 1, 11, "newer");
@@ -239,7 +239,7 @@ static void check_zombie(struct rig *r, void (*forget)(struct fake_search *f))
 
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 3600000});
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 1000}});
     rig_index(r, 1, 10, "old");
     rig_wait_requests(r, 1);
     rig_delete(r, 1, 12);
@@ -306,7 +306,7 @@ static void a_delete_is_not_repeated_where_no_copy_can_come(void **state)
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 1000}});
     rig_index(r, 1, 10, "old");
     rig_wait_done(r);
     rig_delete(r, 1, 12);

@@ -107,7 +107,7 @@ static void a_late_copy_of_an_update_changes_nothing_newer(void **state)
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 100});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 100}});
     set(r, 1, "a", "x");
     write_whole(r, 1, 100);
     rig_set_part(r, 1, "old");
@@ -124,7 +124,7 @@ static void a_late_copy_of_an_update_changes_no_newer_whole_document(void **stat
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 100});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 100}});
     set(r, 1, "a", "x");
     write_whole(r, 1, 100);
     rig_set_part(r, 1, "old");
@@ -141,7 +141,7 @@ static void a_late_copy_of_an_update_brings_no_deleted_document_back(void **stat
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 100});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 100}});
     set(r, 1, "a", "x");
     write_whole(r, 1, 100);
     fake_search_add_rule(r->fake,
@@ -450,7 +450,8 @@ static void documents_end_right_on_random_bad_days(void **state)
     random_init(&random, seed);
     for (int i = 0; i < DOCUMENTS; i++)
         rig_set_part(r, i, "first");
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 100, .load_batch_max = 4});
+    rig_start(r, &(struct delivery_options){
+                     .settings = {.request_timeout_ms = 100, .load_batch_max = 4}});
     for (uint64_t i = 1; i <= CHANGES; i++) {
         if (i % 4 == 0)
             break_something(r, &random);

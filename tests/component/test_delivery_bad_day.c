@@ -109,7 +109,8 @@ static void a_random_bad_day_loses_nothing_and_brings_nothing_back(void **state)
 
     fprintf(stderr, "# MILLRACE_SEED=%llu\n", (unsigned long long)seed);
     random_init(&random, seed);
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 80, .bytes_max = 200000});
+    rig_start(r, &(struct delivery_options){
+                     .settings = {.request_timeout_ms = 80, .bytes_max = 200000}});
     for (int i = 0; i < DAY_THREADS; i++) {
         days[i].rig = r;
         days[i].first_id = 1000 * i;

@@ -54,7 +54,7 @@ static enum drain_end join(struct drainer *x)
 
 /* Everything waits for a drain. */
 static const struct delivery_options reluctant = {
-    .batch_min = 1000, .flush_interval_ms = FOREVER, .drain_cancel_timeout_ms = FOREVER};
+    .settings = {.batch_min = 1000, .flush_ms = FOREVER, .drain_cancel_timeout_ms = FOREVER}};
 
 /* A drain that has sent document 1 and waits for the answer. */
 static void start_slow(struct drainer *x, struct rig *r)
@@ -148,9 +148,9 @@ static void t5_a_drain_that_is_out_of_time_waits_for_what_is_in_flight(void **st
     struct delivery_options opt = reluctant;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 1000});
-    opt.batch_max = 10;
-    opt.batch_min = 10;
-    opt.helpers = 1;
+    opt.settings.batch_max = 10;
+    opt.settings.batch_min = 10;
+    opt.settings.helpers = 1;
     rig_start(r, &opt);
     rig_index_many(r, 0, 1000, 100, "body");
     assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, 250), DRAIN_TIMED_OUT);
@@ -191,7 +191,7 @@ static void t6_a_request_that_is_stuck_is_given_up_after_the_cancel_timeout(void
     const int64_t start_ms = clock_mono_ms();
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
-    opt.drain_cancel_timeout_ms = 100;
+    opt.settings.drain_cancel_timeout_ms = 100;
     rig_start(r, &opt);
     rig_index_many(r, 0, 3, 100, "body");
     assert_int_equal(delivery_drain_partition(r->delivery, DRAIN_ALL, 100),
@@ -266,8 +266,8 @@ static void a_cancelled_drain_is_over_when_what_is_in_flight_is_answered(void **
 
     /* Nothing goes before the drain, and one request of many at a time then. */
     fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
-    opt.batch_bytes = 64 * 1024;
-    opt.helpers = 1;
+    opt.settings.batch_bytes = 64 * 1024;
+    opt.settings.helpers = 1;
     rig_start(r, &opt);
     memset(text, 'x', sizeof(text) - 1);
     rig_index_many(r, 0, 999, 100, text);

@@ -140,8 +140,9 @@ static void t10_melts_are_the_errors_that_were_injected_and_all_else_is_delivere
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = poison, .status = 400});
     inject(r, &random, melting, ARRAY_LEN(melting));
     inject(r, &random, harmless, ARRAY_LEN(harmless));
-    rig_start(r, &(struct delivery_options){
-                     .failures = 1, .reset_after_ms = 20, .request_timeout_ms = 2000});
+    rig_start(
+        r, &(struct delivery_options){
+               .settings = {.failures = 1, .reset_after_ms = 20, .request_timeout_ms = 2000}});
     for (int i = 0; i < REQUESTS; i++)
         write_some(r, targets, &random, version++);
     write_all(r, targets, version);

@@ -22,9 +22,11 @@
 #define A_WHILE_MS 300
 #define NEVER_MS   3600000
 
-static const struct delivery_options quick = {.failures = 3, .reset_after_ms = A_WHILE_MS};
+static const struct delivery_options quick = {
+    .settings = {.failures = 3, .reset_after_ms = A_WHILE_MS}};
 /* Nothing goes once it is blown, but by hand. */
-static const struct delivery_options by_hand = {.failures = 3, .reset_after_ms = NEVER_MS};
+static const struct delivery_options by_hand = {
+    .settings = {.failures = 3, .reset_after_ms = NEVER_MS}};
 
 static void refuse_all(struct rig *r, unsigned times, int status)
 {
@@ -98,10 +100,10 @@ static void an_engine_that_is_always_too_slow_blows_the_fuse(void **state)
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT});
-    rig_start(r, &(struct delivery_options){.failures = 3,
-                                            .failure_window_ms = 1,
-                                            .reset_after_ms = NEVER_MS,
-                                            .request_timeout_ms = 200});
+    rig_start(r, &(struct delivery_options){.settings = {.failures = 3,
+                                                         .failure_window_ms = 1,
+                                                         .reset_after_ms = NEVER_MS,
+                                                         .request_timeout_ms = 200}});
     rig_index(r, 1, 10, "body");
     rig_wait_held(r, true);
     assert_int_equal(rig_events(r, DELIVERY_BLOWN), 1);
@@ -280,12 +282,12 @@ static void a_blown_index_is_tried_with_a_small_part_of_a_bisection(void **state
 
     reject_id(r, "7");
     refuse_all(r, 4, 500);
-    rig_start(r, &(struct delivery_options){.failures = 3,
-                                            .reset_after_ms = NEVER_MS,
-                                            .batch_min = 1000,
-                                            .flush_interval_ms = NEVER_MS,
-                                            .workers = 1,
-                                            .helpers = 1});
+    rig_start(r, &(struct delivery_options){.settings = {.failures = 3,
+                                                         .reset_after_ms = NEVER_MS,
+                                                         .batch_min = 1000,
+                                                         .flush_ms = NEVER_MS,
+                                                         .workers = 1,
+                                                         .helpers = 1}});
     rig_index_many(r, 0, 1000, 100, "body");
     while (rig_events(r, DELIVERY_BLOWN) == 0)
         rig_sleep(1);
@@ -393,8 +395,8 @@ static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **st
     make_red(r, 0, 40);
     for (int i = 0; i < 40; i++)
         rig_set_row(r, i, "text");
-    rig_start(r, &(struct delivery_options){
-                     .workers = 1, .high_water_mark = 10, .failing_ms = A_WHILE_MS});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1, .high_water_mark = 10},
+                                            .failing_ms = A_WHILE_MS});
     rig_push(r, &p, 80, "text"); /* each waits while there are more than 10 */
     rig_wait_pushed(&p);
     rig_wait_count(r, "orders_v2", 40);
@@ -471,7 +473,7 @@ static void a_dead_address_does_not_count_for_the_fuse_while_another_answers(voi
 {
     struct rig *r = *state;
 
-    rig_start_with_dead_address(r, &(struct delivery_options){.failures = 1});
+    rig_start_with_dead_address(r, &(struct delivery_options){.settings = {.failures = 1}});
     for (int i = 0; i < 20; i++) {
         rig_index(r, i, 10, "body");
         rig_wait_done(r);

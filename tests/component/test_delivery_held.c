@@ -423,7 +423,7 @@ static void a_sick_index_does_not_stop_the_healthy_one(void **state)
     fake_search_create(r->fake, "sick_v1", "sick_v1_write");
     fake_search_add_rule(r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_SILENT});
     sick = target_new(STR("sick_v1"), STR("sick_v1_write"), STR("shop.sick"), STR("shop"));
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 60000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 60000}});
     for (int i = 0; i < 500; i++)
         rig_submit(r, &(struct doc_write){.target = target_ref(sick),
                                           .op = DOC_DELETE,
@@ -444,8 +444,9 @@ static void check_hanging(struct rig *r, unsigned helpers)
 
     fake_search_create(r->fake, "sick_v1", "sick_v1_write");
     fake_search_add_rule(r->fake, &(struct fake_rule){.index = "sick_v1", .act = FAKE_SILENT});
-    rig_start(r, &(struct delivery_options){
-                     .request_timeout_ms = 60000, .helpers = helpers, .batch_max = 5});
+    rig_start(
+        r, &(struct delivery_options){
+               .settings = {.request_timeout_ms = 60000, .helpers = helpers, .batch_max = 5}});
     rig_index_many(r, 0, 1, 1, "body"); /* so that there are two indexes */
     rig_wait_count(r, "orders_v2", 1);
     for (int i = 0; i < 500; i++) {

@@ -122,10 +122,10 @@ static void a_busy_engine_gets_less_to_do_and_more_again_when_it_has_time(void *
 
     memset(text, 'x', sizeof(text) - 1);
     become(r, 0);
-    rig_start(r, &(struct delivery_options){.workers = WORKERS,
-                                            .high_water_mark = HIGH,
-                                            .batch_bytes = 512 * 1024,
-                                            .failures = 3});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = WORKERS,
+                                                         .high_water_mark = HIGH,
+                                                         .batch_bytes = 512 * 1024,
+                                                         .failures = 3}});
     for (int i = 0; i < N_CALLERS; i++) {
         callers[i] =
             (struct caller){.rig = r, .text = text, .first_id = i * N_IDS, .n_ids = N_IDS};
@@ -226,7 +226,8 @@ static void what_is_too_large_is_split_in_bounded_memory(void **state)
     fake_search_add_rule(
         r->fake, &(struct fake_rule){
                      .act = FAKE_STATUS, .body_max = 20000, .status = 413, .delay_ms = 5});
-    rig_start(r, &(struct delivery_options){.bytes_max = BOUND, .batch_bytes = BODY});
+    rig_start(
+        r, &(struct delivery_options){.settings = {.bytes_max = BOUND, .batch_bytes = BODY}});
     rig_push(r, &p, N, text);
     while (rig_pushed(&p) < N) {
         const size_t held = delivery_status(r->delivery).bytes_held;
@@ -254,11 +255,11 @@ static void behind_a_backlog_of_its_own_index_a_job_has_its_share(void **state)
     for (int i = 0; i < N + N_OF_JOB; i++)
         rig_set_row(r, i, "row");
     fake_search_add_rule(r->fake, &(struct fake_rule){.until_cleared = true});
-    rig_start(r, &(struct delivery_options){.workers = 1,
-                                            .helpers = 1,
-                                            .batch_max = BATCH,
-                                            .load_batch_max = BATCH,
-                                            .fan_out_share = SHARE});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1,
+                                                         .helpers = 1,
+                                                         .batch_max = BATCH,
+                                                         .load_batch_max = BATCH,
+                                                         .fan_out_share = SHARE}});
     for (int i = 0; i < N; i++)
         rig_refresh(r, i, 1);
     for (int i = 0; i < N_OF_JOB; i++)

@@ -15,8 +15,8 @@
 #define INDEX "orders_v2"
 
 /* One worker, so that every caller waits for every change. */
-static const struct delivery_options strict = {.workers = 1,
-                                               .high_water_mark = DELIVERY_MARK_ZERO};
+static const struct delivery_options strict = {
+    .settings = {.workers = 1, .high_water_mark = RIG_MARK_ZERO}};
 
 /* What is counted may need longer than any limit that one could think of. */
 static void a_caller_waits_until_its_change_is_out_however_long_that_takes(void **state)
@@ -55,7 +55,7 @@ static void what_can_only_be_read_later_in_the_stream_holds_no_bytes(void **stat
     struct rig *r = *state;
     struct rig_pusher p;
 
-    rig_start(r, &(struct delivery_options){.bytes_max = 64 * 1024});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = 64 * 1024}});
     rig_set_reach(r, 100);
     for (int id = 0; id < 2000; id++)
         rig_set_row(r, id, "row");

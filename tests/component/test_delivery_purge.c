@@ -37,7 +37,8 @@ static void heal(struct rig *r)
 static struct delivery_options one_worker(enum purge_strategy how, size_t mark)
 {
     return (struct delivery_options){
-        .workers = 1, .high_water_mark = mark == 0 ? DELIVERY_MARK_ZERO : mark, .purge = how};
+        .settings = {
+            .workers = 1, .high_water_mark = mark == 0 ? RIG_MARK_ZERO : mark, .purge = how}};
 }
 
 /* Somebody who hands over one change of each document from `from` to `to`. */
@@ -141,7 +142,7 @@ static void batches_of_one_document_make_each_caller_wait_for_the_index(void **s
 {
     struct rig *r = *state;
 
-    rig_start(r, &(struct delivery_options){.batch_min = 1, .batch_max = 1});
+    rig_start(r, &(struct delivery_options){.settings = {.batch_min = 1, .batch_max = 1}});
     for (int i = 0; i < 20; i++) {
         rig_index(r, i, 1, "x");
         assert_int_equal(rig_done(r, OUTCOME_DELIVERED), i + 1);
@@ -313,7 +314,7 @@ static void what_has_no_answer_is_purged_as_such(void **state)
     struct rig *r = *state;
     struct delivery_options opt = one_worker(PURGE_INDEX, 2);
 
-    opt.request_timeout_ms = 200;
+    opt.settings.request_timeout_ms = 200;
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_SILENT, .times = 1});
     fake_search_add_rule(
         r->fake,
@@ -334,7 +335,7 @@ static void too_many_bytes_are_purged_as_too_many_changes_are(void **state)
     struct caller c;
 
     memset(text, 'x', sizeof(text) - 1);
-    rig_start(r, &(struct delivery_options){.bytes_max = 1 << 20});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = 1 << 20}});
     hold(r);
     c = (struct caller){.rig = r, .target = r->target, .from = 1, .to = 300, .text = text};
     assert_int_equal(pthread_create(&c.thread, NULL, call, &c), 0);
@@ -353,8 +354,8 @@ static void what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed(v
     struct rig *r = *state;
     struct delivery_options opt = one_worker(PURGE_INDEX, 10);
 
-    opt.failures = 3;
-    opt.reset_after_ms = 100;
+    opt.settings.failures = 3;
+    opt.settings.reset_after_ms = 100;
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.act = FAKE_STATUS, .status = 503, .type = "unavailable"});
     rig_start(r, &opt);
@@ -382,7 +383,7 @@ a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **s
     uint64_t n_purged = 0;
 
     fake_search_create(r->fake, "well_v1", "well_v1_write");
-    rig_start(r, &(struct delivery_options){.high_water_mark = 20});
+    rig_start(r, &(struct delivery_options){.settings = {.high_water_mark = 20}});
     hold(r);
     for (int id = 1; id <= 3000; id++) {
         rig_set_row(r, id, "now");
@@ -503,7 +504,7 @@ static void of_very_many_deletes_to_be_repeated_none_is_forgotten(void **state)
     struct rig *r = *state;
     const int n = 22 * N_AT_ONCE;
 
-    rig_start(r, &(struct delivery_options){.workers = 1});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1}});
     lose_answers(r, n);
     for (int id = 0; id < n; id++)
         rig_delete(r, id, 100000);
@@ -523,7 +524,7 @@ static void a_delete_to_be_repeated_that_only_a_read_told_is_stored_by_key(void 
     rig_set_row(r, 1, "old");
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 3600000});
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 1000}});
     rig_refresh(r, 1, 10);
     rig_wait_requests(r, 1);
     rig_set_row(r, 1, NULL);

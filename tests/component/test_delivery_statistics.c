@@ -220,8 +220,9 @@ static void refuse_requests(void)
 
 static void blow_a_fuse(void)
 {
-    struct rig *r = start(&(struct delivery_options){.failures = 2, .reset_after_ms = 50},
-                          &(struct fake_rule){.act = FAKE_STATUS, .times = 3, .status = 500});
+    struct rig *r =
+        start(&(struct delivery_options){.settings = {.failures = 2, .reset_after_ms = 50}},
+              &(struct fake_rule){.act = FAKE_STATUS, .times = 3, .status = 500});
 
     rig_index_many(r, 0, 5, 100, "body");
     rig_wait_done(r);
@@ -231,8 +232,9 @@ static void blow_a_fuse(void)
 
 static void purge(void)
 {
-    struct rig *r = start(&(struct delivery_options){.workers = 1, .high_water_mark = 2},
-                          &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
+    struct rig *r =
+        start(&(struct delivery_options){.settings = {.workers = 1, .high_water_mark = 2}},
+              &(struct fake_rule){.act = FAKE_STATUS, .status = 403});
 
     for (int id = 0; id < 20; id++)
         rig_set_row(r, id, "now");
@@ -255,8 +257,9 @@ static void purge(void)
 
 static void make_callers_wait(void)
 {
-    struct rig *r = start(&(struct delivery_options){.workers = 1, .high_water_mark = 1},
-                          &(struct fake_rule){.delay_ms = 100, .times = 1});
+    struct rig *r =
+        start(&(struct delivery_options){.settings = {.workers = 1, .high_water_mark = 1}},
+              &(struct fake_rule){.delay_ms = 100, .times = 1});
 
     rig_index_many(r, 0, 5, 100, "body");
     rig_wait_done(r);
@@ -265,8 +268,9 @@ static void make_callers_wait(void)
 
 static void drain_out_of_time(void)
 {
-    struct rig *r = start(&(struct delivery_options){.drain_cancel_timeout_ms = 50},
-                          &(struct fake_rule){.act = FAKE_SILENT});
+    struct rig *r =
+        start(&(struct delivery_options){.settings = {.drain_cancel_timeout_ms = 50}},
+              &(struct fake_rule){.act = FAKE_SILENT});
 
     rig_index(r, 0, 100, "body");
     rig_wait_requests(r, 1);
@@ -278,8 +282,8 @@ static void drain_out_of_time(void)
 
 static void queue_and_hold(void)
 {
-    struct rig *r =
-        start(&(struct delivery_options){.batch_min = 100, .flush_interval_ms = FOREVER}, NULL);
+    struct rig *r = start(
+        &(struct delivery_options){.settings = {.batch_min = 100, .flush_ms = FOREVER}}, NULL);
 
     rig_index(r, 0, 100, "body");
     rig_wait_queued(r, 1);

@@ -83,7 +83,7 @@ static void the_others_go_through_beside_one_above_the_pressure_limit(void **sta
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &never_fits);
-    rig_start(r, &(struct delivery_options){.workers = 1});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1}});
     rig_index_many(r, 0, 20, 10, "body");
     index_large(r, 100);
     rig_index_many(r, 200, 20, 10, "body");
@@ -189,7 +189,8 @@ static void while_one_waits_to_be_tried_again_the_others_go_through(void **state
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &is_silent);
-    rig_start(r, &(struct delivery_options){.workers = 1, .doubtful_ms = 10 * 60 * 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1},
+                                            .doubtful_ms = 10 * 60 * 1000});
     index_large(r, 1);
     rig_index_many(r, 10, 100, 10, "body");
     rig_wait_count(r, "orders_v2", 100);
@@ -361,7 +362,8 @@ static void one_that_waits_takes_the_room_of_no_other_index_nor_of_its_own(void 
     struct target *other = another(r, "other_v1", "other_v1_write");
 
     fake_search_add_rule(r->fake, &is_silent);
-    rig_start(r, &(struct delivery_options){.bytes_max = LIMIT / 2, .doubtful_ms = 600000});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = LIMIT / 2},
+                                            .doubtful_ms = 600000});
     index_large(r, 1);
     rig_index_many(r, 10, 100, 10, "body");
     rig_wait_count(r, "orders_v2", 100);
@@ -384,7 +386,8 @@ static void an_index_that_holds_all_that_it_may_leaves_the_others_what_is_theirs
     fake_search_add_rule(
         r->fake,
         &(struct fake_rule){.index = "orders_v2", .act = FAKE_ANSWER, .until_cleared = true});
-    rig_start(r, &(struct delivery_options){.bytes_max = 200000, .purge = PURGE_OFF});
+    rig_start(
+        r, &(struct delivery_options){.settings = {.bytes_max = 200000, .purge = PURGE_OFF}});
     rig_index_to(r, other, 0, 10, "body");
     rig_wait_count(r, "other_v1", 1);
     rig_push(r, &p, 1000, text);
@@ -413,7 +416,7 @@ static void large_documents_go_one_after_the_other_through_bounded_memory(void *
     size_t most = 0;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ANSWER, .delay_ms = 20});
-    rig_start(r, &(struct delivery_options){.bytes_max = LIMIT});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = LIMIT}});
     rig_push(r, &p, 20, text);
     while (rig_pushed(&p) < 20) {
         const size_t held = delivery_status(r->delivery).bytes_held;
@@ -438,7 +441,7 @@ static void a_large_document_of_an_index_that_takes_nothing_is_purged_for_anothe
 
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.index = "other_v1", .act = FAKE_STATUS, .status = 403});
-    rig_start(r, &(struct delivery_options){.bytes_max = LIMIT});
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = LIMIT}});
     rig_index_to(r, other, 0, 10, "body");
     rig_wait_held(r, true);
     rig_index_to(r, other, 1, 10, text);

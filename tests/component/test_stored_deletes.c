@@ -89,7 +89,7 @@ static void a_copy_that_comes_after_a_kill_and_a_shard_restart_does_not_stay(voi
 
     fake_search_add_rule(
         r->fake, &(struct fake_rule){.act = FAKE_ZOMBIE, .times = 1, .late_ms = 3600000});
-    rig_start(r, &(struct delivery_options){.request_timeout_ms = 1000});
+    rig_start(r, &(struct delivery_options){.settings = {.request_timeout_ms = 1000}});
     rig_index(r, 1, 10, "old");
     rig_wait_requests(r, 1);
     rig_delete(r, 1, 12);

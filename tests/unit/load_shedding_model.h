@@ -84,7 +84,7 @@ static inline struct load_shedding_index_queues all(struct world *w)
 static inline struct index_queue_options index_queue_options_of(const struct world *w)
 {
     return (struct index_queue_options){
-        .workers = w->opt.workers,
+        .workers = w->opt.settings.workers,
         .width_max = 4,
         .batch_min = 1,
         .batch_bytes = 1 << 20,

@@ -25,7 +25,7 @@ static struct drain_left left_of(struct world *w)
     const struct document *doc;
 
     while ((doc = document_table_next(w->table, &at)) != NULL) {
-        if (partition != DRAIN_ALL && doc->hash % w->opt.workers != partition)
+        if (partition != DRAIN_ALL && doc->hash % w->opt.settings.workers != partition)
             continue;
         left.n++;
         left.n_in_flight += doc->state == DOCUMENT_IN_FLIGHT;
@@ -71,7 +71,8 @@ static void turn_drain(struct world *w)
 
 static void begin_drain(struct world *w)
 {
-    const unsigned partition = chance(w, 50) ? DRAIN_ALL : (unsigned)below(w, w->opt.workers);
+    const unsigned partition =
+        chance(w, 50) ? DRAIN_ALL : (unsigned)below(w, w->opt.settings.workers);
 
     if (drain_begin(&w->drain, partition, w->now_ms, (int64_t)below(w, 100), 10))
         game_say("a drain of %u begins", partition);
@@ -94,14 +95,14 @@ static void move_all(struct world *w)
 
 static void change_workers(struct world *w)
 {
-    w->opt.workers = 1 + (unsigned)below(w, WORKERS_MAX);
-    game_say("%u workers", w->opt.workers);
+    w->opt.settings.workers = 1 + (unsigned)below(w, WORKERS_MAX);
+    game_say("%u workers", w->opt.settings.workers);
 
     const struct index_queue_options opt = index_queue_options_of(w);
 
     for (size_t i = 0; i < INDEXES; i++)
         index_queue_set_options(w->index_queues[i], &opt);
-    worker_backlog_set(w->mark, w->opt.workers, w->opt.high_water_mark);
+    worker_backlog_set(w->mark, w->opt.settings.workers, w->opt.settings.high_water_mark);
     move_all(w);
     w->drain.partition = DRAIN_ALL;
 }
@@ -137,10 +138,11 @@ static struct room look(const struct world *w)
     while ((doc = document_table_next(w->table, &at)) != NULL)
         if (doc->state == DOCUMENT_REFUSED && !doc->now->aside)
             room.going[doc->now->worker]++;
-    for (unsigned i = 0; i < w->opt.workers; i++) {
+    for (unsigned i = 0; i < w->opt.settings.workers; i++) {
         const size_t n = worker_backlog_count(w->mark, i) - room.going[i];
 
-        room.over[i] = n > w->opt.high_water_mark ? n - w->opt.high_water_mark : 0;
+        room.over[i] =
+            n > w->opt.settings.high_water_mark ? n - w->opt.settings.high_water_mark : 0;
     }
     return room;
 }
@@ -156,8 +158,9 @@ static void make_room(struct world *w, size_t bytes_over)
 
     const struct room now = look(w);
 
-    for (unsigned i = 0; i < w->opt.workers && bytes_over == 0; i++)
-        must(w->opt.purge != PURGE_ONE || now.going[i] <= before.going[i] + before.over[i]);
+    for (unsigned i = 0; i < w->opt.settings.workers && bytes_over == 0; i++)
+        must(w->opt.settings.purge != PURGE_ONE ||
+             now.going[i] <= before.going[i] + before.over[i]);
     while ((doc = load_shedding_next(w->shedding)) != NULL) {
         w->n_purged++;
         end(w, doc, OUTCOME_PURGED);
@@ -185,7 +188,7 @@ static void check_counts(struct world *w)
     for (size_t i = 0; i < INDEXES; i++) {
         size_t sum = 0;
 
-        for (unsigned k = 0; k < w->opt.workers; k++)
+        for (unsigned k = 0; k < w->opt.settings.workers; k++)
             sum += index_queue_purgeable(w->index_queues[i], SHARE_ALL, k);
         must(sum == may_go[i]);
         must(index_queue_purgeable(w->index_queues[i], SHARE_ALL, INDEX_QUEUE_ANY) ==
@@ -206,7 +209,7 @@ static bool takes_nothing(const struct world *w, struct index_queue *o)
 /* What could go has gone, where a worker was handed too much. */
 static void check_mark(struct world *w)
 {
-    if (w->opt.purge == PURGE_OFF || w->store_is_away)
+    if (w->opt.settings.purge == PURGE_OFF || w->store_is_away)
         return;
     /* What waited behind a purged change comes up, and what stands aside makes no room. */
     for (size_t n = SIZE_MAX; n != w->n_purged;) {
@@ -219,7 +222,7 @@ static void check_mark(struct world *w)
 
     const struct room room = look(w);
 
-    for (unsigned worker = 0; worker < w->opt.workers; worker++)
+    for (unsigned worker = 0; worker < w->opt.settings.workers; worker++)
         for (size_t i = 0; room.over[worker] > 0 && i < INDEXES; i++)
             must(!takes_nothing(w, w->index_queues[i]) ||
                  index_queue_purgeable(w->index_queues[i], SHARE_ALL, worker) == 0);
@@ -259,7 +262,7 @@ static void step(struct world *w)
     else if (what < 990)
         turn_store(w);
     else
-        w->opt.purge = (enum purge_strategy)below(w, N_PURGE_STRATEGIES);
+        w->opt.settings.purge = (enum purge_strategy)below(w, N_PURGE_STRATEGIES);
     turn_drain(w);
     check_counts(w);
     if (chance(w, 5))
@@ -307,12 +310,13 @@ static void play(struct game *g)
 
     random_init(&w.random, g->seed);
     w.last_apart = &w.apart;
-    w.opt = (struct delivery_options){.workers = 1 + (unsigned)below(&w, WORKERS_MAX),
-                                      .high_water_mark = 1 + below(&w, 12),
-                                      .ctx = &w,
-                                      .purged = on_purged};
+    w.opt =
+        (struct delivery_options){.settings = {.workers = 1 + (unsigned)below(&w, WORKERS_MAX),
+                                               .high_water_mark = 1 + below(&w, 12)},
+                                  .ctx = &w,
+                                  .purged = on_purged};
     w.ends = (struct write_ends){.on_gone = on_gone, .ctx = &w};
-    w.mark = worker_backlog_new(w.opt.workers, w.opt.high_water_mark);
+    w.mark = worker_backlog_new(w.opt.settings.workers, w.opt.settings.high_water_mark);
     w.shedding = load_shedding_new(&w.opt, w.mark, g->seed);
     for (size_t i = 0; i < INDEXES; i++) {
         const struct index_queue_options opt = index_queue_options_of(&w);

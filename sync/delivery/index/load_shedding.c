@@ -53,15 +53,7 @@ bool load_shedding_can_purge(const struct load_shedding *r)
 
 static bool is_off(const struct load_shedding *r)
 {
-    return r->opt->purge == PURGE_OFF || !load_shedding_can_purge(r);
-}
-
-/* The mark at which callers wait: 0 if a batch is one document. */
-static size_t high(const struct load_shedding *r)
-{
-    if (r->opt->high_water_mark == DELIVERY_MARK_ZERO)
-        return 0;
-    return r->opt->batch_min == 1 && r->opt->batch_max == 1 ? 0 : r->opt->high_water_mark;
+    return r->opt->settings.purge == PURGE_OFF || !load_shedding_can_purge(r);
 }
 
 void load_shedding_purge(struct load_shedding *r, struct document *doc)
@@ -120,7 +112,7 @@ static size_t purge_some(struct load_shedding *r,
         r->places[i] = (struct purge_place){.is_blown = may_give(o, now_ms),
                                             .n = index_queue_purgeable(o, share_of(o), worker)};
     }
-    n = purge_choose(r->opt->purge, r->places, index_queues->n, over, &r->random);
+    n = purge_choose(r->opt->settings.purge, r->places, index_queues->n, over, &r->random);
     for (size_t i = 0; n > 0 && i < index_queues->n; i++)
         for (size_t k = 0; k < r->places[i].take; k++)
             load_shedding_purge(r, index_queue_take_oldest(index_queues->items[i],
@@ -132,8 +124,9 @@ static size_t purge_some(struct load_shedding *r,
 static size_t too_many(const struct load_shedding *r, unsigned worker)
 {
     const size_t n = worker_backlog_count(r->backlog, worker) - r->going[worker];
+    const size_t high = worker_backlog_high(r->backlog);
 
-    return n > high(r) ? n - high(r) : 0;
+    return n > high ? n - high : 0;
 }
 
 void load_shedding_worker(struct load_shedding *r,
@@ -176,7 +169,7 @@ void load_shedding_turn(struct load_shedding *r,
                         const struct load_shedding_index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms)
 {
-    for (unsigned i = 0; i < r->opt->workers; i++)
+    for (unsigned i = 0; i < r->opt->settings.workers; i++)
         load_shedding_worker(r, index_queues, i, now_ms);
     if (!is_off(r) && need->bytes_over > 0)
         relieve_bytes(r, index_queues, need->bytes_over, now_ms);

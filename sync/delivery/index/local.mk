@@ -20,5 +20,4 @@ libmillrace_a_SOURCES += \
 	%D%/pace.c %D%/pace.h \
 	%D%/purge.c %D%/purge.h \
 	%D%/purged.c %D%/purged.h \
-	%D%/settings.c %D%/settings.h \
 	%D%/worker_backlog.c %D%/worker_backlog.h

@@ -1,5 +1,5 @@
 /*
- * The options of delivery, and its callbacks.
+ * The options of delivery: its settings, and its callbacks.
  */
 #ifndef SYNC_DELIVERY_INDEX_OPTIONS_H
 #define SYNC_DELIVERY_INDEX_OPTIONS_H
@@ -7,9 +7,9 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/config/settings.h"
 #include "sync/delivery/document/operation.h"
 #include "sync/delivery/document/target.h"
-#include "sync/delivery/index/purge.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,36 +34,12 @@ enum delivery_event {
 /* Origin of the error of an index that takes only a part of its documents. */
 #define DELIVERY_PARTLY "part"
 
-/* A high-water mark of 0 changes: each caller waits for its own. */
-#define DELIVERY_MARK_ZERO SIZE_MAX
-
-/* A field of 0 means the default given here (spec/batched-delivery.md). */
 struct delivery_options {
-    unsigned workers;            /* 10 */
-    unsigned helpers;            /* 10 concurrent requests */
-    unsigned batch_min;          /* 1 document */
-    unsigned batch_max;          /* 0: no limit but the bytes */
-    size_t batch_bytes;          /* 8 MiB: ceiling of the limiter */
-    unsigned flush_interval_ms;  /* 1000 */
-    unsigned request_timeout_ms; /* 60000 */
-    size_t bytes_max;            /* 64 MiB held in total */
-    size_t load_batch_max;       /* 500 keys per re-read */
-    unsigned loads_max; /* 2 concurrent re-reads, as sync/delivery/read_batcher.h counts them */
-    unsigned read_window_ms; /* 0: none (sync/delivery/index/pace.h) */
-    unsigned fan_out_share;  /* 20 percent (sync/delivery/index/lines.h,
-                                sync/related/fan_out/fan_out.h) */
-    unsigned failing_ms;     /* 30000: report an index that takes nothing for this long */
-    unsigned doubtful_ms; /* 30000: how long to retry a document that fails without a reason */
+    struct delivery_settings settings; /* complete and valid, as src/config checks them */
+    unsigned failing_ms;  /* report an index that takes nothing for this long; 0: 30000 */
+    unsigned doubtful_ms; /* how long to retry a document that fails without a reason;
+                             0: 30000 */
     bool compress;        /* gzip request bodies */
-    size_t high_water_mark; /* 10000 changes per worker, or DELIVERY_MARK_ZERO */
-    unsigned failures; /* 3 failed requests blow an index's fuse (sync/delivery/index/fuse.h) */
-    unsigned failure_window_ms;       /* 5000 */
-    unsigned reset_after_ms;          /* 30000 */
-    enum purge_strategy purge;        /* PURGE_ONE */
-    bool no_drain;                    /* do not drain when stopping */
-    unsigned drain_timeout_ms;        /* 60000 */
-    unsigned drain_cancel_timeout_ms; /* 5000 */
-    unsigned connections;             /* 100 at most */
     void *ctx;
     void (*load)(void *ctx, struct load_batch *batch);
     /* The callbacks below run on the delivery thread and must not call delivery_submit(). */

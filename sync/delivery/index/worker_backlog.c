@@ -73,7 +73,7 @@ void worker_backlog_enter(struct worker_backlog *m, struct write *first,
 bool worker_backlog_is_above(const struct worker_backlog *m,
                              const struct worker_backlog_turn *turn)
 {
-    const size_t high = __atomic_load_n(&m->high, __ATOMIC_SEQ_CST);
+    const size_t high = worker_backlog_high(m);
 
     for (unsigned i = 0; i < ARRAY_LEN(turn->workers); i++)
         for (uint64_t bits = turn->workers[i]; bits != 0; bits &= bits - 1)
@@ -131,6 +131,11 @@ void worker_backlog_move(struct worker_backlog *m, struct write *w)
         return;
     __atomic_fetch_add(&m->counts[w->worker], 1, __ATOMIC_SEQ_CST);
     worker_backlog_leave(m, before);
+}
+
+size_t worker_backlog_high(const struct worker_backlog *m)
+{
+    return __atomic_load_n(&m->high, __ATOMIC_SEQ_CST);
 }
 
 size_t worker_backlog_count(const struct worker_backlog *m, unsigned worker)

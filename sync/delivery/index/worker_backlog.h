@@ -32,7 +32,10 @@ struct worker_backlog_turn {
     uint64_t workers[BACKLOG_WORKERS_MAX / 64]; /* one bit for each */
 };
 
-/* 0 < workers <= BACKLOG_WORKERS_MAX.  A write goes to worker `hash % workers`. */
+/*
+ * 0 < workers <= BACKLOG_WORKERS_MAX.  A write goes to worker `hash % workers`.  high: the
+ * mark, in writes.
+ */
 struct worker_backlog *worker_backlog_new(unsigned workers,
                                           size_t high) RETURNS_NONNULL MUST_CHECK;
 void worker_backlog_free(struct worker_backlog *m); /* nobody may be waiting; NULL is allowed */
@@ -54,6 +57,7 @@ void worker_backlog_move(struct worker_backlog *m, struct write *w);
 /* A write of the worker no longer counts. */
 void worker_backlog_leave(struct worker_backlog *m, unsigned worker);
 
+size_t worker_backlog_high(const struct worker_backlog *m); /* the mark, in writes */
 size_t worker_backlog_count(const struct worker_backlog *m, unsigned worker);
 size_t worker_backlog_waiting(const struct worker_backlog *m); /* callers */
 

@@ -5,5 +5,6 @@ libmillrace_a_SOURCES += \
 	%D%/json_text.c \
 	%D%/json_writer.c \
 	%D%/problem.c %D%/problem.h \
+	%D%/variable.c %D%/variable.h \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_read.c %D%/yaml_read.h

@@ -24,7 +24,10 @@ enum yaml_kind { YAML_SCALAR = 0, YAML_LIST, YAML_MAP };
 struct yaml_node {
     enum yaml_kind kind;
     bool quoted;              /* scalar in quotes or in block style: always a text */
+    bool filled;              /* scalar: variables were filled in (variable.h) */
+    bool unfilled;            /* scalar: a variable is missing, the text is as written */
     struct str text;          /* scalar; followed by a NUL */
+    struct str variables;     /* scalar: "A, B": its text holds their values */
     struct place place;       /* where the node starts */
     struct yaml_node **items; /* list: elements; map: values */
     struct yaml_node **names; /* map: its names, which are scalars */

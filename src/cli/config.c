@@ -84,7 +84,7 @@ int command_config_show(const struct invocation *inv)
     const char *form = invocation_value(inv, "output");
     struct buf out = {0};
     struct err err = {0};
-    struct configuration *c = command_settings(inv, false, &err);
+    struct configuration *c = command_settings(inv, SETTINGS_FOR_PEOPLE, &err);
 
     if (c == NULL)
         return command_fail(&err);

@@ -33,6 +33,11 @@ static bool is_logged(void)
     return isatty(STDERR_FILENO) != 1;
 }
 
+static enum settings_for settings_use(void)
+{
+    return is_logged() ? SETTINGS_FOR_LOG : SETTINGS_FOR_PEOPLE;
+}
+
 static int fail(const struct err *err)
 {
     if (!is_logged())
@@ -54,7 +59,7 @@ static void reload(const struct invocation *inv, const struct configuration *old
                    struct app *app)
 {
     struct err err = {0};
-    struct configuration *c = command_settings(inv, is_logged(), &err);
+    struct configuration *c = command_settings(inv, settings_use(), &err);
 
     if (c == NULL || !app_configure(app, c, &err)) {
         log_failure(LOG_ERROR, &err, "configuration not reloaded; the old one stays in force");
@@ -127,7 +132,7 @@ int command_run(const struct invocation *inv)
 
     mem_share_heap();
     service_init();
-    c = command_settings(inv, is_logged(), &err);
+    c = command_settings(inv, settings_use(), &err);
     if (c == NULL)
         return fail(&err);
     set_log_level(c);

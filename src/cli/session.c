@@ -37,9 +37,13 @@ static bool no_daemon(const struct session *s, const char *socket, struct err *e
 }
 
 /* Without a daemon, work on the store itself. */
-static bool open_here(struct session *s, struct err *err)
+static bool open_here(struct session *s, const struct invocation *inv, struct err *err)
 {
-    if (!app_open(&s->app, s->c, err))
+    if (configuration_lacks_variables(s->c)) { /* now they are needed: say which */
+        configuration_free(s->c);
+        s->c = command_settings(inv, SETTINGS_FOR_PEOPLE, err);
+    }
+    if (s->c == NULL || !app_open(&s->app, s->c, err))
         return false;
     s->client = client_local(app_api(s->app));
     return true;
@@ -53,7 +57,7 @@ static bool open_client(struct session *s, const struct invocation *inv, const c
     if (err->kind != ERR_STOP)
         return false;
     if (inv->command->need == NEED_STORE && !invocation_has(inv, "socket"))
-        return open_here(s, err);
+        return open_here(s, inv, err);
     return no_daemon(s, socket, err);
 }
 
@@ -89,7 +93,7 @@ static bool open_configured(struct session *s, const struct invocation *inv, str
 {
     struct buf socket = {0};
 
-    s->c = command_settings(inv, false, err);
+    s->c = command_settings(inv, SETTINGS_TO_CONNECT, err);
     if (s->c == NULL)
         return false;
     app_socket_path(&socket, s->c);

@@ -42,12 +42,17 @@ static const char example[] = "A configuration can be as short as this:\n\n"
                               "    data: ./data\n"
                               "    search: {url: http://127.0.0.1:9200}\n\n";
 
-struct configuration *command_settings(const struct invocation *inv, bool as_log,
+struct configuration *command_settings(const struct invocation *inv, enum settings_for use,
                                        struct err *err)
 {
     const char *sets[INVOCATION_OPTIONS_MAX];
     struct configuration_source source = {
-        .file = invocation_value(inv, "config"), .sets = sets, .environment = environ};
+        .file = invocation_value(inv, "config"),
+        .sets = sets,
+        .environment = environ,
+        .to_connect = use == SETTINGS_TO_CONNECT,
+    };
+    const bool as_log = use == SETTINGS_FOR_LOG;
     struct problems *p = problems_new();
 
     for (size_t i = 0; i < inv->n_given; i++)
@@ -66,7 +71,7 @@ struct configuration *command_settings(const struct invocation *inv, bool as_log
     problems_free(p);
     if (c == NULL)
         err_set(err, ERR_REJECT, "the configuration cannot be used");
-    else if (!app_check(c, err)) {
+    else if (!configuration_lacks_variables(c) && !app_check(c, err)) {
         configuration_free(c);
         return NULL;
     }

@@ -11,12 +11,18 @@
 
 struct configuration;
 
+enum settings_for {
+    SETTINGS_FOR_PEOPLE = 0, /* problems are printed as text */
+    SETTINGS_FOR_LOG,        /* problems are log lines */
+    SETTINGS_TO_CONNECT,     /* as for people; see configuration_source.to_connect */
+};
+
 /*
  * Load and check the configuration.  Prints every problem, warnings too, with its place on
- * standard error.  Returns NULL if there was an error; err sums it up.  as_log: print log lines
- * instead of text for people.  Release with configuration_free().
+ * standard error.  Returns NULL if there was an error; err sums it up.  Release with
+ * configuration_free().
  */
-struct configuration *command_settings(const struct invocation *inv, bool as_log,
+struct configuration *command_settings(const struct invocation *inv, enum settings_for use,
                                        struct err *err) MUST_CHECK;
 
 #endif

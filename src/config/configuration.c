@@ -121,6 +121,7 @@ struct configuration *configuration_new(void)
 
     c->arena = arena_new();
     c->values = mem_alloc(n_settings, sizeof(*c->values));
+    c->variables = variables_of_environment(NULL);
     for (size_t i = 0; i < n_settings; i++) {
         c->values[i].origin = PRESET;
         c->values[i].configured =
@@ -135,6 +136,8 @@ struct configuration *configuration_load(const struct configuration_source *sour
 {
     struct configuration *c = configuration_new();
 
+    c->variables = variables_of_environment(source->environment);
+    c->to_connect = source->to_connect;
     if (source->file != NULL)
         configuration_take_file(c, source->file, true, problems);
     else
@@ -159,6 +162,7 @@ void configuration_free(struct configuration *c)
         return;
     arena_free(c->arena);
     free(c->values);
+    buf_free(&c->used);
     free(c->file);
     free(c);
 }
@@ -168,6 +172,11 @@ void configuration_free(struct configuration *c)
 const char *configuration_file(const struct configuration *c)
 {
     return c->file;
+}
+
+bool configuration_lacks_variables(const struct configuration *c)
+{
+    return c->lacks_variables;
 }
 
 const struct settings *configuration_settings(const struct configuration *c)

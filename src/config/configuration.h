@@ -2,8 +2,9 @@
  * The daemon's configuration: a value for each setting.
  *
  * Precedence: --set, environment (MILLRACE_A__B for a.b), file, default.  Each value remembers
- * where it came from.  An unknown name is an error (in the environment a warning) that shows
- * the place and suggests the nearest known name.
+ * where it came from.  Values of the file may take variables of the environment
+ * (src/format/variable.h).  An unknown name is an error (in the environment a warning) that
+ * shows the place and suggests the nearest known name.
  *
  * A setting that changes at run time may have a second value, chosen at run time, which wins.
  *
@@ -30,6 +31,11 @@ struct configuration_source {
     const char *const *sets; /* "name=value" */
     size_t n_sets;
     char **environment; /* as environ; NULL: none */
+    /*
+     * Only to find the daemon: settings other than data and socket keep their defaults if the
+     * file takes them from a variable that is missing here.
+     */
+    bool to_connect;
 };
 
 /*
@@ -47,6 +53,9 @@ configuration_copy(const struct configuration *c) RETURNS_NONNULL MUST_CHECK;
 
 /* The file that was read; NULL if none.  Lives as long as c. */
 const char *configuration_file(const struct configuration *c);
+
+/* True if to_connect left out settings: nothing but data and socket is to be relied on. */
+bool configuration_lacks_variables(const struct configuration *c);
 
 /* The values in force.  Lives as long as c and changes with it. */
 const struct settings *configuration_settings(const struct configuration *c);

@@ -6,19 +6,68 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/file/whole_file.h"
+#include "src/format/variable.h"
 #include "src/format/yaml.h"
 #include "src/format/yaml_read.h"
 
 #include <errno.h>
 #include <string.h>
 
-static void take_node(struct configuration *c, size_t i, const struct yaml_node *node,
+static void append_variables(struct buf *names, const struct yaml_node *node)
+{
+    if (node->variables.len > 0)
+        buf_printf(names, "%s%" STR_FMT, names->len > 0 ? ", " : "", STR_ARG(node->variables));
+}
+
+/* Where a value is written, and which variables gave it or a part of it. */
+static void append_origin(struct configuration *c, const struct yaml_node *node,
+                          struct buf *where)
+{
+    struct buf names = {0};
+
+    append_variables(&names, node);
+    for (size_t i = 0; i < node->n; i++)
+        append_variables(&names, node->items[i]);
+    buf_printf(where, "%s:%u", node->place.file, node->place.line);
+    if (names.len > 0) {
+        buf_printf(where, ", environment %s", names.ptr);
+        buf_printf(&c->used, ", %s,", names.ptr);
+    }
+    buf_free(&names);
+}
+
+/* True if a command needs the setting to find the daemon. */
+static bool leads_to_daemon(size_t i)
+{
+    return strcmp(settings[i].name, "data") == 0 || strcmp(settings[i].name, "socket") == 0;
+}
+
+/*
+ * Fill in variables.  False: one is missing, and the setting stays at its default; that is no
+ * problem for a command that needs other settings alone.
+ */
+static bool fill(struct configuration *c, size_t i, struct yaml_node *node,
+                 struct problems *problems)
+{
+    const bool is_needed = !c->to_connect || leads_to_daemon(i);
+    struct problems *unsaid = problems_new();
+    const bool ok =
+        variables_fill(&c->variables, c->arena, node, is_needed ? problems : unsaid);
+
+    c->lacks_variables = c->lacks_variables || !ok;
+    problems_free(unsaid);
+    return ok;
+}
+
+static void take_node(struct configuration *c, size_t i, struct yaml_node *node,
                       struct problems *problems)
 {
     struct buf where = {0};
     struct str texts[64];
     size_t n = 0;
 
+    if (!fill(c, i, node, problems))
+        return;
     if (node->kind == YAML_SCALAR && yaml_scalar_kind(node) != YAML_NULL) {
         texts[n++] = node->text;
     } else if (node->kind == YAML_LIST && settings[i].kind == SETTING_LIST && node->n > 0 &&
@@ -36,12 +85,12 @@ static void take_node(struct configuration *c, size_t i, const struct yaml_node 
                      yaml_kind_name(node));
         return;
     }
-    if (settings[i].secret && c->exposed)
+    if (settings[i].secret && c->exposed && node->variables.len == 0)
         problems_add(problems, SEVERITY_ERROR, node->place,
                      "%s is written here and others may read this file", settings[i].name),
             problems_fix(problems, "chmod 600 %s, or better %s_file", c->file,
                          settings[i].name);
-    buf_printf(&where, "%s:%u", node->place.file, node->place.line);
+    append_origin(c, node, &where);
     configuration_put(c, i, texts, n, &(struct origin){node->place, where.ptr}, problems);
     buf_free(&where);
 }

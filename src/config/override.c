@@ -17,6 +17,18 @@ static bool is_other(struct str variable)
     return str_equal(variable, STR(FAILPOINT_VARIABLE));
 }
 
+/* True if ${VARIABLE} stands in the file. */
+static bool is_used_by_file(const struct configuration *c, struct str variable)
+{
+    struct buf name = {0};
+    bool found;
+
+    buf_printf(&name, ", %" STR_FMT ",", STR_ARG(variable));
+    found = c->used.len > 0 && memmem(c->used.ptr, c->used.len, name.ptr, name.len) != NULL;
+    buf_free(&name);
+    return found;
+}
+
 /* MILLRACE_SEARCH__CA_FILE -> search.ca_file */
 void configuration_take_environment(struct configuration *c, char **environment,
                                     struct problems *problems)
@@ -43,7 +55,7 @@ void configuration_take_environment(struct configuration *c, char **environment,
 
         if (i < n_settings)
             configuration_put(c, i, &text, 1, &from, problems);
-        else
+        else if (!is_used_by_file(c, variable))
             /* Perhaps not meant for us: container platforms set MILLRACE_PORT and the like. */
             configuration_report_unknown(problems, SEVERITY_WARNING, from.place,
                                          buf_str(&name));

@@ -9,10 +9,12 @@
 #define SRC_CONFIG_VALUES_H
 
 #include "src/base/base.h"
+#include "src/base/buf.h"
 #include "src/base/str.h"
 #include "src/config/configuration.h"
 #include "src/config/setting.h"
 #include "src/format/problem.h"
+#include "src/format/variable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +34,10 @@ struct configuration {
     char *file;               /* NULL: none */
     struct str folder;        /* of file */
     bool exposed;             /* others may read the file */
+    bool to_connect;          /* only settings that lead to the daemon need their variables */
+    bool lacks_variables;     /* some other settings lack theirs, and have their defaults */
+    struct variables variables;
+    struct buf used; /* ", A, B,": the variables that the file takes values from */
 };
 
 /* A value's place, for messages and `--origin`. */

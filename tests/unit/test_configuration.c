@@ -275,6 +275,86 @@ static void a_password_file_that_others_may_read_is_refused(void **state)
     buf_free(&text);
 }
 
+static void settings_take_variables_of_the_environment(void **state)
+{
+    char workers[] = "WORKERS=6", host[] = "MILLRACE_HOST=db", password[] = "PASSWORD=null";
+    char *environment[] = {workers, host, password, NULL};
+    struct buf said = {0}, shown = {0};
+    struct configuration *c =
+        load("delivery: {workers: '${WORKERS}', helpers: \"${MISSING:-4}\"}\n"
+             "search: {url: ['http://${MILLRACE_HOST}:9200'], user: me, password: "
+             "\"${PASSWORD}\"}\n",
+             environment, NULL, &said);
+
+    (void)state;
+    assert_non_null(c);
+    assert_null(said.ptr); /* MILLRACE_HOST is the file's, and so no unknown setting */
+    assert_int_equal(configuration_settings(c)->delivery.workers, 6);
+    assert_int_equal(configuration_settings(c)->delivery.helpers, 4);
+    assert_string_equal(configuration_settings(c)->search.urls.items[0], "http://db:9200");
+    assert_string_equal(configuration_settings(c)->search.password, "null");
+    configuration_append_yaml(c, true, &shown);
+    assert_non_null(strstr(shown.ptr, "workers: \"6\"  # /tmp/test_configuration_"));
+    assert_non_null(strstr(shown.ptr, ":1, environment WORKERS\n"));
+    assert_non_null(strstr(shown.ptr, ":2, environment MILLRACE_HOST\n"));
+    assert_non_null(strstr(shown.ptr, ":1\n")); /* a default is the file's */
+    configuration_free(c);
+    buf_free(&said);
+    buf_free(&shown);
+}
+
+static void a_missing_variable_is_named_with_its_place(void **state)
+{
+    (void)state;
+    refused("search: {user: me,\n  password: '${PW}'}\n",
+            ":2:13: error: `${PW}`: the variable PW is not set in the environment\n");
+    refused("delivery: {workers: '${N:-many}'}\n", "expected a whole number, got `many`");
+}
+
+static void a_password_of_the_environment_may_be_named_in_a_file_that_others_read(void **state)
+{
+    char password[] = "PASSWORD=tiger";
+    char *environment[] = {password, NULL};
+    struct buf said = {0};
+    struct configuration_source source = {.file = path, .environment = environment};
+    struct problems *problems = problems_new();
+
+    (void)state;
+    write_file("search: {user: me, password: '${PASSWORD}'}\n", 0644);
+
+    struct configuration *c = configuration_load(&source, problems);
+
+    assert_non_null(c);
+    configuration_free(c);
+    source.environment = NULL;
+    write_file("search: {user: me, password: '${PASSWORD:-tiger}'}\n", 0644);
+    assert_null(configuration_load(&source, problems));
+    problems_append_text(problems, &said);
+    assert_non_null(strstr(said.ptr, "others may read this file"));
+    assert_null(strstr(said.ptr, "tiger"));
+    problems_free(problems);
+    buf_free(&said);
+}
+
+static void only_what_leads_to_the_daemon_is_needed_to_find_it(void **state)
+{
+    const struct configuration_source source = {.file = path, .to_connect = true};
+    struct problems *problems = problems_new();
+
+    (void)state;
+    write_file("data: here\nsearch: {user: me, password: '${PASSWORD}'}\n", 0600);
+
+    struct configuration *c = configuration_load(&source, problems);
+
+    assert_non_null(c);
+    assert_true(configuration_lacks_variables(c));
+    assert_string_equal(configuration_settings(c)->data, "/tmp/here");
+    configuration_free(c);
+    write_file("data: '${PLACE}'\n", 0600);
+    assert_null(configuration_load(&source, problems));
+    problems_free(problems);
+}
+
 static int set_up(void **state)
 {
     const int fd = mkstemp(path);
@@ -303,6 +383,10 @@ int main(void)
         cmocka_unit_test(a_password_in_an_address_is_refused_and_not_shown),
         cmocka_unit_test(variables_that_are_not_ours_are_warned_of),
         cmocka_unit_test(a_password_file_that_others_may_read_is_refused),
+        cmocka_unit_test(settings_take_variables_of_the_environment),
+        cmocka_unit_test(a_missing_variable_is_named_with_its_place),
+        cmocka_unit_test(a_password_of_the_environment_may_be_named_in_a_file_that_others_read),
+        cmocka_unit_test(only_what_leads_to_the_daemon_is_needed_to_find_it),
     };
     return cmocka_run_group_tests_name("config", tests, set_up, tear_down);
 }

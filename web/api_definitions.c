@@ -7,6 +7,7 @@
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"
 #include "src/base/mem.h"
+#include "src/format/variable.h"
 #include "web/body.h"
 #include "web/request.h"
 
@@ -47,14 +48,40 @@ static bool read_files(const cJSON *body, struct apply_file **out, size_t *n, st
     return true;
 }
 
+/* ---- variables ---- */
+
+static struct str find_variable(const void *from, struct str name)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach (item, (const cJSON *)from)
+        if (str_equal(name, str_from(item->string)))
+            return str_from(item->valuestring);
+    return (struct str){NULL, 0};
+}
+
+/* The body's variables: an object of texts; absent: none. */
+static bool read_variables(const cJSON *body, struct variables *out, struct err *err)
+{
+    const cJSON *item, *all = cJSON_GetObjectItemCaseSensitive(body, "variables");
+    bool ok = all == NULL || cJSON_IsObject(all);
+
+    cJSON_ArrayForEach (item, all)
+        ok = ok && cJSON_IsString(item);
+    *out = (struct variables){find_variable, all};
+    return ok || err_set_code(err, ERR_REJECT, "http", 400,
+                              "\"variables\" must be an object of texts");
+}
+
 static bool apply(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct apply_file *files = NULL;
-    struct apply_request r = {0};
+    struct variables variables;
+    struct apply_request r = {.variables = &variables};
     bool ok = body_bool(body, "dry_run", &r.dry_run, err) &&
               body_bool(body, "prune", &r.prune, err) &&
               body_bool(body, "take_alias", &r.take_alias, err) &&
-              read_files(body, &files, &r.n, err);
+              read_variables(body, &variables, err) && read_files(body, &files, &r.n, err);
 
     r.files = files;
     ok = ok && coordinator_apply(c->api->coordinator, &r, &c->res->body, err);
@@ -64,7 +91,8 @@ static bool apply(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_apply(struct api_call *c)
 {
-    static const char *const members[] = {"files", "dry_run", "prune", "take_alias", NULL};
+    static const char *const members[] = {"files",      "dry_run",   "prune",
+                                          "take_alias", "variables", NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

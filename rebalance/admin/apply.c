@@ -263,7 +263,7 @@ bool coordinator_apply(struct coordinator *co, const struct apply_request *req,
     a.files = mem_alloc(req->n + 1, sizeof(*a.files));
     for (size_t i = 0; i < req->n; i++)
         a.files[i] = (struct definition_file){req->files[i].name, req->files[i].text,
-                                              req->files[i].folder};
+                                              req->files[i].folder, req->variables};
     lock_acquire(&co->apply_lock);
     do {
         ok = apply_once(co, &a, &is_stale, json, err);

@@ -16,6 +16,7 @@
 
 struct buf;
 struct coordinator;
+struct variables;
 
 /*
  * One definition file: its name for messages, its text, and the folder that paths of password
@@ -28,6 +29,7 @@ struct apply_request {
     const struct apply_file *files;
     size_t n;
     bool dry_run, prune;
+    const struct variables *variables; /* for ${NAME} in the files' values */
     bool take_alias; /* a table may take an alias of an index that Millrace did not make */
 };
 /*

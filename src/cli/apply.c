@@ -2,13 +2,17 @@
 
 #include "src/cli/commands.h"
 
+#include "src/base/map.h"
+#include "src/base/utf8.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
+#include "src/format/variable.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_MAX ((size_t)8 << 20)
 
@@ -59,24 +63,66 @@ static void add_folder(struct json_writer *w, const char *name)
     buf_free(&folder);
 }
 
+/* Add the values of the variables that a text names, each once. */
+static bool add_values(struct json_writer *w, struct str text, struct map *added,
+                       struct err *err)
+{
+    const struct variables environment = variables_of_environment(environ);
+    struct variable_use use;
+
+    for (size_t at = 0; variable_next(text, at, &use); at = use.at + use.len) {
+        const struct str value = environment.find(environment.from, use.name);
+
+        if (value.ptr == NULL || map_put(added, use.name, added) != NULL)
+            continue;
+        if (!utf8_valid(value))
+            return err_set(err, ERR_REJECT,
+                           "the variable %.*s holds bytes that are not UTF-8; fix: set it to a "
+                           "text in UTF-8",
+                           (int)use.name.len, use.name.ptr);
+        json_put_string(w, use.name, value);
+    }
+    return true;
+}
+
+static bool add_file(struct json_writer *w, const char *name, struct buf *text, struct err *err)
+{
+    if (!read_file(text, name, err))
+        return false;
+    json_open_object(w);
+    json_put_cstr(w, STR("name"), name);
+    json_put_string(w, STR("text"), buf_str(text));
+    add_folder(w, name);
+    json_close_object(w);
+    return true;
+}
+
+/*
+ * Add the files, and of this command's environment the variables that they name: the daemon has
+ * another environment.
+ */
 static bool add_files(struct json_writer *w, const struct invocation *inv, struct err *err)
 {
+    struct buf values = {0};
+    struct json_writer values_w = {.out = &values};
+    struct map *added = map_new();
     bool ok = true;
 
     json_write_key(w, STR("files"));
     json_open_array(w);
+    json_open_object(&values_w);
     for (size_t i = 0; ok && i < inv->n_args; i++) {
         struct buf text = {0};
 
-        ok = read_file(&text, inv->args[i], err);
-        json_open_object(w);
-        json_put_cstr(w, STR("name"), inv->args[i]);
-        json_put_string(w, STR("text"), buf_str(&text));
-        add_folder(w, inv->args[i]);
-        json_close_object(w);
+        ok = add_file(w, inv->args[i], &text, err) &&
+             add_values(&values_w, buf_str(&text), added, err);
         buf_free(&text);
     }
+    json_close_object(&values_w);
     json_close_array(w);
+    json_put_raw(w, STR("variables"), buf_str(&values));
+    map_free(added, NULL);
+    buf_free(&values);
     return ok;
 }
 

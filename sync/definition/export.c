@@ -3,6 +3,7 @@
 #include "sync/definition/export.h"
 
 #include "src/base/buf.h"
+#include "src/format/variable.h"
 #include "src/format/yaml.h"
 #include "src/format/yaml_read.h"
 #include "src/store/store.h"
@@ -245,6 +246,7 @@ void definitions_append_yaml(const struct definitions *d, struct buf *yaml)
     push_section(a, file, "topics", topics);
     push_section(a, file, "databases", databases);
     push_section(a, file, "tables", tables);
+    variables_escape(a, file);
     yaml_append_yaml(yaml, file);
     arena_free(a);
 }

@@ -6,6 +6,7 @@
 #include "src/base/err.h"
 #include "src/base/map.h"
 #include "src/base/nearest.h"
+#include "src/format/variable.h"
 #include "src/format/yaml.h"
 #include "src/format/yaml_read.h"
 #include "src/mysql/login.h"
@@ -185,6 +186,7 @@ struct applying {
     struct problems *problems;
     struct yaml_node **trees;      /* one per file, NULL if unreadable */
     struct map *names[N_SECTIONS]; /* names that the files gave */
+    bool filled;                   /* no variable is missing */
 };
 
 static void read_file_object(struct applying *ap, struct definition_reader *r, enum section s,
@@ -414,6 +416,10 @@ static void read_trees(struct applying *ap, const struct definition_file *files,
 
         problems_add_source(ap->problems, name, files[i].text);
         ap->trees[i] = yaml_read(ap->d->arena, name, files[i].text, ap->problems);
+        if (ap->trees[i] != NULL && files[i].variables != NULL)
+            ap->filled =
+                variables_fill(files[i].variables, ap->d->arena, ap->trees[i], ap->problems) &&
+                ap->filled;
     }
 }
 
@@ -452,7 +458,8 @@ struct definitions *definition_apply(const struct definitions *stored,
                                      const struct definition_file *files, size_t n, bool prune,
                                      struct problems *problems)
 {
-    struct applying ap = {.d = definitions_new(), .stored = stored, .problems = problems};
+    struct applying ap = {
+        .d = definitions_new(), .stored = stored, .problems = problems, .filled = true};
     const size_t before = problems_count(problems, SEVERITY_ERROR);
     bool fit = true;
 
@@ -461,7 +468,8 @@ struct definitions *definition_apply(const struct definitions *stored,
         fit = fits(&ap, s, n) && fit;
     if (fit) {
         read_files(&ap, files, n);
-        check_whole(&ap, prune);
+        if (ap.filled) /* else names are missing that others refer to */
+            check_whole(&ap, prune);
     }
     if (problems_count(problems, SEVERITY_ERROR) == before)
         return ap.d;

@@ -20,13 +20,15 @@
 #include <stddef.h>
 
 struct stored_definition;
+struct variables;
 
 /*
  * name is for messages.  Paths in the file are relative to folder; if folder is empty, they
- * stay relative.
+ * stay relative.  variables fill in ${NAME} in values; NULL: it stays a text.
  */
 struct definition_file {
     struct str name, text, folder;
+    const struct variables *variables;
 };
 
 /* Build from the store, sorted by name.  On NULL, problems says why. */

@@ -90,7 +90,7 @@ static bool read_text(struct definition_reader *r, const struct form_field *f,
     *out = is_flag(f, FORM_PATH) ? in_folder(r, node->text) : node->text;
     definitions_add_place(r->d, *out, place_of(r, node));
 
-    const char *wrong = f->rule == NULL ? NULL : f->rule(node->text);
+    const char *wrong = f->rule == NULL || node->unfilled ? NULL : f->rule(node->text);
 
     if (wrong != NULL)
         REPORT(r, node, "`%" STR_FMT "` %s", STR_ARG(node->text), wrong);
@@ -152,10 +152,19 @@ static void read_text_lists(struct definition_reader *r, const struct form_field
 
 /* ---- other scalars ---- */
 
+/* Quotes around a variable say nothing of its type: `{server_id: '${ID}'}` needs them. */
+static enum yaml_scalar_kind kind_of(const struct yaml_node *node)
+{
+    struct yaml_node plain = *node;
+
+    plain.quoted = node->quoted && !node->filled;
+    return yaml_scalar_kind(&plain);
+}
+
 static void read_bool(struct definition_reader *r, const struct form_field *f,
                       const struct yaml_node *node, void *object)
 {
-    enum yaml_scalar_kind kind = node->kind == YAML_SCALAR ? yaml_scalar_kind(node) : YAML_TEXT;
+    enum yaml_scalar_kind kind = node->kind == YAML_SCALAR ? kind_of(node) : YAML_TEXT;
 
     if (node->kind != YAML_SCALAR || (kind != YAML_TRUE && kind != YAML_FALSE)) {
         REPORT(r, node, "`%s` is true or false, this is %s", f->name, yaml_kind_name(node));
@@ -182,7 +191,7 @@ static uint64_t number_of(struct str s)
 static void read_count(struct definition_reader *r, const struct form_field *f,
                        const struct yaml_node *node, void *object)
 {
-    uint64_t n = node->kind == YAML_SCALAR && yaml_scalar_kind(node) == YAML_NUMBER
+    uint64_t n = node->kind == YAML_SCALAR && kind_of(node) == YAML_NUMBER
                      ? number_of(node->text)
                      : UINT64_MAX;
 
@@ -324,6 +333,10 @@ static void read_objects(struct definition_reader *r, const struct form_field *f
 static void read_field(struct definition_reader *r, const struct form_field *f,
                        const struct yaml_node *node, void *object)
 {
+    const bool is_text = f->type == FORM_TEXT || f->type == FORM_TEXTS;
+
+    if (node->unfilled && !is_text)
+        return; /* a variable is missing, which was reported */
     switch (f->type) {
     case FORM_TEXT: read_preset_text(r, f, node, member(object, f->at)); break;
     case FORM_TEXTS:

@@ -57,7 +57,7 @@ static void assert_check(const char *table, size_t n_errors, size_t n_warnings,
                "tables:\n  - %s\n",
                table);
 
-    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    const struct definition_file file = {STR("f"), buf_str(&text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     assert_non_null(d);
@@ -142,7 +142,7 @@ static void a_lost_server_is_no_mistake_of_the_definition(void **state)
         STR("f"),
         STR("topics: [{name: t, address: /a}]\ndatabases: [{name: live, topic: t}]\n"
             "tables: [{table: live.orders}]\n"),
-        STR("")};
+        STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     (void)state;

@@ -57,7 +57,7 @@ static void make_body(struct rig *r, struct buf *body)
 {
     struct fake_catalog catalog = {.arena = arena_new()};
     struct problems *problems = problems_new();
-    const struct definition_file file = {STR("f"), STR(DEFINITION), STR("")};
+    const struct definition_file file = {STR("f"), STR(DEFINITION), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
     struct err err = {0};
 

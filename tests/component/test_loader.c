@@ -47,7 +47,7 @@ static struct definitions *defs;
 
 static int open_server(void **state)
 {
-    const struct definition_file file = {STR("test"), STR(DEFINITION), STR("")};
+    const struct definition_file file = {STR("test"), STR(DEFINITION), STR(""), NULL};
     struct problems *problems = problems_new();
 
     (void)state;

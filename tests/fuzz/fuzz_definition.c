@@ -14,7 +14,7 @@
 static struct definitions *apply(const struct definitions *stored, struct str text)
 {
     struct problems *problems = problems_new();
-    const struct definition_file file = {STR("fuzz.yaml"), text, STR("/folder")};
+    const struct definition_file file = {STR("fuzz.yaml"), text, STR("/folder"), NULL};
     struct definitions *d = definition_apply(stored, &file, 1, false, problems);
     struct buf shown = {0};
 

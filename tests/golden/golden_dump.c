@@ -83,7 +83,8 @@ static struct str read_file(struct arena *a, const char *path)
 
 static void load_definition(struct dump *d, const char *path)
 {
-    const struct definition_file file = {str_from(path), read_file(d->arena, path), STR("")};
+    const struct definition_file file = {str_from(path), read_file(d->arena, path), STR(""),
+                                         NULL};
     struct problems *problems = problems_new();
     struct buf text = {0};
 

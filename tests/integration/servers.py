@@ -362,11 +362,11 @@ class Millrace:
             self.kill()
             raise Failed(f"the daemon was still there {seconds} s after SIGTERM; its log ends:\n{self.log_tail()}")
 
-    def command(self, *args, ok=(0,), input=None, timeout=120):
+    def command(self, *args, ok=(0,), input=None, timeout=120, environment=None):
         """Runs `millrace ARGS`; a CompletedProcess with text.  ok=None accepts every exit status."""
         done = subprocess.run([BINARY, *args, "--config", self.config_file], input=input or "", text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
-                              timeout=timeout, check=False)
+                              timeout=timeout, check=False, env=os.environ | (environment or {}))
         if ok is not None and done.returncode not in ok:
             raise Failed(f"millrace {' '.join(args)}: exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
         return done

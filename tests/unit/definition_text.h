@@ -32,7 +32,7 @@ static inline int tear_down(void **state)
 
 static inline struct definitions *apply(const struct definitions *stored, const char *text)
 {
-    const struct definition_file file = {STR("f.yaml"), str_from(text), STR("/etc/shop")};
+    const struct definition_file file = {STR("f.yaml"), str_from(text), STR("/etc/shop"), NULL};
 
     return definition_apply(stored, &file, 1, false, problems);
 }
@@ -53,7 +53,7 @@ static inline void assert_refused(const char *text, unsigned line, unsigned colu
                                   const char *message)
 {
     struct problems *p = problems_new();
-    const struct definition_file file = {STR("f.yaml"), str_from(text), STR("")};
+    const struct definition_file file = {STR("f.yaml"), str_from(text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, p);
 
     if (d != NULL)

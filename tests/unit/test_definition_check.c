@@ -107,7 +107,7 @@ static const char *check(const char *table)
 
     buf_printf(&text, HEAD "  - %s\n", table);
 
-    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    const struct definition_file file = {STR("f"), buf_str(&text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     buf_clear(&report);

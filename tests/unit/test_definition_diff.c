@@ -15,7 +15,7 @@
 static struct definitions *parse(const char *text)
 {
     struct problems *problems = problems_new();
-    const struct definition_file file = {STR("f"), str_from(text), STR("")};
+    const struct definition_file file = {STR("f"), str_from(text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     if (d == NULL)

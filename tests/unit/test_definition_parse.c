@@ -2,7 +2,9 @@
 
 #include "tests/unit/definition_text.h"
 
+#include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/format/variable.h"
 #include "sync/definition/export.h"
 
 static const char shop[] =
@@ -116,7 +118,7 @@ static void a_file_changes_what_it_names_and_nothing_else(void **state)
     definitions_unref(d);
 
     const struct definition_file file = {STR("f"), STR(HEAD "  - {table: shop.product}"),
-                                         STR("")};
+                                         STR(""), NULL};
 
     d = definition_apply(stored, &file, 1, true, problems);
     assert_non_null(d);
@@ -206,6 +208,71 @@ static void removing_minds_what_is_in_use(void **state)
     definitions_unref(d);
 }
 
+static const char with_variables[] =
+    "topics: [{name: '${NAME}', address: '${HOST}:3306', user: m, server_id: '${ID}',\n"
+    "          password_file: '${NAME}.password'}]\n"
+    "databases: [{name: shop, topic: '${NAME}'}]\n"
+    "tables: [{table: shop.a, filter: 'a REGEXP \"^x$\" AND b = ''$${HOST}''',\n"
+    "          columns: ['${COLUMN:-id}', {name: b, value: '${ID}'}]}]\n";
+
+static struct definitions *apply_in(char *const *environment, struct buf *said)
+{
+    const struct variables v = variables_of_environment(environment);
+    const struct definition_file file = {STR("f.yaml"), str_from(with_variables),
+                                         STR("/etc/shop"), &v};
+    struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
+
+    problems_append_text(problems, said);
+    return d;
+}
+
+static void values_take_variables_and_are_stored_as_they_are(void **state)
+{
+    char name[] = "NAME=a shop\n: [1]", shop_name[] = "NAME=shop", host[] = "HOST=127.0.0.1",
+         id[] = "ID=7";
+    char *const environment[] = {name, host, id, NULL};
+    struct buf said = {0}, yaml = {0};
+    struct definitions *d = apply_in(environment, &said);
+
+    (void)state;
+    assert_null(d); /* the rules see the value: a name is one line */
+    assert_non_null(strstr(said.ptr, "f.yaml:1:17: error: `a shop"));
+    problems_free(problems);
+    problems = problems_new();
+    d = apply_in((char *const[]){shop_name, host, id, NULL}, &said);
+    assert_non_null(d);
+    assert_text(d->topics[0].server.address, "127.0.0.1:3306");
+    assert_int_equal(d->topics[0].server_id, 7);
+    assert_text(d->topics[0].server.password_file, "/etc/shop/shop.password");
+    assert_text(d->tables[0].filter, "a REGEXP \"^x$\" AND b = '${HOST}'");
+    assert_text(d->tables[0].columns[1].value_json, "\"7\"");
+    definitions_append_yaml(d, &yaml);
+    assert_non_null(strstr(yaml.ptr, "$${HOST}"));
+
+    const struct variables v = variables_of_environment(environment);
+    const struct definition_file again = {STR("f.yaml"), buf_str(&yaml), STR("/etc/shop"), &v};
+    struct definitions *same = definition_apply(d, &again, 1, true, problems);
+
+    assert_text(same->tables[0].filter, "a REGEXP \"^x$\" AND b = '${HOST}'");
+    definitions_unref(same);
+    definitions_unref(d);
+    buf_free(&said);
+    buf_free(&yaml);
+}
+
+static void missing_variables_are_all_that_is_said_of_what_needs_them(void **state)
+{
+    struct buf said = {0};
+
+    (void)state;
+    assert_null(apply_in(NULL, &said));
+    assert_int_equal(problems_count(problems, SEVERITY_ERROR), 6);
+    for (const char *line = said.ptr; (line = strstr(line, "error: ")) != NULL; line++)
+        assert_non_null(strstr(line, "is not set in the environment"));
+    assert_non_null(strstr(said.ptr, "f.yaml:1:37: error: `${HOST}`"));
+    buf_free(&said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +283,8 @@ int main(void)
         DEFINITION_TEST(
             rows_from_another_machine_without_tls_are_warned_of_once_for_each_server),
         DEFINITION_TEST(removing_minds_what_is_in_use),
+        DEFINITION_TEST(values_take_variables_and_are_stored_as_they_are),
+        DEFINITION_TEST(missing_variables_are_all_that_is_said_of_what_needs_them),
     };
     return cmocka_run_group_tests_name("definition_parse", tests, NULL, NULL);
 }

@@ -86,10 +86,11 @@ static void a_stored_expression_that_is_refused_goes_on_until_its_table_is_appli
         {STR("database"), STR("shop"), STR("{\"name\": \"shop\", \"topic\": \"t\"}")},
         {STR("table"), STR("shop.a"), STR("{\"table\": \"shop.a\", \"filter\": \"f(n) = 1\"}")},
     };
-    const struct definition_file other = {STR("f"), STR("tables: [{table: shop.b}]"), STR("")},
+    const struct definition_file other = {STR("f"), STR("tables: [{table: shop.b}]"), STR(""),
+                                          NULL},
                                  same = {STR("f"),
                                          STR("tables: [{table: shop.a, filter: f(n) = 1}]"),
-                                         STR("")};
+                                         STR(""), NULL};
     struct problems *p = problems_new();
     struct definitions *d = definition_from_store(stored, ARRAY_LEN(stored), p), *more;
 
@@ -115,8 +116,8 @@ an_index_that_a_stored_table_has_is_refused_where_it_is_asked_for_again(void **s
 {
     static const char now[] = HEAD "  - {table: shop.b, index: x}";
     static const char then[] = "tables:\n  - {table: shop.a, index: x}";
-    const struct definition_file files[] = {{STR("then.yaml"), str_from(now), STR("")},
-                                            {STR("now.yaml"), str_from(then), STR("")}};
+    const struct definition_file files[] = {{STR("then.yaml"), str_from(now), STR(""), NULL},
+                                            {STR("now.yaml"), str_from(then), STR(""), NULL}};
     struct problems *p = problems_new();
     struct definitions *stored = definition_apply(NULL, &files[0], 1, false, p);
     struct definitions *again;
@@ -262,7 +263,7 @@ static void what_is_not_available_yet_is_refused_and_checked(void **state)
 
         buf_printf(&b, HEAD "  - {table: shop.a, %s}", fields[i].field);
 
-        const struct definition_file file = {STR("f"), buf_str(&b), STR("")};
+        const struct definition_file file = {STR("f"), buf_str(&b), STR(""), NULL};
 
         assert_null(definition_apply(NULL, &file, 1, false, p));
         if (problems_n(p) != 1 ||

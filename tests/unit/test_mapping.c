@@ -48,7 +48,7 @@ static struct made make(const char *table)
 
     buf_printf(&text, HEAD "  - %s\n", table);
 
-    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    const struct definition_file file = {STR("f"), buf_str(&text), STR(""), NULL};
     struct made m = {.d = definition_apply(NULL, &file, 1, false, problems)};
 
     if (m.d == NULL)

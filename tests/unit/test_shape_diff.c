@@ -65,7 +65,7 @@ static struct shape_diff diff_by(const char *table, struct tables is,
     set_collation(&now, collation_now);
     buf_printf(&text, HEAD "  - {%s}\n", table);
 
-    const struct definition_file file = {STR("f"), buf_str(&text), STR("")};
+    const struct definition_file file = {STR("f"), buf_str(&text), STR(""), NULL};
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
 
     if (d == NULL)
@@ -437,7 +437,7 @@ static void another_unique_key_that_names_documents_builds_again(void **state)
 {
     struct fake_catalog then = {.arena = arena_new()}, now = {.arena = arena_new()};
     const struct definition_file file = {
-        STR("f"), STR(HEAD "  - {table: d.bare, unique_keys: [[a], [b]]}\n"), STR("")};
+        STR("f"), STR(HEAD "  - {table: d.bare, unique_keys: [[a], [b]]}\n"), STR(""), NULL};
     struct problems *problems = problems_new();
     struct definitions *d = definition_apply(NULL, &file, 1, false, problems);
     const struct shape_find was = {fake_find_schema, &then}, is = {fake_find_schema, &now};

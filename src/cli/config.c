@@ -19,12 +19,13 @@
 static void compare(struct buf *note, struct str item, struct str ours)
 {
     const struct render_style plain = {0};
-    struct buf name = {0}, theirs = {0}, mine = {0};
+    struct buf name = {0}, theirs = {0}, mine = {0}, origin = {0};
     struct json_reader r;
     struct str other;
 
     render_value(&name, plain, item, "/name", RENDER_TEXT);
     render_value(&theirs, plain, item, "/value", RENDER_TEXT);
+    render_value(&origin, plain, item, "/origin", RENDER_TEXT);
     json_reader_init(&r, ours);
     if (json_enter_array(&r))
         while (json_next_element(&r) && json_read_raw(&r, &other)) {
@@ -36,11 +37,12 @@ static void compare(struct buf *note, struct str item, struct str ours)
             buf_free(&other_name);
         }
     if (!str_equal(buf_str(&theirs), buf_str(&mine)))
-        buf_printf(note, "the running daemon still has %s: %s\n", name.ptr,
-                   theirs.len > 0 ? theirs.ptr : "(not set)");
+        buf_printf(note, "the running daemon still has %s: %s (%s)\n", name.ptr,
+                   theirs.len > 0 ? theirs.ptr : "(not set)", origin.ptr);
     buf_free(&name);
     buf_free(&theirs);
     buf_free(&mine);
+    buf_free(&origin);
 }
 
 static void compare_all(struct buf *note, struct str theirs, struct str ours)

@@ -301,7 +301,9 @@ const struct command command_table[] = {
     {"config show", "", "print the settings in force",
      "Masks secrets.  A setting comes from --set NAME=VALUE, from the environment "
      "(MILLRACE_LISTEN, MILLRACE_SEARCH__URL) or from the file; the first of these "
-     "wins.  If a running daemon uses another value, standard error says so.",
+     "wins.  If a running daemon uses another value, standard error says so, and where "
+     "the daemon has it from: --origin shows that for each value, as FILE:LINE, "
+     "environment NAME, --set, default or, in a daemon, set at run time.",
      NEED_NOTHING, command_config_show, NULL, 0, 0, config_options, NULL, false},
     {"config delivery get", "[NAME]", "print the delivery settings in force",
      "Shows each setting with its configured value and its origin: a place in the "

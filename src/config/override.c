@@ -48,8 +48,13 @@ void configuration_take_environment(struct configuration *c, char **environment,
         }
 
         const struct str variable = {*environment, (size_t)(equals - *environment)};
-        const char *shown = arena_copy(c->arena, variable).ptr;
-        const struct origin from = {.place = {.file = shown}, .text = shown};
+        struct buf where = {0};
+
+        buf_printf(&where, "environment %" STR_FMT, STR_ARG(variable));
+
+        const char *shown = arena_copy(c->arena, buf_str(&where)).ptr;
+        const struct origin from = {.place = {.file = shown + strlen("environment ")},
+                                    .text = shown};
         const struct str text = str_from(equals + 1);
         const size_t i = setting_find(buf_str(&name));
 
@@ -59,6 +64,7 @@ void configuration_take_environment(struct configuration *c, char **environment,
             /* Perhaps not meant for us: container platforms set MILLRACE_PORT and the like. */
             configuration_report_unknown(problems, SEVERITY_WARNING, from.place,
                                          buf_str(&name));
+        buf_free(&where);
         buf_free(&name);
     }
 }

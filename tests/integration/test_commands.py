@@ -31,3 +31,10 @@ def test_commands_need_no_variable_of_a_setting_that_only_the_daemon_uses(w):
     daemon.command("topic", "list")
     shown = daemon.command("config", "show", "--origin", environment={"WORKERS": "3"})
     said(shown, 'workers: "3"  #', ", environment WORKERS")
+
+
+def test_config_show_says_what_the_daemon_was_told_at_run_time(w):
+    daemon = w.millrace()
+    daemon.command("config", "delivery", "set", "helpers=4")
+    shown = daemon.command("config", "show", "--origin")
+    said(shown, 'helpers: "10"  # default', "the running daemon still has delivery.helpers: 4 (set at run time)")

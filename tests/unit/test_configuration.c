@@ -303,6 +303,27 @@ static void settings_take_variables_of_the_environment(void **state)
     buf_free(&shown);
 }
 
+static void every_value_says_where_it_comes_from(void **state)
+{
+    char variable[] = "MILLRACE_DELIVERY__WORKERS=7";
+    char *environment[] = {variable, NULL};
+    static const char *const lines[] = {
+        "  workers: \"7\"  # environment MILLRACE_DELIVERY__WORKERS\n",
+        "  helpers: \"9\"  # --set\n", ":1\n", "  loads: \"2\"  # default\n",
+        "socket: null  # not set\n"};
+    struct configuration *c = load("delivery: {workers: 5, load_batch: 3}\n", environment,
+                                   "delivery.helpers=9", NULL);
+    struct buf shown = {0};
+
+    (void)state;
+    configuration_append_yaml(c, true, &shown);
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (strstr(shown.ptr, lines[i]) == NULL)
+            fail_msg("`%s` is not in: %s", lines[i], shown.ptr);
+    buf_free(&shown);
+    configuration_free(c);
+}
+
 static void a_missing_variable_is_named_with_its_place(void **state)
 {
     (void)state;
@@ -384,6 +405,7 @@ int main(void)
         cmocka_unit_test(variables_that_are_not_ours_are_warned_of),
         cmocka_unit_test(a_password_file_that_others_may_read_is_refused),
         cmocka_unit_test(settings_take_variables_of_the_environment),
+        cmocka_unit_test(every_value_says_where_it_comes_from),
         cmocka_unit_test(a_missing_variable_is_named_with_its_place),
         cmocka_unit_test(a_password_of_the_environment_may_be_named_in_a_file_that_others_read),
         cmocka_unit_test(only_what_leads_to_the_daemon_is_needed_to_find_it),

@@ -2,6 +2,7 @@
 
 #include "src/cli/help.h"
 
+#include "src/cli/example.h"
 #include "src/config/setting.h"
 
 #include <stdio.h>
@@ -123,6 +124,8 @@ void help_command(struct buf *out, const struct command *c)
     }
     buf_append(out, STR("\nOptions of every command\n"));
     add_options(out, command_global_options);
+    if (command_example(c) != NULL)
+        buf_printf(out, "\nExample\n  millrace %s\n", command_example(c));
 }
 
 static bool is_in_group(const struct command *c, const char *group)
@@ -209,6 +212,11 @@ static void roff_command(struct buf *out, const struct command *c)
     buf_append_char(out, '\n');
     if (c->options != NULL)
         roff_options(out, c->options);
+    if (command_example(c) != NULL) {
+        buf_append(out, STR(".PP\nExample: \\fBmillrace "));
+        roff(out, command_example(c));
+        buf_append(out, STR("\\fR\n"));
+    }
 }
 
 static const char manual_head[] =

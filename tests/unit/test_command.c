@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/cli/command.h"
+#include "src/cli/example.h"
 #include "src/cli/help.h"
 
 #include <ctype.h>
@@ -185,6 +186,44 @@ static void no_line_of_help_is_too_long(void **state)
     buf_free(&out);
 }
 
+/* Parse a line whose words have one space between them. */
+static bool parse_line(struct invocation *inv, char *line, struct err *err)
+{
+    const char *words[16];
+    int n = 0;
+
+    for (char *rest = line, *word; (word = strsep(&rest, " ")) != NULL;)
+        words[n++] = word;
+    return parse(inv, words, n, err);
+}
+
+static void help_of_each_command_ends_with_an_example_that_works(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &command_table[i];
+        struct invocation inv;
+        struct buf help = {0}, line = {0};
+        struct err err;
+
+        if (c->hidden)
+            continue;
+        if (command_example(c) == NULL)
+            fail_msg("%s has no example in src/cli/example.c", c->name);
+        help_command(&help, c);
+        buf_printf(&line, "\nExample\n  millrace %s\n", command_example(c));
+        assert_true(help.len > line.len);
+        assert_string_equal(help.ptr + help.len - line.len, line.ptr);
+        buf_clear(&line);
+        buf_append(&line, str_from(command_example(c)));
+        if (!parse_line(&inv, line.ptr, &err))
+            fail_msg("%s: %s", command_example(c), err.msg);
+        assert_ptr_equal(inv.command, c);
+        buf_free(&help);
+        buf_free(&line);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +235,7 @@ int main(void)
         cmocka_unit_test(each_command_is_complete),
         cmocka_unit_test(an_option_means_the_same_in_every_command),
         cmocka_unit_test(no_line_of_help_is_too_long),
+        cmocka_unit_test(help_of_each_command_ends_with_an_example_that_works),
     };
     return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }

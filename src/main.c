@@ -3,6 +3,7 @@
 #include "src/base/mem.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"
+#include "src/cli/report.h"
 #include "src/cli/session.h"
 
 #include <locale.h>
@@ -56,6 +57,10 @@ static int start(const struct invocation *inv, bool understood, struct err *err)
         return command_usage(inv, err);
     if (invocation_has(inv, "version"))
         return command_version(inv);
+    if (inv->command == NULL && report_is_json()) {
+        err_set(err, ERR_REJECT, "no command is named; millrace --help lists them");
+        return command_usage(inv, err);
+    }
     if (inv->command == NULL)
         return show_usage(inv);
     if (!is_form(invocation_value(inv, "output"))) {
@@ -73,6 +78,7 @@ int main(int argc, char **argv)
     struct err err = {0};
 
     setlocale(LC_CTYPE, "");
+    report_choose_form(argc - 1, (const char *const *)(argv + 1));
 
     bool understood =
         command_parse(&inv, args, argc - 1, (const char *const *)(argv + 1), &err);

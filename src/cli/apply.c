@@ -4,6 +4,7 @@
 
 #include "src/base/map.h"
 #include "src/base/utf8.h"
+#include "src/cli/report.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
 #include "src/format/variable.h"
@@ -249,7 +250,7 @@ static int send_apply(const struct invocation *inv, struct call *call)
     int code = session_ask(s, call, &answer);
 
     if (code == EXIT_DONE) {
-        if (json_find(buf_str(&answer), "/warnings", &warnings))
+        if (!report_is_json() && json_find(buf_str(&answer), "/warnings", &warnings))
             session_say_problems(warnings);
         code = session_print(inv, buf_str(&answer), view_apply);
         if (!invocation_has(inv, "dry-run"))

@@ -4,6 +4,7 @@
 
 #include "src/base/fix.h"
 #include "src/base/nearest.h"
+#include "src/cli/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -291,18 +292,21 @@ bool invocation_number(const struct invocation *inv, const char *option, uint64_
 int command_fail(const struct err *err)
 {
     struct str message = str_from(err->msg);
-    struct str fix = fix_split(&message);
+    const struct str fix = fix_split(&message);
 
-    fprintf(stderr, "millrace: %.*s\n", (int)message.len, message.ptr);
-    if (fix.len > 0)
-        fprintf(stderr, "  fix: %.*s\n", (int)fix.len, fix.ptr);
-    return err->kind == ERR_RETRY ? EXIT_BUSY : EXIT_FAILED;
+    return report_error(&(struct report){
+        .kind = err->kind,
+        .exit = err->kind == ERR_RETRY ? EXIT_BUSY : EXIT_FAILED,
+        .message = message,
+        .fix = fix,
+    });
 }
 
 int command_usage(const struct invocation *inv, const struct err *err)
 {
-    fprintf(stderr, "millrace: %s\n", err->msg);
-    if (inv->command != NULL)
+    report_error(&(struct report){
+        .kind = ERR_REJECT, .exit = EXIT_USAGE, .message = str_from(err->msg)});
+    if (inv->command != NULL && !report_is_json())
         fprintf(stderr, "usage: millrace %s%s%s [options]   (millrace %s --help says more)\n",
                 inv->command->name, inv->command->args[0] != '\0' ? " " : "",
                 inv->command->args, inv->command->name);

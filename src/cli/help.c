@@ -240,8 +240,8 @@ static const char manual_head[] =
     ".PP\n"
     "Data goes to standard output, notes and progress to standard error.  With \\fB\\-o "
     "json\\fR "
-    "the answer is one object whose \\fBschema\\fR names its form and version; docs/api.md "
-    "describes them.\n";
+    "the answer is one object whose \\fBschema\\fR names its form and version, and an error is "
+    "one, too, the last line on standard error; docs/api.md describes them.\n";
 
 static const char manual_tail[] =
     ".SH FILES\n"

@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/cli/progress_line.h"
+#include "src/cli/report.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
 
@@ -186,6 +187,11 @@ static bool find_item(const struct followed *f, struct str items, const char *me
     return found;
 }
 
+static void fail_with(enum err_kind kind, struct str message)
+{
+    report_error(&(struct report){.kind = kind, .exit = EXIT_FAILED, .message = message});
+}
+
 /* The build is gone and left no version: find the reason in the log and print it. */
 static int fail_build(struct followed *f)
 {
@@ -199,8 +205,10 @@ static int fail_build(struct followed *f)
         json_find(buf_str(&answer), "/items", &items) &&
         find_item(f, items, "/event", "failed", &item))
         render_value(&why, (struct render_style){0}, item, "/detail", RENDER_TEXT);
-    fprintf(stderr, "millrace: the build of %s was ended%s%s\n", f->facts.what.ptr,
-            why.len > 0 ? ": " : " by an index reset", why.len > 0 ? why.ptr : "");
+    buf_clear(&answer);
+    buf_printf(&answer, "the build of %s was ended%s%s", f->facts.what.ptr,
+               why.len > 0 ? ": " : " by an index reset", why.len > 0 ? why.ptr : "");
+    fail_with(ERR_REJECT, buf_str(&answer));
     buf_free(&answer);
     buf_free(&why);
     return EXIT_FAILED;
@@ -272,17 +280,24 @@ static int judge(struct followed *f)
 static int leave_parked(struct followed *f)
 {
     progress_line_end(&f->meter);
-    fprintf(stderr, "millrace: %s is not published: searches use the version before\n",
-            f->facts.what.ptr);
+    struct buf text = {0};
+
+    buf_printf(&text, "%s is not published: searches use the version before",
+               f->facts.what.ptr);
+    fail_with(ERR_REJECT, buf_str(&text));
+    buf_free(&text);
     return EXIT_FAILED;
 }
 
 static int leave_build(const struct invocation *inv)
 {
-    fprintf(stderr,
-            "millrace: the build goes on; millrace status shows it, millrace index reset %s "
-            "ends it\n",
-            inv->args[0]);
+    struct buf text = {0};
+
+    buf_printf(&text,
+               "the build goes on; millrace status shows it, millrace index reset %s ends it",
+               inv->args[0]);
+    fail_with(ERR_STOP, buf_str(&text));
+    buf_free(&text);
     return EXIT_FAILED;
 }
 

@@ -16,6 +16,7 @@ libmillrace_a_SOURCES += \
 	%D%/noun.c \
 	%D%/progress_line.c %D%/progress_line.h \
 	%D%/render.c %D%/render.h \
+	%D%/report.c %D%/report.h \
 	%D%/row.c \
 	%D%/run.c \
 	%D%/session.c %D%/session.h \

@@ -7,6 +7,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/client.h"
+#include "src/cli/report.h"
 #include "src/cli/settings.h"
 #include "src/config/configuration.h"
 #include "src/file/file_lock.h"
@@ -194,24 +195,29 @@ static int exit_of(int status)
 /* Print a problem on standard error and return the exit code that fits. */
 static int say_problem(int status, struct str body)
 {
+    const struct render_style plain = {0};
     struct str list;
-    struct buf out = {0};
+    struct buf detail = {0}, fix = {0};
 
-    if (json_find(body, "/errors", &list))
+    if (json_find(body, "/errors", &list) && report_is_json())
+        report_keep(list);
+    else if (json_find(body, "/errors", &list))
         session_say_problems(list);
-    buf_append(&out, STR("millrace: "));
-    if (json_find(body, "/detail", &list))
-        render_value(&out, (struct render_style){0}, body, "/detail", RENDER_TEXT);
-    else
-        buf_printf(&out, "the daemon answered with status %d", status);
-    if (json_find(body, "/fix", &list)) {
-        buf_append(&out, STR("\n  fix: "));
-        render_value(&out, (struct render_style){0}, body, "/fix", RENDER_TEXT);
-    }
-    buf_append_char(&out, '\n');
-    fwrite(out.ptr, 1, out.len, stderr);
-    buf_free(&out);
-    return exit_of(status);
+    render_value(&detail, plain, body, "/detail", RENDER_TEXT);
+    render_value(&fix, plain, body, "/fix", RENDER_TEXT);
+    if (detail.len == 0)
+        buf_printf(&detail, "the daemon answered with status %d", status);
+
+    const int code = report_error(&(struct report){
+        .kind = status == 503 ? ERR_RETRY : ERR_REJECT,
+        .exit = exit_of(status),
+        .message = buf_str(&detail),
+        .fix = buf_str(&fix),
+    });
+
+    buf_free(&detail);
+    buf_free(&fix);
+    return code;
 }
 
 int session_try(struct session *s, struct call *call, struct buf *answer, int *status)
@@ -317,8 +323,10 @@ int session_confirm(const struct invocation *inv, const char *question, const ch
     if (invocation_has(inv, "yes"))
         return EXIT_DONE;
     if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
-        fprintf(stderr, "millrace: %s needs --yes without a terminal\n", inv->command->name);
-        return EXIT_USAGE;
+        struct err err;
+
+        err_set(&err, ERR_REJECT, "%s needs --yes without a terminal", inv->command->name);
+        return command_usage(inv, &err);
     }
     fprintf(stderr, "%s%s%s [y/N] ", question, name[0] != '\0' ? " " : "",
             name[0] != '\0' ? name : "");

@@ -5,6 +5,7 @@
 #include "src/app/app.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/cli/report.h"
 #include "src/config/configuration.h"
 #include "src/format/problem.h"
 
@@ -16,6 +17,13 @@
 static void say(const struct problems *p)
 {
     struct buf text = {0};
+
+    if (report_is_json() && problems_count(p, SEVERITY_ERROR) > 0) {
+        problems_append_json(p, &text);
+        report_keep(buf_str(&text));
+        buf_free(&text);
+        return;
+    }
 
     problems_append_text(p, &text);
     if (text.len > 0)
@@ -65,8 +73,8 @@ struct configuration *command_settings(const struct invocation *inv, enum settin
         say_as_log(p);
     else
         say(p);
-    if (c == NULL && !as_log && source.file != NULL && access(source.file, F_OK) == -1 &&
-        errno == ENOENT)
+    if (c == NULL && !as_log && !report_is_json() && source.file != NULL &&
+        access(source.file, F_OK) == -1 && errno == ENOENT)
         fputs(example, stderr);
     problems_free(p);
     if (c == NULL)

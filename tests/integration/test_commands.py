@@ -1,4 +1,6 @@
 """What the commands take from their surroundings, and how they say what is wrong."""
+import json
+
 from servers import Failed
 
 
@@ -38,3 +40,39 @@ def test_config_show_says_what_the_daemon_was_told_at_run_time(w):
     daemon.command("config", "delivery", "set", "helpers=4")
     shown = daemon.command("config", "show", "--origin")
     said(shown, 'helpers: "10"  # default', "the running daemon still has delivery.helpers: 4 (set at run time)")
+
+
+def error(done, kind, code, *words):
+    """The object that a failed command with -o json ends with, on standard error."""
+    found = json.loads(done.stderr.splitlines()[-1])
+    if found["schema"] != "millrace/error/1" or found["kind"] != kind or found["exit"] != code or done.returncode != code:
+        raise Failed(f"expected {kind} and exit {code}, got exit {done.returncode} and {found}")
+    if done.stdout:
+        raise Failed(f"standard output has {done.stdout!r}")
+    said(done, *words)
+    return found
+
+
+def test_errors_are_json_objects_where_the_output_is_json(w):
+    daemon = w.millrace(start=False)
+
+    def failed(*args):
+        return daemon.command(*args, "-o", "json", ok=None)
+
+    found = error(failed("status"), "retry", 75, "no daemon listens")
+    if "millrace run" not in found["fix"]:
+        raise Failed(f"the fix is not by itself: {found}")
+    error(failed("statsu"), "reject", 2, 'did you mean \\"status\\"?')
+    error(failed("index", "create"), "reject", 2, "needs TABLE")
+    error(failed("table", "delete", "a.b"), "reject", 2, "needs --yes")
+    error(failed(), "reject", 2, "no command is named")
+    error(failed("apply", "missing.yaml"), "reject", 1, "cannot open missing.yaml")
+    error(failed("binlog", "decode", "missing.log"), "reject", 1, "missing.log")
+    bad = daemon.command("topic", "list", "--set", "delivery.workers=no", "-o", "json", ok=(1,))
+    if "a whole number" not in error(bad, "reject", 1)["errors"][0]["message"]:
+        raise Failed(f"the setting is not named: {bad.stderr}")
+    daemon.start()
+    found = error(daemon.apply("tables: [{tabel: a.b}]", "-o", "json", ok=None), "reject", 1, "nothing was stored")
+    if (found["errors"][0]["line"], found["errors"][0]["column"]) != (1, 11):
+        raise Failed(f"the mistake has no place: {found}")
+    error(failed("table", "get", "a.b"), "reject", 1)

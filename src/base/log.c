@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/log_text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static enum log_level min_level = LOG_INFO; /* atomic */
+static enum log_level min_level = LOG_INFO;    /* atomic */
+static enum log_format line_format = LOG_JSON; /* atomic */
 static int out_fd = STDERR_FILENO;
 static uint64_t n_lost; /* atomic */
 
@@ -58,6 +60,11 @@ void log_set_level(enum log_level level)
     __atomic_store_n(&min_level, level, __ATOMIC_RELAXED);
 }
 
+void log_set_format(enum log_format format)
+{
+    __atomic_store_n(&line_format, format, __ATOMIC_RELAXED);
+}
+
 static enum log_level get_level(void)
 {
     return __atomic_load_n(&min_level, __ATOMIC_RELAXED);
@@ -92,16 +99,14 @@ static void append_field(struct buf *b, const char *key)
     buf_append_char(b, ':');
 }
 
-static void append_time(struct buf *b)
+static void append_time(struct buf *b, const struct timespec *now)
 {
-    struct timespec now;
     struct tm tm;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &tm);
+    gmtime_r(&now->tv_sec, &tm);
     append_field(b, "ts");
     buf_printf(b, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ\"", tm.tm_year + 1900, tm.tm_mon + 1,
-               tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now.tv_nsec / 1000000);
+               tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now->tv_nsec / 1000000);
 }
 
 static void append_kv(struct buf *b, const struct log_kv *kv)
@@ -127,20 +132,30 @@ static void append_err(struct buf *b, const struct err *err)
     append_kv(b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(err->msg)});
 }
 
-static void append_head(struct buf *b, enum log_level level, const char *msg)
+static void append_object(struct buf *b, const struct log_event *e)
 {
     buf_append_char(b, '{');
-    append_time(b);
-    append_kv(b,
-              &(struct log_kv){"level", LOG_KV_STR, .value.str = str_from(level_name[level])});
-    append_kv(b, &(struct log_kv){"msg", LOG_KV_STR, .value.str = str_from(msg)});
+    append_time(b, &e->at);
+    append_kv(
+        b, &(struct log_kv){"level", LOG_KV_STR, .value.str = str_from(level_name[e->level])});
+    append_kv(b, &(struct log_kv){"msg", LOG_KV_STR, .value.str = str_from(e->msg)});
+    for (size_t i = 0; i < e->n_kv; i++)
+        append_kv(b, &e->kv[i]);
+    if (e->err != NULL)
+        append_err(b, e->err);
+    append_field(b, "at");
+    buf_printf(b, "\"%s:%d\"}\n", e->file, e->line);
 }
 
-static void append_tail(struct buf *b, const char *file, int line)
+static void append_line(struct buf *b, struct log_event *e)
 {
-    append_field(b, "at");
-    buf_printf(b, "\"%s:%d\"", file, line);
-    buf_append(b, STR("}\n"));
+    const enum log_format format = __atomic_load_n(&line_format, __ATOMIC_RELAXED);
+
+    clock_gettime(CLOCK_REALTIME, &e->at);
+    if (format == LOG_JSON)
+        append_object(b, e);
+    else
+        log_text_append(b, e, format == LOG_COLOURED);
 }
 
 /* Returns false if the line, or its end, could not be written. Call with lock held. */
@@ -176,11 +191,15 @@ static bool tell_lost(void)
 
     if (n_untold == 0)
         return true;
-    append_head(&b, LOG_WARN, "log lines could not be written and are lost");
-    append_kv(&b, &(struct log_kv){"lines", LOG_KV_UINT, .value.u64 = n_untold});
-    append_kv(
-        &b, &(struct log_kv){"cause", LOG_KV_STR, .value.str = str_from(strerror(lost_errno))});
-    append_tail(&b, __FILE__, __LINE__);
+
+    const struct log_kv kv[] = {KV("lines", n_untold), KV("cause", strerror(lost_errno))};
+
+    append_line(&b, &(struct log_event){.level = LOG_WARN,
+                                        .file = __FILE__,
+                                        .line = __LINE__,
+                                        .msg = "log lines could not be written and are lost",
+                                        .kv = kv,
+                                        .n_kv = ARRAY_LEN(kv)});
 
     const bool told = put(buf_str(&b));
 
@@ -213,12 +232,13 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 
     struct buf b = {0};
 
-    append_head(&b, level, msg);
-    for (size_t i = 0; i < n_kv; i++)
-        append_kv(&b, &kv[i]);
-    if (err != NULL)
-        append_err(&b, err);
-    append_tail(&b, file, line);
+    append_line(&b, &(struct log_event){.level = level,
+                                        .file = file,
+                                        .line = line,
+                                        .msg = msg,
+                                        .err = err,
+                                        .kv = kv,
+                                        .n_kv = n_kv});
     emit(&b);
     buf_free(&b);
 }

@@ -17,13 +17,18 @@
 
 /* ---- the terminal ---- */
 
-struct render_style render_style_stdout(void)
+bool render_colours(int fd)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     bool dumb = term == NULL || strcmp(term, "dumb") == 0;
 
+    return isatty(fd) == 1 && !dumb && (no_colour == NULL || no_colour[0] == '\0');
+}
+
+struct render_style render_style_stdout(void)
+{
     return (struct render_style){
-        .colour = isatty(STDOUT_FILENO) && !dumb && (no_colour == NULL || no_colour[0] == '\0'),
+        .colour = render_colours(STDOUT_FILENO),
         .marks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
     };
 }

@@ -43,7 +43,9 @@ struct render_style {
     bool marks; /* the terminal takes UTF-8 */
 };
 
-/* The style for standard output: colour if it is a terminal and NO_COLOR is unset. */
+/* True if fd is a terminal that shows colours, and NO_COLOR is unset. */
+bool render_colours(int fd);
+/* The style for standard output. */
 struct render_style render_style_stdout(void);
 
 /* Append a line of titles and one line per object of items, the JSON text of a list. */

@@ -8,7 +8,9 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/log_text.h"
 #include "src/base/mem.h"
+#include "src/cli/render.h"
 #include "src/cli/settings.h"
 #include "src/config/configuration.h"
 #include "src/config/setting.h"
@@ -46,12 +48,21 @@ static int fail(const struct err *err)
     return err->kind == ERR_RETRY ? EXIT_BUSY : EXIT_FAILED;
 }
 
-static void set_log_level(const struct configuration *c)
+static enum log_format log_format_of(const char *wanted)
 {
+    if (strcmp(wanted, "json") == 0 || (strcmp(wanted, "auto") == 0 && is_logged()))
+        return LOG_JSON;
+    return render_colours(STDERR_FILENO) ? LOG_COLOURED : LOG_TEXT;
+}
+
+static void set_log(const struct configuration *c)
+{
+    const struct settings *s = configuration_settings(c);
     enum log_level level;
 
-    if (log_level_parse(str_from(configuration_settings(c)->log_level), &level))
+    if (log_level_parse(str_from(s->log_level), &level))
         log_set_level(level);
+    log_set_format(log_format_of(s->log_format));
 }
 
 /* Apply the configuration again, and log the changed settings that wait for the next start. */
@@ -66,7 +77,7 @@ static void reload(const struct invocation *inv, const struct configuration *old
         configuration_free(c);
         return;
     }
-    set_log_level(c);
+    set_log(c);
     for (size_t i = 0; i < n_settings; i++)
         if (settings[i].changes == CHANGES_AT_START && !configuration_is_same(old, c, i))
             log_warn("a changed setting takes effect with the next start",
@@ -135,7 +146,7 @@ int command_run(const struct invocation *inv)
     c = command_settings(inv, settings_use(), &err);
     if (c == NULL)
         return fail(&err);
-    set_log_level(c);
+    set_log(c);
 
     const char *failpoint = getenv(FAILPOINT_VARIABLE);
 

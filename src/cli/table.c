@@ -140,11 +140,12 @@ const struct command command_table[] = {
     {"run", "", "run the daemon",
      "Follows every topic, keeps the indexes equal to their tables, and serves the "
      "status page, the metrics and the socket that the other commands use.  Stays in "
-     "the foreground and logs JSON lines to standard error.\n\n"
+     "the foreground and logs to standard error: lines of text on a terminal, JSON "
+     "elsewhere, or as log.format says.\n\n"
      "On SIGTERM or SIGINT "
      "the daemon delivers what is queued, saves the positions and exits; on a second "
      "signal it exits at once, which loses nothing either.  On SIGHUP it reads the "
-     "configuration again: log.level and delivery.* take effect, and the log names "
+     "configuration again: log.* and delivery.* take effect, and the log names "
      "the settings that need a restart.",
      NEED_NOTHING, command_run, NULL, 0, 0, NO_OPTIONS, NULL, false},
 

@@ -203,6 +203,10 @@ const struct setting settings[] = {
                 "follows that table."),
     ROW(CHOICE, "log.level", log_level, "info", .choices = "debug info warn error", AT_RELOAD,
         .help = "Lowest level that is logged."),
+    ROW(CHOICE, "log.format", log_format, "auto", .choices = "auto text json", AT_RELOAD,
+        .help = "Form of the log's lines: json, an object a line; text, for people; auto, text "
+                "on a terminal and json elsewhere. Colours need a terminal, and no NO_COLOR in "
+                "the environment."),
 };
 /* clang-format on */
 const size_t n_settings = ARRAY_LEN(settings);

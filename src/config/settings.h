@@ -77,6 +77,7 @@ struct settings {
     int64_t index_retire_after_ms; /* 0: never */
     size_t source_event_max;
     const char *log_level;
+    const char *log_format; /* auto, text or json */
 };
 
 #endif

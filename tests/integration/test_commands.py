@@ -1,7 +1,10 @@
 """What the commands take from their surroundings, and how they say what is wrong."""
 import json
+import os
+import pty
+import subprocess
 
-from servers import Failed
+from servers import BINARY, Failed
 
 
 def said(done, *words):
@@ -76,3 +79,38 @@ def test_errors_are_json_objects_where_the_output_is_json(w):
     if (found["errors"][0]["line"], found["errors"][0]["column"]) != (1, 11):
         raise Failed(f"the mistake has no place: {found}")
     error(failed("table", "get", "a.b"), "reject", 1)
+
+
+def start_of_log(daemon, *options, **environment):
+    """What a daemon prints on a terminal until it is ready."""
+    ours, terminal = pty.openpty()
+    surroundings = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    process = subprocess.Popen([BINARY, "run", "--config", daemon.config_file, *options], stdin=subprocess.DEVNULL,
+                               stderr=terminal, env=surroundings, start_new_session=True)
+    os.close(terminal)
+    text = ""
+    try:
+        while "ready" not in text or not text.endswith("\n"):
+            text += os.read(ours, 4096).decode()
+    except OSError as e:
+        raise Failed(f"the daemon ended:\n{text}") from e
+    finally:
+        process.terminate()
+        os.close(ours)
+        process.wait(70)
+    return text.splitlines()[-1]
+
+
+def test_the_log_is_for_people_on_a_terminal_and_json_elsewhere(w):
+    daemon = w.millrace()
+    daemon.stop()
+    with open(daemon.log) as f:
+        if json.loads(f.readline())["level"] != "info":
+            raise Failed("the log in a file is not JSON")
+    plain = start_of_log(daemon, NO_COLOR="1")
+    if "Z INFO  ready  version=" not in plain or "\x1b" in plain:
+        raise Failed(f"without colours a terminal shows {plain!r}")
+    coloured = start_of_log(daemon)
+    if "\x1b[32mINFO \x1b[0m ready" not in coloured:
+        raise Failed(f"a terminal shows {coloured!r}")
+    json.loads(start_of_log(daemon, "--set", "log.format=json"))

@@ -2,7 +2,9 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/base/log_text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +37,55 @@ static void a_line_is_one_json_object(void **state)
                                  "\"cause\":\"too many requests\""));
     assert_null(strstr(line, "hidden"));
     assert_ptr_equal(strchr(line, '\n'), line + n - 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void a_line_for_people_cannot_move_the_cursor(void **state)
+{
+    const struct log_kv kv[] = {KV("index", "orders"), KV("rows", 3), KV("table", "a b"),
+                                KV("name", "x\x1b[2J\x7f\xc2\x9b\xc3\xa9"), KV("empty", "")};
+    struct err err = {0};
+    const struct log_event e = {.at = {1700000000, 5000000},
+                                .level = LOG_WARN,
+                                .file = "f.c",
+                                .msg = "bulk refused",
+                                .err = &err,
+                                .kv = kv,
+                                .n_kv = ARRAY_LEN(kv)};
+    struct buf text = {0}, coloured = {0};
+
+    (void)state;
+    err_set_code(&err, ERR_RETRY, "http", 429, "too many requests");
+    log_text_append(&text, &e, false);
+    assert_string_equal(text.ptr, "2023-11-14T22:13:20.005Z WARN  bulk refused  index=orders "
+                                  "rows=3 table=\"a b\" "
+                                  "name=\"x\\u001b[2J\\u007f\\u009b\xc3\xa9\" empty=\"\" "
+                                  "kind=retry http=429 cause=\"too many requests\"\n");
+    log_text_append(&coloured, &e, true);
+    assert_non_null(strstr(coloured.ptr, "\x1b[33mWARN \x1b[0m bulk refused"));
+    buf_free(&text);
+    buf_free(&coloured);
+}
+
+static void lines_have_the_form_that_was_set(void **state)
+{
+    char line[1024];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    log_set_fd(fds[1]);
+    log_set_format(LOG_TEXT);
+    log_info("shown", KV("n", 1));
+    log_set_format(LOG_JSON);
+    log_set_fd(STDERR_FILENO);
+
+    ssize_t n = read(fds[0], line, sizeof(line) - 1);
+
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_string_equal(line + strlen("2023-11-14T22:13:20.005Z"), " INFO  shown  n=1\n");
     close(fds[0]);
     close(fds[1]);
 }
@@ -130,6 +181,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_one_json_object),
+        cmocka_unit_test(a_line_for_people_cannot_move_the_cursor),
+        cmocka_unit_test(lines_have_the_form_that_was_set),
         cmocka_unit_test(every_level_is_found_by_its_name),
         cmocka_unit_test(nothing_below_the_level_is_written),
         cmocka_unit_test(what_a_full_disk_does_not_take_is_counted_and_told_when_there_is_room),

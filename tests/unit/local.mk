@@ -73,6 +73,7 @@ unit_tests += \
 	%D%/test_job \
 	%D%/test_json \
 	%D%/test_json_diff \
+	%D%/test_json_schema \
 	%D%/test_jsonb \
 	%D%/test_key \
 	%D%/test_key_set \

@@ -16,8 +16,9 @@ _millrace_offer()
     case $1 in
         none) COMPREPLY=() ;;
         file) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2>/dev/null ;;
-        topic|database|table|relation|job) _millrace_names "$1" "$2" ;;
+        topic|database|table|relation|job|index|version) _millrace_names "$1" "$2" ;;
         setting) mapfile -t COMPREPLY < <(compgen -W "workers helpers batch_min batch_max batch_bytes flush_interval request_timeout bytes load_batch loads read_window fan_out_share high_water_mark failures failure_window reset_after purge drain drain_timeout drain_cancel_timeout connections " -- "$2") ;;
+        settings) mapfile -t COMPREPLY < <(compgen -W "listen= data= socket= store= store_password_file= secret_file= store_tls.ca_file= store_tls.cert_file= store_tls.key_file= store_public_key_file= store_tls.verify= coordination= coordination_auth_file= coordination_tls.ca_file= coordination_tls.cert_file= coordination_tls.key_file= web_tls.cert_file= web_tls.key_file= search.url= search.user= search.password= search.password_file= search.password_env= search.api_key_file= search.api_key_env= search.aws_region= search.aws_service= search.aws_key_id= search.aws_credentials_file= search.aws_secret= search.aws_secret_file= search.aws_secret_env= search.aws_session_token_file= search.aws_session_token_env= search.ca_file= search.cert_file= search.key_file= search.verify= search.compress= search.timeout= search.sniff= search.sniff_hosts= search.sniff_interval= search.check_every= delivery.workers= delivery.helpers= delivery.batch_min= delivery.batch_max= delivery.batch_bytes= delivery.flush_interval= delivery.request_timeout= delivery.bytes= delivery.load_batch= delivery.loads= delivery.read_window= delivery.fan_out_share= delivery.high_water_mark= delivery.failures= delivery.failure_window= delivery.reset_after= delivery.purge= delivery.drain= delivery.drain_timeout= delivery.drain_cancel_timeout= delivery.connections= dead_letters.max= dead_letters.old_after= index.retire_after= source.event_max= log.level= log.format= " -- "$2"); compopt -o nospace 2>/dev/null ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2") ;;
     esac
 }
@@ -30,14 +31,14 @@ _millrace()
     case $prev in
         --config|-c) value="file" ;;
         --socket) value="file" ;;
-        --set) value="none" ;;
+        --set) value="settings" ;;
         --output|-o) value="table json yaml" ;;
         --rate) value="none" ;;
         --chunk) value="none" ;;
         --accept-dead-letters) value="none" ;;
         --topic) value="topic" ;;
         --table) value="table" ;;
-        --index) value="none" ;;
+        --index) value="version" ;;
         --reason) value="none" ;;
         --limit) value="none" ;;
         --after) value="none" ;;
@@ -100,12 +101,12 @@ _millrace()
         "table delete") options="--yes" kind=table ;;
         "table columns generate") options="" kind=none ;;
         "relation list") options="" kind=table ;;
-        "version list") options="" kind=none ;;
+        "version list") options="" kind=index ;;
         "job list") options="" kind=none ;;
         "job get") options="" kind=job ;;
         "log list") options="" kind=table ;;
         "index create") options="--rate --chunk --take-index --take-alias --wait --no-wait" kind=table ;;
-        "index list") options="" kind=none ;;
+        "index list") options="" kind=index ;;
         "index set") options="--rate" kind=table ;;
         "index cutover") options="--accept-dead-letters --wait --no-wait" kind=table ;;
         "index reset") options="--yes" kind=table ;;

@@ -335,7 +335,7 @@ static void bash_groups(struct buf *out)
     }
 }
 
-/* The settings of "config delivery". */
+/* The settings of "config delivery", and those of --set. */
 static void bash_settings(struct buf *out)
 {
     const size_t section = strlen("delivery.");
@@ -345,6 +345,10 @@ static void bash_settings(struct buf *out)
         if (settings[i].changes == CHANGES_AT_RUN_TIME)
             buf_printf(out, "%s ", settings[i].name + section);
     buf_append(out, STR("\" -- \"$2\") ;;\n"));
+    buf_append(out, STR("        settings) mapfile -t COMPREPLY < <(compgen -W \""));
+    for (size_t i = 0; i < n_settings; i++)
+        buf_printf(out, "%s= ", settings[i].name);
+    buf_append(out, STR("\" -- \"$2\"); compopt -o nospace 2>/dev/null ;;\n"));
 }
 
 static void bash_option_names(struct buf *out, const struct command_option *options)
@@ -425,7 +429,8 @@ static const char bash_start[] =
     "        none) COMPREPLY=() ;;\n"
     "        file) mapfile -t COMPREPLY < <(compgen -f -- \"$2\"); compopt -o filenames "
     "2>/dev/null ;;\n"
-    "        topic|database|table|relation|job) _millrace_names \"$1\" \"$2\" ;;\n";
+    "        topic|database|table|relation|job|index|version) _millrace_names \"$1\" \"$2\" "
+    ";;\n";
 
 static const char bash_words_start[] =
     "        *) mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\") ;;\n"

@@ -200,9 +200,15 @@ int command_topic_resume(const struct invocation *inv)
     return session_run(inv, &call, view_resumed);
 }
 
-/* Append the first column of each item, one per line. */
+/*
+ * Append the first column of each item, one per line: of a version its name (orders_v2), of the
+ * versions of an index once what they are versions of.
+ */
 static void add_names(struct buf *out, struct str answer, const struct list_view *view)
 {
+    const bool is_version = strcmp(view->noun, "version") == 0;
+    const char *first = is_version ? "/name" : view->columns[0].pointer;
+    struct buf previous = {0}, pointer = {0};
     struct json_reader r;
     struct str items, item;
 
@@ -211,11 +217,20 @@ static void add_names(struct buf *out, struct str answer, const struct list_view
     json_reader_init(&r, items);
     if (!json_enter_array(&r))
         return;
+    buf_append(&pointer, (struct str){first, strcspn(first, "|")}); /* no patterns */
     while (json_next_element(&r) && json_read_raw(&r, &item)) {
-        render_value(out, (struct render_style){0}, item, view->columns[0].pointer,
-                     RENDER_TEXT);
-        buf_append_char(out, '\n');
+        struct buf name = {0};
+
+        render_value(&name, (struct render_style){0}, item, pointer.ptr, RENDER_TEXT);
+        if (name.len > 0 && !str_equal(buf_str(&name), buf_str(&previous))) {
+            buf_append(out, buf_str(&name));
+            buf_append_char(out, '\n');
+        }
+        buf_free(&previous);
+        previous = name;
     }
+    buf_free(&previous);
+    buf_free(&pointer);
 }
 
 int command_complete(const struct invocation *inv)

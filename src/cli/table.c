@@ -10,7 +10,8 @@ const struct command_option command_global_options[] = {
      "/etc/millrace/millrace.yaml)",
      "file"},
     {"socket", 0, "PATH", "the daemon's socket (default: as configured)", "file"},
-    {"set", 0, "NAME=VALUE", "a setting that wins over the file and the environment", NULL},
+    {"set", 0, "NAME=VALUE", "a setting that wins over the file and the environment",
+     "settings"},
     {"output", 'o', "FORM", "table, json or yaml (default: table)", "table json yaml"},
     {"help", 'h', NULL, "show how to use the command", NULL},
     {"version", 'V', NULL, "print the program's version", NULL},
@@ -59,12 +60,12 @@ static const struct command_option set_options[] = {
     END,
 };
 
-#define WHICH                                                              \
-    {"topic", 0, "NAME", "only this topic", "topic"},                      \
-        {"table", 0, "NAME", "only this table", "table"},                  \
-        {"index", 0, "NAME", "only this index version (orders_v2)", NULL}, \
-    {                                                                      \
-        "reason", 0, "TEXT", "only where the reason contains TEXT", NULL   \
+#define WHICH                                                                   \
+    {"topic", 0, "NAME", "only this topic", "topic"},                           \
+        {"table", 0, "NAME", "only this table", "table"},                       \
+        {"index", 0, "NAME", "only this index version (orders_v2)", "version"}, \
+    {                                                                           \
+        "reason", 0, "TEXT", "only where the reason contains TEXT", NULL        \
     }
 
 static const struct command_option letter_options[] = {
@@ -214,7 +215,7 @@ const struct command command_table[] = {
      "not the table.",
      NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false},
     LIST("relation", "relations", "[TABLE]", "table"),
-    LIST("version", "index versions", "[INDEX]", NULL),
+    LIST("version", "index versions", "[INDEX]", "index"),
     LIST("job", "builds and other long jobs, with their progress", "", NULL),
     GET("job"),
     LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
@@ -235,7 +236,7 @@ const struct command command_table[] = {
      "newer version replaced it), or retired (no definition names it, and Millrace "
      "writes nothing to it).  A retired version stays until millrace index delete, "
      "or for index.retire_after if no alias points to it.",
-     NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, NULL, false},
+     NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, "index", false},
     {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
      1, 1, set_options, "table", false},
     {"index cutover", "TABLE", "publish a complete version that waits",

@@ -114,3 +114,14 @@ def test_the_log_is_for_people_on_a_terminal_and_json_elsewhere(w):
     if "\x1b[32mINFO \x1b[0m ready" not in coloured:
         raise Failed(f"a terminal shows {coloured!r}")
     json.loads(start_of_log(daemon, "--set", "log.format=json"))
+
+
+def test_completion_offers_the_names_of_indexes_and_versions(w):
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY)")
+    daemon = w.follow(w.definitions({"table": "thing"}))
+    daemon.build(f"{w.schema}.thing")
+    index = w.index("thing")
+    for noun, names in (("index", [index]), ("version", [f"{index}_v1", f"{index}_v2"]), ("table", [f"{w.schema}.thing"])):
+        offered = daemon.command("complete", noun).stdout.split()
+        if sorted(offered) != names:
+            raise Failed(f"{noun}: offered {offered}, expected {names}")

@@ -32,4 +32,21 @@ COMP_CWORD=2
 _millrace
 eval "offered=(${COMPREPLY[*]})"
 [ "${offered[*]@Q}" = "${names[*]@Q}" ] || { echo "offered: ${COMPREPLY[*]@Q}"; bad=1; }
+
+# Indexes and versions are offered by their names, and --set has every setting.
+offers() {
+    local wanted=$1
+    shift
+    COMP_WORDS=(named "$@")
+    COMP_CWORD=$#
+    _millrace
+    [[ " ${COMPREPLY[*]} " == *" $wanted "* ]] || { echo "$*: offered ${COMPREPLY[*]}"; bad=1; }
+}
+named() { [ "$1" = complete ] && printf '%s\n' "a_$2"; }
+offers a_index version list ""
+offers a_index index list a_
+offers a_version dead-letter list --index ""
+offers a_table index create ""
+offers delivery.workers= status --set delivery.w
+offers log.format= status --set log.
 exit $bad

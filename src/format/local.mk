@@ -7,4 +7,5 @@ libmillrace_a_SOURCES += \
 	%D%/problem.c %D%/problem.h \
 	%D%/variable.c %D%/variable.h \
 	%D%/yaml.c %D%/yaml.h \
+	%D%/yaml_name.c %D%/yaml_name.h \
 	%D%/yaml_read.c %D%/yaml_read.h

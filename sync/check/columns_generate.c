@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/format/json.h"
+#include "src/format/yaml_name.h"
 #include "sync/catalog/catalog.h"
 #include "sync/catalog/foreign_keys.h"
 #include "sync/definition/rule.h"
@@ -72,8 +73,7 @@ static const char *note_of(const struct column *c)
 
 /* ---- names ---- */
 
-/* Append a document name if the column's own is invalid; otherwise nothing. */
-static void append_as(struct buf *as, const struct schema *s, size_t at)
+void columns_append_as(struct buf *as, const struct schema *s, size_t at)
 {
     const struct str name = s->columns[at].name;
     const size_t start = as->len;
@@ -100,8 +100,7 @@ static bool is_key(const struct schema *s, size_t column)
     return false;
 }
 
-/* Find the first unique index usable as a document key if there is no primary key. */
-static const struct catalog_index *other_key(const struct table_facts *f)
+const struct catalog_index *columns_other_key(const struct table_facts *f)
 {
     for (size_t i = 0; f->schema->n_key == 0 && i < f->n_indexes; i++) {
         const struct catalog_index *index = &f->indexes[i];
@@ -120,63 +119,47 @@ static const struct catalog_index *other_key(const struct table_facts *f)
 
 /* ---- YAML ---- */
 
-/* Append a name as YAML: plain unless some reader could misread it. */
-static void append_name(struct buf *yaml, struct str name)
+static void append_column(const struct table_facts *f, const struct engine *e, size_t at,
+                          struct buf *yaml)
 {
-    static const char *const words[] = {"null", "true", "false", "yes", "no",
-                                        "on",   "off",  "y",     "n"};
-    bool plain = name.len > 0 && !(name.ptr[0] >= '0' && name.ptr[0] <= '9');
-
-    for (size_t i = 0; i < name.len; i++)
-        plain = plain && (name.ptr[i] == '_' || (name.ptr[i] >= '0' && name.ptr[i] <= '9') ||
-                          ((name.ptr[i] | 32) >= 'a' && (name.ptr[i] | 32) <= 'z'));
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        plain = plain && !str_equal_any_case(name, str_from(words[i]));
-    if (plain)
-        buf_append(yaml, name);
-    else
-        buf_append_json(yaml, name);
-}
-
-static void append_names(struct buf *yaml, const struct str *names, size_t n)
-{
-    buf_append(yaml, n > 1 ? STR("[") : STR(""));
-    for (size_t i = 0; i < n; i++) {
-        buf_append(yaml, i > 0 ? STR(", ") : STR(""));
-        append_name(yaml, names[i]);
-    }
-    buf_append(yaml, n > 1 ? STR("]") : STR(""));
-}
-
-/* Append text for a comment, dropping control characters. */
-static void append_comment(struct buf *yaml, struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.ptr[i] >= 0x20 && text.ptr[i] != 0x7f)
-            buf_append_char(yaml, text.ptr[i]);
-}
-
-static void append_column(const struct columns_request *r, size_t at, struct buf *yaml)
-{
-    const struct schema *s = r->facts->schema;
+    const struct schema *s = f->schema;
     const struct column *c = &s->columns[at];
     struct buf as = {0};
 
-    append_as(&as, s, at);
-    buf_append(yaml, STR("      - {name: "));
-    append_name(yaml, c->name);
+    columns_append_as(&as, s, at);
+    buf_append(yaml, STR("  - {name: "));
+    yaml_append_name(yaml, c->name);
     if (as.len > 0) {
         buf_append(yaml, STR(", as: "));
-        append_name(yaml, buf_str(&as));
+        yaml_append_name(yaml, buf_str(&as));
     }
-    buf_printf(yaml, ", type: %s}  # ", field_default_type(c, &r->engine));
-    append_comment(yaml, c->type_text);
+    buf_printf(yaml, ", type: %s}  # ", field_default_type(c, e));
+    yaml_append_comment(yaml, c->type_text);
     buf_append(yaml, is_key(s, at) ? STR(", primary key") : STR(""));
     buf_append(yaml, c->generated ? STR(", computed by the server") : STR(""));
     if (note_of(c)[0] != '\0')
         buf_printf(yaml, ": %s", note_of(c));
     buf_append_char(yaml, '\n');
     buf_free(&as);
+}
+
+void columns_append_list(const struct table_facts *f, const struct engine *e,
+                         const char *indent, struct buf *yaml)
+{
+    const struct schema *s = f->schema;
+
+    buf_printf(yaml, "%scolumns:\n", indent);
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (!s->columns[i].invisible) {
+            buf_append(yaml, str_from(indent));
+            append_column(f, e, i, yaml);
+        }
+    for (size_t i = 0; i < s->n_columns; i++)
+        if (s->columns[i].invisible) {
+            buf_printf(yaml, "%s  # ", indent);
+            yaml_append_comment(yaml, s->columns[i].name);
+            buf_append(yaml, STR(" is invisible: shown only where it is listed\n"));
+        }
 }
 
 /* The definition's database for a schema of the same topic; NULL if there is none. */
@@ -211,13 +194,13 @@ static void append_relations(const struct columns_request *r, struct buf *yaml)
                                  "    # relations:\n"));
         first = false;
         buf_append(yaml, STR("    #   - {from: "));
-        append_names(yaml, k->columns, k->n_columns);
+        yaml_append_names(yaml, k->columns, k->n_columns);
         buf_printf(&name, "%" STR_FMT ".%" STR_FMT, STR_ARG(db->name),
                    STR_ARG(k->parent_table));
         buf_append(yaml, STR(", table: "));
         buf_append_json(yaml, buf_str(&name));
         buf_append(yaml, STR(", to: "));
-        append_names(yaml, k->parent_columns, k->n_columns);
+        yaml_append_names(yaml, k->parent_columns, k->n_columns);
         buf_append(yaml, STR("}\n"));
         buf_free(&name);
     }
@@ -226,7 +209,7 @@ static void append_relations(const struct columns_request *r, struct buf *yaml)
 void columns_append_yaml(const struct columns_request *r, struct buf *yaml)
 {
     const struct schema *s = r->facts->schema;
-    const struct catalog_index *key = other_key(r->facts);
+    const struct catalog_index *key = columns_other_key(r->facts);
 
     buf_append(yaml, STR("tables:\n  - table: "));
     buf_append_json(yaml, r->table);
@@ -235,22 +218,13 @@ void columns_append_yaml(const struct columns_request *r, struct buf *yaml)
         buf_append(yaml, STR("    key: ["));
         for (size_t i = 0; i < key->n_columns; i++) {
             buf_append(yaml, i > 0 ? STR(", ") : STR(""));
-            append_name(yaml, key->columns[i]);
+            yaml_append_name(yaml, key->columns[i]);
         }
         buf_append(yaml, STR("]  # there is no primary key\n"));
     } else if (s->n_key == 0)
         buf_append(yaml, STR("    # key: [...]  # there is no primary key, and no unique key "
                              "without NULLs\n"));
-    buf_append(yaml, STR("    columns:\n"));
-    for (size_t i = 0; i < s->n_columns; i++)
-        if (!s->columns[i].invisible)
-            append_column(r, i, yaml);
-    for (size_t i = 0; i < s->n_columns; i++)
-        if (s->columns[i].invisible) {
-            buf_append(yaml, STR("      # "));
-            append_comment(yaml, s->columns[i].name);
-            buf_append(yaml, STR(" is invisible: shown only where it is listed\n"));
-        }
+    columns_append_list(r->facts, &r->engine, "    ", yaml);
     append_relations(r, yaml);
 }
 
@@ -259,7 +233,7 @@ void columns_append_yaml(const struct columns_request *r, struct buf *yaml)
 void columns_write_json(const struct columns_request *r, struct json_writer *w)
 {
     const struct schema *s = r->facts->schema;
-    const struct catalog_index *key = other_key(r->facts);
+    const struct catalog_index *key = columns_other_key(r->facts);
     struct buf as = {0};
 
     json_write_key(w, STR("key"));
@@ -275,7 +249,7 @@ void columns_write_json(const struct columns_request *r, struct json_writer *w)
         const struct column *c = &s->columns[i];
 
         buf_clear(&as);
-        append_as(&as, s, i);
+        columns_append_as(&as, s, i);
         json_open_object(w);
         json_put_string(w, STR("name"), c->name);
         json_put_string(w, STR("as"), as.len > 0 ? buf_str(&as) : c->name);

@@ -6,6 +6,7 @@
 #include "rebalance/watch/asking.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/mysql/account.h"
 #include "src/mysql/login.h"
 #include "src/mysql/mysql.h"
 #include "sync/source/transport/transport.h"
@@ -353,25 +354,14 @@ static bool load_variables(struct visit *v, struct err *err)
     return got >= 0;
 }
 
-/* Load the account, and quote mill@127.0.0.1 as 'mill'@'127.0.0.1'. */
 static bool load_account(struct visit *v, struct err *err)
 {
-    struct buf account = {0}, quoted = {0};
-    bool ok = mysql_conn_scalar(v->conn, STR("SELECT CURRENT_USER()"), &account, err);
+    struct buf account = {0};
+    const bool ok = mysql_account_append(v->conn, &account, err);
 
-    if (ok) {
-        const char *at = strrchr(account.ptr, '@');
-        size_t len = at != NULL ? (size_t)(at - account.ptr) : account.len;
-
-        mysql_quote_text(&quoted, (struct str){account.ptr, len});
-        if (at != NULL) {
-            buf_append_char(&quoted, '@');
-            mysql_quote_text(&quoted, str_from(at + 1));
-        }
-        v->account = arena_copy(v->arena, buf_str(&quoted));
-    }
+    if (ok)
+        v->account = arena_copy(v->arena, buf_str(&account));
     buf_free(&account);
-    buf_free(&quoted);
     return ok;
 }
 

@@ -1,5 +1,6 @@
 # One connection to a server: quoting, log-ins, error classes.
 libmillrace_a_SOURCES += \
+	%D%/account.c %D%/account.h \
 	%D%/errors.c %D%/errors.h \
 	%D%/login.c %D%/login.h \
 	%D%/mysql.c %D%/mysql.h \

@@ -63,6 +63,13 @@ struct table_facts {
  */
 bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                         struct arena *a, struct table_facts *out, struct err *err) MUST_CHECK;
+/*
+ * The same for all tables of one schema, as catalog_list_base_tables() lists them: asks once
+ * for each kind of fact.  A table that may not be read has no schema, and nobody asks why.
+ */
+bool catalog_load_all_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                            struct arena *a, struct table_facts *out,
+                            struct err *err) MUST_CHECK;
 void table_facts_fini(struct table_facts *facts, size_t n);
 
 /* List the tables and views of a schema by name, at most max, for "did you mean". */
@@ -92,6 +99,10 @@ bool catalog_count_shares(struct mysql_conn *c, const struct shares_wanted *w,
 /* List the base tables of a schema by name. */
 bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct arena *a,
                               struct str **out, size_t *n, struct err *err) MUST_CHECK;
+
+/* List the tables of a schema by name that we see, but may not read in full. */
+bool catalog_list_unreadable(struct mysql_conn *c, struct str schema, struct arena *a,
+                             struct str **out, size_t *n, struct err *err) MUST_CHECK;
 
 /* Ask the server to parse a WHERE or ORDER BY.  ERR_REJECT carries its error text. */
 enum catalog_clause { CLAUSE_WHERE = 0, CLAUSE_ORDER_BY };

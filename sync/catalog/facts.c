@@ -115,6 +115,35 @@ bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, 
     return true;
 }
 
+bool catalog_load_all_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                            struct arena *a, struct table_facts *out, struct err *err)
+{
+    struct facts_loading x = {a, out};
+    struct catalog_reader r;
+
+    memset(out, 0, n * sizeof(*out));
+    if (n == 0)
+        return true;
+    if (!catalog_reader_open(&r, c, err))
+        return false;
+    r.names = names;
+    r.n = n;
+    r.whole = true;
+
+    struct schema **schemas = arena_alloc(a, n, sizeof(struct schema *));
+    uint64_t *n_rows = arena_alloc(a, n, sizeof(*n_rows));
+    const bool fine = catalog_read_schemas(&r, schemas, n_rows, err);
+
+    for (size_t i = 0; i < n; i++) {
+        out[i].schema = schemas[i];
+        out[i].n_rows = n_rows[i];
+    }
+    if (fine && load_indexes(&r, &x, err))
+        return true;
+    table_facts_fini(out, n);
+    return false;
+}
+
 void table_facts_fini(struct table_facts *facts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

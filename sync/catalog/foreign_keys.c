@@ -191,3 +191,48 @@ bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *name, st
            err_wrap(err, "reading the foreign keys of %" STR_FMT ".%" STR_FMT,
                     STR_ARG(name->schema), STR_ARG(name->table));
 }
+
+/* ---- those of a schema ---- */
+
+static bool take_row_of(struct keys *keys, const struct mysql_row *row, struct str schema,
+                        struct err *err)
+{
+    const struct str *cells = row->cells;
+    struct foreign_key *k = keys->n > 0 ? &keys->list[keys->n - 1] : NULL;
+    const struct catalog_name name = {schema, cells[5]};
+
+    /* Names of foreign keys may repeat in another table. */
+    if (k == NULL || !str_equal(k->table, name.table) || !str_equal(k->name, cells[0])) {
+        k = add_key(keys, &name, cells);
+        k->on_delete = k->on_update = (struct str){0};
+    }
+    return take_row(keys, &name, cells, err);
+}
+
+bool foreign_keys_load_all(struct mysql_conn *c, struct str schema, struct arena *a,
+                           struct foreign_key **out, size_t *n, struct err *err)
+{
+    struct keys keys = {.arena = a};
+    struct buf sql = {0};
+    struct mysql_result *r;
+    struct mysql_row row;
+    int more = -1;
+
+    buf_append(&sql,
+               STR("SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, "
+                   "REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, TABLE_NAME FROM "
+                   "information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT "
+                   "NULL AND TABLE_SCHEMA = "));
+    mysql_quote_text(&sql, schema);
+    buf_append(&sql, STR(" ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION"));
+    if (mysql_conn_query(c, buf_str(&sql), &r, err)) {
+        while ((more = mysql_result_next(r, &row, err)) > 0 &&
+               take_row_of(&keys, &row, schema, err))
+            ;
+        mysql_result_close(r);
+    }
+    buf_free(&sql);
+    *out = keys.list;
+    *n = keys.n;
+    return more == 0 || err_wrap(err, "reading the foreign keys of %" STR_FMT, STR_ARG(schema));
+}

@@ -30,6 +30,13 @@ struct foreign_key {
 bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *name, struct arena *a,
                        struct foreign_key **out, size_t *n, struct err *err) MUST_CHECK;
 
+/*
+ * Load those of all tables of a schema, by table and name, with one statement.  Their actions
+ * are empty.
+ */
+bool foreign_keys_load_all(struct mysql_conn *c, struct str schema, struct arena *a,
+                           struct foreign_key **out, size_t *n, struct err *err) MUST_CHECK;
+
 /* Tell whether the action changes rows: CASCADE, SET NULL, SET DEFAULT. */
 bool foreign_key_acts(struct str action);
 

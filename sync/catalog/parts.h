@@ -1,7 +1,7 @@
 /*
- * For the catalog's own files: querying information_schema about many tables at once
- * (sync/catalog/reader.c), and building schemas from that (catalog_schemas.c) for the facts
- * (sync/catalog/facts.c).
+ * For the catalog's own files: querying information_schema about many tables at once, each by
+ * its names or all of a schema (sync/catalog/reader.c), and building schemas from that
+ * (catalog_schemas.c) for the facts (sync/catalog/facts.c).
  *
  * @thread the connection's; what takes an err blocks
  */
@@ -22,6 +22,8 @@ struct catalog_reader {
     struct mysql_conn *conn;
     const struct catalog_name *names; /* of the current round; borrowed */
     size_t n;
+    bool whole;    /* the names are those of one schema: ask for all its tables at once */
+    size_t latest; /* the name found last; rows come in the order of the names */
     bool any_case; /* the server compares table names without case */
     uint64_t seen; /* a hash of everything that the last query returned */
 };

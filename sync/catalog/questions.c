@@ -57,6 +57,22 @@ bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct ar
     return fine;
 }
 
+bool catalog_list_unreadable(struct mysql_conn *c, struct str schema, struct arena *a,
+                             struct str **out, size_t *n, struct err *err)
+{
+    struct buf sql = {0};
+
+    buf_append(&sql, STR("SELECT DISTINCT TABLE_NAME FROM information_schema.COLUMNS WHERE NOT "
+                         "FIND_IN_SET('select', PRIVILEGES) AND TABLE_SCHEMA = "));
+    mysql_quote_text(&sql, schema);
+    buf_append(&sql, STR(" ORDER BY 1"));
+
+    const bool fine = list_names(c, buf_str(&sql), BASE_TABLES_MAX, a, out, n, err);
+
+    buf_free(&sql);
+    return fine;
+}
+
 bool catalog_is_denied(struct mysql_conn *c, const struct catalog_name *name,
                        const struct str *columns, size_t n_columns, struct err *err)
 {

@@ -9,11 +9,21 @@
 
 #include <string.h>
 
+static bool is_name(const struct catalog_reader *r, size_t i, struct str schema,
+                    struct str table)
+{
+    return i < r->n && str_equal(r->names[i].table, table) &&
+           str_equal(r->names[i].schema, schema);
+}
+
 /* The index of the table among the names, or n. */
 static size_t find_name(const struct catalog_reader *r, struct str schema, struct str table)
 {
+    for (size_t i = r->latest; i < r->latest + 2; i++)
+        if (is_name(r, i, schema, table))
+            return i;
     for (size_t i = 0; i < r->n; i++)
-        if (str_equal(r->names[i].schema, schema) && str_equal(r->names[i].table, table))
+        if (is_name(r, i, schema, table))
             return i;
     for (size_t i = 0; i < r->n && r->any_case; i++)
         if (str_equal_any_case(r->names[i].schema, schema) &&
@@ -22,9 +32,23 @@ static size_t find_name(const struct catalog_reader *r, struct str schema, struc
     return r->n;
 }
 
+/* One condition for the whole schema. */
+static void append_whole_query(struct buf *sql, const struct catalog_reader *r,
+                               const struct catalog_query *q)
+{
+    buf_printf(sql, "SELECT %s FROM information_schema.%s WHERE %s = ", q->columns, q->table,
+               q->schema_column);
+    mysql_quote_text(sql, r->names[0].schema);
+    buf_printf(sql, "%s ORDER BY 1, 2, 3", q->condition);
+}
+
 static void append_query(struct buf *sql, const struct catalog_reader *r,
                          const struct catalog_query *q)
 {
+    if (r->whole) {
+        append_whole_query(sql, r, q);
+        return;
+    }
     for (size_t i = 0; i < r->n; i++) {
         buf_printf(sql, "%s(SELECT %s FROM information_schema.%s WHERE %s = ",
                    i > 0 ? " UNION ALL " : "", q->columns, q->table, q->schema_column);
@@ -46,6 +70,7 @@ bool catalog_reader_run(struct catalog_reader *r, const struct catalog_query *q,
 
     append_query(&sql, r, q);
     r->seen = 0;
+    r->latest = 0;
     if (!mysql_conn_query(r->conn, buf_str(&sql), &result, err)) {
         buf_free(&sql);
         return err_wrap(err, "reading information_schema.%s", q->table);
@@ -55,8 +80,10 @@ bool catalog_reader_run(struct catalog_reader *r, const struct catalog_query *q,
 
         for (size_t i = 0; i < row.n_cells; i++)
             r->seen = hash_bytes(row.cells[i], r->seen);
-        if (table < r->n)
-            found(ctx, table, &row);
+        if (table == r->n)
+            continue;
+        r->latest = table;
+        found(ctx, table, &row);
     }
     mysql_result_close(result);
     buf_free(&sql);

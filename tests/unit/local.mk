@@ -23,6 +23,7 @@ unit_tests += \
 	%D%/test_commit_wait \
 	%D%/test_configuration \
 	%D%/test_data_folder \
+	%D%/test_database_url \
 	%D%/test_ddl \
 	%D%/test_ddl_swap \
 	%D%/test_decimal \
@@ -42,6 +43,7 @@ unit_tests += \
 	%D%/test_document_areas \
 	%D%/test_document_model \
 	%D%/test_document_reads \
+	%D%/test_draft \
 	%D%/test_drain \
 	%D%/test_engine \
 	%D%/test_engine_check \

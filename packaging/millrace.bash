@@ -33,6 +33,11 @@ _millrace()
         --socket) value="file" ;;
         --set) value="settings" ;;
         --output|-o) value="table json yaml" ;;
+        --search) value="none" ;;
+        --password-file) value="file" ;;
+        --ca-file) value="file" ;;
+        --directory|-C) value="file" ;;
+        --data) value="file" ;;
         --rate) value="none" ;;
         --chunk) value="none" ;;
         --accept-dead-letters) value="none" ;;
@@ -79,8 +84,9 @@ _millrace()
         "config delivery") words="get set" ;;
         esac
     done
-    if [[ -z $name ]]; then words="run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion"; fi
+    if [[ -z $name ]]; then words="init run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion"; fi
     case $name in
+        "init") options="--table --search --password-file --tls --ca-file --directory --data" kind=none ;;
         "run") options="" kind=none ;;
         "apply") options="--dry-run --prune --take-alias --yes" kind=file ;;
         "export") options="" kind=none ;;
@@ -128,7 +134,7 @@ _millrace()
     if [[ $cur == -* ]]; then
         _millrace_offer "$options --config --socket --set --output --help --version" "$cur"
     elif [[ -n $words ]]; then _millrace_offer "$words" "$cur"
-    elif [[ $kind == command ]]; then _millrace_offer "run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion" "$cur"
+    elif [[ $kind == command ]]; then _millrace_offer "init run apply export status doctor explain mapping topic database table relation version job log index dead-letter binlog drain config version help completion" "$cur"
     else _millrace_offer "$kind" "$cur"; fi
 }
 complete -F _millrace millrace

@@ -11,6 +11,7 @@
 
 #include "src/cli/command.h"
 
+int command_init(const struct invocation *inv);
 int command_run(const struct invocation *inv);
 
 int command_apply(const struct invocation *inv);

@@ -8,6 +8,7 @@ static const struct {
     const char *command, *line;
 } examples[] = {
     {"run", "run --config /etc/millrace/millrace.yaml"},
+    {"init", "init mysql://millrace@db.example/shop --password-file shop.password"},
     {"apply", "apply --dry-run shop.yaml"},
     {"export", "export"},
     {"status", "status -o json"},

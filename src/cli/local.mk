@@ -8,9 +8,12 @@ libmillrace_a_SOURCES += \
 	%D%/config.c \
 	%D%/dead_letter.c \
 	%D%/delivery.c \
+	%D%/doctor_view.c %D%/doctor_view.h \
 	%D%/example.c %D%/example.h \
 	%D%/help.c %D%/help.h \
 	%D%/index.c \
+	%D%/init.c \
+	%D%/init_config.c %D%/init_config.h \
 	%D%/inspect_view.c %D%/inspect_view.h \
 	%D%/log_filter_args.c %D%/log_filter_args.h \
 	%D%/noun.c \

@@ -3,6 +3,7 @@
 #include "src/cli/commands.h"
 
 #include "src/base/human.h"
+#include "src/cli/doctor_view.h"
 #include "src/cli/render.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
@@ -362,47 +363,11 @@ int command_status(const struct invocation *inv)
 
 /* ---- doctor ---- */
 
-static void view_check(struct buf *out, struct render_style style, struct str check)
-{
-    static const struct {
-        const char *pointer, *label;
-    } parts[] = {{"/why", "why"}, {"/fix", "fix"}};
-
-    render_value(out, style, check, "/status", RENDER_STATE);
-    buf_append(out, STR("  "));
-    put(out, check, "/group", RENDER_TEXT);
-    if (has_text(check, "/subject")) {
-        buf_append_char(out, ' ');
-        put(out, check, "/subject", RENDER_TEXT);
-    }
-    buf_append(out, STR(": "));
-    put(out, check, "/message", RENDER_TEXT);
-    buf_append_char(out, '\n');
-    if (is_text(check, "/status", "ok"))
-        return;
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (!has_text(check, parts[i].pointer))
-            continue;
-        buf_printf(out, "      %s: ", parts[i].label);
-        put(out, check, parts[i].pointer, RENDER_TEXT);
-        buf_append_char(out, '\n');
-    }
-}
-
 static void view_doctor(struct buf *out, struct render_style style, struct str json)
 {
-    struct json_reader r;
-    struct str items, check;
-    bool ok = false, warned = false;
+    const bool warned = doctor_view_checks(out, style, json, true);
+    bool ok = false;
 
-    if (!json_find(json, "/items", &items))
-        return;
-    json_reader_init(&r, items);
-    if (json_enter_array(&r))
-        while (json_next_element(&r) && json_read_raw(&r, &check)) {
-            view_check(out, style, check);
-            warned = warned || !is_text(check, "/status", "ok");
-        }
     json_find_bool(json, "/ok", &ok);
     buf_append(out, !ok      ? STR("Something needs fixing.\n")
                     : warned ? STR("Millrace works; look at the warnings.\n")

@@ -29,6 +29,18 @@ const struct command_option command_global_options[] = {
 
 static const struct command_option yes_options[] = {YES, END};
 
+static const struct command_option init_options[] = {
+    {"table", 0, "NAME", "only this table; may be repeated", NULL},
+    {"search", 0, "URL", "the search engine; may be repeated (default: http://127.0.0.1:9200)",
+     NULL},
+    {"password-file", 0, "FILE", "its first line is the database user's password", "file"},
+    {"tls", 0, NULL, "encrypt, and check the server's certificate with the system's", NULL},
+    {"ca-file", 0, "FILE", "the same, with the certificate authorities of this file", "file"},
+    {"directory", 'C', "DIR", "write the files here (default: the current directory)", "file"},
+    {"data", 0, "DIR", "the daemon's data folder (default: data, beside the files)", "file"},
+    END,
+};
+
 static const struct command_option apply_options[] = {
     {"dry-run", 'n', NULL, "show what would change, and change nothing", NULL},
     {"prune", 0, NULL, "remove everything that no file names", NULL},
@@ -138,6 +150,18 @@ static const struct command_option config_options[] = {
     }
 
 const struct command command_table[] = {
+    {"init", "mysql://USER@HOST[:PORT]/DATABASE", "write first files for a database's tables",
+     "Looks at the schema and writes millrace.yaml and DATABASE.yaml: every table, its "
+     "types, and the relations that follow from foreign keys, as comments to take in.  "
+     "Checks the server as doctor does, prints what needs fixing, and prints the next "
+     "commands.  Replaces no file; asks nothing.  A socket is "
+     "mysql://USER@/DATABASE?socket=PATH.\n\n"
+     "The password comes from --password-file, from the environment (MYSQL_PWD), or from "
+     "the address, where others can see it.  Unless it comes from a file, init writes it "
+     "to DATABASE.password, which only its owner may read.\n\n"
+     "Exit code 1 if nothing was written, or if a check failed; the files are then "
+     "written all the same.",
+     NEED_NOTHING, command_init, NULL, 1, 1, init_options, NULL, false},
     {"run", "", "run the daemon",
      "Follows every topic, keeps the indexes equal to their tables, and serves the "
      "status page, the metrics and the socket that the other commands use.  Stays in "

@@ -1,0 +1,22 @@
+/*
+ * The doctor's checks as text for people.
+ *
+ * @thread any (pure)
+ */
+#ifndef SRC_CLI_DOCTOR_VIEW_H
+#define SRC_CLI_DOCTOR_VIEW_H
+
+#include "src/base/str.h"
+#include "src/cli/render.h"
+
+#include <stdbool.h>
+
+struct buf;
+
+/*
+ * Append the checks of json's "items": all, or those that are not ok.  Returns whether any is
+ * not.
+ */
+bool doctor_view_checks(struct buf *out, struct render_style style, struct str json, bool all);
+
+#endif

@@ -183,6 +183,28 @@ def test_no_file_is_replaced(w):
     f.dry(f.read())
 
 
+def test_files_go_to_another_folder_with_a_password_file_and_a_socket(w):
+    w.sql("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
+    f = Folder(w)
+    os.mkdir(os.path.join(f.path, "to"))
+    secret = os.path.join(f.path, "secret")
+    with open(os.open(secret, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(PASSWORD + "\n")
+    said = f.init("-C", "to", "--data", "../elsewhere", "--password-file", "secret", "--table", "b", MYSQL_PWD="wrong", ok=0)
+    definitions, configuration = (yaml.safe_load(f.read(f"to/{name}.yaml")) for name in (w.schema, "millrace"))
+    if definitions["topics"][0]["password_file"] != secret or configuration["data"] != "../elsewhere":
+        raise Failed(f"the files say {definitions} and {configuration}")
+    if [t["table"] for t in definitions["tables"]] != [f"{w.schema}.b"] or sorted(os.listdir(f.path)) != ["secret", "to"]:
+        raise Failed(f"the tables are {definitions['tables']}")
+    if "next, in to:" not in said.stdout:
+        raise Failed(f"the folder is not said: {said.stdout}")
+    f.run("apply", "-n", f"to/{w.schema}.yaml", "--config", "to/millrace.yaml")
+    socket = w.db.sql("SELECT @@socket")[0][0]
+    done = f.run("init", f"mysql://millrace@/{w.schema}?socket={socket}", "--search", w.engine.url, "-o", "json", ok=1)
+    if socket not in done.stderr and socket not in done.stdout:
+        raise Failed(f"the socket is not used: {done.stdout}{done.stderr}")
+
+
 def test_a_user_without_rights_is_told_the_grants(w):
     w.sql("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
     user = "novice@'127.0.0.1'"
@@ -204,7 +226,7 @@ def test_a_user_without_rights_is_told_the_grants(w):
 
 
 def test_two_thousand_tables_take_a_few_statements(w):
-    script = [f"CREATE TABLE t{i} (id INT PRIMARY KEY) ENGINE MyISAM;" for i in range(1900)]
+    script = ["SET sql_log_bin = 0;"] + [f"CREATE TABLE t{i} (id INT PRIMARY KEY) ENGINE MyISAM;" for i in range(1900)]
     script += ["CREATE TABLE u0 (id INT PRIMARY KEY);"]
     script += [f"CREATE TABLE u{i} (id INT PRIMARY KEY, up INT, INDEX (up), FOREIGN KEY (up) REFERENCES u{i // 50} (id));"
                for i in range(1, 100)]

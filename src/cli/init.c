@@ -40,15 +40,14 @@ struct initing {
 
 /* ---- what is there ---- */
 
+/* Name the GRANT that is missing. */
 static bool deny(struct initing *x, struct mysql_conn *c, struct err *err)
 {
     struct buf schema = {0}, account = {0};
-    struct err other;
 
     mysql_quote_name(&schema, x->config.schema);
-    if (mysql_account_append(c, &account, &other))
-        err_wrap(err, "database %" STR_FMT, STR_ARG(x->config.schema));
-    if (err->msg[0] != '\0' && account.len > 0)
+    *err = (struct err){0};
+    if (mysql_account_append(c, &account, err))
         err_set(err, ERR_REJECT,
                 "user %s may not read the database %" STR_FMT
                 "; fix: GRANT SELECT ON %s.* TO %s",

@@ -33,6 +33,7 @@ _millrace()
         --socket) value="file" ;;
         --set) value="settings" ;;
         --output|-o) value="table json yaml" ;;
+        --table) value="none" ;;
         --search) value="none" ;;
         --password-file) value="file" ;;
         --ca-file) value="file" ;;
@@ -42,7 +43,6 @@ _millrace()
         --chunk) value="none" ;;
         --accept-dead-letters) value="none" ;;
         --topic) value="topic" ;;
-        --table) value="table" ;;
         --index) value="version" ;;
         --reason) value="none" ;;
         --limit) value="none" ;;

@@ -4,9 +4,9 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "src/cli/inspect_view.h"
 #include "src/cli/log_filter_args.h"
 #include "src/cli/session.h"
+#include "src/cli/view/inspect_view.h"
 #include "src/format/json.h"
 #include "src/format/problem.h"
 #include "sync/definition/definition.h"

@@ -3,9 +3,9 @@
 #include "src/cli/commands.h"
 
 #include "src/base/clock.h"
-#include "src/cli/progress_line.h"
 #include "src/cli/report.h"
 #include "src/cli/session.h"
+#include "src/cli/view/progress_line.h"
 #include "src/format/json.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-# The commands; client, session, tables and colours on a terminal.
+# The commands; client and session.
 libmillrace_a_SOURCES += \
 	%D%/apply.c \
 	%D%/binlog.c \
@@ -8,17 +8,13 @@ libmillrace_a_SOURCES += \
 	%D%/config.c \
 	%D%/dead_letter.c \
 	%D%/delivery.c \
-	%D%/doctor_view.c %D%/doctor_view.h \
 	%D%/example.c %D%/example.h \
 	%D%/help.c %D%/help.h \
 	%D%/index.c \
 	%D%/init.c \
 	%D%/init_config.c %D%/init_config.h \
-	%D%/inspect_view.c %D%/inspect_view.h \
 	%D%/log_filter_args.c %D%/log_filter_args.h \
 	%D%/noun.c \
-	%D%/progress_line.c %D%/progress_line.h \
-	%D%/render.c %D%/render.h \
 	%D%/report.c %D%/report.h \
 	%D%/row.c \
 	%D%/run.c \

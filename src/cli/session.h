@@ -14,7 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/cli/command.h"
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 #include "web/request.h"
 
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #include "src/cli/commands.h"
 
 #include "src/base/human.h"
-#include "src/cli/doctor_view.h"
-#include "src/cli/render.h"
 #include "src/cli/session.h"
+#include "src/cli/view/doctor_view.h"
+#include "src/cli/view/render.h"
 #include "src/format/json.h"
 
 #include <inttypes.h>

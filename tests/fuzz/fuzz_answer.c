@@ -2,7 +2,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 #include "src/format/json.h"
 #include "web/page.h"
 

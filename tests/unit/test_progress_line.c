@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/cli/progress_line.h"
+#include "src/cli/view/progress_line.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 
 static const struct render_style plain = {0};
 

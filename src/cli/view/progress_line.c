@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/cli/progress_line.h"
+#include "src/cli/view/progress_line.h"
 
 #include "src/base/human.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 
 #include "src/base/human.h"
 #include "src/base/mem.h"

@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "src/cli/inspect_view.h"
+#include "src/cli/view/inspect_view.h"
 
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 #include "src/format/json.h"
 
 static const struct render_part file_parts[] = {

@@ -7,7 +7,7 @@
 #define SRC_CLI_DOCTOR_VIEW_H
 
 #include "src/base/str.h"
-#include "src/cli/render.h"
+#include "src/cli/view/render.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/cli/doctor_view.h"
+#include "src/cli/view/doctor_view.h"
 
 #include "src/base/base.h"
 #include "src/base/buf.h"

@@ -1,0 +1,6 @@
+# What a terminal shows: tables, colours, reports, progress.
+libmillrace_a_SOURCES += \
+	%D%/doctor_view.c %D%/doctor_view.h \
+	%D%/inspect_view.c %D%/inspect_view.h \
+	%D%/progress_line.c %D%/progress_line.h \
+	%D%/render.c %D%/render.h

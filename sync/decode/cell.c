@@ -239,6 +239,7 @@ void cell_reader_use(struct cell_reader *r, struct arena *a, size_t text_max)
     r->text_end = r->text + text_max;
 }
 
+/* Keep the n bytes at r->text; 0 for a damaged cell. */
 static inline bool take_text(struct cell_reader *r, size_t n, enum value_kind kind,
                              struct value *out)
 {
@@ -247,13 +248,6 @@ static inline bool take_text(struct cell_reader *r, size_t n, enum value_kind ki
     r->text += n;
     assert(r->text <= r->text_end);
     return n > 0;
-}
-
-static inline bool set_int(struct value *out, int64_t i)
-{
-    out->kind = VALUE_INT;
-    out->i = i;
-    return true;
 }
 
 static inline bool set_uint(struct value *out, enum value_kind kind, uint64_t u)
@@ -392,8 +386,8 @@ static bool read_text(struct cell_reader *r, const struct charset *cs, struct st
     return set_bytes(out, VALUE_BYTES, s);
 }
 
-static bool read_string(struct cell_reader *r, const struct column_plan *plan, struct str s,
-                        struct value *out)
+bool cell_read_string(struct cell_reader *r, const struct column_plan *plan, struct str s,
+                      struct value *out)
 {
     if (plan->compressed && !unpack_column(r->unpacker, s, UINT32_MAX, r->arena, &s))
         return false;
@@ -419,22 +413,12 @@ static bool read_string(struct cell_reader *r, const struct column_plan *plan, s
     }
 }
 
-static bool read_fixed(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
-                       struct value *out)
+bool cell_read_fixed(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
+                     struct value *out)
 {
     char *const text = r->text;
 
     switch (plan->code) {
-    case CELL_I8: return set_int(out, (int8_t)*p);
-    case CELL_U8: return set_uint(out, VALUE_UINT, *p);
-    case CELL_I16: return set_int(out, (int16_t)load_le16(p));
-    case CELL_U16: return set_uint(out, VALUE_UINT, load_le16(p));
-    case CELL_I24: return set_int(out, (int32_t)(load_le24(p) << 8) >> 8);
-    case CELL_U24: return set_uint(out, VALUE_UINT, load_le24(p));
-    case CELL_I32: return set_int(out, (int32_t)load_le32(p));
-    case CELL_U32: return set_uint(out, VALUE_UINT, load_le32(p));
-    case CELL_I64: return set_int(out, (int64_t)load_le64(p));
-    case CELL_U64: return set_uint(out, VALUE_UINT, load_le64(p));
     case CELL_FLOAT:
         out->kind = VALUE_FLOAT;
         out->d = (double)load_float_le(p);
@@ -469,20 +453,4 @@ static bool read_fixed(struct cell_reader *r, const struct column_plan *plan, co
         return take_text(r, temporal_hires_time(text, p, plan->fsp), VALUE_TIME, out);
     default: return false;
     }
-}
-
-const uint8_t *cell_read(struct cell_reader *r, const struct column_plan *plan,
-                         const uint8_t *p, const uint8_t *end, struct value *out)
-{
-    if ((size_t)(end - p) < plan->size)
-        return NULL;
-    if (plan->code < CELL_TEXT)
-        return read_fixed(r, plan, p, out) ? p + plan->size : NULL;
-
-    const uint64_t len = load_le(p, plan->size);
-
-    p += plan->size;
-    if (len > (size_t)(end - p))
-        return NULL;
-    return read_string(r, plan, (struct str){(const char *)p, len}, out) ? p + len : NULL;
 }

@@ -21,6 +21,7 @@ struct row_reader {
     struct arena *own_arena;
     struct own_values own[N_IMAGES];
     struct row_images images;
+    size_t n_cells, n_nulls; /* of the row */
     bool unsolved; /* the cell is a change to a JSON value missing from the old image */
 };
 
@@ -110,6 +111,7 @@ static const uint8_t *read_diff(struct row_reader *r, const struct column_plan *
         return NULL;
     if (before->kind == VALUE_ABSENT) {
         *out = *before;
+        r->n_cells--; /* read_image() counts it as present */
         r->unsolved = true;
         return p + len;
     }
@@ -143,6 +145,7 @@ static bool read_image(struct row_reader *r, const struct row_image *image, stru
         }
         if (row_image_bit(nulls, k++)) {
             out[i] = (struct value){.kind = VALUE_NULL};
+            r->n_nulls++;
             continue;
         }
         p = has_diff ? read_diff(r, &plans[i], p, &diffs.before[i], &out[i])
@@ -150,6 +153,7 @@ static bool read_image(struct row_reader *r, const struct row_image *image, stru
         if (p == NULL)
             return row_images_cut(&r->images, i, err);
     }
+    r->n_cells += image->n_present;
     r->images.p = p;
     return true;
 }
@@ -163,6 +167,7 @@ int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *ou
     if (images->p == images->end)
         return 0;
     r->unsolved = false;
+    r->n_cells = r->n_nulls = 0;
     if (a == NULL)
         arena_reset(r->own_arena);
     for (int i = 0; i < N_IMAGES; i++) {
@@ -188,6 +193,8 @@ int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *ou
     out->op = images->op;
     out->before = values[IMAGE_BEFORE];
     out->after = values[IMAGE_AFTER];
+    out->n_cells = r->n_cells;
+    out->n_nulls = r->n_nulls;
     out->partial =
         images->of[images->op == ROW_DELETE ? IMAGE_BEFORE : IMAGE_AFTER].n_present !=
             images->map->n_columns ||

@@ -25,6 +25,7 @@ struct row_change {
     enum row_op op;
     const struct value *before; /* NULL for an insert */
     const struct value *after;  /* NULL for a delete */
+    size_t n_cells, n_nulls;    /* of both images */
     bool partial;               /* an image lacks a column that a full row needs */
     bool unsolved; /* the new image lacks a JSON value that changed: the log has only the change
                     */

@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/format/json.h"
+#include "sync/decode/row.h"
 #include "sync/decode/row_json.h"
 #include "sync/decode/transaction.h"
 #include "sync/inspect/decode_event.h"
@@ -21,6 +22,7 @@ struct decoding {
     struct decode_counts *counts;
     struct log_reader *reader;
     struct row_json *rows;
+    struct row_reader *values; /* for --format none */
     struct buf out;
     struct buf head; /* the common start of all lines of a rows event */
     bool done;       /* past the last requested position */
@@ -31,7 +33,7 @@ static bool flush(struct decoding *d, size_t at_least, struct err *err)
     if (d->out.len < at_least || d->out.len == 0)
         return true;
 
-    const bool ok = d->opt->no_output || d->opt->write(d->opt->ctx, buf_str(&d->out), err);
+    const bool ok = d->opt->write(d->opt->ctx, buf_str(&d->out), err);
 
     buf_clear(&d->out);
     return ok;
@@ -84,13 +86,19 @@ static bool wrap_place(const struct step *step, struct err *err)
     return err_wrap(err, "%" STR_FMT ":%" PRIu64, STR_ARG(step->event.file), step->event.start);
 }
 
-static bool decode_rows(struct decoding *d, const struct step *step, struct err *err)
+static uint64_t *count_of(struct decoding *d, enum row_op op)
 {
     uint64_t *const counts[] = {
         [ROW_INSERT] = &d->counts->inserts,
         [ROW_UPDATE] = &d->counts->updates,
         [ROW_DELETE] = &d->counts->deletes,
     };
+
+    return counts[op];
+}
+
+static bool print_rows(struct decoding *d, const struct step *step, struct err *err)
+{
     size_t len = d->out.len;
     int got;
 
@@ -99,7 +107,7 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
     make_head(d, step);
     buf_append(&d->out, buf_str(&d->head));
     while ((got = row_json_next(d->rows, &d->out, &d->counts->rows, err)) == 1) {
-        ++*counts[step->rows.op];
+        ++*count_of(d, step->rows.op);
         buf_append(&d->out, STR("}\n"));
         if (!flush(d, FLUSH_AT, err))
             return false;
@@ -107,6 +115,31 @@ static bool decode_rows(struct decoding *d, const struct step *step, struct err 
         buf_append(&d->out, buf_str(&d->head));
     }
     d->out.len = len; /* no row used the last head */
+    return got == 0 || wrap_place(step, err);
+}
+
+static uint64_t id_of(const struct value *values)
+{
+    if (values == NULL || (values->kind != VALUE_INT && values->kind != VALUE_UINT))
+        return 0;
+    return values->u;
+}
+
+/* Decode every cell into a value and drop it. */
+static bool read_rows(struct decoding *d, const struct step *step, struct err *err)
+{
+    struct row_json_counts *const c = &d->counts->rows;
+    struct row_change change;
+    int got;
+
+    if (!row_reader_open(d->values, &step->rows, step->map, err))
+        return wrap_place(step, err);
+    while ((got = row_reader_next(d->values, NULL, &change, err)) == 1) {
+        ++*count_of(d, step->rows.op);
+        c->cells += change.n_cells;
+        c->nulls += change.n_nulls;
+        c->idsum += id_of(change.before) + id_of(change.after);
+    }
     return got == 0 || wrap_place(step, err);
 }
 
@@ -128,12 +161,15 @@ static bool decode_step(struct decoding *d, const struct step *step, struct err 
         warn_of_break(d, step);
     if (!log_filter_wants(&d->opt->excerpt.filter, step, &d->done))
         return true;
-    if (d->opt->events) {
+    if (d->opt->events && !d->opt->no_output) {
         append_head(&d->out, step);
         decode_event_append(&d->out, log_reader_format(d->reader), step);
         buf_append(&d->out, STR("}\n"));
     }
-    return (step->kind != STEP_ROWS || decode_rows(d, step, err)) && flush(d, FLUSH_AT, err);
+    if (step->kind == STEP_ROWS &&
+        !(d->opt->no_output ? read_rows(d, step, err) : print_rows(d, step, err)))
+        return false;
+    return flush(d, FLUSH_AT, err);
 }
 
 static bool decode_raw(struct decoding *d, struct str raw, struct err *err)
@@ -173,11 +209,13 @@ bool decode_run(struct transport *t, const struct decode_options *opt,
     *counts = (struct decode_counts){0};
     d.reader = log_excerpt_reader(&opt->excerpt);
     d.rows = row_json_new();
+    d.values = row_reader_new();
 
     const bool ok = decode_all(&d, t, err);
     const bool written = flush(&d, 0, ok ? err : &late);
 
     row_json_free(d.rows);
+    row_reader_free(d.values);
     log_reader_free(d.reader);
     buf_free(&d.out);
     buf_free(&d.head);

@@ -20,7 +20,7 @@ typedef bool (*decode_write_fn)(void *ctx, struct str bytes, struct err *err);
 
 struct decode_options {
     bool events;    /* --events: print a line for every event */
-    bool no_output; /* --format none: format every cell in memory and discard it */
+    bool no_output; /* --format none: decode every cell into a value and write nothing */
     struct log_excerpt excerpt;
     decode_write_fn write;
     void (*warn)(

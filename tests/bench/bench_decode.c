@@ -1,5 +1,5 @@
 /*
- * How fast a binlog file is decoded: every cell formatted as JSON into memory; beside it the
+ * How fast a binlog file is decoded, every cell into a value; beside it the
  * limit, which is reading and checksumming the same bytes.
  *
  *     bench_decode [--repeat N] [--json] [--table DATABASE.TABLE] FILE...

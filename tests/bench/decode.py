@@ -6,7 +6,7 @@
 A server of the test tools writes three binlogs: narrow rows, wide rows, and transactions of one row.
 The decoders take turns.  Peers: the connector that most Java programs use (Maven and a JDK, as the
 engine's tools need them anyway), Rust's mysql_cdc where there is cargo, mariadb-binlog where it is
-installed.  All decode every cell; only Millrace (and mariadb-binlog) also write text, and Millrace
+installed.  All decode every cell into values; only mariadb-binlog also writes text, and Millrace
 checks checksums.  What counts is processor time, least of the rounds, as other work on the machine
 disturbs it less.  The limit is reading and checksumming the same bytes.
 

@@ -283,7 +283,7 @@ static void what_is_no_gtid_is_not_taken_for_a_choice(void **state)
 static void without_output_everything_is_counted_all_the_same(void **state)
 {
     struct test_log log;
-    struct decode_counts counts;
+    struct decode_counts counts, printed;
     struct buf out = {0};
     struct err err = {0};
 
@@ -293,6 +293,8 @@ static void without_output_everything_is_counted_all_the_same(void **state)
         decode(&log, (struct decode_options){.no_output = true}, false, &out, &counts, &err));
     assert_int_equal(out.len, 0);
     assert_int_equal(counts.rows.cells, 8);
+    assert_true(decode(&log, (struct decode_options){0}, false, &out, &printed, &err));
+    assert_memory_equal(&counts, &printed, sizeof(counts));
     buf_free(&out);
     log_free(&log);
 }

@@ -18,7 +18,7 @@
 #define EVENT_MAX_DEFAULT ((uint64_t)64 << 20)
 
 /* Bytes to read at a time.  A larger event grows the buffer while it lasts. */
-#define CHUNK ((size_t)1 << 20)
+#define CHUNK ((size_t)1 << 17)
 
 struct file_transport {
     struct transport base;

@@ -37,7 +37,8 @@
 #include <string.h>
 #include <time.h>
 
-#define TICK_MS    50
+#define TICK_MS    50    /* between turns while something is under way */
+#define REST_MS    2000  /* and while nothing is */
 #define TOPICS_MS  2000  /* before topics that could not start are tried again */
 #define WAITING_MS 1000  /* before versions that wait are judged again */
 #define RIGHTS_MS  10000 /* before tables that may not be read are tried again */
@@ -237,13 +238,29 @@ static void run_tasks(struct coordinator *co, int64_t due_ms[ARRAY_LEN(tasks)])
     }
 }
 
+/* Nothing is under way that a turn could bring on. Whoever begins something nudges co->stop. */
+static bool is_at_rest(struct coordinator *co)
+{
+    const struct delivery_status s = delivery_status(co->delivery);
+
+    lock_acquire(&co->state_lock);
+
+    const bool waits = co->catalogue->n_rebuilds + co->catalogue->n_waits > 0;
+
+    lock_release(&co->state_lock);
+    return !waits && s.queued + s.loading + s.in_flight + s.blocked == 0 &&
+           holds_n(co->holds) == 0 && builds_n(co->builds) == 0 &&
+           !coordinator_is_route_due(co) && !coordinator_is_load_due(co);
+}
+
 /* Decide nothing on state that may be outdated. */
 static void *coordinator_main(void *arg)
 {
     struct coordinator *co = arg;
     int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0;
+    uint64_t seen = 0;
 
-    while (!stop_wait(&co->stop, TICK_MS)) {
+    while (!stop_rest(&co->stop, is_at_rest(co) ? REST_MS : TICK_MS, &seen)) {
         lock_acquire(&co->admin_lock);
         if (is_up_to_date(co, &load_ms))
             run_tasks(co, due_ms);

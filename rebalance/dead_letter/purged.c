@@ -31,9 +31,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MS     50
-#define AGAIN_MS    1000 /* after the last slice, or one without a single success */
-#define PATIENCE_MS 2000 /* before failed keys of a slice are put back */
+#define TICK_MS     50    /* between turns while something is purged */
+#define REST_MS     60000 /* at most, while nothing is */
+#define AGAIN_MS    1000  /* after the last slice, or one without a single success */
+#define PATIENCE_MS 2000  /* before failed keys of a slice are put back */
 #define SLICE_MAX   500
 #define SETTLE_PART 2 /* request timeouts after which no unanswered write can land */
 #define LEAVE_PART \
@@ -134,6 +135,7 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
         p->puts++;
     }
     pthread_mutex_unlock(&co->repairs->lock);
+    stop_nudge(&co->stop);
     free(rows);
     return ok;
 }
@@ -481,11 +483,26 @@ static void drop_done(struct coordinator *co)
     pthread_mutex_unlock(&co->repairs->lock);
 }
 
+/* Whoever purges something, asks for a replay or starts a topic nudges co->stop. */
+static int64_t rest_ms(struct coordinator *co)
+{
+    const int64_t replay_ms = coordinator_replay_due_in_ms(co);
+    int64_t ms = coordinator_repeats_due_in_ms(co);
+
+    pthread_mutex_lock(&co->repairs->lock);
+    if (co->repairs->first != NULL)
+        ms = 0;
+    pthread_mutex_unlock(&co->repairs->lock);
+    ms = replay_ms < ms ? replay_ms : ms;
+    return ms < TICK_MS ? TICK_MS : ms < REST_MS ? ms : REST_MS;
+}
+
 static void *repair_main(void *arg)
 {
     struct coordinator *co = arg;
+    uint64_t seen = 0;
 
-    while (!stop_wait(&co->stop, TICK_MS)) {
+    while (!stop_rest(&co->stop, rest_ms(co), &seen)) {
         pthread_mutex_lock(&co->repairs->lock);
 
         struct purged_index *first = co->repairs->first; /* new ones are put in front of it */

@@ -215,13 +215,27 @@ static void look(struct coordinator *co, struct repeated_topic *r)
     r->is_over = is_over;
 }
 
-static bool is_due(struct coordinator *co, const struct repeated_topic *r)
+/* 0: now; INT64_MAX: never. */
+static int64_t due_in_ms(const struct coordinator *co, const struct repeated_topic *r)
 {
     const int64_t timeout_ms = delivery_get(co->delivery).request_timeout_ms;
+    const int64_t settled_ms = r->since_ms + SETTLE_PART * timeout_ms;
+    const int64_t at_ms = settled_ms > r->again_ms ? settled_ms : r->again_ms;
     const int64_t now_ms = clock_mono_ms();
 
-    return r->is_seen && !r->is_over && now_ms >= r->again_ms &&
-           now_ms - r->since_ms >= SETTLE_PART * timeout_ms;
+    return r->is_over ? INT64_MAX : at_ms < now_ms ? 0 : at_ms - now_ms;
+}
+
+int64_t coordinator_repeats_due_in_ms(const struct coordinator *co)
+{
+    int64_t ms = INT64_MAX;
+
+    for (const struct repeated_topic *r = co->repeats->first; r != NULL; r = r->next) {
+        const int64_t due_ms = due_in_ms(co, r);
+
+        ms = due_ms < ms ? due_ms : ms;
+    }
+    return ms;
 }
 
 void coordinator_repeat_deletes(struct coordinator *co)
@@ -229,7 +243,7 @@ void coordinator_repeat_deletes(struct coordinator *co)
     see_pipelines(co);
     for (struct repeated_topic *r = co->repeats->first; r != NULL && !stop_is_set(&co->stop);
          r = r->next)
-        if (is_due(co, r))
+        if (r->is_seen && due_in_ms(co, r) == 0)
             look(co, r);
     drop_unseen(co->repeats);
 }

@@ -198,6 +198,7 @@ bool coordinator_want_replay(struct coordinator *co, struct str index, struct er
     const bool ok = store_put_value(co->opt.store, buf_str(&name), buf_str(&wish), err);
 
     __atomic_store_n(&co->replays->next_ms, 0, __ATOMIC_RELAXED);
+    stop_nudge(&co->stop);
     FAILPOINT(replay_wanted);
     buf_free(&name);
     buf_free(&wish);
@@ -262,11 +263,19 @@ static bool replay_version(struct coordinator *co, const struct stored_version *
     return ok;
 }
 
+int64_t coordinator_replay_due_in_ms(const struct coordinator *co)
+{
+    const int64_t next_ms = __atomic_load_n(&co->replays->next_ms, __ATOMIC_RELAXED);
+    const int64_t now_ms = clock_mono_ms();
+
+    return next_ms < now_ms ? 0 : next_ms - now_ms;
+}
+
 void coordinator_replay_wanted(struct coordinator *co)
 {
     bool ok = true;
 
-    if (clock_mono_ms() < __atomic_load_n(&co->replays->next_ms, __ATOMIC_RELAXED))
+    if (coordinator_replay_due_in_ms(co) > 0)
         return;
     __atomic_store_n(&co->replays->next_ms, INT64_MAX, __ATOMIC_RELAXED);
 

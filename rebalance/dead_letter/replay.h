@@ -23,5 +23,7 @@ bool coordinator_want_replay(struct coordinator *co, struct str index,
  * repair
  */
 void coordinator_replay_wanted(struct coordinator *co);
+/* In how many ms coordinator_replay_wanted() has something to look at; 0: now. */
+int64_t coordinator_replay_due_in_ms(const struct coordinator *co);
 
 #endif

@@ -24,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MS 100
+#define TICK_MS 100  /* between looks at what is due while something is wrong */
+#define REST_MS 5000 /* and while nothing is */
 #define AGAIN_MS                                                                               \
     1000 /* before the engine is asked again: it did not answer, or an alias that somebody has \
             moved may be in its place again */
@@ -379,12 +380,29 @@ static bool is_due(struct coordinator *co, uint64_t failures)
            is_any_led_astray(co) || (since_ms >= MEND_MS && is_any_to_mend(co));
 }
 
+/* Whoever changes what the store says, or has indexes to delete, nudges co->stop. */
+static int64_t rest_ms(struct coordinator *co, uint64_t failures)
+{
+    const struct findings_age age = findings_age(co->findings);
+    const bool is_wrong = age.asked_ms == 0 || age.why.kind != ERR_NONE ||
+                          holds_n(co->holds) > 0 || is_any_to_mend(co) ||
+                          address_set_failures(search_addresses(co->opt.search)) != failures;
+    const int64_t left_ms = age.asked_ms + co->opt.check_every_ms - clock_mono_ms();
+
+    int64_t ms = is_wrong ? TICK_MS : left_ms < REST_MS ? left_ms : REST_MS;
+
+    if (co->opt.retire_after_ms != 0 && co->opt.retire_after_ms < ms)
+        ms = co->opt.retire_after_ms;
+    return ms < TICK_MS ? TICK_MS : ms;
+}
+
 static void *aliases_main(void *arg)
 {
     struct coordinator *co = arg;
     uint64_t failures = 0; /* of addresses, before the last successful look */
+    uint64_t seen = 0;
 
-    while (!stop_wait(&co->stop, TICK_MS)) {
+    while (!stop_rest(&co->stop, rest_ms(co, failures), &seen)) {
         const uint64_t now = address_set_failures(search_addresses(co->opt.search));
 
         coordinator_drop_retired(co);

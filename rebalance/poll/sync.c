@@ -19,8 +19,9 @@
  * coordinator ends, and documents already handed over end undone.
  */
 
-#define TICK_MS   200
-#define OVERLAP_S 60 /* seconds, at least; two intervals if that is longer */
+#define TICK_MS   200   /* at least, between looks */
+#define REST_MS   60000 /* at most */
+#define OVERLAP_S 60    /* seconds, at least; two intervals if that is longer */
 
 /* The sync state of one index version. */
 struct timed_index {
@@ -204,11 +205,27 @@ static void sync_table(struct coordinator *co, const struct catalogue *c,
     }
 }
 
+/* Until the next run is due. A new definition or version nudges co->stop. */
+static int64_t rest_ms(struct syncs *all)
+{
+    int64_t ms = REST_MS;
+
+    pthread_mutex_lock(&all->lock);
+    for (const struct timed_index *t = all->first; t != NULL; t = t->next) {
+        const int64_t due_ms = t->next_ms - clock_steady_ms();
+
+        ms = due_ms < ms ? due_ms : ms;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return ms < TICK_MS ? TICK_MS : ms;
+}
+
 static void *sync_main(void *arg)
 {
     struct coordinator *co = arg;
+    uint64_t seen = 0;
 
-    while (!stop_wait(&co->stop, TICK_MS)) {
+    while (!stop_rest(&co->stop, rest_ms(co->syncs), &seen)) {
         struct definitions *d = coordinator_definitions(co);
         struct catalogue *c = coordinator_catalogue(co);
 

@@ -92,13 +92,32 @@ bool holds_find(struct holds *h, struct str index, struct hold *out)
     return found;
 }
 
-size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
+/* Needs the lock. */
+static size_t count(const struct holds *h)
 {
     size_t n = 0;
 
-    pthread_mutex_lock(&h->lock);
     for (const struct held_index *x = h->first; x != NULL; x = x->next)
         n++;
+    return n;
+}
+
+size_t holds_n(struct holds *h)
+{
+    pthread_mutex_lock(&h->lock);
+
+    const size_t n = count(h);
+
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
+size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
+{
+    size_t n;
+
+    pthread_mutex_lock(&h->lock);
+    n = count(h);
     *list = arena_alloc(a, n + 1, sizeof(**list));
     n = 0;
     for (const struct held_index *x = h->first; x != NULL; x = x->next)

@@ -32,6 +32,7 @@ void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
                 const struct err *why);
 /* Returns false if the index is not held.  out->index borrows from index. */
 bool holds_find(struct holds *h, struct str index, struct hold *out) MUST_CHECK;
+size_t holds_n(struct holds *h);
 /* Copies all of them to the arena and returns their number. */
 size_t holds_all(struct holds *h, struct arena *a, struct hold **list);
 /* Append what to do about a held index. */

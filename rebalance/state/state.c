@@ -119,6 +119,7 @@ static void tell_refreshed(struct coordinator *co)
 {
     store_watch_read(co->store_watch);
     findings_ask_soon(co->findings);
+    stop_nudge(&co->stop);
 }
 
 bool coordinator_refresh(struct coordinator *co, struct err *err)

@@ -160,6 +160,7 @@ static bool begin(struct coordinator *co, struct topic *t, struct pipeline *p,
         return false;
     }
     pipeline_start(p);
+    stop_nudge(&co->stop);
     return true;
 }
 

@@ -29,9 +29,10 @@
 
 static void on_build_done(void *ctx, struct index_build *b, const struct err *err)
 {
-    const struct coordinator *co = ctx;
+    struct coordinator *co = ctx;
 
     builds_note_end(co->builds, b, err);
+    stop_nudge(&co->stop);
 }
 
 static bool on_build_dead(void *ctx, const struct dead_letter_note *note)

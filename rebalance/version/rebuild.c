@@ -125,6 +125,7 @@ void coordinator_on_tables_changed(void *ctx)
     struct coordinator *co = ctx;
 
     __atomic_store_n(&co->rebuilds->tables_changed, true, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
 }
 
 /* After DDL the table's definition decides, after a gap in the log its topic's. */

@@ -36,6 +36,12 @@ void route_retry_free(struct route_retry *r)
 void coordinator_route_soon(struct coordinator *co)
 {
     __atomic_store_n(&co->route_retry->due, true, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
+}
+
+bool coordinator_is_route_due(const struct coordinator *co)
+{
+    return __atomic_load_n(&co->route_retry->due, __ATOMIC_ACQUIRE);
 }
 
 struct leading {

@@ -11,6 +11,7 @@ void route_retry_free(struct route_retry *r); /* NULL is fine */
 
 /* Route every topic again soon.  @thread any */
 void coordinator_route_soon(struct coordinator *co);
+bool coordinator_is_route_due(const struct coordinator *co);
 /*
  * Tell the topic's pipeline the versions it writes to.  *from, if not NULL, gets its position
  * at that time.  If one of them cannot be followed now (a missing password file, an unreachable

@@ -194,6 +194,7 @@ bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t
 void coordinator_end_drops_soon(struct coordinator *co)
 {
     __atomic_store_n(&co->drops->next_ms, 0, __ATOMIC_RELEASE);
+    stop_nudge(&co->stop);
 }
 
 void coordinator_end_drops(struct coordinator *co)

@@ -127,8 +127,13 @@ static void drop_unwanted(struct engine_watch *w)
 void engine_watch_want(struct engine_watch *w)
 {
     pthread_mutex_lock(&w->lock);
+
+    const bool was_wanted = w->watch.is_wanted;
+
     w->watch.is_wanted = true;
     pthread_mutex_unlock(&w->lock);
+    if (!was_wanted)
+        stop_nudge(w->opt.stop);
 }
 
 struct engine_heard engine_watch_heard(struct engine_watch *w)
@@ -258,31 +263,35 @@ static void look(struct engine_watch *w)
     arena_free(a);
 }
 
-static bool begin(struct engine_watch *w)
+/* Begin a round if one is due. Returns in how many ms it is; 0: it began. */
+static int64_t begin(struct engine_watch *w)
 {
     pthread_mutex_lock(&w->lock);
 
     const int64_t now_ms = clock_mono_ms();
-    const bool due = watch_is_due(&w->watch, now_ms);
+    const int64_t due_in_ms = watch_due_in_ms(&w->watch, now_ms);
 
-    if (due)
+    if (due_in_ms == 0)
         watch_begin(&w->watch, now_ms);
     pthread_mutex_unlock(&w->lock);
-    return due;
+    return due_in_ms;
 }
 
 static void *engine_watch_main(void *arg)
 {
     struct engine_watch *w = arg;
+    int64_t due_in_ms = 0;
+    uint64_t seen = 0;
 
-    do {
-        if (!begin(w))
+    while (!stop_rest(w->opt.stop, due_in_ms, &seen)) {
+        due_in_ms = begin(w);
+        if (due_in_ms > 0)
             continue;
         look(w);
         pthread_mutex_lock(&w->lock);
         watch_end(&w->watch, clock_mono_ms());
         pthread_mutex_unlock(&w->lock);
-    } while (!stop_wait(w->opt.stop, WATCH_TICK_MS));
+    }
     return NULL;
 }
 

@@ -134,8 +134,13 @@ void store_watch_read(struct store_watch *w)
 void store_watch_want(struct store_watch *w)
 {
     lock_acquire(&w->lock);
+
+    const bool was_wanted = w->watch.is_wanted;
+
     w->watch.is_wanted = true;
     lock_release(&w->lock);
+    if (!was_wanted)
+        stop_nudge(w->stop);
 }
 
 struct heard store_watch_heard(struct store_watch *w)
@@ -158,19 +163,24 @@ struct store_copy *store_watch_copy(struct store_watch *w)
     return c;
 }
 
+static int64_t due_in_ms(struct store_watch *w)
+{
+    lock_acquire(&w->lock);
+
+    const int64_t ms = watch_due_in_ms(&w->watch, clock_mono_ms());
+
+    lock_release(&w->lock);
+    return ms;
+}
+
 static void *store_watch_main(void *arg)
 {
     struct store_watch *w = arg;
+    uint64_t seen = 0;
 
-    while (!stop_wait(w->stop, WATCH_TICK_MS)) {
-        lock_acquire(&w->lock);
-
-        const bool due = watch_is_due(&w->watch, clock_mono_ms());
-
-        lock_release(&w->lock);
-        if (due)
+    while (!stop_rest(w->stop, due_in_ms(w), &seen))
+        if (due_in_ms(w) == 0)
             store_watch_read(w);
-    }
     return NULL;
 }
 

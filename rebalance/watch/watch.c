@@ -9,13 +9,14 @@
 #define IDLE_MS   30000 /* pause while nobody looks */
 #define SLOW_MS   2000  /* a server silent for longer is away */
 
-bool watch_is_due(const struct watch *w, int64_t now_ms)
+int64_t watch_due_in_ms(const struct watch *w, int64_t now_ms)
 {
     const int64_t took_ms = w->ended_ms - w->began_ms;
-    const int64_t pause_ms = took_ms * PART > WANTED_MS ? took_ms * PART : WANTED_MS;
+    const int64_t wanted_ms = took_ms * PART > WANTED_MS ? took_ms * PART : WANTED_MS;
+    const int64_t pause_ms = w->is_wanted && wanted_ms < IDLE_MS ? wanted_ms : IDLE_MS;
+    const int64_t left_ms = w->ended_ms + pause_ms - now_ms;
 
-    return w->began_ms == 0 || now_ms - w->ended_ms >= IDLE_MS ||
-           (w->is_wanted && now_ms - w->ended_ms >= pause_ms);
+    return w->began_ms == 0 || left_ms < 0 ? 0 : left_ms;
 }
 
 void watch_begin(struct watch *w, int64_t now_ms)

@@ -15,8 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WATCH_TICK_MS 50
-
 struct watch {
     const char *who;  /* "the search engine"; a literal */
     bool is_wanted;   /* somebody has looked since the last round began */
@@ -35,8 +33,11 @@ struct heard {
     struct err why; /* why, if is_away */
 };
 
-/* Whether a round is due. While somebody looks, rounds take at most a fifth of the time. */
-bool watch_is_due(const struct watch *w, int64_t now_ms);
+/*
+ * In how many ms the next round is due; 0: now. While somebody looks, rounds take at most a
+ * fifth of the time.
+ */
+int64_t watch_due_in_ms(const struct watch *w, int64_t now_ms);
 void watch_begin(struct watch *w, int64_t now_ms); /* a round begins */
 void watch_end(struct watch *w, int64_t now_ms);
 void watch_ask(struct watch *w, int64_t now_ms);

@@ -45,20 +45,44 @@ bool stop_is_set(const struct stop *s)
     return __atomic_load_n(&s->set, __ATOMIC_ACQUIRE);
 }
 
-bool stop_wait(struct stop *s, int64_t ms)
+/* seen NULL: until the token is set. */
+static bool wait_for(struct stop *s, int64_t ms, uint64_t *seen)
 {
     int64_t due = clock_mono_ns() / 1000000 + (ms > 0 ? ms : 0);
     struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
     int rc = 0;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->set && rc != ETIMEDOUT)
+    s->n_resting += seen != NULL;
+    while (!s->set && rc != ETIMEDOUT && (seen == NULL || *seen == s->nudges))
         rc = pthread_cond_timedwait(&s->set_cond, &s->lock, &until);
+    s->n_resting -= seen != NULL;
+    if (seen != NULL)
+        *seen = s->nudges;
 
     bool set = s->set;
 
     pthread_mutex_unlock(&s->lock);
     return set;
+}
+
+bool stop_wait(struct stop *s, int64_t ms)
+{
+    return wait_for(s, ms, NULL);
+}
+
+bool stop_rest(struct stop *s, int64_t ms, uint64_t *seen)
+{
+    return wait_for(s, ms, seen);
+}
+
+void stop_nudge(struct stop *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->nudges++;
+    if (s->n_resting > 0)
+        pthread_cond_broadcast(&s->set_cond);
+    pthread_mutex_unlock(&s->lock);
 }
 
 struct start {

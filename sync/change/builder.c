@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TAKE_MS    1000
+#define TAKE_MS    60000  /* the hand-off wakes the builder */
 #define GRAVES_MAX 100000 /* tombstones waiting for the store */
 
 struct builder {
@@ -461,6 +461,7 @@ static void *builder_main(void *arg)
 
     for (;;) {
         struct chunk *c = handoff_take(b->opt.handoff, TAKE_MS, &closed);
+        const uint64_t handled = b->handled;
 
         __atomic_store_n(&b->busy, c != NULL, __ATOMIC_RELAXED);
         if (c != NULL)
@@ -469,6 +470,8 @@ static void *builder_main(void *arg)
             break;
         chunk_free(c);
         __atomic_store_n(&b->busy, false, __ATOMIC_RELAXED);
+        if (b->handled != handled)
+            b->opt.on_moved(b->opt.ctx);
     }
     b->opt.on_done(b->opt.ctx);
     return NULL;

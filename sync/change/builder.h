@@ -64,6 +64,8 @@ struct builder_options {
     bool (*wait_committed)(void *ctx, struct str wait_sql, struct err *err);
     /* Called if the input cannot be processed. */
     void (*fault)(void *ctx, const struct err *why);
+    /* Called after builder_handled() moved, and then while the builder waits. */
+    void (*on_moved)(void *ctx);
     /* Called when the thread ends, having processed all input. */
     void (*on_done)(void *ctx);
 };

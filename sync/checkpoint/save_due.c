@@ -21,6 +21,18 @@ bool save_due_is(const struct save_due *d, uint32_t file_number, int64_t now_ms)
     return true;
 }
 
+int64_t save_due_in_ms(const struct save_due *d, int64_t now_ms)
+{
+    const int64_t left_ms = d->since_ms + SAVE_ASIDE_MS - now_ms;
+
+    switch (d->move) {
+    case PROGRESS_STAYS: return INT64_MAX;
+    case PROGRESS_ASIDE: return left_ms > 0 ? left_ms : 0;
+    case PROGRESS_CHANGES: break;
+    }
+    return 0;
+}
+
 void save_due_saved(struct save_due *d, uint32_t file_number)
 {
     d->move = PROGRESS_STAYS;

@@ -27,6 +27,8 @@ struct save_due {
 
 void save_due_note(struct save_due *d, enum progress_move move, int64_t now_ms);
 bool save_due_is(const struct save_due *d, uint32_t file_number, int64_t now_ms);
+/* In how many ms a save is due if nothing else moves; INT64_MAX: never. */
+int64_t save_due_in_ms(const struct save_due *d, int64_t now_ms);
 void save_due_saved(struct save_due *d, uint32_t file_number);
 
 #endif

@@ -27,8 +27,10 @@
 #include <string.h>
 
 #define SAVE_MS  100
-#define WATCH_MS 1000
-#define STUCK_MS 15000 /* a dump that is merely slow yields something within this time */
+#define WATCH_MS 1000   /* how often at most the server is asked for its log's end */
+#define REST_MS  120000 /* how often while nothing is read and nobody looks */
+#define SLOW_MS  2000   /* a server silent for longer may have more */
+#define STUCK_MS 15000  /* a dump that is merely slow yields something within this time */
 #define GONE_MS  3000
 
 struct saver {
@@ -53,8 +55,10 @@ struct saver {
     struct gtid_set *executed;
     bool frozen;
     bool is_repeated; /* deletes by earlier daemons are repeated */
+    bool rests;       /* all that the server had is done, and its dump waits for more */
     uint64_t final_version;
-    int64_t asked_ms; /* wall time at which the server last reported its log's end; 0: never */
+    int64_t asking_ms; /* wall time at which the pending question was asked; 0: none is */
+    int64_t asked_ms;  /* wall time at which the server last reported its log's end; 0: never */
     int64_t caught_up_ms; /* wall time at which all of the log was done */
     uint64_t lag_bytes;
     struct err error;
@@ -284,6 +288,13 @@ static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t
     pthread_mutex_unlock(&s->lock);
 }
 
+static void note_asking(struct saver *s, int64_t since_ms)
+{
+    pthread_mutex_lock(&s->lock);
+    s->asking_ms = since_ms;
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void watch_lag(struct saver *s)
 {
     struct buf file = {0};
@@ -303,6 +314,7 @@ static void watch_lag(struct saver *s)
         return;
     lag_from(s, &file, &offset);
     asked_ms = clock_wall_ms();
+    note_asking(s, asked_ms);
     if (server_log_backlog(s->conn, buf_str(&file), offset, &backlog, &err)) {
         keep_lag(s, &backlog, asked_ms);
         if (unread_backlog(s, buf_str(&file), offset, &backlog, &err))
@@ -311,14 +323,50 @@ static void watch_lag(struct saver *s)
         mysql_conn_close(s->conn);
         s->conn = NULL;
     }
+    note_asking(s, 0);
     buf_free(&file);
+}
+
+/* ---- the thread ---- */
+
+/*
+ * For how many ms nothing is to be saved, unless something is read; 0: look again soon.  The
+ * builder nudges after whatever it worked off.
+ */
+static int64_t rest_ms(struct saver *s)
+{
+    const bool is_still = s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx) &&
+                          progress_idle(s->opt.progress) &&
+                          progress_tombstones(s->opt.progress) == 0;
+
+    pthread_mutex_lock(&s->saving);
+
+    const int64_t save_ms = save_due_in_ms(&s->due, clock_mono_ms());
+
+    pthread_mutex_unlock(&s->saving);
+    pthread_mutex_lock(&s->lock);
+    s->rests = is_still && s->asked_ms != 0 && s->lag_bytes == 0 && s->error.kind == ERR_NONE &&
+               save_ms > SAVE_MS;
+
+    const bool rests = s->rests;
+
+    pthread_mutex_unlock(&s->lock);
+    return !rests ? 0 : save_ms < REST_MS ? save_ms : REST_MS;
+}
+
+static bool wait_for_turn(struct saver *s, uint64_t *seen)
+{
+    const int64_t ms = rest_ms(s);
+
+    return ms == 0 ? stop_wait(&s->stop, SAVE_MS) : stop_rest(&s->stop, ms, seen);
 }
 
 static void *saver_main(void *arg)
 {
     struct saver *s = arg;
+    uint64_t seen = 0;
 
-    while (!stop_wait(&s->stop, SAVE_MS)) {
+    while (!wait_for_turn(s, &seen)) {
         struct err err = {0};
 
         if (!save(s, false, &err)) {
@@ -351,6 +399,23 @@ void saver_stop(struct saver *s)
     s->started = false;
 }
 
+void saver_nudge(struct saver *s)
+{
+    stop_nudge(&s->stop);
+}
+
+/*
+ * Needs the lock.  A dump that waits at the end of the log shows that nothing came since the
+ * server was asked, unless the server is silent now.
+ */
+static int64_t known_at(const struct saver *s, int64_t now_ms)
+{
+    const bool is_silent = s->asking_ms != 0 && now_ms - s->asking_ms > SLOW_MS;
+
+    return s->rests && !is_silent && now_ms - s->asked_ms <= REST_MS + SLOW_MS ? now_ms
+                                                                               : s->asked_ms;
+}
+
 void saver_status(struct saver *s, struct saver_status *out)
 {
     struct lag_facts facts = {.now_ms = clock_wall_ms(),
@@ -359,8 +424,11 @@ void saver_status(struct saver *s, struct saver_status *out)
     struct buf gtids = {0};
 
     pthread_mutex_lock(&s->lock);
-    facts.asked_ms = s->asked_ms;
+    facts.asked_ms = known_at(s, facts.now_ms);
     facts.bytes = s->lag_bytes;
+
+    const bool ask = s->rests && facts.now_ms - s->asked_ms > WATCH_MS;
+
     if (s->caught_up_ms > facts.done_ms)
         facts.done_ms = s->caught_up_ms;
     *out = (struct saver_status){
@@ -376,5 +444,7 @@ void saver_status(struct saver *s, struct saver_status *out)
         snprintf(out->file, sizeof(out->file), "%s.%06u", s->base, s->safe.file_number);
     gtid_set_format(&gtids, s->executed);
     pthread_mutex_unlock(&s->lock);
+    if (ask)
+        saver_nudge(s);
     out->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");
 }

@@ -1,8 +1,9 @@
 /*
  * struct saver: the thread that makes a source's progress durable and watches its lag.
  *
- * A few times a second it stores the safe position, if due (struct save_due), with the
- * tombstones that belong before it.  Now and then it asks the server how much log follows.
+ * While something is read or delivered, it stores a few times a second the safe position, if
+ * due (struct save_due), with the tombstones that belong before it.  Now and then it asks the
+ * server how much log follows.
  *
  * @thread its own; status functions any
  */
@@ -63,6 +64,8 @@ void saver_set_log(struct saver *s, struct str base, const char *identity);
 /* Set what was executed before the start; copied. */
 void saver_set_executed(struct saver *s, const struct gtid_set *executed);
 
+/* Something was read: end the rest.  @thread any */
+void saver_nudge(struct saver *s);
 /* Save now, even if nothing moved. */
 bool saver_save(struct saver *s, struct err *err) MUST_CHECK;
 /*

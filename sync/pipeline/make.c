@@ -144,6 +144,13 @@ static void on_fault(void *ctx, const struct err *why)
                  commit_position_version(builder_position(p->builder), p->start.epoch), why);
 }
 
+static void on_moved(void *ctx)
+{
+    const struct pipeline *p = ctx;
+
+    saver_nudge(p->saver);
+}
+
 static void on_builder_done(void *ctx)
 {
     struct pipeline *p = ctx;
@@ -287,6 +294,7 @@ static void make_builder(struct pipeline *p)
                                                        .on_ddl = on_ddl,
                                                        .wait_committed = wait_committed,
                                                        .fault = on_fault,
+                                                       .on_moved = on_moved,
                                                        .on_done = on_builder_done});
 }
 

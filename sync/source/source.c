@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/base/thread.h"
+#include "sync/decode/event.h"
 #include "sync/server/server_access.h"
 #include "sync/source/handoff.h"
 #include "sync/source/transport/transport.h"
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #define HEARTBEAT_MS     5000
+#define TYPE_AT          4     /* in the header of an event */
 #define COMMITTED_MS     30000 /* how long a semi-synchronous commit waits for its replica */
 #define REFUSED_MS       10000 /* a user may fix it meanwhile: privileges, format, password */
 #define FAULTS_MAX       3     /* failures at one place before giving up */
@@ -300,18 +302,38 @@ static bool hand_over(struct source *s, struct transport *t, struct str event)
                          : handoff_put_event(s->opt.handoff, event);
 }
 
+/* A heartbeat like the one before tells the builder nothing. */
+static bool is_repeated(struct str event, struct buf *heartbeat)
+{
+    const uint8_t type = event.len < EVENT_HEADER_LEN ? 0 : (uint8_t)event.ptr[TYPE_AT];
+
+    if (type != EVENT_HEARTBEAT && type != EVENT_HEARTBEAT_V2) {
+        buf_clear(heartbeat);
+        return false;
+    }
+    if (str_equal(event, buf_str(heartbeat)))
+        return true;
+    buf_clear(heartbeat);
+    buf_append(heartbeat, event);
+    return false;
+}
+
 static bool pump(struct source *s, struct transport *t, struct err *err)
 {
+    struct buf heartbeat = {0}; /* the last event, if it was one */
     struct str event;
+    bool ok = true;
     int got;
 
-    while ((got = transport_next(t, &event, err)) == 1) {
+    while (ok && (got = transport_next(t, &event, err)) == 1) {
         __atomic_add_fetch(&s->events, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&s->bytes, event.len, __ATOMIC_RELAXED);
         FAILPOINT(event_received);
-        if (!hand_over(s, t, event))
-            return err_set(err, ERR_STOP, "stopping");
+        ok = is_repeated(event, &heartbeat) || hand_over(s, t, event);
     }
+    buf_free(&heartbeat);
+    if (!ok)
+        return err_set(err, ERR_STOP, "stopping");
     return got == 0 && transport_fail(err, TRANSPORT_LOST, "the server ended the dump");
 }
 

@@ -15,7 +15,7 @@ static void who_was_never_asked_is_asked_at_once_and_is_not_away(void **state)
     const struct watch w = {.who = "the store"};
 
     (void)state;
-    assert_true(watch_is_due(&w, NOW));
+    assert_int_equal(watch_due_in_ms(&w, NOW), 0);
     assert_false(watch_heard(&w, NOW).is_away);
     assert_int_equal(watch_heard(&w, NOW).at_ms, 0);
 }
@@ -27,11 +27,11 @@ static void who_is_looked_at_is_asked_each_second_and_else_now_and_then(void **s
     (void)state;
     watch_begin(&w, NOW);
     watch_end(&w, NOW + 10);
-    assert_false(watch_is_due(&w, NOW + 20000));
-    assert_true(watch_is_due(&w, NOW + 30010));
+    assert_int_equal(watch_due_in_ms(&w, NOW + 20000), 10010);
+    assert_int_equal(watch_due_in_ms(&w, NOW + 30010), 0);
     w.is_wanted = true;
-    assert_false(watch_is_due(&w, NOW + 1009));
-    assert_true(watch_is_due(&w, NOW + 1010));
+    assert_int_equal(watch_due_in_ms(&w, NOW + 1009), 1);
+    assert_int_equal(watch_due_in_ms(&w, NOW + 1010), 0);
     watch_begin(&w, NOW + 1010);
     assert_false(w.is_wanted);
 }
@@ -44,8 +44,8 @@ static void who_takes_long_to_answer_is_asked_a_fifth_of_the_time_at_most(void *
     watch_begin(&w, NOW);
     watch_end(&w, NOW + 2000);
     w.is_wanted = true;
-    assert_false(watch_is_due(&w, NOW + 9999));
-    assert_true(watch_is_due(&w, NOW + 10000));
+    assert_int_equal(watch_due_in_ms(&w, NOW + 9999), 1);
+    assert_int_equal(watch_due_in_ms(&w, NOW + 10000), 0);
 }
 
 static void who_does_not_answer_is_away_and_what_he_said_last_has_its_time(void **state)

@@ -39,6 +39,12 @@ struct grace_period *cascades_grace_period(struct cascades *c, struct str index)
     return t;
 }
 
+void cascades_wake(struct cascades *c)
+{
+    c->is_woken = true;
+    pthread_cond_signal(&c->added);
+}
+
 void cascades_set_routing(struct cascades *c, struct routing *routing)
 {
     for (size_t i = 0; i < routing->n_targets; i++)
@@ -53,6 +59,7 @@ void cascades_set_routing(struct cascades *c, struct routing *routing)
 
     c->routing = routing_ref(routing);
     c->routings++;
+    cascades_wake(c);
     pthread_mutex_unlock(&c->lock);
     routing_unref(old);
 }
@@ -167,7 +174,7 @@ void cascades_add(struct cascades *c, const struct cascade_origin *from, const s
     for (size_t i = 0; i < effect->n_steps; i++)
         if (cascade_step_counts(&effect->steps[i], keys))
             queue_row(c, from, i, keys, holds[i]);
-    pthread_cond_signal(&c->added);
+    cascades_wake(c);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -71,6 +71,7 @@ struct cascades {
     pthread_cond_t added, freed;
 
     /* All guarded by lock. */
+    bool is_woken;                /* something came since the thread's last rest */
     struct routing *routing;      /* NULL before the first */
     struct map *indexes;          /* name -> struct following; these stay */
     struct following *all;        /* the same, as a list */
@@ -151,5 +152,8 @@ bool cascades_is_to_be_read(struct cascades *c, const struct cascade_found *f, b
  * abandoned, the sweep does not continue.
  */
 struct ticket *cascades_sweep_ticket(struct cascades *c) RETURNS_NONNULL MUST_CHECK;
+
+/* Something came for the thread.  Needs the lock. */
+void cascades_wake(struct cascades *c);
 
 #endif

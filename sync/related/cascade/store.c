@@ -64,7 +64,7 @@ void cascades_gone(struct cascades *c, const struct gone_row *row)
 
     const bool is_stored = note(c, row);
 
-    pthread_cond_signal(&c->added);
+    cascades_wake(c);
     pthread_mutex_unlock(&c->lock);
     for (size_t i = 0; is_stored && i < row->n_tickets; i++)
         ticket_release(row->tickets[i], OUTCOME_DELIVERED);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define REST_MS  1000
+#define REST_MS  300000 /* whatever comes ends it */
 #define RETRY_MS 500
 
 /* ---- batches ---- */
@@ -121,15 +121,16 @@ static struct following *next_following(struct cascades *c, const struct followi
     return next;
 }
 
-/* New rows end the rest. */
+/* Whatever comes ends the rest. */
 static void rest(struct cascades *c, bool waits)
 {
     const int64_t ns = clock_mono_ns() + (waits ? CASCADE_POLL_MS : REST_MS) * 1000000LL;
     const struct timespec until = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 
     pthread_mutex_lock(&c->lock);
-    if ((waits || c->pending + c->sweep.n_rows == 0) && !stop_is_set(&c->stop))
+    if ((waits || !c->is_woken) && !stop_is_set(&c->stop))
         (void)pthread_cond_timedwait(&c->added, &c->lock, &until);
+    c->is_woken = false;
     pthread_mutex_unlock(&c->lock);
 }
 

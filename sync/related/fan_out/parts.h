@@ -25,8 +25,8 @@ struct stall_watchdog;
 struct target;
 struct grace_period;
 
-#define FAN_OUT_LOOK_MS 1000 /* how often to look for jobs that others stored */
-#define FAN_OUT_POLL_MS 50   /* the wait for something that sends no wake-up */
+#define FAN_OUT_LOOK_MS 120000 /* how often to look for jobs that others stored */
+#define FAN_OUT_POLL_MS 50     /* the wait for something that sends no wake-up */
 
 /*
  * Holds the version's jobs inside the index's turnstile, from when they count until they are

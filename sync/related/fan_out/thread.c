@@ -184,7 +184,8 @@ static void give_up(struct version *v, const struct err *why)
     v->retry_ms = clock_mono_ms() + (v->target->abroad ? FOREIGN_MS : RETRY_MS);
 }
 
-static bool is_due(struct version *v, int64_t now_ms)
+/* 0: now. */
+static int64_t due_in_ms(struct version *v, int64_t now_ms)
 {
     struct fan_out *f = v->f;
 
@@ -193,7 +194,11 @@ static bool is_due(struct version *v, int64_t now_ms)
     const bool is_new = v->puts != v->seen;
 
     pthread_mutex_unlock(&f->lock);
-    return now_ms >= v->retry_ms && (v->run.number != 0 || is_new || now_ms >= v->look_ms);
+
+    const int64_t at_ms =
+        v->run.number != 0 || is_new || v->look_ms < v->retry_ms ? v->retry_ms : v->look_ms;
+
+    return at_ms > now_ms ? at_ms - now_ms : 0;
 }
 
 /* Returns for how many ms nothing can be done for the version. */
@@ -203,8 +208,11 @@ static int64_t turn(struct version *v, struct target *t)
     struct err err = {0};
 
     v->target = t;
-    if (!is_due(v, clock_mono_ms()))
-        return FAN_OUT_LOOK_MS;
+
+    const int64_t due_ms = due_in_ms(v, clock_mono_ms());
+
+    if (due_ms > 0)
+        return due_ms;
     if (!advance(v, &again, &waits, &err)) {
         give_up(v, &err);
         return RETRY_MS;

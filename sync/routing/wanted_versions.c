@@ -2,6 +2,8 @@
 
 #include "sync/routing/wanted_versions.h"
 
+#include "sync/position/position.h"
+
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/document/target.h"
@@ -119,8 +121,9 @@ bool wanted_versions_has_taken(struct wanted_versions *a, struct str index, uint
     pthread_mutex_lock(&a->lock);
 
     const struct routing *r = a->routing;
-    const bool has = r != NULL && (is_among(r->targets, r->n_targets, index) ||
-                                   is_among(r->guests, r->n_guests, index));
+    const bool has =
+        r != NULL && position_fields(a->taken_at).file != 0 &&
+        (is_among(r->targets, r->n_targets, index) || is_among(r->guests, r->n_guests, index));
 
     if (has)
         *at = a->taken_at;

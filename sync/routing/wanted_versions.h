@@ -42,7 +42,8 @@ void wanted_versions_take(struct wanted_versions *a, struct routing *routing,
                           uint64_t generation, uint64_t at);
 /*
  * Tell whether the adopted routing writes to the index version, whatever is wanted meanwhile;
- * *at then says from where on.
+ * *at then says from where on. Not if it was adopted before a place in the log was known, which
+ * a dump that begins at GTIDs does not say at once: take the versions again.
  */
 bool wanted_versions_has_taken(struct wanted_versions *a, struct str index,
                                uint64_t *at) MUST_CHECK;

@@ -9,6 +9,9 @@
 #include "sync/routing/wanted_versions.h"
 #include "sync/server/server_access.h"
 
+#define EPOCH (UINT64_C(1) << 53)
+#define PLACE (EPOCH | UINT64_C(3) << 33 | 700)
+
 #define LONG_MS 60000
 
 static struct server_access server = {.refs = 1};
@@ -57,6 +60,22 @@ static void what_is_wanted_is_taken_when_a_routing_was_made_for_it(void **state)
     wanted_versions_free(a);
 }
 
+static void a_version_taken_before_its_place_is_known_is_to_be_taken_again(void **state)
+{
+    struct wanted_versions *a = wanted_versions_new();
+    struct routing *r = routing();
+    uint64_t at = 0;
+
+    (void)state;
+    r->targets[r->n_targets++] =
+        target_new(STR("orders_v1"), STR("w"), STR("shop.orders"), STR("shop"));
+    wanted_versions_take(a, routing_ref(r), wanted_versions_set(a, NULL, 0), EPOCH);
+    assert_false(wanted_versions_has_taken(a, STR("orders_v1"), &at));
+    wanted_versions_take(a, r, wanted_versions_set(a, NULL, 0), PLACE);
+    assert_true(wanted_versions_has_taken(a, STR("orders_v1"), &at));
+    wanted_versions_free(a);
+}
+
 static void a_version_that_is_taken_is_so_while_others_are_wanted(void **state)
 {
     struct wanted_versions *a = wanted_versions_new();
@@ -71,10 +90,10 @@ static void a_version_that_is_taken_is_so_while_others_are_wanted(void **state)
     const uint64_t first = wanted_versions_set(a, NULL, 0);
 
     wanted_versions_set(a, NULL, 0); /* before the first is taken, and so on */
-    wanted_versions_take(a, r, first, 700);
+    wanted_versions_take(a, r, first, PLACE);
     assert_false(wanted_versions_is_taken(a));
     assert_true(wanted_versions_has_taken(a, STR("orders_v1"), &at));
-    assert_int_equal(at, 700);
+    assert_int_equal(at, PLACE);
     assert_false(wanted_versions_has_taken(a, STR("orders_v2"), &at));
     wanted_versions_free(a);
 }
@@ -155,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wanted_is_taken_when_a_routing_was_made_for_it),
+        cmocka_unit_test(a_version_taken_before_its_place_is_known_is_to_be_taken_again),
         cmocka_unit_test(a_version_that_is_taken_is_so_while_others_are_wanted),
         cmocka_unit_test(a_stopped_version_stays_out_until_others_are_wanted),
         cmocka_unit_test(who_waits_is_woken_when_the_versions_are_taken),

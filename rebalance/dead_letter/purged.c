@@ -1,14 +1,16 @@
 /*
- * Purged changes: stored by key, then read and written again as soon as their index accepts
- * writes.
+ * Purged changes: the store has their keys, and the repair thread reads their rows again once
+ * their index accepts writes.
  *
- * The repair thread hands over one slice of an index's keys at a time, as reads of a source
- * other than the log.  It deletes the keys that were written from the store, except those
- * purged again meanwhile, and goes on with the next slice; after the last it starts over.  A
- * key that cannot be read or written now (a red shard, an unreachable source) is put back and
- * blocks no other.  An index that accepts nothing gets one key at a time.  That key waits like
- * all changes of the index; if nothing else waits, this key shows that the index accepts writes
- * again.
+ * The repair thread takes one slice of an index's keys at a time and hands them to delivery as
+ * reads of a source other than the log.  When the engine has acknowledged a document, the
+ * thread deletes its key from the store, unless the document was purged again meanwhile.  Then
+ * it takes the next slice; after the last it starts over.  If a key cannot be read or written
+ * now (a red shard, an unreachable source), the thread puts it back, so it delays no other key.
+ *
+ * For an index that accepts nothing, the thread hands over one key at a time.  This key waits
+ * like every change of the index.  If no other change waits, its write is the one that shows
+ * when the index accepts writes again.
  */
 #include "config.h"
 
@@ -36,13 +38,12 @@
 #define AGAIN_MS    1000  /* after the last slice, or one without a single success */
 #define PATIENCE_MS 2000  /* before failed keys of a slice are put back */
 #define SLICE_MAX   500
-#define SETTLE_PART 2 /* request timeouts after which no unanswered write can land */
-#define LEAVE_PART \
-    4 /* request timeouts after which documents of a slice without an answer are given up */
+#define SETTLE_PART 2 /* request timeouts after which no unanswered write can arrive */
+#define LEAVE_PART  4 /* request timeouts after which a slice's unfinished keys are left */
 
 /*
- * An index with purged changes.  Whoever stores the first one creates it; all else is the
- * repair thread's.
+ * An index with purged changes.  The thread that stores the first change adds it; only the
+ * repair thread uses what the lock does not guard, and only it removes the index.
  */
 struct purged_index {
     char *index, *topic;
@@ -51,7 +52,7 @@ struct purged_index {
     int64_t since_ms;           /* steady: when the oldest was stored; guarded by lock */
     struct repair_slice *slice; /* in flight, or NULL */
     struct arena *arena;        /* owns the rows */
-    struct stored_purged *rows; /* of the slice; after it: written, but still stored */
+    struct stored_purged *rows; /* of the slice; when it is over: the written ones */
     size_t n_rows;
     uint64_t after_id;   /* rows up to this id have had their turn */
     int64_t again_ms;    /* monotonic: idle until then */
@@ -77,7 +78,7 @@ static char *copy(struct str s)
     return c;
 }
 
-/* Needs the lock, or to be alone. */
+/* The caller holds the lock, or no other thread runs yet. */
 static struct purged_index *find_or_add(struct repairs *all, struct str index, struct str topic)
 {
     struct purged_index *p = all->first;
@@ -151,7 +152,7 @@ static void forget_slice(struct purged_index *p)
     p->n_rows = 0;
 }
 
-/* The index accepts no documents at all, not just some. */
+/* Tell whether the index accepts no documents at all. */
 static bool is_held(struct coordinator *co, const char *index)
 {
     struct hold hold;
@@ -166,7 +167,7 @@ static bool load_rows(struct coordinator *co, struct purged_index *p, struct err
         (int64_t)delivery_get(co->delivery).request_timeout_ms * SETTLE_PART;
 
     const int64_t now_ms = clock_steady_ms();
-    /* A time ahead of ours was stored by a process that ended before this one began. */
+    /* The row's clock may be ahead of ours if an earlier process, now ended, stored it. */
     const bool old_is_settled = now_ms - co->started_ms >= settle_ms;
 
     p->arena = arena_new();
@@ -187,7 +188,7 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
     return least > read + 1 && least <= read + READ_POSITION_GAP ? least : read + 1;
 }
 
-/* Under admin_lock.  Returns false if its table is not followed now. */
+/* The caller holds admin_lock.  Returns false if no pipeline follows the row's table now. */
 static bool make_write(struct coordinator *co, const struct stored_purged *row,
                        struct doc_write *out)
 {
@@ -215,8 +216,8 @@ static bool make_write(struct coordinator *co, const struct stored_purged *row,
 }
 
 /*
- * Make writes of up to max rows whose tables are followed, and drop the other rows.  Returns
- * ERR_RETRY if none are left; the next call then continues after them.
+ * Make writes of up to max rows whose tables are followed, and drop the other rows from the
+ * slice.  ERR_RETRY if no row is left; the next slice then begins after them.
  */
 static bool make_writes(struct coordinator *co, struct purged_index *p, size_t max,
                         struct doc_write *writes, struct err *err)
@@ -259,7 +260,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
     return ok;
 }
 
-/* Give up the unfinished reads.  Their keys are still stored; others get their turn. */
+/* Give up the unfinished reads.  Their keys stay in the store for the next round. */
 static void put_back(struct coordinator *co, const struct purged_index *p)
 {
     for (size_t i = 0; i < p->n_rows; i++)
@@ -269,9 +270,9 @@ static void put_back(struct coordinator *co, const struct purged_index *p)
 }
 
 /*
- * Whether the slice is done, or we stop waiting for the rest.  Unfinished keys are still
- * stored, and handing them over again is harmless.  While the index accepts nothing, its slice
- * stays out.
+ * Tell whether the slice is done, or has taken so long that the thread leaves its unfinished
+ * keys.  These are still in the store, and handing them over again is harmless.  While the
+ * index accepts nothing, the thread keeps waiting for its slice.
  */
 static bool is_over(struct coordinator *co, struct purged_index *p)
 {
@@ -336,8 +337,9 @@ static bool count_stored(struct coordinator *co, const struct purged_index *p,
 }
 
 /*
- * Take the count from the store: ours is wrong if the answer to a commit was lost.  If more
- * were added meanwhile, the result may or may not include them: keep ours and recount later.
+ * Take the count from the store, because ours is wrong if the answer to a commit was lost.  If
+ * another thread added changes meanwhile, the store's count may or may not include them: keep
+ * ours, and recount later.
  */
 static bool recount(struct coordinator *co, struct purged_index *p, struct err *err)
 {
@@ -371,7 +373,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
     return count_down(co, p, changes) > 0 || recount(co, p, err);
 }
 
-/* Nothing writes to its version any more: the one that replaced it has all rows. */
+/* Tell whether the index's version is gone or replaced.  The new version has all rows. */
 static bool is_replaced(struct coordinator *co, const struct purged_index *p)
 {
     struct catalogue *c = coordinator_catalogue(co);
@@ -400,7 +402,7 @@ static void drop_index(struct coordinator *co, struct purged_index *p)
     p->again_ms = clock_mono_ms() + AGAIN_MS;
 }
 
-/* No row follows: start over, or, if there was none at all, recount. */
+/* No row follows: start over.  If the index has no row at all, recount. */
 static bool end_of_rows(struct coordinator *co, struct purged_index *p, struct err *err)
 {
     const bool passed_by = p->after_id > 0;

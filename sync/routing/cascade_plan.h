@@ -1,20 +1,26 @@
 /*
- * struct cascade_plan: which documents foreign keys change by themselves.
+ * struct cascade_plan: which documents change when a server applies foreign keys.
  *
  * A server applies ON DELETE and ON UPDATE without row events for the children (MySQL logs them
- * from 9.6 on).  For each table from which such keys lead, over any number of levels, to
- * documents, the plan says how to find these: by the child's columns, with the values of the
- * parent's row, in the documents.
+ * from 9.6 on).  For each table from which such keys lead to documents, directly or over
+ * several levels, the plan says how to find these documents: search the index for the child's
+ * columns, with the values of the parent's row.
  *
- * If a key refers to columns that another key fills (a tenant in every key), the values pass
- * through and the levels between are skipped; if it refers to other columns as well, the search
- * finds too much, which is harmless.  Otherwise the level between must have an index that shows
- * its rows' keys; without one, the documents below are blind.
+ * Over several levels, a key may refer only to columns that the key above it fills (a tenant in
+ * every key).  Then the values of the top row find the documents, and nothing looks for the
+ * rows between.  If it also refers to other columns of rows that the key above deletes:
+ * - An index without a filter that has a document for each such row, with these columns, gives
+ *   those rows, and the search continues from them.
+ * - Without such an index, the shared columns find the documents, and others with them.  Those
+ *   are read again for nothing, which is harmless.
+ * - Without such an index and without shared columns, nothing can find the documents.  The plan
+ *   lists them as blind.
+ * A key above that only updates its children matters below only by the columns that it fills.
  *
- * If a key changes the columns that find a child's document (its own key, or its join columns),
- * the child leaves one document and joins another, which does not show it yet: SQL finds that
- * one, with the present values of the parent's row.  If a key changes only columns that no
- * document reads at a place, nothing is looked up there.
+ * A key may change the columns by which a child's document is found (the document's key, or the
+ * join columns).  The child then leaves one document and joins another, and the index does not
+ * show it in the new one yet.  SQL finds the new one, by the present values of the parent's
+ * row.  At a place where no document reads the changed columns, nothing is looked up.
  *
  * Pure; immutable.  @thread any
  */
@@ -47,14 +53,14 @@ struct cascade_key {
         *last; /* the key whose action applies: all its columns may change */
 };
 
-/* Where to look for a key's children: a place of the target's plan. */
+/* Where documents show a key's children: a place of the target's plan. */
 struct cascade_look {
     size_t key; /* index in the effect */
     size_t place;
 
-    /* The columns that find rows of the place and that the key changes. */
-    unsigned by;   /* as in sync/document/resolver.h; 0 for none */
-    size_t *parts; /* indexes of the key's columns */
+    /* For a key that moves its children: its columns by which SQL finds the new documents. */
+    unsigned by;   /* RESOLVER_BY bits; 0 for none */
+    size_t *parts; /* their indexes among the key's columns */
     size_t n_parts;
 };
 
@@ -64,7 +70,7 @@ struct cascade_step { /* all for one target */
     size_t n_looks;
 };
 
-/* Documents that change and cannot be found. */
+/* A target with documents that change and that nothing can find. */
 struct cascade_blind {
     size_t target;
     const struct cascade_key *key; /* the key that changes them */
@@ -83,7 +89,7 @@ struct cascade_effect {
 struct cascade_table {
     struct str schema, table;
     struct cascade_effect on[N_CASCADE_CAUSES];
-    bool goes; /* foreign keys delete its rows */
+    bool goes; /* some foreign key deletes its rows */
 
     /* For the compiler. */
     struct foreign_key *keys;
@@ -103,17 +109,18 @@ struct cascade_plan {
 typedef bool (*cascade_keys_fn)(void *ctx, struct str schema, struct str table, struct arena *a,
                                 struct foreign_key **keys, size_t *n, struct err *err);
 
-/* Returns NULL with err if the keys could not be loaded. */
+/* Calls find() for each table.  Returns NULL with err if it fails.  The plans are borrowed. */
 struct cascade_plan *cascade_plan_compile(struct plan *const *plans, size_t n,
                                           cascade_keys_fn find, void *ctx,
                                           struct err *err) MUST_CHECK;
 void cascade_plan_free(struct cascade_plan *p); /* NULL is allowed */
 
-/* Returns NULL if nothing in any document changes with its rows. */
+/* Borrowed.  Returns NULL if foreign keys change no document when a row of this table changes.
+ */
 const struct cascade_table *cascade_plan_find(const struct cascade_plan *p, struct str schema,
                                               struct str table);
 
-/* Tell whether it changes anything. */
+/* Tell whether some document changes with the table's rows, found or blind. */
 bool cascade_table_matters(const struct cascade_table *t);
 
 #endif

@@ -335,7 +335,8 @@ static void watch_lag(struct saver *s)
  */
 static int64_t rest_ms(struct saver *s)
 {
-    const bool is_still = s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx) &&
+    const bool is_still = s->conn != NULL && /* the last question was answered */
+                          s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx) &&
                           progress_idle(s->opt.progress) &&
                           progress_tombstones(s->opt.progress) == 0;
 

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define IDLE_WAIT_MS 10000 /* whoever has a message wakes the thread */
+#define IDLE_WAIT_MS 1000
 
 static void handle_writes(struct delivery *d, struct write *w)
 {

@@ -177,9 +177,13 @@ static bool choose_all(struct configuration *to, const struct setting_change *c,
     return true;
 }
 
-/* Pass on the settings that the topics' own threads use. */
-static void tell_topics(struct coordinator *co)
+/*
+ * Pass on the settings that the topics' own threads use, and wake those of the coordinator, whose
+ * deadlines follow from settings.
+ */
+static void tell_threads(struct coordinator *co)
 {
+    stop_nudge(&co->stop);
     if (co->delivery == NULL)
         return;
 
@@ -216,7 +220,7 @@ bool coordinator_delivery_set(struct coordinator *co, const struct setting_chang
     configuration_free(gone);
     lock_release(&co->settings->changes);
     if (ok)
-        tell_topics(co);
+        tell_threads(co);
     return ok;
 }
 
@@ -238,6 +242,6 @@ bool coordinator_configure(struct coordinator *co, const struct configuration *c
     configuration_free(gone);
     lock_release(&co->settings->changes);
     if (ok)
-        tell_topics(co);
+        tell_threads(co);
     return ok;
 }

@@ -108,6 +108,12 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
     return ok;
 }
 
+/* Nobody wakes the thread when jobs that wait for another source can run. */
+static int64_t pause_ms(const struct fan_out *f, size_t n_stored)
+{
+    return !f->settled ? FAN_OUT_POLL_MS : n_stored > 0 ? FAN_OUT_WAIT_MS : FAN_OUT_LOOK_MS;
+}
+
 bool fan_out_look(struct version *v, bool *waits, struct err *err)
 {
     const struct fan_out_reach reach = reach_of(v);
@@ -127,8 +133,8 @@ bool fan_out_look(struct version *v, bool *waits, struct err *err)
 
     if (ok) {
         note_look(v, jobs, n, puts);
+        v->look_ms = clock_mono_ms() + pause_ms(f, n);
         n = fan_out_jobs_leave_away(&reach, jobs, n);
-        v->look_ms = clock_mono_ms() + (f->settled ? FAN_OUT_LOOK_MS : FAN_OUT_POLL_MS);
         *waits = !f->settled;
     }
     if (ok && n == 0)

@@ -217,7 +217,12 @@ static int64_t turn(struct version *v, struct target *t)
         give_up(v, &err);
         return RETRY_MS;
     }
-    return again ? 0 : waits ? FAN_OUT_POLL_MS : FAN_OUT_LOOK_MS;
+    if (again)
+        return 0;
+
+    const int64_t left_ms = due_in_ms(v, clock_mono_ms());
+
+    return waits || left_ms < FAN_OUT_POLL_MS ? FAN_OUT_POLL_MS : left_ms;
 }
 
 static bool is_stopped(const struct target *t)

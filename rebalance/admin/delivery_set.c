@@ -178,8 +178,8 @@ static bool choose_all(struct configuration *to, const struct setting_change *c,
 }
 
 /*
- * Pass on the settings that the topics' own threads use, and wake those of the coordinator, whose
- * deadlines follow from settings.
+ * Pass on the settings that the topics' own threads use, and wake those of the coordinator,
+ * whose deadlines follow from settings.
  */
 static void tell_threads(struct coordinator *co)
 {

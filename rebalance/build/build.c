@@ -3,6 +3,7 @@
 #include "rebalance/build/build.h"
 
 #include "rebalance/build/job.h"
+#include "rebalance/build/reads.h"
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
@@ -12,9 +13,7 @@
 #include "src/store/purged.h"
 #include "src/store/waiting.h"
 #include "sync/checkpoint/read_position.h"
-#include "sync/document/loader.h"
 #include "sync/pipeline/pipeline.h"
-#include "sync/read/view.h"
 #include "sync/routing/routing.h"
 
 #include <inttypes.h>
@@ -22,8 +21,6 @@
 
 #define SAVE_MS  500
 #define RETRY_MS 1000
-/* Counting a very large table returns no row for a long time; the server need not hang. */
-#define COUNT_TIMEOUT_S 7200
 
 struct index_build *index_build_new(const struct index_build_options *opt,
                                     const struct stored_job *job)
@@ -109,112 +106,6 @@ bool build_save(struct index_build *b, bool always, struct err *err)
     return ok;
 }
 
-/* Publish the connection so that index_build_ask_to_stop() can interrupt a long wait on it. */
-static void set_connection(struct index_build *b, struct mysql_conn *conn)
-{
-    lock_acquire(&b->lock);
-    b->conn = conn;
-    if (conn != NULL && stop_is_set(&b->stop))
-        mysql_conn_interrupt(conn);
-    lock_release(&b->lock);
-}
-
-static bool connect(struct index_build *b, struct err *err)
-{
-    struct mysql_conn *conn;
-
-    if (!pipeline_connect(b->opt.pipeline, COUNT_TIMEOUT_S, &conn, err))
-        return false;
-    set_connection(b, conn);
-    return true;
-}
-
-static void disconnect(struct index_build *b)
-{
-    struct mysql_conn *conn = b->conn;
-
-    set_connection(b, NULL);
-    mysql_conn_close(conn);
-}
-
-bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err)
-{
-    const struct read_view_options view = {
-        .reader = pipeline_read_position(b->opt.pipeline),
-        .gtid = pipeline_has_gtid(b->opt.pipeline),
-        .at_least = at_least,
-        .timeout_ms = BUILD_VIEW_MS,
-        .stop = &b->stop,
-    };
-
-    uint64_t stamp;
-
-    if (b->conn == NULL && !connect(b, err))
-        return false;
-    return read_view_open(b->conn, &view, &stamp, err);
-}
-
-/*
- * ERR_RETRY until the builder has taken the version: after a start, or while the server is
- * away.
- */
-struct target *build_target(struct index_build *b, struct str table, struct err *err)
-{
-    const bool settled = pipeline_is_settled(b->opt.pipeline);
-    struct target *t = pipeline_target(b->opt.pipeline, str_from(b->index), table);
-
-    if (t == NULL && !settled) {
-        err_set(err, ERR_RETRY, "its topic is not running yet");
-        return NULL;
-    }
-    if (t == NULL || __atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
-        target_unref(t);
-        err_set(err, ERR_REJECT, "the table was stopped while its index was built");
-        return NULL;
-    }
-    return t;
-}
-
-void build_targets_free(struct target **list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        target_unref(list[i]);
-    free(list);
-}
-
-struct target **build_targets(struct index_build *b, size_t *n, struct err *err)
-{
-    struct target *any = build_target(b, STR(""), err);
-    struct target **list = pipeline_targets(b->opt.pipeline, str_from(b->index), n);
-
-    if (any == NULL) {
-        build_targets_free(list, *n);
-        list = mem_alloc(1, sizeof(struct target *));
-        *n = 0;
-    } else if (*n == 0) {
-        err_set(err, ERR_RETRY, "its topic has just read its table list again");
-    }
-    target_unref(any);
-    return list;
-}
-
-bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err)
-{
-    size_t n;
-    struct target **list = build_targets(b, &n, err);
-    bool ok = n > 0;
-
-    *rows = 0;
-    for (size_t i = 0; ok && i < n; i++) {
-        uint64_t of_table = 0;
-
-        ok = loader_count(b->conn, ((struct reading *)list[i]->plan)->plan, &of_table, err);
-        *rows += of_table;
-    }
-    build_targets_free(list, n);
-    return ok;
-}
-
 bool build_is_stopping(struct index_build *b, struct err *err)
 {
     return stop_is_set(&b->stop) && !err_set(err, ERR_STOP, "stopping");
@@ -234,7 +125,7 @@ static void wait_to_retry(struct index_build *b)
 /* Drops the connections, waits out temporary trouble, and lets anything else end the build. */
 bool build_survive(struct index_build *b, struct err *err)
 {
-    disconnect(b);
+    build_disconnect(b);
     read_links_close(&b->links);
     if (err->kind != ERR_RETRY)
         return false;
@@ -337,7 +228,7 @@ static bool catch_up_with_log(struct index_build *b, struct err *err)
 {
     uint64_t end;
 
-    while ((b->conn == NULL && !connect(b, err)) || !build_log_end(b, &end, err))
+    while ((b->conn == NULL && !build_connect(b, err)) || !build_log_end(b, &end, err))
         if (!build_survive(b, err))
             return false;
     return build_catch_up(b, end, err);

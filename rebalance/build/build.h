@@ -2,7 +2,8 @@
  * What the files of an index build share: its state and the steps of its life. No other file
  * includes this; use index_build.h instead.
  *
- *   build.c    begins and ends the build, waits, opens reads
+ *   build.c    begins and ends the build, waits
+ *   reads.c    opens reads, finds the version's targets
  *   fill.c     reads rows in chunks into the new version, with a cursor
  *   deletes.c  repeats the deletes that came meanwhile
  *   count.c    compares the number of rows and documents at one position
@@ -83,25 +84,6 @@ bool build_survive(struct index_build *b, struct err *err);
  * recent.
  */
 bool build_save(struct index_build *b, bool always, struct err *err);
-/*
- * Returns a new reference to the version's target of a table (empty: any). If NULL, the kind of
- * err says whether to retry.
- */
-struct target *build_target(struct index_build *b, struct str table,
-                            struct err *err) MUST_CHECK;
-/*
- * Returns the targets of all its tables, like pipeline_targets(). If *n is 0, the kind of err
- * says whether to retry.
- */
-struct target **build_targets(struct index_build *b, size_t *n,
-                              struct err *err) RETURNS_NONNULL MUST_CHECK;
-void build_targets_free(struct target **list, size_t n);
-/* Count the rows of all its tables that become documents, as the open read shows them. */
-bool build_count_tables(struct index_build *b, uint64_t *rows, struct err *err) MUST_CHECK;
-/*
- * Open a snapshot on the build's connection. End it with read_view_close() (sync/read/view.h).
- */
-bool build_open_read(struct index_build *b, uint64_t at_least, struct err *err);
 /* Get the current end of the log, as a version. Needs the open connection. */
 bool build_log_end(struct index_build *b, uint64_t *version, struct err *err) MUST_CHECK;
 /* Block until the new version has every change of the log up to `to`. */

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/build/build.h"
+#include "rebalance/build/reads.h"
 
 #include "rebalance/build/job.h"
 #include "src/base/mem.h"

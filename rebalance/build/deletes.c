@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/build/build.h"
+#include "rebalance/build/reads.h"
 
 #include "rebalance/build/stored_deletes.h"
 #include "sync/delivery/document/target.h"

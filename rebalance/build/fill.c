@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/build/build.h"
+#include "rebalance/build/reads.h"
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"

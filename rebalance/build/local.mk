@@ -9,5 +9,6 @@ libmillrace_a_SOURCES += \
 	%D%/judgement.c %D%/judgement.h \
 	%D%/page_wait.c %D%/page_wait.h \
 	%D%/publish.c \
+	%D%/reads.c %D%/reads.h \
 	%D%/refusals.c %D%/refusals.h \
 	%D%/stored_deletes.c %D%/stored_deletes.h

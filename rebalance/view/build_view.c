@@ -1,8 +1,10 @@
 #include "config.h"
 
+#include "rebalance/view/build_view.h"
+
 #include "rebalance/state/parts.h"
+#include "rebalance/version/builds.h"
 #include "rebalance/version/routes.h"
-#include "rebalance/view/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,9 +124,9 @@ static void say_step(struct build_why *w, const struct build_view *b)
         buf_append(&w->reason, str_from(b->s.step));
 }
 
-void coordinator_tell_build_why(const struct coordinator *co, const struct definitions *d,
-                                const struct catalogue *c, const struct stored_version *version,
-                                struct build_view *out)
+static void tell_why(const struct coordinator *co, const struct definitions *d,
+                     const struct catalogue *c, const struct stored_version *version,
+                     struct build_view *out) NEEDS(co->topics->lock)
 {
     struct build_why w = {.co = co,
                           .definitions = d,
@@ -143,4 +145,15 @@ void coordinator_tell_build_why(const struct coordinator *co, const struct defin
         snprintf(out->fix, sizeof(out->fix), "%s", w.fix.ptr);
     buf_free(&w.reason);
     buf_free(&w.fix);
+}
+
+void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
+                               const struct catalogue *c, const struct stored_version *version,
+                               struct build_view *out)
+{
+    *out = (struct build_view){
+        .is_there = true,
+        .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
+    out->runs = builds_status(co->builds, version->index, version->number, &out->s);
+    tell_why(co, d, c, version, out);
 }

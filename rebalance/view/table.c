@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/view/view.h"
+#include "rebalance/view/look.h"
 
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/poll/sync.h"
@@ -47,19 +47,6 @@ static bool find_hold(const struct coordinator *co, const struct stored_version 
 
     buf_free(&name);
     return held;
-}
-
-/* ---- a build ---- */
-
-void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
-                               const struct catalogue *c, const struct stored_version *version,
-                               struct build_view *out)
-{
-    *out = (struct build_view){
-        .is_there = true,
-        .s = {.number = version->number, .remaining_s = -1, .phase = "waiting"}};
-    out->runs = builds_status(co->builds, version->index, version->number, &out->s);
-    coordinator_tell_build_why(co, d, c, version, out);
 }
 
 /* ---- its condition ---- */

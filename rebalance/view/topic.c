@@ -2,7 +2,7 @@
 
 #include "rebalance/view/topic.h"
 
-#include "rebalance/view/view.h"
+#include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
 #include "src/base/clock.h"

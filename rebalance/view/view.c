@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/view/view.h"
+#include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/findings.h"

@@ -12,8 +12,8 @@
 #ifndef REBALANCE_VIEW_VIEW_H
 #define REBALANCE_VIEW_VIEW_H
 
-#include "rebalance/build/index_build.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/view/build_view.h"
 #include "rebalance/watch/engine_watch.h"
 #include "rebalance/watch/store_watch.h"
 #include "src/base/base.h"
@@ -25,14 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
-struct buf;
-struct catalogue;
 struct coordinator;
-struct definitions;
-struct finding;
 struct json_writer;
-struct stored_version;
 struct table_definition;
 struct topic_definition;
 
@@ -62,15 +56,6 @@ struct topic_view {
     struct lag lag;                         /* of all that it has to deliver */
     struct str lag_of; /* the table with the oldest change, if that change is no longer in the
                           log; or empty */
-};
-
-/* A build, or a version whose build has not begun. */
-struct build_view {
-    bool is_there;
-    bool runs; /* else only number, phase and why are set */
-    struct index_build_status
-        s; /* why: what blocks the build; ERR_NONE with a text: its present step */
-    char fix[ERR_MSG_MAX]; /* what somebody must do; or empty */
 };
 
 struct table_view {
@@ -107,26 +92,6 @@ struct coordinator_view {
 struct coordinator_view *
 coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
 void coordinator_view_free(struct coordinator_view *v);
-
-/* ---- for its own files ---- */
-void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
-                               struct topic_view *t) NEEDS(co->topics->lock);
-void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *v,
-                               struct table_view *t) NEEDS(co->topics->lock);
-/* Fill in the version's build, or why none runs, as far as d and c know. */
-void coordinator_look_at_build(const struct coordinator *co, const struct definitions *d,
-                               const struct catalogue *c, const struct stored_version *version,
-                               struct build_view *out) NEEDS(co->topics->lock);
-
-/*
- * In rebalance/view/build_why.c: add to `out` why the version's build does not progress, and
- * the fix if a person must act.
- */
-void coordinator_tell_build_why(const struct coordinator *co, const struct definitions *d,
-                                const struct catalogue *c, const struct stored_version *version,
-                                struct build_view *out) NEEDS(co->topics->lock);
-/* Call after the above, without the lock of the topics. */
-void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v);
 
 /* Append the members "lag_seconds" and "lag_at_most". */
 void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);

@@ -6,6 +6,7 @@ libmillrace_a_SOURCES += \
 	%D%/engine_watch.c %D%/engine_watch.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/findings.c %D%/findings.h \
+	%D%/stored_facts.c %D%/stored_facts.h \
 	%D%/store_watch.c %D%/store_watch.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/whose.c %D%/whose.h

@@ -5,6 +5,7 @@
 #include "src/base/mem.h"
 #include "src/metric/metric.h"
 #include "src/net/http_client.h"
+#include "sync/delivery/document/delete_repeater.h"
 #include "sync/delivery/document/dirty_set.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/sender.h"
@@ -302,7 +303,7 @@ struct delivery_settings delivery_get(struct delivery *d)
 
 size_t delivery_repeats(const struct delivery *d)
 {
-    return sender_repeats(d->sender);
+    return delete_repeater_repeats(d->sender->repeater);
 }
 
 struct delivery_status delivery_status(struct delivery *d)

@@ -17,4 +17,5 @@ libmillrace_a_SOURCES += \
 	%D%/request_parts.h \
 	%D%/request_send.c \
 	%D%/sender.c %D%/sender.h \
-	%D%/thread.c
+	%D%/thread.c \
+	%D%/turn.c %D%/turn.h

@@ -6,6 +6,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "sync/delivery/outcome.h"
+#include "sync/delivery/turn.h"
 
 #include <assert.h>
 #include <stdlib.h>

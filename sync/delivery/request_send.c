@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "sync/delivery/bulk/bulk.h"
 #include "sync/delivery/outcome.h"
+#include "sync/delivery/turn.h"
 
 #include <inttypes.h>
 #include <stdio.h>

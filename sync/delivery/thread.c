@@ -7,6 +7,7 @@
 #include "sync/delivery/read_batcher.h"
 #include "sync/delivery/request.h"
 #include "sync/delivery/sender.h"
+#include "sync/delivery/turn.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "sync/delivery/document/document_table.h"
 #include "sync/delivery/index/drain.h"
-#include "sync/delivery/index/index_queue.h"
+#include "sync/delivery/index/index_queues.h"
 #include "sync/delivery/index/load_shedding.h"
 #include "sync/delivery/index/worker_backlog.h"
 
@@ -76,9 +76,9 @@ static inline bool on_purged(void *ctx, const struct purged_note *notes, size_t 
     return true;
 }
 
-static inline struct load_shedding_index_queues all(struct world *w)
+static inline struct index_queues all(struct world *w)
 {
-    return (struct load_shedding_index_queues){w->index_queues, INDEXES};
+    return (struct index_queues){.items = w->index_queues, .n = INDEXES};
 }
 
 static inline struct index_queue_options index_queue_options_of(const struct world *w)
@@ -96,7 +96,7 @@ static inline struct index_queue_options index_queue_options_of(const struct wor
 
 static inline void accept(struct world *w, struct write *x)
 {
-    const struct load_shedding_index_queues index_queues = all(w);
+    const struct index_queues index_queues = all(w);
     const size_t index = (size_t)(x->target->index[0] - 'a');
     struct document *doc;
     bool to_place;

@@ -149,7 +149,7 @@ static struct room look(const struct world *w)
 
 static void make_room(struct world *w, size_t bytes_over)
 {
-    const struct load_shedding_index_queues index_queues = all(w);
+    const struct index_queues index_queues = all(w);
     const struct room before = look(w);
     struct document *doc;
 

@@ -4,7 +4,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "sync/delivery/index/index_queue.h"
+#include "sync/delivery/index/index_queues.h"
 #include "sync/delivery/index/purge.h"
 #include "sync/delivery/index/purged.h"
 #include "sync/delivery/index/worker_backlog.h"
@@ -97,9 +97,8 @@ static enum index_queue_share share_of(struct index_queue *o)
  * Purge changes of one worker, or of INDEX_QUEUE_ANY: as many as the strategy says, but at
  * least `over`.
  */
-static size_t purge_some(struct load_shedding *r,
-                         const struct load_shedding_index_queues *index_queues, unsigned worker,
-                         size_t over, int64_t now_ms)
+static size_t purge_some(struct load_shedding *r, const struct index_queues *index_queues,
+                         unsigned worker, size_t over, int64_t now_ms)
 {
     size_t n;
 
@@ -129,8 +128,7 @@ static size_t too_many(const struct load_shedding *r, unsigned worker)
     return n > high ? n - high : 0;
 }
 
-void load_shedding_worker(struct load_shedding *r,
-                          const struct load_shedding_index_queues *index_queues,
+void load_shedding_worker(struct load_shedding *r, const struct index_queues *index_queues,
                           unsigned worker, int64_t now_ms)
 {
     const size_t over = is_off(r) ? 0 : too_many(r, worker);
@@ -140,9 +138,8 @@ void load_shedding_worker(struct load_shedding *r,
 }
 
 /* Free some bytes in one go, so that not every new change needs a purge of its own. */
-static void relieve_bytes(struct load_shedding *r,
-                          const struct load_shedding_index_queues *index_queues, size_t over,
-                          int64_t now_ms)
+static void relieve_bytes(struct load_shedding *r, const struct index_queues *index_queues,
+                          size_t over, int64_t now_ms)
 {
     const size_t goal = r->bytes + over;
 
@@ -152,8 +149,8 @@ static void relieve_bytes(struct load_shedding *r,
 }
 
 /* Only this makes room for another large document. */
-static void relieve_large(struct load_shedding *r,
-                          const struct load_shedding_index_queues *index_queues, int64_t now_ms)
+static void relieve_large(struct load_shedding *r, const struct index_queues *index_queues,
+                          int64_t now_ms)
 {
     struct document *doc;
 
@@ -165,8 +162,7 @@ static void relieve_large(struct load_shedding *r,
     }
 }
 
-void load_shedding_turn(struct load_shedding *r,
-                        const struct load_shedding_index_queues *index_queues,
+void load_shedding_turn(struct load_shedding *r, const struct index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms)
 {
     for (unsigned i = 0; i < r->opt->settings.workers; i++)

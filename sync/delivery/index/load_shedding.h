@@ -25,9 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct worker_backlog;
 struct index_queue;
+struct index_queues;
 struct load_shedding;
+struct worker_backlog;
 
 /* Borrows both.  Purges nothing if opt->purged is NULL. */
 struct load_shedding *load_shedding_new(const struct delivery_options *opt,
@@ -35,16 +36,10 @@ struct load_shedding *load_shedding_new(const struct delivery_options *opt,
                                         uint64_t seed) RETURNS_NONNULL MUST_CHECK;
 void load_shedding_free(struct load_shedding *r); /* NULL is allowed */
 
-/* All index_queues. */
-struct load_shedding_index_queues {
-    struct index_queue *const *items;
-    size_t n;
-};
 /*
  * Make room for the worker if it has too many.  Call before placing a write that counts for it.
  */
-void load_shedding_worker(struct load_shedding *r,
-                          const struct load_shedding_index_queues *index_queues,
+void load_shedding_worker(struct load_shedding *r, const struct index_queues *index_queues,
                           unsigned worker, int64_t now_ms);
 /* What else needs room. */
 struct load_shedding_need {
@@ -52,8 +47,7 @@ struct load_shedding_need {
     bool large; /* a large document waits for another (sync/delivery/document/budget.h) */
 };
 /* Make room for all workers and for `need`, then store some of what was purged. */
-void load_shedding_turn(struct load_shedding *r,
-                        const struct load_shedding_index_queues *index_queues,
+void load_shedding_turn(struct load_shedding *r, const struct index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms);
 /* Return false if there is nowhere to purge to. */
 bool load_shedding_can_purge(const struct load_shedding *r);

@@ -85,7 +85,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->kept = kept_indexes_new();
     co->rebuilds = rebuilds_new();
     co->syncs = syncs_new();
-    co->repairs = repairs_new();
+    co->purged = purged_indexes_new();
     co->repeats = repeats_new();
     co->replays = replays_new();
     co->drops = drops_new();
@@ -129,7 +129,7 @@ void coordinator_close(struct coordinator *co)
     builds_free(co->builds);
     rebuilds_free(co->rebuilds);
     syncs_free(co->syncs);
-    repairs_free(co->repairs);
+    purged_indexes_free(co->purged);
     repeats_free(co->repeats);
     replays_free(co->replays);
     drops_free(co->drops);
@@ -284,7 +284,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     lock_release(&co->admin_lock);
     co->thread = thread_start("coordinator", coordinator_main, co);
     coordinator_start_syncs(co);
-    coordinator_start_repairs(co);
+    coordinator_start_replays(co);
     engine_watch_start(co->engine_watch);
     store_watch_start(co->store_watch);
     coordinator_start_looks(co);
@@ -391,7 +391,7 @@ void coordinator_stop(struct coordinator *co)
     if (co->started) {
         pthread_join(co->thread, NULL);
         coordinator_join_syncs(co);
-        coordinator_join_repairs(co);
+        coordinator_join_replays(co);
         engine_watch_join(co->engine_watch);
         store_watch_join(co->store_watch);
         coordinator_join_looks(co);

@@ -4,6 +4,6 @@ libmillrace_a_SOURCES += \
 	%D%/letters.c %D%/letters.h \
 	%D%/orders.h \
 	%D%/purged.c %D%/purged.h \
-	%D%/repair_slice.c %D%/repair_slice.h \
+	%D%/purged_slice.c %D%/purged_slice.h \
 	%D%/repeats.c %D%/repeats.h \
 	%D%/replay.c %D%/replay.h

@@ -1,8 +1,8 @@
 /*
- * Purged changes: the store has their keys, and the repair thread reads their rows again once
+ * Purged changes: the store has their keys, and the replay thread reads their rows again once
  * their index accepts writes.
  *
- * The repair thread takes one slice of an index's keys at a time and hands them to delivery as
+ * The replay thread takes one slice of an index's keys at a time and hands them to delivery as
  * reads of a source other than the log.  When the engine has acknowledged a document, the
  * thread deletes its key from the store, unless the document was purged again meanwhile.  Then
  * it takes the next slice; after the last it starts over.  If a key cannot be read or written
@@ -16,11 +16,11 @@
 
 #include "rebalance/dead_letter/purged.h"
 
+#include "rebalance/dead_letter/purged_slice.h"
 #include "rebalance/dead_letter/repeats.h"
 #include "rebalance/dead_letter/replay.h"
 #include "rebalance/state/parts.h"
 
-#include "rebalance/dead_letter/repair_slice.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
@@ -43,14 +43,14 @@
 
 /*
  * An index with purged changes.  The thread that stores the first change adds it; only the
- * repair thread uses what the lock does not guard, and only it removes the index.
+ * replay thread uses what the lock does not guard, and only it removes the index.
  */
 struct purged_index {
     char *index, *topic;
     uint64_t changes;           /* in the store; guarded by lock */
     uint64_t puts;              /* how often changes were added; guarded by lock */
     int64_t since_ms;           /* steady: when the oldest was stored; guarded by lock */
-    struct repair_slice *slice; /* in flight, or NULL */
+    struct purged_slice *slice; /* in flight, or NULL */
     struct arena *arena;        /* owns the rows */
     struct stored_purged *rows; /* of the slice; when it is over: the written ones */
     size_t n_rows;
@@ -62,7 +62,7 @@ struct purged_index {
     struct purged_index *next;
 };
 
-struct repairs {
+struct purged_indexes {
     pthread_t thread;
     pthread_mutex_t lock;
     struct purged_index *first; /* guarded by lock */
@@ -79,7 +79,8 @@ static char *copy(struct str s)
 }
 
 /* The caller holds the lock, or no other thread runs yet. */
-static struct purged_index *find_or_add(struct repairs *all, struct str index, struct str topic)
+static struct purged_index *find_or_add(struct purged_indexes *all, struct str index,
+                                        struct str topic)
 {
     struct purged_index *p = all->first;
 
@@ -127,15 +128,15 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
     const bool ok = store_put_purged(co->opt.store, rows, n, err);
 
     FAILPOINT(purge_stored);
-    pthread_mutex_lock(&co->repairs->lock);
+    pthread_mutex_lock(&co->purged->lock);
     for (size_t i = 0; ok && i < n; i++) {
-        struct purged_index *p = find_or_add(co->repairs, rows[i].index, rows[i].topic);
+        struct purged_index *p = find_or_add(co->purged, rows[i].index, rows[i].topic);
 
         if (p->changes++ == 0)
             p->since_ms = now_ms;
         p->puts++;
     }
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     stop_nudge(&co->stop);
     free(rows);
     return ok;
@@ -145,7 +146,7 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
 
 static void forget_slice(struct purged_index *p)
 {
-    repair_slice_leave(p->slice);
+    purged_slice_leave(p->slice);
     p->slice = NULL;
     arena_free(p->arena);
     p->arena = NULL;
@@ -230,7 +231,7 @@ static bool make_writes(struct coordinator *co, struct purged_index *p, size_t m
         p->after_id = p->rows[i].id;
         if (!make_write(co, &p->rows[i], &writes[n]))
             continue;
-        writes[n].ticket = repair_slice_ticket(p->slice, n);
+        writes[n].ticket = purged_slice_ticket(p->slice, n);
         p->rows[n++] = p->rows[i];
     }
     lock_release(&co->admin_lock);
@@ -242,7 +243,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
 {
     struct doc_write *writes = mem_alloc(p->n_rows, sizeof(*writes));
 
-    p->slice = repair_slice_new(p->n_rows);
+    p->slice = purged_slice_new(p->n_rows);
     p->began_ms = clock_mono_ms();
     p->put_back_ms = p->began_ms + PATIENCE_MS;
 
@@ -256,7 +257,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
         }
     }
     free(writes);
-    FAILPOINT(repair_begun);
+    FAILPOINT(purged_submitted);
     return ok;
 }
 
@@ -264,7 +265,7 @@ static bool hand_over(struct coordinator *co, struct purged_index *p, struct err
 static void put_back(struct coordinator *co, const struct purged_index *p)
 {
     for (size_t i = 0; i < p->n_rows; i++)
-        if (repair_slice_state(p->slice, i) == REPAIR_OUT)
+        if (purged_slice_state(p->slice, i) == PURGED_OUT)
             delivery_put_back(co->delivery, p->rows[i].index, p->rows[i].routing,
                               p->rows[i].doc_id);
 }
@@ -278,7 +279,7 @@ static bool is_over(struct coordinator *co, struct purged_index *p)
 {
     const int64_t now_ms = clock_mono_ms();
 
-    if (repair_slice_is_over(p->slice))
+    if (purged_slice_is_over(p->slice))
         return true;
     if (is_held(co, p->index)) {
         p->began_ms = now_ms;
@@ -299,10 +300,10 @@ static void end_slice(struct purged_index *p)
     size_t n = 0;
 
     for (size_t i = 0; i < p->n_rows; i++)
-        if (repair_slice_state(p->slice, i) == REPAIR_WRITTEN)
+        if (purged_slice_state(p->slice, i) == PURGED_WRITTEN)
             p->rows[n++] = p->rows[i];
     p->n_rows = n;
-    repair_slice_leave(p->slice);
+    purged_slice_leave(p->slice);
     p->slice = NULL;
 }
 
@@ -311,12 +312,12 @@ static void end_slice(struct purged_index *p)
 /* Returns the changes that are left. */
 static uint64_t count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
 {
-    pthread_mutex_lock(&co->repairs->lock);
+    pthread_mutex_lock(&co->purged->lock);
     p->changes -= changes < p->changes ? changes : p->changes;
 
     const uint64_t left = p->changes;
 
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     return left;
 }
 
@@ -345,19 +346,19 @@ static bool recount(struct coordinator *co, struct purged_index *p, struct err *
 {
     uint64_t changes;
 
-    pthread_mutex_lock(&co->repairs->lock);
+    pthread_mutex_lock(&co->purged->lock);
 
     const uint64_t puts = p->puts;
 
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
 
     const bool ok = count_stored(co, p, &changes, err);
 
     FAILPOINT(purged_counted);
-    pthread_mutex_lock(&co->repairs->lock);
+    pthread_mutex_lock(&co->purged->lock);
     if (ok && p->puts == puts)
         p->changes = changes;
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     return ok;
 }
 
@@ -365,7 +366,7 @@ static bool end_rows(struct coordinator *co, struct purged_index *p, struct err 
 {
     uint64_t changes;
 
-    FAILPOINT(repair_written);
+    FAILPOINT(purged_written);
     if (!store_end_purged(co->opt.store, p->rows, p->n_rows, &changes, err))
         return false;
     p->written += changes;
@@ -468,8 +469,8 @@ static void free_purged(struct purged_index *p)
 /* Remove the indexes that have no purged changes left. */
 static void drop_done(struct coordinator *co)
 {
-    pthread_mutex_lock(&co->repairs->lock);
-    for (struct purged_index **at = &co->repairs->first; *at != NULL;) {
+    pthread_mutex_lock(&co->purged->lock);
+    for (struct purged_index **at = &co->purged->first; *at != NULL;) {
         struct purged_index *p = *at;
 
         if (p->changes > 0 || p->slice != NULL || p->n_rows > 0) {
@@ -482,7 +483,7 @@ static void drop_done(struct coordinator *co)
         *at = p->next;
         free_purged(p);
     }
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
 }
 
 /* Whoever purges something, asks for a replay or starts a topic nudges co->stop. */
@@ -491,25 +492,25 @@ static int64_t rest_ms(struct coordinator *co)
     const int64_t replay_ms = coordinator_replay_due_in_ms(co);
     int64_t ms = coordinator_repeats_due_in_ms(co);
 
-    pthread_mutex_lock(&co->repairs->lock);
-    if (co->repairs->first != NULL)
+    pthread_mutex_lock(&co->purged->lock);
+    if (co->purged->first != NULL)
         ms = 0;
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     ms = replay_ms < ms ? replay_ms : ms;
     return ms < TICK_MS ? TICK_MS : ms < REST_MS ? ms : REST_MS;
 }
 
-static void *repair_main(void *arg)
+static void *replay_main(void *arg)
 {
     struct coordinator *co = arg;
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, rest_ms(co), &seen)) {
-        pthread_mutex_lock(&co->repairs->lock);
+        pthread_mutex_lock(&co->purged->lock);
 
-        struct purged_index *first = co->repairs->first; /* new ones are put in front of it */
+        struct purged_index *first = co->purged->first; /* new ones are put in front of it */
 
-        pthread_mutex_unlock(&co->repairs->lock);
+        pthread_mutex_unlock(&co->purged->lock);
         for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
             look(co, p);
         drop_done(co);
@@ -529,7 +530,7 @@ bool coordinator_load_purged(struct coordinator *co, struct err *err)
     const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
 
     for (size_t i = 0; ok && i < n; i++) {
-        struct purged_index *p = find_or_add(co->repairs, counts[i].index, counts[i].topic);
+        struct purged_index *p = find_or_add(co->purged, counts[i].index, counts[i].topic);
 
         p->changes = counts[i].changes;
         p->since_ms = counts[i].oldest_ms;
@@ -538,25 +539,25 @@ bool coordinator_load_purged(struct coordinator *co, struct err *err)
     return ok || err_wrap(err, "reading the purged changes");
 }
 
-void coordinator_start_repairs(struct coordinator *co)
+void coordinator_start_replays(struct coordinator *co)
 {
-    co->repairs->thread = thread_start("repair", repair_main, co);
+    co->purged->thread = thread_start("replay", replay_main, co);
 }
 
-void coordinator_join_repairs(struct coordinator *co)
+void coordinator_join_replays(struct coordinator *co)
 {
-    pthread_join(co->repairs->thread, NULL);
+    pthread_join(co->purged->thread, NULL);
 }
 
-struct repairs *repairs_new(void)
+struct purged_indexes *purged_indexes_new(void)
 {
-    struct repairs *all = mem_alloc(1, sizeof(*all));
+    struct purged_indexes *all = mem_alloc(1, sizeof(*all));
 
     pthread_mutex_init(&all->lock, NULL);
     return all;
 }
 
-void repairs_free(struct repairs *all)
+void purged_indexes_free(struct purged_indexes *all)
 {
     if (all == NULL)
         return;
@@ -574,11 +575,11 @@ int64_t coordinator_purged_since(const struct coordinator *co, struct str index)
 {
     int64_t since_ms = LAG_NONE;
 
-    pthread_mutex_lock(&co->repairs->lock);
-    for (const struct purged_index *p = co->repairs->first; p != NULL; p = p->next)
+    pthread_mutex_lock(&co->purged->lock);
+    for (const struct purged_index *p = co->purged->first; p != NULL; p = p->next)
         if (p->changes > 0 && str_equal(str_from(p->index), index))
             since_ms = clock_wall_ms() - (clock_steady_ms() - p->since_ms);
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     return since_ms;
 }
 
@@ -586,8 +587,8 @@ void coordinator_append_purged(struct coordinator *co, struct json_writer *w)
 {
     json_write_key(w, STR("purged"));
     json_open_array(w);
-    pthread_mutex_lock(&co->repairs->lock);
-    for (const struct purged_index *p = co->repairs->first; p != NULL; p = p->next) {
+    pthread_mutex_lock(&co->purged->lock);
+    for (const struct purged_index *p = co->purged->first; p != NULL; p = p->next) {
         if (p->changes == 0)
             continue;
         json_open_object(w);
@@ -595,6 +596,6 @@ void coordinator_append_purged(struct coordinator *co, struct json_writer *w)
         json_put_u64(w, STR("changes"), p->changes);
         json_close_object(w);
     }
-    pthread_mutex_unlock(&co->repairs->lock);
+    pthread_mutex_unlock(&co->purged->lock);
     json_close_array(w);
 }

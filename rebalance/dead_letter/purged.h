@@ -8,11 +8,16 @@ struct purged_note;
 bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n,
                             struct err *err) MUST_CHECK;
 bool coordinator_load_purged(struct coordinator *co, struct err *err) MUST_CHECK; /* at start */
-void coordinator_start_repairs(struct coordinator *co);
-void coordinator_join_repairs(struct coordinator *co);
+/*
+ * The replay thread: purged keys, wanted replays of dead letters (replay.h), deletes to repeat
+ * (repeats.h).
+ */
+void coordinator_start_replays(struct coordinator *co);
+void coordinator_join_replays(struct coordinator *co);
 /* What is purged, by index.  Locked inside. */
-struct repairs *repairs_new(void) RETURNS_NONNULL MUST_CHECK;
-void repairs_free(struct repairs *all); /* NULL is fine; after coordinator_join_repairs() */
+struct purged_indexes *purged_indexes_new(void) RETURNS_NONNULL MUST_CHECK;
+/* After coordinator_join_replays().  NULL is fine. */
+void purged_indexes_free(struct purged_indexes *all);
 /*
  * When the oldest of the index's purged changes was stored, in wall time; LAG_NONE if it has
  * none.  @thread any

@@ -7,7 +7,7 @@
  * deletes that are not final: those that the earlier daemon still had to repeat, and those
  * written since.
  *
- * @thread repair.  Pipelines that end are kept until the coordinator ends.
+ * @thread replay.  Pipelines that end are kept until the coordinator ends.
  */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* @thread repair, or after that thread has ended */
+/* @thread replay, or after that thread has ended */
 #ifndef REBALANCE_DEAD_LETTER_REPEATS_H
 #define REBALANCE_DEAD_LETTER_REPEATS_H
 

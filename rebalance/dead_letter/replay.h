@@ -20,7 +20,7 @@ bool coordinator_want_replay(struct coordinator *co, struct str index,
                              struct err *err) MUST_CHECK;
 /*
  * Replay the dead letters that were requested.  Blocks; must not hold admin_lock.  @thread
- * repair
+ * replay
  */
 void coordinator_replay_wanted(struct coordinator *co);
 /* In how many ms coordinator_replay_wanted() has something to look at; 0: now. */

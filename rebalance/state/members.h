@@ -45,8 +45,8 @@ struct coordinator {
     struct route_retry *route_retry;     /* version/routes.h */
     struct settings_sync *settings_sync; /* version/settings.h */
     struct syncs *syncs;                 /* tables read by time: poll/sync.h */
-    struct repairs *repairs;             /* purged keys: dead_letter/purged.h */
-    struct repeats *repeats;             /* the repair thread's: dead_letter/repeats.h */
+    struct purged_indexes *purged;       /* purged keys: dead_letter/purged.h */
+    struct repeats *repeats;             /* the replay thread's: dead_letter/repeats.h */
     struct replays *replays;             /* dead_letter/replay.h */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
     struct stored_state *stored;         /* how the store was last read: state/state.h */

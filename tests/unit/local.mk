@@ -121,6 +121,7 @@ unit_tests += \
 	%D%/test_progress \
 	%D%/test_progress_line \
 	%D%/test_purge \
+	%D%/test_purged_slice \
 	%D%/test_queue \
 	%D%/test_random \
 	%D%/test_read_position \
@@ -128,7 +129,6 @@ unit_tests += \
 	%D%/test_reference \
 	%D%/test_refusals \
 	%D%/test_render \
-	%D%/test_repair_slice \
 	%D%/test_request \
 	%D%/test_resolve_task \
 	%D%/test_routes \

@@ -146,13 +146,13 @@ static void what_is_purged_while_the_rest_is_counted_is_not_forgotten(void **sta
     struct err err = {0};
 
     assert_true(failpoint_arm("purged_counted:1:wait=1000", &err));
-    coordinator_start_repairs(f->co);
+    coordinator_start_replays(f->co);
     assert_true(coordinator_put_purged(f->co, &note, 1, &err));
     wait_purged(f, 0);
     assert_true(coordinator_put_purged(f->co, &note, 1, &err));
     wait_purged(f, 0);
     stop_set(&f->co->stop);
-    coordinator_join_repairs(f->co);
+    coordinator_join_replays(f->co);
     failpoint_disarm();
 }
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "rebalance/dead_letter/repair_slice.h"
+#include "rebalance/dead_letter/purged_slice.h"
 
 #include "src/base/mem.h"
 #include "sync/checkpoint/ticket.h"
@@ -9,32 +9,32 @@
 #include <stdlib.h>
 
 struct entry {
-    struct repair_slice *slice;
-    enum repair_state state; /* atomic */
+    struct purged_slice *slice;
+    enum purged_state state; /* atomic */
 };
 
-struct repair_slice {
+struct purged_slice {
     size_t refs; /* atomic: tickets that are out, and the owner */
     size_t n;
     struct entry entries[];
 };
 
-struct repair_slice *repair_slice_new(size_t n)
+struct purged_slice *purged_slice_new(size_t n)
 {
-    struct repair_slice *s = mem_alloc(1, sizeof(*s) + n * sizeof(struct entry));
+    struct purged_slice *s = mem_alloc(1, sizeof(*s) + n * sizeof(struct entry));
 
     s->refs = 1;
     s->n = n;
     return s;
 }
 
-static void unref(struct repair_slice *s)
+static void unref(struct purged_slice *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
         free(s);
 }
 
-static void end(struct entry *e, enum repair_state how)
+static void end(struct entry *e, enum purged_state how)
 {
     __atomic_store_n(&e->state, how, __ATOMIC_RELEASE);
     unref(e->slice);
@@ -43,15 +43,15 @@ static void end(struct entry *e, enum repair_state how)
 static void on_done(void *ctx, enum outcome worst)
 {
     end(ctx,
-        worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? REPAIR_UNDONE : REPAIR_WRITTEN);
+        worst == OUTCOME_DEFERRED || worst == OUTCOME_PURGED ? PURGED_UNDONE : PURGED_WRITTEN);
 }
 
 static void on_abandon(void *ctx)
 {
-    end(ctx, REPAIR_UNDONE);
+    end(ctx, PURGED_UNDONE);
 }
 
-struct ticket *repair_slice_ticket(struct repair_slice *s, size_t i)
+struct ticket *purged_slice_ticket(struct purged_slice *s, size_t i)
 {
     struct ticket *t;
 
@@ -63,18 +63,18 @@ struct ticket *repair_slice_ticket(struct repair_slice *s, size_t i)
     return t;
 }
 
-enum repair_state repair_slice_state(const struct repair_slice *s, size_t i)
+enum purged_state purged_slice_state(const struct purged_slice *s, size_t i)
 {
     assert(i < s->n);
-    return (enum repair_state)__atomic_load_n(&s->entries[i].state, __ATOMIC_ACQUIRE);
+    return (enum purged_state)__atomic_load_n(&s->entries[i].state, __ATOMIC_ACQUIRE);
 }
 
-bool repair_slice_is_over(const struct repair_slice *s)
+bool purged_slice_is_over(const struct purged_slice *s)
 {
     return __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1;
 }
 
-void repair_slice_leave(struct repair_slice *s)
+void purged_slice_leave(struct purged_slice *s)
 {
     if (s != NULL)
         unref(s);

@@ -39,12 +39,12 @@ _millrace()
         --ca-file) value="file" ;;
         --directory|-C) value="file" ;;
         --data) value="file" ;;
+        --reason) value="none" ;;
         --rate) value="none" ;;
         --chunk) value="none" ;;
         --accept-dead-letters) value="none" ;;
         --topic) value="topic" ;;
         --index) value="version" ;;
-        --reason) value="none" ;;
         --limit) value="none" ;;
         --after) value="none" ;;
         --format) value="json none" ;;
@@ -69,7 +69,7 @@ _millrace()
         else break; fi
         words=""
         case $name in
-        "topic") words="list get delete reset resume" ;;
+        "topic") words="list get delete reset pause resume" ;;
         "database") words="list get delete" ;;
         "table") words="list get delete columns" ;;
         "table columns") words="generate" ;;
@@ -77,7 +77,7 @@ _millrace()
         "version") words="list" ;;
         "job") words="list get" ;;
         "log") words="list" ;;
-        "index") words="create list set cutover reset delete" ;;
+        "index") words="create list set cutover pause resume reset delete" ;;
         "dead-letter") words="list show replay discard" ;;
         "binlog") words="decode inspect" ;;
         "config") words="show delivery" ;;
@@ -98,6 +98,7 @@ _millrace()
         "topic get") options="" kind=topic ;;
         "topic delete") options="--yes" kind=topic ;;
         "topic reset") options="--yes" kind=topic ;;
+        "topic pause") options="--reason" kind=topic ;;
         "topic resume") options="" kind=topic ;;
         "database list") options="" kind=none ;;
         "database get") options="" kind=database ;;
@@ -115,6 +116,8 @@ _millrace()
         "index list") options="" kind=index ;;
         "index set") options="--rate" kind=table ;;
         "index cutover") options="--accept-dead-letters --wait --no-wait" kind=table ;;
+        "index pause") options="--reason" kind=table ;;
+        "index resume") options="" kind=table ;;
         "index reset") options="--yes" kind=table ;;
         "index delete") options="--yes" kind=table ;;
         "dead-letter list") options="--topic --table --index --reason --limit --after" kind=none ;;

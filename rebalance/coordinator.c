@@ -19,6 +19,7 @@
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/held.h"
+#include "rebalance/version/pause.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/version/retire.h"
 #include "rebalance/version/retired.h"
@@ -278,6 +279,7 @@ bool coordinator_start(struct coordinator *co, struct err *err)
     if (!note_dead_letters(co, err) || !coordinator_load_purged(co, err))
         return false;
     delivery_start(co->delivery);
+    coordinator_put_pauses(co);
     lock_acquire(&co->admin_lock);
     coordinator_settings_due(co);
     coordinator_sync_topics(co);

@@ -53,6 +53,7 @@ void api_export(struct api_call *c);
 void api_list(struct api_call *c);   /* the definitions of kind c->noun; args[0] names one */
 void api_delete(struct api_call *c); /* deletes args[0], of kind c->noun */
 void api_topic_reset(struct api_call *c);
+void api_topic_pause(struct api_call *c);
 void api_topic_resume(struct api_call *c);
 void api_explain(struct api_call *c);
 void api_mapping(struct api_call *c);
@@ -62,6 +63,8 @@ void api_columns(struct api_call *c);
 void api_index_create(struct api_call *c);
 void api_index_set(struct api_call *c);
 void api_index_cutover(struct api_call *c);
+void api_index_pause(struct api_call *c);
+void api_index_resume(struct api_call *c);
 void api_index_reset(struct api_call *c);
 void api_index_delete(struct api_call *c);
 

@@ -132,6 +132,14 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     holds_note(co->holds, target->index, held, since_ms, why);
 }
 
+static void log_held(const char *index, const struct err *why)
+{
+    if (strcmp(why->origin != NULL ? why->origin : "", DELIVERY_PAUSED) == 0)
+        log_info("index paused", KV("index", index), KV("why", why->msg));
+    else
+        log_failure(LOG_ERROR, why, "index held", KV("index", index));
+}
+
 static void log_event(enum delivery_event what, const char *index, uint64_t n,
                       const struct err *why)
 {
@@ -151,7 +159,7 @@ static void log_event(enum delivery_event what, const char *index, uint64_t n,
         else
             log_failure(LOG_WARN, why, "not drained", KV("ms", n));
         return;
-    case DELIVERY_HELD: log_failure(LOG_ERROR, why, "index held", KV("index", index)); return;
+    case DELIVERY_HELD: log_held(index, why); return;
     case DELIVERY_RELEASED: log_info("index resumes", KV("index", index)); return;
     case N_DELIVERY_EVENTS: return;
     }

@@ -70,14 +70,6 @@ struct purged_indexes {
 
 /* ---- storing purged changes ---- */
 
-static char *copy(struct str s)
-{
-    char *c = mem_alloc(s.len + 1, 1);
-
-    memcpy(c, s.ptr, s.len);
-    return c;
-}
-
 /* The caller holds the lock, or no other thread runs yet. */
 static struct purged_index *find_or_add(struct purged_indexes *all, struct str index,
                                         struct str topic)
@@ -89,8 +81,8 @@ static struct purged_index *find_or_add(struct purged_indexes *all, struct str i
     if (p != NULL)
         return p;
     p = mem_alloc(1, sizeof(*p));
-    p->index = copy(index);
-    p->topic = copy(topic);
+    p->index = strndup(index.ptr, index.len);
+    p->topic = strndup(topic.ptr, topic.len);
     p->next = all->first;
     all->first = p;
     log_warn(

@@ -2,6 +2,7 @@
 
 #include "rebalance/state/catalogue.h"
 
+#include "rebalance/state/pauses.h"
 #include "src/base/arena.h"
 #include "src/base/mem.h"
 
@@ -29,6 +30,7 @@ struct catalogue *catalogue_load(struct store *store, struct err *err)
     struct stored_stop *stops = NULL;
     struct stored_rebuild *rebuilds = NULL;
     struct stored_wait *waits = NULL;
+    struct pause *pauses = NULL;
 
     c->refs = 1;
     c->arena = arena_new();
@@ -37,12 +39,14 @@ struct catalogue *catalogue_load(struct store *store, struct err *err)
         store_load_versions(store, c->arena, STR(""), &versions, &c->n_versions, err) &&
         store_load_stops(store, c->arena, &stops, &c->n_stops, err) &&
         store_load_rebuilds(store, c->arena, &rebuilds, &c->n_rebuilds, err) &&
-        store_load_waits(store, c->arena, &waits, &c->n_waits, err);
+        store_load_waits(store, c->arena, &waits, &c->n_waits, err) &&
+        pauses_load(store, c->arena, &pauses, &c->n_pauses, err);
 
     c->versions = versions;
     c->stops = stops;
     c->rebuilds = rebuilds;
     c->waits = waits;
+    c->pauses = pauses;
     if (ok)
         return c;
     catalogue_unref(c);
@@ -109,4 +113,10 @@ const struct stored_stop *catalogue_stop(const struct catalogue *c, struct str t
         if (str_equal(c->stops[i].table, table))
             return &c->stops[i];
     return NULL;
+}
+
+const struct pause *catalogue_pause(const struct catalogue *c, const char *kind,
+                                    struct str name)
+{
+    return pauses_find(c->pauses, c->n_pauses, kind, name);
 }

@@ -1,6 +1,6 @@
 /*
- * struct catalogue: the stored versions, stops, rebuilds and waits, as they were when somebody
- * read the store.  Nobody changes it; the coordinator replaces it as a whole.
+ * struct catalogue: the stored versions, stops, rebuilds, waits and pauses, as they were when
+ * somebody read the store.  Nobody changes it; the coordinator replaces it as a whole.
  *
  * @thread any
  */
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct arena;
+struct pause;
 
 struct catalogue {
     unsigned refs;       /* atomic */
@@ -30,6 +31,8 @@ struct catalogue {
     size_t n_rebuilds;
     const struct stored_wait *waits;
     size_t n_waits;
+    const struct pause *pauses;
+    size_t n_pauses;
 };
 
 /* Blocks on the store.  Returns a reference, or NULL. */
@@ -51,5 +54,8 @@ const struct stored_wait *catalogue_wait(const struct catalogue *c,
 /* Whether changes are written to the version. */
 bool catalogue_is_live(const struct stored_version *v);
 const struct stored_stop *catalogue_stop(const struct catalogue *c, struct str table);
+/* kind: PAUSE_TOPIC or PAUSE_INDEX.  Returns NULL if it is not paused. */
+const struct pause *catalogue_pause(const struct catalogue *c, const char *kind,
+                                    struct str name);
 
 #endif

@@ -12,6 +12,8 @@ libmillrace_a_SOURCES += \
 	%D%/members.h \
 	%D%/names.h \
 	%D%/parts.h \
+	%D%/pauses.c \
+	%D%/pauses.h \
 	%D%/queue_watch.h \
 	%D%/replica.h \
 	%D%/state.c \

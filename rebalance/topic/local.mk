@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/failover.c %D%/failover.h \
 	%D%/gap.c %D%/gap.h \
 	%D%/orders.h \
+	%D%/pause.c \
 	%D%/reset.c %D%/reset.h \
 	%D%/told.c %D%/told.h \
 	%D%/topics.c %D%/topics.h

@@ -1,5 +1,5 @@
 /*
- * The calls about one topic: reset, resume.
+ * The calls about one topic: reset, pause, resume.
  * rebalance/state/coordinator.h has the rules of all calls.
  *
  * @thread any (locked inside; blocks)
@@ -23,7 +23,16 @@ struct coordinator;
 bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct buf *json,
                              struct err *err) MUST_CHECK;
 
-/* Retry now what waits for a person to repair a privilege, password or setting. */
+/*
+ * Stop reading the topic's log until coordinator_topic_resume().  What was read is delivered.
+ * Survives a restart.  reason: the person's words, or empty.
+ */
+bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
+                             struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * End a pause, and retry now what waits for a person to repair a privilege, password or
+ * setting.
+ */
 bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
                               struct err *err) MUST_CHECK;
 

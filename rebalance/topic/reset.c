@@ -190,25 +190,3 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
     lock_release(&co->admin_lock);
     return ok;
 }
-
-bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
-                              struct err *err)
-{
-    lock_acquire(&co->topics->lock);
-
-    struct topic *t = topics_find(co->topics, topic);
-    const bool ok = t != NULL && t->pipeline != NULL;
-
-    if (ok)
-        pipeline_retry(t->pipeline);
-    lock_release(&co->topics->lock);
-    if (!ok)
-        return refuse(err, 404,
-                      "topic %" STR_FMT " is not running; fix: millrace status says why, "
-                      "millrace topic list shows all topics",
-                      STR_ARG(topic));
-    if (co->delivery != NULL)
-        delivery_probe(co->delivery);
-    answer(json, "millrace/topic-resume/1", topic, 0);
-    return true;
-}

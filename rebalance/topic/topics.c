@@ -3,6 +3,7 @@
 #include "rebalance/topic/topics.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
 #include "rebalance/topic/told.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/rebuild.h"
@@ -274,6 +275,7 @@ static void remove_topics(struct coordinator *co, const struct definitions *d)
 void coordinator_sync_topics(struct coordinator *co)
 {
     struct definitions *d = coordinator_definitions(co);
+    struct catalogue *c = coordinator_catalogue(co);
 
     remove_topics(co, d);
     for (size_t i = 0; i < d->n_topics; i++) {
@@ -287,8 +289,11 @@ void coordinator_sync_topics(struct coordinator *co)
             co->topics->first = t;
             lock_release(&co->topics->lock);
         }
-        if (t->pipeline == NULL)
+        if (catalogue_pause(c, PAUSE_TOPIC, d->topics[i].name) != NULL)
+            coordinator_stop_topic(co, t);
+        else if (t->pipeline == NULL)
             try_start(co, t, &d->topics[i]);
     }
+    catalogue_unref(c);
     definitions_unref(d);
 }

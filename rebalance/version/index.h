@@ -1,5 +1,5 @@
 /*
- * The calls about the versions of one index: build, delete, reset, publish, set.
+ * The calls about the versions of one index: build, delete, reset, publish, set, pause.
  * rebalance/state/coordinator.h has the rules of all calls.
  *
  * @thread any (locked inside; blocks)
@@ -46,6 +46,15 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
  */
 bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
                                struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * Write nothing to the index until coordinator_index_resume(): it counts as held, and the keys
+ * of its changes are stored.  Survives a restart.  reason: the person's words, or empty.
+ */
+bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
+                             struct buf *json, struct err *err) MUST_CHECK;
+/* End a pause, if there is one, and try again whatever is held. */
+bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
+                              struct err *err) MUST_CHECK;
 /* Change the rate of a running build, in rows per second; 0: no limit. */
 bool coordinator_index_set(struct coordinator *co, struct str table, uint64_t rate,
                            struct buf *json, struct err *err) MUST_CHECK;

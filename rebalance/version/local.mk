@@ -9,6 +9,7 @@ libmillrace_a_SOURCES += \
 	%D%/index.c %D%/index.h \
 	%D%/lineage.c %D%/lineage.h \
 	%D%/marks.c %D%/marks.h \
+	%D%/pause.c %D%/pause.h \
 	%D%/pending.c %D%/pending.h \
 	%D%/rebuild.c %D%/rebuild.h \
 	%D%/retire.c %D%/retire.h \

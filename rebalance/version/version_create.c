@@ -9,6 +9,7 @@
 #include "rebalance/version/claim.h"
 #include "rebalance/version/index.h"
 #include "rebalance/version/lineage.h"
+#include "rebalance/version/pause.h"
 #include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
 #include "rebalance/version/shards.h"
@@ -240,7 +241,8 @@ bool coordinator_create_version(struct coordinator *co, const struct definitions
                                .state = STR("changing"),
                                .error = STR(""),
                                .created_ms = clock_wall_ms()};
-    bool ok = look_open(&l, co, d, t, err);
+    bool ok = coordinator_is_not_paused(co, v.index, table_name(t), err) &&
+              look_open(&l, co, d, t, err);
 
     if (running == NULL || running->pipeline == NULL) {
         ok = ok && not_running(co, table_name(t), running, err);

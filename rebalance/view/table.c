@@ -5,6 +5,7 @@
 #include "rebalance/dead_letter/purged.h"
 #include "rebalance/poll/sync.h"
 #include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
 #include "rebalance/version/abroad.h"
 #include "rebalance/version/builds.h"
 #include "rebalance/version/rebuild.h"
@@ -19,6 +20,7 @@
 struct index_facts {
     const struct stored_stop *stop;
     const struct stored_rebuild *rebuild;
+    const struct pause *pause;
     bool is_held;
     struct hold held;
     bool held_is_built;           /* held is the version being built, not the one searched */
@@ -57,7 +59,7 @@ static const char *state_of(const struct table_view *t, const struct index_facts
         return "changing";
     if (f->stop != NULL)
         return "stopped";
-    if (f->is_held)
+    if (f->is_held || f->pause != NULL)
         return "held";
     if (f->astray != NULL && t->available != NULL)
         return "astray";
@@ -102,8 +104,12 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
                               struct table_view *t, const struct index_facts *f)
 {
     struct str reason = reason_of(t, f);
-    struct buf fix = {0}, away = {0}, doubt = {0}, late = {0};
+    struct buf fix = {0}, away = {0}, doubt = {0}, late = {0}, paused = {0};
 
+    if (f->pause != NULL && f->stop == NULL) {
+        pause_append(&paused, f->pause);
+        reason = buf_str(&paused);
+    }
     if (reason.len == 0 && t->available != NULL) {
         coordinator_append_sync_reason(co, buf_str(&f->index), &late);
         reason = buf_str(&late);
@@ -112,7 +118,10 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
         coordinator_append_unread(co, v->definitions, t->d, buf_str(&f->index), &away);
         reason = buf_str(&away);
     }
-    if (f->rebuild != NULL && (f->stop != NULL || f->astray == NULL))
+    if (paused.len > 0) {
+        buf_append(&fix, STR("millrace index resume "));
+        buf_append_word(&fix, table_name(t->d));
+    } else if (f->rebuild != NULL && (f->stop != NULL || f->astray == NULL))
         coordinator_append_rebuild_fix(co, v->catalogue, t->d, &fix);
     else if (f->stop != NULL)
         buf_append(&fix, f->stop->way_out);
@@ -132,7 +141,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
     if (t->is_doubted)
         reason = buf_str(&doubt);
     t->is = (struct condition){.state = state_of(t, f),
-                               .is_bad = f->stop != NULL || f->is_held ||
+                               .is_bad = f->stop != NULL || f->is_held || f->pause != NULL ||
                                          (f->astray != NULL && f->astray->mend == MEND_NONE),
                                .reason = arena_copy(v->arena, reason),
                                .fix = arena_copy(v->arena, buf_str(&fix))};
@@ -140,6 +149,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
     buf_free(&away);
     buf_free(&doubt);
     buf_free(&late);
+    buf_free(&paused);
 }
 
 /* ---- its lag beyond the log ---- */
@@ -216,6 +226,7 @@ void coordinator_look_at_table(struct coordinator *co, struct coordinator_view *
     const struct topic_definition *topic = definition_topic(v->definitions, t->d);
     struct index_facts f = {.stop = catalogue_stop(v->catalogue, lead),
                             .rebuild = catalogue_rebuild(v->catalogue, lead),
+                            .pause = catalogue_pause(v->catalogue, PAUSE_INDEX, alias),
                             .astray = find_finding(v, alias)};
 
     t->topic = topic != NULL ? topic->name : STR("");

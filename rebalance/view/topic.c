@@ -5,6 +5,7 @@
 #include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
 #include "src/base/clock.h"
 #include "src/base/human.h"
 
@@ -132,6 +133,29 @@ static void look_at_running(struct coordinator_view *v, struct topic_view *t,
     look_at_warnings(v, t);
 }
 
+static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)
+{
+    const struct pause *p = catalogue_pause(v->catalogue, PAUSE_TOPIC, t->d->name);
+    struct buf reason = {0}, fix = {0};
+
+    if (p == NULL)
+        return false;
+    if (p->retention_s > 0 && v->now_ms - p->at_ms > (int64_t)p->retention_s * 1000 / 2)
+        warn(v, t, &retention,
+             "the topic has been paused for %" PRId64 " s, more than half of the %" PRIu64
+             " s that the server keeps its binlog; fix: millrace topic resume %" STR_FMT,
+             (v->now_ms - p->at_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
+    pause_append(&reason, p);
+    buf_append(&fix, STR("millrace topic resume "));
+    buf_append_word(&fix, t->d->name);
+    t->is.is_bad = true;
+    t->is.reason = arena_copy(v->arena, buf_str(&reason));
+    t->is.fix = arena_copy(v->arena, buf_str(&fix));
+    buf_free(&reason);
+    buf_free(&fix);
+    return true;
+}
+
 void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *v,
                                struct topic_view *t)
 {
@@ -143,6 +167,8 @@ void coordinator_look_at_topic(struct coordinator *co, struct coordinator_view *
     }
     t->lag = (struct lag){.since_ms = LAG_UNKNOWN};
     t->is = (struct condition){.state = "created", .reason = STR(""), .fix = STR("")};
+    if (look_at_pause(v, t))
+        return;
     if (topic == NULL || topic->why.kind == ERR_NONE)
         return;
     t->is.state = "fail";

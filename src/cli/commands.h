@@ -20,6 +20,7 @@ int command_list(const struct invocation *inv); /* of the command's noun */
 int command_get(const struct invocation *inv);
 int command_delete(const struct invocation *inv);
 int command_topic_reset(const struct invocation *inv);
+int command_topic_pause(const struct invocation *inv);
 int command_topic_resume(const struct invocation *inv);
 int command_explain(const struct invocation *inv);
 int command_columns(const struct invocation *inv);
@@ -31,6 +32,8 @@ int command_doctor(const struct invocation *inv);
 int command_index_create(const struct invocation *inv);
 int command_index_set(const struct invocation *inv);
 int command_index_cutover(const struct invocation *inv);
+int command_index_pause(const struct invocation *inv);
+int command_index_resume(const struct invocation *inv);
 int command_index_reset(const struct invocation *inv);
 int command_index_delete(const struct invocation *inv);
 

@@ -15,6 +15,7 @@ libmillrace_a_SOURCES += \
 	%D%/init_config.c %D%/init_config.h \
 	%D%/log_filter_args.c %D%/log_filter_args.h \
 	%D%/noun.c \
+	%D%/pause.c \
 	%D%/report.c %D%/report.h \
 	%D%/row.c \
 	%D%/run.c \

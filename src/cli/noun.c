@@ -186,20 +186,6 @@ int command_topic_reset(const struct invocation *inv)
     return session_run(inv, &call, view_reset);
 }
 
-static void view_resumed(struct buf *out, struct render_style style, struct str json)
-{
-    render_value(out, style, json, "/topic", RENDER_TEXT);
-    buf_append(out, STR(" tries again; millrace status tells how it goes\n"));
-}
-
-int command_topic_resume(const struct invocation *inv)
-{
-    struct call call = {.method = METHOD_POST};
-
-    topic_path(&call, inv->args[0], "resume");
-    return session_run(inv, &call, view_resumed);
-}
-
 /*
  * Append the first column of each item, one per line: of a version its name (orders_v2), of the
  * versions of an index once what they are versions of.

@@ -72,6 +72,11 @@ static const struct command_option set_options[] = {
     END,
 };
 
+static const struct command_option pause_options[] = {
+    {"reason", 0, "TEXT", "why, for whoever looks at the status", NULL},
+    END,
+};
+
 #define WHICH                                                                   \
     {"topic", 0, "NAME", "only this topic", "topic"},                           \
         {"table", 0, "NAME", "only this table", "table"},                       \
@@ -217,7 +222,12 @@ const struct command command_table[] = {
      "The indexes miss the changes in between, so the topic's tables are marked to "
      "be built again.",
      NEED_DAEMON, command_topic_reset, NULL, 1, 1, yes_options, "topic", false},
-    {"topic resume", "TOPIC", "retry now whatever made a topic stop or wait",
+    {"topic pause", "TOPIC", "stop reading a topic's log until it is resumed",
+     "What was read is delivered.  Survives a restart.  status shows since when and why.  "
+     "The server must keep its log: if it purges what a paused topic still needs, the "
+     "indexes must be built again.",
+     NEED_DAEMON, command_topic_pause, NULL, 1, 1, pause_options, "topic", false},
+    {"topic resume", "TOPIC", "end a pause, or retry now whatever made a topic stop or wait",
      "For use after the cause is fixed: a password, a privilege, a setting, a server "
      "that is back.  Also retries indexes that are held.",
      NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false},
@@ -270,6 +280,14 @@ const struct command command_table[] = {
      "the previous one.  millrace status says what it waits for.  Exit code 1 if it "
      "still waits.",
      NEED_DAEMON, command_index_cutover, NULL, 1, 1, cutover_options, "table", false},
+    {"index pause", "TABLE", "write nothing to a table's index until it is resumed",
+     "Searches see the index as it is.  Millrace keeps the keys of what changes, and "
+     "other indexes go on.  Survives a restart.  status shows since when and why.",
+     NEED_DAEMON, command_index_pause, NULL, 1, 1, pause_options, "table", false},
+    {"index resume", "TABLE", "write to a paused index again",
+     "Reads the rows that changed meanwhile, and writes their documents.  Also retries "
+     "indexes that are held.",
+     NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false},
     {"index reset", "TABLE", "stop a running build and drop its version",
      "Ends a build in any bad state, or drops a version that waits.  The version "
      "that searches use stays.",

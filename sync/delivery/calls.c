@@ -221,6 +221,16 @@ void delivery_end_astray(struct delivery *d, struct str index)
     post(d, message_about(MESSAGE_END_ASTRAY, index, (struct str){0}, (struct str){0}));
 }
 
+void delivery_pause(struct delivery *d, struct str index, struct str why)
+{
+    post(d, message_about(MESSAGE_PAUSE, index, why, (struct str){0}));
+}
+
+void delivery_unpause(struct delivery *d, struct str index)
+{
+    post(d, message_about(MESSAGE_UNPAUSE, index, (struct str){0}, (struct str){0}));
+}
+
 void delivery_note_dead(struct delivery *d, struct str index, struct str routing, struct str id,
                         uint64_t version)
 {

@@ -108,6 +108,14 @@ void delivery_probe(struct delivery *d);
 void delivery_end_astray(struct delivery *d, struct str index);
 
 /*
+ * A person pauses the index, or lets it go on.  A paused index counts as held, under the origin
+ * DELIVERY_PAUSED, and is not even tried.  It may be an index that nothing was written to yet.
+ * @thread any
+ */
+void delivery_pause(struct delivery *d, struct str index, struct str why);
+void delivery_unpause(struct delivery *d, struct str index);
+
+/*
  * Send what is queued, of all workers (DRAIN_ALL) or of one, without waiting for batch_min.
  * What is submitted for them meanwhile waits and follows later.  Returns how it ended
  * (sync/delivery/index/drain.h): at once if another drain is on, or if everything left waits

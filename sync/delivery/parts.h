@@ -34,6 +34,8 @@ enum message_kind {
     MESSAGE_PUT_BACK,
     MESSAGE_PROBE,
     MESSAGE_END_ASTRAY,
+    MESSAGE_PAUSE, /* the reason as routing */
+    MESSAGE_UNPAUSE,
     MESSAGE_NOTE_DEAD,
     MESSAGE_DISCARD_DEAD,
     MESSAGE_SETTINGS,

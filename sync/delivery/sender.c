@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/net/http_client.h"
@@ -59,7 +60,7 @@ static void set_pace(const struct sender *s, struct index_queue *o)
                                     .enough = s->opt.settings.load_batch_max});
 }
 
-static struct index_queue *add_index_queue(struct sender *s, const struct target *t)
+static struct index_queue *add_index_queue(struct sender *s, struct target *t)
 {
     const struct index_queue_options opt = index_queue_options_of(&s->opt.settings);
     const struct str index = str_from(t->index);
@@ -69,10 +70,16 @@ static struct index_queue *add_index_queue(struct sender *s, const struct target
     index_queue_set_allowance(o, budget_allowance(s->budget, index));
     index_queue_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
     index_queues_add(&s->index_queues, o);
+    index_queue_set_target(o, t);
+
+    const struct err *why = map_find(s->paused, index);
+
+    if (why != NULL)
+        index_health_pause(&s->health, o, why);
     return o;
 }
 
-static struct index_queue *index_queue_of(struct sender *s, const struct target *t)
+static struct index_queue *index_queue_of(struct sender *s, struct target *t)
 {
     struct index_queue *o = index_queues_find(&s->index_queues, str_from(t->index));
 
@@ -123,6 +130,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->letters = letters_new(&s->opt, random_seed());
     s->shedding = load_shedding_new(&s->opt, backlog, random_seed());
     s->repeater = delete_repeater_new();
+    s->paused = map_new();
     list_init(&s->requests);
     list_init(&s->lookups);
     list_init(&s->loads);
@@ -175,6 +183,7 @@ void sender_free(struct sender *s)
     letters_free(s->letters);
     load_shedding_free(s->shedding);
     delete_repeater_free(s->repeater);
+    map_free(s->paused, free);
     bulk_response_free(&s->response);
     free(s);
 }
@@ -277,4 +286,24 @@ void sender_end_astray(struct sender *s, struct str index)
 
     if (o != NULL)
         index_health_end_astray(&s->health, o);
+}
+
+void sender_pause(struct sender *s, struct str index, struct str why)
+{
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
+    struct err *paused = mem_alloc(1, sizeof(*paused));
+
+    err_set_code(paused, ERR_STOP, DELIVERY_PAUSED, 0, "%" STR_FMT, STR_ARG(why));
+    free(map_put(s->paused, index, paused));
+    if (o != NULL)
+        index_health_pause(&s->health, o, paused);
+}
+
+void sender_unpause(struct sender *s, struct str index)
+{
+    struct index_queue *o = index_queues_find(&s->index_queues, index);
+
+    free(map_remove(s->paused, index));
+    if (o != NULL)
+        index_health_unpause(&s->health, o);
 }

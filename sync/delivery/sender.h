@@ -50,6 +50,7 @@ struct sender {
     struct letters *letters;
     struct load_shedding *shedding;
     struct delete_repeater *repeater;
+    struct map *paused; /* index name -> struct err *: why a person paused it */
     struct write_ends ends;
     struct bulk_response response; /* to the answer being read */
     struct sender_counters count;
@@ -86,13 +87,15 @@ void sender_move(struct sender *s);
 /* Take over a submitted write. */
 void sender_accept(struct sender *s, struct write *w);
 /*
- * See delivery_forget(), delivery_drop(), delivery_put_back(), delivery_probe() and
- * delivery_end_astray().
+ * See delivery_forget(), delivery_drop(), delivery_put_back(), delivery_probe(),
+ * delivery_end_astray(), delivery_pause() and delivery_unpause().
  */
 void sender_forget(struct sender *s, struct str index, enum outcome how);
 void sender_drop(struct sender *s, struct str index);
 void sender_put_back(struct sender *s, struct str index, struct str routing, struct str id);
 void sender_probe(struct sender *s);
 void sender_end_astray(struct sender *s, struct str index);
+void sender_pause(struct sender *s, struct str index, struct str why);
+void sender_unpause(struct sender *s, struct str index);
 
 #endif

@@ -74,6 +74,8 @@ static void handle(struct delivery *d, const struct message *m)
     case MESSAGE_SETTINGS: change_settings(d, &m->settings); break;
     case MESSAGE_PROBE: sender_probe(s); break;
     case MESSAGE_END_ASTRAY: sender_end_astray(s, index); break;
+    case MESSAGE_PAUSE: sender_pause(s, index, routing); break;
+    case MESSAGE_UNPAUSE: sender_unpause(s, index); break;
     case MESSAGE_NOTE_DEAD: letters_note(s->letters, index, routing, id, m->version); break;
     case MESSAGE_DISCARD_DEAD:
         letters_discard(s->letters, index, routing, id, m->version);

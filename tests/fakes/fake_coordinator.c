@@ -180,6 +180,29 @@ bool coordinator_topic_reset(struct coordinator *co, struct str topic, struct bu
     return called(json, err, "topic reset %.*s", (int)topic.len, topic.ptr);
 }
 
+bool coordinator_index_pause(struct coordinator *co, struct str table, struct str reason,
+                             struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "index pause %.*s %.*s", (int)table.len, table.ptr,
+                  (int)reason.len, reason.ptr);
+}
+
+bool coordinator_index_resume(struct coordinator *co, struct str table, struct buf *json,
+                              struct err *err)
+{
+    (void)co;
+    return called(json, err, "index resume %.*s", (int)table.len, table.ptr);
+}
+
+bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
+                             struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "topic pause %.*s %.*s", (int)topic.len, topic.ptr,
+                  (int)reason.len, reason.ptr);
+}
+
 bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
                               struct err *err)
 {

@@ -25,6 +25,7 @@ struct past {
 struct world {
     struct random random;
     struct gate gate;
+    bool is_paused;
     struct fuse_options fuse;
     size_t bytes, bytes_max; /* the limiter's, as they should be */
     unsigned width, width_max, n_good;
@@ -127,7 +128,7 @@ static int64_t should_open_at(const struct world *w, size_t n_requests)
     const bool is_blown = w->gate.fuse.state != FUSE_CLOSED;
     const size_t width = held(w) != HOLD_NONE || is_failing(w) ? 1 : w->width;
 
-    if (held(w) >= HOLD_STOP)
+    if (w->is_paused || held(w) >= HOLD_STOP)
         return GATE_NEVER_MS;
     if (is_blown)
         return larger(fuse_opens_at(&w->gate.fuse), paused_until(w));
@@ -336,6 +337,7 @@ static void drop(struct world *w)
 {
     game_say("dropped");
     gate_drop(&w->gate, w->now_ms);
+    w->is_paused = false;
     note(w, DROPPED, HOLD_NONE);
 }
 
@@ -344,6 +346,20 @@ static void probe(struct world *w)
     game_say("tried by hand");
     gate_probe(&w->gate, w->now_ms);
     note(w, PROBED, held(w) == HOLD_STOP ? HOLD_BLOCK : held(w))->until_ms = w->now_ms;
+}
+
+/* Whatever else holds it stays as it is. */
+static void turn_pause(struct world *w)
+{
+    struct err why;
+
+    err_set(&why, ERR_STOP, "the cluster is upgraded");
+    w->is_paused = !w->is_paused;
+    game_say(w->is_paused ? "paused" : "no longer paused");
+    if (w->is_paused)
+        gate_pause(&w->gate, &why);
+    else
+        gate_unpause(&w->gate);
 }
 
 /* ---- games ---- */
@@ -355,7 +371,7 @@ static void check(const struct world *w)
     for (size_t n = 0; n <= w->width_max + 1u; n++)
         must(gate_opens_at(&w->gate, (unsigned)n) == should_open_at(w, n));
     must(gate_is_blown(&w->gate) ==
-         (held(w) != HOLD_NONE || w->gate.fuse.state != FUSE_CLOSED));
+         (w->is_paused || held(w) != HOLD_NONE || w->gate.fuse.state != FUSE_CLOSED));
     must(w->gate.hold == held(w));
     must(w->gate.failing == is_failing(w));
     must(!is_failing(w) || w->gate.failing_since_ms == first_failure(w)->sent_ms);
@@ -386,7 +402,7 @@ static void step(struct world *w)
     else if (what < 98)
         set(w);
     else if (what < 99)
-        drop(w);
+        below(w, 3) == 0 ? drop(w) : turn_pause(w);
     else
         must(gate_retry_ms(&w->gate, (unsigned)below(w, 20)) <= 10000);
     check(w);
@@ -401,6 +417,7 @@ static void calm_down(struct world *w)
     while (w->n_sent > 0)
         melt(w, take_sent(w));
     (void)gate_end_astray(&w->gate);
+    gate_unpause(&w->gate);
     if (w->gate.hold == HOLD_STOP)
         gate_probe(&w->gate, w->now_ms);
     at_ms = gate_opens_at(&w->gate, 0);

@@ -122,7 +122,28 @@ static void turn_hold(struct world *w, struct index_queue *o)
     (void)gate_hold(gate, HOLD_BLOCK, &why, w->now_ms);
 }
 
+static void turn_pause(struct index_queue *o)
+{
+    struct gate *gate = index_queue_gate(o);
+    struct err why;
+
+    err_set(&why, ERR_STOP, "the cluster is upgraded");
+    game_say("%.*s is paused, or no more", STR_ARG(index_queue_index(o)));
+    if (gate->is_paused)
+        gate_unpause(gate);
+    else
+        gate_pause(gate, &why);
+}
+
 /* ---- what must hold ---- */
+
+static bool any_is_paused(const struct world *w)
+{
+    for (size_t i = 0; i < INDEXES; i++)
+        if (index_queue_gate(w->index_queues[i])->is_paused)
+            return true;
+    return false;
+}
 
 /* By worker: what is on its way to the store, and what is above the mark without it. */
 struct room {
@@ -158,7 +179,11 @@ static void make_room(struct world *w, size_t bytes_over)
 
     const struct room now = look(w);
 
-    for (unsigned i = 0; i < w->opt.settings.workers && bytes_over == 0; i++)
+    for (size_t i = 0; i < INDEXES; i++)
+        must(!index_queue_gate(w->index_queues[i])->is_paused ||
+             index_queue_purgeable(w->index_queues[i], SHARE_ALL, INDEX_QUEUE_ANY) == 0);
+    for (unsigned i = 0; i < w->opt.settings.workers && bytes_over == 0 && !any_is_paused(w);
+         i++)
         must(w->opt.settings.purge != PURGE_ONE ||
              now.going[i] <= before.going[i] + before.over[i]);
     while ((doc = load_shedding_next(w->shedding)) != NULL) {
@@ -253,8 +278,10 @@ static void step(struct world *w)
         read_some(w, o, false);
     else if (what < 930)
         make_room(w, chance(w, 10) ? below(w, 2000) : 0);
-    else if (what < 950)
+    else if (what < 945)
         turn_hold(w, o);
+    else if (what < 950)
+        turn_pause(o);
     else if (what < 965)
         change_workers(w);
     else if (what < 975)
@@ -273,7 +300,7 @@ static void calm_down(struct world *w)
 {
     w->store_is_away = false;
     for (size_t i = 0; i < INDEXES; i++)
-        (void)gate_release(index_queue_gate(w->index_queues[i]));
+        gate_drop(index_queue_gate(w->index_queues[i]), w->now_ms);
     for (unsigned n = 0; document_table_count(w->table) + w->n_flights > 0 || w->apart != NULL;
          n++) {
         must(n < 10000);

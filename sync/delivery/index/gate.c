@@ -33,7 +33,7 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
 {
     unsigned width = g->limiter.width;
 
-    if (g->hold >= HOLD_STOP)
+    if (g->is_paused || g->hold >= HOLD_STOP)
         return GATE_NEVER_MS;
     /* Requests still in flight were sent before the fuse blew, so do not count them. */
     if (g->fuse.state != FUSE_CLOSED)
@@ -47,7 +47,7 @@ int64_t gate_opens_at(const struct gate *g, unsigned n_requests)
 
 bool gate_is_blown(const struct gate *g)
 {
-    return g->hold != HOLD_NONE || g->fuse.state != FUSE_CLOSED;
+    return g->is_paused || g->hold != HOLD_NONE || g->fuse.state != FUSE_CLOSED;
 }
 
 void gate_good(struct gate *g, int64_t sent_ms)
@@ -116,8 +116,20 @@ bool gate_end_astray(struct gate *g)
     return g->hold == HOLD_ASTRAY && let_go(g);
 }
 
+void gate_pause(struct gate *g, const struct err *why)
+{
+    g->is_paused = true;
+    g->pause_why = *why;
+}
+
+void gate_unpause(struct gate *g)
+{
+    g->is_paused = false;
+}
+
 void gate_drop(struct gate *g, int64_t now_ms)
 {
+    gate_unpause(g);
     fuse_close(&g->fuse, now_ms);
     g->hold = HOLD_NONE;
     g->failing = false;

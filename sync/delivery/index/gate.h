@@ -68,6 +68,8 @@ struct gate {
     int64_t good_ms;          /* when a document was last written; 0: never */
     enum hold hold;
     struct err why; /* why it is held, or why requests fail */
+    bool is_paused; /* by a person, beside whatever else holds it */
+    struct err pause_why;
     struct backoff probe;
     int64_t probe_ms; /* the next probe */
 };
@@ -83,7 +85,7 @@ void gate_init(struct gate *g, const struct limiter *limiter, const struct fuse_
  */
 int64_t gate_opens_at(const struct gate *g, unsigned n_requests);
 
-/* Tell whether only probes go: the index is held or its fuse is not closed. */
+/* Tell whether at most probes go: the index is paused or held, or its fuse is not closed. */
 bool gate_is_blown(const struct gate *g);
 
 /*
@@ -106,6 +108,9 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
 bool gate_release(struct gate *g);
 /* The write alias is right again.  Returns true if that released the index from HOLD_ASTRAY. */
 bool gate_end_astray(struct gate *g);
+/* A person pauses the index: nothing goes, not even a probe, until gate_unpause(). */
+void gate_pause(struct gate *g, const struct err *why);
+void gate_unpause(struct gate *g);
 /* Drop every hold, pause and failure. */
 void gate_drop(struct gate *g, int64_t now_ms);
 /* Try now, unless writes would go to another index. */

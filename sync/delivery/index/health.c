@@ -8,10 +8,13 @@
  */
 #define PARTLY_QUIET_MS 5000
 
-/* why is NULL: the index takes documents again. */
+/* why is NULL: the index takes documents again.  A pause hides whatever else holds the index.
+ */
 static void tell(struct index_health *s, struct index_queue *o, enum delivery_event what,
                  int64_t since_ms, const struct err *why)
 {
+    if (index_queue_gate(o)->is_paused)
+        why = &index_queue_gate(o)->pause_why;
     index_queue_set_told(o, why != NULL);
     index_queue_partly(o)->is_told = false;
     if (s->opt->held != NULL)
@@ -95,6 +98,25 @@ void index_health_hold(struct index_health *s, struct index_queue *o, enum hold 
 void index_health_release(struct index_health *s, struct index_queue *o)
 {
     if (gate_release(index_queue_gate(o)))
+        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+}
+
+void index_health_pause(struct index_health *s, struct index_queue *o, const struct err *why)
+{
+    gate_pause(index_queue_gate(o), why);
+    tell(s, o, DELIVERY_HELD, s->now_ms, why);
+}
+
+void index_health_unpause(struct index_health *s, struct index_queue *o)
+{
+    struct gate *g = index_queue_gate(o);
+
+    if (!g->is_paused)
+        return;
+    gate_unpause(g);
+    if (gate_is_blown(g))
+        tell(s, o, g->hold != HOLD_NONE ? DELIVERY_HELD : DELIVERY_BLOWN, s->now_ms, &g->why);
+    else
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
 }
 

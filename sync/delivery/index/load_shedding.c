@@ -162,9 +162,24 @@ static void relieve_large(struct load_shedding *r, const struct index_queues *in
     }
 }
 
+/* A paused index takes no room from the others, however long that lasts. */
+static void relieve_paused(struct load_shedding *r, const struct index_queues *index_queues)
+{
+    struct document *doc;
+
+    for (size_t i = 0; load_shedding_can_purge(r) && i < index_queues->n; i++) {
+        struct index_queue *o = index_queues->items[i];
+
+        while (index_queue_gate(o)->is_paused &&
+               (doc = index_queue_take_oldest(o, SHARE_ALL, INDEX_QUEUE_ANY)) != NULL)
+            load_shedding_purge(r, doc);
+    }
+}
+
 void load_shedding_turn(struct load_shedding *r, const struct index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms)
 {
+    relieve_paused(r, index_queues);
     for (unsigned i = 0; i < r->opt->settings.workers; i++)
         load_shedding_worker(r, index_queues, i, now_ms);
     if (!is_off(r) && need->bytes_over > 0)

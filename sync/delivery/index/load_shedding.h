@@ -46,7 +46,10 @@ struct load_shedding_need {
     size_t bytes_over; /* bytes held above the limit */
     bool large; /* a large document waits for another (sync/delivery/document/budget.h) */
 };
-/* Make room for all workers and for `need`, then store some of what was purged. */
+/*
+ * Purge what waits for paused indexes, make room for all workers and for `need`, then store
+ * some of what was purged.
+ */
 void load_shedding_turn(struct load_shedding *r, const struct index_queues *index_queues,
                         const struct load_shedding_need *need, int64_t now_ms);
 /* Return false if there is nowhere to purge to. */

@@ -34,6 +34,9 @@ enum delivery_event {
 /* Origin of the error of an index that takes only a part of its documents. */
 #define DELIVERY_PARTLY "part"
 
+/* Origin of the error of an index that a person paused: delivery_pause(). */
+#define DELIVERY_PAUSED "pause"
+
 struct delivery_options {
     struct delivery_settings settings; /* complete and valid, as src/config checks them */
     unsigned failing_ms;  /* report an index that takes nothing for this long; 0: 30000 */

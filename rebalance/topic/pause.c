@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "rebalance/state/parts.h"
+#include "rebalance/state/pauses.h"
+#include "rebalance/topic/orders.h"
+#include "rebalance/topic/topics.h"
+
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+
+#include <stdlib.h>
+
+/* tables: as after a reset, always 0 here. */
+static void answer(struct buf *json, const char *schema, struct str topic)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), schema);
+    json_put_string(&w, STR("topic"), topic);
+    json_put_u64(&w, STR("tables"), 0);
+    json_close_object(&w);
+}
+
+/* 0: not known. */
+static uint64_t retention_s(struct coordinator *co, struct str topic)
+{
+    struct pipeline_status s = {0};
+
+    lock_acquire(&co->topics->lock);
+
+    const struct topic *t = topics_find(co->topics, topic);
+
+    if (t != NULL && t->pipeline != NULL)
+        pipeline_status(t->pipeline, &s);
+    lock_release(&co->topics->lock);
+    free(s.gtids);
+    return s.source.server_known ? s.source.server.retention_s : 0;
+}
+
+/* reason: NULL ends the pause. */
+static bool set(struct coordinator *co, struct str topic, const struct str *reason,
+                struct err *err)
+{
+    if (!coordinator_begin(co, err))
+        return false;
+
+    struct definitions *d = coordinator_definitions(co);
+    bool ok =
+        definitions_topic(d, topic) != NULL ||
+        refuse(err, 404, "there is no topic %" STR_FMT "; millrace topic list shows all topics",
+               STR_ARG(topic));
+
+    if (ok && reason != NULL)
+        ok = pause_store(co->opt.store,
+                         &(struct pause){STR(PAUSE_TOPIC), topic, *reason, clock_wall_ms(),
+                                         retention_s(co, topic)},
+                         err);
+    else if (ok)
+        ok = pause_end(co->opt.store, STR(PAUSE_TOPIC), topic, err);
+    FAILPOINT(pause_stored);
+    ok = ok && coordinator_refresh(co, err);
+    if (ok && co->delivery != NULL)
+        coordinator_sync_topics(co);
+    definitions_unref(d);
+    lock_release(&co->admin_lock);
+    return ok;
+}
+
+bool coordinator_topic_pause(struct coordinator *co, struct str topic, struct str reason,
+                             struct buf *json, struct err *err)
+{
+    if (!set(co, topic, &reason, err))
+        return false;
+    answer(json, "millrace/topic-pause/1", topic);
+    return true;
+}
+
+/* A topic that begins now needs no retry. */
+bool coordinator_topic_resume(struct coordinator *co, struct str topic, struct buf *json,
+                              struct err *err)
+{
+    if (!set(co, topic, NULL, err))
+        return false;
+    lock_acquire(&co->topics->lock);
+
+    struct topic *t = topics_find(co->topics, topic);
+    const bool ok = t != NULL && t->pipeline != NULL;
+
+    if (ok)
+        pipeline_retry(t->pipeline);
+    lock_release(&co->topics->lock);
+    if (!ok)
+        return refuse(err, 404,
+                      "topic %" STR_FMT " is not running; fix: millrace status says why, "
+                      "millrace topic list shows all topics",
+                      STR_ARG(topic));
+    if (co->delivery != NULL)
+        delivery_probe(co->delivery);
+    answer(json, "millrace/topic-resume/1", topic);
+    return true;
+}

@@ -1,0 +1,49 @@
+#include "config.h"
+
+#include "web/api.h"
+
+#include "rebalance/state/coordinator.h"
+#include "rebalance/topic/orders.h"
+#include "rebalance/version/index.h"
+#include "web/body.h"
+#include "web/request.h"
+
+#include <cJSON.h>
+
+static void pause_it(struct api_call *c,
+                     bool (*pause)(struct coordinator *co, struct str name, struct str reason,
+                                   struct buf *json, struct err *err))
+{
+    static const char *const members[] = {"reason", NULL};
+    struct str reason = STR("");
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err) &&
+              body_str(body, "reason", &reason, &err) &&
+              pause(c->api->coordinator, c->args[0], reason, &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}
+
+void api_topic_pause(struct api_call *c)
+{
+    pause_it(c, coordinator_topic_pause);
+}
+
+void api_index_pause(struct api_call *c)
+{
+    pause_it(c, coordinator_index_pause);
+}
+
+void api_index_resume(struct api_call *c)
+{
+    static const char *const members[] = {NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+    bool ok = body_parse(&body, c->req, members, &err) &&
+              coordinator_index_resume(c->api->coordinator, c->args[0], &c->res->body, &err);
+
+    answer(c, 200, ok, &err);
+    cJSON_Delete(body);
+}

@@ -310,12 +310,9 @@ static void end_astray(struct coordinator *co, const struct sight *s)
     struct hold *list;
     const size_t n = holds_all(co->holds, a, &list);
 
-    for (size_t i = 0; i < n; i++) {
-        if (!is_led_astray(&list[i]) || !leads_back(s, list[i].index))
-            continue;
-        log_info("the write alias leads to its index again", KV("index", list[i].index));
-        delivery_end_astray(co->delivery, list[i].index);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (is_led_astray(&list[i]) && leads_back(s, list[i].index))
+            delivery_end_astray(co->delivery, list[i].index);
     arena_free(a);
 }
 

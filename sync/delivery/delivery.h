@@ -104,7 +104,10 @@ void delivery_put_back(struct delivery *d, struct str index, struct str routing,
  */
 void delivery_probe(struct delivery *d);
 
-/* The index was held as DELIVERY_ASTRAY and its write alias points to it again.  @thread any */
+/*
+ * The index was held as DELIVERY_ASTRAY and its write alias points to it again: try it with one
+ * document.  An engine or proxy that names a wrong index costs no more than that.  @thread any
+ */
 void delivery_end_astray(struct delivery *d, struct str index);
 
 /*

@@ -285,7 +285,7 @@ void sender_end_astray(struct sender *s, struct str index)
     struct index_queue *o = index_queues_find(&s->index_queues, index);
 
     if (o != NULL)
-        index_health_end_astray(&s->health, o);
+        gate_end_astray(index_queue_gate(o));
 }
 
 void sender_pause(struct sender *s, struct str index, struct str why)

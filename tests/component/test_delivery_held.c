@@ -360,6 +360,30 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     assert_int_equal(fake_search_count(r->fake, "foreign"), 1);
 }
 
+/* As from a proxy that rewrites answers: the alias is right, whoever looks at it. */
+static void an_engine_that_names_another_index_is_sent_one_document_now_and_then(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_create(r->fake, "foreign", "foreign_write");
+    rig_start(r, NULL);
+    move_write_alias(r, "foreign");
+    rig_index(r, 1, 10, "body");
+    rig_wait_held(r, true);
+    rig_index_many(r, 100, 2000, 100, "body");
+    for (int i = 0; i < 100; i++) {
+        delivery_end_astray(r->delivery, STR("orders_v2"));
+        rig_sleep(20);
+    }
+    assert_in_range(fake_search_requests(r->fake), 1, 4);
+    assert_in_range(fake_search_count(r->fake, "foreign"), 1, 4);
+    assert_int_equal(rig_events(r, DELIVERY_HELD), 1);
+    assert_int_equal(rig_events(r, DELIVERY_RELEASED), 0);
+    move_write_alias(r, "orders_v2");
+    rig_wait_done(r);
+    rig_wait_held(r, false);
+}
+
 static void wait_events(struct rig *r, enum delivery_event what, size_t n)
 {
     for (int i = 0; rig_events(r, what) < n; i++) {
@@ -504,6 +528,7 @@ int main(void)
         RIG_TEST(what_is_in_flight_while_its_index_is_dropped_is_let_go),
         RIG_TEST(a_held_index_that_is_dropped_is_held_no_more),
         RIG_TEST(f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back),
+        RIG_TEST(an_engine_that_names_another_index_is_sent_one_document_now_and_then),
         RIG_TEST(f29_of_several_that_were_led_astray_each_is_tried_only_when_it_is_back),
         RIG_TEST(a_dead_address_stops_nothing),
         RIG_TEST(a_sick_index_does_not_stop_the_healthy_one),

@@ -138,7 +138,15 @@ def refuse(c, i):
     c.sql("UPDATE part SET code = 'none'" if i % 2 == 0 else f"UPDATE part SET code = '{i}'")
 
 
+def pause(c, i):
+    """By turns; who is killed in between leaves it for resume()."""
+    if c.is_ready():
+        c.paused = True
+        c.ask("index", "pause" if i % 2 == 0 else "resume", c.table("busy"))
+
+
 def purge(c, i):
+    c.resume()
     c.block(i % 8 < 2)
     c.sql("UPDATE busy SET a = a + 1")
 
@@ -194,6 +202,7 @@ POINTS = {
     "purge_due": (purge, 3, 2), "purge_stored": (purge, 3, 2), "purged_submitted": (purge, 3, 1),
     "purged_written": (purge, 3, 1), "purged_counted": (purge, 3, 1),
     "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
+    "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
@@ -216,7 +225,7 @@ class Campaign:
         self.w, self.goal, self.kills, self.rounds = w, kills, 0, 0
         self.hits, self.misses = {name: 0 for name in POINTS}, {name: 0 for name in POINTS}
         self.ready_s, self.equal_s, self.deck = [], [], []
-        self.has_b, self.blocked = False, False
+        self.has_b, self.blocked, self.paused = False, False, False
         unknown = set(all_points()) ^ (set(POINTS) | set(ELSEWHERE))
         if unknown:
             raise Failed(f"campaign.py and src/base/failpoint.def differ in {sorted(unknown)}")
@@ -264,6 +273,11 @@ class Campaign:
             return
         self.blocked = blocked
         self.w.engine.ask("PUT", f"/{self.w.index('busy')}_v*/_settings", {"index.blocks.write": blocked or None}, ok=(200, 404))
+
+    def resume(self):
+        """What a scene paused must not stay so."""
+        if self.paused and self.is_ready():
+            self.paused = self.ask("index", "resume", self.table("busy")).returncode != 0
 
     # -- rounds
 
@@ -327,6 +341,7 @@ class Campaign:
         since = time.monotonic()
         self.daemon.start()
         self.ready_s.append(time.monotonic() - since)
+        self.resume()
         for table in self.stopped():
             self.ask("index", "create", table, "--wait")
         self.w.equal(self.daemon, seconds=300)

@@ -304,7 +304,10 @@ static void hold(struct world *w, enum hold how)
     const int64_t most_ms = longest(w, HELD, 1000, 30000);
     const bool is_news = gate_hold(&w->gate, how, &why, w->now_ms);
 
-    must(is_news == (before < HOLD_STOP ? before != how : before < how));
+    if (before == HOLD_BACK && how == HOLD_ASTRAY)
+        must(!is_news);
+    else
+        must(is_news == (before < HOLD_STOP ? before != how : before < how));
     if (before >= HOLD_STOP && !is_news)
         return;
     p = note(w, HELD, how);
@@ -328,9 +331,9 @@ static void end_astray(struct world *w)
     const bool was_astray = held(w) == HOLD_ASTRAY;
 
     game_say("led back");
-    must(gate_end_astray(&w->gate) == was_astray);
+    gate_end_astray(&w->gate);
     if (was_astray)
-        note(w, RELEASED, HOLD_NONE);
+        w->past[w->n - 1].hold = HOLD_BACK;
 }
 
 static void drop(struct world *w)
@@ -416,7 +419,7 @@ static void calm_down(struct world *w)
 
     while (w->n_sent > 0)
         melt(w, take_sent(w));
-    (void)gate_end_astray(&w->gate);
+    gate_end_astray(&w->gate);
     gate_unpause(&w->gate);
     if (w->gate.hold == HOLD_STOP)
         gate_probe(&w->gate, w->now_ms);

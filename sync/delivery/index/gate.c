@@ -94,7 +94,7 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
     g->hold = how;
     g->why = *why;
     g->probe_ms = now_ms + backoff_next_ms(&g->probe, &g->random);
-    return before != how;
+    return before != how && !(before == HOLD_BACK && how == HOLD_ASTRAY);
 }
 
 static bool let_go(struct gate *g)
@@ -111,9 +111,10 @@ bool gate_release(struct gate *g)
     return g->hold < HOLD_STOP && let_go(g);
 }
 
-bool gate_end_astray(struct gate *g)
+void gate_end_astray(struct gate *g)
 {
-    return g->hold == HOLD_ASTRAY && let_go(g);
+    if (g->hold == HOLD_ASTRAY)
+        g->hold = HOLD_BACK;
 }
 
 void gate_pause(struct gate *g, const struct err *why)

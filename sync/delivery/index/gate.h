@@ -51,8 +51,9 @@ enum hold {
     HOLD_NONE = 0,
     HOLD_BLOCK,  /* the engine refuses: one document is tried now and then */
     HOLD_GUARD,  /* documents are refused but not to blame: a handful is tried now and then */
+    HOLD_BACK,   /* was astray, and the alias is right: one document is tried now and then */
     HOLD_STOP,   /* to go on could lose data: only gate_probe() resumes */
-    HOLD_ASTRAY, /* writes would go to another index: only gate_end_astray() resumes */
+    HOLD_ASTRAY, /* writes would go to another index: tried after gate_end_astray() only */
 };
 
 struct gate {
@@ -100,14 +101,15 @@ int64_t gate_retry_ms(struct gate *g, unsigned attempts);
 
 /*
  * Hold the index, or keep holding it after a probe.  HOLD_STOP and HOLD_ASTRAY outlast lesser
- * reasons.  Returns true if it was not held, or for another kind of reason.  The fuse must be
- * closed: a hold has its own times to try.
+ * reasons.  Returns true if it was not held, or for another kind of reason; an index that was
+ * astray, and is again after a probe, is held for the same.  The fuse must be closed: a hold
+ * has its own times to try.
  */
 bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms);
 /* A probe was taken: release the index.  Returns true if it was held. */
 bool gate_release(struct gate *g);
-/* The write alias is right again.  Returns true if that released the index from HOLD_ASTRAY. */
-bool gate_end_astray(struct gate *g);
+/* The write alias is right again: HOLD_ASTRAY becomes HOLD_BACK, so a probe has to show it. */
+void gate_end_astray(struct gate *g);
 /* A person pauses the index: nothing goes, not even a probe, until gate_unpause(). */
 void gate_pause(struct gate *g, const struct err *why);
 void gate_unpause(struct gate *g);

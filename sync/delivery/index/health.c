@@ -120,12 +120,6 @@ void index_health_unpause(struct index_health *s, struct index_queue *o)
         tell(s, o, DELIVERY_RELEASED, 0, NULL);
 }
 
-void index_health_end_astray(struct index_health *s, struct index_queue *o)
-{
-    if (gate_end_astray(index_queue_gate(o)))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
-}
-
 void index_health_drop(struct index_health *s, struct index_queue *o)
 {
     if (index_queue_is_told(o))

@@ -32,8 +32,6 @@ void index_health_release(struct index_health *s, struct index_queue *o);
 /* A person pauses the index, or lets it go on.  Then what else holds it is reported again. */
 void index_health_pause(struct index_health *s, struct index_queue *o, const struct err *why);
 void index_health_unpause(struct index_health *s, struct index_queue *o);
-/* The write alias points to the index again. */
-void index_health_end_astray(struct index_health *s, struct index_queue *o);
 /* Report a change of the fuse.  why: what blew it. */
 void index_health_note_fuse(struct index_health *s, struct index_queue *o,
                             enum fuse_change change, const struct err *why);

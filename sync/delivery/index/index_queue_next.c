@@ -201,7 +201,7 @@ static struct batch_limit limit_of(const struct index_queue *o)
 {
     struct batch_limit max = {index_queue_documents_max(o), o->gate.limiter.bytes};
 
-    if (o->gate.hold == HOLD_BLOCK)
+    if (o->gate.hold == HOLD_BLOCK || o->gate.hold == HOLD_BACK)
         max.documents = 1;
     else if (gate_is_blown(&o->gate) && max.documents > SAMPLE)
         max.documents = SAMPLE;

@@ -19,6 +19,7 @@ libmillrace_a_SOURCES += \
 	%D%/lock.c %D%/lock.h %D%/lock_order.def \
 	%D%/log.c %D%/log.h \
 	%D%/log_text.c %D%/log_text.h \
+	%D%/magic.c %D%/magic.def %D%/magic.h \
 	%D%/map.c %D%/map.h \
 	%D%/mem.c %D%/mem.h \
 	%D%/minute.c %D%/minute.h \

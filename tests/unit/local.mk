@@ -91,6 +91,7 @@ unit_tests += \
 	%D%/test_log_filter_args \
 	%D%/test_log_place \
 	%D%/test_lookup \
+	%D%/test_magic \
 	%D%/test_map \
 	%D%/test_mapping \
 	%D%/test_mapping_added \

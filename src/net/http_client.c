@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/net/address_set.h"
 #include "src/net/http_exchange.h"
@@ -23,6 +24,7 @@
 #define QUESTION_MS        2000
 
 struct http_client {
+    enum magic magic;
     struct http_options opt; /* complete; we own its strings, the addresses own its URLs */
     struct address_set *addresses;
     bool owns_addresses;
@@ -84,6 +86,7 @@ struct http_client *http_client_new(const struct http_options *opt)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct http_client *c = mem_alloc(1, sizeof(*c));
 
+    c->magic = MAGIC_http_client;
     pthread_once(&once, init_curl);
     c->opt = complete(opt);
     c->owns_addresses = opt->addresses == NULL;
@@ -129,6 +132,7 @@ void http_client_free(struct http_client *c)
         address_set_free(c->addresses);
     pthread_mutex_destroy(&c->lock);
     free_options(&c->opt);
+    MAGIC_END(http_client, c);
     free(c);
 }
 
@@ -305,7 +309,7 @@ void http_client_submit(struct http_client *c, const struct http_request *req)
 
 static void end_question(void *ctx, const struct http_result *result)
 {
-    struct http_client *c = ctx;
+    struct http_client *c = MAGIC_CAST(http_client, ctx);
 
     (void)result; /* the address set records it */
     c->is_asking = false;

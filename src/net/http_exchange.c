@@ -3,6 +3,7 @@
 #include "src/net/http_exchange.h"
 
 #include "src/base/clock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/net/aws_credentials.h"
 #include "src/net/sigv4.h"
@@ -21,7 +22,7 @@
 
 static size_t take_answer(char *bytes, size_t size, size_t n, void *arg)
 {
-    struct http_exchange *x = arg;
+    struct http_exchange *x = MAGIC_CAST(http_exchange, arg);
     size_t len = size * n;
 
     if (len > x->answer_max - x->answer.len) {
@@ -34,7 +35,7 @@ static size_t take_answer(char *bytes, size_t size, size_t n, void *arg)
 
 static size_t give_body(char *out, size_t size, size_t n, void *arg)
 {
-    struct http_exchange *x = arg;
+    struct http_exchange *x = MAGIC_CAST(http_exchange, arg);
     size_t len = size * n;
 
     if (len > x->body.len - x->sent)
@@ -50,7 +51,7 @@ static size_t give_body(char *out, size_t size, size_t n, void *arg)
 static int allow_attempt(void *arg, char *primary_ip, char *local_ip, int primary_port,
                          int local_port)
 {
-    struct http_exchange *x = arg;
+    struct http_exchange *x = MAGIC_CAST(http_exchange, arg);
 
     (void)primary_ip;
     (void)local_ip;
@@ -87,6 +88,7 @@ struct http_exchange *http_exchange_new(const struct http_options *opt)
 {
     struct http_exchange *x = mem_alloc(1, sizeof(*x));
 
+    x->magic = MAGIC_http_exchange;
     x->easy = curl_easy_init();
     if (x->easy == NULL) {
         fprintf(stderr, "curl_easy_init failed\n");
@@ -122,6 +124,7 @@ void http_exchange_free(struct http_exchange *x)
     buf_free(&x->url);
     buf_free(&x->packed);
     buf_free(&x->answer);
+    MAGIC_END(http_exchange, x);
     free(x);
 }
 

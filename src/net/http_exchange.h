@@ -11,11 +11,13 @@
 
 #include "src/base/base.h"
 #include "src/base/buf.h"
+#include "src/base/magic.h"
 #include "src/net/http.h"
 
 #include <curl/curl.h>
 
 struct http_exchange {
+    enum magic magic;
     CURL *easy;
     struct curl_slist *headers;
     struct buf url;

@@ -3,6 +3,7 @@
 #include "src/search/asker.h"
 
 #include "src/base/buf.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/net/address_set.h"
@@ -14,6 +15,7 @@
 #define POLL_MS 100 /* how long a stop may wait for us */
 
 struct search_asker {
+    enum magic magic;
     struct search *search;
     const struct stop *stop;
     struct http_client *http;
@@ -29,6 +31,7 @@ struct search_asker *search_asker_new(struct search *s, const struct stop *stop)
 {
     struct search_asker *a = mem_alloc(1, sizeof(*a));
 
+    a->magic = MAGIC_search_asker;
     a->search = s;
     a->stop = stop;
     a->http = search_new_client(s);
@@ -41,12 +44,13 @@ void search_asker_free(struct search_asker *a)
         return;
     http_client_free(a->http);
     buf_free(&a->answer);
+    MAGIC_END(search_asker, a);
     free(a);
 }
 
 static void take_answer(void *ctx, const struct http_result *result)
 {
-    struct search_asker *a = ctx;
+    struct search_asker *a = MAGIC_CAST(search_asker, ctx);
 
     a->is_answered = true;
     a->has_status = result->outcome == HTTP_ANSWERED;

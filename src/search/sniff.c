@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/net/address_set.h"
@@ -22,6 +23,7 @@
 #define POLL_MS    100   /* how long a stop may wait for us */
 
 struct search_sniff {
+    enum magic magic;
     struct search *search;
     struct address_set *addresses;
     struct http_client *http;
@@ -46,7 +48,7 @@ static const char *fix_of(const struct http_result *result)
 
 static void take_answer(void *ctx, const struct http_result *result)
 {
-    struct search_sniff *sniff = ctx;
+    struct search_sniff *sniff = MAGIC_CAST(search_sniff, ctx);
     const bool is_good =
         result->outcome == HTTP_ANSWERED && result->status >= 200 && result->status <= 299;
 
@@ -128,7 +130,7 @@ static int64_t ask(struct search_sniff *sniff)
 
 static void *run(void *arg)
 {
-    struct search_sniff *sniff = arg;
+    struct search_sniff *sniff = MAGIC_CAST(search_sniff, arg);
 
     do {
         const uint64_t failures = address_set_failures(sniff->addresses);
@@ -145,6 +147,7 @@ struct search_sniff *search_sniff_start(struct search *s, int64_t interval_ms)
 {
     struct search_sniff *sniff = mem_alloc(1, sizeof(*sniff));
 
+    sniff->magic = MAGIC_search_sniff;
     sniff->search = s;
     sniff->addresses = search_addresses(s);
     sniff->http = search_new_client(s);
@@ -163,5 +166,6 @@ void search_sniff_stop(struct search_sniff *sniff)
     stop_fini(&sniff->stop);
     http_client_free(sniff->http);
     buf_free(&sniff->answer);
+    MAGIC_END(search_sniff, sniff);
     free(sniff);
 }

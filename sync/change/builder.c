@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/change/log_place.h"
@@ -29,6 +30,7 @@
 #define GRAVES_MAX 100000 /* tombstones waiting for the store */
 
 struct builder {
+    enum magic magic;
     struct builder_options opt;
     pthread_t thread;
     struct log_reader *reader;
@@ -52,7 +54,7 @@ struct builder {
 
 static bool want(void *ctx, struct str database, struct str table, struct schema **schema)
 {
-    struct builder *b = ctx;
+    struct builder *b = MAGIC_CAST(builder, ctx);
     const struct watched *w =
         b->routing == NULL ? NULL : routing_find(b->routing, database, table);
 
@@ -72,6 +74,7 @@ void builder_free(struct builder *b)
     routing_unref(b->routing);
     buf_free(&b->wait_sql);
     stop_fini(&b->discarding);
+    MAGIC_END(builder, b);
     free(b);
 }
 
@@ -198,7 +201,7 @@ static void refute_shape(const struct watched *w, const struct table_map *map)
 
 static const struct watched *find(void *ctx, struct str database, struct str table)
 {
-    struct builder *b = ctx;
+    struct builder *b = MAGIC_CAST(builder, ctx);
 
     return b->routing == NULL || table.ptr == NULL ? NULL
                                                    : routing_find(b->routing, database, table);
@@ -227,7 +230,7 @@ static void begin_rows(void *ctx)
 
 static void on_rows(void *ctx, const struct step *step, const struct rows_when *when)
 {
-    struct builder *b = ctx;
+    struct builder *b = MAGIC_CAST(builder, ctx);
     const struct watched *w = find(b, step->map->database, step->map->table);
 
     if (w == NULL)
@@ -320,7 +323,7 @@ static void end_transaction(struct builder *b, const struct step *step)
 /* The log has rows that count here, from before. */
 static bool on_ready(void *ctx, const struct str *wait_sql, uint64_t version, struct err *err)
 {
-    struct builder *b = ctx;
+    struct builder *b = MAGIC_CAST(builder, ctx);
 
     if (wait_sql != NULL) {
         if (!b->opt.wait_committed(b->opt.ctx, *wait_sql, err))
@@ -335,7 +338,7 @@ static bool on_ready(void *ctx, const struct str *wait_sql, uint64_t version, st
 /* w: NULL for all. */
 static void on_lost(void *ctx, const struct watched *w, struct str xid)
 {
-    struct builder *b = ctx;
+    struct builder *b = MAGIC_CAST(builder, ctx);
     const struct table_stops stops = stops_at(b, b->at);
     char reason[640];
 
@@ -456,7 +459,7 @@ static void work_off(struct builder *b, struct chunk *c)
 
 static void *builder_main(void *arg)
 {
-    struct builder *b = arg;
+    struct builder *b = MAGIC_CAST(builder, arg);
     bool closed = false;
 
     for (;;) {
@@ -481,6 +484,7 @@ struct builder *builder_new(const struct builder_options *opt)
 {
     struct builder *b = mem_alloc(1, sizeof(*b));
 
+    b->magic = MAGIC_builder;
     b->opt = *opt;
     b->faulty = true;
     stop_init(&b->discarding);

@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
@@ -34,6 +35,7 @@
 #define GONE_MS  3000
 
 struct saver {
+    enum magic magic;
     struct saver_options opt;
     struct stop stop;
     pthread_t thread;
@@ -68,6 +70,7 @@ struct saver *saver_new(const struct saver_options *opt)
 {
     struct saver *s = mem_alloc(1, sizeof(*s));
 
+    s->magic = MAGIC_saver;
     s->opt = *opt;
     s->executed = gtid_set_new();
     s->caught_up_ms = opt->begins_ms;
@@ -88,6 +91,7 @@ void saver_free(struct saver *s)
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->saving);
     stop_fini(&s->stop);
+    MAGIC_END(saver, s);
     free(s);
 }
 
@@ -364,7 +368,7 @@ static bool wait_for_turn(struct saver *s, uint64_t *seen)
 
 static void *saver_main(void *arg)
 {
-    struct saver *s = arg;
+    struct saver *s = MAGIC_CAST(saver, arg);
     uint64_t seen = 0;
 
     while (!wait_for_turn(s, &seen)) {

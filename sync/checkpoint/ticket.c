@@ -2,6 +2,7 @@
 
 #include "sync/checkpoint/ticket.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/checkpoint.h"
 #include "sync/checkpoint/grace_period.h"
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 struct ticket {
+    enum magic magic;
     struct checkpoint *cp;
     struct ticket_counters *counters;
     void (*on_done)(void *ctx, enum outcome worst);
@@ -30,6 +32,7 @@ struct ticket *ticket_new(struct checkpoint *cp, uint64_t seq, struct ticket_cou
 {
     struct ticket *t = mem_alloc(1, sizeof(*t));
 
+    t->magic = MAGIC_ticket;
     t->cp = cp;
     t->seq = seq;
     t->counters = c;
@@ -45,6 +48,7 @@ struct ticket *ticket_new_cb(void (*on_done)(void *ctx, enum outcome worst), voi
 {
     struct ticket *t = mem_alloc(1, sizeof(*t));
 
+    t->magic = MAGIC_ticket;
     t->on_done = on_done;
     t->ctx = ctx;
     t->refs = t->busy = 1;
@@ -112,6 +116,7 @@ static void unref(struct ticket *t)
         finish(t);
     else if (t->on_abandon != NULL)
         t->on_abandon(t->ctx);
+    MAGIC_END(ticket, t);
     free(t);
 }
 

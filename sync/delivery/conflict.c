@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"
 #include "src/net/http_client.h"
@@ -20,6 +21,7 @@
 
 /* A GET of the stored version. */
 struct lookup {
+    enum magic magic;
     struct link link; /* in sender.lookups */
     struct sender *sender;
     struct document *doc;
@@ -109,6 +111,7 @@ static void end_lookup(struct lookup *q)
 {
     list_remove(&q->link);
     buf_free(&q->path);
+    MAGIC_END(lookup, q);
     free(q);
 }
 
@@ -120,7 +123,7 @@ static bool says_something(const struct http_result *result)
 
 static void on_stored_version(void *ctx, const struct http_result *result)
 {
-    struct lookup *q = ctx;
+    struct lookup *q = MAGIC_CAST(lookup, ctx);
     struct sender *s = q->sender;
     struct document *doc = q->doc;
     uint64_t stored;
@@ -141,6 +144,7 @@ static void look_up(struct sender *s, struct document *doc)
 {
     struct lookup *q = mem_alloc(1, sizeof(*q));
 
+    q->magic = MAGIC_lookup;
     q->sender = s;
     q->doc = doc;
     q->sent_us = clock_mono_ns() / 1000;

@@ -2,6 +2,7 @@
 
 #include "sync/delivery/parts.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/net/http_client.h"
@@ -38,6 +39,7 @@ struct delivery *delivery_new(struct search *search, const struct delivery_optio
     struct delivery_options o = *opt;
     struct delivery *d = mem_alloc(1, sizeof(*d));
 
+    d->magic = MAGIC_delivery;
     assert(s->batch_max == 0 || s->batch_min <= s->batch_max);
     o.failing_ms = o.failing_ms == 0 ? FAILING_MS : o.failing_ms;
     o.doubtful_ms = o.doubtful_ms == 0 ? DOUBTFUL_MS : o.doubtful_ms;
@@ -109,5 +111,6 @@ void delivery_free(struct delivery *d)
     delivery_metric_free(d->metric);
     pthread_cond_destroy(&d->turned);
     pthread_mutex_destroy(&d->lock);
+    MAGIC_END(delivery, d);
     free(d);
 }

@@ -9,6 +9,7 @@
 #define SYNC_DELIVERY_PARTS_H
 
 #include "src/base/base.h"
+#include "src/base/magic.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/draining.h"
 
@@ -65,6 +66,7 @@ struct drain_order {
 };
 
 struct delivery {
+    enum magic magic;
     struct budget *budget;
     struct worker_backlog *backlog;
     struct delivery_metric *metric;

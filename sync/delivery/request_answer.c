@@ -6,6 +6,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/hash.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/search/engine_error.h"
 #include "sync/delivery/bulk/bulk_verdict.h"
 #include "sync/delivery/outcome.h"
@@ -154,6 +155,7 @@ void request_end(struct request *r)
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(r, bisect);
     buf_free(&r->body);
+    MAGIC_END(request, r);
     free(r);
 }
 
@@ -317,7 +319,7 @@ static bool is_taken(const struct http_result *result)
 
 void request_on_answer(void *ctx, const struct http_result *result)
 {
-    struct request *r = ctx;
+    struct request *r = MAGIC_CAST(request, ctx);
     struct delivery_metric *m = r->sender->metric;
 
     FAILPOINT(bulk_answered);

@@ -3,6 +3,7 @@
 #include "sync/delivery/request_parts.h"
 
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "sync/delivery/bulk/bulk.h"
 #include "sync/delivery/bulk/bulk_verdict.h"
 #include "sync/delivery/conflict.h"
@@ -27,7 +28,7 @@ struct tally {
 
 static struct bulk_sent sent_action(void *ctx, size_t i)
 {
-    const struct request *r = ctx;
+    const struct request *r = MAGIC_CAST(request, ctx);
     const struct batch *b = &r->batch;
 
     if (r->is_feeler || i == b->n)

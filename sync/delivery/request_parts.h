@@ -13,6 +13,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/list.h"
+#include "src/base/magic.h"
 #include "src/base/str.h"
 #include "src/net/http_client.h"
 #include "sync/delivery/request.h"
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 struct request {
+    enum magic magic;
     struct link link; /* in sender.requests */
     struct sender *sender;
     struct index_queue *index_queue;

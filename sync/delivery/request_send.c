@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/delivery/bulk/bulk.h"
 #include "sync/delivery/outcome.h"
@@ -101,6 +102,7 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
 {
     struct request *r = mem_alloc(1, sizeof(*r));
 
+    r->magic = MAGIC_request;
     r->sender = s;
     r->index_queue = o;
     r->batch = *b;
@@ -183,6 +185,7 @@ void request_give_up_all(struct sender *s)
         list_remove(&r->link);
         free(r->batch.docs);
         buf_free(&r->body);
+        MAGIC_END(request, r);
         free(r);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
@@ -89,7 +90,7 @@ static struct index_queue *index_queue_of(struct sender *s, struct target *t)
 /* A change was acknowledged: record its latency. */
 static void on_end(void *ctx, const struct write *w, const struct waiter *x, enum outcome how)
 {
-    struct sender *s = ctx;
+    struct sender *s = MAGIC_CAST(sender, ctx);
 
     if (x->commit_ms == 0 || (how != OUTCOME_DELIVERED && how != OUTCOME_SUPERSEDED))
         return;
@@ -103,7 +104,7 @@ static void on_end(void *ctx, const struct write *w, const struct waiter *x, enu
 /* A write no longer counts for its worker. */
 static void on_gone(void *ctx, unsigned worker)
 {
-    struct sender *s = ctx;
+    struct sender *s = MAGIC_CAST(sender, ctx);
 
     worker_backlog_leave(s->backlog, worker);
 }
@@ -114,6 +115,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
 {
     struct sender *s = mem_alloc(1, sizeof(*s));
 
+    s->magic = MAGIC_sender;
     s->opt = *opt;
     s->http = http;
     s->budget = budget;
@@ -185,6 +187,7 @@ void sender_free(struct sender *s)
     delete_repeater_free(s->repeater);
     map_free(s->paused, free);
     bulk_response_free(&s->response);
+    MAGIC_END(sender, s);
     free(s);
 }
 

@@ -12,6 +12,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/list.h"
+#include "src/base/magic.h"
 #include "src/base/str.h"
 #include "sync/delivery/bulk/bulk_response.h"
 #include "sync/delivery/document/budget.h"
@@ -38,6 +39,7 @@ struct sender_counters {
 };
 
 struct sender {
+    enum magic magic;
     struct delivery_options opt;
     struct http_client *http;
     struct budget *budget;

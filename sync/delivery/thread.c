@@ -2,6 +2,7 @@
 
 #include "sync/delivery/parts.h"
 
+#include "src/base/magic.h"
 #include "src/net/http_client.h"
 #include "sync/delivery/index/worker_backlog.h"
 #include "sync/delivery/read_batcher.h"
@@ -207,7 +208,7 @@ static void turn(struct delivery *d)
 
 void *delivery_run(void *arg)
 {
-    struct delivery *d = arg;
+    struct delivery *d = MAGIC_CAST(delivery, arg);
 
     do {
         turn(d);

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/queue.h"
 #include "src/base/thread.h"
@@ -30,6 +31,7 @@
 
 /* Threads that serve two queues: n_loaders read batches, one resolves. */
 struct crew {
+    enum magic magic;
     struct reread *r;
     struct queue *loads;
     struct queue *resolves;
@@ -62,7 +64,8 @@ static void count(uint64_t *counter, uint64_t n)
 
 static void init_crew(struct crew *c, struct reread *r)
 {
-    *c = (struct crew){.r = r,
+    *c = (struct crew){.magic = MAGIC_crew,
+                       .r = r,
                        .loads = queue_new(LOADS_WAITING_MAX, SIZE_MAX / 2),
                        .resolves = queue_new(RESOLVES_WAITING_MAX, r->opt.resolve_bytes)};
 }
@@ -107,7 +110,7 @@ static struct read_links make_links(struct reread *r, uint64_t *statements)
 
 static void *loader_main(void *arg)
 {
-    struct crew *c = arg;
+    struct crew *c = MAGIC_CAST(crew, arg);
     struct reread *r = c->r;
     const struct load_run_options opt = {r->opt.reader, r->opt.server, r->opt.known,
                                          r->opt.cascades, &r->status.rootless};
@@ -246,7 +249,7 @@ static size_t take_tasks(struct crew *c, struct gathering *g, struct resolve_tas
 
 static void *resolver_main(void *arg)
 {
-    struct crew *c = arg;
+    struct crew *c = MAGIC_CAST(crew, arg);
     struct reread *r = c->r;
     const struct resolve_run_options opt = {.topic = r->opt.topic,
                                             .delivery = r->opt.delivery,
@@ -363,6 +366,7 @@ static void fini_crew(struct crew *c)
 {
     queue_free(c->loads, free);
     queue_free(c->resolves, free);
+    MAGIC_END(crew, c);
 }
 
 void reread_free(struct reread *r)

@@ -2,6 +2,7 @@
 
 #include "sync/pipeline/builder_calls.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/source/handoff.h"
 
@@ -18,6 +19,7 @@ struct builder_calls {
 };
 
 struct builder_call {
+    enum magic magic;
     struct builder_calls *all;
     void (*answer)(void *ctx, struct source_start *start);
     void *ctx;
@@ -47,13 +49,14 @@ void builder_calls_free(struct builder_calls *qs)
 static void free_call(struct builder_call *q)
 {
     free(q->start.gtids);
+    MAGIC_END(builder_call, q);
     free(q);
 }
 
 /* Command, on the builder thread. */
 static void answer(void *ctx)
 {
-    struct builder_call *q = ctx;
+    struct builder_call *q = MAGIC_CAST(builder_call, ctx);
     struct builder_calls *qs = q->all;
 
     q->answer(q->ctx, &q->start);
@@ -74,7 +77,8 @@ bool builder_calls_ask(struct builder_calls *qs,
 {
     struct builder_call *q = mem_alloc(1, sizeof(*q));
 
-    *q = (struct builder_call){.all = qs, .answer = fn, .ctx = ctx, .start = *start};
+    *q = (struct builder_call){
+        .magic = MAGIC_builder_call, .all = qs, .answer = fn, .ctx = ctx, .start = *start};
     q->start.gtids = mem_copy_any(start->gtids);
     if (!handoff_put_command(qs->handoff, answer, q)) {
         free_call(q);
@@ -91,6 +95,7 @@ bool builder_calls_ask(struct builder_calls *qs,
     if (ok) {
         free(start->gtids);
         *start = q->start;
+        MAGIC_END(builder_call, q);
         free(q);
     }
     return ok;

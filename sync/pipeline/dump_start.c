@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/change/builder.h"
 #include "sync/checkpoint/progress.h"
@@ -24,6 +25,7 @@
 #define FIRST_EVENT 4
 
 struct dump_start {
+    enum magic magic;
     struct dump_start_options opt;
     struct builder_calls *calls;
     uint64_t log_end; /* atomic */
@@ -33,6 +35,7 @@ struct dump_start *dump_start_new(const struct dump_start_options *opt)
 {
     struct dump_start *d = mem_alloc(1, sizeof(*d));
 
+    d->magic = MAGIC_dump_start;
     d->opt = *opt;
     d->calls = builder_calls_new(opt->handoff);
     return d;
@@ -43,6 +46,7 @@ void dump_start_free(struct dump_start *d)
     if (d == NULL)
         return;
     builder_calls_free(d->calls);
+    MAGIC_END(dump_start, d);
     free(d);
 }
 
@@ -114,7 +118,7 @@ static void start_at_gtids(struct source_start *start, const struct gtid_set *ex
 
 static void say_where(void *ctx, struct source_start *start)
 {
-    struct dump_start *d = ctx;
+    struct dump_start *d = MAGIC_CAST(dump_start, ctx);
     const struct start_point *s = d->opt.start;
     const struct commit_position *m = builder_position(d->opt.builder);
 
@@ -177,7 +181,7 @@ static void note_log_end(struct dump_start *d, const struct source_start *start)
 
 static void take_begin(void *ctx, struct source_start *start)
 {
-    struct dump_start *d = ctx;
+    struct dump_start *d = MAGIC_CAST(dump_start, ctx);
     const struct position at = {str_from(start->file),
                                 start->offset == 0 ? FIRST_EVENT : start->offset};
     struct gtid_set *executed = NULL;

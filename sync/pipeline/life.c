@@ -2,6 +2,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/checkpoint/saver.h"
@@ -134,6 +135,7 @@ void pipeline_free(struct pipeline *p)
     free(p->topic);
     free(p->start_at);
     free(p->uuid);
+    MAGIC_END(pipeline, p);
     free(p);
 }
 
@@ -171,7 +173,7 @@ void pipeline_retry(struct pipeline *p)
 /* Command, on the builder thread. */
 static void take_versions(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     router_take(p->router);
 }

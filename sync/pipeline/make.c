@@ -2,6 +2,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
@@ -43,7 +44,7 @@ static void stop_others(struct pipeline *p, const char *index)
 /* Keep the stopped version out when schemas are read again. */
 static void on_stop(void *ctx, struct target *target, const char *reason, const char *way_out)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     wanted_versions_stop(p->wanted, target->index);
     if (!p->opt.stop_table(p->opt.ctx, target, reason, way_out))
@@ -53,7 +54,7 @@ static void on_stop(void *ctx, struct target *target, const char *reason, const 
 
 static void on_dead(void *ctx, const struct dead_letter_note *note)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     if (!p->opt.dead(p->opt.ctx, note))
         pipeline_discard(p);
@@ -62,7 +63,7 @@ static void on_dead(void *ctx, const struct dead_letter_note *note)
 /* On any thread. */
 static void on_mark(void *ctx, const struct target *target, const char *reason)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     if (!p->opt.mark(p->opt.ctx, target, reason))
         pipeline_discard(p);
@@ -70,14 +71,14 @@ static void on_mark(void *ctx, const struct target *target, const char *reason)
 
 static bool is_settled(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return wanted_versions_is_taken(p->wanted);
 }
 
 static bool is_at_rest(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return builder_waits(p->builder) && !stop_is_set(&p->stop) &&
            source_status(p->source).state == SOURCE_RUNNING;
@@ -85,7 +86,7 @@ static bool is_at_rest(void *ctx)
 
 static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     if (!router_on_ddl(p->router, ddl, err))
         return false;
@@ -96,7 +97,7 @@ static bool on_ddl(void *ctx, const struct ddl *ddl, struct err *err)
 static bool fit(void *ctx, const struct version_spec *v, const struct tables_now *now,
                 struct err *err)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return p->opt.fit(p->opt.ctx, v, now, err);
 }
@@ -104,14 +105,14 @@ static bool fit(void *ctx, const struct version_spec *v, const struct tables_now
 static bool kept(void *ctx, const struct version_spec *v, struct schema_list *tables,
                  struct err *err)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return p->opt.kept(p->opt.ctx, v, tables, err);
 }
 
 static void on_denied(void *ctx, const char *index, const struct err *why)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
     struct err before;
 
     if (why != NULL && !access_denied_find(p->denied, str_from(index), &before))
@@ -124,21 +125,21 @@ static void on_denied(void *ctx, const char *index, const struct err *why)
 
 static bool wait_committed(void *ctx, struct str wait_sql, struct err *err)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return router_wait_committed(p->router, wait_sql, err);
 }
 
 static void on_wait(void *ctx, const struct err *why)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     source_note(p->source, why);
 }
 
 static void on_fault(void *ctx, const struct err *why)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     source_fault(p->source,
                  commit_position_version(builder_position(p->builder), p->start.epoch), why);
@@ -146,14 +147,14 @@ static void on_fault(void *ctx, const struct err *why)
 
 static void on_moved(void *ctx)
 {
-    const struct pipeline *p = ctx;
+    const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     saver_nudge(p->saver);
 }
 
 static void on_builder_done(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     router_disconnect(p->router);
     __atomic_store_n(&p->builder_done, true, __ATOMIC_RELEASE);
@@ -163,7 +164,7 @@ static void on_builder_done(void *ctx)
 
 static bool where(void *ctx, struct source_start *out)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return dump_start_where(p->dump_start, out);
 }
@@ -172,14 +173,14 @@ static bool where(void *ctx, struct source_start *out)
 static bool recognise(void *ctx, struct mysql_conn *c, const struct server_info *info,
                       struct err *err)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return server_switch_meet(&p->server_switch, c, info, err);
 }
 
 static bool begins(void *ctx, const struct source_start *start)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     source_registry_tell(p->opt.registry, str_from(p->topic), true);
     return dump_start_begins(p->dump_start, start);
@@ -189,21 +190,21 @@ static bool begins(void *ctx, const struct source_start *start)
 
 static bool connected(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return source_status(p->source).state == SOURCE_RUNNING;
 }
 
 static bool waits(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return builder_waits(p->builder);
 }
 
 static void stuck(void *ctx, const char *why)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
     struct err err = {0};
 
     err_set(&err, ERR_RETRY, "%s; connecting again", why);
@@ -212,7 +213,7 @@ static void stuck(void *ctx, const char *why)
 
 static void fenced(void *ctx, const struct err *why)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     log_failure(LOG_ERROR, why, "another node owns this source now: storing nothing more",
                 KV("topic", (const char *)p->topic));
@@ -319,7 +320,7 @@ static void make_router(struct pipeline *p)
 
 static size_t repeats(void *ctx)
 {
-    const struct pipeline *p = ctx;
+    const struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     return delivery_repeats(p->opt.delivery);
 }
@@ -381,6 +382,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
 {
     struct pipeline *p = mem_alloc(1, sizeof(*p));
 
+    p->magic = MAGIC_pipeline;
     p->opt = *opt;
     p->topic = mem_copy(opt->topic);
     p->start_at = mem_copy(opt->start_at != NULL ? opt->start_at : "");

@@ -9,6 +9,7 @@
 #define SYNC_PIPELINE_PARTS_H
 
 #include "src/base/base.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "sync/pipeline/pipeline.h"
 #include "sync/source/server_switch.h"
@@ -26,6 +27,7 @@ struct rate {
 };
 
 struct pipeline {
+    enum magic magic;
     struct pipeline *next; /* in a list of retired pipelines */
     struct pipeline_options opt;
     char *topic, *start_at, *uuid;

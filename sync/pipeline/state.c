@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "src/base/clock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
@@ -136,7 +137,7 @@ bool pipeline_done_up_to(struct pipeline *p, uint64_t version)
 
 static void stand_here(void *ctx)
 {
-    struct pipeline *p = ctx;
+    struct pipeline *p = MAGIC_CAST(pipeline, ctx);
 
     stream_pause_here(p->pause);
 }

@@ -3,6 +3,7 @@
 #include "sync/read/stall_watchdog.h"
 
 #include "src/base/clock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
@@ -24,6 +25,7 @@ struct entry {
 };
 
 struct stall_watchdog {
+    enum magic magic;
     struct stall_watchdog_options opt;
     pthread_t thread;
 
@@ -59,6 +61,7 @@ struct stall_watchdog *stall_watchdog_new(const struct stall_watchdog_options *o
     struct stall_watchdog *p = mem_alloc(1, sizeof(*p));
     pthread_condattr_t attr;
 
+    p->magic = MAGIC_stall_watchdog;
     p->opt = *opt;
     if (p->opt.after_ms == 0)
         p->opt.after_ms = AFTER_MS;
@@ -131,7 +134,7 @@ static void rest(struct stall_watchdog *p)
 
 static void *stall_watchdog_main(void *arg)
 {
-    struct stall_watchdog *p = arg;
+    struct stall_watchdog *p = MAGIC_CAST(stall_watchdog, arg);
     uint64_t round = 0;
 
     pthread_mutex_lock(&p->lock);
@@ -235,5 +238,6 @@ void stall_watchdog_free(struct stall_watchdog *p)
         stall_watchdog_leave(p, p->entries->conn);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
+    MAGIC_END(stall_watchdog, p);
     free(p);
 }

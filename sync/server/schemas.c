@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/magic.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "sync/catalog/catalog.h"
@@ -23,6 +24,7 @@ struct known_table {
 };
 
 struct schemas {
+    enum magic magic;
     char *topic;
     plan_schema_fn others;
     void *others_ctx;
@@ -41,6 +43,7 @@ struct schemas *schemas_new(struct str topic)
 {
     struct schemas *s = mem_alloc(1, sizeof(*s));
 
+    s->magic = MAGIC_schemas;
     s->topic = strndup(topic.len == 0 ? "" : topic.ptr, topic.len);
     s->known = map_new();
     s->shown = map_new();
@@ -68,6 +71,7 @@ void schemas_free(struct schemas *s)
     map_free(s->shown, drop_shown);
     arena_free(s->again);
     free(s->topic);
+    MAGIC_END(schemas, s);
     free(s);
 }
 
@@ -306,7 +310,7 @@ static struct schema *find_own(struct schemas *s, const struct catalog_name *nam
 
 struct schema *schemas_find(void *ctx, struct str topic, struct str database, struct str table)
 {
-    struct schemas *s = ctx;
+    struct schemas *s = MAGIC_CAST(schemas, ctx);
 
     if (!str_equal(topic, str_from(s->topic)))
         return s->others == NULL ? NULL : s->others(s->others_ctx, topic, database, table);
@@ -386,7 +390,7 @@ static bool add_denied(struct schemas *s, struct str database, struct arena *a,
 bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *a,
                   struct str **out, size_t *n)
 {
-    struct schemas *s = ctx;
+    struct schemas *s = MAGIC_CAST(schemas, ctx);
 
     (void)topic; /* tables of one index share a topic */
 
@@ -400,7 +404,7 @@ bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *
 bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
                           struct foreign_key **keys, size_t *n, struct err *err)
 {
-    struct schemas *s = ctx;
+    struct schemas *s = MAGIC_CAST(schemas, ctx);
     const struct catalog_name name = {database, table};
 
     if (s->conn == NULL)

@@ -6,6 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/base/thread.h"
@@ -31,6 +32,7 @@
 #define BLOCK_MIN        ((size_t)4 << 20)
 
 struct source {
+    enum magic magic;
     struct source_options opt;
     struct stop stop;
     pthread_t thread;
@@ -55,6 +57,7 @@ struct source *source_new(const struct source_options *opt)
 {
     struct source *s = mem_alloc(1, sizeof(*s));
 
+    s->magic = MAGIC_source;
     s->opt = *opt;
     stop_init(&s->stop);
     random_init_system(&s->random);
@@ -71,6 +74,7 @@ void source_free(struct source *s)
     pthread_cond_destroy(&s->retried);
     pthread_mutex_destroy(&s->lock);
     stop_fini(&s->stop);
+    MAGIC_END(source, s);
     free(s);
 }
 
@@ -431,7 +435,7 @@ static void wait_and_retry(struct source *s, const struct err *err)
 
 static void *source_main(void *arg)
 {
-    struct source *s = arg;
+    struct source *s = MAGIC_CAST(source, arg);
     while (!stop_is_set(&s->stop)) {
         struct source_start start = {0};
         struct err err = {0};

@@ -3,6 +3,7 @@
 #include "sync/change/xa/deferred_rows.h"
 
 #include "src/base/buf.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/change/xa/transaction_buffer.h"
 #include "sync/checkpoint/progress.h"
@@ -17,6 +18,7 @@
 #define SPILL_MAX    ((uint64_t)4 << 30) /* and on disk */
 
 struct deferred_rows {
+    enum magic magic;
     struct deferred_rows_options opt;
     struct prepared *prepared;
     struct transaction_buffer recent; /* the current transaction, unless XA */
@@ -38,6 +40,7 @@ struct deferred_rows *deferred_rows_new(const struct deferred_rows_options *opt)
 {
     struct deferred_rows *l = mem_alloc(1, sizeof(*l));
 
+    l->magic = MAGIC_deferred_rows;
     l->opt = *opt;
     l->prepared = prepared_new(&(struct prepared_options){
         .folder = opt->folder, .memory_max = PREPARED_MAX, .disk_max = SPILL_MAX});
@@ -53,6 +56,7 @@ void deferred_rows_free(struct deferred_rows *l)
     transaction_buffer_fini(&l->recent);
     row_reader_free(l->rows);
     buf_free(&l->wait_sql);
+    MAGIC_END(deferred_rows, l);
     free(l);
 }
 
@@ -121,7 +125,7 @@ bool deferred_rows_wants_again(const struct deferred_rows *l)
 
 static bool give_rows(void *ctx, const struct step *step, struct err *err)
 {
-    struct deferred_rows *l = ctx;
+    struct deferred_rows *l = MAGIC_CAST(deferred_rows, ctx);
     struct rows_when when = l->when;
 
     (void)err;
@@ -133,7 +137,7 @@ static bool give_rows(void *ctx, const struct step *step, struct err *err)
 
 static bool want(void *ctx, struct str database, struct str table, struct schema **schema)
 {
-    struct deferred_rows *l = ctx;
+    struct deferred_rows *l = MAGIC_CAST(deferred_rows, ctx);
 
     return l->opt.want(l->opt.ctx, database, table, schema);
 }
@@ -170,7 +174,7 @@ static const struct value *row_with_key(const struct row_change *c)
 /* Stop with ERR_STOP at the first row that a locking read can name. */
 static bool find_commit_wait(void *ctx, const struct step *step, struct err *err)
 {
-    struct deferred_rows *l = ctx;
+    struct deferred_rows *l = MAGIC_CAST(deferred_rows, ctx);
     const struct watched *w = l->opt.find(l->opt.ctx, step->map->database, step->map->table);
     struct row_change change;
     struct err ignored = {0};

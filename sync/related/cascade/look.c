@@ -3,6 +3,7 @@
 #include "sync/related/cascade/parts.h"
 
 #include "src/base/arena.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/search/pages.h"
 #include "sync/delivery/delivery.h"
@@ -35,12 +36,12 @@ struct page {
 /* Each page has a ticket of its own, which holds that of the rows. */
 static void on_page(void *ctx, enum outcome worst)
 {
-    ticket_release(ctx, worst);
+    ticket_release(MAGIC_CAST(ticket, ctx), worst);
 }
 
 static void on_page_abandoned(void *ctx)
 {
-    ticket_release_abandoned(ctx);
+    ticket_release_abandoned(MAGIC_CAST(ticket, ctx));
 }
 
 static struct ticket *make_ticket(struct look *l)

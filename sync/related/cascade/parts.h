@@ -15,6 +15,7 @@
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/related/cascade/cascades.h"
@@ -62,6 +63,7 @@ struct sweep {
 };
 
 struct cascades {
+    enum magic magic;
     struct cascades_options opt;
     struct stop stop;
     pthread_t thread;

@@ -3,6 +3,7 @@
 #include "sync/related/cascade/rows.h"
 
 #include "src/base/arena.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/document/key.h"
 
@@ -11,6 +12,7 @@
 
 /* The waiting tickets.  Freed when the last document found has completed. */
 struct cascade_follow {
+    enum magic magic;
     struct cascade_hold *holds;
     size_t n, cap;
     bool any; /* something was found */
@@ -29,6 +31,7 @@ struct cascade_rows *cascade_rows_new(const struct cascade_origin *from, size_t 
     for (size_t k = 0; k < f->n_keys; k++)
         r->values[k] = arena_alloc(r->arena, f->keys[k].n_columns, sizeof(struct cascade_list));
     r->follow = mem_alloc(1, sizeof(*r->follow));
+    r->follow->magic = MAGIC_cascade_follow;
     return r;
 }
 
@@ -45,12 +48,13 @@ struct target *cascade_rows_target(const struct cascade_rows *r)
 static void free_follow(struct cascade_follow *f)
 {
     free(f->holds);
+    MAGIC_END(cascade_follow, f);
     free(f);
 }
 
 static void on_followed(void *ctx, enum outcome worst)
 {
-    struct cascade_follow *f = ctx;
+    struct cascade_follow *f = MAGIC_CAST(cascade_follow, ctx);
 
     for (size_t i = 0; i < f->n; i++)
         ticket_release(f->holds[i].ticket, f->any ? worst : f->holds[i].idle);
@@ -59,7 +63,7 @@ static void on_followed(void *ctx, enum outcome worst)
 
 static void on_abandoned(void *ctx)
 {
-    struct cascade_follow *f = ctx;
+    struct cascade_follow *f = MAGIC_CAST(cascade_follow, ctx);
 
     for (size_t i = 0; i < f->n; i++)
         ticket_release_abandoned(f->holds[i].ticket);

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/delivery/delivery.h"
@@ -320,7 +321,7 @@ static bool finish(struct cascades *c, struct err *err)
 
 static void on_done(void *ctx, enum outcome worst)
 {
-    struct cascades *c = ctx;
+    struct cascades *c = MAGIC_CAST(cascades, ctx);
 
     (void)worst;
     __atomic_sub_fetch(&c->sweep.out, 1, __ATOMIC_SEQ_CST);
@@ -329,7 +330,7 @@ static void on_done(void *ctx, enum outcome worst)
 /* After an abandoned read nothing is known about the row: the sweep must not continue. */
 static void on_abandoned(void *ctx)
 {
-    cascades_rest(ctx);
+    cascades_rest(MAGIC_CAST(cascades, ctx));
     on_done(ctx, OUTCOME_DEFERRED);
 }
 

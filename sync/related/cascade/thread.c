@@ -4,6 +4,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
@@ -155,7 +156,7 @@ static bool sweep(struct cascades *c)
 
 static void *cascades_main(void *arg)
 {
-    struct cascades *c = arg;
+    struct cascades *c = MAGIC_CAST(cascades, arg);
 
     while (!stop_is_set(&c->stop)) {
         bool waits = sweep(c), ran = false;
@@ -195,6 +196,7 @@ struct cascades *cascades_new(const struct cascades_options *opt)
 {
     struct cascades *c = mem_alloc(1, sizeof(*c));
 
+    c->magic = MAGIC_cascades;
     c->opt = *opt;
     stop_init(&c->stop);
     pthread_mutex_init(&c->lock, NULL);
@@ -272,5 +274,6 @@ void cascades_free(struct cascades *c)
     pthread_cond_destroy(&c->freed);
     pthread_mutex_destroy(&c->lock);
     stop_fini(&c->stop);
+    MAGIC_END(cascades, c);
     free(c);
 }

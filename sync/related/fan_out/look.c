@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/read/source_registry.h"
@@ -19,7 +20,7 @@
 /* Returns 0 if the source does not run here. */
 static uint64_t read_of(void *ctx, struct str source)
 {
-    struct fan_out *f = ctx;
+    struct fan_out *f = MAGIC_CAST(fan_out, ctx);
     struct registered_source peer;
 
     if (str_equal(source, f->owner.topic))

@@ -10,6 +10,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
 #include "sync/read/links.h"
@@ -64,6 +65,7 @@ struct version {
 };
 
 struct fan_out {
+    enum magic magic;
     struct fan_out_options opt;
     struct fan_out_owner owner;
     struct stop stop;

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/store/fan_out.h"
 #include "sync/checkpoint/grace_period.h"
@@ -38,6 +39,7 @@ void fan_out_run_init(struct fan_out_run *r, void (*wake)(void *ctx), void *ctx)
  * removed its row again.
  */
 struct slice {
+    enum magic magic;
     unsigned refs;  /* atomic: one of the run, one of the ticket */
     unsigned state; /* atomic; enum slice_state */
     struct grace_period gate;
@@ -47,8 +49,10 @@ struct slice {
 
 static void unref_slice(struct slice *s)
 {
-    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(s);
+    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    MAGIC_END(slice, s);
+    free(s);
 }
 
 static void drop_slice(struct fan_out_run *r)
@@ -182,12 +186,12 @@ enum slice_state fan_out_slice_end(enum outcome worst)
 
 static void on_done(void *ctx, enum outcome worst)
 {
-    end_slice(ctx, fan_out_slice_end(worst));
+    end_slice(MAGIC_CAST(slice, ctx), fan_out_slice_end(worst));
 }
 
 static void on_abandon(void *ctx)
 {
-    end_slice(ctx, SLICE_UNDONE);
+    end_slice(MAGIC_CAST(slice, ctx), SLICE_UNDONE);
 }
 
 enum slice_state fan_out_run_slice(const struct fan_out_run *r)
@@ -208,7 +212,8 @@ static struct ticket *open_slice(struct fan_out_run *r, size_t n)
     struct slice *s = mem_alloc(1, sizeof(*s));
     struct ticket *ticket = ticket_new_cb(on_done, s);
 
-    *s = (struct slice){.refs = 2, .state = SLICE_OUT, .wake = r->wake, .ctx = r->ctx};
+    *s = (struct slice){
+        .magic = MAGIC_slice, .refs = 2, .state = SLICE_OUT, .wake = r->wake, .ctx = r->ctx};
     ticket_on_abandon(ticket, on_abandon);
     ticket_pass(ticket, &s->gate, grace_period_enter(&s->gate));
     if (!grace_period_turn(&s->gate, 0))

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/read/access_denied.h"
@@ -292,7 +293,7 @@ static void rest(struct fan_out *f, int64_t ms)
 
 static void *fan_out_main(void *arg)
 {
-    struct fan_out *f = arg;
+    struct fan_out *f = MAGIC_CAST(fan_out, arg);
 
     while (!stop_is_set(&f->stop))
         rest(f, turn_all(f));
@@ -307,6 +308,7 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
     struct fan_out *f = mem_alloc(1, sizeof(*f));
     pthread_condattr_t attr;
 
+    f->magic = MAGIC_fan_out;
     f->opt = *opt;
     if (f->opt.page == 0)
         f->opt.page = 10000;
@@ -377,5 +379,6 @@ void fan_out_free(struct fan_out *f)
     pthread_mutex_destroy(&f->lock);
     pthread_cond_destroy(&f->woken);
     stop_fini(&f->stop);
+    MAGIC_END(fan_out, f);
     free(f);
 }

@@ -2,6 +2,7 @@
 
 #include "sync/related/fan_out/parts.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/routing/routing.h"
@@ -19,7 +20,7 @@ void fan_out_wake_up(struct fan_out *f)
 
 static void on_slice(void *ctx)
 {
-    fan_out_wake_up(ctx);
+    fan_out_wake_up(MAGIC_CAST(fan_out, ctx));
 }
 
 void fan_out_enter(struct token *token, const struct target *t)

@@ -32,6 +32,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@
 /* The indexes that searches use. */
 static void list_searched(void *ctx, struct arena *a, struct str **names, size_t *n)
 {
-    struct catalogue *c = coordinator_catalogue(ctx);
+    struct catalogue *c = coordinator_catalogue(MAGIC_CAST(coordinator, ctx));
 
     *names = arena_alloc(a, c->n_versions + 1, sizeof(**names));
     *n = 0;
@@ -72,6 +73,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
 {
     struct coordinator *co = mem_alloc(1, sizeof(*co));
 
+    co->magic = MAGIC_coordinator;
     co->opt = *opt;
     co->errands = errands_new(ERRAND_MS);
     co->asking = asking_new(0, NULL);
@@ -151,6 +153,7 @@ void coordinator_close(struct coordinator *co)
     lock_fini(&co->admin_lock);
     lock_fini(&co->apply_lock);
     asking_free(co->asking);
+    MAGIC_END(coordinator, co);
     free(co);
 }
 
@@ -257,7 +260,7 @@ static bool is_at_rest(struct coordinator *co)
 /* Decide nothing on state that may be outdated. */
 static void *coordinator_main(void *arg)
 {
-    struct coordinator *co = arg;
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
     int64_t due_ms[ARRAY_LEN(tasks)] = {0}, load_ms = 0;
     uint64_t seen = 0;
 

@@ -8,6 +8,7 @@
 
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 
 static void on_load(void *ctx, struct load_batch *batch)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     lock_acquire(&co->topics->lock);
 
@@ -38,7 +39,7 @@ static void on_load(void *ctx, struct load_batch *batch)
 
 static void on_gone(void *ctx, const struct gone_row *row)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     lock_acquire(&co->topics->lock);
 
@@ -78,14 +79,16 @@ static bool are_again(const struct dead_letter_note *notes, size_t n)
 static bool put_dead_letters(void *ctx, const struct dead_letter_note *notes, size_t n,
                              struct err *err)
 {
-    return (are_again(notes, n) || has_room(ctx, err)) &&
-           coordinator_keep_dead_letters(ctx, notes, n, err);
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
+
+    return (are_again(notes, n) || has_room(co, err)) &&
+           coordinator_keep_dead_letters(co, notes, n, err);
 }
 
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
                        struct str id, uint64_t version, struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     FAILPOINT(letter_outlived);
     store_watch_want(co->store_watch);
@@ -95,7 +98,7 @@ static bool on_cleared(void *ctx, const struct target *target, struct str routin
 
 static uint64_t on_stamp_max(void *ctx, const struct target *target)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     uint64_t max =
         UINT64_MAX; /* between two pipelines: store nothing, all changes come again */
 
@@ -111,7 +114,7 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
 
 static uint64_t on_area_floor(void *ctx, const struct target *target)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     uint64_t floor = UINT64_MAX;
 
     lock_acquire(&co->topics->lock);
@@ -127,7 +130,7 @@ static uint64_t on_area_floor(void *ctx, const struct target *target)
 static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
                     const struct err *why)
 {
-    const struct coordinator *co = ctx;
+    const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     holds_note(co->holds, target->index, held, since_ms, why);
 }
@@ -177,8 +180,8 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     const char *table = target == NULL ? "" : target->table;
 
     log_event(what, index, n, why);
-    coordinator_log(ctx, str_from(table), str_from(index), 0, names[what],
-                    why == NULL ? "" : why->msg);
+    coordinator_log(MAGIC_CAST(coordinator, ctx), str_from(table), str_from(index), 0,
+                    names[what], why == NULL ? "" : why->msg);
 }
 
 struct delivery_options coordinator_delivery_options(struct coordinator *co)

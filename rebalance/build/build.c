@@ -8,6 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/search/search.h"
 #include "src/store/purged.h"
@@ -27,6 +28,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
 {
     struct index_build *b = mem_alloc(1, sizeof(*b));
 
+    b->magic = MAGIC_index_build;
     b->opt = *opt;
     b->alias = mem_copy(opt->alias);
     b->index = mem_copy(opt->index);
@@ -69,6 +71,7 @@ void index_build_free(struct index_build *b)
     free(b->alias);
     free(b->index);
     free(b->final_settings);
+    MAGIC_END(index_build, b);
     free(b);
 }
 
@@ -272,7 +275,7 @@ static bool finish(struct index_build *b, struct err *err)
 
 static void *build_main(void *arg)
 {
-    struct index_build *b = arg;
+    struct index_build *b = MAGIC_CAST(index_build, arg);
     struct err err = {0}, saved = {0};
 
     log_info("index build runs", KV("index", (const char *)b->index),

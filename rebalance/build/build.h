@@ -20,6 +20,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/lock.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
 #include "src/store/store.h"
@@ -38,6 +39,7 @@ struct chunk_note; /* rebalance/build/fill.c */
 struct target;
 
 struct index_build {
+    enum magic magic;
     struct index_build_options opt;
     char *alias, *index, *final_settings;
     struct stop stop;

@@ -5,6 +5,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/grace_period.h"
 #include "sync/delivery/delivery.h"
@@ -22,6 +23,7 @@
 
 /* One statement's documents in flight; shared with the ticket that waits for them. */
 struct chunk_note {
+    enum magic magic;
     struct chunk_note *next;
     struct buf cursor; /* table and key of the chunk's last row */
     uint64_t rows, dead;
@@ -34,12 +36,13 @@ static void unref_note(struct chunk_note *n)
     if (__atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     buf_free(&n->cursor);
+    MAGIC_END(chunk_note, n);
     free(n);
 }
 
 static void on_chunk_done(void *ctx, enum outcome worst)
 {
-    struct chunk_note *n = ctx;
+    struct chunk_note *n = MAGIC_CAST(chunk_note, ctx);
 
     (void)worst; /* a refused document is a dead letter; a newer one replaces ours */
     __atomic_store_n(&n->done, true, __ATOMIC_RELEASE);
@@ -73,6 +76,7 @@ static struct chunk_note *note_chunk(struct index_build *b, const struct loaded 
 {
     struct chunk_note *note = mem_alloc(1, sizeof(*note));
 
+    note->magic = MAGIC_chunk_note;
     note->refs = 2;
     note->rows = n;
     key_append_part(&note->cursor, str_from(b->tables[b->at_table]));

@@ -2,6 +2,7 @@
 
 #include "rebalance/build/page_wait.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/checkpoint/ticket.h"
@@ -12,19 +13,22 @@
 
 /* Shared with the ticket; reference-counted. */
 struct page_wait {
+    enum magic magic;
     bool done, lost; /* atomic */
     unsigned refs;   /* atomic */
 };
 
 static void unref(struct page_wait *w)
 {
-    if (__atomic_sub_fetch(&w->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(w);
+    if (__atomic_sub_fetch(&w->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    MAGIC_END(page_wait, w);
+    free(w);
 }
 
 static void lose(void *ctx)
 {
-    struct page_wait *w = ctx;
+    struct page_wait *w = MAGIC_CAST(page_wait, ctx);
 
     __atomic_store_n(&w->lost, true, __ATOMIC_RELEASE);
     unref(w);
@@ -36,7 +40,7 @@ static void lose(void *ctx)
  */
 static void on_done(void *ctx, enum outcome worst)
 {
-    struct page_wait *w = ctx;
+    struct page_wait *w = MAGIC_CAST(page_wait, ctx);
 
     if (worst == OUTCOME_DEFERRED) {
         lose(w);
@@ -50,6 +54,7 @@ struct page_wait *page_wait_new(struct ticket **ticket)
 {
     struct page_wait *w = mem_alloc(1, sizeof(*w));
 
+    w->magic = MAGIC_page_wait;
     w->refs = 2;
     *ticket = ticket_new_cb(on_done, w);
     ticket_on_abandon(*ticket, lose);

@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
 #include "sync/delivery/delivery.h"
@@ -15,6 +16,7 @@
 
 /* The state of pages in flight; shared with their tickets. */
 struct pages {
+    enum magic magic;
     unsigned refs; /* atomic: one per open ticket, one for the stored_deletes */
     bool undone;   /* atomic: some deletes were given up */
 };
@@ -33,19 +35,22 @@ static struct pages *pages_new(void)
 {
     struct pages *p = mem_alloc(1, sizeof(*p));
 
+    p->magic = MAGIC_pages;
     p->refs = 1;
     return p;
 }
 
 static void unref(struct pages *p)
 {
-    if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0)
-        free(p);
+    if (__atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    MAGIC_END(pages, p);
+    free(p);
 }
 
 static void on_abandon(void *ctx)
 {
-    struct pages *p = ctx;
+    struct pages *p = MAGIC_CAST(pages, ctx);
 
     __atomic_store_n(&p->undone, true, __ATOMIC_RELEASE);
     unref(p);
@@ -56,7 +61,7 @@ static void on_done(void *ctx, enum outcome worst)
     if (worst == OUTCOME_DEFERRED)
         on_abandon(ctx);
     else
-        unref(ctx);
+        unref(MAGIC_CAST(pages, ctx));
 }
 
 static unsigned n_out(const struct pages *p)

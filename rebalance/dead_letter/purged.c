@@ -108,7 +108,7 @@ static struct stored_purged row_of(const struct purged_note *note, int64_t now_m
 bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n,
                             struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     const int64_t now_ms = clock_steady_ms();
     struct stored_purged *rows = mem_alloc(n, sizeof(*rows));
 
@@ -494,7 +494,7 @@ static int64_t rest_ms(struct coordinator *co)
 
 static void *replay_main(void *arg)
 {
-    struct coordinator *co = arg;
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, rest_ms(co), &seen)) {

@@ -17,6 +17,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/net/address_set.h"
 #include "sync/delivery/delivery.h"
@@ -395,7 +396,7 @@ static int64_t rest_ms(struct coordinator *co, uint64_t failures)
 
 static void *aliases_main(void *arg)
 {
-    struct coordinator *co = arg;
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
     uint64_t failures = 0; /* of addresses, before the last successful look */
     uint64_t seen = 0;
 

@@ -7,6 +7,7 @@
 #include "rebalance/poll/table_sync.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/routing/routing.h"
 
@@ -222,7 +223,7 @@ static int64_t rest_ms(struct syncs *all)
 
 static void *sync_main(void *arg)
 {
-    struct coordinator *co = arg;
+    struct coordinator *co = MAGIC_CAST(coordinator, arg);
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, rest_ms(co->syncs), &seen)) {

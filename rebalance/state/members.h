@@ -11,6 +11,7 @@
 #include "rebalance/state/queue_watch.h"
 #include "rebalance/state/topics.h"
 #include "src/base/lock.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 
 #include <pthread.h>
@@ -19,6 +20,7 @@
 
 /* Each part that is a pointer has its lock, and its thread if it has one, in its own file. */
 struct coordinator {
+    enum magic magic;
     struct coordinator_options opt;
     struct cluster *cluster;
     struct delivery *delivery; /* NULL: not started */

@@ -9,6 +9,7 @@
 #include "rebalance/version/table_stop.h"
 
 #include "src/base/log.h"
+#include "src/base/magic.h"
 
 #define RETRY_STORE_MS 500
 
@@ -18,7 +19,7 @@
  */
 bool coordinator_on_dead_row(void *ctx, const struct dead_letter_note *note)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct err err = {0};
 
     while (!coordinator_keep_dead_letters(co, note, 1, &err)) {
@@ -34,7 +35,7 @@ bool coordinator_on_dead_row(void *ctx, const struct dead_letter_note *note)
 bool coordinator_on_stop_table(void *ctx, struct target *target, const char *reason,
                                const char *way_out)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct buf fix = {0}, lead = {0};
     struct err err = {0};
     bool durable = true;
@@ -61,7 +62,7 @@ bool coordinator_on_stop_table(void *ctx, struct target *target, const char *rea
 
 bool coordinator_on_mark(void *ctx, const struct target *target, const char *reason)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct err err = {0};
 
     while (!coordinator_mark_index(co, target, reason, &err)) {

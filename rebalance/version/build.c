@@ -16,6 +16,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/mapping/settings.h"
 
@@ -29,7 +30,7 @@
 
 static void on_build_done(void *ctx, struct index_build *b, const struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     builds_note_end(co->builds, b, err);
     stop_nudge(&co->stop);
@@ -37,7 +38,7 @@ static void on_build_done(void *ctx, struct index_build *b, const struct err *er
 
 static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct err err = {0};
 
     while (!coordinator_keep_dead_letters(co, note, 1, &err)) {

@@ -8,6 +8,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "sync/definition/members.h"
 
 /* Ask for the alias, whatever has that name, and all indexes that look like versions of it. */
@@ -96,7 +97,7 @@ bool coordinator_claim(struct coordinator *co, struct str table, struct claimed 
 bool coordinator_may_publish(void *ctx, const char *alias, const struct take *take,
                              struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct stored_view stored;
     struct arena *a = arena_new();
     const struct str name = str_from(alias);

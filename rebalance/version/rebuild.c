@@ -9,6 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
@@ -122,7 +123,7 @@ void coordinator_delay_rebuild(struct coordinator *co, struct str table)
 
 void coordinator_on_tables_changed(void *ctx)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
     __atomic_store_n(&co->rebuilds->tables_changed, true, __ATOMIC_RELEASE);
     stop_nudge(&co->stop);

@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "sync/decode/ddl.h"
 #include "sync/mapping/added.h"
 #include "sync/mapping/mapping.h"
@@ -494,7 +495,7 @@ static bool forget_gone(struct fitting *f, struct err *err)
 bool coordinator_fit_version(void *ctx, const struct version_spec *spec,
                              const struct tables_now *now, struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct fitting f = {
         .co = co, .spec = spec, .event = {now->topic, now->ddl, now->hidden, spec->filling}};
     struct partly partly = {now, &f.kept.tables};
@@ -541,7 +542,7 @@ bool coordinator_available_tables(struct coordinator *co, struct str alias,
 bool coordinator_kept_tables(void *ctx, const struct version_spec *spec,
                              struct schema_list *tables, struct err *err)
 {
-    struct coordinator *co = ctx;
+    struct coordinator *co = MAGIC_CAST(coordinator, ctx);
     struct kept k = {0};
     struct str alias;
     uint64_t number;

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/format/json.h"
@@ -23,6 +24,7 @@ struct counted {
 };
 
 struct engine_watch {
+    enum magic magic;
     struct engine_watch_options opt;
     struct search_asker *asker; /* the thread's own */
     pthread_t thread;
@@ -40,6 +42,7 @@ struct engine_watch *engine_watch_new(const struct engine_watch_options *opt)
 {
     struct engine_watch *w = mem_alloc(1, sizeof(*w));
 
+    w->magic = MAGIC_engine_watch;
     w->opt = *opt;
     w->watch.who = "the search engine";
     pthread_mutex_init(&w->lock, NULL);
@@ -64,6 +67,7 @@ void engine_watch_free(struct engine_watch *w)
     }
     search_asker_free(w->asker);
     pthread_mutex_destroy(&w->lock);
+    MAGIC_END(engine_watch, w);
     free(w);
 }
 
@@ -279,7 +283,7 @@ static int64_t begin(struct engine_watch *w)
 
 static void *engine_watch_main(void *arg)
 {
-    struct engine_watch *w = arg;
+    struct engine_watch *w = MAGIC_CAST(engine_watch, arg);
     int64_t due_in_ms = 0;
     uint64_t seen = 0;
 

@@ -6,6 +6,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/lock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 
 #include <inttypes.h>
@@ -54,6 +55,7 @@ struct errand *errand_new(const char *who, size_t size)
 {
     struct errand *e = mem_alloc(1, sizeof(*e));
 
+    e->magic = MAGIC_errand;
     e->arena = arena_new();
     e->asking = asking_new(ERRAND_CONN_S, &e->signs);
     e->ctx = arena_alloc(e->arena, 1, size);
@@ -70,12 +72,13 @@ static void free_errand(struct errand *e)
     stop_fini(&e->over);
     arena_free(e->arena);
     buf_free(&e->text);
+    MAGIC_END(errand, e);
     free(e);
 }
 
 static void *errand_main(void *arg)
 {
-    struct errand *e = arg;
+    struct errand *e = MAGIC_CAST(errand, arg);
 
     if (!e->run(e, &e->err) && e->err.kind == ERR_NONE)
         err_set(&e->err, ERR_RETRY, "no answer came");

@@ -15,6 +15,7 @@
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/base/magic.h"
 #include "src/base/thread.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct errands;
 typedef bool (*errand_fn)(struct errand *e, struct err *err);
 
 struct errand {
+    enum magic magic;
     struct arena *arena;   /* for its arguments and its results */
     struct asking *asking; /* for its database connections; each statement is a sign of life */
     void *ctx; /* arguments and results, in arena; must not point to the sender's memory */

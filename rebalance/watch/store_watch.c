@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/lock.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 struct store_watch {
+    enum magic magic;
     struct store *store;
     struct stop *stop;
     pthread_t thread;
@@ -31,6 +33,7 @@ struct store_watch *store_watch_new(struct store *store, struct stop *stop)
 {
     struct store_watch *w = mem_alloc(1, sizeof(*w));
 
+    w->magic = MAGIC_store_watch;
     w->store = store;
     w->stop = stop;
     w->watch.who = "the store";
@@ -46,6 +49,7 @@ void store_watch_free(struct store_watch *w)
     store_copy_unref(w->copy);
     lock_fini(&w->reading);
     lock_fini(&w->lock);
+    MAGIC_END(store_watch, w);
     free(w);
 }
 
@@ -175,7 +179,7 @@ static int64_t due_in_ms(struct store_watch *w)
 
 static void *store_watch_main(void *arg)
 {
-    struct store_watch *w = arg;
+    struct store_watch *w = MAGIC_CAST(store_watch, arg);
     uint64_t seen = 0;
 
     while (!stop_rest(w->stop, due_in_ms(w), &seen))

@@ -242,7 +242,7 @@ static int on_progress(void *ctx, curl_off_t to_read, curl_off_t read, curl_off_
     (void)read;
     (void)to_send;
     (void)sent;
-    return is_over(ctx);
+    return is_over(MAGIC_CAST(http_client, ctx));
 }
 
 static CURLcode perform(struct http_client *c, struct http_exchange *x)

@@ -2,6 +2,7 @@
 
 #include "sync/delivery/document/delete_repeater.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/checkpoint/ticket.h"
 #include "sync/delivery/document/target.h"
@@ -26,6 +27,7 @@ struct place {
 };
 
 struct delete_repeater {
+    enum magic magic;
     struct place places[PLACES]; /* indexed by hash */
     struct repeat *first, **last;
     int64_t last_due_ms;
@@ -37,6 +39,7 @@ struct delete_repeater *delete_repeater_new(void)
 {
     struct delete_repeater *l = mem_alloc(1, sizeof(*l));
 
+    l->magic = MAGIC_delete_repeater;
     l->last = &l->first;
     return l;
 }
@@ -62,6 +65,7 @@ void delete_repeater_free(struct delete_repeater *l)
         return;
     while (l->first != NULL)
         write_abandon(take_first(l), &nobody);
+    MAGIC_END(delete_repeater, l);
     free(l);
 }
 
@@ -92,7 +96,7 @@ void delete_repeater_raise(const struct delete_repeater *l, struct write *w, int
 
 static void on_abandon(void *ctx)
 {
-    struct delete_repeater *l = ctx;
+    struct delete_repeater *l = MAGIC_CAST(delete_repeater, ctx);
 
     __atomic_sub_fetch(&l->n_out, 1, __ATOMIC_RELEASE);
 }

@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/base/list.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "web/request.h"
@@ -41,6 +42,7 @@ struct guest {
 };
 
 struct door {
+    enum magic magic;
     struct door_options opt;
     int epoll, wake;
     pthread_t thread;
@@ -447,7 +449,7 @@ static void turn(struct door *d, const struct epoll_event *events, int n)
 
 static void *watch(void *arg)
 {
-    struct door *d = arg;
+    struct door *d = MAGIC_CAST(door, arg);
     struct epoll_event events[EVENTS_MAX];
     int wait_ms;
 
@@ -483,7 +485,7 @@ bool door_start(struct door **out, const struct door_options *opt, struct err *e
 {
     struct door *d = mem_alloc(1, sizeof(*d));
 
-    *d = (struct door){.opt = *opt, .raw = mem_alloc(HEAD_BYTES_MAX, 1)};
+    *d = (struct door){.magic = MAGIC_door, .opt = *opt, .raw = mem_alloc(HEAD_BYTES_MAX, 1)};
     pthread_mutex_init(&d->lock, NULL);
     list_init(&d->guests);
     if (!prepare(d, err)) {
@@ -548,6 +550,7 @@ void door_free(struct door *d)
         close(d->wake);
     pthread_mutex_destroy(&d->lock);
     free(d->raw);
+    MAGIC_END(door, d);
     free(d);
 }
 

@@ -2,6 +2,7 @@
 
 #include "web/pool.h"
 
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/queue.h"
 #include "src/base/thread.h"
@@ -15,6 +16,7 @@
     2 /* each may exceed the limit by one item, because all check before they push */
 
 struct pool {
+    enum magic magic;
     struct pool_options opt;
     struct queue *items;
     pthread_t threads[THREADS_MAX];
@@ -22,7 +24,7 @@ struct pool {
 
 static void *work(void *arg)
 {
-    struct pool *p = arg;
+    struct pool *p = MAGIC_CAST(pool, arg);
     void *item;
 
     while ((item = queue_pop(p->items)) != NULL)
@@ -34,6 +36,7 @@ struct pool *pool_start(const struct pool_options *opt)
 {
     struct pool *p = mem_alloc(1, sizeof(*p));
 
+    p->magic = MAGIC_pool;
     assert(opt->n_threads <= THREADS_MAX);
     p->opt = *opt;
     p->items = queue_new(opt->waiting_max + PUSHERS_MAX, SIZE_MAX);
@@ -57,5 +60,6 @@ void pool_stop(struct pool *p)
 void pool_free(struct pool *p)
 {
     queue_free(p->items, NULL);
+    MAGIC_END(pool, p);
     free(p);
 }

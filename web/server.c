@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "src/base/unix_path.h"
@@ -61,6 +62,7 @@ struct server {
  * @thread the library's, of its listener; a lane's from pool_push() to MHD_resume_connection()
  */
 struct exchange {
+    enum magic magic;
     struct server *server;
     struct guest *guest;
     struct MHD_Connection *connection;
@@ -112,7 +114,8 @@ static struct exchange *exchange_new(const struct listener *l,
     struct exchange *x = mem_alloc(1, sizeof(*x));
     const struct head *head = guest_head(info->socket_context);
 
-    *x = (struct exchange){.server = l->server,
+    *x = (struct exchange){.magic = MAGIC_exchange,
+                           .server = l->server,
                            .guest = info->socket_context,
                            .connection = connection,
                            .local = l->local,
@@ -127,16 +130,18 @@ static struct exchange *exchange_new(const struct listener *l,
 static void on_completed(void *cls, struct MHD_Connection *connection, void **con_cls,
                          enum MHD_RequestTerminationCode how)
 {
-    struct exchange *x = *con_cls;
-
     (void)cls;
     (void)connection;
     (void)how;
-    if (x == NULL)
+    if (*con_cls == NULL)
         return;
+
+    struct exchange *x = MAGIC_CAST(exchange, *con_cls);
+
     arena_free(x->arena);
     buf_free(&x->body);
     buf_free(&x->res.body);
+    MAGIC_END(exchange, x);
     free(x);
     *con_cls = NULL;
 }
@@ -224,7 +229,7 @@ static void refuse_busy(struct exchange *x, struct str detail)
 /* Runs on a lane's thread. */
 static void run_call(void *item)
 {
-    struct exchange *x = item;
+    struct exchange *x = MAGIC_CAST(exchange, item);
 
     x->req.body = buf_str(&x->body);
     if (stop_is_set(&x->server->stop))
@@ -306,18 +311,19 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
                                   const char *upload, size_t *upload_len, void **con_cls)
 {
     const struct listener *l = cls;
-    struct exchange *x = *con_cls;
+    struct exchange *x;
 
     (void)url;
     (void)method;
     (void)http_version;
-    if (x == NULL) {
+    if (*con_cls == NULL) {
         *con_cls = x = exchange_new(l, connection);
         if (x == NULL)
             return MHD_NO;
         x->refused = !admit(x, l);
         return x->refused ? finish(x) : MHD_YES;
     }
+    x = MAGIC_CAST(exchange, *con_cls);
     if (*upload_len > 0) {
         if (!x->refused) /* its length was checked with the head */
             buf_append(&x->body, (struct str){upload, *upload_len});

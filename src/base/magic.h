@@ -1,10 +1,11 @@
 /*
  * The magic of a struct says which struct lies at an address.
  *
- * A struct that lives long and that threads hand to one another as void * has it as its first
- * member, "enum magic magic".  Who makes the struct sets MAGIC_<struct>.  MAGIC_CAST() turns
- * the void * into the struct again, and MAGIC_END() comes before the struct is freed: both
- * abort on NULL, on another struct and on a freed one, in every build, and say where.
+ * A struct that outlives a call and that threads or callbacks get as void * has it as its first
+ * member, "enum magic magic".  Whoever makes the struct sets it to MAGIC_<struct>. MAGIC_CAST()
+ * turns the void * into the struct again, and MAGIC_END() comes before the struct is freed.
+ * Both abort, in every build, if the pointer is NULL, another struct or a freed one, and name
+ * their place in the source.
  *
  * src/base/magic.def lists these structs, and tests/lint/magic.sh checks the rule.
  *
@@ -27,10 +28,10 @@ enum magic {
 /* Returns p as a struct type *. */
 #define MAGIC_CAST(type, p) ((struct type *)magic_check((p), MAGIC_##type, __FILE__, __LINE__))
 
-/* The struct is freed next: whoever still casts its address aborts. */
+/* Call it before the struct is freed: a later MAGIC_CAST() of its address aborts. */
 #define MAGIC_END(type, p) magic_end((p), MAGIC_##type, __FILE__, __LINE__)
 
-/* Names the place, and what was expected and found there; then aborts. */
+/* Prints the place, what was expected and what was found; then aborts. */
 NORETURN COLD void magic_fail(const enum magic *found, enum magic expected, const char *file,
                               int line);
 
@@ -41,7 +42,7 @@ static inline void *magic_check(void *p, enum magic expected, const char *file, 
     return p;
 }
 
-/* Volatile: the compiler would drop a store that is followed by free(). */
+/* Volatile, as the compiler drops a store that free() follows. */
 static inline void magic_end(void *p, enum magic expected, const char *file, int line)
 {
     *(volatile enum magic *)magic_check(p, expected, file, line) = MAGIC_FREED;

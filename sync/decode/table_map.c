@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/cursor.h"
+#include "src/base/hash.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "sync/decode/cell.h"
@@ -21,6 +22,9 @@
 /* Limits the cached plans.  Above it all are dropped, which only costs making them again. */
 #define PLANS_MAX 4096
 
+/* Places for tables that nobody wants, however many the server has.  A power of two. */
+#define UNWANTED_PLACES 1024
+
 /* The servers' limit is 4096. */
 #define COLUMNS_MAX 4096
 
@@ -35,7 +39,9 @@ struct table_maps {
     struct open_map *open;
     size_t n_open;
     size_t open_cap;
-    struct map *plans; /* body behind the table id -> struct table_map */
+    struct map *plans; /* of wanted tables: body behind the table id -> struct table_map */
+    uint64_t seed;
+    struct table_map *unwanted[UNWANTED_PLACES]; /* each at the hash of its names, or NULL */
 };
 
 struct table_map *table_map_ref(struct table_map *m)
@@ -55,7 +61,10 @@ void table_map_unref(struct table_map *m)
     if (left > 0)
         return;
     schema_unref(m->schema);
-    arena_free(m->arena);
+    if (m->arena != NULL)
+        arena_free(m->arena);
+    else
+        free(m);
 }
 
 static void drop_plan(void *plan)
@@ -70,7 +79,22 @@ struct table_maps *table_maps_new(table_map_want_fn want, void *ctx)
     t->want = want;
     t->ctx = ctx;
     t->plans = map_new();
+    t->seed = hash_seed();
     return t;
+}
+
+static void clear_unwanted(struct table_maps *t)
+{
+    for (size_t i = 0; i < UNWANTED_PLACES; i++) {
+        table_map_unref(t->unwanted[i]);
+        t->unwanted[i] = NULL;
+    }
+}
+
+static void clear_plans(struct table_maps *t)
+{
+    map_free(t->plans, drop_plan);
+    t->plans = map_new();
 }
 
 void table_maps_free(struct table_maps *t)
@@ -78,6 +102,7 @@ void table_maps_free(struct table_maps *t)
     if (t == NULL)
         return;
     table_maps_end_statement(t);
+    clear_unwanted(t);
     map_free(t->plans, drop_plan);
     free(t->open);
     free(t);
@@ -85,8 +110,8 @@ void table_maps_free(struct table_maps *t)
 
 void table_maps_clear(struct table_maps *t)
 {
-    map_free(t->plans, drop_plan);
-    t->plans = map_new();
+    clear_plans(t);
+    clear_unwanted(t);
 }
 
 void table_maps_end_statement(struct table_maps *t)
@@ -286,37 +311,89 @@ static void make_plans(struct making *m)
     }
 }
 
-static struct table_map *make_map(struct table_maps *t, const struct event_format *f,
-                                  struct str body, struct err *err)
+static struct table_map *make_plan(struct making *m, struct str database, struct str table)
 {
     struct arena *a = arena_new();
     struct table_map *map = arena_alloc(a, 1, sizeof(*map));
-    struct making m = {.map = map, .c = cursor_of(body), .mariadb = f->mariadb};
 
-    map->arena = a;
-    map->refs = 1;
-    cursor_take(&m.c, 2); /* flags */
-    map->database = arena_copy(a, cursor_str(&m.c, cursor_u8(&m.c)));
-    cursor_u8(&m.c);
-    map->table = arena_copy(a, cursor_str(&m.c, cursor_u8(&m.c)));
-    cursor_u8(&m.c);
-    if (m.c.failed) {
-        table_map_unref(map);
+    *map = (struct table_map){.database = arena_copy(a, database),
+                              .table = arena_copy(a, table),
+                              .wanted = true,
+                              .arena = a,
+                              .refs = 1};
+    m->map = map;
+    if (read_columns(m, &map->broken) && choose_schema(m, &map->broken))
+        make_plans(m);
+    else
+        err_wrap(&map->broken, "table %" STR_FMT ".%" STR_FMT, STR_ARG(database),
+                 STR_ARG(table));
+    free(m->wire);
+    table_metadata_fini(&m->metadata);
+    schema_unref(m->known);
+    return map;
+}
+
+static struct table_map *keep_plan(struct table_maps *t, struct str body, struct table_map *map)
+{
+    if (map_count(t->plans) >= PLANS_MAX)
+        clear_plans(t);
+    map_put(t->plans, body, map);
+    return map;
+}
+
+/* One piece of memory: the names stand behind the map. */
+static struct table_map *make_unwanted(struct str database, struct str table)
+{
+    struct table_map *map = mem_alloc(1, sizeof(*map) + database.len + table.len);
+    char *names = (char *)(map + 1);
+
+    memcpy(names, database.ptr, database.len);
+    memcpy(names + database.len, table.ptr, table.len);
+    *map = (struct table_map){.database = {names, database.len},
+                              .table = {names + database.len, table.len},
+                              .refs = 1};
+    return map;
+}
+
+static bool is_of(const struct table_map *map, struct str database, struct str table)
+{
+    return map != NULL && str_equal(map->database, database) && str_equal(map->table, table);
+}
+
+/* Read what stands before the columns.  The names are borrowed. */
+static bool read_names(struct cursor *c, struct str *database, struct str *table)
+{
+    cursor_take(c, 2); /* flags */
+    *database = cursor_str(c, cursor_u8(c));
+    cursor_u8(c);
+    *table = cursor_str(c, cursor_u8(c));
+    cursor_u8(c);
+    return !c->failed;
+}
+
+/* Get the map of a table that has no plan: make one, unless the table is unwanted. */
+static struct table_map *get_map(struct table_maps *t, const struct event_format *f,
+                                 struct str body, struct err *err)
+{
+    struct making m = {.c = cursor_of(body), .mariadb = f->mariadb};
+
+    struct str database, table;
+
+    if (!read_names(&m.c, &database, &table)) {
         damaged(err);
         return NULL;
     }
-    map->wanted = t->want == NULL || t->want(t->ctx, map->database, map->table, &m.known);
-    if (map->wanted) {
-        if (read_columns(&m, &map->broken) && choose_schema(&m, &map->broken))
-            make_plans(&m);
-        else
-            err_wrap(&map->broken, "table %" STR_FMT ".%" STR_FMT, STR_ARG(map->database),
-                     STR_ARG(map->table));
-    }
-    free(m.wire);
-    table_metadata_fini(&m.metadata);
-    schema_unref(m.known);
-    return map;
+
+    const uint64_t hash = hash_bytes(table, hash_bytes(database, t->seed));
+    struct table_map **place = &t->unwanted[hash % UNWANTED_PLACES];
+
+    if (is_of(*place, database, table))
+        return *place;
+    if (t->want == NULL || t->want(t->ctx, database, table, &m.known))
+        return keep_plan(t, body, make_plan(&m, database, table));
+    table_map_unref(*place);
+    *place = make_unwanted(database, table);
+    return *place;
 }
 
 bool table_maps_add(struct table_maps *t, const struct event_format *f, struct str body,
@@ -329,13 +406,7 @@ bool table_maps_add(struct table_maps *t, const struct event_format *f, struct s
     if (c.failed)
         return damaged(err);
     *out = map_find(t->plans, key);
-    if (*out == NULL) {
-        *out = make_map(t, f, key, err);
-        if (*out == NULL)
-            return false;
-        if (map_count(t->plans) >= PLANS_MAX)
-            table_maps_clear(t);
-        map_put(t->plans, key, *out);
-    }
-    return open_map(t, id, *out, err);
+    if (*out == NULL)
+        *out = get_map(t, f, key, err);
+    return *out != NULL && open_map(t, id, *out, err);
 }

@@ -7,7 +7,8 @@
  * says (UUID, INET, MariaDB's VECTOR and JSON) comes from the schema.
  *
  * struct table_maps: the maps of the current statement by table id, and a cache of earlier
- * plans, so that a repeated TABLE_MAP costs one look-up.
+ * plans, so that a repeated TABLE_MAP costs one look-up.  Of tables that are not wanted it
+ * caches a fixed number of names, so that a server may have any number of them.
  *
  * @thread table_map: any; table_maps: one at a time
  */

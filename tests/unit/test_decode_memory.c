@@ -1,11 +1,12 @@
 /*
- * What decoding holds while it works: not more for a larger event, and not more for a larger
- * transaction, whether it is packed or not.
+ * What decoding holds while it works: not more for a larger event, not more for a larger
+ * transaction, whether it is packed or not, and not more for more tables that nobody wants.
  */
 #include "config.h"
 
 #include "tests/unit/memory_log.h"
 
+#include "sync/decode/transaction.h"
 #include "sync/inspect/decode.h"
 
 #include <malloc.h>
@@ -13,6 +14,9 @@
 
 /* How much the large cases may take more than the small ones, which are a tenth as large. */
 #define SPARE ((size_t)128 * 1024)
+
+/* What all tables that nobody wants may take together. */
+#define UNWANTED_BYTES ((size_t)1024 * 1024)
 
 struct peak {
     size_t before;
@@ -125,6 +129,70 @@ static size_t peak_of_payload(size_t n_events)
     return peak;
 }
 
+static bool want_none(void *ctx, struct str database, struct str table, struct schema **schema)
+{
+    (void)ctx;
+    (void)database;
+    (void)table;
+    (void)schema;
+    return false;
+}
+
+/* Read the log.  Returns how many of its steps have rows that nobody wants. */
+static size_t read_unwanted(struct log_reader *reader, const struct test_log *log)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < log->n; i++) {
+        struct step step;
+        struct err err;
+        int got;
+
+        assert_true(log_reader_feed(reader, log_raw(log, i), &err));
+        while ((got = log_reader_next(reader, &step, &err)) == 1)
+            found += step.kind == STEP_ROWS_UNWANTED;
+        assert_int_equal(got, 0);
+    }
+    return found;
+}
+
+/* A transaction on one of many tables. */
+static void log_change_of(struct test_log *log, unsigned number)
+{
+    char name[16];
+
+    log->n = 0;
+    buf_clear(&log->file);
+    snprintf(name, sizeof(name), "table_%u", number);
+    log_mariadb_gtid(log, number + 1, 0);
+    log_table_map(log, number, name, COLUMN_NAMES);
+    log_rows(log, EVENT_WRITE_ROWS_V1, number, true, "ff00010000000161");
+    log_xid(log);
+}
+
+/* The most that is held while so many tables that nobody wants change, one after the other. */
+static size_t peak_of_unwanted(unsigned n_tables)
+{
+    struct log_reader *reader = log_reader_new(
+        &(struct log_reader_options){.want = want_none, .start = {STR("bin.000001"), 4}});
+    struct peak peak = {0};
+    struct test_log log;
+
+    log_start(&log, "11.8.6-MariaDB", true);
+    log.no_log_pos = true;
+    read_unwanted(reader, &log);
+    log_change_of(&log, 0);
+    peak.before = allocated();
+    for (unsigned i = 0; i < n_tables; i++) {
+        log_change_of(&log, i);
+        assert_int_equal(read_unwanted(reader, &log), 1);
+        look(&peak, STR(""), NULL);
+    }
+    log_free(&log);
+    log_reader_free(reader);
+    return peak.most;
+}
+
 static void a_larger_event_takes_no_more_memory(void **state)
 {
     (void)state;
@@ -138,11 +206,22 @@ static void a_larger_packed_transaction_takes_no_more_memory(void **state)
     assert_in_range(peak_of_payload(6000), 0, peak_of_payload(600) + SPARE);
 }
 
+static void more_tables_that_nobody_wants_take_no_more_memory(void **state)
+{
+    const size_t many = peak_of_unwanted(100000);
+
+    (void)state;
+    print_message("# 100,000 tables that nobody wants: %zu bytes\n", many);
+    assert_in_range(many, 0, UNWANTED_BYTES);
+    assert_in_range(many, 0, peak_of_unwanted(10000) + SPARE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_larger_event_takes_no_more_memory),
         cmocka_unit_test(a_larger_packed_transaction_takes_no_more_memory),
+        cmocka_unit_test(more_tables_that_nobody_wants_take_no_more_memory),
     };
     return cmocka_run_group_tests_name("decode memory", tests, NULL, NULL);
 }

@@ -48,8 +48,8 @@ static void finish(struct fixture *f)
 }
 
 /* The map of a table with these types, metadata, and optional metadata, in hex. */
-static struct table_map *add(struct fixture *f, uint64_t id, const char *types,
-                             const char *meta, const char *optional)
+static struct table_map *add_named(struct fixture *f, uint64_t id, const char *name,
+                                   const char *types, const char *meta, const char *optional)
 {
     struct buf body = {0}, bytes = {0};
     struct table_map *map = NULL;
@@ -59,9 +59,9 @@ static struct table_map *add(struct fixture *f, uint64_t id, const char *types,
     put_le(&body, id, 6);
     put_le(&body, 1, 2);
     buf_append(&body, STR("\x01"
-                          "d\0"
-                          "\x01"
-                          "t\0"));
+                          "d\0"));
+    put_le(&body, strlen(name), 1);
+    buf_append(&body, (struct str){name, strlen(name) + 1});
     put_le(&body, n, 1);
     buf_append(&body, unhex(&bytes, types));
     put_le(&body, strlen(meta) / 2, 1);
@@ -74,6 +74,21 @@ static struct table_map *add(struct fixture *f, uint64_t id, const char *types,
     buf_free(&body);
     buf_free(&bytes);
     return map;
+}
+
+static struct table_map *add(struct fixture *f, uint64_t id, const char *types,
+                             const char *meta, const char *optional)
+{
+    return add_named(f, id, "t", types, meta, optional);
+}
+
+/* One of many tables, with its number as its id. */
+static struct table_map *add_numbered(struct fixture *f, unsigned number)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "t%u", number);
+    return add_named(f, number, name, "03", "", "");
 }
 
 static void full_metadata_makes_a_schema(void **state)
@@ -227,6 +242,69 @@ static void a_table_that_is_not_wanted_has_no_plan(void **state)
     finish(&f);
 }
 
+static void a_table_that_is_not_wanted_is_asked_for_once_whatever_its_columns(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, "8.0.40");
+    f.unwanted = true;
+    add(&f, 5, "03", "", "");
+    assert_false(add(&f, 6, "0303", "", "")->wanted);
+    assert_int_equal(f.asked, 1);
+    finish(&f);
+}
+
+static void a_table_that_comes_to_be_wanted_has_a_plan_when_the_maps_are_cleared(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, "8.0.40");
+    f.unwanted = true;
+    add(&f, 5, "03", "", "");
+    f.unwanted = false;
+    table_maps_clear(f.maps);
+    assert_true(add(&f, 5, "03", "", "")->wanted);
+    finish(&f);
+}
+
+static void tables_that_are_not_wanted_displace_no_plan(void **state)
+{
+    struct fixture f;
+    struct table_map *wanted;
+
+    (void)state;
+    start(&f, "8.0.40");
+    wanted = add(&f, 5, "03", "", "");
+    f.unwanted = true;
+    for (unsigned i = 0; i < 10000; i++) {
+        assert_false(add_numbered(&f, i)->wanted);
+        table_maps_end_statement(f.maps);
+    }
+    assert_ptr_equal(add(&f, 5, "03", "", ""), wanted);
+    finish(&f);
+}
+
+/* Some share a place in the cache. */
+static void each_table_of_a_statement_keeps_its_name_until_it_ends(void **state)
+{
+    const unsigned n = 4000;
+    struct fixture f;
+    char name[16];
+
+    (void)state;
+    start(&f, "8.0.40");
+    f.unwanted = true;
+    for (unsigned i = 0; i < n; i++)
+        add_numbered(&f, i);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "t%u", i);
+        assert_true(str_equal(table_maps_find(f.maps, i)->table, str_from(name)));
+    }
+    finish(&f);
+}
+
 static struct schema *known_table(size_t n, const struct column *columns)
 {
     struct schema *s = schema_new(STR("d"), STR("t"));
@@ -362,6 +440,10 @@ int main(void)
         cmocka_unit_test(year_has_a_bit_among_the_signs),
         cmocka_unit_test(an_equal_map_is_made_once_under_any_id),
         cmocka_unit_test(a_table_that_is_not_wanted_has_no_plan),
+        cmocka_unit_test(a_table_that_is_not_wanted_is_asked_for_once_whatever_its_columns),
+        cmocka_unit_test(a_table_that_comes_to_be_wanted_has_a_plan_when_the_maps_are_cleared),
+        cmocka_unit_test(tables_that_are_not_wanted_displace_no_plan),
+        cmocka_unit_test(each_table_of_a_statement_keeps_its_name_until_it_ends),
         cmocka_unit_test(without_names_the_known_schema_is_taken_if_it_fits),
         cmocka_unit_test(a_known_schema_that_does_not_fit_breaks_the_table_alone),
         cmocka_unit_test(the_known_schema_says_what_names_in_the_log_do_not),

@@ -2,8 +2,9 @@
 
 #include "src/base/lock.h"
 
+#include <time.h>
+
 #ifdef LOCK_CHECKS
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,11 +15,12 @@ static const char *const names[] = {
 };
 
 _Static_assert(N_LOCK_RANKS <= 64, "a bit of held for each rank");
-static _Thread_local uint64_t held; /* the ranks that this thread holds */
+static _Thread_local uint64_t held;      /* the ranks that this thread holds */
+static _Thread_local unsigned n_private; /* how many private locks it holds */
 
 static void note_acquired(enum lock_rank rank)
 {
-    if (held >> rank != 0) {
+    if (held >> rank != 0 && rank != LOCK_private) {
         const int highest = 63 - __builtin_clzll(held);
 
         fprintf(stderr, "%s is taken under %s: see src/base/lock_order.def\n", names[rank],
@@ -26,11 +28,13 @@ static void note_acquired(enum lock_rank rank)
         abort();
     }
     held |= (uint64_t)1 << rank;
+    n_private += rank == LOCK_private;
 }
 
 static void note_released(enum lock_rank rank)
 {
-    held &= ~((uint64_t)1 << rank);
+    if (rank != LOCK_private || --n_private == 0)
+        held &= ~((uint64_t)1 << rank);
 }
 #else
 #define note_acquired(rank) ((void)0)
@@ -61,4 +65,28 @@ void lock_release(struct lock *l)
 {
     pthread_mutex_unlock(&l->mutex);
     note_released(l->rank);
+}
+
+void lock_init_cond(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+/* While a thread waits it takes no lock, so what it holds need not be told. */
+void lock_wait(struct lock *l, pthread_cond_t *cond)
+{
+    pthread_cond_wait(cond, &l->mutex);
+}
+
+bool lock_wait_until(struct lock *l, pthread_cond_t *cond, int64_t until_ms)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
+                                   .tv_nsec = (long)(until_ms % 1000) * 1000000};
+
+    return pthread_cond_timedwait(cond, &l->mutex, &until) == 0;
 }

@@ -4,10 +4,10 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/log_text.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static int out_fd = STDERR_FILENO;
 static uint64_t n_lost; /* atomic */
 
 /* On a full disk one line may take several writes, so threads take turns. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_private);
 static uint64_t n_untold; /* lost lines not yet reported; guarded by lock, like the rest */
 static int lost_errno;    /* errno of the last loss */
 static bool is_torn;      /* the last line was cut off */
@@ -211,12 +211,12 @@ static bool tell_lost(void)
 
 static void emit(const struct buf *line)
 {
-    pthread_mutex_lock(&lock);
+    lock_acquire(&lock);
     if (!end_torn_line() || !tell_lost() || !put(buf_str(line))) {
         n_untold++;
         __atomic_fetch_add(&n_lost, 1, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&lock);
+    lock_release(&lock);
 }
 
 uint64_t log_lost(void)

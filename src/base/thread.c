@@ -5,39 +5,32 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define THREAD_NAME_MAX 15
 
 void stop_init(struct stop *s)
 {
-    pthread_condattr_t attr;
-
     *s = (struct stop){0};
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->set_cond, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&s->lock, LOCK_private);
+    lock_init_cond(&s->set_cond);
 }
 
 void stop_fini(struct stop *s)
 {
     pthread_cond_destroy(&s->set_cond);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
 }
 
 void stop_set(struct stop *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     __atomic_store_n(&s->set, true, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&s->set_cond);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 bool stop_is_set(const struct stop *s)
@@ -48,21 +41,20 @@ bool stop_is_set(const struct stop *s)
 /* seen NULL: until the token is set. */
 static bool wait_for(struct stop *s, int64_t ms, uint64_t *seen)
 {
-    int64_t due = clock_mono_ns() / 1000000 + (ms > 0 ? ms : 0);
-    struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
-    int rc = 0;
+    const int64_t until_ms = clock_mono_ms() + (ms > 0 ? ms : 0);
+    bool in_time = true;
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->n_resting += seen != NULL;
-    while (!s->set && rc != ETIMEDOUT && (seen == NULL || *seen == s->nudges))
-        rc = pthread_cond_timedwait(&s->set_cond, &s->lock, &until);
+    while (!s->set && in_time && (seen == NULL || *seen == s->nudges))
+        in_time = lock_wait_until(&s->lock, &s->set_cond, until_ms);
     s->n_resting -= seen != NULL;
     if (seen != NULL)
         *seen = s->nudges;
 
     bool set = s->set;
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return set;
 }
 
@@ -78,11 +70,11 @@ bool stop_rest(struct stop *s, int64_t ms, uint64_t *seen)
 
 void stop_nudge(struct stop *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->nudges++;
     if (s->n_resting > 0)
         pthread_cond_broadcast(&s->set_cond);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 struct start {

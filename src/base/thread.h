@@ -5,6 +5,7 @@
 #define SRC_BASE_THREAD_H
 
 #include "src/base/base.h"
+#include "src/base/lock.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 
 /* Set once, read by many; setting wakes all waiters. Initialise with stop_init(). */
 struct stop {
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t set_cond;
     bool set;           /* atomic for readers */
     uint64_t nudges;    /* guarded by lock, like the next */

@@ -3,11 +3,11 @@
 #include "src/net/address_set.h"
 
 #include "src/base/buf.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/net/address.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct member {
 };
 
 struct address_set {
-    pthread_mutex_t lock;
+    struct lock lock;
     /* All guarded by lock. A member is freed only with the set, because requests and messages
      * point to it. An address that comes back gets its old member. */
     struct member **items;
@@ -88,7 +88,7 @@ struct address_set *address_set_new(const char *const *urls, size_t n)
     struct address_set *s = mem_alloc(1, sizeof(*s));
 
     assert(n > 0);
-    pthread_mutex_init(&s->lock, NULL);
+    lock_init(&s->lock, LOCK_private);
     random_init_system(&s->random);
     for (size_t i = 0; i < n; i++) {
         struct member *m = add(s, urls[i]);
@@ -110,7 +110,7 @@ void address_set_free(struct address_set *s)
         free(s->items[i]);
     }
     free(s->items);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     free(s);
 }
 
@@ -172,13 +172,13 @@ static size_t choose(const struct address_set *s)
 
 size_t address_set_pick(struct address_set *s, int64_t now_ms)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const size_t i = choose(s);
 
     s->next = (i + 1) % s->n;
     address_ask(&s->items[i]->address, now_ms);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return i;
 }
 
@@ -208,7 +208,7 @@ static size_t choose_due(const struct address_set *s, int64_t now_ms)
 
 bool address_set_ask(struct address_set *s, int64_t now_ms, size_t *i)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const size_t first = count_used(s) > 1 ? choose_due(s, now_ms) : s->n;
     const bool is_due = first < s->n;
@@ -217,17 +217,17 @@ bool address_set_ask(struct address_set *s, int64_t now_ms, size_t *i)
         address_ask(&s->items[first]->address, now_ms);
         *i = first;
     }
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return is_due;
 }
 
 static void take_good(struct address_set *s, size_t i, int64_t now_ms,
                       void (*take)(struct address *, int64_t))
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     take(&s->items[i]->address, now_ms);
     s->items[i]->why[0] = '\0';
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void address_set_worked(struct address_set *s, size_t i, int64_t now_ms)
@@ -242,13 +242,13 @@ void address_set_answered(struct address_set *s, size_t i, int64_t now_ms)
 
 void address_set_failed(struct address_set *s, size_t i, int64_t now_ms, const char *why)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     struct member *m = s->items[i];
 
     s->n_failures += address_failed(&m->address, now_ms, &s->random);
     snprintf(m->why, sizeof(m->why), "%s", why);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static struct member *find(const struct address_set *s, const char *url)
@@ -277,7 +277,7 @@ static struct member *find_or_add(struct address_set *s, const char *url, int64_
 
 bool address_set_found(struct address_set *s, const char *const *urls, size_t n, int64_t now_ms)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     struct member **found = mem_alloc(n > 0 ? n : 1, sizeof(struct member *));
     bool changed = false;
@@ -297,17 +297,17 @@ bool address_set_found(struct address_set *s, const char *const *urls, size_t n,
         m->takes_turns = takes_turns;
     }
     free(found);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return changed;
 }
 
 size_t address_set_count(struct address_set *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const size_t n = count_used(s);
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return n;
 }
 
@@ -315,10 +315,10 @@ size_t address_set_healthy(struct address_set *s)
 {
     size_t n = 0;
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     for (size_t i = 0; i < s->n; i++)
         n += is_used(s->items[i]) && is_up(s->items[i]);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return n;
 }
 
@@ -326,21 +326,21 @@ bool address_set_has_other(struct address_set *s, const char *name)
 {
     bool has = false;
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     for (size_t i = 0; i < s->n && !has; i++)
         has =
             is_used(s->items[i]) && is_up(s->items[i]) && strcmp(s->items[i]->name, name) != 0;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return has;
 }
 
 uint64_t address_set_failures(struct address_set *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const uint64_t n = s->n_failures;
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return n;
 }
 
@@ -362,7 +362,7 @@ static void look(const struct member *m, struct address_view *v)
 
 bool address_set_next(struct address_set *s, size_t *i, struct address_view *v)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     while (*i < s->n && !is_used(s->items[*i]))
         ++*i;
 
@@ -370,17 +370,17 @@ bool address_set_next(struct address_set *s, size_t *i, struct address_view *v)
 
     if (is_there)
         look(s->items[(*i)++], v);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return is_there;
 }
 
 static const struct member *item(struct address_set *s, size_t i)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const struct member *m = s->items[i];
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return m;
 }
 

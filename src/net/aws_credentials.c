@@ -3,13 +3,13 @@
 #include "src/net/aws_credentials.h"
 
 #include "src/base/buf.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/file/whole_file.h"
 #include "src/net/sigv4.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ struct aws_credentials {
     char *path;
     struct sigv4_key *of; /* we use its region and service */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct look seen;
@@ -119,7 +119,7 @@ struct aws_credentials *aws_credentials_new(const char *path, const struct sigv4
     k->path = mem_copy(path);
     k->of = sigv4_copy_key(&(struct sigv4_key){
         .region = of->region, .service = of->service, .id = "", .secret = ""});
-    pthread_mutex_init(&k->lock, NULL);
+    lock_init(&k->lock, LOCK_private);
     return k;
 }
 
@@ -127,7 +127,7 @@ void aws_credentials_free(struct aws_credentials *k)
 {
     if (k == NULL)
         return;
-    pthread_mutex_destroy(&k->lock);
+    lock_fini(&k->lock);
     free(k->key);
     free(k->of);
     free(k->path);
@@ -165,12 +165,12 @@ struct sigv4_key *aws_credentials_get(struct aws_credentials *k)
 
     if (stat(k->path, &st) == 0)
         now = (struct look){st.st_mtim, st.st_size, st.st_ino};
-    pthread_mutex_lock(&k->lock);
+    lock_acquire(&k->lock);
     if (has_changed(&now, &k->seen)) {
         k->seen = now;
         read_again(k);
     }
     copy = sigv4_copy_key(k->key);
-    pthread_mutex_unlock(&k->lock);
+    lock_release(&k->lock);
     return copy;
 }

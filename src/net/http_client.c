@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/net/address_set.h"
@@ -38,7 +39,7 @@ struct http_client {
 
     bool is_over; /* atomic: calls fail */
 
-    pthread_mutex_t lock;
+    struct lock lock;
     struct http_exchange *idle_calls; /* guarded by lock; each has its own connection */
 };
 
@@ -91,7 +92,7 @@ struct http_client *http_client_new(const struct http_options *opt)
     c->opt = complete(opt);
     c->owns_addresses = opt->addresses == NULL;
     c->addresses = c->owns_addresses ? address_set_new(opt->urls, opt->n_urls) : opt->addresses;
-    pthread_mutex_init(&c->lock, NULL);
+    lock_init(&c->lock, LOCK_private);
     c->multi = curl_multi_init();
     if (c->multi == NULL) {
         fprintf(stderr, "curl_multi_init failed\n");
@@ -130,7 +131,7 @@ void http_client_free(struct http_client *c)
     curl_multi_cleanup(c->multi);
     if (c->owns_addresses)
         address_set_free(c->addresses);
-    pthread_mutex_destroy(&c->lock);
+    lock_fini(&c->lock);
     free_options(&c->opt);
     MAGIC_END(http_client, c);
     free(c);
@@ -209,19 +210,19 @@ static bool may_repeat(const struct http_request *req, const struct http_result 
 
 static struct http_exchange *take_call(struct http_client *c)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct http_exchange *x = take(&c->idle_calls);
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return x != NULL ? x : http_exchange_new(&c->opt);
 }
 
 static void give_call_back(struct http_client *c, struct http_exchange *x)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     push(&c->idle_calls, x);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 void http_client_end(struct http_client *c)

@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/histogram.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"
@@ -16,7 +17,6 @@
 #include "src/net/sigv4.h"
 #include "src/search/engine_error.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct search {
@@ -28,7 +28,7 @@ struct search {
     struct histogram query_us;
     unsigned compatible; /* atomic: engine_compatible(), 0 until it is known */
 
-    pthread_mutex_t lock;
+    struct lock lock;
     /* All guarded by lock; set once. */
     struct engine engine;
     char *version;
@@ -103,7 +103,7 @@ struct search *search_new(const struct search_options *opt)
         s->renewed = aws_credentials_new(s->opt.aws_file, s->opt.aws);
     s->client = search_new_client(s);
     s->version = mem_copy("");
-    pthread_mutex_init(&s->lock, NULL);
+    lock_init(&s->lock, LOCK_private);
     return s;
 }
 
@@ -113,7 +113,7 @@ void search_free(struct search *s)
         return;
     http_client_free(s->client);
     address_set_free(s->addresses);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     aws_credentials_free(s->renewed);
     free_options(&s->opt);
     free(s->version);
@@ -245,7 +245,7 @@ bool search_get(struct search *s, struct str path, unsigned timeout_ms, struct b
 
 static void remember(struct search *s, const struct engine *e, const char *version)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const bool first = s->engine.flavor == SEARCH_UNKNOWN;
 
@@ -254,7 +254,7 @@ static void remember(struct search *s, const struct engine *e, const char *versi
         free(s->version);
         s->version = mem_copy(version);
     }
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     __atomic_store_n(&s->compatible, engine_compatible(e), __ATOMIC_RELAXED);
     if (first && engine_is_new(e))
         log_warn("the search engine is newer than any that this release knows; treating "
@@ -288,27 +288,27 @@ bool search_detect(struct search *s, struct err *err)
 }
 
 /* Locking does not change what s is. */
-static pthread_mutex_t *lock_of(const struct search *s)
+static struct lock *lock_of(const struct search *s)
 {
-    return (pthread_mutex_t *)(uintptr_t)&s->lock;
+    return (struct lock *)(uintptr_t)&s->lock;
 }
 
 struct engine search_engine(const struct search *s)
 {
-    pthread_mutex_lock(lock_of(s));
+    lock_acquire(lock_of(s));
 
     const struct engine engine = s->engine;
 
-    pthread_mutex_unlock(lock_of(s));
+    lock_release(lock_of(s));
     return engine;
 }
 
 const char *search_version_text(const struct search *s)
 {
-    pthread_mutex_lock(lock_of(s));
+    lock_acquire(lock_of(s));
 
     const char *version = s->engine.flavor != SEARCH_UNKNOWN ? s->version : "";
 
-    pthread_mutex_unlock(lock_of(s));
+    lock_release(lock_of(s));
     return version;
 }

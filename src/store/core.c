@@ -3,6 +3,7 @@
 #include "src/store/core.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/base/failpoint.h"
 #include "src/base/mem.h"
 #include "src/store/migrate.h"
@@ -35,6 +36,21 @@ bool store_begin(struct store *s, struct err *err)
         return true;
     pthread_mutex_unlock(&s->lock);
     return err_wrap(err, "store");
+}
+
+bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
+{
+    struct buf thing = {0};
+
+    if (!store_begin(s, err))
+        return false;
+    buf_append(&thing, STR("topic/"));
+    buf_append(&thing, topic);
+
+    const bool ok = store_check_term(s, buf_str(&thing), term, err);
+
+    buf_free(&thing);
+    return ok || store_end(s, false, err);
 }
 
 bool store_end(struct store *s, bool ok, struct err *err)

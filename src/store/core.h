@@ -27,6 +27,9 @@ struct store {
 
 /* Lock the store and begin a transaction.  After success call store_end(). */
 bool store_begin(struct store *s, struct err *err) MUST_CHECK;
+/* The same, for the owner of a topic.  ERR_STOP unless `term` is its latest term. */
+bool store_begin_as(struct store *s, struct str topic, uint64_t term,
+                    struct err *err) MUST_CHECK;
 /* Commit if ok, else roll back; then unlock.  Returns true only if ok and committed. */
 bool store_end(struct store *s, bool ok, struct err *err) MUST_CHECK;
 

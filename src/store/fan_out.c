@@ -3,26 +3,10 @@
 #include "src/store/fan_out.h"
 
 #include "src/base/arena.h"
-#include "src/base/buf.h"
 #include "src/store/core.h"
 #include "src/store/store.h"
 
 #include <xxhash.h>
-
-static bool begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
-{
-    struct buf thing = {0};
-
-    if (!store_begin(s, err))
-        return false;
-    buf_append(&thing, STR("topic/"));
-    buf_append(&thing, topic);
-
-    const bool ok = store_check_term(s, buf_str(&thing), term, err);
-
-    buf_free(&thing);
-    return ok || store_end(s, false, err);
-}
 
 static uint64_t hash_of(struct str key)
 {
@@ -131,7 +115,7 @@ bool store_put_fan_outs(struct store *s, uint64_t term, const struct stored_fan_
 
     if (n == 0)
         return true;
-    if (!begin_as(s, jobs[0].source, term, err))
+    if (!store_begin_as(s, jobs[0].source, term, err))
         return false;
     a = arena_new();
     for (size_t i = 0; ok && i < n; i++)
@@ -164,7 +148,7 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
         " WHERE index_name = ? AND version = ? AND topic = ? AND place = ? AND by_row = ?"
         " AND source = ? AND member = ? AND run = 0 AND id <= ? AND at_least <= ?";
 
-    if (!begin_as(s, owner->topic, owner->term, err))
+    if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
     const bool ok =
@@ -184,7 +168,7 @@ bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uin
     static const char sql[] = "UPDATE fan_out SET cursor_bytes = ?, documents = ?,"
                               " updated_ms = ? WHERE topic = ? AND run = ?";
 
-    if (!begin_as(s, owner->topic, owner->term, err))
+    if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
     const bool ok = store_run(
@@ -203,7 +187,7 @@ bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint
         "UPDATE fan_out SET at_least = again, again = 0, run = 0, mark = 0, cursor_bytes = '',"
         " documents = 0, created_ms = ?, updated_ms = ? WHERE topic = ? AND run = ?";
 
-    if (!begin_as(s, owner->topic, owner->term, err))
+    if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
     const bool ok =

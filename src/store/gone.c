@@ -3,7 +3,6 @@
 #include "src/store/gone.h"
 
 #include "src/base/arena.h"
-#include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/store/core.h"
 #include "src/store/store.h"
@@ -12,21 +11,6 @@
 
 #define COLUMNS      7
 #define ROWS_AT_ONCE 100
-
-static bool begin_as(struct store *s, const struct gone_owner *owner, struct err *err)
-{
-    struct buf thing = {0};
-
-    if (!store_begin(s, err))
-        return false;
-    buf_append(&thing, STR("topic/"));
-    buf_append(&thing, owner->topic);
-
-    const bool ok = store_check_term(s, buf_str(&thing), owner->term, err);
-
-    buf_free(&thing);
-    return ok || store_end(s, false, err);
-}
 
 static void bind_row(struct str topic, const struct stored_gone *g, struct bind *b)
 {
@@ -74,7 +58,7 @@ bool store_put_gone(struct store *s, const struct gone_owner *owner,
     struct bind *binds;
     bool ok = true, live;
 
-    if (!begin_as(s, owner, err))
+    if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
     binds = mem_alloc(ROWS_AT_ONCE * COLUMNS, sizeof(*binds));
     for (size_t i = 0; ok && i < n;) {
@@ -126,7 +110,7 @@ bool store_end_gone(struct store *s, const struct gone_owner *owner,
                               " AND doc_id = ? AND routing = ?";
     bool ok = true;
 
-    if (!begin_as(s, owner, err))
+    if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
     for (size_t i = 0; ok && i < n; i++)
         ok = store_run(s, sql,

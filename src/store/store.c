@@ -244,22 +244,15 @@ static bool insert_tombstones(struct store *s, const struct stored_tombstone *t,
 bool store_save_checkpoint(struct store *s, uint64_t term, const struct stored_checkpoint *cp,
                            const struct stored_tombstone *tombstones, size_t n, struct err *err)
 {
-    struct buf thing = {0};
+    if (!store_begin_as(s, cp->topic, term, err))
+        return false;
+    FAILPOINT(position_fenced);
 
-    buf_append(&thing, STR("topic/"));
-    buf_append(&thing, cp->topic);
-    bool ok = store_begin(s, err);
+    bool ok = insert_tombstones(s, tombstones, n, err);
 
-    if (ok) {
-        ok = store_check_term(s, buf_str(&thing), term, err);
-        FAILPOINT(position_fenced);
-        ok = ok && insert_tombstones(s, tombstones, n, err);
-        FAILPOINT(position_buried);
-        ok = ok && put_checkpoint(s, cp, err);
-        ok = store_end(s, ok, err);
-    }
-    buf_free(&thing);
-    return ok;
+    FAILPOINT(position_buried);
+    ok = ok && put_checkpoint(s, cp, err);
+    return store_end(s, ok, err);
 }
 
 static void fill_tombstone(struct arena *a, const struct str *cells, void *element)

@@ -18,7 +18,7 @@ bool store_open_backend(struct store **out, struct store_backend *b, struct err 
     }
     struct store *s = mem_alloc(1, sizeof(*s));
 
-    pthread_mutex_init(&s->lock, NULL);
+    lock_init(&s->lock, LOCK_private);
     s->backend = b;
     *out = s;
     return true;
@@ -31,10 +31,10 @@ size_t store_text_max(struct store *s)
 
 bool store_begin(struct store *s, struct err *err)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     if (s->backend->ops->begin(s->backend, err))
         return true;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return err_wrap(err, "store");
 }
 
@@ -64,7 +64,7 @@ bool store_end(struct store *s, bool ok, struct err *err)
     } else {
         s->backend->ops->rollback(s->backend);
     }
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return ok || err_wrap(err, "store");
 }
 

@@ -8,10 +8,10 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/lock.h"
 #include "src/base/str.h"
 #include "src/store/backend.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,19 +19,19 @@
 struct arena;
 
 struct store {
-    pthread_mutex_t lock; /* held through each transaction, which can block */
+    struct lock lock; /* held through each transaction, which can block */
     struct store_backend *backend;
     uint64_t doubts;         /* atomic */
     const struct seal *seal; /* borrowed; NULL: passwords are stored in clear text */
 };
 
 /* Lock the store and begin a transaction.  After success call store_end(). */
-bool store_begin(struct store *s, struct err *err) MUST_CHECK;
+bool store_begin(struct store *s, struct err *err) TAKES_IF(true, s->lock) MUST_CHECK;
 /* The same, for the owner of a topic.  ERR_STOP unless `term` is its latest term. */
-bool store_begin_as(struct store *s, struct str topic, uint64_t term,
-                    struct err *err) MUST_CHECK;
+bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err *err)
+    TAKES_IF(true, s->lock) MUST_CHECK;
 /* Commit if ok, else roll back; then unlock.  Returns true only if ok and committed. */
-bool store_end(struct store *s, bool ok, struct err *err) MUST_CHECK;
+bool store_end(struct store *s, bool ok, struct err *err) GIVES_BACK(s->lock) MUST_CHECK;
 
 /* Call these inside a transaction. */
 bool store_run(struct store *s, const char *sql, struct binds binds,

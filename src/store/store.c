@@ -21,7 +21,7 @@ void store_close(struct store *s)
     if (s == NULL)
         return;
     s->backend->ops->close(s->backend);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     free(s);
 }
 

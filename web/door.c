@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/clock.h"
 #include "src/base/list.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -52,7 +53,7 @@ struct door {
     int64_t swept_ms;
 
     /* All guarded by lock. */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct link guests; /* oldest first */
     unsigned n_guests;  /* without those that are gone */
     unsigned n_inside;  /* guests the library has, including those that are gone */
@@ -89,9 +90,9 @@ static void forget(struct guest *g)
 {
     struct door *d = g->door;
 
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     unlist(g);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     dispose(g);
 }
 
@@ -233,7 +234,7 @@ static void seat(struct door *d, struct guest *g)
     struct link leaving;
 
     list_init(&leaving);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     if (make_room(d, g->address, &leaving) &&
         epoll_ctl(d->epoll, EPOLL_CTL_ADD, g->fd, &event) == 0) {
         list_push_back(&d->guests, &g->link);
@@ -241,7 +242,7 @@ static void seat(struct door *d, struct guest *g)
     } else {
         list_push_back(&leaving, &g->link);
     }
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     turn_away_crowd(&leaving);
 }
 
@@ -274,9 +275,9 @@ static void lack_files(struct door *d)
     struct link leaving;
 
     list_init(&leaving);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     displace(d, NULL, &leaving);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     turn_away_crowd(&leaving);
     listen_again(d, false);
 }
@@ -308,11 +309,11 @@ static struct str keep(struct guest *g, struct str s)
 /* Only the door's thread lets guests in, so free room stays free. */
 static bool is_full_inside(struct door *d)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const bool full = d->n_inside >= d->opt.inside_max;
 
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return full;
 }
 
@@ -325,13 +326,13 @@ static void pass(struct guest *g, const struct head *h, int own)
                             .host = keep(g, h->host),
                             .content_type = keep(g, h->content_type),
                             .content_length = h->content_length};
-    pthread_mutex_lock(&g->door->lock);
+    lock_acquire(&g->door->lock);
     g->library_fd = g->fd;
     g->fd = own;
     g->phase = GUEST_BODY;
     g->since_ms = clock_mono_ms();
     g->door->n_inside++;
-    pthread_mutex_unlock(&g->door->lock);
+    lock_release(&g->door->lock);
 }
 
 /* The head is valid: hand the connection to the library. */
@@ -356,9 +357,9 @@ static void refuse(struct guest *g, const struct err *why)
 {
     struct door *d = g->door;
 
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     unlist(g);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     turn_away(g, why);
 }
 
@@ -404,7 +405,7 @@ static void sweep(struct door *d)
         return;
     d->swept_ms = now_ms;
     list_init(&leaving);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     for (struct link *l = d->guests.next, *next; l != &d->guests; l = next) {
         struct guest *g = guest_of(l);
 
@@ -413,18 +414,18 @@ static void sweep(struct door *d)
             now_ms - g->since_ms >= (int64_t)d->opt.timeout_s * 1000)
             free_place(g, &leaving);
     }
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     turn_away_all(&leaving, 408, "the request's head did not come in time");
 }
 
 static bool goes_on(struct door *d, int *wait_ms)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const bool yes = !d->stop;
 
     *wait_ms = d->deaf || !list_is_empty(&d->guests) ? TICK_MS : -1;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return yes;
 }
 
@@ -486,7 +487,7 @@ bool door_start(struct door **out, const struct door_options *opt, struct err *e
     struct door *d = mem_alloc(1, sizeof(*d));
 
     *d = (struct door){.magic = MAGIC_door, .opt = *opt, .raw = mem_alloc(HEAD_BYTES_MAX, 1)};
-    pthread_mutex_init(&d->lock, NULL);
+    lock_init(&d->lock, LOCK_private);
     list_init(&d->guests);
     if (!prepare(d, err)) {
         door_free(d);
@@ -504,7 +505,7 @@ static void forget_all(struct door *d, bool at_door_only)
     struct link leaving;
 
     list_init(&leaving);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     for (struct link *l = d->guests.next, *next; l != &d->guests; l = next) {
         next = l->next;
         if (at_door_only && guest_of(l)->phase != GUEST_HEAD)
@@ -512,7 +513,7 @@ static void forget_all(struct door *d, bool at_door_only)
         unlist(guest_of(l));
         list_push_back(&leaving, l);
     }
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     while (!list_is_empty(&leaving)) {
         struct guest *g = guest_of(leaving.next);
 
@@ -527,9 +528,9 @@ void door_stop(struct door *d)
 
     if (d == NULL || !d->running)
         return;
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     d->stop = true;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     while (write(d->wake, &one, sizeof(one)) == -1 && errno == EINTR)
         ;
     pthread_join(d->thread, NULL);
@@ -548,7 +549,7 @@ void door_free(struct door *d)
         close(d->epoll);
     if (d->wake != -1)
         close(d->wake);
-    pthread_mutex_destroy(&d->lock);
+    lock_fini(&d->lock);
     free(d->raw);
     MAGIC_END(door, d);
     free(d);
@@ -560,11 +561,11 @@ struct guest *door_find(struct door *d, int fd)
 {
     struct guest *found = NULL;
 
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     for (struct link *l = d->guests.prev; l != &d->guests && found == NULL; l = l->prev)
         if (guest_of(l)->library_fd == fd)
             found = guest_of(l);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return found;
 }
 
@@ -580,10 +581,10 @@ uid_t guest_uid(const struct guest *g)
 
 void guest_turn(struct guest *g, enum guest_phase phase)
 {
-    pthread_mutex_lock(&g->door->lock);
+    lock_acquire(&g->door->lock);
     g->phase = phase;
     g->since_ms = clock_mono_ms();
-    pthread_mutex_unlock(&g->door->lock);
+    lock_release(&g->door->lock);
 }
 
 void guest_leave(struct guest *g)

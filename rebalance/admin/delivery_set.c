@@ -11,7 +11,6 @@
 #include "src/config/configuration.h"
 #include "src/format/json.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define STORED STR("delivery/settings")
@@ -21,7 +20,7 @@ struct live_settings *live_settings_new(const struct configuration *configured)
     struct live_settings *s = mem_alloc(1, sizeof(*s));
 
     lock_init(&s->changes, LOCK_settings_lock);
-    pthread_mutex_init(&s->lock, NULL);
+    lock_init(&s->lock, LOCK_private);
     s->in_force = configured == NULL ? configuration_new() : configuration_copy(configured);
     return s;
 }
@@ -31,7 +30,7 @@ void live_settings_free(struct live_settings *s)
     if (s == NULL)
         return;
     configuration_free(s->in_force);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     lock_fini(&s->changes);
     free(s);
 }
@@ -70,28 +69,28 @@ bool coordinator_load_settings(struct coordinator *co, struct err *err)
 
 struct delivery_settings coordinator_configured_delivery(struct coordinator *co)
 {
-    pthread_mutex_lock(&co->settings->lock);
+    lock_acquire(&co->settings->lock);
 
     const struct delivery_settings s = configuration_settings(co->settings->in_force)->delivery;
 
-    pthread_mutex_unlock(&co->settings->lock);
+    lock_release(&co->settings->lock);
     return s;
 }
 
 void coordinator_configuration(struct coordinator *co, struct buf *json)
 {
-    pthread_mutex_lock(&co->settings->lock);
+    lock_acquire(&co->settings->lock);
     configuration_append_json(co->settings->in_force, json);
-    pthread_mutex_unlock(&co->settings->lock);
+    lock_release(&co->settings->lock);
 }
 
 void coordinator_put_delivery_settings(struct coordinator *co, struct json_writer *w)
 {
     struct buf items = {0};
 
-    pthread_mutex_lock(&co->settings->lock);
+    lock_acquire(&co->settings->lock);
     configuration_append_run_time(co->settings->in_force, NULL, (struct str){0}, &items);
-    pthread_mutex_unlock(&co->settings->lock);
+    lock_release(&co->settings->lock);
     json_write_raw(w, buf_str(&items));
     buf_free(&items);
 }
@@ -126,9 +125,9 @@ bool coordinator_delivery_settings(struct coordinator *co, struct str name, stru
         err->code = 404;
         return false;
     }
-    pthread_mutex_lock(&co->settings->lock);
+    lock_acquire(&co->settings->lock);
     put_answer(json, co->settings->in_force, NULL, name);
-    pthread_mutex_unlock(&co->settings->lock);
+    lock_release(&co->settings->lock);
     return true;
 }
 
@@ -157,9 +156,9 @@ static struct configuration *put_in_force(struct coordinator *co, struct configu
 {
     struct configuration *before = co->settings->in_force;
 
-    pthread_mutex_lock(&co->settings->lock);
+    lock_acquire(&co->settings->lock);
     co->settings->in_force = next;
-    pthread_mutex_unlock(&co->settings->lock);
+    lock_release(&co->settings->lock);
     if (co->delivery != NULL)
         delivery_set(co->delivery, &configuration_settings(next)->delivery);
     configuration_log_changes(next, before);

@@ -4,12 +4,10 @@
 #include "rebalance/state/parts.h"
 #include "src/base/lock.h"
 
-#include <pthread.h>
-
 /* The settings in force: those of the configuration, and those set at run time above them. */
 struct live_settings {
     struct lock changes; /* LOCK_settings_lock */
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* Replaced as a whole, under both locks.  Either suffices to read it. */
     struct configuration *in_force;

@@ -23,6 +23,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/store/purged.h"
@@ -64,7 +65,7 @@ struct purged_index {
 
 struct purged_indexes {
     pthread_t thread;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct purged_index *first; /* guarded by lock */
 };
 
@@ -120,7 +121,7 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
     const bool ok = store_put_purged(co->opt.store, rows, n, err);
 
     FAILPOINT(purge_stored);
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     for (size_t i = 0; ok && i < n; i++) {
         struct purged_index *p = find_or_add(co->purged, rows[i].index, rows[i].topic);
 
@@ -128,7 +129,7 @@ bool coordinator_put_purged(void *ctx, const struct purged_note *notes, size_t n
             p->since_ms = now_ms;
         p->puts++;
     }
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     stop_nudge(&co->stop);
     free(rows);
     return ok;
@@ -304,12 +305,12 @@ static void end_slice(struct purged_index *p)
 /* Returns the changes that are left. */
 static uint64_t count_down(struct coordinator *co, struct purged_index *p, uint64_t changes)
 {
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     p->changes -= changes < p->changes ? changes : p->changes;
 
     const uint64_t left = p->changes;
 
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     return left;
 }
 
@@ -338,19 +339,19 @@ static bool recount(struct coordinator *co, struct purged_index *p, struct err *
 {
     uint64_t changes;
 
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
 
     const uint64_t puts = p->puts;
 
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
 
     const bool ok = count_stored(co, p, &changes, err);
 
     FAILPOINT(purged_counted);
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     if (ok && p->puts == puts)
         p->changes = changes;
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     return ok;
 }
 
@@ -461,7 +462,7 @@ static void free_purged(struct purged_index *p)
 /* Remove the indexes that have no purged changes left. */
 static void drop_done(struct coordinator *co)
 {
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     for (struct purged_index **at = &co->purged->first; *at != NULL;) {
         struct purged_index *p = *at;
 
@@ -475,7 +476,7 @@ static void drop_done(struct coordinator *co)
         *at = p->next;
         free_purged(p);
     }
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
 }
 
 /* Whoever purges something, asks for a replay or starts a topic nudges co->stop. */
@@ -484,10 +485,10 @@ static int64_t rest_ms(struct coordinator *co)
     const int64_t replay_ms = coordinator_replay_due_in_ms(co);
     int64_t ms = coordinator_repeats_due_in_ms(co);
 
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     if (co->purged->first != NULL)
         ms = 0;
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     ms = replay_ms < ms ? replay_ms : ms;
     return ms < TICK_MS ? TICK_MS : ms < REST_MS ? ms : REST_MS;
 }
@@ -498,11 +499,11 @@ static void *replay_main(void *arg)
     uint64_t seen = 0;
 
     while (!stop_rest(&co->stop, rest_ms(co), &seen)) {
-        pthread_mutex_lock(&co->purged->lock);
+        lock_acquire(&co->purged->lock);
 
         struct purged_index *first = co->purged->first; /* new ones are put in front of it */
 
-        pthread_mutex_unlock(&co->purged->lock);
+        lock_release(&co->purged->lock);
         for (struct purged_index *p = first; p != NULL && !stop_is_set(&co->stop); p = p->next)
             look(co, p);
         drop_done(co);
@@ -545,7 +546,7 @@ struct purged_indexes *purged_indexes_new(void)
 {
     struct purged_indexes *all = mem_alloc(1, sizeof(*all));
 
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_private);
     return all;
 }
 
@@ -559,7 +560,7 @@ void purged_indexes_free(struct purged_indexes *all)
         all->first = p->next;
         free_purged(p);
     }
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 
@@ -567,11 +568,11 @@ int64_t coordinator_purged_since(const struct coordinator *co, struct str index)
 {
     int64_t since_ms = LAG_NONE;
 
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     for (const struct purged_index *p = co->purged->first; p != NULL; p = p->next)
         if (p->changes > 0 && str_equal(str_from(p->index), index))
             since_ms = clock_wall_ms() - (clock_steady_ms() - p->since_ms);
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     return since_ms;
 }
 
@@ -579,7 +580,7 @@ void coordinator_append_purged(struct coordinator *co, struct json_writer *w)
 {
     json_write_key(w, STR("purged"));
     json_open_array(w);
-    pthread_mutex_lock(&co->purged->lock);
+    lock_acquire(&co->purged->lock);
     for (const struct purged_index *p = co->purged->first; p != NULL; p = p->next) {
         if (p->changes == 0)
             continue;
@@ -588,6 +589,6 @@ void coordinator_append_purged(struct coordinator *co, struct json_writer *w)
         json_put_u64(w, STR("changes"), p->changes);
         json_close_object(w);
     }
-    pthread_mutex_unlock(&co->purged->lock);
+    lock_release(&co->purged->lock);
     json_close_array(w);
 }

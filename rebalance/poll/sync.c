@@ -6,6 +6,7 @@
 
 #include "rebalance/poll/table_sync.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -37,7 +38,7 @@ struct timed_index {
 
 struct syncs {
     pthread_t thread;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct timed_index *first; /* guarded by lock */
 };
 
@@ -88,7 +89,7 @@ struct syncs *syncs_new(void)
 {
     struct syncs *all = mem_alloc(1, sizeof(*all));
 
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_private);
     return all;
 }
 
@@ -99,7 +100,7 @@ void syncs_free(struct syncs *all)
     for (struct timed_index *t = all->first; t != NULL; t = t->next)
         t->seen = false;
     drop_unseen(all);
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 
@@ -159,7 +160,7 @@ static bool sync_version(struct coordinator *co, const struct table_definition *
 static void end_run(struct coordinator *co, const struct table_definition *t, struct str index,
                     int64_t began_ms, uint64_t rows, const struct err *why)
 {
-    pthread_mutex_lock(&co->syncs->lock);
+    lock_acquire(&co->syncs->lock);
 
     struct timed_index *timed = find_or_add(co->syncs, index);
     const bool news = why->kind != ERR_NONE && timed->why.kind == ERR_NONE;
@@ -170,18 +171,18 @@ static void end_run(struct coordinator *co, const struct table_definition *t, st
         timed->last_ms = began_ms;
         timed->rows = rows;
     }
-    pthread_mutex_unlock(&co->syncs->lock);
+    lock_release(&co->syncs->lock);
     if (news)
         log_failure(LOG_WARN, why, "a sync waits", KV("index", index));
 }
 
 static bool is_due(struct coordinator *co, struct str index)
 {
-    pthread_mutex_lock(&co->syncs->lock);
+    lock_acquire(&co->syncs->lock);
 
     const bool due = find_or_add(co->syncs, index)->next_ms <= clock_steady_ms();
 
-    pthread_mutex_unlock(&co->syncs->lock);
+    lock_release(&co->syncs->lock);
     return due;
 }
 
@@ -211,13 +212,13 @@ static int64_t rest_ms(struct syncs *all)
 {
     int64_t ms = REST_MS;
 
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (const struct timed_index *t = all->first; t != NULL; t = t->next) {
         const int64_t due_ms = t->next_ms - clock_steady_ms();
 
         ms = due_ms < ms ? due_ms : ms;
     }
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
     return ms < TICK_MS ? TICK_MS : ms;
 }
 
@@ -235,9 +236,9 @@ static void *sync_main(void *arg)
                 sync_table(co, c, &d->tables[i]);
         catalogue_unref(c);
         definitions_unref(d);
-        pthread_mutex_lock(&co->syncs->lock);
+        lock_acquire(&co->syncs->lock);
         drop_unseen(co->syncs);
-        pthread_mutex_unlock(&co->syncs->lock);
+        lock_release(&co->syncs->lock);
     }
     return NULL;
 }
@@ -257,20 +258,20 @@ void coordinator_join_syncs(struct coordinator *co)
 void coordinator_append_sync_reason(const struct coordinator *co, struct str index,
                                     struct buf *b)
 {
-    pthread_mutex_lock(&co->syncs->lock);
+    lock_acquire(&co->syncs->lock);
 
     const struct timed_index *timed = find(co->syncs, index);
 
     if (timed != NULL)
         buf_append(b, str_from(timed->why.msg));
-    pthread_mutex_unlock(&co->syncs->lock);
+    lock_release(&co->syncs->lock);
 }
 
 struct lag coordinator_sync_lag(const struct coordinator *co, struct str index)
 {
     struct lag lag = {.since_ms = LAG_NONE};
 
-    pthread_mutex_lock(&co->syncs->lock);
+    lock_acquire(&co->syncs->lock);
 
     const struct timed_index *timed = find(co->syncs, index);
 
@@ -280,7 +281,7 @@ struct lag coordinator_sync_lag(const struct coordinator *co, struct str index)
                                    ? LAG_UNKNOWN
                                    : clock_wall_ms() - (clock_steady_ms() - timed->last_ms),
                            .at_most = true};
-    pthread_mutex_unlock(&co->syncs->lock);
+    lock_release(&co->syncs->lock);
     return lag;
 }
 
@@ -306,7 +307,7 @@ void coordinator_append_sync(const struct coordinator *co, struct json_writer *w
                              const struct table_definition *t, struct str index)
 {
     json_write_key(w, STR("sync"));
-    pthread_mutex_lock(&co->syncs->lock);
+    lock_acquire(&co->syncs->lock);
 
     const struct timed_index *timed = find(co->syncs, index);
 
@@ -314,5 +315,5 @@ void coordinator_append_sync(const struct coordinator *co, struct json_writer *w
         put_sync(w, t, timed);
     else
         json_write_null(w);
-    pthread_mutex_unlock(&co->syncs->lock);
+    lock_release(&co->syncs->lock);
 }

@@ -4,9 +4,9 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct held_index {
 };
 
 struct holds {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct held_index *first; /* guarded by lock */
 };
 
@@ -26,7 +26,7 @@ struct holds *holds_new(void)
 {
     struct holds *h = mem_alloc(1, sizeof(*h));
 
-    pthread_mutex_init(&h->lock, NULL);
+    lock_init(&h->lock, LOCK_private);
     return h;
 }
 
@@ -46,7 +46,7 @@ void holds_free(struct holds *h)
         return;
     while (h->first != NULL)
         drop(&h->first);
-    pthread_mutex_destroy(&h->lock);
+    lock_fini(&h->lock);
     free(h);
 }
 
@@ -63,7 +63,7 @@ static struct held_index **find(struct holds *h, struct str index)
 void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
                 const struct err *why)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
 
     struct held_index **at = find(h, str_from(index));
 
@@ -76,19 +76,19 @@ void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
             .index = mem_copy(index), .why = *why, .since_ms = since_ms, .next = h->first};
         h->first = x;
     }
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
 }
 
 bool holds_find(struct holds *h, struct str index, struct hold *out)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
 
     const struct held_index *x = *find(h, index);
     const bool found = x != NULL;
 
     if (found)
         *out = (struct hold){index, x->why, x->since_ms};
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return found;
 }
 
@@ -104,11 +104,11 @@ static size_t count(const struct holds *h)
 
 size_t holds_n(struct holds *h)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
 
     const size_t n = count(h);
 
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return n;
 }
 
@@ -116,13 +116,13 @@ size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
 {
     size_t n;
 
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
     n = count(h);
     *list = arena_alloc(a, n + 1, sizeof(**list));
     n = 0;
     for (const struct held_index *x = h->first; x != NULL; x = x->next)
         (*list)[n++] = (struct hold){arena_copy(a, str_from(x->index)), x->why, x->since_ms};
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return n;
 }
 

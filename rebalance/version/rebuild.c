@@ -8,6 +8,7 @@
 #include "rebalance/version/version_create.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -37,7 +38,7 @@ struct rebuild_try {
 /* Only the holder of admin_lock changes a try, and it reads without the lock. */
 struct rebuilds {
     bool tables_changed; /* atomic: DDL came since the last tries */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct rebuild_try *first; /* guarded by lock */
 };
 
@@ -45,7 +46,7 @@ struct rebuilds *rebuilds_new(void)
 {
     struct rebuilds *all = mem_alloc(1, sizeof(*all));
 
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_private);
     return all;
 }
 
@@ -60,7 +61,7 @@ void rebuilds_free(struct rebuilds *all)
         free(r->table);
         free(r);
     }
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 
@@ -80,10 +81,10 @@ static struct rebuild_try *get_try(struct coordinator *co, struct str table)
         return r;
     r = mem_alloc(1, sizeof(*r));
     r->table = strndup(table.ptr, table.len);
-    pthread_mutex_lock(&co->rebuilds->lock);
+    lock_acquire(&co->rebuilds->lock);
     r->next = co->rebuilds->first;
     co->rebuilds->first = r;
-    pthread_mutex_unlock(&co->rebuilds->lock);
+    lock_release(&co->rebuilds->lock);
     return r;
 }
 
@@ -95,12 +96,12 @@ static int64_t pause_ms(unsigned n_tries)
 static void set_next(struct coordinator *co, struct rebuild_try *r, const struct err *why,
                      bool waits)
 {
-    pthread_mutex_lock(&co->rebuilds->lock);
+    lock_acquire(&co->rebuilds->lock);
     r->last_ms = clock_mono_ms();
     r->next_ms = r->last_ms + pause_ms(r->n);
     r->why = *why;
     r->waits = waits;
-    pthread_mutex_unlock(&co->rebuilds->lock);
+    lock_release(&co->rebuilds->lock);
 }
 
 void coordinator_note_build_failed(struct coordinator *co, struct str table,
@@ -116,9 +117,9 @@ void coordinator_delay_rebuild(struct coordinator *co, struct str table)
 {
     struct rebuild_try *r = get_try(co, table);
 
-    pthread_mutex_lock(&co->rebuilds->lock);
+    lock_acquire(&co->rebuilds->lock);
     r->next_ms = clock_mono_ms() + MAX_MS;
-    pthread_mutex_unlock(&co->rebuilds->lock);
+    lock_release(&co->rebuilds->lock);
 }
 
 void coordinator_on_tables_changed(void *ctx)
@@ -221,7 +222,7 @@ void coordinator_rebuild_tables(struct coordinator *co)
 
 static void append_next_try(const struct coordinator *co, struct str table, struct buf *b)
 {
-    pthread_mutex_lock(&co->rebuilds->lock);
+    lock_acquire(&co->rebuilds->lock);
 
     const struct rebuild_try *r = find_try(co, table);
 
@@ -230,7 +231,7 @@ static void append_next_try(const struct coordinator *co, struct str table, stru
     if (r != NULL && r->why.kind != ERR_NONE)
         buf_printf(b, " (%s: %s)", r->waits ? "not possible now" : "the last build failed",
                    r->why.msg);
-    pthread_mutex_unlock(&co->rebuilds->lock);
+    lock_release(&co->rebuilds->lock);
 }
 
 void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,

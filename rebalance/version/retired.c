@@ -10,6 +10,7 @@
 #include "rebalance/version/version_drop.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"
@@ -27,7 +28,7 @@ struct kept_index {
 
 struct kept_indexes {
     int64_t look_ms; /* monotonic: when they are looked at next; the aliases thread's */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct kept_index *first; /* guarded by lock */
 };
 
@@ -89,7 +90,7 @@ struct kept_indexes *kept_indexes_new(void)
 {
     struct kept_indexes *all = mem_alloc(1, sizeof(*all));
 
-    pthread_mutex_init(&all->lock, NULL);
+    lock_init(&all->lock, LOCK_private);
     return all;
 }
 
@@ -98,7 +99,7 @@ void kept_indexes_free(struct kept_indexes *all)
     if (all == NULL)
         return;
     forget_kept(all);
-    pthread_mutex_destroy(&all->lock);
+    lock_fini(&all->lock);
     free(all);
 }
 
@@ -111,19 +112,19 @@ static void note_kept(struct kept_indexes *all, struct str index, struct str why
     buf_append(&text, why);
     k->index = name.ptr;
     k->why = text.ptr;
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     k->next = all->first;
     all->first = k;
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 static void append_why_kept(struct kept_indexes *all, struct str index, struct buf *b)
 {
-    pthread_mutex_lock(&all->lock);
+    lock_acquire(&all->lock);
     for (const struct kept_index *k = all->first; k != NULL; k = k->next)
         if (str_equal(str_from(k->index), index))
             buf_printf(b, "; %s", k->why);
-    pthread_mutex_unlock(&all->lock);
+    lock_release(&all->lock);
 }
 
 /* ---- deleting ---- */
@@ -203,9 +204,9 @@ void coordinator_drop_retired(struct coordinator *co)
         return;
     co->kept->look_ms = clock_mono_ms() +
                         (co->opt.retire_after_ms < LOOK_MS ? co->opt.retire_after_ms : LOOK_MS);
-    pthread_mutex_lock(&co->kept->lock);
+    lock_acquire(&co->kept->lock);
     forget_kept(co->kept);
-    pthread_mutex_unlock(&co->kept->lock);
+    lock_release(&co->kept->lock);
     c = coordinator_catalogue(co);
     for (size_t i = 0; i < c->n_versions && !stop_is_set(&co->stop); i++)
         if (is_due(co, &c->versions[i]) && may_go(co, &c->versions[i], &away))

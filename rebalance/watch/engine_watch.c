@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
@@ -29,7 +30,7 @@ struct engine_watch {
     struct search_asker *asker; /* the thread's own */
     pthread_t thread;
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct watch watch;
@@ -45,7 +46,7 @@ struct engine_watch *engine_watch_new(const struct engine_watch_options *opt)
     w->magic = MAGIC_engine_watch;
     w->opt = *opt;
     w->watch.who = "the search engine";
-    pthread_mutex_init(&w->lock, NULL);
+    lock_init(&w->lock, LOCK_private);
     return w;
 }
 
@@ -66,7 +67,7 @@ void engine_watch_free(struct engine_watch *w)
         free_counted(c);
     }
     search_asker_free(w->asker);
-    pthread_mutex_destroy(&w->lock);
+    lock_fini(&w->lock);
     MAGIC_END(engine_watch, w);
     free(w);
 }
@@ -99,7 +100,7 @@ static struct counted *find_or_add(struct engine_watch *w, struct str index)
 static void keep_count(struct engine_watch *w, struct str index, uint64_t n,
                        const struct err *why)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     struct counted *c = find_or_add(w, index);
 
@@ -107,13 +108,13 @@ static void keep_count(struct engine_watch *w, struct str index, uint64_t n,
     c->count.why = *why;
     if (why->kind == ERR_NONE)
         c->count = (struct document_count){.n = n, .at_ms = clock_wall_ms()};
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
 }
 
 /* Drop the counts of indexes that the last round did not see. */
 static void drop_unwanted(struct engine_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     for (struct counted **at = &w->counted; *at != NULL;) {
         struct counted *c = *at;
 
@@ -125,17 +126,17 @@ static void drop_unwanted(struct engine_watch *w)
         *at = c->next;
         free_counted(c);
     }
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
 }
 
 void engine_watch_want(struct engine_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     const bool was_wanted = w->watch.is_wanted;
 
     w->watch.is_wanted = true;
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     if (!was_wanted)
         stop_nudge(w->opt.stop);
 }
@@ -144,14 +145,14 @@ struct engine_heard engine_watch_heard(struct engine_watch *w)
 {
     struct engine_heard h;
 
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     h.is = watch_heard(&w->watch, clock_mono_ms());
     if (!h.is.is_away && w->refused.kind != ERR_NONE) {
         h.is.is_away = true;
         h.is.why = w->refused;
     }
     memcpy(h.health, w->health, sizeof(h.health));
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return h;
 }
 
@@ -159,13 +160,13 @@ struct document_count engine_watch_count(struct engine_watch *w, struct str inde
 {
     struct document_count count = {0};
 
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     const struct counted *c = find(w, index);
 
     if (c != NULL)
         count = c->count;
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return count;
 }
 
@@ -189,18 +190,18 @@ static bool is_silence(const struct err *err)
 
 static bool ask(struct engine_watch *w, struct str path, struct buf *out, struct err *err)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     watch_ask(&w->watch, clock_mono_ms());
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
 
     const bool ok = search_asker_get(w->asker, path, out, err);
     const struct err none = {0};
 
     if (err->kind == ERR_STOP)
         return false;
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     watch_answer(&w->watch, clock_wall_ms(), ok || !is_silence(err) ? &none : err);
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return ok;
 }
 
@@ -214,11 +215,11 @@ static bool ask_health(struct engine_watch *w, struct err *err)
     buf_clear(&body);
     ok = ok && ask(w, STR("/_cluster/health"), &body, err) &&
          json_find_text(buf_str(&body), "/status", &color);
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
     if (ok)
         snprintf(w->health, sizeof(w->health), "%s", color.ptr);
     w->refused = ok || is_silence(err) ? (struct err){0} : *err;
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     buf_free(&body);
     buf_free(&color);
     return ok;
@@ -270,14 +271,14 @@ static void look(struct engine_watch *w)
 /* Begin a round if one is due. Returns in how many ms it is; 0: it began. */
 static int64_t begin(struct engine_watch *w)
 {
-    pthread_mutex_lock(&w->lock);
+    lock_acquire(&w->lock);
 
     const int64_t now_ms = clock_mono_ms();
     const int64_t due_in_ms = watch_due_in_ms(&w->watch, now_ms);
 
     if (due_in_ms == 0)
         watch_begin(&w->watch, now_ms);
-    pthread_mutex_unlock(&w->lock);
+    lock_release(&w->lock);
     return due_in_ms;
 }
 
@@ -292,9 +293,9 @@ static void *engine_watch_main(void *arg)
         if (due_in_ms > 0)
             continue;
         look(w);
-        pthread_mutex_lock(&w->lock);
+        lock_acquire(&w->lock);
         watch_end(&w->watch, clock_mono_ms());
-        pthread_mutex_unlock(&w->lock);
+        lock_release(&w->lock);
     }
     return NULL;
 }

@@ -3,14 +3,14 @@
 #include "rebalance/watch/findings.h"
 
 #include "src/base/arena.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct findings {
     bool due; /* atomic */
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct arena *arena; /* the list's */
@@ -23,7 +23,7 @@ struct findings *findings_new(void)
 {
     struct findings *f = mem_alloc(1, sizeof(*f));
 
-    pthread_mutex_init(&f->lock, NULL);
+    lock_init(&f->lock, LOCK_private);
     f->arena = arena_new();
     return f;
 }
@@ -33,7 +33,7 @@ void findings_free(struct findings *f)
     if (f == NULL)
         return;
     arena_free(f->arena);
-    pthread_mutex_destroy(&f->lock);
+    lock_fini(&f->lock);
     free(f);
 }
 
@@ -66,7 +66,7 @@ void findings_put(struct findings *f, const struct finding *list, size_t n, int6
     struct arena *fresh = arena_new();
     struct finding *own = copy(fresh, list, n);
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     struct arena *old = f->arena;
 
@@ -74,35 +74,35 @@ void findings_put(struct findings *f, const struct finding *list, size_t n, int6
     f->list = own;
     f->n = n;
     f->age = (struct findings_age){.asked_ms = now_ms, .answered_ms = now_ms};
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     arena_free(old);
 }
 
 void findings_fail(struct findings *f, const struct err *why, int64_t now_ms)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     f->age.asked_ms = now_ms;
     f->age.why = *why;
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 }
 
 struct findings_age findings_age(struct findings *f)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     const struct findings_age age = f->age;
 
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return age;
 }
 
 const struct finding *findings_all(struct findings *f, struct arena *a, size_t *n)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     const struct finding *list = copy(a, f->list, f->n);
 
     *n = f->n;
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return list;
 }

@@ -21,10 +21,10 @@ static void wake(struct delivery *d)
 
 static void post(struct delivery *d, struct message *m)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     *d->last = m;
     d->last = &m->next;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     wake(d);
 }
 
@@ -157,9 +157,9 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
         free_untaken(m);
         return err_set(err, ERR_STOP, "dropping everything that waits for delivery");
     }
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     dirty_set_note(d->watching, writes, n);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     worker_backlog_enter(d->backlog, m->writes, &turn);
     post(d, m);
     /* From here on delivery owns the writes, however the wait ends. */
@@ -172,16 +172,16 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
 
 void delivery_watch(struct delivery *d, struct dirty_set *t)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     dirty_set_link(&d->watching, t);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
 }
 
 void delivery_unwatch(struct delivery *d, struct dirty_set *t)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     dirty_set_unlink(&d->watching, t);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
 }
 
 void delivery_loaded(struct delivery *d, struct load_batch *batch)
@@ -254,7 +254,7 @@ enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
 {
     enum drain_end end;
 
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     /* A drain whose caller the stop released may still be on in the thread. */
     const bool stops = d->stopping, may = !stops && d->order.state == ORDER_NONE;
@@ -262,16 +262,16 @@ enum drain_end delivery_drain_partition(struct delivery *d, unsigned partition,
     if (may)
         d->order = (struct drain_order){
             .state = ORDER_ASKED, .partition = partition, .timeout_ms = timeout_ms};
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     if (!may)
         return stops ? DRAIN_STOPPED : DRAIN_IN_PROGRESS;
     wake(d);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     while (d->order.state != ORDER_OVER && !d->stopping)
-        pthread_cond_wait(&d->turned, &d->lock);
+        lock_wait(&d->lock, &d->turned);
     end = d->order.state == ORDER_OVER ? d->order.end : DRAIN_STOPPED;
     d->order.state = ORDER_NONE;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return end;
 }
 
@@ -282,9 +282,9 @@ bool delivery_drain(struct delivery *d, int64_t timeout_ms)
 
 void delivery_drain_cancel(struct delivery *d)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     d->order.cancel = d->order.state == ORDER_ASKED || d->order.state == ORDER_GOING;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     wake(d);
 }
 
@@ -293,21 +293,21 @@ void delivery_set(struct delivery *d, const struct delivery_settings *settings)
     struct message *m = message_new(MESSAGE_SETTINGS);
 
     m->settings = *settings;
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     d->settings = *settings;
     *d->last = m;
     d->last = &m->next;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     wake(d);
 }
 
 struct delivery_settings delivery_get(struct delivery *d)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const struct delivery_settings settings = d->settings;
 
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return settings;
 }
 
@@ -318,11 +318,11 @@ size_t delivery_repeats(const struct delivery *d)
 
 struct delivery_status delivery_status(struct delivery *d)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     struct delivery_status status = d->status;
 
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     status.bytes_held = budget_held(d->budget);
     status.blocked = worker_backlog_waiting(d->backlog) + budget_waiting(d->budget);
     return status;

@@ -48,8 +48,8 @@ struct delivery *delivery_new(struct search *search, const struct delivery_optio
     d->metric = delivery_metric_new(search);
     d->backlog = worker_backlog_new(s->workers, delivery_waits_above(s));
     d->sender = sender_new(&o, d->http, d->budget, d->backlog, d->metric);
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->turned, NULL);
+    lock_init(&d->lock, LOCK_private);
+    lock_init_cond(&d->turned);
     d->last = &d->first;
     d->settings = *s;
     return d;
@@ -66,10 +66,10 @@ void delivery_stop(struct delivery *d)
 {
     budget_close(d->budget);
     worker_backlog_close(d->backlog);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     d->stopping = true;
     pthread_cond_broadcast(&d->turned);
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     http_client_wakeup(d->http);
     if (d->is_running)
         pthread_join(d->thread, NULL);
@@ -110,7 +110,7 @@ void delivery_free(struct delivery *d)
     worker_backlog_free(d->backlog);
     delivery_metric_free(d->metric);
     pthread_cond_destroy(&d->turned);
-    pthread_mutex_destroy(&d->lock);
+    lock_fini(&d->lock);
     MAGIC_END(delivery, d);
     free(d);
 }

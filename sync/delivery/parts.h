@@ -9,6 +9,7 @@
 #define SYNC_DELIVERY_PARTS_H
 
 #include "src/base/base.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "sync/delivery/delivery.h"
 #include "sync/delivery/draining.h"
@@ -79,7 +80,7 @@ struct delivery {
     struct sender *sender;
     struct draining draining;
 
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t turned;
 
     /* All guarded by lock. */

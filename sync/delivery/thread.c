@@ -87,7 +87,7 @@ static void handle(struct delivery *d, const struct message *m)
 /* Take all messages, and the waiting caller's order. */
 static struct message *take_messages(struct delivery *d, struct drain_order *order)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     struct message *first = d->first;
 
@@ -98,7 +98,7 @@ static struct message *take_messages(struct delivery *d, struct drain_order *ord
     d->order.cancel = false;
     if (d->order.state == ORDER_ASKED)
         d->order.state = ORDER_GOING;
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return first;
 }
 
@@ -144,7 +144,7 @@ static void tell(struct delivery *d, enum drain_end drain)
     };
 
     count_documents(d, &now);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
     now.stuck = d->first == NULL && sender_is_stuck(s);
     d->status = now;
     if (drain != DRAIN_GOING) {
@@ -152,7 +152,7 @@ static void tell(struct delivery *d, enum drain_end drain)
         d->order.end = drain;
         pthread_cond_broadcast(&d->turned);
     }
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
 }
 
 /* Start the drain that a caller ordered, or cancel it. */
@@ -169,12 +169,12 @@ static void obey(struct delivery *d, const struct drain_order *order)
 static int64_t time_to_sleep(struct delivery *d)
 {
     __atomic_store_n(&d->is_asleep, true, __ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const bool has_work =
         d->first != NULL || d->stopping || d->order.cancel || d->order.state == ORDER_ASKED;
 
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     if (has_work)
         return 0;
     return read_batcher_wait_ms(

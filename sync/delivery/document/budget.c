@@ -3,6 +3,7 @@
 #include "sync/delivery/document/budget.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
@@ -10,13 +11,12 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LOOK_MS 50 /* setting a stop token does not wake the waiter */
 #define PART    4  /* 1/PART of the limit goes to allowances; a document above it is large */
 
 struct budget {
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t has_room;
 
     /* All guarded by lock. */
@@ -42,13 +42,8 @@ static struct allowance *allowance_new(struct budget *b)
 struct budget *budget_new(size_t max)
 {
     struct budget *b = mem_alloc(1, sizeof(*b));
-    pthread_condattr_t attr;
-
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->has_room, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&b->lock, LOCK_private);
+    lock_init_cond(&b->has_room);
     b->max = max;
     b->by_index = map_new();
     b->large = allowance_new(b);
@@ -63,7 +58,7 @@ void budget_free(struct budget *b)
     map_free(b->by_index, free);
     free(b->large);
     pthread_cond_destroy(&b->has_room);
-    pthread_mutex_destroy(&b->lock);
+    lock_fini(&b->lock);
     free(b);
 }
 
@@ -128,18 +123,12 @@ static bool take_if_room(struct budget *b, const struct budget_claim *claims, si
     return true;
 }
 
-static void wait_for_room(struct budget *b, const struct stop *stop)
+static void wait_for_room(struct budget *b, const struct stop *stop) NEEDS(b->lock)
 {
-    if (stop == NULL) {
-        pthread_cond_wait(&b->has_room, &b->lock);
-        return;
-    }
-
-    const int64_t ns = clock_mono_ns() + (int64_t)LOOK_MS * 1000000;
-    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
-                                   .tv_nsec = (long)(ns % 1000000000)};
-
-    pthread_cond_timedwait(&b->has_room, &b->lock, &until);
+    if (stop == NULL)
+        lock_wait(&b->lock, &b->has_room);
+    else
+        lock_wait_until(&b->lock, &b->has_room, clock_mono_ms() + LOOK_MS);
 }
 
 /* ---- with lock ---- */
@@ -148,7 +137,7 @@ struct allowance *budget_allowance(struct budget *b, struct str index)
 {
     struct allowance *a;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     a = map_find(b->by_index, index);
     if (a == NULL) {
         a = allowance_new(b);
@@ -158,7 +147,7 @@ struct allowance *budget_allowance(struct budget *b, struct str index)
         b->n_indexes++;
         count_common(b);
     }
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return a;
 }
 
@@ -176,21 +165,21 @@ void budget_drop(struct allowance *a)
 {
     struct budget *b = a->budget;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->n_indexes -= !a->is_gone;
     a->is_gone = true;
     count_common(b);
     pthread_cond_broadcast(&b->has_room);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 bool budget_try(struct budget *b, const struct budget_claim *claims, size_t n)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const bool taken = take_if_room(b, claims, n);
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return taken;
 }
 
@@ -208,7 +197,7 @@ bool budget_take(struct budget *b, const struct budget_claim *claims, size_t n,
     const bool large = has_large(b, claims, n);
     bool stopped = false, taken;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->n_waiting++;
     b->n_large_waiting += large;
     while (!(taken = take_if_room(b, claims, n)) && !b->closed && !stopped) {
@@ -217,7 +206,7 @@ bool budget_take(struct budget *b, const struct budget_claim *claims, size_t n,
     }
     b->n_large_waiting -= large;
     b->n_waiting--;
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return taken;
 }
 
@@ -237,33 +226,33 @@ void budget_settle(struct budget *b)
 {
     bool is_less;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     is_less = settle(b, b->large);
     for (struct allowance *a = b->all; a != NULL; a = a->next)
         is_less = settle(b, a) || is_less;
     if (is_less && b->n_waiting > 0)
         pthread_cond_broadcast(&b->has_room);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 void budget_set_max(struct budget *b, size_t max)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     __atomic_store_n(&b->max, max, __ATOMIC_RELAXED);
     count_common(b);
     pthread_cond_broadcast(&b->has_room);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }
 
 bool budget_has_room(const struct allowance *a, size_t beyond)
 {
     struct budget *b = a->budget;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const bool has = beyond_own(b, a) == 0 || b->common <= common_max(b) + beyond;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return has;
 }
 
@@ -271,40 +260,40 @@ size_t budget_excess(struct budget *b, size_t n, size_t some)
 {
     size_t excess = 0;
 
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     if (b->common >= common_max(b) + n)
         excess = b->common - n - common_max(b) + some;
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return excess;
 }
 
 bool budget_waits_for_large(struct budget *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const bool waits = b->n_large_waiting > 0 && b->large->held > 0;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return waits;
 }
 
 bool budget_holds_large(struct budget *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const bool holds = b->large->held > 0;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return holds;
 }
 
 size_t budget_held(struct budget *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const size_t held = b->held;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return held;
 }
 
@@ -315,18 +304,18 @@ size_t budget_max(const struct budget *b)
 
 size_t budget_waiting(struct budget *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
 
     const size_t n = b->n_waiting;
 
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
     return n;
 }
 
 void budget_close(struct budget *b)
 {
-    pthread_mutex_lock(&b->lock);
+    lock_acquire(&b->lock);
     b->closed = true;
     pthread_cond_broadcast(&b->has_room);
-    pthread_mutex_unlock(&b->lock);
+    lock_release(&b->lock);
 }

@@ -2,10 +2,10 @@
 
 #include "sync/delivery/document/dirty_set.h"
 
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/document/operation.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct dirty_set {
     char *index;
     uint32_t max;
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock; ids and tables are not once closed is set. */
     bool closed;
@@ -36,7 +36,7 @@ struct dirty_set *dirty_set_new(const char *index, uint32_t max)
 
     t->index = mem_copy(index);
     t->max = max;
-    pthread_mutex_init(&t->lock, NULL);
+    lock_init(&t->lock, LOCK_private);
     return t;
 }
 
@@ -50,7 +50,7 @@ void dirty_set_free(struct dirty_set *t)
     }
     free(t->tables);
     key_set_fini(&t->ids);
-    pthread_mutex_destroy(&t->lock);
+    lock_fini(&t->lock);
     free(t->index);
     free(t);
 }
@@ -103,11 +103,11 @@ void dirty_set_unlink(struct dirty_set **first, struct dirty_set *t)
 
 void dirty_set_add(struct dirty_set *t, const struct doc_write *writes, size_t n)
 {
-    pthread_mutex_lock(&t->lock);
+    lock_acquire(&t->lock);
     for (size_t i = 0; i < n; i++)
         if (strcmp(writes[i].target->index, t->index) == 0)
             note_one(t, &writes[i]);
-    pthread_mutex_unlock(&t->lock);
+    lock_release(&t->lock);
 }
 
 void dirty_set_note(struct dirty_set *first, const struct doc_write *writes, size_t n)
@@ -118,9 +118,9 @@ void dirty_set_note(struct dirty_set *first, const struct doc_write *writes, siz
 
 void dirty_set_close(struct dirty_set *t)
 {
-    pthread_mutex_lock(&t->lock);
+    lock_acquire(&t->lock);
     t->closed = true;
-    pthread_mutex_unlock(&t->lock);
+    lock_release(&t->lock);
 }
 
 const struct key_set *dirty_set_ids(const struct dirty_set *t)
@@ -138,10 +138,10 @@ const struct key_set *dirty_set_keys(const struct dirty_set *t, const char *tabl
 
 uint64_t dirty_set_more(struct dirty_set *t)
 {
-    pthread_mutex_lock(&t->lock);
+    lock_acquire(&t->lock);
 
     const uint64_t more = t->more;
 
-    pthread_mutex_unlock(&t->lock);
+    lock_release(&t->lock);
     return more;
 }

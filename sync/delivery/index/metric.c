@@ -4,13 +4,13 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"
 #include "src/metric/metric.h"
 #include "src/metric/statistic.h"
 #include "src/search/search.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct delivery_metric {
     struct search *search;           /* borrowed, or NULL */
     uint64_t rejections[STATUS_MAX]; /* atomics, indexed by status */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock; entries are never removed. */
     struct index_metric *indexes;
@@ -75,7 +75,7 @@ struct delivery_metric *delivery_metric_new(struct search *search)
 
     m->search = search;
 
-    pthread_mutex_init(&m->lock, NULL);
+    lock_init(&m->lock, LOCK_private);
     return m;
 }
 
@@ -98,7 +98,7 @@ void delivery_metric_free(struct delivery_metric *m)
         free(t->topic);
         free(t);
     }
-    pthread_mutex_destroy(&m->lock);
+    lock_fini(&m->lock);
     free(m);
 }
 
@@ -131,7 +131,7 @@ struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str
 {
     struct index_metric *x;
 
-    pthread_mutex_lock(&m->lock);
+    lock_acquire(&m->lock);
     for (x = m->indexes; x != NULL; x = x->next)
         if (str_equal(str_from(x->index), index) && str_equal(str_from(x->topic), topic))
             break;
@@ -143,7 +143,7 @@ struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str
         x->next = m->indexes;
         m->indexes = x;
     }
-    pthread_mutex_unlock(&m->lock);
+    lock_release(&m->lock);
     return x;
 }
 
@@ -251,10 +251,10 @@ void delivery_metric_put(struct delivery_metric *m, struct buf *out)
     put_histogram(out, METRIC_BULK_BYTES, &m->bytes, cluster);
     put_histogram(out, METRIC_BULK_DOCUMENTS, &m->documents, cluster);
     put_rejections(out, m);
-    pthread_mutex_lock(&m->lock);
+    lock_acquire(&m->lock);
     for (const struct topic_metric *t = m->topics; t != NULL; t = t->next)
         put_histogram(out, METRIC_END_TO_END, &t->latency, str_from(t->topic));
     for (const struct index_metric *x = m->indexes; x != NULL; x = x->next)
         put_index(out, x);
-    pthread_mutex_unlock(&m->lock);
+    lock_release(&m->lock);
 }

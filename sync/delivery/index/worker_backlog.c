@@ -3,6 +3,7 @@
 #include "sync/delivery/index/worker_backlog.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 #include "sync/delivery/document/write.h"
@@ -10,7 +11,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LOOK_MS 50 /* setting a stop token does not wake the waiter */
 
@@ -19,7 +19,7 @@
  * it looks for waiters.  So one of the two sees the other.
  */
 struct worker_backlog {
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t is_lower;
     unsigned workers;                   /* atomic */
     size_t high;                        /* atomic */
@@ -31,14 +31,9 @@ struct worker_backlog {
 struct worker_backlog *worker_backlog_new(unsigned workers, size_t high)
 {
     struct worker_backlog *m = mem_alloc(1, sizeof(*m));
-    pthread_condattr_t attr;
-
     assert(workers > 0 && workers <= BACKLOG_WORKERS_MAX);
-    pthread_mutex_init(&m->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&m->is_lower, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&m->lock, LOCK_private);
+    lock_init_cond(&m->is_lower);
     m->workers = workers;
     m->high = high;
     return m;
@@ -50,7 +45,7 @@ void worker_backlog_free(struct worker_backlog *m)
         return;
     assert(m->n_waiting == 0);
     pthread_cond_destroy(&m->is_lower);
-    pthread_mutex_destroy(&m->lock);
+    lock_fini(&m->lock);
     free(m);
 }
 
@@ -82,34 +77,25 @@ bool worker_backlog_is_above(const struct worker_backlog *m,
     return false;
 }
 
-static void wait_a_while(struct worker_backlog *m)
-{
-    const int64_t ns = clock_mono_ns() + (int64_t)LOOK_MS * 1000000;
-    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
-                                   .tv_nsec = (long)(ns % 1000000000)};
-
-    pthread_cond_timedwait(&m->is_lower, &m->lock, &until);
-}
-
 void worker_backlog_wait(struct worker_backlog *m, const struct worker_backlog_turn *turn,
                          const struct stop *stop)
 {
-    pthread_mutex_lock(&m->lock);
+    lock_acquire(&m->lock);
     __atomic_fetch_add(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
     while (!__atomic_load_n(&m->closed, __ATOMIC_SEQ_CST) && worker_backlog_is_above(m, turn) &&
            (stop == NULL || !stop_is_set(stop)))
-        wait_a_while(m);
+        lock_wait_until(&m->lock, &m->is_lower, clock_mono_ms() + LOOK_MS);
     __atomic_fetch_sub(&m->n_waiting, 1, __ATOMIC_SEQ_CST);
-    pthread_mutex_unlock(&m->lock);
+    lock_release(&m->lock);
 }
 
 static void wake(struct worker_backlog *m)
 {
     if (__atomic_load_n(&m->n_waiting, __ATOMIC_SEQ_CST) == 0)
         return;
-    pthread_mutex_lock(&m->lock);
+    lock_acquire(&m->lock);
     pthread_cond_broadcast(&m->is_lower);
-    pthread_mutex_unlock(&m->lock);
+    lock_release(&m->lock);
 }
 
 void worker_backlog_leave(struct worker_backlog *m, unsigned worker)

@@ -2,6 +2,7 @@
 
 #include "sync/pipeline/builder_calls.h"
 
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "sync/source/handoff.h"
@@ -11,7 +12,7 @@
 
 struct builder_calls {
     struct handoff *handoff;
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t changed;
 
     /* All guarded by lock, as are the flags of each call. */
@@ -32,8 +33,8 @@ struct builder_calls *builder_calls_new(struct handoff *handoff)
     struct builder_calls *qs = mem_alloc(1, sizeof(*qs));
 
     qs->handoff = handoff;
-    pthread_mutex_init(&qs->lock, NULL);
-    pthread_cond_init(&qs->changed, NULL);
+    lock_init(&qs->lock, LOCK_private);
+    lock_init_cond(&qs->changed);
     return qs;
 }
 
@@ -42,7 +43,7 @@ void builder_calls_free(struct builder_calls *qs)
     if (qs == NULL)
         return;
     pthread_cond_destroy(&qs->changed);
-    pthread_mutex_destroy(&qs->lock);
+    lock_fini(&qs->lock);
     free(qs);
 }
 
@@ -60,13 +61,13 @@ static void answer(void *ctx)
     struct builder_calls *qs = q->all;
 
     q->answer(q->ctx, &q->start);
-    pthread_mutex_lock(&qs->lock);
+    lock_acquire(&qs->lock);
     q->answered = true;
 
     const bool abandoned = q->abandoned;
 
     pthread_cond_broadcast(&qs->changed);
-    pthread_mutex_unlock(&qs->lock);
+    lock_release(&qs->lock);
     if (abandoned)
         free_call(q);
 }
@@ -84,14 +85,14 @@ bool builder_calls_ask(struct builder_calls *qs,
         free_call(q);
         return false;
     }
-    pthread_mutex_lock(&qs->lock);
+    lock_acquire(&qs->lock);
     while (!q->answered && !qs->closed)
-        pthread_cond_wait(&qs->changed, &qs->lock);
+        lock_wait(&qs->lock, &qs->changed);
 
     const bool ok = q->answered;
 
     q->abandoned = !ok;
-    pthread_mutex_unlock(&qs->lock);
+    lock_release(&qs->lock);
     if (ok) {
         free(start->gtids);
         *start = q->start;
@@ -103,8 +104,8 @@ bool builder_calls_ask(struct builder_calls *qs,
 
 void builder_calls_close(struct builder_calls *qs)
 {
-    pthread_mutex_lock(&qs->lock);
+    lock_acquire(&qs->lock);
     qs->closed = true;
     pthread_cond_broadcast(&qs->changed);
-    pthread_mutex_unlock(&qs->lock);
+    lock_release(&qs->lock);
 }

@@ -130,7 +130,7 @@ void pipeline_free(struct pipeline *p)
     known_server_free(p->known);
     start_point_fini(&p->start);
     server_access_unref(p->opt.server);
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     stop_fini(&p->stop);
     free(p->topic);
     free(p->start_at);

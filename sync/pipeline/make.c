@@ -389,7 +389,7 @@ bool pipeline_new(struct pipeline **out, const struct pipeline_options *opt, str
     p->uuid = mem_copy(opt->uuid);
     server_access_ref(opt->server);
     stop_init(&p->stop);
-    pthread_mutex_init(&p->lock, NULL);
+    lock_init(&p->lock, LOCK_private);
     if (!start_point_load(&p->start, opt->store, p->topic, opt->epoch, err)) {
         pipeline_free(p);
         return err_wrap(err, "topic %s", opt->topic);

@@ -9,13 +9,13 @@
 #define SYNC_PIPELINE_PARTS_H
 
 #include "src/base/base.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "sync/pipeline/pipeline.h"
 #include "sync/source/server_switch.h"
 #include "sync/source/start_point.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,7 +53,7 @@ struct pipeline {
     int64_t started_ms;
     struct stop stop;
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct rate rate;

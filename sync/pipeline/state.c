@@ -226,12 +226,12 @@ static double rate_look(struct rate *r, int64_t now_ms, uint64_t count)
 
 static double rate_of(struct pipeline *p, const struct builder_status *b)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const double rate =
         rate_look(&p->rate, clock_mono_ms(), b->inserts + b->updates + b->deletes);
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return rate;
 }
 

@@ -3,11 +3,11 @@
 #include "sync/pipeline/stream_pause.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum phase {
     PHASE_NONE = 0,
@@ -19,8 +19,8 @@ enum phase {
 struct stream_pause {
     int64_t wait_ms;
 
-    pthread_mutex_t lock;
-    pthread_cond_t turned; /* monotonic clock */
+    struct lock lock;
+    pthread_cond_t turned;
 
     /* All guarded by lock; phase is also read without it (atomic). */
     enum phase phase;
@@ -30,14 +30,9 @@ struct stream_pause {
 struct stream_pause *stream_pause_new(int64_t wait_ms)
 {
     struct stream_pause *s = mem_alloc(1, sizeof(*s));
-    pthread_condattr_t attr;
-
     s->wait_ms = wait_ms;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->turned, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&s->lock, LOCK_private);
+    lock_init_cond(&s->turned);
     return s;
 }
 
@@ -46,7 +41,7 @@ void stream_pause_free(struct stream_pause *s)
     if (s == NULL)
         return;
     pthread_cond_destroy(&s->turned);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     free(s);
 }
 
@@ -63,23 +58,23 @@ static enum phase phase_of(const struct stream_pause *s)
 
 void stream_pause_close(struct stream_pause *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->closed = true;
     pthread_cond_broadcast(&s->turned);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* ---- the asker ---- */
 
 bool stream_pause_begin(struct stream_pause *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const bool ok = s->phase == PHASE_NONE && !s->closed;
 
     if (ok)
         turn(s, PHASE_ASKED);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return ok;
 }
 
@@ -95,26 +90,24 @@ bool stream_pause_is_lost(struct stream_pause *s)
 
 void stream_pause_end(struct stream_pause *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     turn(s, PHASE_NONE);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* ---- the builder ---- */
 
 void stream_pause_here(struct stream_pause *s)
 {
-    const int64_t ns = clock_mono_ns() + s->wait_ms * 1000000;
-    const struct timespec until = {.tv_sec = (time_t)(ns / 1000000000),
-                                   .tv_nsec = (long)(ns % 1000000000)};
-    int late = 0;
+    const int64_t until_ms = clock_mono_ms() + s->wait_ms;
+    bool in_time = true;
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     if (s->phase == PHASE_ASKED)
         turn(s, PHASE_THERE);
-    while (s->phase == PHASE_THERE && !s->closed && late == 0)
-        late = pthread_cond_timedwait(&s->turned, &s->lock, &until);
+    while (s->phase == PHASE_THERE && !s->closed && in_time)
+        in_time = lock_wait_until(&s->lock, &s->turned, until_ms);
     if (s->phase == PHASE_THERE)
         turn(s, PHASE_LOST);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }

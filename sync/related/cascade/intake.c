@@ -31,11 +31,11 @@ static struct following *find_or_make(struct cascades *c, struct str index)
 
 struct grace_period *cascades_grace_period(struct cascades *c, struct str index)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct grace_period *t = &find_or_make(c, index)->grace_period;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return t;
 }
 
@@ -53,46 +53,46 @@ void cascades_set_routing(struct cascades *c, struct routing *routing)
     for (size_t i = 0; i < routing->n_guests; i++)
         ((struct reading *)routing->guests[i]->plan)->grace_period =
             cascades_grace_period(c, str_from(routing->guests[i]->index));
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct routing *old = c->routing;
 
     c->routing = routing_ref(routing);
     c->routings++;
     cascades_wake(c);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     routing_unref(old);
 }
 
 struct routing *cascades_routing(struct cascades *c)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct routing *routing = c->routing == NULL ? NULL : routing_ref(c->routing);
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return routing;
 }
 
 size_t cascades_pending(struct cascades *c)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const size_t n = c->pending;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n;
 }
 
 void cascades_mark(struct cascades *c, const struct target *target, const char *reason)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct following *f = find_or_make(c, str_from(target->index));
     const bool was = f->marked;
 
     f->marked = true;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     if (!was)
         c->opt.mark(c->opt.ctx, target, reason);
 }
@@ -145,12 +145,12 @@ static void queue_row(struct cascades *c, const struct cascade_origin *from, siz
 
 void cascades_drop(struct cascades *c, struct following *f, struct cascade_rows *r)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     count(c, f, 0, r->cost);
     *(r->from.swept ? &c->sweep.n_rows : &c->pending) -= 1;
     f->n_swept -= r->from.swept;
     pthread_cond_broadcast(&c->freed);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     cascade_rows_free(r);
 }
 
@@ -170,12 +170,12 @@ void cascades_add(struct cascades *c, const struct cascade_origin *from, const s
     const struct cascade_effect *effect = &from->table->on[from->cause];
 
     mark_blind(c, from);
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < effect->n_steps; i++)
         if (cascade_step_counts(&effect->steps[i], keys))
             queue_row(c, from, i, keys, holds[i]);
     cascades_wake(c);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 bool cascades_is_full(const struct cascades *c)
@@ -185,19 +185,19 @@ bool cascades_is_full(const struct cascades *c)
 
 void cascades_wait(struct cascades *c)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     while (c->waiting > WAITING_MAX && !stop_is_set(&c->stop))
-        pthread_cond_wait(&c->freed, &c->lock);
-    pthread_mutex_unlock(&c->lock);
+        lock_wait(&c->lock, &c->freed);
+    lock_release(&c->lock);
 }
 
 bool cascades_wait_for(struct cascades *c, struct str index)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const struct following *f = map_find(c->indexes, index);
     const bool wait = f != NULL && (f->n_swept > 0 || f->waiting > WAITING_MAX / 2);
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return wait;
 }

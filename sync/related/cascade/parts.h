@@ -15,6 +15,7 @@
 #include "src/base/base.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "sync/checkpoint/grace_period.h"
@@ -69,7 +70,7 @@ struct cascades {
     pthread_t thread;
     bool started;
 
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t added, freed;
 
     /* All guarded by lock. */

@@ -37,14 +37,14 @@ static void take(struct cascades *c, struct target *t, const struct stored_gone 
 
     if (t == NULL)
         return;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     if (gone_set_find(&c->gone, t, row->routing, row->doc_id) == NULL) {
         struct gone_document *d = gone_set_add(&c->gone, &gone, 0);
 
         d->stored = true;
         cascades_sweep_take(c, d);
     }
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 /* Re-read the rows: their present state counts, whatever the log said before the start. */
@@ -87,11 +87,11 @@ static bool submit(struct cascades *c, struct err *err)
 
 static uint64_t routings(struct cascades *c)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const uint64_t n = c->routings;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n;
 }
 
@@ -106,9 +106,9 @@ static void take_rows(struct cascades *c, const struct stored_gone *rows, size_t
     c->restore_after = n == AT_ONCE ? rows[n - 1].id : 0;
     if (n == AT_ONCE)
         return;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     c->restored = c->restores;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 bool cascades_restore(struct cascades *c, struct err *err)

@@ -60,12 +60,12 @@ static bool note(struct cascades *c, const struct gone_row *row)
 
 void cascades_gone(struct cascades *c, const struct gone_row *row)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const bool is_stored = note(c, row);
 
     cascades_wake(c);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     for (size_t i = 0; is_stored && i < row->n_tickets; i++)
         ticket_release(row->tickets[i], OUTCOME_DELIVERED);
 }
@@ -77,10 +77,10 @@ static size_t first_coming(struct cascades *c, struct gone_document **out)
 {
     size_t n = 0;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (struct gone_document *d = c->coming; d != NULL && n < AT_ONCE; d = d->next)
         out[n++] = d;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n;
 }
 
@@ -89,7 +89,7 @@ static void end_wait(struct cascades *c, struct gone_document *d)
     struct ticket **tickets;
     size_t n;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     tickets = d->tickets;
     n = d->n_tickets;
     d->tickets = NULL;
@@ -97,7 +97,7 @@ static void end_wait(struct cascades *c, struct gone_document *d)
     d->stored = true;
     d->coming = false;
     c->pending--;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     for (size_t i = 0; i < n; i++)
         ticket_release(tickets[i], OUTCOME_DELIVERED);
     free(tickets);
@@ -108,11 +108,11 @@ static void take_out(struct cascades *c, struct gone_document *const *docs, size
 {
     struct gone_document **at = &c->coming;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     while (*at != docs[0])
         at = &(*at)->next;
     *at = docs[n - 1]->next;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 bool cascades_store(struct cascades *c, struct err *err)
@@ -158,13 +158,13 @@ static size_t own_rows(struct cascades *c, struct gone_document *const *docs, si
 {
     size_t n_rows = 0;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < n; i++)
         if (docs[i]->stored && is_over(docs[i]) && is_own(c, docs[i])) {
             docs[i]->stored = docs[i]->state == GONE_LEAVING;
             rows[n_rows++] = row_of(docs[i]);
         }
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n_rows;
 }
 
@@ -187,23 +187,23 @@ bool cascades_unstore(struct cascades *c, struct gone_document *const *docs, siz
 
 size_t cascades_stay(struct cascades *c, struct str index)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const size_t n =
         index.len == 0 ? gone_set_count(&c->gone) : gone_set_count_of(&c->gone, index);
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n;
 }
 
 int64_t cascades_oldest_ms(struct cascades *c, struct str alias)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const int64_t oldest_ms =
         c->restored == c->routings ? gone_set_oldest_ms(&c->gone, alias) : 0;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return oldest_ms;
 }
 
@@ -214,14 +214,14 @@ void cascades_touch(struct cascades *c, struct str index, struct dirty_set *t)
     struct doc_write *writes;
     size_t n = 0;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     writes = arena_alloc(a, gone_set_count(&c->gone) + 1, sizeof(*writes));
     for (size_t i = 0; (d = gone_set_next(&c->gone, &i)) != NULL;)
         if (str_equal(str_from(d->target->index), index))
             writes[n++] = (struct doc_write){.target = target_ref(d->target),
                                              .id = arena_copy(a, d->id),
                                              .key = arena_copy(a, d->key)};
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     dirty_set_add(t, writes, n);
     for (size_t i = 0; i < n; i++)
         target_unref(writes[i].target);

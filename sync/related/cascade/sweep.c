@@ -53,7 +53,7 @@ bool cascades_is_to_be_read(struct cascades *c, const struct cascade_found *f, b
 {
     bool read = true;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct gone_document *d = gone_set_find(&c->gone, f->target, f->routing, f->id);
 
@@ -68,7 +68,7 @@ bool cascades_is_to_be_read(struct cascades *c, const struct cascade_found *f, b
             read = d->state != GONE_ASKED;
         read = read && !is_known(d, f->version);
     }
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return read;
 }
 
@@ -85,7 +85,7 @@ static void gather(struct cascades *c)
 {
     struct gone_document *d;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     if (c->rests || c->stream >= c->next_due) {
         c->next_due = UINT64_MAX;
         for (size_t i = 0; (d = gone_set_next(&c->gone, &i)) != NULL;)
@@ -94,7 +94,7 @@ static void gather(struct cascades *c)
             else if (d->log_end < c->next_due)
                 c->next_due = d->log_end;
     }
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 /* Drop documents whose rows were re-read and not found to be gone. */
@@ -104,16 +104,16 @@ static bool drop_found(struct cascades *c, struct err *err)
     struct gone_document **found = mem_alloc(s->n + 1, sizeof(struct gone_document *));
     size_t n_found = 0, kept = 0;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < s->n; i++)
         if (s->docs[i]->state == GONE_ASKED)
             found[n_found++] = s->docs[i];
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 
     const bool ok = cascades_unstore(c, found, n_found, err);
 
     /* One whose row was meanwhile found to be gone, for somebody else, is stored anew. */
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; ok && i < s->n; i++) {
         struct gone_document *d = s->docs[i];
 
@@ -126,7 +126,7 @@ static bool drop_found(struct cascades *c, struct err *err)
     }
     if (ok)
         s->n = kept;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     free(found);
     return ok;
 }
@@ -202,7 +202,7 @@ static size_t take_new(struct cascades *c, struct gone_document **out, bool *lat
     size_t n = 0;
 
     *later = false;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < c->sweep.n; i++) {
         struct gone_document *d = c->sweep.docs[i];
 
@@ -215,7 +215,7 @@ static size_t take_new(struct cascades *c, struct gone_document **out, bool *lat
             *later = true;
         }
     }
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return n;
 }
 
@@ -272,12 +272,12 @@ static bool begin_leave(struct cascades *c)
 {
     bool all = true;
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < c->sweep.n; i++)
         all = all && c->sweep.docs[i]->state == GONE_FOLLOWED;
     for (size_t i = 0; all && i < c->sweep.n; i++)
         c->sweep.docs[i]->state = GONE_LEAVING;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     c->sweep.leaves = all;
     return all;
 }
@@ -304,7 +304,7 @@ static bool finish(struct cascades *c, struct err *err)
     FAILPOINT(gone_deleted);
     if (!cascades_unstore(c, s->docs, s->n, err))
         return false;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     for (size_t i = 0; i < s->n; i++) {
         gone_set_remove(&c->gone, s->docs[i]);
         gone_document_free(s->docs[i]);
@@ -313,7 +313,7 @@ static bool finish(struct cascades *c, struct err *err)
     s->n = 0;
     s->leaves = false;
     c->next_due = 0;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return true;
 }
 
@@ -347,11 +347,11 @@ static bool is_out(struct cascades *c)
 {
     if (__atomic_load_n(&c->sweep.out, __ATOMIC_SEQ_CST) > 0)
         return true;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     const bool searches = c->sweep.n_rows > 0;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return searches;
 }
 
@@ -400,8 +400,8 @@ bool cascades_sweep(struct cascades *c, bool *waits, struct err *err)
         return false;
     if (!advance(c, err))
         return false;
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     *waits = !is_resting(c) && gone_set_count(&c->gone) > 0;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return true;
 }

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define REST_MS  300000 /* whatever comes ends it */
 #define RETRY_MS 500
@@ -81,12 +80,12 @@ static void run_batch(struct cascades *c, struct following *f)
 
 static void take_batch(struct cascades *c, struct following *f)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     f->batch = f->first;
     f->turned = false;
     f->first = NULL;
     f->last = &f->first;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 static uint64_t highest(const struct cascade_rows *batch)
@@ -114,25 +113,24 @@ static bool advance(struct cascades *c, struct following *f)
 
 static struct following *next_following(struct cascades *c, const struct following *f)
 {
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
 
     struct following *next = f == NULL ? c->all : f->next;
 
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     return next;
 }
 
 /* Whatever comes ends the rest. */
 static void rest(struct cascades *c, bool waits)
 {
-    const int64_t ns = clock_mono_ns() + (waits ? CASCADE_POLL_MS : REST_MS) * 1000000LL;
-    const struct timespec until = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    const int64_t until_ms = clock_mono_ms() + (waits ? CASCADE_POLL_MS : REST_MS);
 
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     if ((waits || !c->is_woken) && !stop_is_set(&c->stop))
-        (void)pthread_cond_timedwait(&c->added, &c->lock, &until);
+        lock_wait_until(&c->lock, &c->added, until_ms);
     c->is_woken = false;
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
 }
 
 /* Advance the documents that stay.  Returns true if something is waited for. */
@@ -182,16 +180,6 @@ void cascades_start(struct cascades *c)
 
 /* ---- life ---- */
 
-static void init_cond(pthread_cond_t *c)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(c, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 struct cascades *cascades_new(const struct cascades_options *opt)
 {
     struct cascades *c = mem_alloc(1, sizeof(*c));
@@ -199,9 +187,9 @@ struct cascades *cascades_new(const struct cascades_options *opt)
     c->magic = MAGIC_cascades;
     c->opt = *opt;
     stop_init(&c->stop);
-    pthread_mutex_init(&c->lock, NULL);
-    init_cond(&c->added);
-    init_cond(&c->freed);
+    lock_init(&c->lock, LOCK_private);
+    lock_init_cond(&c->added);
+    lock_init_cond(&c->freed);
     c->indexes = map_new();
     gone_set_init(&c->gone);
     return c;
@@ -215,10 +203,10 @@ void cascades_rest(struct cascades *c)
 void cascades_stop(struct cascades *c)
 {
     stop_set(&c->stop);
-    pthread_mutex_lock(&c->lock);
+    lock_acquire(&c->lock);
     pthread_cond_broadcast(&c->added);
     pthread_cond_broadcast(&c->freed);
-    pthread_mutex_unlock(&c->lock);
+    lock_release(&c->lock);
     if (c->started)
         pthread_join(c->thread, NULL);
     c->started = false;
@@ -272,7 +260,7 @@ void cascades_free(struct cascades *c)
     routing_unref(c->routing);
     pthread_cond_destroy(&c->added);
     pthread_cond_destroy(&c->freed);
-    pthread_mutex_destroy(&c->lock);
+    lock_fini(&c->lock);
     stop_fini(&c->stop);
     MAGIC_END(cascades, c);
     free(c);

@@ -46,7 +46,7 @@ static void note_look(struct version *v, const struct stored_fan_out *jobs, size
 {
     const int64_t oldest_ms = fan_out_jobs_oldest_ms(jobs, n);
 
-    pthread_mutex_lock(&v->f->lock);
+    lock_acquire(&v->f->lock);
     v->seen = puts;
     v->n_waiting = n;
     if (v->puts == puts || oldest_ms < v->oldest_ms || !v->looked)
@@ -54,7 +54,7 @@ static void note_look(struct version *v, const struct stored_fan_out *jobs, size
     v->looked = v->looked || v->puts == puts;
     if (n == 0 && v->puts == puts)
         fan_out_leave_out(v);
-    pthread_mutex_unlock(&v->f->lock);
+    lock_release(&v->f->lock);
 }
 
 /*
@@ -63,21 +63,21 @@ static void note_look(struct version *v, const struct stored_fan_out *jobs, size
  */
 static void note_wait(struct version *v)
 {
-    pthread_mutex_lock(&v->f->lock);
+    lock_acquire(&v->f->lock);
     if (v->puts == v->seen)
         fan_out_leave_out(v);
-    pthread_mutex_unlock(&v->f->lock);
+    lock_release(&v->f->lock);
 }
 
 /* The jobs that waited are now the run. */
 static void note_begin(struct version *v)
 {
-    pthread_mutex_lock(&v->f->lock);
+    lock_acquire(&v->f->lock);
     fan_out_enter(&v->waiting, v->target);
     fan_out_leave(&v->running);
     v->running = v->waiting;
     v->waiting = (struct token){0};
-    pthread_mutex_unlock(&v->f->lock);
+    lock_release(&v->f->lock);
 }
 
 static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool *waits,
@@ -123,11 +123,11 @@ bool fan_out_look(struct version *v, bool *waits, struct err *err)
     struct stored_fan_out *jobs = NULL;
     size_t n = 0;
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     const uint64_t puts = v->puts;
 
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 
     bool ok = store_load_fan_outs(f->opt.store, a, str_from(v->alias), v->number,
                                   str_from(v->member), LOAD_MAX, &jobs, &n, err);

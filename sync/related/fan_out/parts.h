@@ -10,6 +10,7 @@
 
 #include "src/base/base.h"
 #include "src/base/err.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/thread.h"
 #include "src/store/fan_out.h"
@@ -79,8 +80,8 @@ struct fan_out {
     bool settled;   /* the thread's: this turn's routing has the requested versions */
     bool fenced;    /* the thread's: another node owns the topic */
 
-    pthread_mutex_t lock;
-    pthread_cond_t woken; /* monotonic clock */
+    struct lock lock;
+    pthread_cond_t woken;
 
     /* All guarded by lock. */
     struct version *versions;

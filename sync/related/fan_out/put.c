@@ -12,7 +12,7 @@
 
 static void note_put(struct fan_out *f, const struct target *t, int64_t now_ms)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     struct version *v = fan_out_version(f, t);
 
@@ -22,7 +22,7 @@ static void note_put(struct fan_out *f, const struct target *t, int64_t now_ms)
         v->oldest_ms = now_ms;
     f->wake = true;
     pthread_cond_signal(&f->woken);
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 }
 
 static struct str place_name(struct arena *a, const struct plan *p, size_t place)
@@ -43,12 +43,12 @@ static struct str place_name(struct arena *a, const struct plan *p, size_t place
 /* Look for jobs now: somebody else stored some for the topic.  @thread any */
 static void wake(struct fan_out *f)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     for (struct version *v = f->versions; v != NULL; v = v->next)
         v->puts++;
     f->wake = true;
     pthread_cond_signal(&f->woken);
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 }
 
 /* Wake the topic's fan-out if it runs here.  Elsewhere it looks by itself after a while. */

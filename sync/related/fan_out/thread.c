@@ -13,7 +13,6 @@
 #include "sync/routing/routing.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define VIEW_TIMEOUT_MS 10000
 #define RETRY_MS        500
@@ -23,12 +22,12 @@ static void tell_progress(struct version *v)
 {
     const struct fan_out_run *r = &v->run;
 
-    pthread_mutex_lock(&v->f->lock);
+    lock_acquire(&v->f->lock);
     v->progress = (struct fan_out_progress){.run = r->number,
                                             .documents = r->documents,
                                             .known = r->n_roots - r->n_done,
                                             .all_known = r->pages.end};
-    pthread_mutex_unlock(&v->f->lock);
+    lock_release(&v->f->lock);
 }
 
 static bool end_run(struct version *v, struct err *err)
@@ -41,9 +40,9 @@ static bool end_run(struct version *v, struct err *err)
     fan_out_run_forget(&v->run);
     fan_out_count(&f->status.runs, 1);
     v->look_ms = 0;
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     fan_out_leave(&v->running);
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return true;
 }
 
@@ -52,7 +51,7 @@ static uint64_t written(struct fan_out *f)
 {
     uint64_t n = 0;
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     for (size_t i = 0; f->routing != NULL && i < f->routing->n_targets; i++) {
         const struct target_counters *c = &f->routing->targets[i]->count;
 
@@ -60,7 +59,7 @@ static uint64_t written(struct fan_out *f)
              __atomic_load_n(&c->deleted, __ATOMIC_RELAXED) +
              __atomic_load_n(&c->superseded, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return n;
 }
 
@@ -190,11 +189,11 @@ static int64_t due_in_ms(struct version *v, int64_t now_ms)
 {
     struct fan_out *f = v->f;
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     const bool is_new = v->puts != v->seen;
 
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 
     const int64_t at_ms =
         v->run.number != 0 || is_new || v->look_ms < v->retry_ms ? v->retry_ms : v->look_ms;
@@ -234,7 +233,7 @@ static bool is_stopped(const struct target *t)
 /* Returns NULL if the table stopped. */
 static struct version *version_of(struct fan_out *f, const struct target *t)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     struct version *v = fan_out_version(f, t);
 
@@ -242,17 +241,17 @@ static struct version *version_of(struct fan_out *f, const struct target *t)
         fan_out_leave_out(v);
         v = NULL;
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return v;
 }
 
 static struct routing *present_routing(struct fan_out *f)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     struct routing *r = f->routing == NULL ? NULL : routing_ref(f->routing);
 
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return r;
 }
 
@@ -281,14 +280,11 @@ static int64_t turn_all(struct fan_out *f)
 
 static void rest(struct fan_out *f, int64_t ms)
 {
-    const int64_t ns = clock_mono_ns() + ms * 1000000LL;
-    const struct timespec until = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     if (!f->wake && ms > 0 && !stop_is_set(&f->stop))
-        (void)pthread_cond_timedwait(&f->woken, &f->lock, &until);
+        lock_wait_until(&f->lock, &f->woken, clock_mono_ms() + ms);
     f->wake = false;
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 }
 
 static void *fan_out_main(void *arg)
@@ -306,7 +302,6 @@ static void *fan_out_main(void *arg)
 struct fan_out *fan_out_new(const struct fan_out_options *opt)
 {
     struct fan_out *f = mem_alloc(1, sizeof(*f));
-    pthread_condattr_t attr;
 
     f->magic = MAGIC_fan_out;
     f->opt = *opt;
@@ -327,11 +322,8 @@ struct fan_out *fan_out_new(const struct fan_out_options *opt)
                                                .watchdog = f->watchdog,
                                                .statements = &f->status.statements},
                                    .registry = opt->registry};
-    pthread_mutex_init(&f->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&f->woken, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&f->lock, LOCK_private);
+    lock_init_cond(&f->woken);
     return f;
 }
 
@@ -376,7 +368,7 @@ void fan_out_free(struct fan_out *f)
     }
     routing_unref(f->routing);
     stall_watchdog_free(f->watchdog);
-    pthread_mutex_destroy(&f->lock);
+    lock_fini(&f->lock);
     pthread_cond_destroy(&f->woken);
     stop_fini(&f->stop);
     MAGIC_END(fan_out, f);

@@ -12,10 +12,10 @@
 
 void fan_out_wake_up(struct fan_out *f)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     f->wake = true;
     pthread_cond_signal(&f->woken);
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
 }
 
 static void on_slice(void *ctx)
@@ -84,7 +84,7 @@ static const struct target *target_of(const struct version *v, const struct rout
 
 void fan_out_set_routing(struct fan_out *f, struct routing *routing)
 {
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
 
     struct routing *before = f->routing;
 
@@ -98,7 +98,7 @@ void fan_out_set_routing(struct fan_out *f, struct routing *routing)
         }
     f->wake = true;
     pthread_cond_signal(&f->woken);
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     routing_unref(before);
 }
 
@@ -109,7 +109,7 @@ int64_t fan_out_oldest_ms(struct fan_out *f, struct str index)
     int64_t oldest_ms = INT64_MAX;
     bool any = false, all = true;
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     for (const struct version *v = f->versions; v != NULL; v = v->next) {
         if (!str_equal(str_from(v->index), index))
             continue;
@@ -118,7 +118,7 @@ int64_t fan_out_oldest_ms(struct fan_out *f, struct str index)
         if (v->oldest_ms < oldest_ms)
             oldest_ms = v->oldest_ms;
     }
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return any && all ? oldest_ms : 0;
 }
 
@@ -132,10 +132,10 @@ struct fan_out_status fan_out_status(struct fan_out *f)
         .statements = __atomic_load_n(&f->status.statements, __ATOMIC_RELAXED),
     };
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     for (const struct version *v = f->versions; v != NULL; v = v->next)
         s.waiting += v->n_waiting;
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return s;
 }
 
@@ -143,7 +143,7 @@ struct fan_out_progress fan_out_progress(struct fan_out *f, struct str alias, ui
 {
     struct fan_out_progress p = {0};
 
-    pthread_mutex_lock(&f->lock);
+    lock_acquire(&f->lock);
     for (const struct version *v = f->versions; v != NULL; v = v->next)
         if (str_equal(str_from(v->alias), alias) && v->number == number) {
             const uint64_t waiting = p.rows + v->n_waiting;
@@ -152,6 +152,6 @@ struct fan_out_progress fan_out_progress(struct fan_out *f, struct str alias, ui
                 p = v->progress;
             p.rows = waiting;
         }
-    pthread_mutex_unlock(&f->lock);
+    lock_release(&f->lock);
     return p;
 }

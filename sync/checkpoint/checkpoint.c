@@ -2,10 +2,10 @@
 
 #include "sync/checkpoint/checkpoint.h"
 
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define INITIAL_WINDOW 64
@@ -16,7 +16,7 @@
  * (safe, opened] have a slot; the window doubles when they do not fit.
  */
 struct checkpoint {
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     uint32_t *pending;
@@ -29,7 +29,7 @@ struct checkpoint *checkpoint_new(void)
 {
     struct checkpoint *cp = mem_alloc(1, sizeof(*cp));
 
-    pthread_mutex_init(&cp->lock, NULL);
+    lock_init(&cp->lock, LOCK_private);
     cp->window = INITIAL_WINDOW;
     cp->pending = mem_alloc(cp->window, sizeof(*cp->pending));
     return cp;
@@ -39,7 +39,7 @@ void checkpoint_free(struct checkpoint *cp)
 {
     if (cp == NULL)
         return;
-    pthread_mutex_destroy(&cp->lock);
+    lock_fini(&cp->lock);
     free(cp->pending);
     free(cp);
 }
@@ -69,36 +69,36 @@ static void advance(struct checkpoint *cp)
 
 uint64_t checkpoint_open(struct checkpoint *cp)
 {
-    pthread_mutex_lock(&cp->lock);
+    lock_acquire(&cp->lock);
     if (cp->opened - cp->safe == cp->window)
         widen(cp);
 
     uint64_t seq = ++cp->opened;
 
     *slot(cp, seq) = 1;
-    pthread_mutex_unlock(&cp->lock);
+    lock_release(&cp->lock);
     return seq;
 }
 
 bool checkpoint_reopen(struct checkpoint *cp, uint64_t seq)
 {
-    pthread_mutex_lock(&cp->lock);
+    lock_acquire(&cp->lock);
 
     const bool ok = seq > cp->safe && seq <= cp->opened;
 
     if (ok)
         *slot(cp, seq) += 1;
-    pthread_mutex_unlock(&cp->lock);
+    lock_release(&cp->lock);
     return ok;
 }
 
 void checkpoint_expect(struct checkpoint *cp, uint64_t seq, uint32_t n)
 {
-    pthread_mutex_lock(&cp->lock);
+    lock_acquire(&cp->lock);
     assert(seq > cp->safe && seq <= cp->opened);
     assert(n < UINT32_MAX - *slot(cp, seq));
     *slot(cp, seq) += n;
-    pthread_mutex_unlock(&cp->lock);
+    lock_release(&cp->lock);
 }
 
 void checkpoint_close(struct checkpoint *cp, uint64_t seq)
@@ -108,20 +108,20 @@ void checkpoint_close(struct checkpoint *cp, uint64_t seq)
 
 void checkpoint_done(struct checkpoint *cp, uint64_t seq, uint32_t n)
 {
-    pthread_mutex_lock(&cp->lock);
+    lock_acquire(&cp->lock);
     assert(seq > cp->safe && seq <= cp->opened);
     assert(*slot(cp, seq) >= n);
     *slot(cp, seq) -= n;
     advance(cp);
-    pthread_mutex_unlock(&cp->lock);
+    lock_release(&cp->lock);
 }
 
 uint64_t checkpoint_safe(struct checkpoint *cp)
 {
-    pthread_mutex_lock(&cp->lock);
+    lock_acquire(&cp->lock);
 
     uint64_t safe = cp->safe;
 
-    pthread_mutex_unlock(&cp->lock);
+    lock_release(&cp->lock);
     return safe;
 }

@@ -4,13 +4,13 @@
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
 #include "sync/checkpoint/checkpoint.h"
 #include "sync/position/gtid_set.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ struct progress {
     bool concerns; /* builder only: the running transaction concerns a definition, with or
                       without a ticket */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct entry *line; /* ring of transactions not known to be safe */
@@ -59,7 +59,7 @@ struct progress *progress_new(const struct commit_position *start)
 {
     struct progress *p = mem_alloc(1, sizeof(*p));
 
-    pthread_mutex_init(&p->lock, NULL);
+    lock_init(&p->lock, LOCK_private);
     p->cp = checkpoint_new();
     p->safe = safe_point_new(start);
     p->last = *start;
@@ -88,17 +88,17 @@ void progress_free(struct progress *p)
     free(p->released);
     free(p->line);
     checkpoint_free(p->cp);
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     free(p);
 }
 
 static bool is_full(struct progress *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const bool full = p->line_len >= LINE_MAX;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return full;
 }
 
@@ -173,7 +173,7 @@ static void settle(struct progress *p, const struct commit_position *end,
 /* The end is safe once everything opened so far is done, abandoned parts as well. */
 void progress_commit(struct progress *p, const struct commit_position *end)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     release_all(p, end);
     if (p->line_len > 0 && last_entry(p)->seq == p->opened && !p->apart)
         extend_last(p, end);
@@ -181,7 +181,7 @@ void progress_commit(struct progress *p, const struct commit_position *end)
         settle(p, end, NULL, p->concerns);
     else
         append_to_line(p, p->opened, end);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     p->apart = false;
     p->last = *end;
     progress_abandon(p);
@@ -189,11 +189,11 @@ void progress_commit(struct progress *p, const struct commit_position *end)
 
 uint64_t progress_hold(struct progress *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const uint64_t hold = safe_point_hold(p->safe, &p->last);
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     p->apart = true;
     return hold;
 }
@@ -255,9 +255,9 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
                                        .version = version,
                                        .at_ms = clock_steady_ms()};
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     add_tombstone(p, &t);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 /* Remove the done entries from the front of the line.  Under the lock. */
@@ -280,14 +280,14 @@ enum progress_move progress_safe(struct progress *p, struct commit_position *out
     const uint64_t safe = checkpoint_safe(p->cp);
     enum progress_move move = PROGRESS_STAYS;
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     shorten_line(p, safe);
 
     if (safe_point_take(p->safe, out, executed)) {
         move = p->changed ? PROGRESS_CHANGES : PROGRESS_ASIDE;
         p->changed = false;
     }
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return move;
 }
 
@@ -295,12 +295,12 @@ struct commit_position progress_done(struct progress *p)
 {
     const uint64_t safe = checkpoint_safe(p->cp);
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     shorten_line(p, safe);
 
     const struct commit_position done = *safe_point_end(p->safe);
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return done;
 }
 
@@ -308,19 +308,19 @@ int64_t progress_undone_ms(struct progress *p)
 {
     const uint64_t safe = checkpoint_safe(p->cp);
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     shorten_line(p, safe);
 
     const int64_t since_ms = p->line_len == 0 ? 0 : p->line[p->line_first].since_ms;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return since_ms;
 }
 
 size_t progress_take_tombstones(struct progress *p, struct arena *a,
                                 struct stored_tombstone **out)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const size_t n = p->n_tombstones;
 
@@ -338,26 +338,26 @@ size_t progress_take_tombstones(struct progress *p, struct arena *a,
         free_tombstone(g);
     }
     p->n_tombstones = 0;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return n;
 }
 
 size_t progress_tombstones(struct progress *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const size_t n = p->n_tombstones;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return n;
 }
 
 void progress_return_tombstones(struct progress *p, const struct stored_tombstone *t, size_t n)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     for (size_t i = 0; i < n; i++)
         add_tombstone(p, &t[i]);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void progress_count_unrooted(struct progress *p)
@@ -379,12 +379,12 @@ bool progress_idle(struct progress *p)
 {
     const uint64_t safe = checkpoint_safe(p->cp);
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     bool idle = true;
 
     for (size_t i = 0; i < p->line_len && idle; i++)
         idle = p->line[(p->line_first + i) % p->line_cap].seq <= safe;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return idle;
 }

@@ -3,17 +3,17 @@
 #include "sync/checkpoint/read_position.h"
 
 #include "src/base/buf.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "sync/position/gtid_set.h"
 #include "sync/server/recent_gtids.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct read_position {
     uint64_t late; /* atomic */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     uint64_t version;
@@ -28,7 +28,7 @@ struct read_position *read_position_new(uint64_t version)
 {
     struct read_position *p = mem_alloc(1, sizeof(*p));
 
-    pthread_mutex_init(&p->lock, NULL);
+    lock_init(&p->lock, LOCK_private);
     p->version = version;
     p->gtids = gtid_set_new();
     p->recent = recent_gtids_new();
@@ -42,66 +42,66 @@ void read_position_free(struct read_position *p)
     gtid_set_free(p->gtids);
     recent_gtids_free(p->recent);
     buf_free(&p->wait_sql);
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     free(p);
 }
 
 void read_position_set(struct read_position *p, uint64_t version, int64_t event_ms)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     if (version > p->version)
         p->version = version;
     if (event_ms != 0)
         p->event_ms = event_ms;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void read_position_set_gtids(struct read_position *p, const struct gtid_set *all)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     gtid_set_free(p->gtids);
     p->gtids = gtid_set_copy(all);
     p->anonymous = false;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void read_position_add_gtid(struct read_position *p, const struct gtid *g, uint64_t version)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     recent_gtids_add(p->recent, version, g);
     p->anonymous = g->family == GTID_NONE;
     if (!p->anonymous)
         gtid_set_add(p->gtids, g);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void read_position_gtid_at(struct read_position *p, uint64_t version, struct buf *out)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const struct gtid *g = recent_gtids_find(p->recent, version);
 
     if (g != NULL)
         gtid_format(out, g);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void read_position_set_commit_wait(struct read_position *p, struct str sql)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     buf_clear(&p->wait_sql);
     buf_append(&p->wait_sql, sql);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 uint64_t read_position_get_commit_wait(struct read_position *p, struct buf *sql)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const uint64_t version = p->version;
 
     buf_append(sql, buf_str(&p->wait_sql));
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return version;
 }
 
@@ -117,32 +117,32 @@ uint64_t read_position_late(struct read_position *p)
 
 uint64_t read_position_version(struct read_position *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const uint64_t version = p->version;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return version;
 }
 
 int64_t read_position_event_ms(struct read_position *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const int64_t ms = p->event_ms;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return ms;
 }
 
 uint64_t read_position_get(struct read_position *p, struct buf *gtids, bool *complete)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const uint64_t version = p->version;
 
     gtid_set_format(gtids, p->gtids);
     *complete = !p->anonymous;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return version;
 }

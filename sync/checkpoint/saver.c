@@ -6,6 +6,7 @@
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 #include "src/base/failpoint.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -45,10 +46,10 @@ struct saver {
     uint64_t read;    /* the reader's position when it last moved */
     int64_t moved_ms; /* when it last moved, monotonic */
 
-    pthread_mutex_t saving; /* one save at a time */
-    struct save_due due;    /* guarded by saving */
+    struct lock saving;  /* one save at a time */
+    struct save_due due; /* guarded by saving */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     char base[224];
@@ -76,8 +77,8 @@ struct saver *saver_new(const struct saver_options *opt)
     s->caught_up_ms = opt->begins_ms;
     s->final_version = opt->final_version;
     stop_init(&s->stop);
-    pthread_mutex_init(&s->saving, NULL);
-    pthread_mutex_init(&s->lock, NULL);
+    lock_init(&s->saving, LOCK_private);
+    lock_init(&s->lock, LOCK_private);
     (void)progress_safe(opt->progress, &s->safe, s->executed);
     s->due.file_number = s->safe.file_number;
     return s;
@@ -88,8 +89,8 @@ void saver_free(struct saver *s)
     if (s == NULL)
         return;
     gtid_set_free(s->executed);
-    pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->saving);
+    lock_fini(&s->lock);
+    lock_fini(&s->saving);
     stop_fini(&s->stop);
     MAGIC_END(saver, s);
     free(s);
@@ -97,42 +98,42 @@ void saver_free(struct saver *s)
 
 void saver_set_log(struct saver *s, struct str base, const char *identity)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     snprintf(s->base, sizeof(s->base), "%" STR_FMT, STR_ARG(base));
     snprintf(s->identity, sizeof(s->identity), "%s", identity);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void saver_set_executed(struct saver *s, const struct gtid_set *executed)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     gtid_set_free(s->executed);
     s->executed = gtid_set_copy(executed);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 uint64_t saver_final_version(struct saver *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const uint64_t version = s->final_version;
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return version;
 }
 
 void saver_deletes_are_repeated(struct saver *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->is_repeated = true;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void saver_freeze(struct saver *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->frozen = true;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* The safe mark and its texts, for the store. */
@@ -146,7 +147,7 @@ struct snapshot {
 
 static void take_snapshot(struct saver *s, struct snapshot *snap)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     snap->move = progress_safe(s->opt.progress, &s->safe, s->executed);
     /* Ask after taking the position, so that the deletes before it are counted. */
     if (s->is_repeated && s->opt.repeats(s->opt.ctx) == 0)
@@ -168,14 +169,14 @@ static void take_snapshot(struct saver *s, struct snapshot *snap)
         .reason = STR(""),
         .final_version = s->final_version,
     };
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static void keep_error(struct saver *s, const struct err *err)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->error = *err;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static bool is_due(const struct saver *s, const struct snapshot *snap, size_t tombstones)
@@ -192,7 +193,7 @@ static bool save(struct saver *s, bool always, struct err *err)
     struct stored_tombstone *tombstones;
     bool ok = true;
 
-    pthread_mutex_lock(&s->saving);
+    lock_acquire(&s->saving);
     take_snapshot(s, &snap);
     save_due_note(&s->due, snap.move, clock_mono_ms());
     if (snap.known) {
@@ -209,7 +210,7 @@ static bool save(struct saver *s, bool always, struct err *err)
             keep_error(s, ok ? &(struct err){0} : err);
         }
     }
-    pthread_mutex_unlock(&s->saving);
+    lock_release(&s->saving);
     buf_free(&snap.file);
     buf_free(&snap.gtids);
     buf_free(&snap.fingerprint);
@@ -233,10 +234,10 @@ static void lag_from(struct saver *s, struct buf *file, uint64_t *offset)
     const bool idle = progress_idle(s->opt.progress);
     const struct commit_position done = progress_done(s->opt.progress);
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     buf_printf(file, "%s.%06u", s->base, idle ? (unsigned)read.file : done.file_number);
     *offset = idle ? read.offset : done.offset;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /*
@@ -271,9 +272,9 @@ static bool unread_backlog(struct saver *s, struct str file, uint64_t offset,
     struct buf name = {0};
     bool ok = true;
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     buf_printf(&name, "%s.%06u", s->base, (unsigned)read.file);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     if (!str_equal(buf_str(&name), file) || read.offset != offset)
         ok = server_log_backlog(s->conn, buf_str(&name), read.offset, backlog, err);
     buf_free(&name);
@@ -284,19 +285,19 @@ static void keep_lag(struct saver *s, const struct log_backlog *backlog, int64_t
 {
     if (!backlog->found)
         return;
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->asked_ms = asked_ms;
     s->lag_bytes = backlog->bytes;
     if (backlog->bytes == 0)
         s->caught_up_ms = asked_ms;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static void note_asking(struct saver *s, int64_t since_ms)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->asking_ms = since_ms;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static void watch_lag(struct saver *s)
@@ -344,18 +345,18 @@ static int64_t rest_ms(struct saver *s)
                           progress_idle(s->opt.progress) &&
                           progress_tombstones(s->opt.progress) == 0;
 
-    pthread_mutex_lock(&s->saving);
+    lock_acquire(&s->saving);
 
     const int64_t save_ms = save_due_in_ms(&s->due, clock_mono_ms());
 
-    pthread_mutex_unlock(&s->saving);
-    pthread_mutex_lock(&s->lock);
+    lock_release(&s->saving);
+    lock_acquire(&s->lock);
     s->rests = is_still && s->asked_ms != 0 && s->lag_bytes == 0 && s->error.kind == ERR_NONE &&
                save_ms > SAVE_MS;
 
     const bool rests = s->rests;
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return !rests ? 0 : save_ms < REST_MS ? save_ms : REST_MS;
 }
 
@@ -428,7 +429,7 @@ void saver_status(struct saver *s, struct saver_status *out)
                               .done_ms = progress_done(s->opt.progress).event_ms};
     struct buf gtids = {0};
 
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     facts.asked_ms = known_at(s, facts.now_ms);
     facts.bytes = s->lag_bytes;
 
@@ -448,7 +449,7 @@ void saver_status(struct saver *s, struct saver_status *out)
     if (s->base[0] != '\0' && s->safe.file_number != 0)
         snprintf(out->file, sizeof(out->file), "%s.%06u", s->base, s->safe.file_number);
     gtid_set_format(&gtids, s->executed);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     if (ask)
         saver_nudge(s);
     out->gtids = gtids.ptr != NULL ? gtids.ptr : mem_copy("");

@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -44,7 +45,7 @@ struct reread {
     struct stop stop;
     int64_t window_ms; /* atomic */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     unsigned n_loaders; /* per crew; never decreases */
@@ -89,7 +90,7 @@ struct reread *reread_new(const struct reread_options *opt)
         r->opt.resolve_bytes = 8 << 20;
     r->n_loaders = n_loaders(opt->loaders == 0 ? 2 : opt->loaders);
     r->window_ms = opt->window_ms;
-    pthread_mutex_init(&r->lock, NULL);
+    lock_init(&r->lock, LOCK_private);
     stop_init(&r->stop);
     init_crew(&r->home, r);
     init_crew(&r->abroad, r);
@@ -319,23 +320,23 @@ static void join_crew(struct crew *c, unsigned n_started)
 
 void reread_start(struct reread *r)
 {
-    pthread_mutex_lock(&r->lock);
+    lock_acquire(&r->lock);
     r->started = true;
     start_loaders(r);
     r->home.resolver = thread_start("resolver", resolver_main, &r->home);
     r->abroad.resolver = thread_start("resolver", resolver_main, &r->abroad);
-    pthread_mutex_unlock(&r->lock);
+    lock_release(&r->lock);
 }
 
 void reread_set(struct reread *r, unsigned loaders, int64_t window_ms)
 {
     __atomic_store_n(&r->window_ms, window_ms, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&r->lock);
+    lock_acquire(&r->lock);
     if (n_loaders(loaders) > r->n_loaders)
         r->n_loaders = n_loaders(loaders);
     if (r->started)
         start_loaders(r);
-    pthread_mutex_unlock(&r->lock);
+    lock_release(&r->lock);
 }
 
 static void close_crew(struct crew *c)
@@ -349,13 +350,13 @@ void reread_stop(struct reread *r)
     stop_set(&r->stop);
     close_crew(&r->home);
     close_crew(&r->abroad);
-    pthread_mutex_lock(&r->lock);
+    lock_acquire(&r->lock);
 
     const bool started = r->started;
     const unsigned n_started = r->n_started;
 
     r->started = false;
-    pthread_mutex_unlock(&r->lock);
+    lock_release(&r->lock);
     if (!started)
         return;
     join_crew(&r->home, n_started);
@@ -376,6 +377,6 @@ void reread_free(struct reread *r)
     fini_crew(&r->home);
     fini_crew(&r->abroad);
     stop_fini(&r->stop);
-    pthread_mutex_destroy(&r->lock);
+    lock_fini(&r->lock);
     free(r);
 }

@@ -3,10 +3,10 @@
 #include "sync/read/access_denied.h"
 
 #include "src/base/err.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 static const char *const reads[] = {
@@ -23,7 +23,7 @@ struct denied_index {
 };
 
 struct access_denied {
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct denied_index *first;
@@ -33,7 +33,7 @@ struct access_denied *access_denied_new(void)
 {
     struct access_denied *d = mem_alloc(1, sizeof(*d));
 
-    pthread_mutex_init(&d->lock, NULL);
+    lock_init(&d->lock, LOCK_private);
     return d;
 }
 
@@ -46,7 +46,7 @@ void access_denied_free(struct access_denied *d)
         free(i->name);
         free(i);
     }
-    pthread_mutex_destroy(&d->lock);
+    lock_fini(&d->lock);
     free(d);
 }
 
@@ -75,7 +75,7 @@ void access_denied_tell(struct access_denied *d, const char *index,
 {
     if (why != NULL && !mysql_err_is_denial(why))
         return;
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     struct denied_index *i = find(d, str_from(index));
 
@@ -83,23 +83,23 @@ void access_denied_tell(struct access_denied *d, const char *index,
         i = add(d, index);
     if (i != NULL)
         i->why[read] = why != NULL ? *why : (struct err){0};
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
 }
 
 bool access_denied_has_tables(struct access_denied *d, struct str index)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const struct denied_index *i = find(d, index);
     const bool has = i != NULL && i->why[ACCESS_DENIED_TABLES].kind != ERR_NONE;
 
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return has;
 }
 
 bool access_denied_find(struct access_denied *d, struct str index, struct err *why)
 {
-    pthread_mutex_lock(&d->lock);
+    lock_acquire(&d->lock);
 
     const struct denied_index *i = find(d, index);
     bool found = false;
@@ -111,6 +111,6 @@ bool access_denied_find(struct access_denied *d, struct str index, struct err *w
             err_wrap(why, "%s", reads[r]);
         }
     }
-    pthread_mutex_unlock(&d->lock);
+    lock_release(&d->lock);
     return found;
 }

@@ -4,10 +4,10 @@
 
 #include "src/base/backoff.h"
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "sync/server/server_access.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct source_registry {
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct entry *first;
@@ -29,7 +29,7 @@ struct source_registry *source_registry_new(void)
 {
     struct source_registry *p = mem_alloc(1, sizeof(*p));
 
-    pthread_mutex_init(&p->lock, NULL);
+    lock_init(&p->lock, LOCK_private);
     return p;
 }
 
@@ -50,7 +50,7 @@ void source_registry_free(struct source_registry *p)
         p->first = e->next;
         free_entry(e);
     }
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     free(p);
 }
 
@@ -72,14 +72,14 @@ void source_registry_put(struct source_registry *p, struct str topic,
     e->topic = strndup(topic.ptr, topic.len);
     e->source = *source;
     server_access_ref(source->server);
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     struct entry **at = place_of(p, topic);
 
     before = *at;
     e->next = before == NULL ? NULL : before->next;
     *at = e;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     if (before != NULL)
         free_entry(before);
 }
@@ -89,7 +89,7 @@ void source_registry_remove(struct source_registry *p, struct str topic,
 {
     struct entry *gone = NULL;
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     struct entry **at = place_of(p, topic);
 
@@ -97,7 +97,7 @@ void source_registry_remove(struct source_registry *p, struct str topic,
         gone = *at;
         *at = gone->next;
     }
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     if (gone != NULL)
         free_entry(gone);
 }
@@ -107,7 +107,7 @@ bool source_registry_find(struct source_registry *p, struct str topic,
 {
     bool found = false;
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     const struct entry *e = *place_of(p, topic);
 
@@ -116,7 +116,7 @@ bool source_registry_find(struct source_registry *p, struct str topic,
         server_access_ref(out->server);
         found = true;
     }
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return found;
 }
 
@@ -124,12 +124,12 @@ bool source_registry_may_try(struct source_registry *p, struct str topic)
 {
     const int64_t now_ms = clock_mono_ms();
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     struct entry *e = *place_of(p, topic);
     const bool may = e == NULL || absence_may_try(&e->absence, now_ms);
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return may;
 }
 
@@ -137,11 +137,11 @@ void source_registry_tell(struct source_registry *p, struct str topic, bool ther
 {
     const int64_t now_ms = clock_mono_ms();
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     struct entry *e = *place_of(p, topic);
 
     if (e != NULL)
         absence_tell(&e->absence, there, now_ms);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }

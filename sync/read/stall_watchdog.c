@@ -3,6 +3,7 @@
 #include "sync/read/stall_watchdog.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
@@ -11,7 +12,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define AFTER_MS 20000
 #define EVERY_MS 10000
@@ -29,8 +29,8 @@ struct stall_watchdog {
     struct stall_watchdog_options opt;
     pthread_t thread;
 
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* monotonic clock */
+    struct lock lock;
+    pthread_cond_t changed;
 
     /* All guarded by lock. */
     struct entry *entries;
@@ -59,7 +59,6 @@ static bool answers(const struct server_access *server)
 struct stall_watchdog *stall_watchdog_new(const struct stall_watchdog_options *opt)
 {
     struct stall_watchdog *p = mem_alloc(1, sizeof(*p));
-    pthread_condattr_t attr;
 
     p->magic = MAGIC_stall_watchdog;
     p->opt = *opt;
@@ -69,18 +68,15 @@ struct stall_watchdog *stall_watchdog_new(const struct stall_watchdog_options *o
         p->opt.every_ms = EVERY_MS;
     if (p->opt.answers == NULL)
         p->opt.answers = answers;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&p->lock, LOCK_private);
+    lock_init_cond(&p->changed);
     return p;
 }
 
 /* ---- who looks ---- */
 
-/* Called with lock held: one whose server was not asked in this round, NULL: none is left. */
-static struct entry *next_to_ask(struct stall_watchdog *p, uint64_t round)
+/* Find one whose server was not asked in this round; NULL if none is left. */
+static struct entry *next_to_ask(struct stall_watchdog *p, uint64_t round) NEEDS(p->lock)
 {
     for (struct entry *e = p->entries; e != NULL; e = e->next)
         if (e->asked != round)
@@ -88,8 +84,7 @@ static struct entry *next_to_ask(struct stall_watchdog *p, uint64_t round)
     return NULL;
 }
 
-/* Called with lock held. */
-static void give_up(struct stall_watchdog *p, const struct server_access *server)
+static void give_up(struct stall_watchdog *p, const struct server_access *server) NEEDS(p->lock)
 {
     for (struct entry *e = p->entries; e != NULL; e = e->next)
         if (e->server == server) {
@@ -98,8 +93,8 @@ static void give_up(struct stall_watchdog *p, const struct server_access *server
         }
 }
 
-/* Called with lock held, which is let go while a server is asked. */
-static void ask_all(struct stall_watchdog *p, uint64_t round)
+/* Lets the lock go while a server is asked. */
+static void ask_all(struct stall_watchdog *p, uint64_t round) NEEDS(p->lock)
 {
     const uint64_t wait = p->wait;
     struct entry *e;
@@ -109,27 +104,23 @@ static void ask_all(struct stall_watchdog *p, uint64_t round)
         struct server_access *server = server_access_ref(e->server);
 
         e->asked = round;
-        pthread_mutex_unlock(&p->lock);
+        lock_release(&p->lock);
 
         const bool fine = p->opt.answers(server);
 
-        pthread_mutex_lock(&p->lock);
+        lock_acquire(&p->lock);
         if (!fine && p->waiting && p->wait == wait)
             give_up(p, server);
         server_access_unref(server);
     }
 }
 
-/* Called with lock held. */
-static void rest(struct stall_watchdog *p)
+static void rest(struct stall_watchdog *p) NEEDS(p->lock)
 {
-    const struct timespec until = {.tv_sec = p->due_ms / 1000,
-                                   .tv_nsec = p->due_ms % 1000 * 1000000};
-
     if (p->waiting)
-        (void)pthread_cond_timedwait(&p->changed, &p->lock, &until);
+        lock_wait_until(&p->lock, &p->changed, p->due_ms);
     else
-        (void)pthread_cond_wait(&p->changed, &p->lock);
+        lock_wait(&p->lock, &p->changed);
 }
 
 static void *stall_watchdog_main(void *arg)
@@ -137,7 +128,7 @@ static void *stall_watchdog_main(void *arg)
     struct stall_watchdog *p = MAGIC_CAST(stall_watchdog, arg);
     uint64_t round = 0;
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     while (!p->stopping) {
         if (!p->waiting || clock_mono_ms() < p->due_ms) {
             rest(p);
@@ -146,7 +137,7 @@ static void *stall_watchdog_main(void *arg)
         ask_all(p, ++round);
         p->due_ms = clock_mono_ms() + p->opt.every_ms;
     }
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return NULL;
 }
 
@@ -158,19 +149,19 @@ void stall_watchdog_enter(struct stall_watchdog *p, struct mysql_conn *c,
     struct entry *e = mem_alloc(1, sizeof(*e));
 
     *e = (struct entry){.conn = c, .server = server_access_ref(server)};
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     e->next = p->entries;
     p->entries = e;
     if (p->stopping)
         mysql_conn_interrupt(c);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 void stall_watchdog_leave(struct stall_watchdog *p, struct mysql_conn *c)
 {
     struct entry *gone = NULL;
 
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     for (struct entry **at = &p->entries; *at != NULL && gone == NULL;)
         if ((*at)->conn == c) {
             gone = *at;
@@ -178,7 +169,7 @@ void stall_watchdog_leave(struct stall_watchdog *p, struct mysql_conn *c)
         } else {
             at = &(*at)->next;
         }
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     if (gone != NULL)
         server_access_unref(gone->server);
     free(gone);
@@ -186,23 +177,23 @@ void stall_watchdog_leave(struct stall_watchdog *p, struct mysql_conn *c)
 
 void stall_watchdog_begin(struct stall_watchdog *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     p->wait++;
     p->waiting = true;
     p->interrupted = false;
     p->due_ms = clock_mono_ms() + p->opt.after_ms;
     pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 bool stall_watchdog_end(struct stall_watchdog *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     p->waiting = false;
 
     const bool interrupted = p->interrupted;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     return interrupted;
 }
 
@@ -216,7 +207,7 @@ void stall_watchdog_start(struct stall_watchdog *p)
 
 void stall_watchdog_stop(struct stall_watchdog *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     p->stopping = true;
     for (struct entry *e = p->entries; e != NULL; e = e->next)
         mysql_conn_interrupt(e->conn);
@@ -225,7 +216,7 @@ void stall_watchdog_stop(struct stall_watchdog *p)
     const bool started = p->started;
 
     p->started = false;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     if (started)
         pthread_join(p->thread, NULL);
 }
@@ -237,7 +228,7 @@ void stall_watchdog_free(struct stall_watchdog *p)
     while (p->entries != NULL)
         stall_watchdog_leave(p, p->entries->conn);
     pthread_cond_destroy(&p->changed);
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     MAGIC_END(stall_watchdog, p);
     free(p);
 }

@@ -5,6 +5,7 @@
 #include "sync/position/position.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "sync/delivery/document/target.h"
 #include "sync/routing/routing.h"
@@ -12,10 +13,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct wanted_versions {
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t changed;
 
     /* All guarded by lock. */
@@ -29,13 +29,8 @@ struct wanted_versions {
 struct wanted_versions *wanted_versions_new(void)
 {
     struct wanted_versions *a = mem_alloc(1, sizeof(*a));
-    pthread_condattr_t attr;
-
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&a->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&a->lock, LOCK_private);
+    lock_init_cond(&a->changed);
     return a;
 }
 
@@ -46,7 +41,7 @@ void wanted_versions_free(struct wanted_versions *a)
     version_specs_free(a->specs, a->n_specs);
     routing_unref(a->routing);
     pthread_cond_destroy(&a->changed);
-    pthread_mutex_destroy(&a->lock);
+    lock_fini(&a->lock);
     free(a);
 }
 
@@ -55,57 +50,57 @@ uint64_t wanted_versions_set(struct wanted_versions *a, const struct version_spe
 {
     struct version_spec **copy = version_specs_copy(specs, n);
 
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     version_specs_free(a->specs, a->n_specs);
     a->specs = copy;
     a->n_specs = n;
 
     const uint64_t generation = ++a->wanted;
 
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return generation;
 }
 
 void wanted_versions_renew(struct wanted_versions *a)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     a->wanted++;
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
 }
 
 void wanted_versions_stop(struct wanted_versions *a, const char *index)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     for (size_t i = 0; i < a->n_specs; i++)
         if (strcmp(a->specs[i]->index, index) == 0)
             a->specs[i]->stopped = true;
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
 }
 
 struct version_spec **wanted_versions_specs(struct wanted_versions *a, size_t *n,
                                             uint64_t *generation)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
 
     struct version_spec **copy =
         version_specs_copy((const struct version_spec *const *)a->specs, a->n_specs);
 
     *n = a->n_specs;
     *generation = a->wanted;
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return copy;
 }
 
 void wanted_versions_take(struct wanted_versions *a, struct routing *routing,
                           uint64_t generation, uint64_t at)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
     routing_unref(a->routing);
     a->routing = routing;
     a->taken = generation;
     a->taken_at = at;
     pthread_cond_broadcast(&a->changed);
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
 }
 
 static bool is_among(struct target *const *targets, size_t n, struct str index)
@@ -118,7 +113,7 @@ static bool is_among(struct target *const *targets, size_t n, struct str index)
 
 bool wanted_versions_has_taken(struct wanted_versions *a, struct str index, uint64_t *at)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
 
     const struct routing *r = a->routing;
     const bool has =
@@ -127,45 +122,43 @@ bool wanted_versions_has_taken(struct wanted_versions *a, struct str index, uint
 
     if (has)
         *at = a->taken_at;
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return has;
 }
 
 bool wanted_versions_is_taken(struct wanted_versions *a)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
 
     const bool is = a->taken == a->wanted && a->routing != NULL;
 
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return is;
 }
 
 bool wanted_versions_wait(struct wanted_versions *a, uint64_t generation, int64_t timeout_ms,
                           uint64_t *at)
 {
-    const int64_t until_ns = clock_mono_ns() + timeout_ms * 1000000;
-    const struct timespec until = {.tv_sec = until_ns / 1000000000,
-                                   .tv_nsec = until_ns % 1000000000};
-    bool waited = false;
+    const int64_t until_ms = clock_mono_ms() + timeout_ms;
+    bool in_time = true;
 
-    pthread_mutex_lock(&a->lock);
-    while (a->taken < generation && !waited)
-        waited = pthread_cond_timedwait(&a->changed, &a->lock, &until) != 0;
+    lock_acquire(&a->lock);
+    while (a->taken < generation && in_time)
+        in_time = lock_wait_until(&a->lock, &a->changed, until_ms);
     *at = a->taken_at;
 
     const bool ok = a->taken >= generation;
 
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return ok;
 }
 
 struct routing *wanted_versions_routing(struct wanted_versions *a)
 {
-    pthread_mutex_lock(&a->lock);
+    lock_acquire(&a->lock);
 
     struct routing *r = a->routing == NULL ? NULL : routing_ref(a->routing);
 
-    pthread_mutex_unlock(&a->lock);
+    lock_release(&a->lock);
     return r;
 }

@@ -2,16 +2,16 @@
 
 #include "sync/server/known_server.h"
 
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct known_server {
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     char identity[IDENTITY_CAP];
@@ -23,7 +23,7 @@ struct known_server *known_server_new(const char *identity)
 {
     struct known_server *k = mem_alloc(1, sizeof(*k));
 
-    pthread_mutex_init(&k->lock, NULL);
+    lock_init(&k->lock, LOCK_private);
     snprintf(k->identity, sizeof(k->identity), "%s", identity);
     return k;
 }
@@ -32,13 +32,13 @@ void known_server_free(struct known_server *k)
 {
     if (k == NULL)
         return;
-    pthread_mutex_destroy(&k->lock);
+    lock_fini(&k->lock);
     free(k);
 }
 
 bool known_server_meet(struct known_server *k, const struct server_info *info)
 {
-    pthread_mutex_lock(&k->lock);
+    lock_acquire(&k->lock);
 
     const bool same = k->identity[0] == '\0' || strcmp(k->identity, info->identity) == 0;
 
@@ -47,7 +47,7 @@ bool known_server_meet(struct known_server *k, const struct server_info *info)
         k->gtid = info->gtid;
         k->ordered = info->commits_in_order;
     }
-    pthread_mutex_unlock(&k->lock);
+    lock_release(&k->lock);
     return same;
 }
 
@@ -68,28 +68,28 @@ bool known_server_open(struct known_server *k, const struct mysql_options *at,
 
 bool known_server_identity(struct known_server *k, char *out, size_t cap)
 {
-    pthread_mutex_lock(&k->lock);
+    lock_acquire(&k->lock);
     snprintf(out, cap, "%s", k->identity);
-    pthread_mutex_unlock(&k->lock);
+    lock_release(&k->lock);
     return out[0] != '\0';
 }
 
 bool known_server_has_gtid(struct known_server *k)
 {
-    pthread_mutex_lock(&k->lock);
+    lock_acquire(&k->lock);
 
     const bool gtid = k->gtid;
 
-    pthread_mutex_unlock(&k->lock);
+    lock_release(&k->lock);
     return gtid;
 }
 
 bool known_server_needs_commit_waits(struct known_server *k)
 {
-    pthread_mutex_lock(&k->lock);
+    lock_acquire(&k->lock);
 
     const bool needed = !k->gtid && k->ordered;
 
-    pthread_mutex_unlock(&k->lock);
+    lock_release(&k->lock);
     return needed;
 }

@@ -3,15 +3,14 @@
 #include "sync/source/handoff.h"
 
 #include "src/base/clock.h"
+#include "src/base/lock.h"
 #include "src/base/mem.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct handoff {
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t not_full;
     pthread_cond_t not_empty;
     size_t bytes_max;
@@ -44,14 +43,9 @@ void chunk_free(struct chunk *c)
 struct handoff *handoff_new(size_t bytes_max)
 {
     struct handoff *h = mem_alloc(1, sizeof(*h));
-    pthread_condattr_t attr;
-
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&h->not_full, &attr);
-    pthread_cond_init(&h->not_empty, &attr);
-    pthread_condattr_destroy(&attr);
+    lock_init(&h->lock, LOCK_private);
+    lock_init_cond(&h->not_full);
+    lock_init_cond(&h->not_empty);
     h->bytes_max = bytes_max;
     h->open = chunk_new();
     return h;
@@ -64,7 +58,7 @@ void handoff_free(struct handoff *h)
     chunk_free(h->open);
     pthread_cond_destroy(&h->not_full);
     pthread_cond_destroy(&h->not_empty);
-    pthread_mutex_destroy(&h->lock);
+    lock_fini(&h->lock);
     free(h);
 }
 
@@ -79,16 +73,15 @@ static struct handoff_item *append(struct handoff *h)
     return item;
 }
 
-/* Called with lock held. */
-static void wait_for_room(struct handoff *h, size_t len)
+static void wait_for_room(struct handoff *h, size_t len) NEEDS(h->lock)
 {
     while (!h->closed && h->open->bytes > 0 && h->open->bytes + len > h->bytes_max)
-        pthread_cond_wait(&h->not_full, &h->lock);
+        lock_wait(&h->lock, &h->not_full);
 }
 
 bool handoff_put_block(struct handoff *h, struct str event, char *block)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
     wait_for_room(h, event.len);
 
     const bool ok = !h->closed;
@@ -102,8 +95,8 @@ bool handoff_put_block(struct handoff *h, struct str event, char *block)
         h->blocks++;
     }
     while (!h->closed && h->blocks > 0)
-        pthread_cond_wait(&h->not_full, &h->lock);
-    pthread_mutex_unlock(&h->lock);
+        lock_wait(&h->lock, &h->not_full);
+    lock_release(&h->lock);
     if (!ok)
         free(block);
     return ok;
@@ -115,15 +108,15 @@ void handoff_let_go(struct handoff *h, struct handoff_item *item)
         return;
     free(item->block);
     item->block = NULL;
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
     h->blocks--;
     pthread_cond_signal(&h->not_full);
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
 }
 
 bool handoff_put_event(struct handoff *h, struct str event)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
     wait_for_room(h, event.len);
 
     const bool ok = !h->closed;
@@ -132,13 +125,13 @@ bool handoff_put_event(struct handoff *h, struct str event)
         append(h)->event = arena_copy(h->open->arena, event);
         h->open->bytes += event.len;
     }
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return ok;
 }
 
 bool handoff_put_command(struct handoff *h, void (*run)(void *ctx), void *ctx)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
 
     const bool ok = !h->closed;
 
@@ -148,51 +141,44 @@ bool handoff_put_command(struct handoff *h, void (*run)(void *ctx), void *ctx)
         item->run = run;
         item->ctx = ctx;
     }
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return ok;
-}
-
-static struct timespec deadline_after(int64_t ms)
-{
-    int64_t ns = clock_mono_ns() + ms * 1000000;
-
-    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
 struct chunk *handoff_take(struct handoff *h, int64_t ms, bool *closed)
 {
-    const struct timespec until = deadline_after(ms);
+    const int64_t until_ms = clock_mono_ms() + ms;
     struct chunk *taken = NULL;
+    bool in_time = true;
 
-    pthread_mutex_lock(&h->lock);
-    while (h->open->first == NULL && !h->closed)
-        if (pthread_cond_timedwait(&h->not_empty, &h->lock, &until) == ETIMEDOUT)
-            break;
+    lock_acquire(&h->lock);
+    while (h->open->first == NULL && !h->closed && in_time)
+        in_time = lock_wait_until(&h->lock, &h->not_empty, until_ms);
     *closed = h->closed;
     if (h->open->first != NULL) {
         taken = h->open;
         h->open = chunk_new();
         pthread_cond_signal(&h->not_full);
     }
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return taken;
 }
 
 void handoff_close(struct handoff *h)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
     h->closed = true;
     pthread_cond_broadcast(&h->not_full);
     pthread_cond_broadcast(&h->not_empty);
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
 }
 
 size_t handoff_level(struct handoff *h)
 {
-    pthread_mutex_lock(&h->lock);
+    lock_acquire(&h->lock);
 
     size_t bytes = h->open->bytes;
 
-    pthread_mutex_unlock(&h->lock);
+    lock_release(&h->lock);
     return bytes;
 }

@@ -5,6 +5,7 @@
 #include "src/base/backoff.h"
 #include "src/base/buf.h"
 #include "src/base/failpoint.h"
+#include "src/base/lock.h"
 #include "src/base/log.h"
 #include "src/base/magic.h"
 #include "src/base/mem.h"
@@ -41,7 +42,7 @@ struct source {
     struct backoff backoff;
     uint64_t events, bytes, reconnects; /* atomic */
 
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t retried;
 
     /* All guarded by lock. */
@@ -62,8 +63,8 @@ struct source *source_new(const struct source_options *opt)
     stop_init(&s->stop);
     random_init_system(&s->random);
     s->backoff = (struct backoff){.base_ms = BACKOFF_FIRST_MS, .max_ms = BACKOFF_MAX_MS};
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->retried, NULL);
+    lock_init(&s->lock, LOCK_private);
+    lock_init_cond(&s->retried);
     return s;
 }
 
@@ -72,7 +73,7 @@ void source_free(struct source *s)
     if (s == NULL)
         return;
     pthread_cond_destroy(&s->retried);
-    pthread_mutex_destroy(&s->lock);
+    lock_fini(&s->lock);
     stop_fini(&s->stop);
     MAGIC_END(source, s);
     free(s);
@@ -91,11 +92,11 @@ const char *source_state_name(enum source_state state)
 
 struct source_status source_status(struct source *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     struct source_status copy = s->status;
 
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     copy.events = __atomic_load_n(&s->events, __ATOMIC_RELAXED);
     copy.bytes = __atomic_load_n(&s->bytes, __ATOMIC_RELAXED);
     copy.reconnects = __atomic_load_n(&s->reconnects, __ATOMIC_RELAXED);
@@ -105,39 +106,39 @@ struct source_status source_status(struct source *s)
 static void set_state(struct source *s, enum source_state state, const struct err *why,
                       const char *fix)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->status.state = state;
     s->status.why = why != NULL ? *why : (struct err){0};
     snprintf(s->status.fix, sizeof(s->status.fix), "%s", fix != NULL ? fix : "");
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void source_fault(struct source *s, uint64_t at, const struct err *why)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->faults = s->faults > 0 && s->fault_at == at ? s->faults + 1 : 1;
     s->fault_at = at;
     s->fault = *why;
     if (s->transport != NULL)
         transport_interrupt(s->transport);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void source_note(struct source *s, const struct err *why)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     if (s->status.state == SOURCE_RUNNING)
         s->status.why = why != NULL ? *why : (struct err){0};
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 void source_retry(struct source *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->retry = true;
     s->faults = 0;
     pthread_cond_broadcast(&s->retried);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* The remedy for each reason of failure; TOPIC stands for the topic's name. */
@@ -196,10 +197,10 @@ static bool connect_and_look(struct source *s, struct mysql_conn **c, struct ser
         return false;
     if (!server_info_load(*c, info, err) || !server_info_check(info, err))
         return false;
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->status.server = *info;
     s->status.server_known = true;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     if (info->server_id == s->opt.server_id)
         return transport_fail(err, TRANSPORT_DUPLICATE_ID,
                               "the server itself has server_id %u, which topic %s uses too",
@@ -290,11 +291,11 @@ static bool open_dump(struct source *s, const struct source_start *start,
 
 static void set_transport(struct source *s, struct transport *t)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     s->transport = t;
     if (t != NULL && (s->fault.kind != ERR_NONE || stop_is_set(&s->stop)))
         transport_interrupt(t);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* Hand a large event over without a copy. */
@@ -373,7 +374,7 @@ static bool follow(struct source *s, struct source_start *start, struct err *err
  */
 static bool take_fault(struct source *s, struct err *err, bool *again)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
 
     const bool faulty = s->fault.kind != ERR_NONE;
 
@@ -384,7 +385,7 @@ static bool take_fault(struct source *s, struct err *err, bool *again)
             err->kind = s->faults >= FAULTS_MAX ? ERR_FATAL : ERR_RETRY;
         s->fault = (struct err){0};
     }
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     return faulty;
 }
 
@@ -402,11 +403,11 @@ static void wait_for_builder(struct source *s)
 
 static void wait_for_a_person(struct source *s)
 {
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     while (!s->retry && !stop_is_set(&s->stop))
-        pthread_cond_wait(&s->retried, &s->lock);
+        lock_wait(&s->lock, &s->retried);
     s->retry = false;
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
 }
 
 static void give_up(struct source *s, const struct err *err)
@@ -474,11 +475,11 @@ void source_start(struct source *s)
 void source_stop(struct source *s)
 {
     stop_set(&s->stop);
-    pthread_mutex_lock(&s->lock);
+    lock_acquire(&s->lock);
     if (s->transport != NULL)
         transport_interrupt(s->transport);
     pthread_cond_broadcast(&s->retried);
-    pthread_mutex_unlock(&s->lock);
+    lock_release(&s->lock);
     if (s->started)
         pthread_join(s->thread, NULL);
     s->started = false;

@@ -2,11 +2,11 @@
 
 #include "sync/change/xa/prepared.h"
 
+#include "src/base/lock.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
 #include "sync/change/xa/spill.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct prepared {
     struct prepared_xa *current; /* being read */
     size_t memory;               /* of those in the map */
 
-    pthread_mutex_t lock;
+    struct lock lock;
 
     /* All guarded by lock. */
     struct prepared_status status;
@@ -48,7 +48,7 @@ struct prepared *prepared_new(const struct prepared_options *opt)
     p->by_xid = map_new();
     p->current = xa_new();
     transaction_buffer_begin(&p->current->events, p->spill);
-    pthread_mutex_init(&p->lock, NULL);
+    lock_init(&p->lock, LOCK_private);
     return p;
 }
 
@@ -59,7 +59,7 @@ void prepared_free(struct prepared *p)
     map_free(p->by_xid, xa_free);
     xa_free(p->current);
     spill_free(p->spill);
-    pthread_mutex_destroy(&p->lock);
+    lock_fini(&p->lock);
     free(p);
 }
 
@@ -134,9 +134,9 @@ static void describe(struct prepared *p)
         s.oldest_ms = xa->at_ms;
         snprintf(s.oldest, sizeof(s.oldest), "%s", xa->xid);
     }
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
     p->status = s;
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
 }
 
 /* The memory that a transaction takes. */
@@ -190,11 +190,11 @@ void prepared_remove(struct prepared *p, struct str xid)
 
 struct prepared_status prepared_status(struct prepared *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lock_acquire(&p->lock);
 
     struct prepared_status copy = p->status;
 
-    pthread_mutex_unlock(&p->lock);
+    lock_release(&p->lock);
     copy.disk = spill_used(p->spill);
     return copy;
 }

@@ -76,14 +76,13 @@ static void dispose(struct guest *g)
     free(g);
 }
 
-/* Under the lock. */
-static void unlist(struct guest *g)
+static void unlist(struct door *d, struct guest *g) NEEDS(d->lock)
 {
     list_remove(&g->link);
     if (!g->gone)
-        g->door->n_guests--;
+        d->n_guests--;
     if (g->library_fd != -1)
-        g->door->n_inside--;
+        d->n_inside--;
 }
 
 static void forget(struct guest *g)
@@ -91,25 +90,25 @@ static void forget(struct guest *g)
     struct door *d = g->door;
 
     lock_acquire(&d->lock);
-    unlist(g);
+    unlist(d, g);
     lock_release(&d->lock);
     dispose(g);
 }
 
 /*
- * Under the lock.  Free g's place.  A guest at the door moves to `leaving`, and the caller
+ * Free g's place.  A guest at the door moves to `leaving`, and the caller
  * turns it away after unlocking.  For a guest inside, the library sees the connection end and
  * leaves it.
  */
-static void free_place(struct guest *g, struct link *leaving)
+static void free_place(struct door *d, struct guest *g, struct link *leaving) NEEDS(d->lock)
 {
     if (g->phase == GUEST_HEAD) {
-        unlist(g);
+        unlist(d, g);
         list_push_back(leaving, &g->link);
         return;
     }
     g->gone = true;
-    g->door->n_guests--;
+    d->n_guests--;
     shutdown(g->fd, SHUT_RDWR);
 }
 
@@ -171,24 +170,24 @@ static void turn_away_crowd(struct link *leaving)
 /* ---- places ---- */
 
 /*
- * Under the lock.  Free the place of the oldest guest whose call is not running; address NULL:
+ * Free the place of the oldest guest whose call is not running; address NULL:
  * of any address.  Returns false if there is none.
  */
 static bool displace(struct door *d, const uint64_t *address, struct link *leaving)
+    NEEDS(d->lock)
 {
     for (struct link *l = d->guests.next; l != &d->guests; l = l->next) {
         struct guest *g = guest_of(l);
 
         if (g->gone || g->phase == GUEST_CALL || (address != NULL && g->address != *address))
             continue;
-        free_place(g, leaving);
+        free_place(d, g, leaving);
         return true;
     }
     return false;
 }
 
-/* Under the lock. */
-static unsigned count_of(struct door *d, uint64_t address)
+static unsigned count_of(struct door *d, uint64_t address) NEEDS(d->lock)
 {
     unsigned n = 0;
 
@@ -197,10 +196,8 @@ static unsigned count_of(struct door *d, uint64_t address)
     return n;
 }
 
-/*
- * Under the lock.  Make room for one more from address.  Returns false if that is impossible.
- */
-static bool make_room(struct door *d, uint64_t address, struct link *leaving)
+/* Make room for one more from address.  Returns false if that is impossible. */
+static bool make_room(struct door *d, uint64_t address, struct link *leaving) NEEDS(d->lock)
 {
     const unsigned share = d->opt.places / 2;
 
@@ -358,7 +355,7 @@ static void refuse(struct guest *g, const struct err *why)
     struct door *d = g->door;
 
     lock_acquire(&d->lock);
-    unlist(g);
+    unlist(d, g);
     lock_release(&d->lock);
     turn_away(g, why);
 }
@@ -412,7 +409,7 @@ static void sweep(struct door *d)
         next = l->next;
         if (!g->gone && g->phase != GUEST_CALL &&
             now_ms - g->since_ms >= (int64_t)d->opt.timeout_s * 1000)
-            free_place(g, &leaving);
+            free_place(d, g, &leaving);
     }
     lock_release(&d->lock);
     turn_away_all(&leaving, 408, "the request's head did not come in time");
@@ -510,7 +507,7 @@ static void forget_all(struct door *d, bool at_door_only)
         next = l->next;
         if (at_door_only && guest_of(l)->phase != GUEST_HEAD)
             continue;
-        unlist(guest_of(l));
+        unlist(d, guest_of(l));
         list_push_back(&leaving, l);
     }
     lock_release(&d->lock);

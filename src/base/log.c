@@ -158,8 +158,8 @@ static void append_line(struct buf *b, struct log_event *e)
         log_text_append(b, e, format == LOG_COLOURED);
 }
 
-/* Returns false if the line, or its end, could not be written. Call with lock held. */
-static bool put(struct str line)
+/* Returns false if the line, or its end, could not be written. */
+static bool put(struct str line) NEEDS(lock)
 {
     size_t done = 0;
 
@@ -178,14 +178,14 @@ static bool put(struct str line)
     return true;
 }
 
-static bool end_torn_line(void)
+static bool end_torn_line(void) NEEDS(lock)
 {
     if (is_torn)
         is_torn = !put(STR("\n"));
     return !is_torn;
 }
 
-static bool tell_lost(void)
+static bool tell_lost(void) NEEDS(lock)
 {
     struct buf b = {0};
 

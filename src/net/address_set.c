@@ -134,7 +134,7 @@ static bool is_better(const struct address *a, const struct address *b)
 
 /* Returns the next address that is up, among those that take turns or among the others; n if
  * none. */
-static size_t choose_of(const struct address_set *s, bool takes_turns)
+static size_t choose_of(const struct address_set *s, bool takes_turns) NEEDS(s->lock)
 {
     for (size_t k = 0; k < s->n; k++) {
         const size_t i = (s->next + k) % s->n;
@@ -147,7 +147,7 @@ static size_t choose_of(const struct address_set *s, bool takes_turns)
 }
 
 /* Returns the best guess among addresses that are away. */
-static size_t choose_away(const struct address_set *s)
+static size_t choose_away(const struct address_set *s) NEEDS(s->lock)
 {
     size_t best = s->n;
 
@@ -161,7 +161,7 @@ static size_t choose_away(const struct address_set *s)
     return best;
 }
 
-static size_t choose(const struct address_set *s)
+static size_t choose(const struct address_set *s) NEEDS(s->lock)
 {
     size_t i = choose_of(s, true);
 
@@ -182,7 +182,7 @@ size_t address_set_pick(struct address_set *s, int64_t now_ms)
     return i;
 }
 
-static size_t count_used(const struct address_set *s)
+static size_t count_used(const struct address_set *s) NEEDS(s->lock)
 {
     size_t n = 0;
 
@@ -192,7 +192,7 @@ static size_t count_used(const struct address_set *s)
 }
 
 /* Returns n if none is due. */
-static size_t choose_due(const struct address_set *s, int64_t now_ms)
+static size_t choose_due(const struct address_set *s, int64_t now_ms) NEEDS(s->lock)
 {
     size_t first = s->n;
 
@@ -251,7 +251,7 @@ void address_set_failed(struct address_set *s, size_t i, int64_t now_ms, const c
     lock_release(&s->lock);
 }
 
-static struct member *find(const struct address_set *s, const char *url)
+static struct member *find(const struct address_set *s, const char *url) NEEDS(s->lock)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->items[i]->url, url) == 0)
@@ -261,6 +261,7 @@ static struct member *find(const struct address_set *s, const char *url)
 
 /* Sniffing only heard of a new address: a first probe shows whether we can reach it. */
 static struct member *find_or_add(struct address_set *s, const char *url, int64_t now_ms)
+    NEEDS(s->lock)
 {
     char *tidied = tidy(url);
     struct member *m = find(s, tidied);

@@ -140,8 +140,7 @@ static bool has_changed(const struct look *a, const struct look *b)
            a->size != b->size || a->number != b->number;
 }
 
-/* Call with lock held. */
-static void read_again(struct aws_credentials *k)
+static void read_again(struct aws_credentials *k) NEEDS(k->lock)
 {
     struct sigv4_key *key = NULL;
     struct err err = {0};

@@ -49,7 +49,7 @@ static uint32_t *slot(struct checkpoint *cp, uint64_t seq)
     return &cp->pending[seq % cp->window];
 }
 
-static void widen(struct checkpoint *cp)
+static void widen(struct checkpoint *cp) NEEDS(cp->lock)
 {
     struct checkpoint wider = {.window = cp->window * 2};
 
@@ -61,7 +61,7 @@ static void widen(struct checkpoint *cp)
     cp->window = wider.window;
 }
 
-static void advance(struct checkpoint *cp)
+static void advance(struct checkpoint *cp) NEEDS(cp->lock)
 {
     while (cp->safe < cp->opened && *slot(cp, cp->safe + 1) == 0)
         cp->safe++;

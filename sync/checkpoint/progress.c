@@ -117,7 +117,7 @@ struct ticket *progress_ticket(struct progress *p)
     return ticket_new(p->cp, p->running, &p->counters);
 }
 
-static void widen_line(struct progress *p)
+static void widen_line(struct progress *p) NEEDS(p->lock)
 {
     struct entry *wider = mem_alloc(p->line_cap * 2, sizeof(*wider));
 
@@ -129,13 +129,13 @@ static void widen_line(struct progress *p)
     p->line_cap *= 2;
 }
 
-static struct entry *last_entry(struct progress *p)
+static struct entry *last_entry(struct progress *p) NEEDS(p->lock)
 {
     return &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
 }
 
 /* Merge a transaction that opened nothing into the last one, which then ends later. */
-static void extend_last(struct progress *p, const struct commit_position *end)
+static void extend_last(struct progress *p, const struct commit_position *end) NEEDS(p->lock)
 {
     struct entry *last = last_entry(p);
 
@@ -147,6 +147,7 @@ static void extend_last(struct progress *p, const struct commit_position *end)
 }
 
 static void append_to_line(struct progress *p, uint64_t seq, const struct commit_position *end)
+    NEEDS(p->lock)
 {
     if (p->line_len == p->line_cap)
         widen_line(p);
@@ -154,7 +155,7 @@ static void append_to_line(struct progress *p, uint64_t seq, const struct commit
         (struct entry){.seq = seq, .end = *end, .since_ms = end->event_ms};
 }
 
-static void release_all(struct progress *p, const struct commit_position *end)
+static void release_all(struct progress *p, const struct commit_position *end) NEEDS(p->lock)
 {
     for (size_t i = 0; i < p->n_released; i++)
         safe_point_release(p->safe, p->released[i], end);
@@ -162,9 +163,8 @@ static void release_all(struct progress *p, const struct commit_position *end)
     p->n_released = 0;
 }
 
-/* Under the lock. */
 static void settle(struct progress *p, const struct commit_position *end,
-                   const struct gtid_set *merged, bool concerns)
+                   const struct gtid_set *merged, bool concerns) NEEDS(p->lock)
 {
     safe_point_done(p->safe, end, merged);
     p->changed = p->changed || concerns;
@@ -229,7 +229,7 @@ static char *copy_bytes(struct str s)
     return copy;
 }
 
-static void add_tombstone(struct progress *p, const struct stored_tombstone *t)
+static void add_tombstone(struct progress *p, const struct stored_tombstone *t) NEEDS(p->lock)
 {
     if (p->n_tombstones == p->tombstones_cap) {
         p->tombstones_cap = p->tombstones_cap == 0 ? 256 : p->tombstones_cap * 2;
@@ -260,8 +260,8 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
     lock_release(&p->lock);
 }
 
-/* Remove the done entries from the front of the line.  Under the lock. */
-static void shorten_line(struct progress *p, uint64_t safe)
+/* Remove the done entries from the front of the line. */
+static void shorten_line(struct progress *p, uint64_t safe) NEEDS(p->lock)
 {
     while (p->line_len > 0 && p->line[p->line_first].seq <= safe) {
         struct entry *first = &p->line[p->line_first];

@@ -180,6 +180,7 @@ static void keep_error(struct saver *s, const struct err *err)
 }
 
 static bool is_due(const struct saver *s, const struct snapshot *snap, size_t tombstones)
+    NEEDS(s->saving)
 {
     return tombstones > 0 || s->error.kind != ERR_NONE ||
            save_due_is(&s->due, snap->file_number, clock_mono_ms());
@@ -411,10 +412,10 @@ void saver_nudge(struct saver *s)
 }
 
 /*
- * Needs the lock.  A dump that waits at the end of the log shows that nothing came since the
+ * A dump that waits at the end of the log shows that nothing came since the
  * server was asked, unless the server is silent now.
  */
-static int64_t known_at(const struct saver *s, int64_t now_ms)
+static int64_t known_at(const struct saver *s, int64_t now_ms) NEEDS(s->lock)
 {
     const bool is_silent = s->asking_ms != 0 && now_ms - s->asking_ms > SLOW_MS;
 

@@ -302,8 +302,7 @@ struct reread_status reread_status(struct reread *r)
     };
 }
 
-/* Called with lock held. */
-static void start_loaders(struct reread *r)
+static void start_loaders(struct reread *r) NEEDS(r->lock)
 {
     for (; r->n_started < r->n_loaders; r->n_started++) {
         r->home.loaders[r->n_started] = thread_start("loader", loader_main, &r->home);

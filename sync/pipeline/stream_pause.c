@@ -45,7 +45,7 @@ void stream_pause_free(struct stream_pause *s)
     free(s);
 }
 
-static void turn(struct stream_pause *s, enum phase phase)
+static void turn(struct stream_pause *s, enum phase phase) NEEDS(s->lock)
 {
     __atomic_store_n(&s->phase, phase, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&s->turned);

@@ -50,8 +50,7 @@ void access_denied_free(struct access_denied *d)
     free(d);
 }
 
-/* Called with lock held. */
-static struct denied_index *find(const struct access_denied *d, struct str index)
+static struct denied_index *find(const struct access_denied *d, struct str index) NEEDS(d->lock)
 {
     for (struct denied_index *i = d->first; i != NULL; i = i->next)
         if (str_equal(str_from(i->name), index))
@@ -59,8 +58,7 @@ static struct denied_index *find(const struct access_denied *d, struct str index
     return NULL;
 }
 
-/* Called with lock held. */
-static struct denied_index *add(struct access_denied *d, const char *index)
+static struct denied_index *add(struct access_denied *d, const char *index) NEEDS(d->lock)
 {
     struct denied_index *i = mem_alloc(1, sizeof(*i));
 

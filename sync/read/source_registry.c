@@ -54,8 +54,8 @@ void source_registry_free(struct source_registry *p)
     free(p);
 }
 
-/* Under lock: where its entry hangs, or the end of the list. */
-static struct entry **place_of(struct source_registry *p, struct str topic)
+/* Returns where the topic's entry hangs, or the end of the list. */
+static struct entry **place_of(struct source_registry *p, struct str topic) NEEDS(p->lock)
 {
     struct entry **at = &p->first;
 

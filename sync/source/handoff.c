@@ -62,7 +62,7 @@ void handoff_free(struct handoff *h)
     free(h);
 }
 
-static struct handoff_item *append(struct handoff *h)
+static struct handoff_item *append(struct handoff *h) NEEDS(h->lock)
 {
     struct handoff_item *item = arena_alloc(h->open->arena, 1, sizeof(*item));
 

@@ -62,34 +62,34 @@ void budget_free(struct budget *b)
     free(b);
 }
 
-/* ---- under lock ---- */
+/* ---- what has room ---- */
 
 /* The allowance of one index. */
-static size_t own_max(const struct budget *b, const struct allowance *a)
+static size_t own_max(const struct budget *b, const struct allowance *a) NEEDS(b->lock)
 {
     return a->is_gone ? 0 : b->max / PART / b->n_indexes;
 }
 
-static size_t common_max(const struct budget *b)
+static size_t common_max(const struct budget *b) NEEDS(b->lock)
 {
     return b->n_indexes == 0 ? b->max : b->max - b->max / PART / b->n_indexes * b->n_indexes;
 }
 
-static size_t beyond_own(const struct budget *b, const struct allowance *a)
+static size_t beyond_own(const struct budget *b, const struct allowance *a) NEEDS(b->lock)
 {
     const size_t own = own_max(b, a);
 
     return a->held > own ? a->held - own : 0;
 }
 
-static void count_common(struct budget *b)
+static void count_common(struct budget *b) NEEDS(b->lock)
 {
     b->common = 0;
     for (const struct allowance *a = b->all; a != NULL; a = a->next)
         b->common += beyond_own(b, a);
 }
 
-static void set_held(struct budget *b, struct allowance *a, size_t held)
+static void set_held(struct budget *b, struct allowance *a, size_t held) NEEDS(b->lock)
 {
     b->held = b->held - a->held + held;
     if (a != b->large)
@@ -99,12 +99,12 @@ static void set_held(struct budget *b, struct allowance *a, size_t held)
         b->common += beyond_own(b, a);
 }
 
-static bool fits_own(const struct budget *b, const struct budget_claim *c)
+static bool fits_own(const struct budget *b, const struct budget_claim *c) NEEDS(b->lock)
 {
     return c->of->held + c->n <= own_max(b, c->of);
 }
 
-static bool is_free(const struct budget *b, const struct budget_claim *c)
+static bool is_free(const struct budget *b, const struct budget_claim *c) NEEDS(b->lock)
 {
     if (c->of == b->large)
         return c->of->held == 0;
@@ -112,6 +112,7 @@ static bool is_free(const struct budget *b, const struct budget_claim *c)
 }
 
 static bool take_if_room(struct budget *b, const struct budget_claim *claims, size_t n)
+    NEEDS(b->lock)
 {
     if (b->closed)
         return false;
@@ -131,7 +132,7 @@ static void wait_for_room(struct budget *b, const struct stop *stop) NEEDS(b->lo
         lock_wait_until(&b->lock, &b->has_room, clock_mono_ms() + LOOK_MS);
 }
 
-/* ---- with lock ---- */
+/* ---- allowances ---- */
 
 struct allowance *budget_allowance(struct budget *b, struct str index)
 {
@@ -211,7 +212,7 @@ bool budget_take(struct budget *b, const struct budget_claim *claims, size_t n,
 }
 
 /* Returns true if there is more room than before. */
-static bool settle(struct budget *b, struct allowance *a)
+static bool settle(struct budget *b, struct allowance *a) NEEDS(b->lock)
 {
     const bool is_less = a->freed > a->taken;
 

@@ -63,7 +63,7 @@ static const struct rows *find_rows(const struct dirty_set *t, const char *table
     return NULL;
 }
 
-static struct key_set *keys_of(struct dirty_set *t, const char *table)
+static struct key_set *keys_of(struct dirty_set *t, const char *table) NEEDS(t->lock)
 {
     const struct rows *known = find_rows(t, table);
 
@@ -76,7 +76,7 @@ static struct key_set *keys_of(struct dirty_set *t, const char *table)
 }
 
 /* A delete repeated from the store has no key, so nobody could look at its row. */
-static void note_one(struct dirty_set *t, const struct doc_write *w)
+static void note_one(struct dirty_set *t, const struct doc_write *w) NEEDS(t->lock)
 {
     if (t->closed || w->key.len == 0 ||
         (t->ids.n >= t->max && key_set_find(&t->ids, w->id) == KEY_SET_NONE)) {

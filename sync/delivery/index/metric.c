@@ -111,7 +111,7 @@ static char *copy(struct str s)
     return text;
 }
 
-static struct topic_metric *topic_of(struct delivery_metric *m, struct str topic)
+static struct topic_metric *topic_of(struct delivery_metric *m, struct str topic) NEEDS(m->lock)
 {
     struct topic_metric *t = m->topics;
 

@@ -12,8 +12,8 @@
 
 #define WAITING_MAX ((size_t)8 << 20) /* bytes of rows waiting to be followed */
 
-/* Find what is followed in the index, or make it.  Under the lock. */
-static struct following *find_or_make(struct cascades *c, struct str index)
+/* Find what is followed in the index, or make it. */
+static struct following *find_or_make(struct cascades *c, struct str index) NEEDS(c->lock)
 {
     struct following *f = map_find(c->indexes, index);
 
@@ -99,8 +99,8 @@ void cascades_mark(struct cascades *c, const struct target *target, const char *
 
 /* ---- rows ---- */
 
-/* Under the lock. */
 static void count(struct cascades *c, struct following *f, size_t more, size_t less)
+    NEEDS(c->lock)
 {
     f->waiting = f->waiting + more - less;
     __atomic_store_n(&c->waiting, c->waiting + more - less, __ATOMIC_RELAXED);
@@ -114,9 +114,9 @@ static struct cascade_rows *find_rows(struct cascade_rows *list,
     return list;
 }
 
-/* Under the lock. */
 static struct cascade_rows *new_rows(struct cascades *c, struct following *f,
                                      const struct cascade_origin *from, size_t step)
+    NEEDS(c->lock)
 {
     struct cascade_rows *r = cascade_rows_new(from, step);
 
@@ -127,9 +127,9 @@ static struct cascade_rows *new_rows(struct cascades *c, struct following *f,
     return r;
 }
 
-/* Add the row to waiting rows of the same kind.  Under the lock. */
+/* Add the row to waiting rows of the same kind. */
 static void queue_row(struct cascades *c, const struct cascade_origin *from, size_t step,
-                      const struct str *keys, struct cascade_hold hold)
+                      const struct str *keys, struct cascade_hold hold) NEEDS(c->lock)
 {
     const struct cascade_effect *effect = &from->table->on[from->cause];
     const struct target *target = from->routing->targets[effect->steps[step].target];

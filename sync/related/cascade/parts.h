@@ -137,8 +137,8 @@ bool cascades_restore(struct cascades *c, struct err *err) MUST_CHECK;
 /* ---- sync/related/cascade/sweep.c ---- */
 /* Do one step for all documents that stay.  Sets *waits if more is to be waited for. */
 bool cascades_sweep(struct cascades *c, bool *waits, struct err *err) MUST_CHECK;
-/* Take the document into the sweep.  Under the lock. */
-void cascades_sweep_take(struct cascades *c, struct gone_document *d);
+/* Take the document into the sweep. */
+void cascades_sweep_take(struct cascades *c, struct gone_document *d) NEEDS(c->lock);
 /* A document that was found by what it shows. */
 struct cascade_found {
     struct target *target;
@@ -156,7 +156,7 @@ bool cascades_is_to_be_read(struct cascades *c, const struct cascade_found *f, b
  */
 struct ticket *cascades_sweep_ticket(struct cascades *c) RETURNS_NONNULL MUST_CHECK;
 
-/* Something came for the thread.  Needs the lock. */
-void cascades_wake(struct cascades *c);
+/* Something came for the thread. */
+void cascades_wake(struct cascades *c) NEEDS(c->lock);
 
 #endif

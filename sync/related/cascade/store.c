@@ -34,10 +34,10 @@ static struct stored_gone row_of(const struct gone_document *d)
 /* ---- taking in ---- */
 
 /*
- * Note a read that did not find the row.  Under the lock.  Returns true if the document is
- * stored already, so that nobody needs to wait.
+ * Note a read that did not find the row.  Returns true if the document is stored already, so
+ * that nobody needs to wait.
  */
-static bool note(struct cascades *c, const struct gone_row *row)
+static bool note(struct cascades *c, const struct gone_row *row) NEEDS(c->lock)
 {
     struct gone_document *d = gone_set_find(&c->gone, row->target, row->routing, row->id);
 
@@ -139,7 +139,7 @@ bool cascades_store(struct cascades *c, struct err *err)
 /* ---- deleting stored documents ---- */
 
 /* If a later read has put another document in its place, the stored row belongs to that one. */
-static bool is_own(const struct cascades *c, const struct gone_document *d)
+static bool is_own(const struct cascades *c, const struct gone_document *d) NEEDS(c->lock)
 {
     return gone_set_find(&c->gone, d->target, d->routing, d->id) == d;
 }

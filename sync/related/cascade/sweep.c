@@ -32,7 +32,7 @@ void cascades_sweep_take(struct cascades *c, struct gone_document *d)
 }
 
 /* Take a document into the sweep before its read tells whether its row is gone. */
-static void ask(struct cascades *c, const struct cascade_found *f)
+static void ask(struct cascades *c, const struct cascade_found *f) NEEDS(c->lock)
 {
     const struct gone_row row = {
         .target = f->target, .id = f->id, .routing = f->routing, .key = f->key};

@@ -101,7 +101,8 @@ void fan_out_wake_up(struct fan_out *f);
 void fan_out_enter(struct token *token, const struct target *t);
 void fan_out_leave(struct token *token);
 /* A new version may have jobs from before the start. */
-struct version *fan_out_version(struct fan_out *f, const struct target *t) RETURNS_NONNULL;
+struct version *fan_out_version(struct fan_out *f, const struct target *t)
+    NEEDS(f->lock) RETURNS_NONNULL;
 /* The version receives no more writes: leave the turnstile. */
 void fan_out_leave_out(struct version *v);
 

@@ -151,8 +151,9 @@ static bool store_chosen(struct coordinator *co, const struct configuration *c, 
     return ok;
 }
 
-/* Put next into force.  Returns the previous configuration.  Under the lock of changes. */
+/* Put next into force.  Returns the previous configuration. */
 static struct configuration *put_in_force(struct coordinator *co, struct configuration *next)
+    NEEDS(co->settings->changes)
 {
     struct configuration *before = co->settings->in_force;
 

@@ -71,9 +71,8 @@ struct purged_indexes {
 
 /* ---- storing purged changes ---- */
 
-/* The caller holds the lock, or no other thread runs yet. */
 static struct purged_index *find_or_add(struct purged_indexes *all, struct str index,
-                                        struct str topic)
+                                        struct str topic) NEEDS(all->lock)
 {
     struct purged_index *p = all->first;
 
@@ -182,9 +181,9 @@ static uint64_t version_for(const struct topic *t, const struct stored_purged *r
     return least > read + 1 && least <= read + READ_POSITION_GAP ? least : read + 1;
 }
 
-/* The caller holds admin_lock.  Returns false if no pipeline follows the row's table now. */
+/* Returns false if no pipeline follows the row's table now. */
 static bool make_write(struct coordinator *co, const struct stored_purged *row,
-                       struct doc_write *out)
+                       struct doc_write *out) NEEDS(co->admin_lock)
 {
     struct topic *t = topics_find(co->topics, row->topic);
     struct target *target = t == NULL || t->pipeline == NULL
@@ -522,12 +521,14 @@ bool coordinator_load_purged(struct coordinator *co, struct err *err)
     size_t n = 0;
     const bool ok = store_count_purged(co->opt.store, a, &counts, &n, err);
 
+    lock_acquire(&co->purged->lock);
     for (size_t i = 0; ok && i < n; i++) {
         struct purged_index *p = find_or_add(co->purged, counts[i].index, counts[i].topic);
 
         p->changes = counts[i].changes;
         p->since_ms = counts[i].oldest_ms;
     }
+    lock_release(&co->purged->lock);
     arena_free(a);
     return ok || err_wrap(err, "reading the purged changes");
 }

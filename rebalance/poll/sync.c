@@ -44,8 +44,7 @@ struct syncs {
 
 /* ---- the list ---- */
 
-/* Needs the lock. */
-static struct timed_index *find(const struct syncs *all, struct str index)
+static struct timed_index *find(const struct syncs *all, struct str index) NEEDS(all->lock)
 {
     for (struct timed_index *t = all->first; t != NULL; t = t->next)
         if (str_equal(str_from(t->index), index))
@@ -53,8 +52,7 @@ static struct timed_index *find(const struct syncs *all, struct str index)
     return NULL;
 }
 
-/* Needs the lock. */
-static struct timed_index *find_or_add(struct syncs *all, struct str index)
+static struct timed_index *find_or_add(struct syncs *all, struct str index) NEEDS(all->lock)
 {
     struct timed_index *t = find(all, index);
 

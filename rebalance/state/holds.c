@@ -50,8 +50,8 @@ void holds_free(struct holds *h)
     free(h);
 }
 
-/* Returns where the index stands, or the end of the list.  Needs the lock. */
-static struct held_index **find(struct holds *h, struct str index)
+/* Returns where the index stands, or the end of the list. */
+static struct held_index **find(struct holds *h, struct str index) NEEDS(h->lock)
 {
     struct held_index **at = &h->first;
 
@@ -92,8 +92,7 @@ bool holds_find(struct holds *h, struct str index, struct hold *out)
     return found;
 }
 
-/* Needs the lock. */
-static size_t count(const struct holds *h)
+static size_t count(const struct holds *h) NEEDS(h->lock)
 {
     size_t n = 0;
 

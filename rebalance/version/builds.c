@@ -34,8 +34,8 @@ void builds_free(struct builds *all)
     free(all);
 }
 
-/* Needs the lock, or admin_lock. */
 static struct index_build *find(struct builds *all, struct str alias, uint64_t number)
+    NEEDS(all->lock)
 {
     for (size_t i = 0; i < all->n_running; i++)
         if (str_equal(str_from(index_build_alias(all->running[i])), alias) &&

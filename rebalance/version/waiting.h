@@ -4,7 +4,7 @@
 
 #include "rebalance/state/parts.h"
 
-/* Resume the versions whose reason to wait is gone.  Blocks; under admin_lock. */
+/* Resume the versions whose reason to wait is gone.  Blocks. */
 void coordinator_look_at_waiting(struct coordinator *co) NEEDS(co->admin_lock);
 /* A build has ended, and its version waits. */
 void coordinator_on_waiting(struct coordinator *co, const struct stored_version *v,

@@ -74,8 +74,7 @@ void engine_watch_free(struct engine_watch *w)
 
 /* ---- what is known ---- */
 
-/* Needs the lock. */
-static struct counted *find(struct engine_watch *w, struct str index)
+static struct counted *find(struct engine_watch *w, struct str index) NEEDS(w->lock)
 {
     struct counted *c = w->counted;
 
@@ -84,7 +83,7 @@ static struct counted *find(struct engine_watch *w, struct str index)
     return c;
 }
 
-static struct counted *find_or_add(struct engine_watch *w, struct str index)
+static struct counted *find_or_add(struct engine_watch *w, struct str index) NEEDS(w->lock)
 {
     struct counted *c = find(w, index);
 

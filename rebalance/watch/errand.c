@@ -114,8 +114,9 @@ static void free_over(struct errands *all)
     }
 }
 
-/* Find an errand that was left and still hangs at `who`, or NULL. Needs the lock. */
+/* Find an errand that was left and still hangs at `who`, or NULL. */
 static const struct errand *find_left(const struct errands *all, const char *who)
+    NEEDS(all->lock)
 {
     const struct errand *e = all->first;
 
@@ -124,8 +125,8 @@ static const struct errand *find_left(const struct errands *all, const char *who
     return e;
 }
 
-/* Needs the lock. */
 static bool may_begin(const struct errands *all, const struct errand *e, struct err *err)
+    NEEDS(all->lock)
 {
     const struct errand *left = find_left(all, e->who);
 

@@ -1,6 +1,6 @@
 /*
  * For the rig's own files: delivery_rig.c makes it, delivery_rig_calls.c and
- * delivery_rig_loader.c are what delivery calls, delivery_rig_submit.c what tests hand to it,
+ * delivery_rig_reads.c are what delivery calls, delivery_rig_submit.c what tests hand to it,
  * delivery_rig_wait.c and delivery_rig_check.c how they see what became of that.
  */
 #ifndef TESTS_COMPONENT_DELIVERY_RIG_PARTS_H

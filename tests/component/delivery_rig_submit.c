@@ -1,5 +1,5 @@
 /*
- * What tests hand to delivery, and the rows that it reads.
+ * What tests hand to delivery.
  */
 #include "config.h"
 
@@ -9,7 +9,6 @@
 
 #include "src/base/buf.h"
 #include "src/base/clock.h"
-#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
 
@@ -131,27 +130,6 @@ void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *
     free(writes);
 }
 
-void rig_set_row(struct rig *r, int id, const char *text)
-{
-    char name[16];
-
-    snprintf(name, sizeof(name), "%d", id);
-    pthread_mutex_lock(&r->lock);
-    free(text == NULL ? map_remove(r->rows, str_from(name))
-                      : map_put(r->rows, str_from(name), mem_copy(text)));
-    pthread_mutex_unlock(&r->lock);
-}
-
-void rig_set_place(struct rig *r, int id, const char *routing)
-{
-    char name[16];
-
-    snprintf(name, sizeof(name), "%d", id);
-    pthread_mutex_lock(&r->lock);
-    free(map_put(r->places, str_from(name), mem_copy(routing)));
-    pthread_mutex_unlock(&r->lock);
-}
-
 void rig_refresh_at(struct rig *r, int id, uint64_t at_least, const char *routing)
 {
     submit(r, id,
@@ -175,16 +153,6 @@ void rig_use_area(struct rig *r)
 
     r->target->areas = areas;
     r->target->n_areas = 1;
-}
-
-void rig_set_part(struct rig *r, int id, const char *text)
-{
-    char name[16];
-
-    snprintf(name, sizeof(name), "%d", id);
-    pthread_mutex_lock(&r->lock);
-    free(map_put(r->parts, str_from(name), mem_copy(text)));
-    pthread_mutex_unlock(&r->lock);
 }
 
 void rig_refresh_area(struct rig *r, int id, uint64_t at_least)
@@ -221,11 +189,4 @@ void rig_push_refreshes(struct rig *r, struct rig_pusher *p, int n, uint64_t at_
 int rig_pushed(struct rig_pusher *p)
 {
     return __atomic_load_n(&p->n_pushed, __ATOMIC_RELAXED);
-}
-
-void rig_set_reach(struct rig *r, uint64_t reach)
-{
-    pthread_mutex_lock(&r->lock);
-    r->reach = reach;
-    pthread_mutex_unlock(&r->lock);
 }

@@ -1,5 +1,5 @@
 /*
- * The thread that reads the rows of the table.
+ * The rows of the table, and the thread that reads them.
  */
 #include "config.h"
 
@@ -10,9 +10,50 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/map.h"
+#include "src/base/mem.h"
 #include "src/base/queue.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void rig_set_row(struct rig *r, int id, const char *text)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    pthread_mutex_lock(&r->lock);
+    free(text == NULL ? map_remove(r->rows, str_from(name))
+                      : map_put(r->rows, str_from(name), mem_copy(text)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rig_set_place(struct rig *r, int id, const char *routing)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    pthread_mutex_lock(&r->lock);
+    free(map_put(r->places, str_from(name), mem_copy(routing)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rig_set_part(struct rig *r, int id, const char *text)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    pthread_mutex_lock(&r->lock);
+    free(map_put(r->parts, str_from(name), mem_copy(text)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void rig_set_reach(struct rig *r, uint64_t reach)
+{
+    pthread_mutex_lock(&r->lock);
+    r->reach = reach;
+    pthread_mutex_unlock(&r->lock);
+}
 
 static void append_part(struct rig *r, struct str key, struct buf *body)
 {

@@ -22,9 +22,9 @@ struct rig *rig_new(void)
     fake_search_create(r->fake, "orders_v2", "orders_v2_write");
     r->target =
         target_new(STR("orders_v2"), STR("orders_v2_write"), STR("shop.orders"), STR("shop"));
-    r->rows = map_new();
-    r->parts = map_new();
-    r->places = map_new();
+    r->table.rows = map_new();
+    r->table.parts = map_new();
+    r->table.places = map_new();
     r->loads = queue_new(1000, 1000);
     return r;
 }
@@ -129,9 +129,9 @@ void rig_kill(struct rig *r)
 void rig_free(struct rig *r)
 {
     end_delivery(r);
-    map_free(r->rows, free);
-    map_free(r->parts, free);
-    map_free(r->places, free);
+    map_free(r->table.rows, free);
+    map_free(r->table.parts, free);
+    map_free(r->table.places, free);
     target_unref(r->target);
     fake_search_stop(r->fake);
     pthread_mutex_destroy(&r->lock);

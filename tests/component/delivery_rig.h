@@ -6,9 +6,9 @@
 #define TESTS_COMPONENT_DELIVERY_RIG_H
 
 #include "src/base/base.h"
-#include "src/base/map.h"
 #include "src/base/queue.h"
 #include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig_reads.h"
 #include "tests/fakes/fake_search.h"
 
 #include <pthread.h>
@@ -31,12 +31,10 @@ struct rig {
     size_t n_read;   /* atomic: documents, as often as they were given back to delivery */
     bool is_burying; /* atomic: dead letters come, or wait for lock, on delivery's thread */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* guards all parts and what follows */
+    struct rig_table table;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    struct map *rows;   /* id to text; "reject": cannot be read */
-    struct map *parts;  /* id to the text of area 1, "part" */
-    struct map *places; /* id to the routing of its document */
     unsigned load_fails, dead_fails, clear_fails;
     bool is_full; /* no dead letters are taken but in the place of others */
     bool stays;   /* what a read does not find */

@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "tests/component/delivery_rig_parts.h"
+#include "tests/component/delivery_rig_reads.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
@@ -23,8 +24,8 @@ void rig_set_row(struct rig *r, int id, const char *text)
 
     snprintf(name, sizeof(name), "%d", id);
     pthread_mutex_lock(&r->lock);
-    free(text == NULL ? map_remove(r->rows, str_from(name))
-                      : map_put(r->rows, str_from(name), mem_copy(text)));
+    free(text == NULL ? map_remove(r->table.rows, str_from(name))
+                      : map_put(r->table.rows, str_from(name), mem_copy(text)));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -34,7 +35,7 @@ void rig_set_place(struct rig *r, int id, const char *routing)
 
     snprintf(name, sizeof(name), "%d", id);
     pthread_mutex_lock(&r->lock);
-    free(map_put(r->places, str_from(name), mem_copy(routing)));
+    free(map_put(r->table.places, str_from(name), mem_copy(routing)));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -44,7 +45,7 @@ void rig_set_part(struct rig *r, int id, const char *text)
 
     snprintf(name, sizeof(name), "%d", id);
     pthread_mutex_lock(&r->lock);
-    free(map_put(r->parts, str_from(name), mem_copy(text)));
+    free(map_put(r->table.parts, str_from(name), mem_copy(text)));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -55,9 +56,9 @@ void rig_set_reach(struct rig *r, uint64_t reach)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void append_part(struct rig *r, struct str key, struct buf *body)
+static void append_part(const struct rig_table *table, struct str key, struct buf *body)
 {
-    const char *part = map_find(r->parts, key);
+    const char *part = map_find(table->parts, key);
 
     if (part == NULL)
         buf_append(body, STR("null"));
@@ -69,21 +70,21 @@ static void append_document(struct rig *r, const struct load_batch *batch, struc
                             const char *text, struct buf *body)
 {
     if (batch->area > 0) {
-        append_part(r, key, body);
+        append_part(&r->table, key, body);
         return;
     }
     buf_append(body, STR("{\"text\":"));
     buf_append_json(body, str_from(text));
     if (r->target->n_areas > 0) {
         buf_append(body, STR(",\"part\":"));
-        append_part(r, key, body);
+        append_part(&r->table, key, body);
     }
     buf_append_char(body, '}');
 }
 
 static void read_row(struct rig *r, struct load_batch *batch, struct load_item *item)
 {
-    const char *text = map_find(r->rows, item->key);
+    const char *text = map_find(r->table.rows, item->key);
     struct buf body = {0};
 
     item->stamp = item->at_least;
@@ -106,7 +107,7 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
         err_set(&item->err, ERR_REJECT, "no document can be made of this row");
         return;
     }
-    const char *place = map_find(r->places, item->key);
+    const char *place = map_find(r->table.places, item->key);
 
     append_document(r, batch, item->key, text, &body);
     item->elsewhere = place != NULL && !str_equal(str_from(place), item->routing);

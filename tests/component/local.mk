@@ -46,7 +46,7 @@ libdeliveryrig_a_SOURCES = \
 	%D%/delivery_rig.c %D%/delivery_rig.h %D%/delivery_rig_parts.h \
 	%D%/delivery_rig_calls.c \
 	%D%/delivery_rig_check.c \
-	%D%/delivery_rig_reads.c \
+	%D%/delivery_rig_reads.c %D%/delivery_rig_reads.h \
 	%D%/delivery_rig_submit.c \
 	%D%/delivery_rig_wait.c
 delivery_rig_ldadd = libdeliveryrig.a $(LDADD)

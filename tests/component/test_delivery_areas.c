@@ -10,6 +10,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/log.h"
+#include "src/base/map.h"
 #include "src/base/random.h"
 #include "src/format/json.h"
 #include "sync/delivery/document/area.h"
@@ -431,12 +432,12 @@ static void check_document(struct rig *r, int id)
 
     snprintf(name, sizeof(name), "%d", id);
 
-    const char *row = map_find(r->rows, str_from(name));
+    const char *row = map_find(r->table.rows, str_from(name));
 
     if (row == NULL)
         rig_check_gone(r, id);
     else
-        rig_check_parts(r, id, 0, row, map_find(r->parts, str_from(name)));
+        rig_check_parts(r, id, 0, row, map_find(r->table.parts, str_from(name)));
 }
 
 static void documents_end_right_on_random_bad_days(void **state)

@@ -18,35 +18,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rig_set_row(struct rig *r, int id, const char *text)
+/* text NULL: there is none any more. */
+static void set(struct rig *r, struct map *texts, int id, const char *text)
 {
     char name[16];
 
     snprintf(name, sizeof(name), "%d", id);
     pthread_mutex_lock(&r->lock);
-    free(text == NULL ? map_remove(r->table.rows, str_from(name))
-                      : map_put(r->table.rows, str_from(name), mem_copy(text)));
+    free(text == NULL ? map_remove(texts, str_from(name))
+                      : map_put(texts, str_from(name), mem_copy(text)));
     pthread_mutex_unlock(&r->lock);
+}
+
+void rig_set_row(struct rig *r, int id, const char *text)
+{
+    set(r, r->table.rows, id, text);
 }
 
 void rig_set_place(struct rig *r, int id, const char *routing)
 {
-    char name[16];
-
-    snprintf(name, sizeof(name), "%d", id);
-    pthread_mutex_lock(&r->lock);
-    free(map_put(r->table.places, str_from(name), mem_copy(routing)));
-    pthread_mutex_unlock(&r->lock);
+    set(r, r->table.places, id, routing);
 }
 
 void rig_set_part(struct rig *r, int id, const char *text)
 {
-    char name[16];
-
-    snprintf(name, sizeof(name), "%d", id);
-    pthread_mutex_lock(&r->lock);
-    free(map_put(r->table.parts, str_from(name), mem_copy(text)));
-    pthread_mutex_unlock(&r->lock);
+    set(r, r->table.parts, id, text);
 }
 
 void rig_set_reach(struct rig *r, uint64_t reach)

@@ -6,6 +6,7 @@
 
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/base/queue.h"
 #include "src/base/thread.h"
 #include "src/config/configuration.h"
 #include "src/search/search.h"
@@ -25,7 +26,7 @@ struct rig *rig_new(void)
     r->table.rows = map_new();
     r->table.parts = map_new();
     r->table.places = map_new();
-    r->loads = queue_new(1000, 1000);
+    r->reads.queue = queue_new(1000, 1000);
     return r;
 }
 
@@ -74,7 +75,7 @@ static void start(struct rig *r, const struct delivery_options *opt,
     search.n_urls = n_urls;
     r->search = search_new(&search);
     r->delivery = delivery_new(r->search, &o);
-    r->loader = thread_start("loader", rig_load, r);
+    r->reads.thread = thread_start("loader", rig_load, r);
     delivery_start(r->delivery);
 }
 
@@ -112,18 +113,18 @@ static void end_delivery(struct rig *r)
 {
     if (r->delivery != NULL)
         delivery_stop(r->delivery);
-    queue_close(r->loads);
+    queue_close(r->reads.queue);
     if (r->search != NULL)
-        pthread_join(r->loader, NULL);
+        pthread_join(r->reads.thread, NULL);
     delivery_free(r->delivery);
     search_free(r->search);
-    queue_free(r->loads, NULL);
+    queue_free(r->reads.queue, NULL);
 }
 
 void rig_kill(struct rig *r)
 {
     end_delivery(r);
-    r->loads = queue_new(1000, 1000);
+    r->reads.queue = queue_new(1000, 1000);
 }
 
 void rig_free(struct rig *r)

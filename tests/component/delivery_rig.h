@@ -6,7 +6,6 @@
 #define TESTS_COMPONENT_DELIVERY_RIG_H
 
 #include "src/base/base.h"
-#include "src/base/queue.h"
 #include "sync/delivery/delivery.h"
 #include "tests/component/delivery_rig_reads.h"
 #include "tests/fakes/fake_search.h"
@@ -25,26 +24,22 @@ struct rig {
     struct delivery *delivery;
     struct target *target;
     struct ticket_counters tickets;
-    pthread_t loader;
-    struct queue *loads;
 
-    size_t n_read;   /* atomic: documents, as often as they were given back to delivery */
     bool is_burying; /* atomic: dead letters come, or wait for lock, on delivery's thread */
 
     pthread_mutex_t lock; /* guards all parts and what follows */
     struct rig_table table;
+    struct rig_reads reads;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    unsigned load_fails, dead_fails, clear_fails;
+    unsigned dead_fails, clear_fails;
     bool is_full; /* no dead letters are taken but in the place of others */
-    bool stays;   /* what a read does not find */
     struct ticket *gone_tickets[8];
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
-    uint64_t reach;     /* so far has the stream come, for reads; 0: far enough */
     uint64_t area_floor;
-    size_t n_loads, n_area_loads, n_dead, n_cleared;
+    size_t n_dead, n_cleared;
     unsigned purge_fails;
     int purged[RIG_PURGED_MAX];        /* ids, in the order in which they were stored */
     char purged_at[RIG_PURGED_MAX][8]; /* their routings */
@@ -145,7 +140,7 @@ void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);
 size_t rig_purged(struct rig *r);
 void rig_wait_queued(struct rig *r, uint64_t n);
-void rig_wait_read(struct rig *r, size_t n); /* documents, or more */
+void rig_wait_read(struct rig_reads *reads, size_t n); /* documents, or more */
 void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);

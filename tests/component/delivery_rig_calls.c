@@ -161,7 +161,7 @@ static void on_load(void *ctx, struct load_batch *batch)
 {
     struct rig *r = ctx;
 
-    if (!queue_push(r->loads, batch, 1))
+    if (!queue_push(r->reads.queue, batch, 1))
         abort();
 }
 

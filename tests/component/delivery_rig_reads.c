@@ -48,7 +48,7 @@ void rig_set_part(struct rig *r, int id, const char *text)
 void rig_set_reach(struct rig *r, uint64_t reach)
 {
     pthread_mutex_lock(&r->lock);
-    r->reach = reach;
+    r->reads.reach = reach;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -78,24 +78,29 @@ static void append_document(struct rig *r, const struct load_batch *batch, struc
     buf_append_char(body, '}');
 }
 
+static bool can_read(struct rig_reads *reads, struct load_item *item)
+{
+    if (reads->reach > 0 && item->at_least > reads->reach) {
+        item->ahead = item->failed = true;
+        return err_set(&item->err, ERR_RETRY, "the stream has not come so far");
+    }
+    if (reads->fails > 0) {
+        reads->fails--;
+        item->failed = true;
+        return err_set(&item->err, ERR_RETRY, "the database is away");
+    }
+    return true;
+}
+
 static void read_row(struct rig *r, struct load_batch *batch, struct load_item *item)
 {
     const char *text = map_find(r->table.rows, item->key);
     struct buf body = {0};
 
     item->stamp = item->at_least;
-    if (r->reach > 0 && item->at_least > r->reach) {
-        item->ahead = item->failed = true;
-        err_set(&item->err, ERR_RETRY, "the stream has not come so far");
+    if (!can_read(&r->reads, item))
         return;
-    }
-    if (r->load_fails > 0) {
-        r->load_fails--;
-        item->failed = true;
-        err_set(&item->err, ERR_RETRY, "the database is away");
-        return;
-    }
-    item->stays = text == NULL && r->stays;
+    item->stays = text == NULL && r->reads.stays;
     if (text == NULL)
         return;
     if (strcmp(text, "reject") == 0) {
@@ -122,10 +127,10 @@ void *rig_load(void *arg)
     struct rig *r = arg;
     struct load_batch *batch;
 
-    while ((batch = queue_pop(r->loads)) != NULL) {
+    while ((batch = queue_pop(r->reads.queue)) != NULL) {
         pthread_mutex_lock(&r->lock);
-        r->n_loads++;
-        r->n_area_loads += batch->area > 0;
+        r->reads.n_batches++;
+        r->reads.n_area_batches += batch->area > 0;
         for (size_t i = 0; i < batch->n_items; i++)
             read_row(r, batch, &batch->items[i]);
         pthread_mutex_unlock(&r->lock);
@@ -133,7 +138,7 @@ void *rig_load(void *arg)
         const size_t n = batch->n_items;
 
         delivery_loaded(r->delivery, batch);
-        __atomic_add_fetch(&r->n_read, n, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&r->reads.n_documents, n, __ATOMIC_SEQ_CST);
     }
     return NULL;
 }

@@ -1,10 +1,16 @@
 /*
- * How the delivery rig answers reads: the table that its loader thread reads.
+ * How the delivery rig answers reads: a table, and a loader thread that reads it.
  */
 #ifndef TESTS_COMPONENT_DELIVERY_RIG_READS_H
 #define TESTS_COMPONENT_DELIVERY_RIG_READS_H
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct map;
+struct queue;
 
 /*
  * The rows that delivery can read, by their id.
@@ -15,6 +21,22 @@ struct rig_table {
     struct map *rows;   /* id to text; "reject": cannot be read */
     struct map *parts;  /* id to the text of area 1, "part" */
     struct map *places; /* id to the routing of its document */
+};
+
+/*
+ * The thread that answers reads, how it answers, and how much it has read.
+ *
+ * @thread tests write fails, stays and reach, the loader thread the counts, and it counts fails
+ * down; guarded by the rig's lock, n_documents apart
+ */
+struct rig_reads {
+    pthread_t thread;    /* the loader */
+    struct queue *queue; /* batches that delivery wants to be read; locked inside */
+    unsigned fails;      /* so many of the next rows cannot be read for now */
+    bool stays;          /* the document of a row that is gone stays */
+    uint64_t reach;      /* the newest version that reads can include; 0: any */
+    size_t n_batches, n_area_batches;
+    size_t n_documents; /* atomic: as often as they were given back to delivery */
 };
 
 #endif

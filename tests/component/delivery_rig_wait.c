@@ -151,9 +151,9 @@ void rig_wait_queued(struct rig *r, uint64_t n)
     WAIT_UNTIL(delivery_status(r->delivery).queued >= n);
 }
 
-void rig_wait_read(struct rig *r, size_t n)
+void rig_wait_read(struct rig_reads *reads, size_t n)
 {
-    WAIT_UNTIL(__atomic_load_n(&r->n_read, __ATOMIC_SEQ_CST) >= n);
+    WAIT_UNTIL(__atomic_load_n(&reads->n_documents, __ATOMIC_SEQ_CST) >= n);
 }
 
 void rig_wait_blocked(struct rig *r, size_t n_callers)

@@ -33,7 +33,7 @@ static void documents_to_refresh_are_read_and_written_at_their_stamp(void **stat
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 900);
     rig_check_gone(r, 10);
-    assert_true(r->n_loads < 1000); /* more than one at a time, when they come quickly */
+    assert_true(r->reads.n_batches < 1000); /* several at a time, when they come quickly */
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1000);
 }
 
@@ -44,7 +44,7 @@ static void a_document_that_stays_is_as_it_was_until_what_was_read_is_sent(void 
     rig_start(r, NULL);
     rig_index(r, 1, 10, "there");
     rig_wait_done(r);
-    r->stays = true;
+    r->reads.stays = true;
     rig_refresh(r, 1, 20);
     rig_wait_gone(r, 1);
     rig_check(r, 1, 10, "there");
@@ -70,7 +70,7 @@ static void a_row_that_came_again_outlives_the_delete_of_a_document_that_stayed(
     rig_start(r, NULL);
     rig_index(r, 1, 10, "there");
     rig_wait_done(r);
-    r->stays = true;
+    r->reads.stays = true;
     rig_refresh(r, 1, 20);
     rig_wait_gone(r, 1);
     rig_index(r, 1, 30, "again");
@@ -106,7 +106,7 @@ static void a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead(void
 {
     struct rig *r = *state;
 
-    r->load_fails = 2;
+    r->reads.fails = 2;
     rig_start(r, NULL);
     rig_set_row(r, 1, "row");
     rig_refresh(r, 1, 10);

@@ -76,7 +76,7 @@ static void an_area_is_read_and_written_alone(void **state)
     set(r, 1, "not read", "y");
     write_area(r, 1, 200);
     rig_check_parts(r, 1, 101, "a", "y");
-    assert_int_equal(r->n_area_loads, 1);
+    assert_int_equal(r->reads.n_area_batches, 1);
     assert_int_equal(updates_sent(r), 1);
 }
 
@@ -370,12 +370,12 @@ static void areas_and_whole_documents_are_read_in_batches_of_their_own(void **st
         rig_refresh(r, i, 100);
     rig_wait_done(r);
 
-    const size_t n = r->n_loads;
+    const size_t n = r->reads.n_batches;
 
     for (int i = 0; i < 400; i++)
         (i % 2 == 0 ? rig_refresh_area : rig_refresh)(r, i, 200);
     rig_wait_done(r);
-    assert_true(r->n_loads - n < 200); /* alternating, but not one by one */
+    assert_true(r->reads.n_batches - n < 200); /* alternating, but not one by one */
     for (int i = 0; i < 400; i++)
         rig_check_parts(r, i, i % 2 == 0 ? 101 : 200, "a", "x");
 }

@@ -209,7 +209,7 @@ static void a_blown_index_with_nothing_but_reads_comes_back(void **state)
         rig_refresh(r, i, 20);
     }
     rig_sleep(A_WHILE_MS);
-    assert_int_equal(r->n_loads, 0);
+    assert_int_equal(r->reads.n_batches, 0);
     delivery_probe(r->delivery);
     rig_wait_done(r);
     rig_wait_held(r, false);

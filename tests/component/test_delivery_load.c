@@ -264,7 +264,7 @@ static void behind_a_backlog_of_its_own_index_a_job_has_its_share(void **state)
         rig_refresh(r, i, 1);
     for (int i = 0; i < N_OF_JOB; i++)
         rig_refresh_gathered(r, N + i, 1);
-    rig_wait_read(r, N + N_OF_JOB);
+    rig_wait_read(&r->reads, N + N_OF_JOB);
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
     assert_int_equal(fake_search_items(r->fake), N + N_OF_JOB);

@@ -432,7 +432,7 @@ static void a_repair_that_cannot_be_read_is_given_up_and_is_not_purged_again(voi
     rig_set_row(r, 7, "text");
     rig_start(r, NULL);
     r->purged[r->n_purged++] = 7;
-    r->load_fails = 1000000;
+    r->reads.fails = 1000000;
     rig_repair(r, 100);
     put_back_each(r, OUTCOME_DEFERRED);
     assert_int_equal(r->n_purged, 0);

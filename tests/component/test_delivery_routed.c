@@ -57,7 +57,7 @@ static void whoever_asks_at_the_old_place_waits_until_the_new_one_is_written(voi
     rig_start(r, NULL);
     rig_set_row(r, 1, "a");
     rig_set_place(r, 1, "new");
-    r->load_fails = 1;
+    r->reads.fails = 1;
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.act = FAKE_RESET, .applied = true, .times = 1});
     rig_refresh_at(r, 1, 100, "old");

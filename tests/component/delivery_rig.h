@@ -7,6 +7,7 @@
 
 #include "src/base/base.h"
 #include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig_calls.h"
 #include "tests/component/delivery_rig_reads.h"
 #include "tests/fakes/fake_search.h"
 
@@ -25,21 +26,17 @@ struct rig {
     struct target *target;
     struct ticket_counters tickets;
 
-    bool is_burying; /* atomic: dead letters come, or wait for lock, on delivery's thread */
-
     pthread_mutex_t lock; /* guards all parts and what follows */
     struct rig_table table;
     struct rig_reads reads;
+    struct rig_dead dead;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    unsigned dead_fails, clear_fails;
-    bool is_full; /* no dead letters are taken but in the place of others */
     struct ticket *gone_tickets[8];
     size_t n_gone_tickets, n_gone;
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
     uint64_t area_floor;
-    size_t n_dead, n_cleared;
     unsigned purge_fails;
     int purged[RIG_PURGED_MAX];        /* ids, in the order in which they were stored */
     char purged_at[RIG_PURGED_MAX][8]; /* their routings */
@@ -49,10 +46,7 @@ struct rig {
     bool is_held, is_partly;
     bool next_held, next_partly; /* these, once the event that follows is counted, too */
     size_t n_events[N_DELIVERY_EVENTS];
-    char last_why[512], last_dead_id[64], last_dead_reason[512];
-    int last_dead_status;
-    unsigned last_dead_attempts;
-    uint64_t done_when_stored; /* tickets, at the last dead letter */
+    char last_why[512];
 };
 
 struct rig *rig_new(void) RETURNS_NONNULL;
@@ -133,7 +127,7 @@ void rig_wait_done(struct rig *r);          /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
 void rig_wait_partly(struct rig *r);
 void rig_wait_requests(struct rig *r, uint64_t n);
-void rig_wait_burying(struct rig *r);
+void rig_wait_burying(struct rig_dead *dead);
 void rig_wait_held_bytes(struct rig *r, size_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);

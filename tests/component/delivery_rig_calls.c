@@ -5,6 +5,8 @@
 
 #include "tests/unit/unit.h"
 
+#include "tests/component/delivery_rig_calls.h"
+
 #include "tests/component/delivery_rig_parts.h"
 
 #include "src/base/queue.h"
@@ -17,27 +19,36 @@ static void keep(char *to, size_t size, struct str s)
     snprintf(to, size, "%.*s", STR_ARG(s));
 }
 
+static bool bury(struct rig_dead *dead, const struct dead_letter_note *notes, size_t n,
+                 struct err *err)
+{
+    const struct dead_letter_note *last = &notes[n - 1];
+
+    if (dead->fails > 0) {
+        dead->fails--;
+        return err_set(err, ERR_RETRY, "the store is away");
+    }
+    if (dead->is_full && !last->again)
+        return err_set(err, ERR_REJECT, "no more dead letters are kept");
+    dead->n += n;
+    keep(dead->last_id, sizeof(dead->last_id), last->id);
+    keep(dead->last_reason, sizeof(dead->last_reason), last->reason);
+    dead->last_status = last->status;
+    dead->last_attempts = last->attempts;
+    return true;
+}
+
 static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, struct err *err)
 {
-    const struct dead_letter_note *note = &notes[n - 1];
     struct rig *r = ctx;
-    bool ok = true;
 
-    __atomic_store_n(&r->is_burying, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->dead.is_burying, true, __ATOMIC_RELAXED);
     pthread_mutex_lock(&r->lock);
-    if (r->dead_fails > 0) {
-        r->dead_fails--;
-        ok = err_set(err, ERR_RETRY, "the store is away");
-    } else if (r->is_full && !note->again) {
-        ok = err_set(err, ERR_REJECT, "no more dead letters are kept");
-    } else {
-        r->n_dead += n;
-        keep(r->last_dead_id, sizeof(r->last_dead_id), note->id);
-        keep(r->last_dead_reason, sizeof(r->last_dead_reason), note->reason);
-        r->last_dead_status = note->status;
-        r->last_dead_attempts = note->attempts;
-        r->done_when_stored = rig_all_done(r);
-    }
+
+    const bool ok = bury(&r->dead, notes, n, err);
+
+    if (ok)
+        r->dead.done_when_stored = rig_all_done(r);
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
@@ -82,23 +93,29 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     pthread_mutex_unlock(&r->lock);
 }
 
+static bool clear(struct rig_dead *dead, struct err *err)
+{
+    if (dead->clear_fails > 0) {
+        dead->clear_fails--;
+        return err_set(err, ERR_RETRY, "the store is away");
+    }
+    dead->n_cleared++;
+    return true;
+}
+
 static bool on_cleared(void *ctx, const struct target *target, struct str routing,
                        struct str id, uint64_t version, struct err *err)
 {
     struct rig *r = ctx;
-    bool ok = true;
 
     (void)target;
     (void)routing;
     (void)id;
     (void)version;
     pthread_mutex_lock(&r->lock);
-    if (r->clear_fails > 0) {
-        r->clear_fails--;
-        ok = err_set(err, ERR_RETRY, "the store is away");
-    } else {
-        r->n_cleared++;
-    }
+
+    const bool ok = clear(&r->dead, err);
+
     pthread_mutex_unlock(&r->lock);
     return ok;
 }

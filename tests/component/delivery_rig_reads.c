@@ -5,8 +5,9 @@
 
 #include "tests/unit/unit.h"
 
-#include "tests/component/delivery_rig_parts.h"
 #include "tests/component/delivery_rig_reads.h"
+
+#include "tests/component/delivery_rig_parts.h"
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"

@@ -91,9 +91,9 @@ void rig_wait_requests(struct rig *r, uint64_t n)
     WAIT_UNTIL(fake_search_requests(r->fake) >= n);
 }
 
-void rig_wait_burying(struct rig *r)
+void rig_wait_burying(struct rig_dead *dead)
 {
-    WAIT_UNTIL(__atomic_load_n(&r->is_burying, __ATOMIC_RELAXED));
+    WAIT_UNTIL(__atomic_load_n(&dead->is_burying, __ATOMIC_RELAXED));
 }
 
 void rig_wait_held_bytes(struct rig *r, size_t n)
@@ -105,7 +105,7 @@ static size_t cleared(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
 
-    size_t n = r->n_cleared;
+    size_t n = r->dead.n_cleared;
 
     pthread_mutex_unlock(&r->lock);
     return n;

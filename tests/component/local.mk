@@ -44,7 +44,7 @@ EXTRA_DIST     += $(component_tests:=.tap)
 check_LIBRARIES += libdeliveryrig.a
 libdeliveryrig_a_SOURCES = \
 	%D%/delivery_rig.c %D%/delivery_rig.h %D%/delivery_rig_parts.h \
-	%D%/delivery_rig_calls.c \
+	%D%/delivery_rig_calls.c %D%/delivery_rig_calls.h \
 	%D%/delivery_rig_check.c \
 	%D%/delivery_rig_reads.c %D%/delivery_rig_reads.h \
 	%D%/delivery_rig_submit.c \

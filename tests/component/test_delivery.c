@@ -115,7 +115,7 @@ static void a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead(void
     rig_set_row(r, 2, "reject");
     rig_refresh(r, 2, 20);
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 1);
+    assert_int_equal(r->dead.n, 1);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
 }
 

@@ -74,8 +74,8 @@ static void an_answer_with_every_kind_of_item_is_taken_item_by_item(void **state
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 4);
     assert_int_equal(rig_done(r, OUTCOME_SUPERSEDED), 1);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
-    assert_int_equal(r->n_dead, 1);
-    assert_string_equal(r->last_dead_id, "4");
+    assert_int_equal(r->dead.n, 1);
+    assert_string_equal(r->dead.last_id, "4");
 }
 
 static void what_always_fails_without_a_reason_is_a_dead_letter_in_the_end(void **state)
@@ -89,7 +89,7 @@ static void what_always_fails_without_a_reason_is_a_dead_letter_in_the_end(void 
     rig_index_many(r, 0, 3, 100, "body");
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
-    assert_int_equal(r->last_dead_attempts, 5);
+    assert_int_equal(r->dead.last_attempts, 5);
     assert_true(rig_metric(r, "millrace_failed_unexplained_total{cluster=\"search\"}") == 1);
 }
 
@@ -107,7 +107,7 @@ what_failed_for_other_reasons_before_is_no_dead_letter_at_its_first_error(void *
     rig_index(r, 1, 100, "body");
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tried(void **state)

@@ -196,7 +196,7 @@ static void an_area_that_no_document_can_be_made_of_is_a_dead_letter_of_the_whol
     rig_set_part(r, 1, "y");
     write_area(r, 1, 300);
     rig_check_parts(r, 1, 101, "a", "y");
-    assert_int_equal(r->n_cleared, 0); /* the whole document is still not written */
+    assert_int_equal(r->dead.n_cleared, 0); /* the whole document is still not written */
     write_whole(r, 1, 400);
     rig_wait_cleared(r, 1);
 }
@@ -322,7 +322,7 @@ static void an_update_that_the_engine_cannot_do_becomes_a_whole_read(void **stat
         r->fake, &(struct fake_rule){.id = "1", .times = 5, .status = 500, .type = "x"});
     write_area(r, 1, 200);
     rig_check_parts(r, 1, 200, "b", "y");
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void where_no_script_runs_documents_are_written_whole(void **state)
@@ -466,7 +466,7 @@ static void documents_end_right_on_random_bad_days(void **state)
     for (int i = 0; i < DOCUMENTS; i++)
         check_document(r, i);
     assert_true(updates_sent(r) > 0);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 int main(void)

@@ -129,7 +129,7 @@ static void a_random_bad_day_loses_nothing_and_brings_nothing_back(void **state)
     rig_sleep(450); /* the last zombie */
     for (int i = 0; i < DAY_THREADS; i++)
         check_day(r, &days[i]);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).bytes_held, 0);
 }

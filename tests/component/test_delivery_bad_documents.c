@@ -29,7 +29,7 @@ static void a_body_that_is_too_large_is_split(void **state)
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2000);
     assert_true(fake_search_largest_body(r->fake) <= 20000);
     assert_true(delivery_status(r->delivery).splits > 0);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void submit_id(struct rig *r, struct str id, enum doc_op op, uint64_t version)
@@ -57,8 +57,8 @@ static void an_id_that_no_engine_takes_is_a_dead_letter_and_holds_nothing_up(voi
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 2);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 2);
-    assert_int_equal(r->n_dead, 2);
-    assert_non_null(strstr(r->last_dead_reason, "512"));
+    assert_int_equal(r->dead.n, 2);
+    assert_non_null(strstr(r->dead.last_reason, "512"));
     assert_int_equal(fake_search_items(r->fake), 2);
     assert_true(delivery_drain(r->delivery, 20000));
     assert_int_equal(delivery_status(r->delivery).in_flight, 0);
@@ -84,9 +84,9 @@ static void a_single_document_that_is_too_large_is_a_dead_letter(void **state)
     rig_index_many(r, 200, 20, 100, "body");
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 40);
-    assert_int_equal(r->n_dead, 1);
-    assert_int_equal(r->last_dead_status, 413);
-    assert_non_null(strstr(r->last_dead_reason, "larger than the search engine takes"));
+    assert_int_equal(r->dead.n, 1);
+    assert_int_equal(r->dead.last_status, 413);
+    assert_non_null(strstr(r->dead.last_reason, "larger than the search engine takes"));
     free(large);
 }
 
@@ -102,9 +102,9 @@ static void one_poison_document_among_500_is_one_dead_letter(void **state)
     rig_index_many(r, 0, 500, 100, "body");
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 499);
-    assert_int_equal(r->n_dead, 1);
-    assert_string_equal(r->last_dead_id, "250");
-    assert_string_equal(r->last_dead_reason, "mapper_parsing_exception: not a date");
+    assert_int_equal(r->dead.n, 1);
+    assert_string_equal(r->dead.last_id, "250");
+    assert_string_equal(r->dead.last_reason, "mapper_parsing_exception: not a date");
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 499);
 }
 
@@ -121,9 +121,9 @@ static void a_document_that_spoils_the_whole_request_is_found(void **state)
     rig_index_many(r, 0, 500, 100, "body");
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 499);
-    assert_int_equal(r->n_dead, 1);
-    assert_string_equal(r->last_dead_id, "77");
-    assert_non_null(strstr(r->last_dead_reason, "action_request_validation_exception"));
+    assert_int_equal(r->dead.n, 1);
+    assert_string_equal(r->dead.last_id, "77");
+    assert_non_null(strstr(r->dead.last_reason, "action_request_validation_exception"));
 }
 
 /* What is kept until the search is over does not wait for a part that nobody sends any more. */
@@ -145,7 +145,7 @@ an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go(void **s
     delivery_drop(r->delivery, STR("orders_v2"));
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 2);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 /* What comes back later leaves an empty part behind, which closes the bisection at once. */
@@ -179,7 +179,7 @@ static void a_few_bad_documents_do_not_hold_the_index(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 15, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 15);
+    assert_int_equal(r->dead.n, 15);
     assert_false(rig_is_held(r));
 }
 
@@ -187,14 +187,14 @@ static void a_dead_letter_is_stored_before_its_ticket_is_done(void **state)
 {
     struct rig *r = *state;
 
-    r->dead_fails = 2;
+    r->dead.fails = 2;
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .status = 400});
     rig_start(r, NULL);
     rig_index_many(r, 0, 3, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 1);
-    assert_int_equal(r->dead_fails, 0);
-    assert_int_equal(r->done_when_stored, 2);
+    assert_int_equal(r->dead.n, 1);
+    assert_int_equal(r->dead.fails, 0);
+    assert_int_equal(r->dead.done_when_stored, 2);
 }
 
 static void a_dead_letter_is_taken_back_when_its_document_is_written(void **state)
@@ -202,19 +202,19 @@ static void a_dead_letter_is_taken_back_when_its_document_is_written(void **stat
     struct rig *r = *state;
 
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .times = 1, .status = 400});
-    r->clear_fails = 1;
+    r->dead.clear_fails = 1;
     rig_start(r, NULL);
     delivery_note_dead(r->delivery, STR("orders_v2"), STR(""), STR("2"), 7);
     rig_index_many(r, 0, 4, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 1);
+    assert_int_equal(r->dead.n, 1);
     rig_index(r, 1, 1000, "body");
     rig_wait_done(r);
     rig_wait_cleared(r, 2);
     rig_index(r, 1, 1001, "body");
     rig_index(r, 2, 1001, "body");
     rig_wait_done(r);
-    assert_int_equal(r->n_cleared, 2);
+    assert_int_equal(r->dead.n_cleared, 2);
 }
 
 /* Nobody would ever take it away: no write of that index comes any more. */
@@ -222,7 +222,7 @@ static void no_dead_letter_is_stored_of_an_index_that_is_gone(void **state)
 {
     struct rig *r = *state;
 
-    r->is_full = true;
+    r->dead.is_full = true;
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1", .status = 400});
     rig_start(r, NULL);
     rig_index_many(r, 0, 3, 100, "body");
@@ -230,11 +230,11 @@ static void no_dead_letter_is_stored_of_an_index_that_is_gone(void **state)
     delivery_drop(r->delivery, STR("orders_v2"));
     rig_wait_held(r, false);
     pthread_mutex_lock(&r->lock);
-    r->is_full = false;
+    r->dead.is_full = false;
     pthread_mutex_unlock(&r->lock);
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEFERRED), 1);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 int main(void)

@@ -167,7 +167,7 @@ static void a_drain_ends_at_once_where_only_dead_letters_wait_for_room(void **st
     struct rig *r = *state;
     const int64_t start_ms = clock_mono_ms();
 
-    r->is_full = true;
+    r->dead.is_full = true;
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = "1",
                                                       .status = 400,
                                                       .type = "mapper_parsing_exception",
@@ -339,7 +339,7 @@ static void stop_among_drains(struct rig *r)
     rig_index(r, 1, 100, "body");
     pthread_mutex_lock(&r->lock);
     start(&x, r, FOREVER);
-    rig_wait_burying(r);
+    rig_wait_burying(&r->dead);
     stopper = thread_start("stopper", stop_delivery, r->delivery);
     assert_int_equal(join(&x), DRAIN_STOPPED);
     asker.thread = thread_start("asker", ask_on, &asker);

@@ -409,7 +409,7 @@ static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **st
         rig_wait_done(r);
     }
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 80);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 /* A document that is written, or one that is to be read. */
@@ -494,7 +494,7 @@ static void documents_of_a_node_that_goes_are_no_dead_letters(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 20, 100, "body");
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20);
 }
 
@@ -508,11 +508,11 @@ static void errors_without_a_reason_of_most_documents_hold_the_index(void **stat
     rig_index_many(r, 0, 1000, 100, "body");
     while (rig_events(r, DELIVERY_HELD) == 0)
         rig_sleep(1);
-    assert_true(r->n_dead < 20);
+    assert_true(r->dead.n < 20);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
-    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->n_dead, 1000);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->dead.n, 1000);
 }
 
 int main(void)

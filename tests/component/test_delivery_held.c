@@ -33,7 +33,7 @@ static void a_server_that_refuses_everything_holds_the_index_soon(void **state)
     assert_non_null(strstr(r->last_why, "this port speaks TLS"));
     rig_sleep(200);
     assert_true(fake_search_requests(r->fake) < 300);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
@@ -57,7 +57,7 @@ static void missing_rights_hold_the_index_until_they_are_back(void **state)
     rig_wait_done(r);
     rig_wait_held(r, false);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void a_block_of_the_index_holds_it_and_it_goes_on_alone(void **state)
@@ -143,11 +143,11 @@ static void a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each(void 
     delivery_probe(r->delivery);
     rig_sleep(300);
     assert_true(rig_is_held(r));
-    assert_true(r->n_dead < 20);
+    assert_true(r->dead.n < 20);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
-    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->n_dead, 1000);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2") + r->dead.n, 1000);
     assert_false(rig_is_held(r));
 }
 
@@ -183,7 +183,7 @@ static void check_trickle(struct rig *r, bool with_deletes)
     break_mapping(r);
     rig_start(r, NULL);
     trickle_until_held(r, with_deletes);
-    assert_true(r->n_dead < 20);
+    assert_true(r->dead.n < 20);
     assert_non_null(strstr(r->last_why, "20 of 20 documents"));
     for (int i = 0; with_deletes && i < 3; i++) {
         const uint64_t n = rig_done(r, OUTCOME_DELIVERED);
@@ -233,7 +233,7 @@ static void a_whole_request_that_is_refused_is_no_dead_letter_of_its_one_documen
     rig_wait_done(r);
     rig_wait_held(r, false);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void a_held_index_that_is_tried_through_such_a_proxy_stays_held(void **state)

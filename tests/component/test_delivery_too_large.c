@@ -59,11 +59,11 @@ static void index_large(struct rig *r, int id)
 static void check_dead(struct rig *r, size_t n, const char *why)
 {
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, n);
+    assert_int_equal(r->dead.n, n);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), n);
-    assert_int_equal(r->last_dead_status, 429);
-    assert_non_null(strstr(r->last_dead_reason, "a request of 3145"));
-    assert_non_null(strstr(r->last_dead_reason, why));
+    assert_int_equal(r->dead.last_status, 429);
+    assert_non_null(strstr(r->dead.last_reason, "a request of 3145"));
+    assert_non_null(strstr(r->dead.last_reason, why));
     assert_false(rig_is_held(r));
 }
 
@@ -104,7 +104,7 @@ static void what_is_above_the_pressure_limit_only_together_goes_apart(void **sta
     rig_index_many(r, 0, 20, 10, text);
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 20);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     free(text);
 }
 
@@ -121,7 +121,7 @@ static void documents_above_the_limit_of_their_shard_only_together_go_apart(void
     rig_index_many(r, 0, 20, 10, "body");
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 20);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 static void a_document_above_the_limit_of_its_shard_is_a_dead_letter(void **state)
@@ -137,10 +137,10 @@ static void a_document_above_the_limit_of_its_shard_is_a_dead_letter(void **stat
     rig_index_many(r, 0, 20, 10, "body");
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 19);
-    assert_int_equal(r->n_dead, 1);
-    assert_string_equal(r->last_dead_id, "7");
-    assert_int_equal(r->last_dead_status, 429);
-    assert_non_null(strstr(r->last_dead_reason, "for one document"));
+    assert_int_equal(r->dead.n, 1);
+    assert_string_equal(r->dead.last_id, "7");
+    assert_int_equal(r->dead.last_status, 429);
+    assert_non_null(strstr(r->dead.last_reason, "for one document"));
 }
 
 static void
@@ -180,7 +180,7 @@ static void a_document_that_goes_through_when_it_is_tried_again_is_none(void **s
     rig_start(r, NULL);
     index_large(r, 1);
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 1);
 }
 
@@ -194,7 +194,7 @@ static void while_one_waits_to_be_tried_again_the_others_go_through(void **state
     index_large(r, 1);
     rig_index_many(r, 10, 100, 10, "body");
     rig_wait_count(r, "orders_v2", 100);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_false(rig_is_held(r));
     delivery_drop(r->delivery, STR("orders_v2"));
     rig_wait_done(r);
@@ -264,7 +264,7 @@ static void an_engine_that_is_busy_makes_no_dead_letters(void **state)
         rig_index(r, 100 + (int)i, 10, "body");
         try_often(r);
     }
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2 * ARRAY_LEN(busy));
 }
 
@@ -289,7 +289,7 @@ static void what_would_fit_into_an_idle_engine_is_never_a_dead_letter(void **sta
         rig_index(r, 100 + (int)i, 10, "body");
         try_often(r);
     }
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 4);
 }
 
@@ -307,12 +307,12 @@ static void what_is_no_larger_than_others_that_are_taken_is_never_a_dead_letter(
                                                       .page = "<html>429</html>"});
     rig_start(r, &(struct delivery_options){.doubtful_ms = 2400});
     rig_index(r, 1, 10, text);
-    while (r->n_dead == 0 && fake_search_count(r->fake, "orders_v2") < 2) {
+    while (r->dead.n == 0 && fake_search_count(r->fake, "orders_v2") < 2) {
         rig_index(r, 2, version++, text);
         rig_sleep(5);
     }
     rig_wait_done(r);
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 2);
     free(text);
 }
@@ -338,7 +338,7 @@ static void an_area_that_is_too_large_is_written_with_its_document(void **state)
     rig_refresh_area(r, 1, 200);
     rig_wait_done(r);
     rig_check_parts(r, 1, 0, "one", "new");
-    assert_int_equal(r->n_dead, 0);
+    assert_int_equal(r->dead.n, 0);
 }
 
 /* The other index's documents, one by one, each until it is there. */

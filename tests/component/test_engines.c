@@ -151,8 +151,8 @@ static void has_a_document_refused(struct rig *r, const struct fake_voice *voice
     rig_index(r, 8, 20, "good");
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DEAD), 1);
-    assert_string_equal(r->last_dead_id, "7");
-    assert_non_null(strstr(r->last_dead_reason, voice->bad_document.type));
+    assert_string_equal(r->dead.last_id, "7");
+    assert_non_null(strstr(r->dead.last_reason, voice->bad_document.type));
     rig_check(r, 8, 20, "good");
     fake_search_clear_rules(r->fake);
 }

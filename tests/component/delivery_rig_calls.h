@@ -1,0 +1,30 @@
+/*
+ * How the delivery rig answers what delivery calls, and what it notes of the calls.
+ *
+ * Each kind of call has its part.  The rig's lock guards them all, atomic fields apart.
+ */
+#ifndef TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
+#define TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Dead letters that were stored or cleared, and whether the next ones can be.
+ *
+ * @thread tests write fails, clear_fails and is_full; delivery's thread counts these down and
+ * writes the rest; guarded by the rig's lock
+ */
+struct rig_dead {
+    unsigned fails, clear_fails; /* so many of the next calls to store, or to clear, fail */
+    bool is_full;                /* dead letters are stored only in the place of others */
+    bool is_burying; /* atomic: delivery's thread stores dead letters or waits for the lock */
+    size_t n, n_cleared;
+    char last_id[64], last_reason[512];
+    int last_status;
+    unsigned last_attempts;
+    uint64_t done_when_stored; /* tickets that had ended when the last one was stored */
+};
+
+#endif

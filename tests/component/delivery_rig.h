@@ -16,8 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RIG_PURGED_MAX 20000
-#define RIG_MARK_ZERO  SIZE_MAX /* a high-water mark of 0 */
+#define RIG_MARK_ZERO SIZE_MAX /* a high-water mark of 0 */
 
 struct rig {
     struct fake_search *fake;
@@ -30,6 +29,7 @@ struct rig {
     struct rig_table table;
     struct rig_reads reads;
     struct rig_dead dead;
+    struct rig_purged purged;
 
     /* All guarded by lock; tests may look while nothing goes on. */
     struct ticket *gone_tickets[8];
@@ -37,12 +37,6 @@ struct rig {
     uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
     uint64_t area_floor;
-    unsigned purge_fails;
-    int purged[RIG_PURGED_MAX];        /* ids, in the order in which they were stored */
-    char purged_at[RIG_PURGED_MAX][8]; /* their routings */
-    size_t n_purged, n_unanswered;
-    uint64_t n_purges_told;
-    uint64_t done_when_purged; /* tickets, when the last of them were stored */
     bool is_held, is_partly;
     bool next_held, next_partly; /* these, once the event that follows is counted, too */
     size_t n_events[N_DELIVERY_EVENTS];

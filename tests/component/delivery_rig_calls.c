@@ -53,26 +53,34 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
     return ok;
 }
 
+static bool store_purged(struct rig_purged *purged, const struct purged_note *notes, size_t n,
+                         struct err *err)
+{
+    if (purged->fails > 0) {
+        purged->fails--;
+        return err_set(err, ERR_RETRY, "the store is away");
+    }
+    for (size_t i = 0; i < n; i++) {
+        char name[16];
+
+        assert_true(purged->n < RIG_PURGED_MAX && notes[i].key.len > 0);
+        keep(name, sizeof(name), notes[i].id);
+        keep(purged->routings[purged->n], sizeof(purged->routings[0]), notes[i].routing);
+        purged->ids[purged->n++] = (int)strtol(name, NULL, 10);
+        purged->n_unanswered += notes[i].unanswered;
+    }
+    return true;
+}
+
 static bool on_purged(void *ctx, const struct purged_note *notes, size_t n, struct err *err)
 {
     struct rig *r = ctx;
-    bool ok = true;
 
     pthread_mutex_lock(&r->lock);
-    if (r->purge_fails > 0) {
-        r->purge_fails--;
-        ok = err_set(err, ERR_RETRY, "the store is away");
-    }
-    for (size_t i = 0; ok && i < n; i++) {
-        char name[16];
 
-        assert_true(r->n_purged < RIG_PURGED_MAX && notes[i].key.len > 0);
-        keep(name, sizeof(name), notes[i].id);
-        keep(r->purged_at[r->n_purged], sizeof(r->purged_at[0]), notes[i].routing);
-        r->purged[r->n_purged++] = (int)strtol(name, NULL, 10);
-        r->n_unanswered += notes[i].unanswered;
-    }
-    r->done_when_purged = rig_all_done(r);
+    const bool ok = store_purged(&r->purged, notes, n, err);
+
+    r->purged.done_when_stored = rig_all_done(r);
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
@@ -87,7 +95,7 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     pthread_mutex_lock(&r->lock);
     r->n_events[what]++;
     if (what == DELIVERY_PURGED)
-        r->n_purges_told += n;
+        r->purged.n_told += n;
     r->is_held = r->next_held;
     r->is_partly = r->next_partly;
     pthread_mutex_unlock(&r->lock);

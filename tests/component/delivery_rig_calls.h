@@ -27,4 +27,22 @@ struct rig_dead {
     uint64_t done_when_stored; /* tickets that had ended when the last one was stored */
 };
 
+#define RIG_PURGED_MAX 20000
+
+/*
+ * Purged changes whose keys were stored and are not yet read again, and whether the next ones
+ * can be stored.
+ *
+ * @thread tests write fails; delivery's thread counts it down and writes the rest, and
+ * rig_repair() starts n anew; guarded by the rig's lock
+ */
+struct rig_purged {
+    unsigned fails;                   /* so many of the next calls fail */
+    int ids[RIG_PURGED_MAX];          /* in the order in which they were stored */
+    char routings[RIG_PURGED_MAX][8]; /* of the ids */
+    size_t n, n_unanswered;
+    uint64_t n_told;           /* as events count them */
+    uint64_t done_when_stored; /* tickets that had ended at the last call */
+};
+
 #endif

@@ -59,15 +59,15 @@ void rig_repair(struct rig *r, uint64_t version)
     const size_t n = rig_purged(r);
 
     for (size_t i = 0; i < n; i++)
-        submit(r, r->purged[i],
+        submit(r, r->purged.ids[i],
                &(struct doc_write){.op = DOC_REFRESH,
                                    .version = version,
                                    .fresh = true,
                                    .stored = true,
-                                   .routing = str_from(r->purged_at[i])},
+                                   .routing = str_from(r->purged.routings[i])},
                NULL);
     pthread_mutex_lock(&r->lock);
-    r->n_purged = 0;
+    r->purged.n = 0;
     pthread_mutex_unlock(&r->lock);
 }
 

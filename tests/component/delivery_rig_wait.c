@@ -135,7 +135,7 @@ size_t rig_purged(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
 
-    const size_t n = r->n_purged;
+    const size_t n = r->purged.n;
 
     pthread_mutex_unlock(&r->lock);
     return n;

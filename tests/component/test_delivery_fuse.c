@@ -403,7 +403,7 @@ static void f30_what_a_red_shard_does_not_take_does_not_fill_the_queue(void **st
     rig_wait_purged(r, 30);
     fake_search_clear_rules(r->fake);
     rig_wait_held(r, false);                /* until then they are purged again */
-    for (int i = 0; r->n_purged > 0; i++) { /* what comes back may need room as well */
+    for (int i = 0; r->purged.n > 0; i++) { /* what comes back may need room as well */
         assert_true(i < 10);
         rig_repair(r, 1000);
         rig_wait_done(r);

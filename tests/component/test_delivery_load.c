@@ -160,7 +160,7 @@ static void a_busy_engine_gets_less_to_do_and_more_again_when_it_has_time(void *
         for (int k = 0; k < N_IDS && k < callers[i].n; k += 100)
             rig_check(r, callers[i].first_id + k, 0, text);
     assert_int_equal(rig_events(r, DELIVERY_BLOWN), 0);
-    assert_int_equal(r->n_purged + r->dead.n, 0);
+    assert_int_equal(r->purged.n + r->dead.n, 0);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), r->tickets.read);
 }
 
@@ -242,7 +242,7 @@ static void what_is_too_large_is_split_in_bounded_memory(void **state)
     assert_in_range(most, BOUND / 2, BOUND + 2 * BODY + 2 * sizeof(text));
     assert_true(delivery_status(r->delivery).splits > 0);
     assert_int_equal(fake_search_count(r->fake, INDEX), N);
-    assert_int_equal(r->dead.n + r->n_purged, 0);
+    assert_int_equal(r->dead.n + r->purged.n, 0);
 }
 
 /* All of it is read and waits for the engine, which takes nothing yet. */

@@ -99,7 +99,7 @@ static void a_caller_waits_after_its_change_is_queued_once_the_mark_is_reached(v
         pthread_join(c.thread, NULL);
         rig_wait_done(r);
         assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 19);
-        assert_int_equal(r->n_purged, 0);
+        assert_int_equal(r->purged.n, 0);
         rig_free(r);
     }
 }
@@ -161,7 +161,7 @@ static struct rig *with_four_that_wait(enum purge_strategy how)
     hold(r);
     call_all(r, 1, 4);
     rig_wait_queued(r, 4);
-    assert_int_equal(r->n_purged, 0);
+    assert_int_equal(r->purged.n, 0);
     return r;
 }
 
@@ -170,15 +170,15 @@ static void check_all_come(struct rig *r, int kept)
 {
     heal(r);
     rig_wait_held(r, false);
-    assert_int_equal(r->n_purged, kept);
+    assert_int_equal(r->purged.n, kept);
     for (int id = 0; id < kept; id++)
-        assert_int_equal(r->purged[id], id);
+        assert_int_equal(r->purged.ids[id], id);
     rig_repair(r, 200);
     rig_wait_done(r);
     for (int id = 0; id <= 4; id++)
         rig_check(r, id, id < kept ? 200 : 10, id < kept ? "now" : "then");
     assert_int_equal(rig_done(r, OUTCOME_PURGED), kept);
-    assert_int_equal(r->n_purges_told, kept);
+    assert_int_equal(r->purged.n_told, kept);
     rig_free(r);
 }
 
@@ -226,7 +226,7 @@ static void with_purge_off_nothing_goes_and_the_caller_waits(void **state)
     heal(r);
     pthread_join(c.thread, NULL);
     rig_wait_done(r);
-    assert_int_equal(r->n_purged, 0);
+    assert_int_equal(r->purged.n, 0);
     for (int id = 1; id <= 4; id++)
         rig_check(r, id, 10, "then");
     rig_free(r);
@@ -244,12 +244,12 @@ static void callers_that_waited_before_the_index_was_held_go_on(void **state)
     rig_start(r, &opt);
     call_all(r, 0, 20);
     assert_true(rig_is_held(r));
-    assert_true(r->n_purged >= 15);
+    assert_true(r->purged.n >= 15);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
-    assert_int_equal(rig_done(r, OUTCOME_PURGED), r->n_purged);
-    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20 - r->n_purged);
+    assert_int_equal(rig_done(r, OUTCOME_PURGED), r->purged.n);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20 - r->purged.n);
 }
 
 static void what_is_purged_is_done_only_when_its_key_is_stored(void **state)
@@ -258,12 +258,12 @@ static void what_is_purged_is_done_only_when_its_key_is_stored(void **state)
     struct caller c;
 
     (void)state;
-    r->purge_fails = 4;
+    r->purged.fails = 4;
     begin(&c, r, 4, 5);
     rig_wait_purged(r, 4);
     pthread_join(c.thread, NULL);
-    assert_int_equal(r->purge_fails, 0);
-    assert_int_equal(r->done_when_purged, 0);
+    assert_int_equal(r->purged.fails, 0);
+    assert_int_equal(r->purged.done_when_stored, 0);
     check_all_come(r, 4);
 }
 
@@ -281,8 +281,8 @@ static void what_a_build_writes_is_not_purged(void **state)
     rig_wait_done(r);
     for (int id = 1; id < 10; id++)
         rig_check(r, id, 1, "row");
-    for (size_t i = 0; i < r->n_purged; i++)
-        assert_true(r->purged[i] == 0 || r->purged[i] >= 10);
+    for (size_t i = 0; i < r->purged.n; i++)
+        assert_true(r->purged.ids[i] == 0 || r->purged.ids[i] >= 10);
 }
 
 static void where_documents_lay_is_purged_too_and_left_when_it_is_asked_for_again(void **state)
@@ -324,8 +324,8 @@ static void what_has_no_answer_is_purged_as_such(void **state)
     rig_wait_held(r, true);
     call_all(r, 1, 4);
     rig_wait_purged(r, 1);
-    assert_int_equal(r->purged[0], 0);
-    assert_int_equal(r->n_unanswered, 1);
+    assert_int_equal(r->purged.ids[0], 0);
+    assert_int_equal(r->purged.n_unanswered, 1);
 }
 
 static void too_many_bytes_are_purged_as_too_many_changes_are(void **state)
@@ -340,7 +340,7 @@ static void too_many_bytes_are_purged_as_too_many_changes_are(void **state)
     c = (struct caller){.rig = r, .target = r->target, .from = 1, .to = 300, .text = text};
     assert_int_equal(pthread_create(&c.thread, NULL, call, &c), 0);
     pthread_join(c.thread, NULL);
-    assert_true(r->n_purged > 200);
+    assert_true(r->purged.n > 200);
     heal(r);
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_PURGED) + rig_done(r, OUTCOME_DELIVERED) +
@@ -366,7 +366,7 @@ static void what_waits_for_a_blown_fuse_is_purged_and_comes_when_it_has_healed(v
     rig_wait_purged(r, 80);
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
-    while (r->n_purged > 0) {
+    while (r->purged.n > 0) {
         rig_repair(r, 200);
         rig_wait_done(r);
     }
@@ -392,11 +392,11 @@ a_flood_of_a_held_index_lets_the_others_go_on_and_all_of_it_comes_later(void **s
     }
     rig_wait_count(r, "well_v1", 3000);
     assert_true(rig_is_held(r));
-    assert_true(r->n_purged >= 2500);
+    assert_true(r->purged.n >= 2500);
     heal(r);
     rig_wait_held(r, false);
-    while (r->n_purged > 0) {
-        n_purged += r->n_purged;
+    while (r->purged.n > 0) {
+        n_purged += r->purged.n;
         rig_repair(r, 200);
         rig_wait_done(r);
     }
@@ -431,15 +431,15 @@ static void a_repair_that_cannot_be_read_is_given_up_and_is_not_purged_again(voi
 
     rig_set_row(r, 7, "text");
     rig_start(r, NULL);
-    r->purged[r->n_purged++] = 7;
+    r->purged.ids[r->purged.n++] = 7;
     r->reads.fails = 1000000;
     rig_repair(r, 100);
     put_back_each(r, OUTCOME_DEFERRED);
-    assert_int_equal(r->n_purged, 0);
+    assert_int_equal(r->purged.n, 0);
     rig_refresh_fresh(r, 7, 100); /* whoever asks so has no other copy of it */
     put_back_each(r, OUTCOME_PURGED);
     rig_wait_done(r);
-    assert_int_equal(r->n_purged, 1);
+    assert_int_equal(r->purged.n, 1);
 }
 
 static void f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back(void **state)
@@ -457,9 +457,9 @@ static void f30_what_a_red_shard_does_not_take_of_a_repair_is_put_back(void **st
     put_back_each(r, OUTCOME_PURGED);
     rig_wait_done(r);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
-    assert_int_equal(r->n_purged, 1);
-    assert_int_equal(r->purged[0], 7);
-    assert_int_equal(r->n_unanswered, 1);
+    assert_int_equal(r->purged.n, 1);
+    assert_int_equal(r->purged.ids[0], 7);
+    assert_int_equal(r->purged.n_unanswered, 1);
     fake_search_clear_rules(r->fake);
     rig_repair(r, 200);
     rig_wait_done(r);
@@ -479,7 +479,7 @@ static void what_waits_for_a_blown_fuse_is_not_put_back(void **state)
     rig_wait_held(r, true);
     put_back(r, 1);
     rig_sleep(300);
-    assert_int_equal(r->n_purged, 0);
+    assert_int_equal(r->purged.n, 0);
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
@@ -512,7 +512,7 @@ static void of_very_many_deletes_to_be_repeated_none_is_forgotten(void **state)
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 0);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), n + 10000);
     assert_int_equal(rig_done(r, OUTCOME_PURGED), n - 10000);
-    assert_int_equal(r->n_unanswered, n - 10000);
+    assert_int_equal(r->purged.n_unanswered, n - 10000);
 }
 
 /* The log has no event of it, so neither has the store a delete that is repeated after a
@@ -532,7 +532,7 @@ static void a_delete_to_be_repeated_that_only_a_read_told_is_stored_by_key(void 
     rig_wait_done(r);
     rig_check_gone(r, 1);
     assert_int_equal(rig_done(r, OUTCOME_PURGED), 1);
-    assert_int_equal(r->n_unanswered, 1);
+    assert_int_equal(r->purged.n_unanswered, 1);
     assert_int_equal(delivery_repeats(r->delivery), 0);
 }
 

@@ -30,11 +30,9 @@ struct rig {
     struct rig_reads reads;
     struct rig_dead dead;
     struct rig_purged purged;
+    struct rig_gone gone;
 
     /* All guarded by lock; tests may look while nothing goes on. */
-    struct ticket *gone_tickets[8];
-    size_t n_gone_tickets, n_gone;
-    uint64_t gone_stamp;
     uint64_t stamp_max; /* 0: no limit */
     uint64_t area_floor;
     bool is_held, is_partly;

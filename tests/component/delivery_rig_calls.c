@@ -169,16 +169,21 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     pthread_mutex_unlock(&r->lock);
 }
 
+static void note_gone(struct rig_gone *gone, const struct gone_row *row)
+{
+    assert_true(gone->n_tickets + row->n_tickets <= ARRAY_LEN(gone->tickets));
+    for (size_t i = 0; i < row->n_tickets; i++)
+        gone->tickets[gone->n_tickets++] = row->tickets[i];
+    gone->stamp = row->stamp;
+    gone->n++;
+}
+
 static void on_gone(void *ctx, const struct gone_row *row)
 {
     struct rig *r = ctx;
 
     pthread_mutex_lock(&r->lock);
-    assert_true(r->n_gone_tickets + row->n_tickets <= 8);
-    for (size_t i = 0; i < row->n_tickets; i++)
-        r->gone_tickets[r->n_gone_tickets++] = row->tickets[i];
-    r->gone_stamp = row->stamp;
-    r->n_gone++;
+    note_gone(&r->gone, row);
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ticket;
+
 /*
  * Dead letters that were stored or cleared, and whether the next ones can be.
  *
@@ -43,6 +45,17 @@ struct rig_purged {
     size_t n, n_unanswered;
     uint64_t n_told;           /* as events count them */
     uint64_t done_when_stored; /* tickets that had ended at the last call */
+};
+
+/*
+ * Rows that are gone while their documents stay, and the tickets that wait for these documents.
+ *
+ * @thread delivery's thread writes; guarded by the rig's lock
+ */
+struct rig_gone {
+    struct ticket *tickets[8]; /* owned by the test, which releases them */
+    size_t n_tickets, n;
+    uint64_t stamp; /* of the last row */
 };
 
 #endif

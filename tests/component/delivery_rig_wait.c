@@ -120,7 +120,7 @@ static size_t gone(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
 
-    const size_t n = r->n_gone;
+    const size_t n = r->gone.n;
 
     pthread_mutex_unlock(&r->lock);
     return n;

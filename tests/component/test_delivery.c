@@ -49,17 +49,17 @@ static void a_document_that_stays_is_as_it_was_until_what_was_read_is_sent(void 
     rig_wait_gone(r, 1);
     rig_check(r, 1, 10, "there");
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
-    assert_int_equal(r->n_gone_tickets, 1);
+    assert_int_equal(r->gone.n_tickets, 1);
 
     rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
                                       .op = DOC_DELETE,
                                       .reread = true,
-                                      .version = r->gone_stamp,
+                                      .version = r->gone.stamp,
                                       .id = STR("1"),
                                       .key = STR("1")});
     rig_wait_count(r, "orders_v2", 0);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 1);
-    ticket_release(r->gone_tickets[0], OUTCOME_DELIVERED);
+    ticket_release(r->gone.tickets[0], OUTCOME_DELIVERED);
     rig_wait_done(r);
 }
 
@@ -77,10 +77,10 @@ static void a_row_that_came_again_outlives_the_delete_of_a_document_that_stayed(
     rig_submit(r, &(struct doc_write){.target = target_ref(r->target),
                                       .op = DOC_DELETE,
                                       .reread = true,
-                                      .version = r->gone_stamp,
+                                      .version = r->gone.stamp,
                                       .id = STR("1"),
                                       .key = STR("1")});
-    ticket_release(r->gone_tickets[0], OUTCOME_DELIVERED);
+    ticket_release(r->gone.tickets[0], OUTCOME_DELIVERED);
     rig_wait_done(r);
     rig_check(r, 1, 30, "again");
 }

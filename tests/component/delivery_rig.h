@@ -31,14 +31,11 @@ struct rig {
     struct rig_dead dead;
     struct rig_purged purged;
     struct rig_gone gone;
+    struct rig_reports reports;
 
     /* All guarded by lock; tests may look while nothing goes on. */
     uint64_t stamp_max; /* 0: no limit */
     uint64_t area_floor;
-    bool is_held, is_partly;
-    bool next_held, next_partly; /* these, once the event that follows is counted, too */
-    size_t n_events[N_DELIVERY_EVENTS];
-    char last_why[512];
 };
 
 struct rig *rig_new(void) RETURNS_NONNULL;

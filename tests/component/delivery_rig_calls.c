@@ -85,6 +85,13 @@ static bool on_purged(void *ctx, const struct purged_note *notes, size_t n, stru
     return ok;
 }
 
+static void count_event(struct rig_reports *reports, enum delivery_event what)
+{
+    reports->n_events[what]++;
+    reports->is_held = reports->next_held;
+    reports->is_partly = reports->next_partly;
+}
+
 static void on_event(void *ctx, enum delivery_event what, const struct target *target,
                      uint64_t n, const struct err *why)
 {
@@ -93,11 +100,9 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
     (void)target;
     (void)why;
     pthread_mutex_lock(&r->lock);
-    r->n_events[what]++;
+    count_event(&r->reports, what);
     if (what == DELIVERY_PURGED)
         r->purged.n_told += n;
-    r->is_held = r->next_held;
-    r->is_partly = r->next_partly;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -154,6 +159,15 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     return max;
 }
 
+static void note_held(struct rig_reports *reports, bool held, const struct err *why)
+{
+    reports->next_held = held;
+    reports->next_partly =
+        held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
+    if (held)
+        keep(reports->last_why, sizeof(reports->last_why), str_from(why->msg));
+}
+
 static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
                     const struct err *why)
 {
@@ -162,10 +176,7 @@ static void on_held(void *ctx, const struct target *target, bool held, int64_t s
     (void)target;
     (void)since_ms;
     pthread_mutex_lock(&r->lock);
-    r->next_held = held;
-    r->next_partly = held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
-    if (held)
-        keep(r->last_why, sizeof(r->last_why), str_from(why->msg));
+    note_held(&r->reports, held, why);
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -6,6 +6,8 @@
 #ifndef TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
 #define TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
 
+#include "sync/delivery/index/options.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +58,18 @@ struct rig_gone {
     struct ticket *tickets[8]; /* owned by the test, which releases them */
     size_t n_tickets, n;
     uint64_t stamp; /* of the last row */
+};
+
+/*
+ * What delivery has reported of its indexes: the last state, and all events.
+ *
+ * @thread delivery's thread writes; guarded by the rig's lock
+ */
+struct rig_reports {
+    bool next_held, next_partly; /* as of the last call of held */
+    bool is_held, is_partly;     /* the same, once the event that follows is counted */
+    char last_why[512];          /* why an index was held last */
+    size_t n_events[N_DELIVERY_EVENTS];
 };
 
 #endif

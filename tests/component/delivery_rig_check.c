@@ -81,7 +81,7 @@ size_t rig_events(struct rig *r, enum delivery_event what)
 {
     pthread_mutex_lock(&r->lock);
 
-    const size_t n = r->n_events[what];
+    const size_t n = r->reports.n_events[what];
 
     pthread_mutex_unlock(&r->lock);
     return n;

@@ -60,7 +60,7 @@ bool rig_is_held(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
 
-    bool held = r->is_held;
+    bool held = r->reports.is_held;
 
     pthread_mutex_unlock(&r->lock);
     return held;
@@ -75,7 +75,7 @@ bool rig_is_partly(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
 
-    bool partly = r->is_partly;
+    bool partly = r->reports.is_partly;
 
     pthread_mutex_unlock(&r->lock);
     return partly;

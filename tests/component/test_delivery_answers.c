@@ -335,7 +335,7 @@ static void check_foreign_version(struct rig *r, uint64_t version)
     rig_start(r, NULL);
     rig_index(r, 1, 20, "ours");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "lineage"));
+    assert_non_null(strstr(r->reports.last_why, "lineage"));
     rig_sleep(100);
     rig_index(r, 2, 21, "ours"); /* stays where it is */
     delivery_probe(r->delivery);
@@ -460,7 +460,7 @@ static void an_engine_that_answers_and_does_not_tell_the_version_stops_the_index
     rig_start(r, NULL);
     rig_index(r, 1, 10, "old");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "does not name"));
+    assert_non_null(strstr(r->reports.last_why, "does not name"));
     delivery_forget(r->delivery, r->target, OUTCOME_DEFERRED);
     rig_wait_done(r);
 }

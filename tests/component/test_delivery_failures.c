@@ -151,8 +151,8 @@ static void t10_melts_are_the_errors_that_were_injected_and_all_else_is_delivere
         assert_int_equal(fake_search_count(r->fake, names[i].index), IDS - 1);
         assert_false(fake_search_get(r->fake, names[i].index, poison).found);
     }
-    assert_true(r->n_events[DELIVERY_BLOWN] <= (size_t)injected);
-    assert_int_equal(r->n_events[DELIVERY_BLOWN], r->n_events[DELIVERY_HEALED]);
+    assert_true(r->reports.n_events[DELIVERY_BLOWN] <= (size_t)injected);
+    assert_int_equal(r->reports.n_events[DELIVERY_BLOWN], r->reports.n_events[DELIVERY_HEALED]);
     for (size_t i = 0; i < INDEXES; i++)
         target_unref(targets[i]);
 }

@@ -355,8 +355,9 @@ f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go(void
     rig_index(r, 8, 10, "green");
     rig_wait_held(r, true);
     assert_true(rig_is_partly(r));
-    assert_non_null(strstr(r->last_why, "the engine refuses some of its documents (1 wait)"));
-    assert_non_null(strstr(r->last_why, "[orders_v2][0] is red"));
+    assert_non_null(
+        strstr(r->reports.last_why, "the engine refuses some of its documents (1 wait)"));
+    assert_non_null(strstr(r->reports.last_why, "[orders_v2][0] is red"));
     rig_index_many(r, 100, 100, 100, "green");
     while (rig_done(r, OUTCOME_DELIVERED) < 101)
         rig_sleep(1);

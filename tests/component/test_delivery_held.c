@@ -30,7 +30,7 @@ static void a_server_that_refuses_everything_holds_the_index_soon(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 5000, 100, "body");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "this port speaks TLS"));
+    assert_non_null(strstr(r->reports.last_why, "this port speaks TLS"));
     rig_sleep(200);
     assert_true(fake_search_requests(r->fake) < 300);
     assert_int_equal(r->dead.n, 0);
@@ -51,7 +51,7 @@ static void missing_rights_hold_the_index_until_they_are_back(void **state)
     rig_index_many(r, 0, 100, 100, "body");
     rig_wait_held(r, true);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 0);
-    assert_non_null(strstr(r->last_why, "security_exception"));
+    assert_non_null(strstr(r->reports.last_why, "security_exception"));
     fake_search_clear_rules(r->fake);
     delivery_probe(r->delivery);
     rig_wait_done(r);
@@ -101,7 +101,7 @@ static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(voi
     rig_start(r, &(struct delivery_options){.failing_ms = 200});
     rig_index_many(r, 0, 10, 100, "body");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "no_shard_available"));
+    assert_non_null(strstr(r->reports.last_why, "no_shard_available"));
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
     rig_wait_held(r, false);
@@ -184,7 +184,7 @@ static void check_trickle(struct rig *r, bool with_deletes)
     rig_start(r, NULL);
     trickle_until_held(r, with_deletes);
     assert_true(r->dead.n < 20);
-    assert_non_null(strstr(r->last_why, "20 of 20 documents"));
+    assert_non_null(strstr(r->reports.last_why, "20 of 20 documents"));
     for (int i = 0; with_deletes && i < 3; i++) {
         const uint64_t n = rig_done(r, OUTCOME_DELIVERED);
 
@@ -223,7 +223,7 @@ static void a_whole_request_that_is_refused_is_no_dead_letter_of_its_one_documen
     rig_start(r, NULL);
     rig_index(r, 1, 100, "body");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "what is this"));
+    assert_non_null(strstr(r->reports.last_why, "what is this"));
     for (uint64_t n = 2; n < 5; n++) {
         delivery_probe(r->delivery);
         rig_wait_requests(r, n);
@@ -345,8 +345,8 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     move_write_alias(r, "foreign");
     rig_index(r, 2, 20, "body"); /* it shows where it went */
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "points to foreign, not to orders_v2"));
-    assert_non_null(strstr(r->last_why, "fix: move it back"));
+    assert_non_null(strstr(r->reports.last_why, "points to foreign, not to orders_v2"));
+    assert_non_null(strstr(r->reports.last_why, "fix: move it back"));
     assert_int_equal(delivery_status(r->delivery).requests_failed, 1);
     rig_index_many(r, 100, 50, 100, "body");
     rig_sleep(A_WHILE_MS);

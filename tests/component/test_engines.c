@@ -165,7 +165,7 @@ static void is_held_while(struct rig *r, const struct fake_words *words, uint64_
     fake_search_add_rule(r->fake, &rule);
     rig_index(r, 9, version, "waits");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, words->type));
+    assert_non_null(strstr(r->reports.last_why, words->type));
     fake_search_clear_rules(r->fake);
     rig_wait_held(r, false);
     rig_wait_done(r);
@@ -305,7 +305,7 @@ static void a_node_of_an_older_version_is_waited_for(void **state)
     assert_non_null(strstr(err.msg, "upgrade all nodes"));
     rig_index(r, 1, 10, "waits");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "media_type_header_exception"));
+    assert_non_null(strstr(r->reports.last_why, "media_type_header_exception"));
     fake_search_speak(r->fake, &fake_elasticsearch_9);
     rig_wait_done(r);
     rig_check(r, 1, 10, "waits");

@@ -161,9 +161,9 @@ static void a_wrong_secret_holds_the_index_and_is_not_told(void **state)
     start(r, &key, false);
     rig_index(r, 1, 10, "a");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "signature we calculated does not match"));
-    assert_non_null(strstr(r->last_why, "search.aws_secret_file"));
-    assert_null(strstr(r->last_why, key.secret));
+    assert_non_null(strstr(r->reports.last_why, "signature we calculated does not match"));
+    assert_non_null(strstr(r->reports.last_why, "search.aws_secret_file"));
+    assert_null(strstr(r->reports.last_why, key.secret));
 }
 
 static void write_key(const char *path, const char *token)
@@ -211,7 +211,7 @@ static void check_clock(struct rig *r, int64_t ahead_ms, const char *says)
     assert_int_equal(err.kind, ERR_RETRY);
     rig_index(r, 1, 10, "a");
     rig_wait_held(r, true);
-    assert_non_null(strstr(r->last_why, "this machine's clock"));
+    assert_non_null(strstr(r->reports.last_why, "this machine's clock"));
     fake_search_want_signatures(r->fake, &known, 0);
     rig_wait_held(r, false);
     rig_wait_done(r);

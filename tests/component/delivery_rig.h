@@ -1,6 +1,6 @@
 /*
  * What tests of delivery stand on: a fake search engine, a delivery with one index (orders_v2),
- * a table of rows that a loader thread reads, and a note of everything that was told.
+ * a table of rows that a loader thread reads, and notes of every call that delivery makes.
  */
 #ifndef TESTS_COMPONENT_DELIVERY_RIG_H
 #define TESTS_COMPONENT_DELIVERY_RIG_H
@@ -18,24 +18,27 @@
 
 #define RIG_MARK_ZERO SIZE_MAX /* a high-water mark of 0 */
 
+/*
+ * The rig.  Its parts say in their headers what they are for and who writes them.
+ *
+ * @thread one test; the lock guards the parts, but a test may use them without it while neither
+ * delivery nor the loader thread does anything
+ */
 struct rig {
     struct fake_search *fake;
-    struct search *search;
-    struct delivery *delivery;
+    struct search *search;     /* NULL before rig_start() */
+    struct delivery *delivery; /* NULL before rig_start() */
     struct target *target;
-    struct ticket_counters tickets;
+    struct ticket_counters tickets; /* of all that the rig submits; atomic */
 
-    pthread_mutex_t lock; /* guards all parts and what follows */
+    pthread_mutex_t lock;
     struct rig_table table;
     struct rig_reads reads;
     struct rig_dead dead;
     struct rig_purged purged;
     struct rig_gone gone;
     struct rig_reports reports;
-
-    /* All guarded by lock; tests may look while nothing goes on. */
-    uint64_t stamp_max; /* 0: no limit */
-    uint64_t area_floor;
+    struct rig_versions versions;
 };
 
 struct rig *rig_new(void) RETURNS_NONNULL;

@@ -140,7 +140,7 @@ static uint64_t on_area_floor(void *ctx, const struct target *target)
     (void)target;
     pthread_mutex_lock(&r->lock);
 
-    const uint64_t floor = r->area_floor;
+    const uint64_t floor = r->versions.area_floor;
 
     pthread_mutex_unlock(&r->lock);
     return floor;
@@ -153,7 +153,7 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     (void)target;
     pthread_mutex_lock(&r->lock);
 
-    uint64_t max = r->stamp_max == 0 ? UINT64_MAX : r->stamp_max;
+    uint64_t max = r->versions.stamp_max == 0 ? UINT64_MAX : r->versions.stamp_max;
 
     pthread_mutex_unlock(&r->lock);
     return max;

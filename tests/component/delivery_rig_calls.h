@@ -72,4 +72,14 @@ struct rig_reports {
     size_t n_events[N_DELIVERY_EVENTS];
 };
 
+/*
+ * What the rig answers when delivery asks which versions were given out.
+ *
+ * @thread tests write, delivery's thread reads; guarded by the rig's lock
+ */
+struct rig_versions {
+    uint64_t stamp_max;  /* the highest; 0: no limit */
+    uint64_t area_floor; /* below it, writes of earlier daemons may be under way */
+};
+
 #endif

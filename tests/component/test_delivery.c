@@ -123,7 +123,7 @@ static void a_read_refused_by_the_gap_is_read_again_and_written_above(void **sta
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 105, "{\"further\":1}");
     rig_start(r, NULL);
     rig_set_row(r, 1, "row");
@@ -138,7 +138,7 @@ static void the_last_version_of_the_gap_is_of_it_and_the_next_is_not(void **stat
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 118, "{\"further\":1}");
     fake_search_put(r->fake, "orders_v2", "2", 119, "{\"text\":\"newer\"}");
     rig_start(r, NULL);
@@ -180,7 +180,7 @@ static void what_another_source_changed_is_read_again_beyond_a_newer_version(voi
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 500, "{\"written\":\"before the restart\"}");
     rig_start(r, NULL);
     rig_set_row(r, 1, "row");

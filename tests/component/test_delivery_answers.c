@@ -319,7 +319,7 @@ static void a_version_of_our_lineage_supersedes(void **state)
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 1000, "{\"newer\":1}");
     rig_start(r, NULL);
     rig_index(r, 1, 10, "old");
@@ -330,7 +330,7 @@ static void a_version_of_our_lineage_supersedes(void **state)
 
 static void check_foreign_version(struct rig *r, uint64_t version)
 {
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", version, "{\"foreign\":1}");
     rig_start(r, NULL);
     rig_index(r, 1, 20, "ours");
@@ -364,7 +364,7 @@ static void a_version_that_the_refusal_does_not_name_is_asked_for(void **state)
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 500, "{\"newer\":1}");
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.id = "1",
@@ -393,7 +393,7 @@ static void a_version_is_an_earlier_copy_only_where_it_is_the_same(void **state)
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     refuse_once(r, "1", "current version [10] is higher or equal");
     refuse_once(r, "2", "current version [9] is higher or equal");
     rig_start(r, NULL);
@@ -410,7 +410,7 @@ static void what_was_read_is_read_again_above_a_version_in_the_gap(void **state)
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     refuse_once(r, "1", "current version [28] is higher or equal");
     refuse_once(r, "2", "current version [29] is higher or equal");
     rig_start(r, NULL);
@@ -427,7 +427,7 @@ static void what_was_read_is_read_again_above_a_version_in_the_gap(void **state)
 
 static void refuse_with_no_version(struct rig *r)
 {
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 500, "{\"newer\":1}");
     fake_search_add_rule(r->fake,
                          &(struct fake_rule){.id = "1",
@@ -469,7 +469,7 @@ static void a_fill_that_is_refused_is_superseded_whatever_is_there(void **state)
 {
     struct rig *r = *state;
 
-    r->stamp_max = 1000;
+    r->versions.stamp_max = 1000;
     fake_search_put(r->fake, "orders_v2", "1", 5000, "{\"newer\":1}");
     fake_search_put(r->fake, "orders_v2", "2", 10, "{\"equal\":1}");
     rig_start(r, NULL);

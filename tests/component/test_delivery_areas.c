@@ -246,7 +246,7 @@ static void the_version_never_rises_above_what_was_read(void **state)
     struct rig *r = *state;
 
     rig_start(r, NULL);
-    r->stamp_max = 1001;
+    r->versions.stamp_max = 1001;
     set(r, 1, "a", "x");
     write_whole(r, 1, 1000);
     write_area(r, 1, 1001);
@@ -268,7 +268,7 @@ static void a_late_whole_write_of_an_earlier_daemon_undoes_no_area(void **state)
                                    .version = 1000,
                                    .body = STR("{\"text\":\"a\",\"part\":\"of 1000\"}")};
 
-    r->area_floor = 1018; /* the log ended at 1000 when this one started */
+    r->versions.area_floor = 1018; /* the log ended at 1000 when this one started */
     fake_search_put(r->fake, "orders_v2", "1", 900,
                     "{\"_millrace\":{\"version\":900},\"text\":\"a\",\"part\":\"x\"}");
     rig_start(r, NULL);

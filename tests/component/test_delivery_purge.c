@@ -21,7 +21,7 @@
 static void hold(struct rig *r)
 {
     fake_search_put(r->fake, "orders_v2", "0", 100, "{\"text\":\"foreign\"}");
-    r->stamp_max = 50;
+    r->versions.stamp_max = 50;
     rig_index(r, 0, 10, "first");
     rig_wait_held(r, true);
 }
@@ -29,7 +29,7 @@ static void hold(struct rig *r)
 static void heal(struct rig *r)
 {
     pthread_mutex_lock(&r->lock);
-    r->stamp_max = 0;
+    r->versions.stamp_max = 0;
     pthread_mutex_unlock(&r->lock);
     delivery_probe(r->delivery);
 }

@@ -19,15 +19,23 @@ static void keep(char *to, size_t size, struct str s)
     snprintf(to, size, "%.*s", STR_ARG(s));
 }
 
+/* Whether a call fails; counts down how many of the next ones do. */
+static bool fails(unsigned *n, struct err *err)
+{
+    if (*n == 0)
+        return false;
+    (*n)--;
+    err_set(err, ERR_RETRY, "the store is away");
+    return true;
+}
+
 static bool bury(struct rig_dead *dead, const struct dead_letter_note *notes, size_t n,
                  struct err *err)
 {
     const struct dead_letter_note *last = &notes[n - 1];
 
-    if (dead->fails > 0) {
-        dead->fails--;
-        return err_set(err, ERR_RETRY, "the store is away");
-    }
+    if (fails(&dead->fails, err))
+        return false;
     if (dead->is_full && !last->again)
         return err_set(err, ERR_REJECT, "no more dead letters are kept");
     dead->n += n;
@@ -56,10 +64,8 @@ static bool on_dead(void *ctx, const struct dead_letter_note *notes, size_t n, s
 static bool store_purged(struct rig_purged *purged, const struct purged_note *notes, size_t n,
                          struct err *err)
 {
-    if (purged->fails > 0) {
-        purged->fails--;
-        return err_set(err, ERR_RETRY, "the store is away");
-    }
+    if (fails(&purged->fails, err))
+        return false;
     for (size_t i = 0; i < n; i++) {
         char name[16];
 
@@ -108,10 +114,8 @@ static void on_event(void *ctx, enum delivery_event what, const struct target *t
 
 static bool clear(struct rig_dead *dead, struct err *err)
 {
-    if (dead->clear_fails > 0) {
-        dead->clear_fails--;
-        return err_set(err, ERR_RETRY, "the store is away");
-    }
+    if (fails(&dead->clear_fails, err))
+        return false;
     dead->n_cleared++;
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * What is to be seen of delivery: in the engine, in its metrics, told of.
+ * What is to be seen of delivery in the engine and in its metrics.
  */
 #include "config.h"
 
@@ -75,14 +75,4 @@ double rig_metric(struct rig *r, const char *series)
     buf_free(&samples);
     buf_free(&page);
     return value;
-}
-
-size_t rig_events(struct rig *r, enum delivery_event what)
-{
-    pthread_mutex_lock(&r->lock);
-
-    const size_t n = r->reports.n_events[what];
-
-    pthread_mutex_unlock(&r->lock);
-    return n;
 }

@@ -1,5 +1,5 @@
 /*
- * Waiting for what delivery does, with a limit.
+ * What delivery has done so far, and waiting for what it does, with a limit.
  */
 #include "config.h"
 
@@ -34,6 +34,32 @@ uint64_t rig_all_done(struct rig *r)
     return n;
 }
 
+/* Counts and states that delivery's thread writes. */
+static size_t count(struct rig *r, const size_t *n)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const size_t seen = *n;
+
+    pthread_mutex_unlock(&r->lock);
+    return seen;
+}
+
+static bool is(struct rig *r, const bool *state)
+{
+    pthread_mutex_lock(&r->lock);
+
+    const bool seen = *state;
+
+    pthread_mutex_unlock(&r->lock);
+    return seen;
+}
+
+size_t rig_events(struct rig *r, enum delivery_event what)
+{
+    return count(r, &r->reports.n_events[what]);
+}
+
 #define WAIT_UNTIL(condition)                                \
     do {                                                     \
         const int64_t until_ms_ = clock_mono_ms() + WAIT_MS; \
@@ -58,12 +84,7 @@ void rig_wait_done(struct rig *r)
 
 bool rig_is_held(struct rig *r)
 {
-    pthread_mutex_lock(&r->lock);
-
-    bool held = r->reports.is_held;
-
-    pthread_mutex_unlock(&r->lock);
-    return held;
+    return is(r, &r->reports.is_held);
 }
 
 void rig_wait_held(struct rig *r, bool held)
@@ -73,12 +94,7 @@ void rig_wait_held(struct rig *r, bool held)
 
 bool rig_is_partly(struct rig *r)
 {
-    pthread_mutex_lock(&r->lock);
-
-    bool partly = r->reports.is_partly;
-
-    pthread_mutex_unlock(&r->lock);
-    return partly;
+    return is(r, &r->reports.is_partly);
 }
 
 void rig_wait_partly(struct rig *r)
@@ -101,44 +117,19 @@ void rig_wait_held_bytes(struct rig *r, size_t n)
     WAIT_UNTIL(delivery_status(r->delivery).bytes_held == n);
 }
 
-static size_t cleared(struct rig *r)
-{
-    pthread_mutex_lock(&r->lock);
-
-    size_t n = r->dead.n_cleared;
-
-    pthread_mutex_unlock(&r->lock);
-    return n;
-}
-
 void rig_wait_cleared(struct rig *r, size_t n)
 {
-    WAIT_UNTIL(cleared(r) >= n);
-}
-
-static size_t gone(struct rig *r)
-{
-    pthread_mutex_lock(&r->lock);
-
-    const size_t n = r->gone.n;
-
-    pthread_mutex_unlock(&r->lock);
-    return n;
+    WAIT_UNTIL(count(r, &r->dead.n_cleared) >= n);
 }
 
 void rig_wait_gone(struct rig *r, size_t n)
 {
-    WAIT_UNTIL(gone(r) >= n);
+    WAIT_UNTIL(count(r, &r->gone.n) >= n);
 }
 
 size_t rig_purged(struct rig *r)
 {
-    pthread_mutex_lock(&r->lock);
-
-    const size_t n = r->purged.n;
-
-    pthread_mutex_unlock(&r->lock);
-    return n;
+    return count(r, &r->purged.n);
 }
 
 void rig_wait_purged(struct rig *r, size_t n)

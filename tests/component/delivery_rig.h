@@ -67,12 +67,26 @@ void rig_start_with_dead_address(struct rig *r, const struct delivery_options *o
 /* Delivery ends as with a daemon that is killed, the engine goes on; then rig_start(). */
 void rig_kill(struct rig *r);
 
+/* ---- the rows that delivery reads (delivery_rig_reads.h) ---- */
+
+/* text NULL: the row is gone. */
+void rig_set_row(struct rig *r, int id, const char *text);
+/* The row's document has this routing from now on. */
+void rig_set_place(struct rig *r, int id, const char *routing);
+void rig_set_part(struct rig *r, int id, const char *text);
+/* Documents have an area from now on, "part", beside "text".  Before anything is submitted. */
+void rig_use_area(struct rig *r);
+/* Reads that must include more than that are ahead from now on. */
+void rig_set_reach(struct rig *r, uint64_t reach);
+
+/* ---- what tests hand to delivery; each write has a ticket, rig_submit()'s apart ---- */
+
 void rig_submit(struct rig *r, const struct doc_write *w);
 /* To another index than the rig's. */
 void rig_index_to(struct rig *r, struct target *t, int id, uint64_t version, const char *text);
 /* What was purged is read and written again, at version; it is forgotten that it was. */
 void rig_repair(struct rig *r, uint64_t version);
-/* With a ticket; text becomes {"text": ...}. */
+/* text becomes {"text": ...}. */
 void rig_index(struct rig *r, int id, uint64_t version, const char *text);
 void rig_fill(struct rig *r, int id, uint64_t version, const char *text);
 void rig_delete(struct rig *r, int id, uint64_t version);
@@ -81,23 +95,12 @@ void rig_refresh(struct rig *r, int id, uint64_t at_least);
 void rig_refresh_fresh(struct rig *r, int id, uint64_t at_least);
 /* As a job asks for it, with many others. */
 void rig_refresh_gathered(struct rig *r, int id, uint64_t at_least);
-/* n documents from id on, versions from version on, in one call. */
-void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
-void rig_set_row(struct rig *r, int id, const char *text); /* NULL: gone */
-
-/* Documents have an area from now on, "part", beside "text".  Before anything is submitted. */
-void rig_use_area(struct rig *r);
-/* The row's document has this routing from now on. */
-void rig_set_place(struct rig *r, int id, const char *routing);
+void rig_refresh_area(struct rig *r, int id, uint64_t at_least);
 /* A refresh, or a strict delete, under a routing. */
 void rig_refresh_at(struct rig *r, int id, uint64_t at_least, const char *routing);
 void rig_leave(struct rig *r, int id, uint64_t version, const char *routing);
-
-void rig_set_part(struct rig *r, int id, const char *text);
-void rig_refresh_area(struct rig *r, int id, uint64_t at_least);
-/* The document without what is ours is {"text":text,"part":part}; version 0: any. */
-void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
-                     const char *part);
+/* n documents from id on, versions from version on, in one call. */
+void rig_index_many(struct rig *r, int id, int n, uint64_t version, const char *text);
 
 /* A thread that submits n documents, one by one. */
 struct rig_pusher {
@@ -110,10 +113,17 @@ struct rig_pusher {
 void rig_push(struct rig *r, struct rig_pusher *p, int n, const char *text);
 void rig_push_refreshes(struct rig *r, struct rig_pusher *p, int n, uint64_t at_least);
 int rig_pushed(struct rig_pusher *p);
-/* Reads that must include more than that are ahead from now on. */
-void rig_set_reach(struct rig *r, uint64_t reach);
 
-/* Each fails after 20 s. */
+/* ---- what delivery has done so far ---- */
+
+uint64_t rig_done(struct rig *r, enum outcome how);
+size_t rig_purged(struct rig *r);
+size_t rig_events(struct rig *r, enum delivery_event what);
+bool rig_is_held(struct rig *r);
+bool rig_is_partly(struct rig *r); /* it takes a part of its documents */
+
+/* ---- waiting; each fails after 20 s ---- */
+
 void rig_wait_pushed(struct rig_pusher *p); /* all; it is joined */
 void rig_wait_done(struct rig *r);          /* no ticket is open */
 void rig_wait_held(struct rig *r, bool held);
@@ -124,21 +134,21 @@ void rig_wait_held_bytes(struct rig *r, size_t n);
 void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);
-size_t rig_purged(struct rig *r);
 void rig_wait_queued(struct rig *r, uint64_t n);
 void rig_wait_read(struct rig_reads *reads, size_t n); /* documents, or more */
 void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);
 void rig_sleep(int64_t ms);
 
-uint64_t rig_done(struct rig *r, enum outcome how);
-bool rig_is_held(struct rig *r);
-bool rig_is_partly(struct rig *r); /* it takes a part of its documents */
+/* ---- what is in the engine and in the metrics ---- */
+
 /* version 0: any; text NULL: any. */
 void rig_check(struct rig *r, int id, uint64_t version, const char *text);
+/* The document without what is ours is {"text":text,"part":part}; version 0: any. */
+void rig_check_parts(struct rig *r, int id, uint64_t version, const char *text,
+                     const char *part);
 void rig_check_gone(struct rig *r, int id);
 /* A line of /metrics begins so; its value. */
 double rig_metric(struct rig *r, const char *series);
-size_t rig_events(struct rig *r, enum delivery_event what);
 
 #endif

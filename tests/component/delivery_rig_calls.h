@@ -1,7 +1,7 @@
 /*
  * How the delivery rig answers what delivery calls, and what it notes of the calls.
  *
- * Each kind of call has its part.  The rig's lock guards them all, atomic fields apart.
+ * Each kind of call has its part.
  */
 #ifndef TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
 #define TESTS_COMPONENT_DELIVERY_RIG_CALLS_H
@@ -17,8 +17,8 @@ struct ticket;
 /*
  * Dead letters that were stored or cleared, and whether the next ones can be.
  *
- * @thread tests write fails, clear_fails and is_full; delivery's thread counts these down and
- * writes the rest; guarded by the rig's lock
+ * @thread tests write fails, clear_fails and is_full; delivery's thread counts the fails down
+ * and writes the rest; guarded by the rig's lock, is_burying apart
  */
 struct rig_dead {
     unsigned fails, clear_fails; /* so many of the next calls to store, or to clear, fail */

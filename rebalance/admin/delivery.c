@@ -127,12 +127,11 @@ static uint64_t on_area_floor(void *ctx, const struct target *target)
     return floor;
 }
 
-static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
-                    const struct err *why)
+static void on_held(void *ctx, const struct target *target, const struct delivery_hold *hold)
 {
     const struct coordinator *co = MAGIC_CAST(coordinator, ctx);
 
-    holds_note(co->holds, target->index, held, since_ms, why);
+    holds_note(co->holds, target->index, hold);
 }
 
 static void log_held(const char *index, const struct err *why)

@@ -12,8 +12,7 @@
 
 struct held_index {
     char *index;
-    struct err why;
-    int64_t since_ms;
+    struct delivery_hold hold;
     struct held_index *next;
 };
 
@@ -60,8 +59,7 @@ static struct held_index **find(struct holds *h, struct str index) NEEDS(h->lock
     return at;
 }
 
-void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
-                const struct err *why)
+void holds_note(struct holds *h, const char *index, const struct delivery_hold *hold)
 {
     lock_acquire(&h->lock);
 
@@ -69,11 +67,10 @@ void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
 
     if (*at != NULL)
         drop(at);
-    if (held) {
+    if (hold != NULL) {
         struct held_index *x = mem_alloc(1, sizeof(*x));
 
-        *x = (struct held_index){
-            .index = mem_copy(index), .why = *why, .since_ms = since_ms, .next = h->first};
+        *x = (struct held_index){.index = mem_copy(index), .hold = *hold, .next = h->first};
         h->first = x;
     }
     lock_release(&h->lock);
@@ -87,7 +84,7 @@ bool holds_find(struct holds *h, struct str index, struct hold *out)
     const bool found = x != NULL;
 
     if (found)
-        *out = (struct hold){index, x->why, x->since_ms};
+        *out = (struct hold){index, x->hold};
     lock_release(&h->lock);
     return found;
 }
@@ -120,7 +117,7 @@ size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
     *list = arena_alloc(a, n + 1, sizeof(**list));
     n = 0;
     for (const struct held_index *x = h->first; x != NULL; x = x->next)
-        (*list)[n++] = (struct hold){arena_copy(a, str_from(x->index)), x->why, x->since_ms};
+        (*list)[n++] = (struct hold){arena_copy(a, str_from(x->index)), x->hold};
     lock_release(&h->lock);
     return n;
 }

@@ -7,12 +7,11 @@
 #define REBALANCE_STATE_HOLDS_H
 
 #include "src/base/base.h"
-#include "src/base/err.h"
 #include "src/base/str.h"
+#include "sync/delivery/index/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct arena;
 struct buf;
@@ -20,16 +19,14 @@ struct holds;
 
 struct hold {
     struct str index; /* of holds_all(): with a NUL behind it */
-    struct err why;
-    int64_t since_ms; /* monotonic */
+    struct delivery_hold is;
 };
 
 struct holds *holds_new(void) RETURNS_NONNULL MUST_CHECK;
 void holds_free(struct holds *h); /* NULL is fine */
 
-/* Note that delivery holds the index, or holds it no more. */
-void holds_note(struct holds *h, const char *index, bool held, int64_t since_ms,
-                const struct err *why);
+/* Note why delivery holds the index; NULL: it holds it no more. */
+void holds_note(struct holds *h, const char *index, const struct delivery_hold *hold);
 /* Returns false if the index is not held.  out->index borrows from index. */
 bool holds_find(struct holds *h, struct str index, struct hold *out) MUST_CHECK;
 size_t holds_n(struct holds *h);

@@ -47,7 +47,7 @@ static void stop(struct coordinator *co, const struct hold *h)
         coordinator_lead_name(co, t, &lead);
         buf_append(&fix, STR("millrace index create "));
         buf_append_word(&fix, buf_str(&lead));
-        if (coordinator_stop_target(co, t, &(struct table_stop){h->why.msg, fix.ptr, false},
+        if (coordinator_stop_target(co, t, &(struct table_stop){h->is.why.msg, fix.ptr, false},
                                     &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
             delivery_drop(co->delivery, h->index);
@@ -143,13 +143,13 @@ static bool is_in_the_way(struct coordinator *co, const struct hold *h,
                          (co->queue.blocked_since_ms != 0 &&
                           clock_mono_ms() - co->queue.blocked_since_ms > HELD_MS);
     const bool fills = is_full && (settings.purge == PURGE_OFF || is_being_built(co, h->index));
-    const int64_t held_ms = clock_mono_ms() - h->since_ms;
+    const int64_t held_ms = clock_mono_ms() - h->is.since_ms;
 
     if (held_ms > REPLACED_MS && is_replaced(co, h->index))
         return true;
     return (fills || any_is_finishing(co) || is_waited_for(co, h->index)) &&
            held_ms > HELD_MS && n_held < n_live &&
-           (is_its_own(&h->why) || s->good_ms > h->since_ms);
+           (is_its_own(&h->is.why) || s->good_ms > h->is.since_ms);
 }
 
 void coordinator_stop_held(struct coordinator *co)

@@ -101,7 +101,7 @@ static bool say_held(struct build_why *w)
     const bool held = holds_find(w->co->holds, buf_str(&index), &hold);
 
     if (held) {
-        buf_append(&w->reason, str_from(hold.why.msg));
+        buf_append(&w->reason, str_from(hold.is.why.msg));
         hold_append_fix(&w->fix, "millrace index reset");
     }
     buf_free(&index);

@@ -75,7 +75,7 @@ static struct str reason_of(const struct table_view *t, const struct index_facts
     if (f->astray != NULL)
         return f->astray->reason;
     if (f->is_held)
-        return str_from(f->held.why.msg);
+        return str_from(f->held.is.why.msg);
     if (t->wait != NULL)
         return t->wait->detail;
     return f->rebuild != NULL ? f->rebuild->reason : STR("");
@@ -165,7 +165,8 @@ static struct lag since(int64_t at_ms)
  */
 static struct lag lag_of_held(const struct hold *h, int64_t now_ms)
 {
-    return (struct lag){.since_ms = now_ms - (clock_mono_ms() - h->since_ms), .at_most = true};
+    return (struct lag){.since_ms = now_ms - (clock_mono_ms() - h->is.since_ms),
+                        .at_most = true};
 }
 
 static void look_at_lag(struct coordinator *co, struct coordinator_view *v,

@@ -163,24 +163,22 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
     return max;
 }
 
-static void note_held(struct rig_reports *reports, bool held, const struct err *why)
+static void note_held(struct rig_reports *reports, const struct delivery_hold *hold)
 {
-    reports->next_held = held;
-    reports->next_partly =
-        held && why->origin != NULL && strcmp(why->origin, DELIVERY_PARTLY) == 0;
-    if (held)
-        keep(reports->last_why, sizeof(reports->last_why), str_from(why->msg));
+    reports->next_held = hold != NULL;
+    reports->next_partly = hold != NULL && hold->why.origin != NULL &&
+                           strcmp(hold->why.origin, DELIVERY_PARTLY) == 0;
+    if (hold != NULL)
+        keep(reports->last_why, sizeof(reports->last_why), str_from(hold->why.msg));
 }
 
-static void on_held(void *ctx, const struct target *target, bool held, int64_t since_ms,
-                    const struct err *why)
+static void on_held(void *ctx, const struct target *target, const struct delivery_hold *hold)
 {
     struct rig *r = ctx;
 
     (void)target;
-    (void)since_ms;
     pthread_mutex_lock(&r->lock);
-    note_held(&r->reports, held, why);
+    note_held(&r->reports, hold);
     pthread_mutex_unlock(&r->lock);
 }
 

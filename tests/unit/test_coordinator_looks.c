@@ -219,10 +219,11 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
                                .topic = STR("shop"),
                                .definition = STR("{\"table\":\"shop.t3\",\"index\":\"t3\"}")};
     struct arena *a = arena_new();
-    struct err err = {0}, held = {0};
+    struct delivery_hold held = {0};
+    struct err err = {0};
 
     err_set(&topic.why, ERR_REJECT, "its password file is gone");
-    err_set(&held, ERR_RETRY, "the engine takes nothing");
+    err_set(&held.why, ERR_RETRY, "the engine takes nothing");
     assert_true(store_new_version(f->opt.store, &v, &err));
     assert_true(coordinator_refresh(f->co, &err));
     f->co->topics->first = &topic;
@@ -232,7 +233,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     assert_string_equal(c.message.ptr, "the build of version 2 of its index waits: topic "
                                        "shop is not running: its password file is gone");
     assert_string_equal(c.fix.ptr, "it continues by itself once that is over");
-    holds_note(f->co->holds, "t3_v2", true, 0, &held);
+    holds_note(f->co->holds, "t3_v2", &held);
     c = find_check(f->co, a, "table.build");
     assert_non_null(strstr(c.message.ptr, "waits: the engine takes nothing"));
     assert_non_null(strstr(c.fix.ptr, "or millrace index reset"));

@@ -8,30 +8,33 @@
  */
 #define PARTLY_QUIET_MS 5000
 
-/* why is NULL: the index takes documents again.  A pause hides whatever else holds the index.
- */
+/* hold is NULL: the index takes documents again.  A pause hides whatever else holds it. */
 static void tell(struct index_health *s, struct index_queue *o, enum delivery_event what,
-                 int64_t since_ms, const struct err *why)
+                 const struct delivery_hold *hold)
 {
-    if (index_queue_gate(o)->is_paused)
-        why = &index_queue_gate(o)->pause_why;
-    index_queue_set_told(o, why != NULL);
+    const struct gate *g = index_queue_gate(o);
+    const struct delivery_hold paused = {hold != NULL ? hold->since_ms : 0, g->pause_why};
+
+    if (g->is_paused)
+        hold = &paused;
+    index_queue_set_told(o, hold != NULL);
     index_queue_partly(o)->is_told = false;
     if (s->opt->held != NULL)
-        s->opt->held(s->opt->ctx, index_queue_target(o), why != NULL, since_ms, why);
+        s->opt->held(s->opt->ctx, index_queue_target(o), hold);
     if (s->opt->event != NULL)
-        s->opt->event(s->opt->ctx, what, index_queue_target(o), 0, why);
+        s->opt->event(s->opt->ctx, what, index_queue_target(o), 0,
+                      hold != NULL ? &hold->why : NULL);
 }
 
 static void tell_partly(struct index_health *s, struct index_queue *o)
 {
     const struct index_queue_partly *p = index_queue_partly(o);
-    struct err why;
+    struct delivery_hold hold = {.since_ms = p->since_ms};
 
-    err_set_code(&why, ERR_RETRY, DELIVERY_PARTLY, p->why.code,
+    err_set_code(&hold.why, ERR_RETRY, DELIVERY_PARTLY, p->why.code,
                  "the engine refuses some of its documents (%zu wait), the others continue: %s",
                  index_queue_level(o).lost, p->why.msg);
-    tell(s, o, DELIVERY_HELD, p->since_ms, &why);
+    tell(s, o, DELIVERY_HELD, &hold);
     index_queue_partly(o)->is_told = true;
 }
 
@@ -58,10 +61,10 @@ void index_health_look(struct index_health *s, struct index_queue *o)
     if (index_queue_is_gone(o) || gate_is_blown(g))
         return;
     if (!g->failing && p->since_ms == 0 && index_queue_is_told(o))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+        tell(s, o, DELIVERY_RELEASED, NULL);
     else if (g->failing && !index_queue_is_told(o) &&
              s->now_ms - g->failing_since_ms >= s->opt->failing_ms)
-        tell(s, o, DELIVERY_HELD, g->failing_since_ms, &g->why);
+        tell(s, o, DELIVERY_HELD, &(struct delivery_hold){g->failing_since_ms, g->why});
     else if (p->since_ms != 0 && !p->is_told && !(g->failing && index_queue_is_told(o)) &&
              s->now_ms - p->since_ms >= s->opt->failing_ms)
         tell_partly(s, o);
@@ -74,11 +77,12 @@ void index_health_note_fuse(struct index_health *s, struct index_queue *o,
     case FUSE_SAME: return;
     case FUSE_BLEW:
         delivery_metric_count(s->metric, COUNT_BLOWN, 1);
-        tell(s, o, DELIVERY_BLOWN, index_queue_gate(o)->failing_since_ms, why);
+        tell(s, o, DELIVERY_BLOWN,
+             &(struct delivery_hold){index_queue_gate(o)->failing_since_ms, *why});
         return;
     case FUSE_HEALED:
         delivery_metric_count(s->metric, COUNT_HEALED, 1);
-        tell(s, o, DELIVERY_HEALED, 0, NULL);
+        tell(s, o, DELIVERY_HEALED, NULL);
         return;
     }
 }
@@ -92,19 +96,19 @@ void index_health_hold(struct index_health *s, struct index_queue *o, enum hold 
         return;
     index_health_note_fuse(s, o, fuse_close(&gate->fuse, s->now_ms), NULL);
     if (gate_hold(gate, how, why, s->now_ms))
-        tell(s, o, DELIVERY_HELD, s->now_ms, why);
+        tell(s, o, DELIVERY_HELD, &(struct delivery_hold){s->now_ms, *why});
 }
 
 void index_health_release(struct index_health *s, struct index_queue *o)
 {
     if (gate_release(index_queue_gate(o)))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+        tell(s, o, DELIVERY_RELEASED, NULL);
 }
 
 void index_health_pause(struct index_health *s, struct index_queue *o, const struct err *why)
 {
     gate_pause(index_queue_gate(o), why);
-    tell(s, o, DELIVERY_HELD, s->now_ms, why);
+    tell(s, o, DELIVERY_HELD, &(struct delivery_hold){s->now_ms, *why});
 }
 
 void index_health_unpause(struct index_health *s, struct index_queue *o)
@@ -115,14 +119,15 @@ void index_health_unpause(struct index_health *s, struct index_queue *o)
         return;
     gate_unpause(g);
     if (gate_is_blown(g))
-        tell(s, o, g->hold != HOLD_NONE ? DELIVERY_HELD : DELIVERY_BLOWN, s->now_ms, &g->why);
+        tell(s, o, g->hold != HOLD_NONE ? DELIVERY_HELD : DELIVERY_BLOWN,
+             &(struct delivery_hold){s->now_ms, g->why});
     else
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+        tell(s, o, DELIVERY_RELEASED, NULL);
 }
 
 void index_health_drop(struct index_health *s, struct index_queue *o)
 {
     if (index_queue_is_told(o))
-        tell(s, o, DELIVERY_RELEASED, 0, NULL);
+        tell(s, o, DELIVERY_RELEASED, NULL);
     gate_drop(index_queue_gate(o), s->now_ms);
 }

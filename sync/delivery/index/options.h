@@ -37,6 +37,13 @@ enum delivery_event {
 /* Origin of the error of an index that a person paused: delivery_pause(). */
 #define DELIVERY_PAUSED "pause"
 
+/* Why an index takes nothing, or not all. */
+struct delivery_hold {
+    int64_t since_ms; /* monotonic */
+    struct err why;   /* its origin is "http" (the request) or "item" (a document), its code the
+                         status; 0: none */
+};
+
 struct delivery_options {
     struct delivery_settings settings; /* complete and valid, as src/config checks them */
     unsigned failing_ms;  /* report an index that takes nothing for this long; 0: 30000 */
@@ -73,12 +80,9 @@ struct delivery_options {
     uint64_t (*area_floor)(void *ctx, const struct target *target);
     /*
      * An index is held (permissions, blocks, missing alias, broken lineage) or has taken
-     * nothing for failing_ms; since_ms is when that began (monotonic).  Or, with held false, it
-     * goes on again.  why: its origin is "http" (the request) or "item" (a document), its code
-     * the status; 0: none.
+     * nothing for failing_ms.  hold is NULL: it goes on again.
      */
-    void (*held)(void *ctx, const struct target *target, bool held, int64_t since_ms,
-                 const struct err *why);
+    void (*held)(void *ctx, const struct target *target, const struct delivery_hold *hold);
     /*
      * Reports an event of an index.  target NULL: of all (drained).  n: changes purged, or the
      * milliseconds a drain took.  why: NULL if all is well.

@@ -150,8 +150,7 @@ static bool is_held(struct coordinator *co, const char *index)
 {
     struct hold hold;
 
-    return holds_find(co->holds, str_from(index), &hold) &&
-           (hold.is.why.origin == NULL || strcmp(hold.is.why.origin, DELIVERY_PARTLY) != 0);
+    return holds_find(co->holds, str_from(index), &hold) && hold.is.cure != CURE_SHARDS;
 }
 
 static bool load_rows(struct coordinator *co, struct purged_index *p, struct err *err)

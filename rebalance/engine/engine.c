@@ -288,7 +288,7 @@ static void tell(struct coordinator *co, const struct sight *s)
 
 static bool is_led_astray(const struct hold *h)
 {
-    return h->is.why.origin != NULL && strcmp(h->is.why.origin, DELIVERY_ASTRAY) == 0;
+    return h->is.cure == CURE_ALIAS;
 }
 
 static bool leads_back(const struct sight *s, struct str index)

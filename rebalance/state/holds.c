@@ -122,12 +122,63 @@ size_t holds_all(struct holds *h, struct arena *a, struct hold **list)
     return n;
 }
 
-/* The same advice fits every reason: the reason itself already has the engine's message. */
-void hold_append_fix(struct buf *b, const char *way_out)
+/* ---- what helps ---- */
+
+static const struct remedy {
+    const char *release; /* makes this index take documents; NULL: nothing does */
+    bool helps_rebuild;  /* a new version would take them ... */
+    const char *before;  /* ... once this is done; NULL: at once */
+} remedies[N_CURES] = {
+    [CURE_ENGINE] = {"see that the engine answers and is not overloaded", false, NULL},
+    [CURE_SHARDS] =
+        {"bring the engine's missing shards back (GET _cluster/health?level=shards)", true,
+         NULL},
+    [CURE_ACCESS] = {"let Millrace log in and write to this index, as the reason says", false,
+                     NULL},
+    [CURE_DISK] = {"make room on the engine's disks", false, NULL},
+    [CURE_BLOCK] = {"remove the block (index.blocks of the index, or cluster.blocks)", true,
+                    NULL},
+    [CURE_CLOSED] = {"open the index (POST /INDEX/_open)", true, NULL},
+    [CURE_MISSING] = {NULL, true, NULL},
+    [CURE_ALIAS] = {"let the write alias lead to the index again (POST /_aliases)", true, NULL},
+    [CURE_PIPELINE] = {"create the ingest pipeline again", true,
+                       "take the pipeline out of the definition's settings"},
+    [CURE_FIELDS] = {"raise the limit (PUT /INDEX/_settings)", true,
+                     "raise it in the definition's settings, or show fewer columns"},
+    [CURE_DOCUMENTS] = {NULL, true, "raise number_of_shards in the definition's settings"},
+    [CURE_MAPPING] = {"correct the rows that the reason names", true, "correct the definition"},
+    [CURE_REQUESTS] = {"see that search.url leads to the engine, and that no proxy between "
+                       "changes requests",
+                       false, NULL},
+    [CURE_VERSION] = {NULL, true, "end whoever else writes to this index"},
+    [CURE_LETTERS] = {"make room by millrace dead-letter replay or discard", false, NULL},
+    [CURE_RESUME] = {"millrace index resume", false, NULL},
+    [CURE_OTHER] = {"correct what the reason names", true, NULL},
+};
+
+static void append_rebuild(struct buf *b, const struct remedy *r, const char *rebuild)
 {
-    buf_printf(
-        b,
-        "let the engine take writes again (disk space, a right, a write block), Millrace "
-        "retries by itself; or %s",
-        way_out);
+    buf_printf(b, "%s%s%s", r->before != NULL ? r->before : "",
+               r->before != NULL ? ", then " : "", rebuild);
+}
+
+void hold_append_fix(struct buf *b, enum cure cure, const char *rebuild)
+{
+    const struct remedy *r = &remedies[cure];
+
+    if (r->release != NULL)
+        buf_printf(b, "%s, then Millrace continues by itself%s", r->release,
+                   r->helps_rebuild ? "; or " : "");
+    if (r->helps_rebuild)
+        append_rebuild(b, r, rebuild);
+}
+
+void hold_append_stop_fix(struct buf *b, enum cure cure, const char *rebuild)
+{
+    const struct remedy *r = &remedies[cure];
+
+    if (r->helps_rebuild)
+        append_rebuild(b, r, rebuild);
+    else
+        buf_printf(b, "%s, then %s", r->release, rebuild);
 }

@@ -42,11 +42,12 @@ static void stop(struct coordinator *co, const struct hold *h)
         return;
     /* Store the stop first: deferred changes let the checkpoint pass. */
     if (!__atomic_load_n(&((struct reading *)t->plan)->stopped, __ATOMIC_RELAXED)) {
-        struct buf fix = {0}, lead = {0};
+        struct buf fix = {0}, lead = {0}, rebuild = {0};
 
         coordinator_lead_name(co, t, &lead);
-        buf_append(&fix, STR("millrace index create "));
-        buf_append_word(&fix, buf_str(&lead));
+        buf_append(&rebuild, STR("millrace index create "));
+        buf_append_word(&rebuild, buf_str(&lead));
+        hold_append_stop_fix(&fix, h->is.cure, rebuild.ptr);
         if (coordinator_stop_target(co, t, &(struct table_stop){h->is.why.msg, fix.ptr, false},
                                     &err)) {
             __atomic_store_n(&((struct reading *)t->plan)->stopped, true, __ATOMIC_RELAXED);
@@ -54,6 +55,7 @@ static void stop(struct coordinator *co, const struct hold *h)
             if (!coordinator_route(co, str_from(t->topic), 0, NULL, &err))
                 log_debug("the builder will see the stop soon");
         }
+        buf_free(&rebuild);
         buf_free(&lead);
         buf_free(&fix);
     }

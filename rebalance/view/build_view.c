@@ -91,9 +91,17 @@ static bool say_topics(struct build_why *w,
     return false;
 }
 
+void coordinator_append_reset(struct buf *b, struct str table)
+{
+    buf_append(b, STR("millrace index reset "));
+    buf_append_word(b, table);
+    buf_append(b, STR(", then millrace index create "));
+    buf_append_word(b, table);
+}
+
 static bool say_held(struct build_why *w)
 {
-    struct buf index = {0};
+    struct buf index = {0}, rebuild = {0};
     struct hold hold;
 
     coordinator_index_name(&index, w->version->index, w->version->number);
@@ -102,9 +110,12 @@ static bool say_held(struct build_why *w)
 
     if (held) {
         buf_append(&w->reason, str_from(hold.is.why.msg));
-        hold_append_fix(&w->fix, "millrace index reset");
+        coordinator_append_reset(&rebuild,
+                                 w->lead != NULL ? table_name(w->lead) : w->version->index);
+        hold_append_fix(&w->fix, hold.is.cure, rebuild.ptr);
     }
     buf_free(&index);
+    buf_free(&rebuild);
     return held;
 }
 

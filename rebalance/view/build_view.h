@@ -33,4 +33,7 @@ void coordinator_look_at_build(const struct coordinator *co, const struct defini
                                const struct catalogue *c, const struct stored_version *version,
                                struct build_view *out) NEEDS(co->topics->lock);
 
+/* Append the commands that build the table anew in place of the version being built. */
+void coordinator_append_reset(struct buf *b, struct str table);
+
 #endif

@@ -28,12 +28,22 @@ struct index_facts {
     struct buf index;             /* the one that searches use; empty: none */
 };
 
-/* The other fix for a held index.  Only one version of an index can be built at a time. */
-static const char *way_out_of(const struct table_view *t, const struct index_facts *f)
+/* Only one version of an index can be built at a time. */
+static void append_hold_fix(const struct table_view *t, const struct index_facts *f,
+                            struct str lead, struct buf *b)
 {
-    if (t->changing == NULL)
-        return "millrace index create";
-    return f->held_is_built ? "millrace index reset" : "the version being built replaces it";
+    struct buf rebuild = {0};
+
+    if (f->held_is_built) {
+        coordinator_append_reset(&rebuild, lead);
+    } else if (t->changing != NULL) {
+        buf_append(&rebuild, STR("the version being built replaces it"));
+    } else {
+        buf_append(&rebuild, STR("millrace index create "));
+        buf_append_word(&rebuild, lead);
+    }
+    hold_append_fix(b, f->held.is.cure, rebuild.ptr);
+    buf_free(&rebuild);
 }
 
 static bool find_hold(const struct coordinator *co, const struct stored_version *v,
@@ -128,7 +138,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
     else if (f->astray != NULL)
         buf_append(&fix, f->astray->fix);
     else if (f->is_held)
-        hold_append_fix(&fix, way_out_of(t, f));
+        append_hold_fix(t, f, table_name(definition_lead(v->definitions, t->d)), &fix);
     else if (t->wait != NULL)
         coordinator_append_wait_fix(&fix, t->wait,
                                     table_name(definition_lead(v->definitions, t->d)));

@@ -36,7 +36,7 @@ static void stop(struct sender *s, struct document *doc, const struct err *why)
 
     document_not_applied(doc, &s->ends);
     index_queue_place_first(o, doc, s->now_ms);
-    index_health_hold(&s->health, o, HOLD_STOP, why);
+    index_health_hold(&s->health, o, CURE_VERSION, why);
 }
 
 /* Repeat the same write after a while. */

@@ -100,12 +100,12 @@ void delivery_put_back(struct delivery *d, struct str index, struct str routing,
 
 /*
  * Try held indexes again now (after a rebuild, a changed password, by hand), except those held
- * as DELIVERY_ASTRAY.  @thread any
+ * as CURE_ALIAS.  @thread any
  */
 void delivery_probe(struct delivery *d);
 
 /*
- * The index was held as DELIVERY_ASTRAY and its write alias points to it again: try it with one
+ * The index was held as CURE_ALIAS and its write alias points to it again: try it with one
  * document.  An engine or proxy that names a wrong index costs no more than that.  @thread any
  */
 void delivery_end_astray(struct delivery *d, struct str index);

@@ -128,7 +128,7 @@ void outcome_refuse(struct sender *s, struct document *doc, int status, struct s
     document_refuse(doc);
     letters_refuse(s->letters, doc, status, reason);
     if (letters_are_full(s->letters) != NULL && !letters_know(s->letters, doc->now))
-        index_health_hold(&s->health, doc->index_queue, HOLD_STOP,
+        index_health_hold(&s->health, doc->index_queue, CURE_LETTERS,
                           letters_are_full(s->letters));
 }
 

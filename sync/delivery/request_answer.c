@@ -68,7 +68,7 @@ void request_hold_for_guard(struct request *r, struct str reason)
             "the engine refused %zu of %zu documents, so the mapping or the definition is "
             "wrong: %.*s",
             guard->n_refused, guard->n_judged, STR_ARG(reason));
-    index_health_hold(&r->sender->health, r->index_queue, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->index_queue, CURE_MAPPING, &why);
 }
 
 /* The engine refuses whole requests, and took no part of one that would show what is wrong. */
@@ -79,7 +79,7 @@ static void hold_for_malformed(struct request *r, const struct bisect *b)
     err_set(&why, ERR_RETRY,
             "the engine refuses whole requests, and no single document is to blame: %s",
             b->why.msg);
-    index_health_hold(&r->sender->health, r->index_queue, HOLD_GUARD, &why);
+    index_health_hold(&r->sender->health, r->index_queue, CURE_REQUESTS, &why);
 }
 
 /*
@@ -289,7 +289,9 @@ static void judge_refusal(struct request *r, const struct http_result *result)
     case REQUEST_MALFORMED: malformed(r, &err); break;
     case REQUEST_HOLD:
         request_return_all(r, false);
-        index_health_hold(&s->health, r->index_queue, HOLD_BLOCK, &err);
+        index_health_hold(&s->health, r->index_queue,
+                          cure_of_request(result->status, buf_str(&type), buf_str(&reason)),
+                          &err);
         break;
     }
     buf_free(&type);

@@ -271,7 +271,7 @@ static void judge_index_queue(struct request *r, const struct tally *t)
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        index_health_hold(&s->health, r->index_queue, HOLD_BLOCK, &why);
+        index_health_hold(&s->health, r->index_queue, cure_of_item(why.code, &worst), &why);
     } else if (t->guarded) {
         request_hold_for_guard(r, worst.reason);
     } else if (is_released(r, t)) {
@@ -286,14 +286,14 @@ static void lead_astray(struct request *r)
     const struct str other = buf_str(&r->sender->response.elsewhere);
     struct err why;
 
-    err_set_code(&why, ERR_RETRY, DELIVERY_ASTRAY, 0,
+    err_set_code(&why, ERR_RETRY, "alias", 0,
                  "the alias %s points to %" STR_FMT ", not to %s: somebody has moved it, and "
                  "the requests just sent were written there; fix: move it back (POST "
                  "/_aliases), and Millrace continues by itself",
                  t->write_alias, STR_ARG(other), t->index);
     request_count_failed(r);
     request_return_all(r, true);
-    index_health_hold(&r->sender->health, r->index_queue, HOLD_ASTRAY, &why);
+    index_health_hold(&r->sender->health, r->index_queue, CURE_ALIAS, &why);
 }
 
 /* Judge a feeler, or one document that may be too large.  Returns true if it was one. */

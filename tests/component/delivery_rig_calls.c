@@ -166,10 +166,11 @@ static uint64_t on_stamp_max(void *ctx, const struct target *target)
 static void note_held(struct rig_reports *reports, const struct delivery_hold *hold)
 {
     reports->next_held = hold != NULL;
-    reports->next_partly = hold != NULL && hold->why.origin != NULL &&
-                           strcmp(hold->why.origin, DELIVERY_PARTLY) == 0;
-    if (hold != NULL)
+    reports->next_partly = hold != NULL && hold->cure == CURE_SHARDS;
+    if (hold != NULL) {
+        reports->last_cure = hold->cure;
         keep(reports->last_why, sizeof(reports->last_why), str_from(hold->why.msg));
+    }
 }
 
 static void on_held(void *ctx, const struct target *target, const struct delivery_hold *hold)

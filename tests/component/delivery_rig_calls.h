@@ -68,6 +68,7 @@ struct rig_gone {
 struct rig_reports {
     bool next_held, next_partly; /* as of the last call of held */
     bool is_held, is_partly;     /* the same, once the event that follows is counted */
+    enum cure last_cure;         /* what ends the last hold */
     char last_why[512];          /* why an index was held last */
     size_t n_events[N_DELIVERY_EVENTS];
 };

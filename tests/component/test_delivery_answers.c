@@ -335,6 +335,7 @@ static void check_foreign_version(struct rig *r, uint64_t version)
     rig_start(r, NULL);
     rig_index(r, 1, 20, "ours");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_VERSION);
     assert_non_null(strstr(r->reports.last_why, "lineage"));
     rig_sleep(100);
     rig_index(r, 2, 21, "ours"); /* stays where it is */

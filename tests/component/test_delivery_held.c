@@ -30,6 +30,7 @@ static void a_server_that_refuses_everything_holds_the_index_soon(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 5000, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_REQUESTS);
     assert_non_null(strstr(r->reports.last_why, "this port speaks TLS"));
     rig_sleep(200);
     assert_true(fake_search_requests(r->fake) < 300);
@@ -50,6 +51,7 @@ static void missing_rights_hold_the_index_until_they_are_back(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 100, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_ACCESS);
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 0);
     assert_non_null(strstr(r->reports.last_why, "security_exception"));
     fake_search_clear_rules(r->fake);
@@ -64,14 +66,15 @@ static void a_block_of_the_index_holds_it_and_it_goes_on_alone(void **state)
 {
     struct rig *r = *state;
 
-    fake_search_add_rule(r->fake,
-                         &(struct fake_rule){.times = 2,
-                                             .status = 429,
-                                             .type = "cluster_block_exception",
-                                             .reason = "blocked by: [TOO_MANY_REQUESTS/12"});
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){.times = 2,
+                                     .status = 429,
+                                     .type = "cluster_block_exception",
+                                     .reason = "blocked by: [TOO_MANY_REQUESTS/12/disk]"});
     rig_start(r, NULL);
     rig_index_many(r, 0, 100, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_DISK);
     rig_wait_done(r);
     rig_wait_held(r, false);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 100);
@@ -85,10 +88,29 @@ static void a_missing_alias_holds_the_index_and_creates_nothing(void **state)
     rig_start(r, NULL);
     rig_index_many(r, 0, 10, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_MISSING);
     fake_search_create(r->fake, "orders_v2", "orders_v2_write");
     delivery_probe(r->delivery);
     rig_wait_done(r);
     assert_int_equal(fake_search_count(r->fake, "orders_v2"), 10);
+}
+
+static void what_holds_an_index_is_told_again_when_it_changes(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_STATUS, .status = 401, .type = "security_exception"});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 10, 100, "body");
+    rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_ACCESS);
+    fake_search_clear_rules(r->fake);
+    fake_search_delete(r->fake, "orders_v2");
+    delivery_probe(r->delivery);
+    rig_wait_events(r, DELIVERY_HELD, 2);
+    assert_int_equal(r->reports.last_cure, CURE_MISSING);
 }
 
 static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(void **state)
@@ -101,6 +123,7 @@ static void an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on(voi
     rig_start(r, &(struct delivery_options){.failing_ms = 200});
     rig_index_many(r, 0, 10, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_ENGINE);
     assert_non_null(strstr(r->reports.last_why, "no_shard_available"));
     fake_search_clear_rules(r->fake);
     rig_wait_done(r);
@@ -120,6 +143,7 @@ static void deletes_of_a_missing_alias_hold_the_index_and_create_nothing(void **
     rig_start(r, NULL);
     rig_delete(r, 1, 10);
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_MISSING);
     assert_true(
         search_index_exists(r->search, STR("orders_v2_write"), &exists, &is_alias, &err));
     assert_false(exists);
@@ -140,6 +164,7 @@ static void a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each(void 
     rig_start(r, NULL);
     rig_index_many(r, 0, 1000, 100, "body");
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_MAPPING);
     delivery_probe(r->delivery);
     rig_sleep(300);
     assert_true(rig_is_held(r));
@@ -345,6 +370,7 @@ static void f29_an_alias_that_somebody_moved_holds_the_index_until_it_is_back(vo
     move_write_alias(r, "foreign");
     rig_index(r, 2, 20, "body"); /* it shows where it went */
     rig_wait_held(r, true);
+    assert_int_equal(r->reports.last_cure, CURE_ALIAS);
     assert_non_null(strstr(r->reports.last_why, "points to foreign, not to orders_v2"));
     assert_non_null(strstr(r->reports.last_why, "fix: move it back"));
     assert_int_equal(delivery_status(r->delivery).requests_failed, 1);
@@ -517,6 +543,7 @@ int main(void)
         RIG_TEST(missing_rights_hold_the_index_until_they_are_back),
         RIG_TEST(a_block_of_the_index_holds_it_and_it_goes_on_alone),
         RIG_TEST(a_missing_alias_holds_the_index_and_creates_nothing),
+        RIG_TEST(what_holds_an_index_is_told_again_when_it_changes),
         RIG_TEST(an_index_that_takes_nothing_for_long_is_told_of_until_it_goes_on),
         RIG_TEST(deletes_of_a_missing_alias_hold_the_index_and_create_nothing),
         RIG_TEST(a_broken_mapping_holds_the_index_instead_of_a_dead_letter_each),

@@ -27,6 +27,7 @@ def wait_held(w, daemon, name, *words):
                       lambda: table(w, daemon, name)["state"] == "held" and table(w, daemon, name), 60)
     if not any(word in held["reason"] for word in words) or not held["fix"]:
         raise Failed(f"reason and fix are {held['reason']!r} and {held['fix']!r}")
+    return held
 
 
 def set_cluster(w, **settings):
@@ -66,7 +67,9 @@ def test_the_flood_stage_of_an_engine_holds_what_is_written_and_stops_no_table(w
     with flooded(w, f"{w.index('busy')}_v1"):
         since = time.monotonic()
         w.sql("DELETE FROM busy WHERE id = 1", "UPDATE busy SET a = 1, t = REPEAT('x', 4000)")
-        wait_held(w, daemon, "busy", "flood", "disk", "read-only")
+        held = wait_held(w, daemon, "busy", "flood", "disk", "read-only")
+        if "make room on the engine's disks" not in held["fix"] or "index create" in held["fix"]:
+            raise Failed(f"a full disk's fix is {held['fix']!r}")
         # Longer than one index may fill the queue that others need: this trouble is everybody's.
         wait_until("it has been held for long", lambda: time.monotonic() - since > 40, 60, 1)
         if table(w, daemon, "busy")["state"] != "held":
@@ -86,7 +89,9 @@ def test_deletes_for_an_index_that_is_gone_hold_it_and_make_no_index(w):
     daemon = two_tables(w)
     w.engine.ask("DELETE", f"/{w.index('busy')}_v1")
     w.sql("DELETE FROM busy WHERE id = 1", "UPDATE idle SET a = 2")
-    wait_held(w, daemon, "busy", "no such index")
+    held = wait_held(w, daemon, "busy", "no such index")
+    if held["fix"] != f"millrace index create {w.schema}.busy":
+        raise Failed(f"a deleted index's fix is {held['fix']!r}")
     w.equal(daemon, [f"{w.schema}.idle"])
     there = list(w.engine.ask("GET", f"/{w.index('busy')}*", ok=(200, 404)))
     if there:
@@ -181,7 +186,9 @@ def test_when_the_mapping_refuses_every_document_the_index_is_held_and_few_lette
     w.sql("INSERT INTO idle (id, a) SELECT id + 1, a FROM busy")
     w.equal(daemon)
     w.sql("UPDATE idle SET t = 'no date'")
-    wait_held(w, daemon, "idle", "refused")
+    held = wait_held(w, daemon, "idle", "refused")
+    if "correct the definition" not in held["fix"]:
+        raise Failed(f"the fix of a wrong mapping is {held['fix']!r}")
     w.sql("UPDATE idle SET a = a + 1", "UPDATE busy SET a = 1")
     w.equal(daemon, [f"{w.schema}.busy"])
     letters = daemon.json("dead-letter", "list", "--limit", "1000")["items"]

@@ -22,6 +22,7 @@ unit_tests += \
 	%D%/test_command \
 	%D%/test_commit_wait \
 	%D%/test_configuration \
+	%D%/test_cure \
 	%D%/test_data_folder \
 	%D%/test_database_url \
 	%D%/test_ddl \

@@ -219,7 +219,7 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
                                .topic = STR("shop"),
                                .definition = STR("{\"table\":\"shop.t3\",\"index\":\"t3\"}")};
     struct arena *a = arena_new();
-    struct delivery_hold held = {0};
+    struct delivery_hold held = {.cure = CURE_OTHER};
     struct err err = {0};
 
     err_set(&topic.why, ERR_REJECT, "its password file is gone");

@@ -17,6 +17,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/random.h"
+#include "sync/delivery/bulk/cure.h"
 #include "sync/delivery/index/fuse.h"
 #include "sync/delivery/index/limiter.h"
 
@@ -68,6 +69,7 @@ struct gate {
     int64_t failing_since_ms; /* when the first request that failed was sent */
     int64_t good_ms;          /* when a document was last written; 0: never */
     enum hold hold;
+    enum cure cure; /* what ends the hold */
     struct err why; /* why it is held, or why requests fail */
     bool is_paused; /* by a person, beside whatever else holds it */
     struct err pause_why;

@@ -13,12 +13,12 @@ static void tell(struct index_health *s, struct index_queue *o, enum delivery_ev
                  const struct delivery_hold *hold)
 {
     const struct gate *g = index_queue_gate(o);
-    const struct delivery_hold paused = {hold != NULL ? hold->since_ms : 0, g->pause_why};
+    const struct delivery_hold paused = {CURE_RESUME, hold != NULL ? hold->since_ms : 0,
+                                         g->pause_why};
 
     if (g->is_paused)
         hold = &paused;
-    index_queue_set_told(o, hold != NULL);
-    index_queue_partly(o)->is_told = false;
+    index_queue_set_told(o, hold != NULL ? hold->cure : CURE_NONE);
     if (s->opt->held != NULL)
         s->opt->held(s->opt->ctx, index_queue_target(o), hold);
     if (s->opt->event != NULL)
@@ -29,13 +29,12 @@ static void tell(struct index_health *s, struct index_queue *o, enum delivery_ev
 static void tell_partly(struct index_health *s, struct index_queue *o)
 {
     const struct index_queue_partly *p = index_queue_partly(o);
-    struct delivery_hold hold = {.since_ms = p->since_ms};
+    struct delivery_hold hold = {.cure = CURE_SHARDS, .since_ms = p->since_ms};
 
-    err_set_code(&hold.why, ERR_RETRY, DELIVERY_PARTLY, p->why.code,
+    err_set_code(&hold.why, ERR_RETRY, "part", p->why.code,
                  "the engine refuses some of its documents (%zu wait), the others continue: %s",
                  index_queue_level(o).lost, p->why.msg);
     tell(s, o, DELIVERY_HELD, &hold);
-    index_queue_partly(o)->is_told = true;
 }
 
 /* Note since when documents fail while others go through. */
@@ -64,8 +63,10 @@ void index_health_look(struct index_health *s, struct index_queue *o)
         tell(s, o, DELIVERY_RELEASED, NULL);
     else if (g->failing && !index_queue_is_told(o) &&
              s->now_ms - g->failing_since_ms >= s->opt->failing_ms)
-        tell(s, o, DELIVERY_HELD, &(struct delivery_hold){g->failing_since_ms, g->why});
-    else if (p->since_ms != 0 && !p->is_told && !(g->failing && index_queue_is_told(o)) &&
+        tell(s, o, DELIVERY_HELD,
+             &(struct delivery_hold){CURE_ENGINE, g->failing_since_ms, g->why});
+    else if (p->since_ms != 0 && index_queue_told(o) != CURE_SHARDS &&
+             !(g->failing && index_queue_is_told(o)) &&
              s->now_ms - p->since_ms >= s->opt->failing_ms)
         tell_partly(s, o);
 }
@@ -78,7 +79,7 @@ void index_health_note_fuse(struct index_health *s, struct index_queue *o,
     case FUSE_BLEW:
         delivery_metric_count(s->metric, COUNT_BLOWN, 1);
         tell(s, o, DELIVERY_BLOWN,
-             &(struct delivery_hold){index_queue_gate(o)->failing_since_ms, *why});
+             &(struct delivery_hold){CURE_ENGINE, index_queue_gate(o)->failing_since_ms, *why});
         return;
     case FUSE_HEALED:
         delivery_metric_count(s->metric, COUNT_HEALED, 1);
@@ -87,16 +88,33 @@ void index_health_note_fuse(struct index_health *s, struct index_queue *o,
     }
 }
 
-void index_health_hold(struct index_health *s, struct index_queue *o, enum hold how,
+/* How the index is held until then. */
+static enum hold hold_for(enum cure cure)
+{
+    static const enum hold holds[N_CURES] = {
+        [CURE_MAPPING] = HOLD_GUARD, [CURE_REQUESTS] = HOLD_GUARD, [CURE_VERSION] = HOLD_STOP,
+        [CURE_LETTERS] = HOLD_STOP,  [CURE_ALIAS] = HOLD_ASTRAY,
+    };
+
+    return holds[cure] != HOLD_NONE ? holds[cure] : HOLD_BLOCK;
+}
+
+void index_health_hold(struct index_health *s, struct index_queue *o, enum cure cure,
                        const struct err *why)
 {
+    const enum hold how = hold_for(cure);
     struct gate *gate = index_queue_gate(o);
 
     if (index_queue_is_gone(o))
         return;
     index_health_note_fuse(s, o, fuse_close(&gate->fuse, s->now_ms), NULL);
-    if (gate_hold(gate, how, why, s->now_ms))
-        tell(s, o, DELIVERY_HELD, &(struct delivery_hold){s->now_ms, *why});
+    const bool is_news = gate_hold(gate, how, why, s->now_ms);
+    const bool is_other = gate->hold == how && gate->cure != cure;
+
+    if (gate->hold == how)
+        gate->cure = cure;
+    if (is_news || is_other)
+        tell(s, o, DELIVERY_HELD, &(struct delivery_hold){cure, s->now_ms, *why});
 }
 
 void index_health_release(struct index_health *s, struct index_queue *o)
@@ -108,7 +126,7 @@ void index_health_release(struct index_health *s, struct index_queue *o)
 void index_health_pause(struct index_health *s, struct index_queue *o, const struct err *why)
 {
     gate_pause(index_queue_gate(o), why);
-    tell(s, o, DELIVERY_HELD, &(struct delivery_hold){s->now_ms, *why});
+    tell(s, o, DELIVERY_HELD, &(struct delivery_hold){CURE_RESUME, s->now_ms, *why});
 }
 
 void index_health_unpause(struct index_health *s, struct index_queue *o)
@@ -120,7 +138,8 @@ void index_health_unpause(struct index_health *s, struct index_queue *o)
     gate_unpause(g);
     if (gate_is_blown(g))
         tell(s, o, g->hold != HOLD_NONE ? DELIVERY_HELD : DELIVERY_BLOWN,
-             &(struct delivery_hold){s->now_ms, g->why});
+             &(struct delivery_hold){g->hold != HOLD_NONE ? g->cure : CURE_ENGINE, s->now_ms,
+                                     g->why});
     else
         tell(s, o, DELIVERY_RELEASED, NULL);
 }

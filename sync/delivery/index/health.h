@@ -24,8 +24,8 @@ struct index_health {
     int64_t now_ms;                     /* of this turn */
 };
 
-/* Hold the index. */
-void index_health_hold(struct index_health *s, struct index_queue *o, enum hold how,
+/* Hold the index until cure. */
+void index_health_hold(struct index_health *s, struct index_queue *o, enum cure cure,
                        const struct err *why);
 /* End the hold. */
 void index_health_release(struct index_health *s, struct index_queue *o);

@@ -21,6 +21,7 @@
 #include "src/base/base.h"
 #include "src/base/str.h"
 #include "sync/delivery/bulk/bisect.h"
+#include "sync/delivery/bulk/cure.h"
 #include "sync/delivery/document/document.h"
 #include "sync/delivery/index/gate.h"
 #include "sync/delivery/index/pace.h"
@@ -89,8 +90,9 @@ struct index_metric *index_queue_metric(const struct index_queue *o);
 void index_queue_set_allowance(struct index_queue *o, struct allowance *allowance);
 struct allowance *index_queue_allowance(const struct index_queue *o);
 enum hold index_queue_held(const struct index_queue *o);
-/* Whether the owner has reported that the index takes nothing, or not all. */
-void index_queue_set_told(struct index_queue *o, bool told);
+/* What the owner reported last: why the index takes nothing, or not all (CURE_SHARDS). */
+void index_queue_set_told(struct index_queue *o, enum cure told);
+enum cure index_queue_told(const struct index_queue *o);
 bool index_queue_is_told(const struct index_queue *o);
 /* The owner's record of purged documents. */
 struct index_queue_purged {
@@ -102,7 +104,6 @@ struct index_queue_purged *index_queue_purged(struct index_queue *o);
 struct index_queue_partly {
     int64_t since_ms; /* 0: none */
     int64_t last_ms;  /* when one of them last waited */
-    bool is_told;     /* that was reported, rather than that the index takes nothing */
     struct err why;
 };
 struct index_queue_partly *index_queue_partly(struct index_queue *o);

@@ -127,14 +127,19 @@ enum hold index_queue_held(const struct index_queue *o)
     return o->gate.hold;
 }
 
-void index_queue_set_told(struct index_queue *o, bool told)
+void index_queue_set_told(struct index_queue *o, enum cure told)
 {
-    o->is_told = told;
+    o->told = told;
+}
+
+enum cure index_queue_told(const struct index_queue *o)
+{
+    return o->told;
 }
 
 bool index_queue_is_told(const struct index_queue *o)
 {
-    return o->is_told;
+    return o->told != CURE_NONE;
 }
 
 struct index_queue_purged *index_queue_purged(struct index_queue *o)

@@ -73,7 +73,8 @@ struct index_queue {
     struct index_queue_level level;
     struct gate gate;
     struct pace pace;
-    bool is_gone, is_told;
+    bool is_gone;
+    enum cure told;
     struct index_queue_purged purged;
     struct index_queue_partly partly;
     int64_t no_areas_until_ms;

@@ -8,6 +8,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/config/settings.h"
+#include "sync/delivery/bulk/cure.h"
 #include "sync/delivery/document/operation.h"
 #include "sync/delivery/document/target.h"
 
@@ -26,19 +27,12 @@ enum delivery_event {
     N_DELIVERY_EVENTS,
 };
 
-/*
- * Origin of the error that holds an index whose write alias points elsewhere.  The index is not
- * tried again until delivery_end_astray().
- */
-#define DELIVERY_ASTRAY "alias"
-/* Origin of the error of an index that takes only a part of its documents. */
-#define DELIVERY_PARTLY "part"
-
 /* Origin of the error of an index that a person paused: delivery_pause(). */
 #define DELIVERY_PAUSED "pause"
 
 /* Why an index takes nothing, or not all. */
 struct delivery_hold {
+    enum cure cure;   /* CURE_ALIAS: it is not tried again until delivery_end_astray() */
     int64_t since_ms; /* monotonic */
     struct err why;   /* its origin is "http" (the request) or "item" (a document), its code the
                          status; 0: none */

@@ -53,11 +53,12 @@ bool store_begin_as(struct store *s, struct str topic, uint64_t term, struct err
     return ok || store_end(s, false, err);
 }
 
+/* A caller's own refusal keeps its words: "store" names what the database refuses. */
 bool store_end(struct store *s, bool ok, struct err *err)
 {
     if (ok) {
         FAILPOINT(store_commits);
-        ok = s->backend->ops->commit(s->backend, err);
+        ok = s->backend->ops->commit(s->backend, err) || err_wrap(err, "store");
         if (!ok)
             __atomic_add_fetch(&s->doubts, 1, __ATOMIC_RELEASE);
         FAILPOINT(store_committed);
@@ -65,24 +66,24 @@ bool store_end(struct store *s, bool ok, struct err *err)
         s->backend->ops->rollback(s->backend);
     }
     lock_release(&s->lock);
-    return ok || err_wrap(err, "store");
+    return ok;
 }
 
 bool store_run(struct store *s, const char *sql, struct binds binds, struct err *err)
 {
-    return s->backend->ops->run(s->backend, sql, binds, 1, err);
+    return store_run_rows(s, sql, binds, 1, err);
 }
 
 bool store_run_rows(struct store *s, const char *sql, struct binds binds, size_t n_rows,
                     struct err *err)
 {
-    return s->backend->ops->run(s->backend, sql, binds, n_rows, err);
+    return s->backend->ops->run(s->backend, sql, binds, n_rows, err) || err_wrap(err, "store");
 }
 
 bool store_select(struct store *s, const char *sql, struct binds binds, struct row_sink *sink,
                   struct err *err)
 {
-    return s->backend->ops->select(s->backend, sql, binds, sink, err);
+    return s->backend->ops->select(s->backend, sql, binds, sink, err) || err_wrap(err, "store");
 }
 
 struct number_sink {

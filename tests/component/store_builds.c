@@ -304,6 +304,8 @@ static void a_version_stops_with_its_wish_and_only_while_it_counts(void **state)
     ok(store_new_version(f.s, &v, &f.err));
     assert_int_equal(stop_version(3, &wish), VERSION_BUILD);
     refused(store_promote_version(f.s, v.index, 3, 99, &f.err), ERR_REJECT);
+    assert_ptr_equal(strstr(f.err.msg, "version 3 of index orders"),
+                     f.err.msg); /* no "store:" */
     assert_int_equal(count_stops(), 0);
     assert_int_equal(count_rebuilds(&out), 1);
 }

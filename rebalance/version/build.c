@@ -172,6 +172,16 @@ static void fail(struct coordinator *co, const struct stored_version *v, struct 
                     KV("index", v->index));
 }
 
+/* The version was stopped while it was built: that is why, whatever its build met. */
+static void fail_stopped(struct coordinator *co, const struct stored_version *v,
+                         struct str table) NEEDS(co->admin_lock)
+{
+    struct err why;
+
+    err_set(&why, ERR_REJECT, "%" STR_FMT, STR_ARG(v->error));
+    fail(co, v, table, &why);
+}
+
 static void end_build(struct coordinator *co, const struct stored_version *v,
                       const struct err *why) NEEDS(co->admin_lock)
 {
@@ -182,6 +192,8 @@ static void end_build(struct coordinator *co, const struct stored_version *v,
         coordinator_on_waiting(co, v, table);
     else if (str_equal(v->state, STR("available")))
         succeed(co, v, table);
+    else if (why->kind != ERR_NONE && catalogue_is_coming(v) && v->error.len > 0)
+        fail_stopped(co, v, table);
     else if (why->kind != ERR_NONE && catalogue_is_coming(v))
         fail(co, v, table, why);
     /* Otherwise it was resumed meanwhile, or retired. */
@@ -314,17 +326,12 @@ bool coordinator_drop_build(struct coordinator *co, const struct stored_version 
 /* ---- resuming builds ---- */
 
 /* The version was stopped, and its build was killed before it could report that. */
-static void fail_stopped(struct coordinator *co, const struct stored_version *v)
+static void fail_killed(struct coordinator *co, const struct stored_version *v)
     NEEDS(co->admin_lock)
 {
     struct definitions *d = NULL;
-    const struct str table = table_of(co, v, &d);
-    char reason[512];
-    struct err why;
 
-    snprintf(reason, sizeof(reason), "%" STR_FMT, STR_ARG(v->error));
-    err_set(&why, ERR_REJECT, "%s", reason);
-    fail(co, v, table, &why);
+    fail_stopped(co, v, table_of(co, v, &d));
     definitions_unref(d);
 }
 
@@ -355,7 +362,7 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
         t->pipeline == NULL || builds_n(co->builds) == BUILDS_MAX)
         return;
     if (v->error.len > 0) {
-        fail_stopped(co, v);
+        fail_killed(co, v);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -380,7 +387,7 @@ void coordinator_resume_builds(struct coordinator *co)
 
     for (size_t i = 0; i < c->n_versions; i++)
         if (str_equal(c->versions[i].state, STR("waiting")) && c->versions[i].error.len > 0)
-            fail_stopped(co, &c->versions[i]);
+            fail_killed(co, &c->versions[i]);
     for (size_t i = 0; i < c->n_versions; i++)
         any = any ||
               (str_equal(c->versions[i].state, STR("changing")) &&

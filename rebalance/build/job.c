@@ -31,9 +31,7 @@ void job_pace_update(struct job_pace *p, uint64_t rows_done, int64_t now_ms)
 
 int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total)
 {
-    if (done >= total)
-        return 0;
-    if (p->rate < 0.001)
+    if (done >= total || p->rate < 0.001)
         return -1;
     return (int64_t)((double)(total - done) / p->rate + 0.999);
 }

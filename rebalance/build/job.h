@@ -25,7 +25,8 @@ struct job_pace {
 
 void job_pace_update(struct job_pace *p, uint64_t rows_done, int64_t now_ms);
 
-/* Returns the seconds until done reaches total: 0 if it has, -1 if unknown. */
+/* Returns the seconds until done reaches total. -1: unknown, or it has, and other steps follow.
+ */
 int64_t job_remaining_s(const struct job_pace *p, uint64_t done, uint64_t total);
 
 /* Returns done, capped at total, for display. */

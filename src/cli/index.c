@@ -63,6 +63,7 @@ struct followed {
     struct progress_line meter;
     int64_t moved_ms; /* when rows_done last rose, or when a reason was last printed */
     struct buf said;  /* the last reason printed */
+    struct buf step;  /* the text of facts.step */
     bool parked;      /* the version waits to be published */
 };
 
@@ -118,6 +119,20 @@ static bool is_parked(struct str job)
     return is;
 }
 
+/* What a build waits for that has written all rows is its step, unless it is in trouble. */
+static void note_step(struct followed *f, struct str job)
+{
+    const struct render_style plain = {0};
+    struct buf phase = {0};
+
+    buf_clear(&f->step);
+    render_value(&phase, plain, job, "/phase", RENDER_TEXT);
+    if (str_equal(buf_str(&phase), STR("finishing")))
+        render_value(&f->step, plain, job, "/waits_for", RENDER_TEXT);
+    f->facts.step = buf_str(&f->step);
+    buf_free(&phase);
+}
+
 static void show(struct followed *f, struct str job)
 {
     uint64_t before = f->facts.done;
@@ -128,6 +143,7 @@ static void show(struct followed *f, struct str job)
     json_find_u64(job, "/rows_total", &f->facts.total);
     if (f->facts.done != before)
         f->moved_ms = clock_mono_ms();
+    note_step(f, job);
     explain_stop(f, job);
     progress_line_show(&f->meter, &f->facts, clock_mono_ms());
 }
@@ -328,6 +344,7 @@ static int follow(struct session *s, const struct invocation *inv, struct str st
     buf_free(&f.index);
     buf_free(&f.version);
     buf_free(&f.said);
+    buf_free(&f.step);
     buf_free(&what);
     return code;
 }

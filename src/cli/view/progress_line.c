@@ -37,6 +37,10 @@ void progress_line_format(struct buf *out, const struct progress_facts *f)
     double percent = human_percent(f->done, f->total);
 
     buf_printf(out, "  %5.1f %%  ", percent < 99.9 ? percent : 99.9);
+    if (f->step.len > 0) {
+        buf_append(out, f->step);
+        return;
+    }
     human_count(out, f->done);
     buf_append(out, STR(" of about "));
     human_count(out, total);

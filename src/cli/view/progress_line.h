@@ -22,10 +22,14 @@ struct progress_facts {
     uint64_t done, total;
     double rate;              /* rows per second */
     double remaining_seconds; /* negative: unknown */
+    struct str step;          /* empty, or what is left once all rows are written */
     bool finished;
 };
 
-/* Append "orders v8   42.0 %  4,200 of about 10,000 rows  2,000/s  2.9 s left". */
+/*
+ * Append "orders v8   42.0 %  4,200 of about 10,000 rows  2,000/s  2.9 s left", or
+ * "orders v8   99.9 %  counting rows and documents".
+ */
 void progress_line_format(struct buf *out, const struct progress_facts *f);
 
 struct progress_line {

@@ -234,6 +234,20 @@ static void append_next_try(const struct coordinator *co, struct str table, stru
     lock_release(&co->rebuilds->lock);
 }
 
+/* No command begins the build either.  Returns false if that is not so. */
+static bool append_refused(const struct coordinator *co, struct str table, struct buf *b)
+{
+    pthread_mutex_lock(&co->rebuilds->lock);
+
+    const struct rebuild_try *r = find_try(co, table);
+    const bool is_refused = r != NULL && r->waits && r->why.kind == ERR_REJECT;
+
+    if (is_refused)
+        buf_printf(b, "no build can begin: %s; then it is rebuilt automatically", r->why.msg);
+    pthread_mutex_unlock(&co->rebuilds->lock);
+    return is_refused;
+}
+
 void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
                                     const struct table_definition *t, struct buf *b)
 {
@@ -254,6 +268,8 @@ void coordinator_append_rebuild_fix(const struct coordinator *co, const struct c
         buf_append(b, STR("it is being rebuilt automatically"));
         return;
     }
+    if (append_refused(co, table_name(t), b))
+        return;
     buf_append(b, STR("it will be rebuilt automatically"));
     append_next_try(co, table_name(t), b);
     buf_append(b, STR(", or by millrace index create "));

@@ -30,8 +30,12 @@ const struct column *plan_find_column(struct plan_compiler *co, const struct sch
 
     if (i != SIZE_MAX)
         return &s->columns[i];
-    plan_refuse(co, at, "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT "`",
-                STR_ARG(s->database), STR_ARG(s->table), STR_ARG(name));
+    plan_refuse(
+        co, at,
+        "table %" STR_FMT ".%" STR_FMT " has no column `%" STR_FMT
+        "`, which the definition names "
+        "(was it renamed or dropped?); fix: correct the definition, then millrace apply",
+        STR_ARG(s->database), STR_ARG(s->table), STR_ARG(name));
     return NULL;
 }
 

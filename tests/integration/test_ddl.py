@@ -182,6 +182,19 @@ def test_a_renamed_column_has_its_new_name_after_a_build_that_begins_by_itself(w
     w.equal(daemon)
 
 
+def test_a_renamed_column_that_the_definition_names_says_to_correct_the_definition(w):
+    w.sql("CREATE TABLE more (id INT PRIMARY KEY, a INT, b INT)", "INSERT INTO more VALUES (1, 1, 1), (2, 2, 2)")
+    daemon = w.follow(w.definitions({"table": "more", "columns": ["id", "b"]}))
+    w.sql("ALTER TABLE more CHANGE b c INT", "UPDATE more SET a = 5 WHERE id = 1")
+    state = wait_until("an attempt has failed", lambda: "`b`" in w.table(daemon, "more")["fix"] and w.table(daemon, "more"))
+    wanted = "has no column `b`, which the definition names (was it renamed or dropped?); fix: correct the definition"
+    if wanted not in state["reason"] or wanted not in state["fix"] or "index create" in state["fix"]:
+        raise Failed(f"reason and fix are {state['reason']!r} and {state['fix']!r}")
+    daemon.apply(w.definitions({"table": "more", "columns": ["id", "c"]}))
+    rebuilt(w, daemon, "more", 1)
+    w.equal(daemon)
+
+
 def test_a_column_that_takes_anothers_name_is_built_again_by_itself(w):
     """The shapes before and after are the same."""
     w.sql("CREATE TABLE more (id INT PRIMARY KEY, a INT, b INT)", "INSERT INTO more VALUES (1, 1, 2), (2, 3, 4)")
@@ -425,6 +438,18 @@ def test_a_build_that_ddl_meets_begins_from_nothing(w):
         rebuilt(w, daemon, "bad", since + 1)
         w.equal(daemon)
         w.sql(f"INSERT INTO bad {rows(900, 'n + 1000, n, n')}")
+
+
+def test_a_build_that_ends_as_its_table_stopped_says_why_it_stopped(w):
+    w.sql("CREATE TABLE bad (id INT PRIMARY KEY, a INT)", f"INSERT INTO bad {rows(900)}")
+    daemon = w.millrace()
+    daemon.apply(w.definitions({"table": "bad", "schema_changes": "stop"}))
+    daemon.command("index", "create", f"{w.schema}.bad", "--rate", "100", "--chunk", "20", "--no-wait")
+    wait_until("rows are read", lambda: (w.table(daemon, "bad")["build"] or {}).get("rows_done", 0) > 50)
+    w.sql("TRUNCATE TABLE bad")
+    failed = wait_until("the build fails", lambda: log_of(w, daemon, "bad", "failed"))
+    if "truncate table of" not in failed[0]["detail"]["text"]:
+        raise Failed(f"the build failed with {failed}")
 
 
 def test_a_column_that_comes_during_a_build_does_not_end_it(w):

@@ -207,7 +207,9 @@ static void what_does_not_fit_the_database_is_refused_with_its_place(void **stat
     const struct place place = {"shop.yaml", 3, 14};
 
     s->columns[1] = (struct column_definition){.name = STR("oops"), .place = place};
-    compile_badly(s, "shop.yaml:3:14: table db.orders has no column `oops`");
+    compile_badly(
+        s, "shop.yaml:3:14: table db.orders has no column `oops`, which the definition names "
+           "(was it renamed or dropped?); fix: correct the definition, then millrace apply");
     s->columns[1] =
         (struct column_definition){.name = STR("id"), .as = STR("te\"xt"), .place = place};
     compile_badly(s, "shop.yaml:3:14: the name `te\"xt` is given twice");

@@ -207,7 +207,10 @@ static void a_root_column_that_does_not_hold_its_part_of_the_key_is_refused(void
         "depot.yaml:5:5: `site` (a type) cannot hold `tenant` (a type) of db.site: they "
         "make different ids");
     d->tables[SHELF].root_columns = unknown;
-    compile_badly(d, SHELF, "depot.yaml:5:5: table db.shelf has no column `oops`");
+    compile_badly(
+        d, SHELF,
+        "depot.yaml:5:5: table db.shelf has no column `oops`, which the definition names "
+        "(was it renamed or dropped?); fix: correct the definition, then millrace apply");
     d->tables[SHELF].n_root_columns = 1;
     compile_badly(d, SHELF,
                   "depot.yaml:5:5: `root_column` has 1 column and the key of db.site 2");

@@ -115,6 +115,9 @@ enum err_kind mysql_errors_login_kind(unsigned number, const char *text, const c
             kind = login_errors[i].kind;
             *fix = login_errors[i].fix;
         }
+    if (number == 2013 && strstr(text, "initial communication packet") != NULL)
+        *fix = "this port does not greet as MySQL does: give the database's address, not the "
+               "search engine's (9200, for example); or the server hangs";
     /* TLS has one number for three problems. */
     if (number == 2026 && strstr(text, "does not support") != NULL)
         *fix = "switch TLS on in the server (ssl_cert, ssl_key), or take tls away here";

@@ -360,6 +360,9 @@ static const char *fix_of(CURLcode code, const char *reason)
     if (is_our_certificate(reason))
         return "the server wants a certificate of ours that it trusts: check search.cert_file "
                "and search.key_file";
+    if (code == CURLE_UNSUPPORTED_PROTOCOL && strstr(reason, "HTTP/0.9") != NULL)
+        return "this port does not speak HTTP: give the search engine's address, not the "
+               "database's (3306, for example)";
     for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
         if (fixes[i].code == code)
             return fixes[i].fix;

@@ -159,6 +159,12 @@ static bool play(int fd, const struct tiny_step *step, const struct tiny_request
     case TINY_ANSWER: send_answer(fd, step, request); return true;
     case TINY_CUT: return false;
     case TINY_PARTIAL: send_answer(fd, step, request); return false;
+    case TINY_FOREIGN:
+        (void)!send(fd,
+                    "\x4a\0\0\0\x0a"
+                    "8.0.31\0",
+                    12, MSG_NOSIGNAL);
+        return false;
     case TINY_SILENT:
         while (recv(fd, &byte, 1, 0) > 0)
             ;

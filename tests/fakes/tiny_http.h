@@ -20,6 +20,7 @@ enum tiny_act {
     TINY_CUT,     /* read the request, then close without a word */
     TINY_RESET,   /* read the head and the first of the body, then reset the connection */
     TINY_PARTIAL, /* answer, but close before the end of the body */
+    TINY_FOREIGN, /* read the request, answer as a MySQL server greets, then close */
     TINY_SILENT,  /* read the request and never answer */
 };
 

@@ -205,6 +205,22 @@ static void after_the_body_was_sent_silence_and_broken_answers_are_unknown(void 
     }
 }
 
+static void a_port_that_speaks_mysql_is_named(void **state)
+{
+    struct tiny_http *s = tiny_http_start(&(struct tiny_step){.act = TINY_FOREIGN}, 1);
+    struct http_client *c = client_of(tiny_http_url(s));
+    struct ending e = {0};
+
+    (void)state;
+    post(c, &e, STR("x"));
+    assert_int_equal(e.result.err.kind, ERR_RETRY);
+    assert_non_null(strstr(e.result.err.msg, "this port does not speak HTTP"));
+    assert_null(strstr(e.result.err.msg, "begins with http"));
+    buf_free(&e.body);
+    http_client_free(c);
+    tiny_http_stop(s);
+}
+
 /* libcurl alone would send it again on a new connection, and nobody would know of the first
  * copy. */
 static void a_request_is_not_repeated_when_a_kept_connection_breaks(void **state)
@@ -506,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_refused_connection_is_not_sent_and_says_what_to_do),
         cmocka_unit_test(what_cannot_be_an_address_is_not_sent),
         cmocka_unit_test(after_the_body_was_sent_silence_and_broken_answers_are_unknown),
+        cmocka_unit_test(a_port_that_speaks_mysql_is_named),
         cmocka_unit_test(a_request_is_not_repeated_when_a_kept_connection_breaks),
         cmocka_unit_test(an_answer_that_is_too_long_is_unknown),
         cmocka_unit_test(bodies_are_compressed_on_request),

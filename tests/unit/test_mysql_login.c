@@ -2,6 +2,7 @@
 
 #include "tests/unit/unit.h"
 
+#include "src/mysql/errors.h"
 #include "src/mysql/login.h"
 
 #include <string.h>
@@ -83,6 +84,22 @@ static void each_step_allows_what_the_one_before_does_and_more(void **state)
     assert_null(strstr(any, "old"));
 }
 
+static void a_port_that_sends_no_greeting_is_named(void **state)
+{
+    const char *fix;
+
+    (void)state;
+    assert_int_equal(mysql_errors_login_kind(2013,
+                                             "Lost connection to server at 'handshake: reading "
+                                             "initial communication packet', system error: 110",
+                                             &fix),
+                     ERR_RETRY);
+    assert_non_null(fix);
+    assert_non_null(strstr(fix, "does not greet as MySQL does"));
+    (void)mysql_errors_login_kind(2013, "Lost connection to server during query", &fix);
+    assert_null(fix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +107,7 @@ int main(void)
         cmocka_unit_test(a_name_of_any_length_is_no_address_of_this_machine),
         cmocka_unit_test(the_password_itself_goes_only_to_a_server_that_was_verified),
         cmocka_unit_test(each_step_allows_what_the_one_before_does_and_more),
+        cmocka_unit_test(a_port_that_sends_no_greeting_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,20 @@ static void *run(void *p)
     return start.fn(start.arg);
 }
 
+static NORETURN void fail_to_start(const char *name, int rc)
+{
+    const size_t mib = mem_limit_mib();
+
+    fprintf(stderr,
+            "cannot start the thread %s: %s; fix: allow more threads (ulimit -u, TasksMax of "
+            "the unit, pids.max of the cgroup)",
+            name, strerror(rc));
+    if (mib > 0)
+        fprintf(stderr, ", and more address space than %zu MiB (ulimit -v, LimitAS)", mib);
+    fputc('\n', stderr);
+    abort();
+}
+
 /* The main thread handles signals: a new thread starts with all of them blocked. */
 pthread_t thread_start(const char *name, void *(*fn)(void *), void *arg)
 {
@@ -109,8 +123,7 @@ pthread_t thread_start(const char *name, void *(*fn)(void *), void *arg)
 
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc != 0) {
-        fprintf(stderr, "thread %s: %s\n", name, strerror(rc));
-        abort();
+        fail_to_start(name, rc);
     }
     return thread;
 }

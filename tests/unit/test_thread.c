@@ -3,10 +3,15 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/clock.h"
+#include "src/base/mem.h"
 #include "src/base/thread.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void time_does_not_go_back(void **state)
 {
@@ -89,12 +94,79 @@ static void a_thread_has_its_name_and_leaves_signals_to_the_main_thread(void **s
     assert_int_equal(sigismember(&blocked, SIGTERM), 0);
 }
 
+/* ---- limits of the system ---- */
+
+#define SAID_MAX 512
+
+/* Run act() in a child with a low limit of address space; said gets what it printed. */
+static void say_at_limit(void (*act)(void), char said[SAID_MAX])
+{
+    int fds[2], status;
+    size_t len = 0;
+    ssize_t n;
+
+    assert_int_equal(pipe(fds), 0);
+
+    const pid_t child = fork();
+
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, 1 << 20});
+        dup2(fds[1], STDERR_FILENO);
+        act();
+        _exit(0);
+    }
+    close(fds[1]);
+    while ((n = read(fds[0], said + len, SAID_MAX - 1 - len)) > 0)
+        len += (size_t)n;
+    said[len] = '\0';
+    close(fds[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void *leave(void *arg)
+{
+    return arg;
+}
+
+/* Nobody joins them, so that the next one does not get the room of the one before. */
+static void start_threads(void)
+{
+    for (int i = 0; i < 1000; i++)
+        (void)thread_start("builder", leave, NULL);
+}
+
+static void take_memory(void)
+{
+    free(mem_alloc(1, 64 << 20));
+}
+
+/* The sanitizers need address space themselves. */
+static void a_low_limit_is_named_where_a_thread_or_memory_fails(void **state)
+{
+    char said[SAID_MAX];
+
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    say_at_limit(start_threads, said);
+    assert_non_null(strstr(said, "cannot start the thread builder: "));
+    assert_non_null(strstr(said, "pids.max"));
+    assert_non_null(strstr(said, "more address space than 1 MiB (ulimit -v"));
+    say_at_limit(take_memory, said);
+    assert_non_null(strstr(said, "out of memory: 1 x 67108864 bytes; fix: "));
+    assert_non_null(strstr(said, "limit of address space, 1 MiB (ulimit -v"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_does_not_go_back),
         cmocka_unit_test(setting_the_token_wakes_who_waits),
         cmocka_unit_test(a_wait_ends_without_the_token_when_its_time_is_up),
+        cmocka_unit_test(a_low_limit_is_named_where_a_thread_or_memory_fails),
         cmocka_unit_test(a_thread_has_its_name_and_leaves_signals_to_the_main_thread),
     };
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 
+#include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
 #include "sync/check/check.h"
 #include "sync/definition/diff.h"
@@ -82,6 +83,19 @@ static void report(struct problems *problems, const struct topic_definition *top
         problems_fix(problems, "%s", fix);
 }
 
+static void report_denied(struct problems *problems, const struct topic_definition *topic,
+                          struct mysql_conn *conn, const struct err *why)
+{
+    struct buf fix = {0};
+    struct err ignored = {0};
+
+    buf_append(&fix, STR("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO "));
+    if (!mysql_account_append(conn, &fix, &ignored))
+        buf_append(&fix, STR("the user of the topic"));
+    report(problems, topic, why, fix.ptr);
+    buf_free(&fix);
+}
+
 static bool has_relations(const struct definitions *d, const struct topic_definition *topic)
 {
     for (size_t i = 0; i < d->n_tables; i++)
@@ -128,8 +142,7 @@ static struct mysql_conn *check_server(struct asking *asking,
         report(problems, topic, &err, NULL);
     else if (!server_log_end(conn, &end, &err) ||
              !transport_try_server(&server->options, 0, &err))
-        report(problems, topic, &err,
-               "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user of the topic");
+        report_denied(problems, topic, conn, &err);
     else
         warn_of_images(&info, d, topic, problems);
     free(end.gtids);

@@ -1,6 +1,8 @@
 #include "config.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
 #include "sync/catalog/catalog.h"
 #include "sync/check/check.h"
@@ -137,6 +139,15 @@ static bool count_live(void *ctx, struct str topic, const struct shares_wanted *
     return false;
 }
 
+static void append_account_live(void *ctx, struct str topic, struct buf *out)
+{
+    const struct server *s = find_server(ctx, topic);
+    struct err ignored = {0};
+
+    if (s != NULL && !mysql_account_append(s->conn, out, &ignored))
+        buf_clear(out);
+}
+
 /*
  * Finds where the definition names a table of the topic, to report an unreachable server there.
  */
@@ -187,7 +198,8 @@ bool definition_check_table(const struct check_servers *servers, const struct de
                             struct err *err)
 {
     struct live l = {.d = d, .arena = arena_new(), .err = err};
-    const struct check_source source = {&l, find_live, each_live, try_live, count_live};
+    const struct check_source source = {&l,       find_live,  each_live,
+                                        try_live, count_live, append_account_live};
     size_t n_loaded = 0;
 
     table_visit(t, count_table, &l);

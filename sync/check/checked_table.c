@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/human.h"
 #include "src/base/nearest.h"
+#include "src/mysql/mysql.h"
 #include "sync/catalog/catalog.h"
 
 struct place checked_table_place(const struct checker *c, struct str text,
@@ -18,6 +19,24 @@ static void offer(void *to, struct str name)
     nearest_offer(to, name);
 }
 
+/* table is empty: on all tables of the schema. */
+static void fix_by_grant(struct checker *c, const struct checked_table *s, struct str table)
+{
+    struct buf on = {0}, account = {0};
+
+    mysql_quote_name(&on, s->at.schema);
+    buf_append(&on, STR("."));
+    if (table.len > 0)
+        mysql_quote_name(&on, table);
+    else
+        buf_append(&on, STR("*"));
+    c->source->append_account(c->source->ctx, s->at.topic, &account);
+    problems_fix(c->problems, "GRANT SELECT ON %s TO %s", on.ptr,
+                 account.len > 0 ? account.ptr : "the user of the topic");
+    buf_free(&on);
+    buf_free(&account);
+}
+
 static void report_missing(struct checker *c, const struct checked_table *s)
 {
     struct nearest near = nearest_to(s->at.name);
@@ -28,9 +47,7 @@ static void report_missing(struct checker *c, const struct checked_table *s)
                      "the topic's user may not read table `%" STR_FMT "`.`%" STR_FMT "`, if "
                      "it exists: %s",
                      STR_ARG(s->at.schema), STR_ARG(s->at.name), s->facts->denied.msg);
-        problems_fix(c->problems,
-                     "GRANT SELECT ON `%" STR_FMT "`.`%" STR_FMT "` TO the user of the topic",
-                     STR_ARG(s->at.schema), STR_ARG(s->at.name));
+        fix_by_grant(c, s, s->at.name);
         return;
     }
     if (!c->source->each_table(c->source->ctx, s->at.topic, s->at.schema, offer, &near)) {
@@ -38,8 +55,7 @@ static void report_missing(struct checker *c, const struct checked_table *s)
                      "the server has no schema `%" STR_FMT "`, or the topic's user may not "
                      "see its tables",
                      STR_ARG(s->at.schema));
-        problems_fix(c->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO the user of the topic",
-                     STR_ARG(s->at.schema));
+        fix_by_grant(c, s, STR(""));
         return;
     }
     problems_add(c->problems, SEVERITY_ERROR, s->place,

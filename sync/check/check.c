@@ -307,7 +307,7 @@ void definition_check_facts(const struct definitions *d, const struct table_defi
     const struct mapping_request request = {
         .definitions = d, .table = t, .alone = true, .find = find_for_mapping, .ctx = &c};
 
-    root.reach = reach_root();
+    root.reach = reach_root(root.facts != NULL ? root.facts->n_rows : 0);
     if (root.facts != NULL)
         check_root(&c, &root, t);
     check_relations(&c, &root, t->relations, t->n_relations);

@@ -102,17 +102,31 @@ static uint64_t times(uint64_t a, uint64_t b)
     return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
+/* max is 0: no limit. */
+static uint64_t at_most(uint64_t n, uint64_t max)
+{
+    return max != 0 && n > max ? max : n;
+}
+
 struct reach reach_below(struct reach outer, const struct catalog_shares *shares)
 {
     if (shares == NULL || outer.largest == 0)
         return (struct reach){0};
     if (shares->n_values == 0) /* no row joins yet */
-        return (struct reach){outer.largest, outer.usual, outer.at_least};
+        return outer;
 
     const uint64_t usual = (shares->n_rows + shares->n_values - 1) / shares->n_values;
 
-    return (struct reach){times(outer.largest, shares->largest), times(outer.usual, usual),
-                          outer.at_least || !shares->complete};
+    /* The server's estimate may be older than what was counted of the document's own table. */
+    const uint64_t counted =
+        shares->n_rows > shares->largest ? shares->n_rows : shares->largest;
+    const uint64_t all =
+        outer.all != 0 && outer.largest == 1 && counted > outer.all ? counted : outer.all;
+
+    return (struct reach){.largest = at_most(times(outer.largest, shares->largest), all),
+                          .usual = at_most(times(outer.usual, usual), all),
+                          .at_least = outer.at_least || !shares->complete,
+                          .all = all};
 }
 
 void reach_append(struct buf *text, struct reach r)

@@ -33,15 +33,19 @@ struct reach {
     uint64_t largest; /* for the row in the most documents; 0 if unknown */
     uint64_t usual;   /* on average, rounded up */
     bool at_least;    /* some rows were not examined */
+    uint64_t all;     /* documents that there are, by the server's estimate; 0 if unknown */
 };
 
-/* The reach of the document's own row. */
-static inline struct reach reach_root(void)
+/* The reach of the document's own row, of as many as its table is estimated to have. */
+static inline struct reach reach_root(uint64_t n_rows)
 {
-    return (struct reach){1, 1, false};
+    return (struct reach){1, 1, false, n_rows};
 }
 
-/* Go one step down, along columns that outer rows share as in shares; NULL if unknown. */
+/*
+ * Go one step down, along columns that outer rows share as in shares; NULL if unknown.  Rows
+ * that join over several ways lead to one document, so never more than there are.
+ */
 struct reach reach_below(struct reach outer, const struct catalog_shares *shares);
 
 /* Append "1 document", or "at least 12,345 documents, 17 on average". */

@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "sync/check/check.h"
+#include "sync/check/checked_table.h"
 #include "sync/definition/parse.h"
 
 #include <stdio.h>
@@ -53,6 +54,8 @@ static bool count_shares(void *ctx, struct str topic, const struct shares_wanted
     return !str_equal(wanted->name.table, STR("bare"));
 }
 
+static struct table_facts *items;
+
 static int set_up(void **state)
 {
     (void)state;
@@ -64,9 +67,9 @@ static int set_up(void **state)
     fake_table(&catalog, "customer",
                "id int NOT NULL; name varchar(50); mail varchar(50) NOT NULL",
                "PRIMARY=id; UNIQUE mail=mail");
-    fake_table(&catalog, "item",
-               "id int NOT NULL; order_id int; product varchar(20); at time; doc json",
-               "PRIMARY=id");
+    items = fake_table(&catalog, "item",
+                       "id int NOT NULL; order_id int; product varchar(20); at time; doc json",
+                       "PRIMARY=id");
     fake_table(&catalog, "nokey", "a int NOT NULL; b int; c int NOT NULL",
                "UNIQUE ab=a,b; UNIQUE c=c");
     fake_table(&catalog, "bare", "a int", "");
@@ -312,6 +315,7 @@ static void a_row_that_is_in_very_many_documents_is_a_warning_with_their_number(
                 "documents, 3 on average");
     /* Twice as many where each order is in two documents. */
     n_of_customer = 5000;
+    items->n_rows = 20000;
     assert_says(
         "{table: shop.item, columns: [id], relations: [{from: order_id, table: shop.orders, "
         "to: "
@@ -460,11 +464,26 @@ static void types_and_conditions_are_tried(void **state)
                 "has no column `nothing`");
 }
 
+static void a_change_reaches_no_more_documents_than_there_are(void **state)
+{
+    const struct catalog_shares shares = {
+        .largest = 400, .n_values = 10, .n_rows = 1000, .complete = true};
+    struct reach reach = reach_below(reach_root(900), &shares);
+
+    (void)state;
+    assert_int_equal(reach.largest, 400);
+    reach = reach_below(reach, &shares);
+    assert_int_equal(reach.largest, 1000); /* 160,000 rows that join lead to them */
+    assert_int_equal(reach.usual, 1000);
+    assert_int_equal(reach_below(reach_below(reach_root(0), &shares), &shares).largest, 160000);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(what_is_right_is_passed_over),
+        TEST(a_change_reaches_no_more_documents_than_there_are),
         TEST(an_unknown_table_is_named_with_its_place_and_the_nearest),
         TEST(an_unknown_column_is_named_with_its_place_and_the_nearest),
         TEST(a_key_must_be_there_unique_and_never_null),

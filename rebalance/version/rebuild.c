@@ -237,14 +237,14 @@ static void append_next_try(const struct coordinator *co, struct str table, stru
 /* No command begins the build either.  Returns false if that is not so. */
 static bool append_refused(const struct coordinator *co, struct str table, struct buf *b)
 {
-    pthread_mutex_lock(&co->rebuilds->lock);
+    lock_acquire(&co->rebuilds->lock);
 
     const struct rebuild_try *r = find_try(co, table);
     const bool is_refused = r != NULL && r->waits && r->why.kind == ERR_REJECT;
 
     if (is_refused)
         buf_printf(b, "no build can begin: %s; then it is rebuilt automatically", r->why.msg);
-    pthread_mutex_unlock(&co->rebuilds->lock);
+    lock_release(&co->rebuilds->lock);
     return is_refused;
 }
 

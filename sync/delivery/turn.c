@@ -34,7 +34,8 @@ static void look_at_letters(struct sender *s, bool were_full)
     if (were_full && full == NULL)
         sender_probe(s);
     if (!were_full && full != NULL)
-        index_health_hold(&s->health, letters_first(s->letters)->index_queue, CURE_LETTERS, full);
+        index_health_hold(&s->health, letters_first(s->letters)->index_queue, CURE_LETTERS,
+                          full);
 }
 
 /* Loaders may read more than there was room for, so the bytes of results are taken by force. */

@@ -354,7 +354,7 @@ f30_an_index_with_a_red_shard_is_shown_as_held_while_its_other_documents_go(void
     rig_index(r, 7, 10, "red");
     rig_index(r, 8, 10, "green");
     rig_wait_held(r, true);
-    assert_int_equal(r->last_cure, CURE_SHARDS);
+    assert_int_equal(r->reports.last_cure, CURE_SHARDS);
     assert_true(rig_is_partly(r));
     assert_non_null(
         strstr(r->reports.last_why, "the engine refuses some of its documents (1 wait)"));

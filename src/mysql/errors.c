@@ -2,6 +2,8 @@
 
 #include "src/mysql/errors.h"
 
+#include "src/mysql/mysql.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -126,7 +128,8 @@ enum err_kind mysql_errors_login_kind(unsigned number, const char *text, const c
     return kind;
 }
 
-bool mysql_errors_is_denial(unsigned number)
+/* If the user, or the definer of a view, lacks a right; the statement itself is valid. */
+static bool is_denial(unsigned number)
 {
     static const unsigned denials[] = {
         1044, /* on a database */
@@ -142,4 +145,20 @@ bool mysql_errors_is_denial(unsigned number)
         if (denials[i] == number)
             return true;
     return false;
+}
+
+/* The client libraries' own error numbers. */
+#define CLIENT_ERRORS     2000
+#define CLIENT_ERRORS_END 3000
+
+bool mysql_err_is_of_server(const struct err *err)
+{
+    return err->origin != NULL && strcmp(err->origin, "mysql") == 0 && err->code > 0 &&
+           (err->code < CLIENT_ERRORS || err->code >= CLIENT_ERRORS_END);
+}
+
+bool mysql_err_is_denial(const struct err *err)
+{
+    return err->origin != NULL && strcmp(err->origin, "mysql") == 0 && err->code > 0 &&
+           is_denial((unsigned)err->code);
 }

@@ -9,8 +9,6 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 
-#include <stdbool.h>
-
 /* libmariadb's own: the server asks for a log-in method that this connection does not allow. */
 #define MYSQL_ERROR_LOGIN_REFUSED 5010
 
@@ -20,9 +18,5 @@ enum err_kind mysql_errors_kind(unsigned number);
 /* Classifies an error while connecting, where the same number can mean more. Sets *fix to what
  * a person can do (static), or NULL. text is the library's message. */
 enum err_kind mysql_errors_login_kind(unsigned number, const char *text, const char **fix);
-
-/* Returns true if the user, or the definer of a view, lacks a right; the statement itself is
- * valid. */
-bool mysql_errors_is_denial(unsigned number);
 
 #endif

@@ -61,22 +61,6 @@ bool mysql_conn_fail(const struct mysql_conn *c, struct err *err)
                         "MySQL at %s: %s (error %u)", c->where.ptr, mysql_error(c->my), number);
 }
 
-/* The client libraries' own error numbers. */
-#define CLIENT_ERRORS     2000
-#define CLIENT_ERRORS_END 3000
-
-bool mysql_err_is_of_server(const struct err *err)
-{
-    return err->origin != NULL && strcmp(err->origin, "mysql") == 0 && err->code > 0 &&
-           (err->code < CLIENT_ERRORS || err->code >= CLIENT_ERRORS_END);
-}
-
-bool mysql_err_is_denial(const struct err *err)
-{
-    return err->origin != NULL && strcmp(err->origin, "mysql") == 0 && err->code > 0 &&
-           mysql_errors_is_denial((unsigned)err->code);
-}
-
 static bool fail_login(const struct mysql_conn *c, const char *user, struct err *err)
 {
     const unsigned number = mysql_errno(c->my);

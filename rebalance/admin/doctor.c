@@ -13,7 +13,7 @@
 #include "rebalance/doctor/mysql.h"
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
-#include "sync/check/check.h"
+#include "sync/check/check_live.h"
 #include "sync/definition/doubt.h"
 #include "sync/routing/cascade_review.h"
 #include "sync/server/server_access.h"
@@ -192,8 +192,7 @@ static void check_cascades(struct coordinator *co, struct asked *asked,
     struct cascade_review review = {.conn = asked_open(asked, topic->name, &ignored),
                                     .definitions = asked->d,
                                     .topic = topic->name,
-                                    .others = asked_find,
-                                    .others_ctx = asked,
+                                    .schemas = asked_schemas(asked, topic->name),
                                     .engine = search_engine(co->opt.search)};
     struct cascade_note *notes;
     size_t n;
@@ -241,23 +240,27 @@ static void check_doubts(const struct definitions *d, struct doctor_list *l)
 static void check_definitions(struct coordinator *co, struct asked *asked,
                               const struct topic_definition *topic, struct doctor_list *l)
 {
-    const struct check_servers servers = {asked, asked_open};
     const struct definitions *d = asked->d;
     struct err ignored = {0}; /* another check reports an unreachable server */
     const bool is_there = asked_open(asked, topic->name, &ignored) != NULL;
+    struct check_live *live = check_live_new(&(struct check_servers){asked, asked_open}, d);
 
+    for (size_t i = 0; is_there && i < d->n_tables; i++)
+        if (definitions_topic_of(d, d->tables[i].table) == topic)
+            check_live_expect(live, &d->tables[i]);
     for (size_t i = 0; is_there && i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];
         struct problems *problems = problems_new();
 
         if (definitions_topic_of(d, t->table) == topic &&
-            definition_check_table(&servers, d, t, problems, &ignored)) {
+            check_live_table(live, t, problems, &ignored)) {
             coordinator_review_areas(co, d, t, asked, problems);
             for (size_t k = 0; k < problems_n(problems); k++)
                 add_problem(l, t->table, problems_get(problems, k));
         }
         problems_free(problems);
     }
+    check_live_free(live);
 }
 
 /*

@@ -9,9 +9,10 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 
+#include "src/base/mem.h"
 #include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
-#include "sync/check/check.h"
+#include "sync/check/check_live.h"
 #include "sync/definition/diff.h"
 #include "sync/routing/cascade_review.h"
 #include "sync/server/server_access.h"
@@ -213,8 +214,7 @@ static void warn_of_cascades(struct coordinator *co, const struct definitions *d
     const struct cascade_review review = {.conn = asked_open(asked, topic->name, &err),
                                           .definitions = d,
                                           .topic = topic->name,
-                                          .others = asked_find,
-                                          .others_ctx = asked,
+                                          .schemas = asked_schemas(asked, topic->name),
                                           .engine = search_engine(co->opt.search)};
     struct arena *a = arena_new();
     struct cascade_note *notes;
@@ -252,6 +252,31 @@ static void check_shared(struct coordinator *co, const struct definitions *d,
     }
 }
 
+/* Check the changed tables of the topic. */
+static void check_tables(struct coordinator *co, const struct definitions *d,
+                         const struct definition_diff *diff,
+                         const struct topic_definition *topic, struct asked *asked,
+                         struct problems *problems)
+{
+    const struct table_definition **tables = mem_alloc(d->n_tables + 1, sizeof(*tables));
+    struct check_live *live = check_live_new(&(struct check_servers){asked, asked_open}, d);
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (definition_topic(d, &d->tables[i]) == topic &&
+            table_touched(d, diff, &d->tables[i]))
+            tables[n++] = &d->tables[i];
+    for (size_t i = 0; i < n; i++)
+        if (tables[i]->pattern.len == 0)
+            check_live_expect(live, tables[i]);
+    for (size_t i = 0; i < n; i++) {
+        coordinator_check_tables(live, asked, d, tables[i], problems);
+        coordinator_review_areas(co, d, tables[i], asked, problems);
+    }
+    check_live_free(live);
+    free(tables);
+}
+
 /*
  * Check the changed tables of one topic, over one connection to each server that they are on.
  */
@@ -260,7 +285,6 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
                         const struct topic_definition *topic, struct asked *asked,
                         struct problems *problems)
 {
-    const struct check_servers servers = {asked, asked_open};
     struct server_access *server = NULL;
     struct mysql_conn *conn = NULL;
     struct err err = {0};
@@ -270,13 +294,8 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
     else
         report(problems, topic, &err, NULL);
     asked_put(asked, topic->name, conn);
-    for (size_t i = 0; conn != NULL && i < d->n_tables; i++) {
-        if (definition_topic(d, &d->tables[i]) != topic ||
-            !table_touched(d, diff, &d->tables[i]))
-            continue;
-        coordinator_check_tables(&servers, asked, d, &d->tables[i], problems);
-        coordinator_review_areas(co, d, &d->tables[i], asked, problems);
-    }
+    if (conn != NULL)
+        check_tables(co, d, diff, topic, asked, problems);
     if (conn != NULL)
         check_shared(co, d, diff, topic, asked, problems);
     if (conn != NULL)

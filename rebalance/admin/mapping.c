@@ -89,7 +89,7 @@ static bool generate(struct errand *e, const struct definitions *d, struct mysql
     const struct table_question *q = e->ctx;
     struct table_location at;
     struct table_facts facts;
-    struct foreign_key *keys;
+    struct foreign_keys of;
     struct columns_request r = {
         .table = q->table, .facts = &facts, .definitions = d, .engine = find_engine(q->co)};
 
@@ -105,9 +105,10 @@ static bool generate(struct errand *e, const struct definitions *d, struct mysql
               refuse(err, 404, "there is no table `%" STR_FMT "` in `%" STR_FMT "`",
                      STR_ARG(name.table), STR_ARG(name.schema));
 
-    ok = ok && foreign_keys_load(conn, &name, e->arena, &keys, &r.n_keys, err);
+    ok = ok && foreign_keys_load(conn, &name, 1, e->arena, &of, err);
     if (ok) {
-        r.keys = keys;
+        r.keys = of.keys;
+        r.n_keys = of.n;
         ok = append_columns(&r, &e->text);
     }
     table_facts_fini(&facts, 1);

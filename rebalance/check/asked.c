@@ -10,12 +10,35 @@
 
 #include <stdlib.h>
 
+/* Returns n_topics if no topic has this name. */
+static size_t number_of(const struct asked *a, struct str topic)
+{
+    const struct topic_definition *t = definitions_topic(a->d, topic);
+
+    return t == NULL ? a->d->n_topics : (size_t)(t - a->d->topics);
+}
+
+static void expect(void *ctx, struct str table)
+{
+    const struct asked *a = ctx;
+    struct table_location at;
+
+    if (definitions_locate(a->d, table, &at) && number_of(a, at.topic) < a->d->n_topics)
+        schemas_expect(a->schemas[number_of(a, at.topic)], at.schema, at.name);
+}
+
 void asked_init(struct asked *a, const struct definitions *d, const char *folder,
                 struct asking *asking)
 {
     *a = (struct asked){.d = d, .folder = folder, .asking = asking};
     a->conns = mem_alloc(d->n_topics + 1, sizeof(struct mysql_conn *));
     a->schemas = mem_alloc(d->n_topics + 1, sizeof(struct schemas *));
+    for (size_t i = 0; i < d->n_topics; i++) {
+        a->schemas[i] = schemas_new(d->topics[i].name);
+        schemas_set_others(a->schemas[i], asked_find, a);
+    }
+    for (size_t i = 0; i < d->n_tables; i++)
+        table_visit(&d->tables[i], expect, a);
 }
 
 void asked_fini(struct asked *a)
@@ -26,14 +49,6 @@ void asked_fini(struct asked *a)
     }
     free(a->conns);
     free(a->schemas);
-}
-
-/* Returns n_topics if no topic has this name. */
-static size_t number_of(const struct asked *a, struct str topic)
-{
-    const struct topic_definition *t = definitions_topic(a->d, topic);
-
-    return t == NULL ? a->d->n_topics : (size_t)(t - a->d->topics);
 }
 
 struct mysql_conn *asked_open(void *ctx, struct str topic, struct err *err)
@@ -61,34 +76,32 @@ void asked_put(struct asked *a, struct str topic, struct mysql_conn *conn)
     a->conns[i] = conn;
 }
 
-/* NULL if its server cannot be reached. */
-static struct schemas *schemas_of(struct asked *a, struct str topic)
+struct schemas *asked_schemas(struct asked *a, struct str topic)
 {
+    const size_t i = number_of(a, topic);
     struct err ignored = {0};
     struct mysql_conn *conn = asked_open(a, topic, &ignored);
 
-    if (conn == NULL)
-        return NULL;
-
-    struct schemas **s = &a->schemas[number_of(a, topic)];
-
-    if (*s == NULL)
-        *s = schemas_new(topic);
-    schemas_use(*s, conn);
-    return *s;
+    /* A failure concerns only the table that was being read. */
+    if (!schemas_uses(a->schemas[i], conn) || schemas_failed(a->schemas[i])->kind != ERR_NONE)
+        schemas_use(a->schemas[i], conn);
+    return a->schemas[i];
 }
 
 struct schema *asked_find(void *ctx, struct str topic, struct str database, struct str table)
 {
-    struct schemas *s = schemas_of(ctx, topic);
+    struct asked *a = ctx;
 
-    return s == NULL ? NULL : schemas_find(s, topic, database, table);
+    return number_of(a, topic) == a->d->n_topics
+               ? NULL
+               : schemas_find(asked_schemas(a, topic), topic, database, table);
 }
 
 bool asked_list(void *ctx, struct str topic, struct str schema, struct arena *a,
                 struct str **out, size_t *n)
 {
-    struct schemas *s = schemas_of(ctx, topic);
+    struct asked *x = ctx;
 
-    return s != NULL && schemas_list(s, topic, schema, a, out, n);
+    return number_of(x, topic) < x->d->n_topics &&
+           schemas_list(asked_schemas(x, topic), topic, schema, a, out, n);
 }

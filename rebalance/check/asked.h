@@ -1,6 +1,7 @@
 /*
  * struct asked: a connection to each topic's server, opened on first use, and the schemas read
- * there.
+ * there: those of all tables that the definitions name are read together, on the first use of
+ * any.
  *
  * The caller provides the storage and ends it with asked_fini().
  *
@@ -28,7 +29,7 @@ struct asked {
     const char *folder;          /* password files are relative to it; borrowed */
     struct asking *asking;       /* borrowed; NULL: nobody interrupts queries */
     struct mysql_conn **conns;   /* one per topic; NULL: not opened yet, or unreachable */
-    struct schemas **schemas;
+    struct schemas **schemas;    /* one per topic */
 };
 
 void asked_init(struct asked *a, const struct definitions *d, const char *folder,
@@ -46,6 +47,11 @@ struct mysql_conn *asked_open(void *ctx, struct str topic, struct err *err);
  */
 void asked_put(struct asked *a, struct str topic, struct mysql_conn *conn);
 
+/*
+ * The schemas of the topic's server, borrowed; asked_find() finds tables of other topics for
+ * them.  If the server cannot be reached, they find nothing.
+ */
+struct schemas *asked_schemas(struct asked *a, struct str topic) RETURNS_NONNULL;
 /* A plan_schema_fn; ctx is a struct asked. */
 struct schema *asked_find(void *ctx, struct str topic, struct str database, struct str table);
 /* A list_tables_fn; ctx is a struct asked. */

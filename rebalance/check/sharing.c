@@ -6,7 +6,7 @@
 #include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
-#include "sync/check/check.h"
+#include "sync/check/check_live.h"
 #include "sync/document/plan.h"
 #include "sync/mapping/mapping.h"
 
@@ -39,7 +39,7 @@ static void check_database(void *ctx, const struct database_definition *db)
                  STR_ARG(database_schema(db)));
 }
 
-void coordinator_check_tables(const struct check_servers *servers, struct asked *asked,
+void coordinator_check_tables(struct check_live *live, struct asked *asked,
                               const struct definitions *d, const struct table_definition *t,
                               struct problems *problems)
 {
@@ -63,10 +63,12 @@ void coordinator_check_tables(const struct check_servers *servers, struct asked 
         definition_pattern_databases(
             d, t, check_database,
             &(struct databases){.t = t, .tables = tables, .n = n, .problems = problems});
+    for (size_t i = 0; i < n && i < PATTERN_CHECKS_MAX; i++)
+        check_live_expect(live, tables[i]);
     for (size_t i = 0; err.kind == ERR_NONE && i < n && i < PATTERN_CHECKS_MAX &&
                        (i == 0 || problems_count(problems, SEVERITY_ERROR) == 0);
          i++)
-        if (!definition_check_table(servers, d, tables[i], problems, &err))
+        if (!check_live_table(live, tables[i], problems, &err))
             break;
     if (err.kind != ERR_NONE)
         problems_add(problems, SEVERITY_ERROR, t->place, "%s", err.msg);

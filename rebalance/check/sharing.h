@@ -5,9 +5,10 @@
 
 struct asked;
 struct asking;
-struct check_servers;
+struct check_live;
+
 /* Check the table, or each table that its pattern matches, against the server.  Blocks. */
-void coordinator_check_tables(const struct check_servers *servers, struct asked *asked,
+void coordinator_check_tables(struct check_live *live, struct asked *asked,
                               const struct definitions *d, const struct table_definition *t,
                               struct problems *problems);
 /*

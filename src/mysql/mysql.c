@@ -486,28 +486,34 @@ static bool fail_statement(struct mysql_conn *c, struct err *err)
     return mysql_conn_fail(c, err);
 }
 
-bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result **out,
-                      struct err *err)
+/* Takes what the server says next: rows, or only how it went. */
+static bool take_result(struct mysql_conn *c)
 {
     struct mysql_result *r = &c->result;
 
-    assert(!c->in_result);
-    mysql_trace_begin(c->trace, sql);
-    if (c->statements != NULL)
-        __atomic_add_fetch(c->statements, 1, __ATOMIC_RELAXED);
-    if (mysql_real_query(c->my, sql.ptr, sql.len) != 0)
-        return fail_statement(c, err);
     r->res = mysql_use_result(c->my);
     if (r->res == NULL && mysql_field_count(c->my) != 0)
-        return fail_statement(c, err);
+        return false;
     r->n_columns = r->res == NULL ? 0 : mysql_num_fields(r->res);
     if (r->n_columns > r->cells_cap) {
         r->cells = mem_resize(r->cells, r->n_columns, sizeof(*r->cells));
         r->cells_cap = r->n_columns;
     }
+    return true;
+}
+
+bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result **out,
+                      struct err *err)
+{
+    assert(!c->in_result);
+    mysql_trace_begin(c->trace, sql);
+    if (c->statements != NULL)
+        __atomic_add_fetch(c->statements, 1, __ATOMIC_RELAXED);
+    if (mysql_real_query(c->my, sql.ptr, sql.len) != 0 || !take_result(c))
+        return fail_statement(c, err);
     c->in_result = true;
     c->answer_until_ms = clock_mono_ms() + c->answer_max_ms;
-    *out = r;
+    *out = &c->result;
     return true;
 }
 
@@ -536,6 +542,20 @@ int mysql_result_next(struct mysql_result *r, struct mysql_row *row, struct err 
     row->cells = r->cells;
     row->n_cells = r->n_columns;
     return 1;
+}
+
+int mysql_result_more(struct mysql_result *r, struct err *err)
+{
+    struct mysql_conn *c = CONTAINER_OF(r, struct mysql_conn, result);
+
+    mysql_free_result(r->res);
+    r->res = NULL;
+    if (!mysql_more_results(c->my))
+        return 0;
+    if (mysql_next_result(c->my) <= 0 && take_result(c))
+        return 1;
+    mysql_conn_fail(c, err);
+    return -1;
 }
 
 struct str mysql_result_name(const struct mysql_result *r, size_t column)

@@ -83,6 +83,9 @@ bool mysql_conn_query(struct mysql_conn *c, struct str sql, struct mysql_result 
                       struct err *err) MUST_CHECK;
 int mysql_result_next(struct mysql_result *r, struct mysql_row *row,
                       struct err *err) MUST_CHECK;
+/* Goes on to the statement's next result, after the last row of this one. Returns 1 if there is
+ * one, 0 if not, -1 with err. */
+int mysql_result_more(struct mysql_result *r, struct err *err) MUST_CHECK;
 struct str mysql_result_name(const struct mysql_result *r, size_t column);
 void mysql_result_close(struct mysql_result *r);
 

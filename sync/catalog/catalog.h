@@ -1,8 +1,8 @@
 /*
  * The catalog: the tables and indexes that a server has now, from information_schema.
  *
- * One statement asks about many tables, each by both its names: with IN, MariaDB would open
- * every table of the schema.  Servers also hide tables that we may not read;
+ * One statement asks about many tables, thousands if they are in one schema; the server opens
+ * these alone.  Servers also hide tables that we may not read;
  * catalog_is_denied() tells these from missing ones.  Nothing is cached here.
  *
  * @thread the connection's; every call blocks
@@ -58,18 +58,14 @@ struct table_facts {
 };
 
 /*
- * Like catalog_load(), with everything except the schemas in the arena.  Free with
- * table_facts_fini().
+ * Like catalog_load(), with everything except the schemas in the arena, and without `denied`.
+ * Free with table_facts_fini().
  */
 bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                         struct arena *a, struct table_facts *out, struct err *err) MUST_CHECK;
-/*
- * The same for all tables of one schema, as catalog_list_base_tables() lists them: asks once
- * for each kind of fact.  A table that may not be read has no schema, and nobody asks why.
- */
-bool catalog_load_all_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
-                            struct arena *a, struct table_facts *out,
-                            struct err *err) MUST_CHECK;
+/* Set `denied` of each table without a schema, by one statement each. */
+bool catalog_find_denied(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                         struct table_facts *facts, struct err *err) MUST_CHECK;
 void table_facts_fini(struct table_facts *facts, size_t n);
 
 /* List the tables and views of a schema by name, at most max, for "did you mean". */

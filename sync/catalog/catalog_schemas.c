@@ -4,6 +4,8 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/hash.h"
+#include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "sync/catalog/column.h"
 
@@ -12,10 +14,12 @@
 
 #define LOOKS 10 /* attempts, if tables change meanwhile */
 
+/* What one look at the reader's names finds. */
 struct loading {
     struct catalog_reader *reader;
     struct schema **schemas;
     uint64_t *n_rows;
+    uint64_t *before, *behind; /* hashes of the columns, as read first and as read last */
 };
 
 static void on_table(void *ctx, size_t table, const struct mysql_row *row)
@@ -36,6 +40,12 @@ static void on_table(void *ctx, size_t table, const struct mysql_row *row)
     s->engine = arena_copy(s->arena, cells[4]);
     x->schemas[table] = s;
     x->n_rows[table] = cells[5].len == 0 ? 0 : strtoull(cells[5].ptr, NULL, 10);
+}
+
+static void hash_row(const struct mysql_row *row, uint64_t *hash)
+{
+    for (size_t i = 0; i < row->n_cells; i++)
+        *hash = hash_bytes(row->cells[i], *hash);
 }
 
 static void on_column(void *ctx, size_t table, const struct mysql_row *row)
@@ -59,6 +69,7 @@ static void on_column(void *ctx, size_t table, const struct mysql_row *row)
         .expression = c[15],
     };
 
+    hash_row(row, &x->before[table]);
     if (s == NULL)
         return;
     s->columns = catalog_grow(s->arena, s->columns, s->n_columns, sizeof(*s->columns));
@@ -200,11 +211,11 @@ static const struct catalog_query checks_query = {
     "TABLE_NAME", " AND CHECK_CLAUSE LIKE 'json_valid(%'"};
 
 /* MariaDB only, by version; in the order of the columns in its log. */
-static const struct catalog_query versioned_query = {"TABLE_SCHEMA, TABLE_NAME, 0", "TABLES",
+static const struct catalog_query versioned_query = {"TABLE_SCHEMA, TABLE_NAME, 0, 0", "TABLES",
                                                      "TABLE_SCHEMA", "TABLE_NAME",
                                                      " AND TABLE_TYPE = 'SYSTEM VERSIONED'"};
 static const struct catalog_query hashes_query = {
-    "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME", "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
+    "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, 0", "STATISTICS", "TABLE_SCHEMA", "TABLE_NAME",
     " AND SEQ_IN_INDEX = 1 AND NON_UNIQUE = 0 AND INDEX_TYPE = 'HASH'"};
 
 static void forget(struct schema **schemas, size_t n)
@@ -223,17 +234,18 @@ static void forget_dropped(struct schema **schemas, size_t n)
             forget(&schemas[i], 1);
 }
 
-static void on_nothing(void *ctx, size_t table, const struct mysql_row *row)
+static void on_column_again(void *ctx, size_t table, const struct mysql_row *row)
 {
-    (void)ctx, (void)table, (void)row;
+    hash_row(row, &((struct loading *)ctx)->behind[table]);
 }
 
 /*
  * Read columns first and again at the end: keys read after a DDL do not fit columns read before
  * it.
  */
-static bool look(struct catalog_reader *r, struct loading *x, bool *whole, struct err *err)
+static bool look(struct loading *x, struct err *err)
 {
+    struct catalog_reader *r = x->reader;
     const bool mariadb = mysql_conn_flavor(r->conn) == FLAVOR_MARIADB;
     const bool old = mysql_conn_version(r->conn) < (mariadb ? 100205U : 50700U);
     const unsigned version = mariadb ? mysql_conn_version(r->conn) : 0;
@@ -243,53 +255,112 @@ static bool look(struct catalog_reader *r, struct loading *x, bool *whole, struc
     if (!catalog_reader_run(r, &tables_query, on_table, x, err) ||
         !catalog_reader_run(r, columns, on_column, x, err))
         return false;
-
-    const uint64_t seen = r->seen;
-
     forget_dropped(x->schemas, r->n);
-    if (!catalog_reader_run(r, &keys_query, on_key, x, err) ||
-        !catalog_reader_run(r, &uniques_query, on_unique, x, err) ||
-        (version >= 100310 && !catalog_reader_run(r, &checks_query, on_check, x, err)) ||
-        (version >= 100304 && !catalog_reader_run(r, &versioned_query, on_versioned, x, err)) ||
-        (version >= 100400 && !catalog_reader_run(r, &hashes_query, on_hash, x, err)) ||
-        !catalog_reader_run(r, columns, on_nothing, NULL, err))
-        return false;
-    *whole = r->seen == seen;
-    return true;
+    return catalog_reader_run(r, &keys_query, on_key, x, err) &&
+           catalog_reader_run(r, &uniques_query, on_unique, x, err) &&
+           (version < 100310 || catalog_reader_run(r, &checks_query, on_check, x, err)) &&
+           (version < 100304 ||
+            catalog_reader_run(r, &versioned_query, on_versioned, x, err)) &&
+           (version < 100400 || catalog_reader_run(r, &hashes_query, on_hash, x, err)) &&
+           catalog_reader_run(r, columns, on_column_again, x, err);
+}
+
+/* The tables that are still to be read: all at first, then those that changed meanwhile. */
+struct unread {
+    struct catalog_name *names;
+    size_t *places; /* of each in the arrays of the caller */
+    size_t n;
+};
+
+/* Hand over what was read at one moment, and keep the rest for another look. */
+static void settle(const struct loading *x, struct unread *u, struct schema **out,
+                   uint64_t *n_rows)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < u->n; i++) {
+        if (x->before[i] == x->behind[i]) {
+            out[u->places[i]] = x->schemas[i];
+            n_rows[u->places[i]] = x->n_rows[i];
+            continue;
+        }
+        schema_unref(x->schemas[i]);
+        u->names[n] = u->names[i];
+        u->places[n++] = u->places[i];
+    }
+    u->n = n;
+}
+
+static bool look_once(struct catalog_reader *r, struct unread *u, struct schema **out,
+                      uint64_t *n_rows, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct loading x = {.reader = r,
+                        .schemas = arena_alloc(a, u->n, sizeof(struct schema *)),
+                        .n_rows = arena_alloc(a, u->n, sizeof(uint64_t)),
+                        .before = arena_alloc(a, u->n, sizeof(uint64_t)),
+                        .behind = arena_alloc(a, u->n, sizeof(uint64_t))};
+
+    catalog_reader_take(r, u->names, u->n);
+
+    const bool fine = look(&x, err);
+
+    if (fine)
+        settle(&x, u, out, n_rows);
+    else
+        forget(x.schemas, u->n);
+    arena_free(a);
+    return fine;
+}
+
+static bool look_until_settled(struct catalog_reader *r, struct unread *u, struct schema **out,
+                               uint64_t *n_rows, struct err *err)
+{
+    for (unsigned i = 0; i < LOOKS && u->n > 0; i++)
+        if (!look_once(r, u, out, n_rows, err))
+            return false;
+    return u->n == 0 ||
+           err_set(err, ERR_RETRY,
+                   "table %" STR_FMT ".%" STR_FMT " changed during each of %d reads; Millrace "
+                   "continues once ALTER TABLE and the like are over",
+                   STR_ARG(u->names[0].schema), STR_ARG(u->names[0].table), LOOKS);
 }
 
 bool catalog_read_schemas(struct catalog_reader *r, struct schema **out, uint64_t *n_rows,
                           struct err *err)
 {
-    struct loading x = {r, out, n_rows};
-    bool whole = false;
+    const struct catalog_name *all = r->names;
+    const size_t n = r->n;
+    struct arena *a = arena_new();
+    struct unread u = {.names = arena_alloc(a, n + 1, sizeof(*u.names)),
+                       .places = arena_alloc(a, n + 1, sizeof(*u.places)),
+                       .n = n};
 
-    for (unsigned i = 0; i < LOOKS; i++) {
-        forget(out, r->n);
-        if (!look(r, &x, &whole, err))
-            return false;
-        if (whole)
-            return true;
+    for (size_t i = 0; i < n; i++) {
+        u.names[i] = all[i];
+        u.places[i] = i;
     }
-    return err_set(err, ERR_RETRY,
-                   "tables from %" STR_FMT ".%" STR_FMT " on changed during each of %d reads; "
-                   "Millrace continues once ALTER TABLE and the like are over",
-                   STR_ARG(r->names[0].schema), STR_ARG(r->names[0].table), LOOKS);
+
+    const bool fine = look_until_settled(r, &u, out, n_rows, err);
+
+    catalog_reader_take(r, all, n);
+    arena_free(a);
+    return fine;
 }
 
 bool catalog_load(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                   struct schema **out, struct err *err)
 {
     struct catalog_reader r;
-    uint64_t n_rows[TABLES_A_STATEMENT];
+    uint64_t *n_rows = mem_alloc(n + 1, sizeof(*n_rows));
+    bool fine = catalog_reader_open(&r, c, err);
 
     memset(out, 0, n * sizeof(*out));
-    if (!catalog_reader_open(&r, c, err))
-        return false;
-    for (size_t i = 0; catalog_reader_next(&r, names, n, i); i += r.n)
-        if (!catalog_read_schemas(&r, out + i, n_rows, err)) {
-            forget(out, n);
-            return false;
-        }
-    return true;
+    for (size_t i = 0; fine && catalog_reader_next(&r, names, n, i); i += r.n)
+        fine = catalog_read_schemas(&r, out + i, n_rows + i, err);
+    if (!fine)
+        forget(out, n);
+    catalog_reader_close(&r);
+    free(n_rows);
+    return fine;
 }

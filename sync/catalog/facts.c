@@ -69,79 +69,47 @@ static bool load_indexes(struct catalog_reader *r, struct facts_loading *x, stru
     return fine;
 }
 
-static bool find_denied(struct catalog_reader *r, struct table_facts *out, struct err *err)
+static bool load_facts(struct catalog_reader *r, struct facts_loading *x, struct err *err)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        struct err *why = &out[i].denied;
-
-        if (out[i].schema != NULL || catalog_is_denied(r->conn, &r->names[i], NULL, 0, why) ||
-            why->kind == ERR_NONE)
-            continue;
-        *err = *why;
-        return false;
-    }
-    return true;
-}
-
-/* Takes at most TABLES_A_STATEMENT tables. */
-static bool load_facts(struct catalog_reader *r, struct arena *a, struct table_facts *out,
-                       struct err *err)
-{
-    struct schema *schemas[TABLES_A_STATEMENT] = {0};
-    uint64_t n_rows[TABLES_A_STATEMENT] = {0};
-    struct facts_loading x = {a, out};
-    bool fine = catalog_read_schemas(r, schemas, n_rows, err);
+    struct schema **schemas = arena_alloc(x->arena, r->n, sizeof(struct schema *));
+    uint64_t *n_rows = arena_alloc(x->arena, r->n, sizeof(*n_rows));
+    const bool fine = catalog_read_schemas(r, schemas, n_rows, err);
 
     for (size_t i = 0; i < r->n; i++) {
-        out[i].schema = schemas[i];
-        out[i].n_rows = n_rows[i];
+        x->facts[i].schema = schemas[i];
+        x->facts[i].n_rows = n_rows[i];
     }
-    return fine && load_indexes(r, &x, err) && find_denied(r, out, err);
+    return fine && load_indexes(r, x, err);
 }
 
 bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                         struct arena *a, struct table_facts *out, struct err *err)
 {
     struct catalog_reader r;
+    bool fine = catalog_reader_open(&r, c, err);
 
     memset(out, 0, n * sizeof(*out));
-    if (!catalog_reader_open(&r, c, err))
-        return false;
-    for (size_t i = 0; catalog_reader_next(&r, names, n, i); i += r.n)
-        if (!load_facts(&r, a, out + i, err)) {
-            table_facts_fini(out, n);
-            return false;
-        }
-    return true;
+    for (size_t i = 0; fine && catalog_reader_next(&r, names, n, i); i += r.n)
+        fine = load_facts(&r, &(struct facts_loading){a, out + i}, err);
+    if (!fine)
+        table_facts_fini(out, n);
+    catalog_reader_close(&r);
+    return fine;
 }
 
-bool catalog_load_all_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
-                            struct arena *a, struct table_facts *out, struct err *err)
+bool catalog_find_denied(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                         struct table_facts *facts, struct err *err)
 {
-    struct facts_loading x = {a, out};
-    struct catalog_reader r;
-
-    memset(out, 0, n * sizeof(*out));
-    if (n == 0)
-        return true;
-    if (!catalog_reader_open(&r, c, err))
-        return false;
-    r.names = names;
-    r.n = n;
-    r.whole = true;
-
-    struct schema **schemas = arena_alloc(a, n, sizeof(struct schema *));
-    uint64_t *n_rows = arena_alloc(a, n, sizeof(*n_rows));
-    const bool fine = catalog_read_schemas(&r, schemas, n_rows, err);
-
     for (size_t i = 0; i < n; i++) {
-        out[i].schema = schemas[i];
-        out[i].n_rows = n_rows[i];
+        struct err *why = &facts[i].denied;
+
+        if (facts[i].schema != NULL || catalog_is_denied(c, &names[i], NULL, 0, why) ||
+            why->kind == ERR_NONE)
+            continue;
+        *err = *why;
+        return false;
     }
-    if (fine && load_indexes(&r, &x, err))
-        return true;
-    table_facts_fini(out, n);
-    return false;
+    return true;
 }
 
 void table_facts_fini(struct table_facts *facts, size_t n)

@@ -5,10 +5,11 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/mysql/mysql.h"
+#include "sync/catalog/parts.h"
 
 #include <string.h>
 
-#define COLUMNS_MAX 32 /* per key, more than any server allows */
+#define SHOWN_AT_ONCE 500 /* tables in one statement */
 
 bool foreign_key_acts(struct str action)
 {
@@ -16,73 +17,56 @@ bool foreign_key_acts(struct str action)
            str_equal(action, STR("SET DEFAULT"));
 }
 
-static void write_query(struct buf *sql, const struct catalog_name *name)
-{
-    buf_append(sql,
-               STR("SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, "
-                   "REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM "
-                   "information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT "
-                   "NULL AND TABLE_SCHEMA = "));
-    mysql_quote_text(sql, name->schema);
-    buf_append(sql, STR(" AND TABLE_NAME = "));
-    mysql_quote_text(sql, name->table);
-    buf_append(sql, STR(" ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"));
-}
+/* ---- keys ---- */
 
-struct keys {
+struct loading {
     struct arena *arena;
-    struct foreign_key *list;
-    size_t n, cap;
+    const struct catalog_name *names;
+    struct foreign_keys *of;
 };
 
-static struct foreign_key *add_key(struct keys *keys, const struct catalog_name *name,
-                                   const struct str *cells)
+static struct foreign_key *add_key(struct loading *x, size_t table, const struct str *c)
 {
-    struct arena *a = keys->arena;
+    struct foreign_keys *of = &x->of[table];
+    struct arena *a = x->arena;
 
-    if (keys->n == keys->cap) {
-        struct foreign_key *more = arena_alloc(a, keys->cap * 2 + 4, sizeof(*keys->list));
-
-        if (keys->n > 0)
-            memcpy(more, keys->list, keys->n * sizeof(*more));
-        keys->list = more;
-        keys->cap = keys->cap * 2 + 4;
-    }
-    keys->list[keys->n] = (struct foreign_key){
-        .name = arena_copy(a, cells[0]),
-        .schema = arena_copy(a, name->schema),
-        .table = arena_copy(a, name->table),
-        .parent_schema = arena_copy(a, cells[2]),
-        .parent_table = arena_copy(a, cells[3]),
-        .columns = arena_alloc(a, COLUMNS_MAX, sizeof(struct str)),
-        .parent_columns = arena_alloc(a, COLUMNS_MAX, sizeof(struct str)),
+    of->keys = catalog_grow(a, of->keys, of->n, sizeof(*of->keys));
+    of->keys[of->n] = (struct foreign_key){
+        .name = arena_copy(a, c[2]),
+        .schema = arena_copy(a, x->names[table].schema),
+        .table = arena_copy(a, x->names[table].table),
+        .parent_schema = arena_copy(a, c[5]),
+        .parent_table = arena_copy(a, c[6]),
         .on_delete = STR("RESTRICT"),
         .on_update = STR("RESTRICT"),
     };
-    return &keys->list[keys->n++];
+    return &of->keys[of->n++];
 }
 
-static bool take_row(struct keys *keys, const struct catalog_name *name,
-                     const struct str *cells, struct err *err)
+/* 2 key, 3 position, 4 column, 5 to 7 referenced schema, table, column */
+static void on_column(void *ctx, size_t table, const struct mysql_row *row)
 {
-    struct foreign_key *k = keys->n > 0 ? &keys->list[keys->n - 1] : NULL;
+    struct loading *x = ctx;
+    const struct foreign_keys *of = &x->of[table];
+    const struct str *c = row->cells;
+    struct foreign_key *k = of->n == 0 ? NULL : &of->keys[of->n - 1];
 
-    if (k == NULL || !str_equal(k->name, cells[0]))
-        k = add_key(keys, name, cells);
-    if (k->n_columns == COLUMNS_MAX)
-        return err_set(err, ERR_REJECT, "`%" STR_FMT "` has too many columns",
-                       STR_ARG(k->name));
-    k->columns[k->n_columns] = arena_copy(keys->arena, cells[1]);
-    k->parent_columns[k->n_columns++] = arena_copy(keys->arena, cells[4]);
-    return true;
+    if (k == NULL || !str_equal(k->name, c[2]))
+        k = add_key(x, table, c);
+    k->columns = catalog_grow(x->arena, k->columns, k->n_columns, sizeof(struct str));
+    k->parent_columns =
+        catalog_grow(x->arena, k->parent_columns, k->n_columns, sizeof(struct str));
+    k->columns[k->n_columns] = arena_copy(x->arena, c[4]);
+    k->parent_columns[k->n_columns++] = arena_copy(x->arena, c[7]);
 }
 
-/* ---- actions ---- */
+static const struct catalog_query columns_query = {
+    "TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION, COLUMN_NAME, "
+    "REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME",
+    "KEY_COLUMN_USAGE", "TABLE_SCHEMA", "TABLE_NAME", " AND REFERENCED_TABLE_NAME IS NOT NULL"};
 
-/*
- * Parse SHOW CREATE TABLE instead: MariaDB shows REFERENTIAL_CONSTRAINTS only to users who may
- * write the table.
- */
+/* ---- actions, from SHOW CREATE TABLE ---- */
+
 static bool cut_end(struct str *line, struct str end)
 {
     if (line->len < end.len || memcmp(line->ptr + line->len - end.len, end.ptr, end.len) != 0)
@@ -142,97 +126,150 @@ static void read_actions(struct str create, struct foreign_key *keys, size_t n)
     }
 }
 
-static bool load_actions(struct mysql_conn *c, const struct catalog_name *name,
-                         struct keys *keys, struct err *err)
+static void append_show(struct buf *sql, const struct catalog_name *name)
 {
-    struct buf sql = {0};
+    buf_append(sql, STR("SHOW CREATE TABLE "));
+    mysql_quote_name(sql, name->schema);
+    buf_append_char(sql, '.');
+    mysql_quote_name(sql, name->table);
+}
+
+/* A table that has foreign keys. */
+struct child {
+    const struct catalog_name *name;
+    struct foreign_keys *of;
+};
+
+/* Run a statement that shows these tables, each as a result of its own. */
+static bool read_shown(struct mysql_conn *c, struct str sql, const struct child *tables,
+                       size_t n, struct err *err)
+{
     struct mysql_result *r;
     struct mysql_row row;
-    int more = 0;
+    int more = 1;
 
-    if (keys->n == 0)
-        return true;
-    buf_append(&sql, STR("SHOW CREATE TABLE "));
-    mysql_quote_name(&sql, name->schema);
-    buf_append_char(&sql, '.');
-    mysql_quote_name(&sql, name->table);
-
-    bool ok = mysql_conn_query(c, buf_str(&sql), &r, err);
-
-    if (ok) {
+    if (!mysql_conn_query(c, sql, &r, err))
+        return false;
+    for (size_t i = 0; more > 0 && i < n; i++) {
         while ((more = mysql_result_next(r, &row, err)) > 0)
-            read_actions(row.cells[1], keys->list, keys->n);
-        mysql_result_close(r);
+            read_actions(row.cells[1], tables[i].of->keys, tables[i].of->n);
+        if (more == 0)
+            more = mysql_result_more(r, err);
     }
-    buf_free(&sql);
-    return ok && more == 0;
+    mysql_result_close(r);
+    return more >= 0;
 }
 
-bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *name, struct arena *a,
-                       struct foreign_key **out, size_t *n, struct err *err)
+static bool show_one(struct mysql_conn *c, const struct child *table, struct err *err)
 {
-    struct keys keys = {.arena = a};
     struct buf sql = {0};
-    struct mysql_result *r;
-    struct mysql_row row;
-    int more = -1;
 
-    write_query(&sql, name);
-    if (mysql_conn_query(c, buf_str(&sql), &r, err)) {
-        while ((more = mysql_result_next(r, &row, err)) > 0 &&
-               take_row(&keys, name, row.cells, err))
-            ;
-        mysql_result_close(r);
-    }
+    append_show(&sql, table->name);
+
+    const bool fine = read_shown(c, buf_str(&sql), table, 1, err);
+
     buf_free(&sql);
-    *out = keys.list;
-    *n = keys.n;
-    return (more == 0 && load_actions(c, name, &keys, err)) ||
-           err_wrap(err, "reading the foreign keys of %" STR_FMT ".%" STR_FMT,
-                    STR_ARG(name->schema), STR_ARG(name->table));
+    return fine || err_wrap(err, "reading the foreign keys of %" STR_FMT ".%" STR_FMT,
+                            STR_ARG(table->name->schema), STR_ARG(table->name->table));
 }
 
-/* ---- those of a schema ---- */
-
-static bool take_row_of(struct keys *keys, const struct mysql_row *row, struct str schema,
-                        struct err *err)
+/* One statement shows all of them.  If the server refuses, show_one() says at which. */
+static bool show_some(struct mysql_conn *c, const struct child *tables, size_t n)
 {
-    const struct str *cells = row->cells;
-    struct foreign_key *k = keys->n > 0 ? &keys->list[keys->n - 1] : NULL;
-    const struct catalog_name name = {schema, cells[5]};
-
-    /* Names of foreign keys may repeat in another table. */
-    if (k == NULL || !str_equal(k->table, name.table) || !str_equal(k->name, cells[0])) {
-        k = add_key(keys, &name, cells);
-        k->on_delete = k->on_update = (struct str){0};
-    }
-    return take_row(keys, &name, cells, err);
-}
-
-bool foreign_keys_load_all(struct mysql_conn *c, struct str schema, struct arena *a,
-                           struct foreign_key **out, size_t *n, struct err *err)
-{
-    struct keys keys = {.arena = a};
     struct buf sql = {0};
-    struct mysql_result *r;
-    struct mysql_row row;
-    int more = -1;
+    struct err ignored = {0};
 
-    buf_append(&sql,
-               STR("SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, "
-                   "REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, TABLE_NAME FROM "
-                   "information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT "
-                   "NULL AND TABLE_SCHEMA = "));
-    mysql_quote_text(&sql, schema);
-    buf_append(&sql, STR(" ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION"));
-    if (mysql_conn_query(c, buf_str(&sql), &r, err)) {
-        while ((more = mysql_result_next(r, &row, err)) > 0 &&
-               take_row_of(&keys, &row, schema, err))
-            ;
-        mysql_result_close(r);
+    buf_append(&sql, STR("BEGIN NOT ATOMIC "));
+    for (size_t i = 0; i < n; i++) {
+        append_show(&sql, tables[i].name);
+        buf_append(&sql, STR("; "));
     }
+    buf_append(&sql, STR("END"));
+
+    const bool fine = read_shown(c, buf_str(&sql), tables, n, &ignored);
+
     buf_free(&sql);
-    *out = keys.list;
-    *n = keys.n;
-    return more == 0 || err_wrap(err, "reading the foreign keys of %" STR_FMT, STR_ARG(schema));
+    return fine;
+}
+
+static bool show(struct mysql_conn *c, const struct child *tables, size_t n, struct err *err)
+{
+    const bool at_once =
+        mysql_conn_flavor(c) == FLAVOR_MARIADB && mysql_conn_version(c) >= 100101;
+
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < SHOWN_AT_ONCE ? n - i : SHOWN_AT_ONCE;
+        if (some > 1 && at_once && show_some(c, tables + i, some))
+            continue;
+        for (size_t k = i; k < i + some; k++)
+            if (!show_one(c, &tables[k], err))
+                return false;
+    }
+    return true;
+}
+
+static bool load_shown_actions(const struct loading *x, struct mysql_conn *c, size_t n,
+                               struct err *err)
+{
+    struct child *tables = arena_alloc(x->arena, n + 1, sizeof(*tables));
+    size_t n_tables = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (x->of[i].n > 0)
+            tables[n_tables++] = (struct child){&x->names[i], &x->of[i]};
+    return show(c, tables, n_tables, err);
+}
+
+/* ---- actions, from information_schema ---- */
+
+static const struct catalog_query rules_query = {
+    "CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE",
+    "REFERENTIAL_CONSTRAINTS", "CONSTRAINT_SCHEMA", "TABLE_NAME", ""};
+
+static void on_rule(void *ctx, size_t table, const struct mysql_row *row)
+{
+    const struct loading *x = ctx;
+    struct foreign_keys *of = &x->of[table];
+
+    for (size_t i = 0; i < of->n; i++)
+        if (str_equal(of->keys[i].name, row->cells[2])) {
+            of->keys[i].on_delete = arena_copy(x->arena, row->cells[3]);
+            of->keys[i].on_update = arena_copy(x->arena, row->cells[4]);
+        }
+}
+
+/* ---- both ---- */
+
+static bool run(struct mysql_conn *c, const struct catalog_query *q, catalog_row_fn found,
+                const struct loading *x, size_t n, struct err *err)
+{
+    struct catalog_reader r;
+    bool fine = catalog_reader_open(&r, c, err);
+
+    for (size_t i = 0; fine && catalog_reader_next(&r, x->names, n, i); i += r.n)
+        fine = catalog_reader_run(&r, q, found,
+                                  &(struct loading){x->arena, x->names + i, x->of + i}, err);
+    catalog_reader_close(&r);
+    return fine;
+}
+
+bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                       struct arena *a, struct foreign_keys *out, struct err *err)
+{
+    memset(out, 0, n * sizeof(*out));
+    return run(c, &columns_query, on_column, &(struct loading){a, names, out}, n, err);
+}
+
+/*
+ * MariaDB, and MySQL before 8.0, show REFERENTIAL_CONSTRAINTS only to users who may write the
+ * table.
+ */
+bool foreign_keys_load_actions(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                               struct arena *a, struct foreign_keys *of, struct err *err)
+{
+    const struct loading x = {a, names, of};
+
+    if (mysql_conn_flavor(c) == FLAVOR_MYSQL && mysql_conn_version(c) >= 80000)
+        return run(c, &rules_query, on_rule, &x, n, err);
+    return load_shown_actions(&x, c, n, err);
 }

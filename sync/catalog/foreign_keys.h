@@ -1,5 +1,5 @@
 /*
- * The foreign keys of a table, as the server has them now, and their actions.
+ * The foreign keys of tables, as the server has them now, and their actions.
  *
  * @thread the connection's; blocks
  */
@@ -26,16 +26,22 @@ struct foreign_key {
     struct str on_delete, on_update; /* "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", ... */
 };
 
-/* Load the foreign keys of a child table by name, in the arena. */
-bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *name, struct arena *a,
-                       struct foreign_key **out, size_t *n, struct err *err) MUST_CHECK;
+/* Those of one child table, by name. */
+struct foreign_keys {
+    struct foreign_key *keys;
+    size_t n;
+};
 
 /*
- * Load those of all tables of a schema, by table and name, with one statement.  Their actions
- * are empty.
+ * Load the foreign keys of child tables, in the arena: fill out with one element per name, in
+ * the same order.  Their actions are "RESTRICT" until foreign_keys_load_actions().
  */
-bool foreign_keys_load_all(struct mysql_conn *c, struct str schema, struct arena *a,
-                           struct foreign_key **out, size_t *n, struct err *err) MUST_CHECK;
+bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                       struct arena *a, struct foreign_keys *out, struct err *err) MUST_CHECK;
+/* Set the actions of loaded keys. */
+bool foreign_keys_load_actions(struct mysql_conn *c, const struct catalog_name *names, size_t n,
+                               struct arena *a, struct foreign_keys *of,
+                               struct err *err) MUST_CHECK;
 
 /* Tell whether the action changes rows: CASCADE, SET NULL, SET DEFAULT. */
 bool foreign_key_acts(struct str action);

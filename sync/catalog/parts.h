@@ -1,6 +1,6 @@
 /*
- * For the catalog's own files: querying information_schema about many tables at once, each by
- * its names or all of a schema (sync/catalog/reader.c), and building schemas from that
+ * For the catalog's own files: querying information_schema about many tables at once
+ * (sync/catalog/reader.c), and building schemas from that
  * (catalog_schemas.c) for the facts (sync/catalog/facts.c).
  *
  * @thread the connection's; what takes an err blocks
@@ -8,29 +8,28 @@
 #ifndef SYNC_CATALOG_PARTS_H
 #define SYNC_CATALOG_PARTS_H
 
+#include "src/base/buf.h"
 #include "sync/catalog/catalog.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct map;
 struct mysql_row;
-
-#define TABLES_A_STATEMENT 50
 
 struct catalog_reader {
     struct mysql_conn *conn;
     const struct catalog_name *names; /* of the current round; borrowed */
     size_t n;
-    bool whole;    /* the names are those of one schema: ask for all its tables at once */
-    size_t latest; /* the name found last; rows come in the order of the names */
+    struct map *by_name; /* "schema\0table" -> its element of names */
+    struct buf key;
     bool any_case; /* the server compares table names without case */
-    uint64_t seen; /* a hash of everything that the last query returned */
 };
 
 /*
  * One statement runs `SELECT columns FROM table WHERE condition` for all names.  It orders by
- * the first three columns: schema, table, and one that orders the rows.
+ * the first four columns: schema, table, and two that order the rows.
  */
 struct catalog_query {
     const char *columns;
@@ -41,10 +40,14 @@ struct catalog_query {
 
 typedef void (*catalog_row_fn)(void *ctx, size_t table, const struct mysql_row *row);
 
+/* Close it also after this failed. */
 bool catalog_reader_open(struct catalog_reader *r, struct mysql_conn *c, struct err *err);
-/* Take up to TABLES_A_STATEMENT names from `start` on.  Returns false if none is left. */
+void catalog_reader_close(struct catalog_reader *r);
+/* Take as many names from `start` on as fit a statement.  Returns false if none is left. */
 bool catalog_reader_next(struct catalog_reader *r, const struct catalog_name *names, size_t n,
                          size_t start);
+/* Take exactly these; borrowed. */
+void catalog_reader_take(struct catalog_reader *r, const struct catalog_name *names, size_t n);
 /* Call found for every row of one of the names. */
 bool catalog_reader_run(struct catalog_reader *r, const struct catalog_query *q,
                         catalog_row_fn found, void *ctx, struct err *err);

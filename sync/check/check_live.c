@@ -1,40 +1,85 @@
 #include "config.h"
 
+#include "sync/check/check_live.h"
+
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/map.h"
 #include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
 #include "sync/catalog/catalog.h"
 #include "sync/check/check.h"
 
-/* The definition's tables on one server. */
-struct server {
-    struct str topic;
-    struct mysql_conn *conn; /* borrowed; NULL if not opened */
-    struct catalog_name *names;
+#define NAMES_MAX 10000 /* for "did you mean" */
+
+struct table {
+    struct catalog_name name;
+    const struct table_facts *facts; /* NULL: not loaded yet */
+};
+
+/* Facts that were loaded together. */
+struct batch {
+    struct batch *next;
     struct table_facts *facts;
     size_t n;
 };
 
-struct live {
+/* The names of all tables of a schema. */
+struct listing {
+    struct str *tables;
+    size_t n;
+};
+
+struct server {
+    struct str topic;
+    struct mysql_conn *conn; /* borrowed; NULL if not opened */
+    struct err closed;       /* why it could not be opened */
+    struct map *tables;      /* "schema\0table" -> struct table, in the arena */
+    struct map *listings;    /* schema -> struct listing, in the arena */
+    size_t n_unloaded;       /* of the tables */
+    bool is_needed;          /* by the present check */
+};
+
+struct check_live {
+    struct check_servers open;
     const struct definitions *d;
     struct arena *arena;
-    struct server *servers;
+    struct server *servers; /* one per topic of the definitions */
     size_t n_servers;
-    size_t n_tables; /* at most; the definition names them */
-    struct err *err;
+    struct batch *batches;
+    struct buf key;
+    struct err *err; /* of the present check */
     bool failed;
 };
 
-static void count_table(void *ctx, struct str table)
+struct check_live *check_live_new(const struct check_servers *open, const struct definitions *d)
 {
-    struct live *l = ctx;
+    struct arena *a = arena_new();
+    struct check_live *l = arena_alloc(a, 1, sizeof(*l));
 
-    (void)table;
-    l->n_tables++;
+    *l = (struct check_live){.open = *open, .d = d, .arena = a, .n_servers = d->n_topics};
+    l->servers = arena_alloc(a, d->n_topics + 1, sizeof(*l->servers));
+    for (size_t i = 0; i < d->n_topics; i++) {
+        l->servers[i].topic = d->topics[i].name;
+        l->servers[i].tables = map_new();
+        l->servers[i].listings = map_new();
+    }
+    return l;
 }
 
-static struct server *find_server(const struct live *l, struct str topic)
+void check_live_free(struct check_live *l)
+{
+    for (const struct batch *b = l->batches; b != NULL; b = b->next)
+        table_facts_fini(b->facts, b->n);
+    for (size_t i = 0; i < l->n_servers; i++) {
+        map_free(l->servers[i].tables, NULL);
+        map_free(l->servers[i].listings, NULL);
+    }
+    buf_free(&l->key);
+    arena_free(l->arena);
+}
+
+static struct server *find_server(const struct check_live *l, struct str topic)
 {
     for (size_t i = 0; i < l->n_servers; i++)
         if (str_equal(l->servers[i].topic, topic))
@@ -42,77 +87,117 @@ static struct server *find_server(const struct live *l, struct str topic)
     return NULL;
 }
 
-static struct server *server_of(struct live *l, struct str topic)
-{
-    struct server *s = find_server(l, topic);
+/* ---- facts ---- */
 
-    if (s != NULL)
-        return s;
-    s = &l->servers[l->n_servers++];
-    s->topic = topic;
-    s->names = arena_alloc(l->arena, l->n_tables + 1, sizeof(*s->names));
-    s->facts = arena_alloc(l->arena, l->n_tables + 1, sizeof(*s->facts));
-    return s;
+/* Makes l->key. */
+static struct table *find_table(struct check_live *l, const struct server *s, struct str schema,
+                                struct str table)
+{
+    buf_clear(&l->key);
+    buf_append(&l->key, schema);
+    buf_append_char(&l->key, '\0');
+    buf_append(&l->key, table);
+    return map_find(s->tables, buf_str(&l->key));
 }
 
-static size_t find_name(const struct server *s, struct str schema, struct str table)
+static void expect_table(void *ctx, struct str name)
 {
-    size_t i = 0;
-
-    while (i < s->n &&
-           !(str_equal(s->names[i].schema, schema) && str_equal(s->names[i].table, table)))
-        i++;
-    return i;
-}
-
-static void name_table(void *ctx, struct str table)
-{
-    struct live *l = ctx;
+    struct check_live *l = ctx;
     struct table_location at;
+    struct server *s = definitions_locate(l->d, name, &at) ? find_server(l, at.topic) : NULL;
+    struct table *t;
 
-    if (!definitions_locate(l->d, table, &at))
+    if (s == NULL)
         return;
+    s->is_needed = true;
+    if (find_table(l, s, at.schema, at.name) != NULL)
+        return;
+    t = arena_alloc(l->arena, 1, sizeof(*t));
+    t->name.schema = arena_copy(l->arena, at.schema);
+    t->name.table = arena_copy(l->arena, at.name);
+    (void)map_put(s->tables, buf_str(&l->key), t);
+    s->n_unloaded++;
+}
 
-    struct server *s = server_of(l, at.topic);
+void check_live_expect(struct check_live *l, const struct table_definition *t)
+{
+    table_visit(t, expect_table, l);
+}
 
-    if (find_name(s, at.schema, at.name) == s->n)
-        s->names[s->n++] = (struct catalog_name){at.schema, at.name};
+/* Load the facts of all tables that were named so far. */
+static bool load(struct check_live *l, struct server *s)
+{
+    struct catalog_name *names = arena_alloc(l->arena, s->n_unloaded, sizeof(*names));
+    struct table **tables = arena_alloc(l->arena, s->n_unloaded, sizeof(struct table *));
+    struct batch *b = arena_alloc(l->arena, 1, sizeof(*b));
+    struct str key;
+    void *table;
+
+    for (size_t i = 0; map_next(s->tables, &i, &key, &table);)
+        if (((struct table *)table)->facts == NULL) {
+            names[b->n] = ((struct table *)table)->name;
+            tables[b->n++] = table;
+        }
+    b->facts = arena_alloc(l->arena, b->n, sizeof(*b->facts));
+    if (!catalog_load_facts(s->conn, names, b->n, l->arena, b->facts, l->err))
+        return false;
+    b->next = l->batches;
+    l->batches = b;
+    if (!catalog_find_denied(s->conn, names, b->n, b->facts, l->err))
+        return false;
+    for (size_t i = 0; i < b->n; i++)
+        tables[i]->facts = &b->facts[i];
+    s->n_unloaded = 0;
+    return true;
 }
 
 static const struct table_facts *find_live(void *ctx, struct str topic, struct str schema,
                                            struct str table)
 {
-    const struct server *s = find_server(ctx, topic);
-    const size_t i = s == NULL ? 0 : find_name(s, schema, table);
+    struct check_live *l = ctx;
+    const struct server *s = find_server(l, topic);
+    const struct table *t = s == NULL ? NULL : find_table(l, s, schema, table);
 
-    return s == NULL || i == s->n ? NULL : &s->facts[i];
+    return t == NULL ? NULL : t->facts;
+}
+
+/* ---- questions ---- */
+
+/* NULL after a failure. */
+static const struct listing *list(struct check_live *l, struct server *s, struct str schema)
+{
+    struct listing *found = map_find(s->listings, schema);
+
+    if (found != NULL || l->failed)
+        return found;
+    found = arena_alloc(l->arena, 1, sizeof(*found));
+    if (!catalog_list_tables(s->conn, schema, NAMES_MAX, l->arena, &found->tables, &found->n,
+                             l->err)) {
+        l->failed = true;
+        return NULL;
+    }
+    (void)map_put(s->listings, schema, found);
+    return found;
 }
 
 static bool each_live(void *ctx, struct str topic, struct str schema,
                       void (*offer_to)(void *to, struct str name), void *to)
 {
-    struct live *l = ctx;
-    const struct server *s = find_server(l, topic);
-    struct str *tables;
-    size_t n = 0;
+    struct check_live *l = ctx;
+    const struct listing *all = list(l, find_server(l, topic), schema);
 
-    if (l->failed || s == NULL ||
-        !catalog_list_tables(s->conn, schema, 10000, l->arena, &tables, &n, l->err)) {
-        l->failed = true;
-        return true;
-    }
-    for (size_t i = 0; i < n; i++)
-        offer_to(to, tables[i]);
-    return n > 0;
+    for (size_t i = 0; all != NULL && i < all->n; i++)
+        offer_to(to, all->tables[i]);
+    return all == NULL || all->n > 0;
 }
 
 static bool try_live(void *ctx, struct str topic, const struct catalog_name *table,
                      enum catalog_clause clause, struct str text, struct err *err)
 {
-    struct live *l = ctx;
+    struct check_live *l = ctx;
     const struct server *s = find_server(l, topic);
 
-    if (l->failed || s == NULL || catalog_try_clause(s->conn, table, clause, text, err))
+    if (l->failed || catalog_try_clause(s->conn, table, clause, text, err))
         return true;
     if (err->kind == ERR_REJECT)
         return false;
@@ -124,11 +209,11 @@ static bool try_live(void *ctx, struct str topic, const struct catalog_name *tab
 static bool count_live(void *ctx, struct str topic, const struct shares_wanted *wanted,
                        struct catalog_shares *out)
 {
-    struct live *l = ctx;
+    struct check_live *l = ctx;
     const struct server *s = find_server(l, topic);
     struct err err = {0};
 
-    if (l->failed || s == NULL)
+    if (l->failed)
         return false;
     if (catalog_count_shares(s->conn, wanted, out, &err))
         return true;
@@ -144,7 +229,7 @@ static void append_account_live(void *ctx, struct str topic, struct buf *out)
     const struct server *s = find_server(ctx, topic);
     struct err ignored = {0};
 
-    if (s != NULL && !mysql_account_append(s->conn, out, &ignored))
+    if (s != NULL && s->conn != NULL && !mysql_account_append(s->conn, out, &ignored))
         buf_clear(out);
 }
 
@@ -165,59 +250,60 @@ static void note_first(void *ctx, struct str table)
         n->table = table;
 }
 
-static void report_closed(const struct live *l, const struct table_definition *t,
-                          struct str topic, const struct err *why, struct problems *problems)
+static void report_closed(const struct check_live *l, const struct table_definition *t,
+                          const struct server *s, struct problems *problems)
 {
-    struct naming n = {l->d, topic, STR("")};
+    struct naming n = {l->d, s->topic, STR("")};
 
     table_visit(t, note_first, &n);
     problems_add(problems, SEVERITY_ERROR, definitions_place(l->d, n.table, t->place),
                  "`%" STR_FMT "` is on topic `%" STR_FMT "`, whose server does not answer: %s",
-                 STR_ARG(n.table), STR_ARG(topic), why->msg);
+                 STR_ARG(n.table), STR_ARG(s->topic), s->closed.msg);
 }
 
-/* Returns false after reporting a server that cannot be asked. */
-static bool open_servers(struct live *l, const struct table_definition *t,
-                         const struct check_servers *servers, struct problems *problems)
+/* Open the servers that the table needs.  Returns false after reporting one that is closed. */
+static bool open_servers(struct check_live *l, const struct table_definition *t,
+                         struct problems *problems)
 {
     bool all = true;
 
     for (size_t i = 0; i < l->n_servers; i++) {
-        struct err why = {0};
+        struct server *s = &l->servers[i];
 
-        l->servers[i].conn = servers->open(servers->ctx, l->servers[i].topic, &why);
-        if (l->servers[i].conn == NULL)
-            report_closed(l, t, l->servers[i].topic, &why, problems);
-        all = all && l->servers[i].conn != NULL;
+        if (!s->is_needed)
+            continue;
+        if (s->conn == NULL && s->closed.kind == ERR_NONE)
+            s->conn = l->open.open(l->open.ctx, s->topic, &s->closed);
+        if (s->conn == NULL)
+            report_closed(l, t, s, problems);
+        all = all && s->conn != NULL;
     }
     return all;
 }
 
-bool definition_check_table(const struct check_servers *servers, const struct definitions *d,
-                            const struct table_definition *t, struct problems *problems,
-                            struct err *err)
+static bool load_needed(struct check_live *l)
 {
-    struct live l = {.d = d, .arena = arena_new(), .err = err};
-    const struct check_source source = {&l,       find_live,  each_live,
+    for (size_t i = 0; i < l->n_servers; i++)
+        if (l->servers[i].is_needed && l->servers[i].n_unloaded > 0 && !load(l, &l->servers[i]))
+            return false;
+    return true;
+}
+
+bool check_live_table(struct check_live *l, const struct table_definition *t,
+                      struct problems *problems, struct err *err)
+{
+    const struct check_source source = {l,        find_live,  each_live,
                                         try_live, count_live, append_account_live};
-    size_t n_loaded = 0;
 
-    table_visit(t, count_table, &l);
-    l.servers = arena_alloc(l.arena, l.n_tables + 1, sizeof(*l.servers));
-    table_visit(t, name_table, &l);
-    if (open_servers(&l, t, servers, problems)) {
-        for (; !l.failed && n_loaded < l.n_servers; n_loaded++) {
-            struct server *s = &l.servers[n_loaded];
-
-            l.failed = !catalog_load_facts(s->conn, s->names, s->n, l.arena, s->facts, err);
-            if (l.failed)
-                break;
-        }
-        if (!l.failed)
-            definition_check_facts(d, t, &source, problems);
-    }
-    for (size_t i = 0; i < n_loaded; i++)
-        table_facts_fini(l.servers[i].facts, l.servers[i].n);
-    arena_free(l.arena);
-    return !l.failed;
+    l->err = err;
+    l->failed = false;
+    for (size_t i = 0; i < l->n_servers; i++)
+        l->servers[i].is_needed = false;
+    check_live_expect(l, t);
+    if (!open_servers(l, t, problems))
+        return true;
+    if (!load_needed(l))
+        return false;
+    definition_check_facts(l->d, t, &source, problems);
+    return !l->failed;
 }

@@ -4,6 +4,6 @@ libmillrace_a_SOURCES += \
 	%D%/check_generated.c %D%/check_generated.h \
 	%D%/check_join.c %D%/check_join.h \
 	%D%/check_key.c %D%/check_key.h \
-	%D%/check_live.c \
+	%D%/check_live.c %D%/check_live.h \
 	%D%/checked_table.c %D%/checked_table.h \
 	%D%/columns_generate.c %D%/columns_generate.h

@@ -42,11 +42,25 @@ static void mark_denied(struct survey *s, const struct str *names, size_t n)
     }
 }
 
+/* Make one list of the foreign keys of each table. */
+static void set_keys(struct survey *s, struct arena *a, const struct foreign_keys *of)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_tables; i++)
+        n += of[i].n;
+    s->keys = arena_alloc(a, n + 1, sizeof(*s->keys));
+    for (size_t i = 0; i < s->n_tables; i++)
+        for (size_t k = 0; k < of[i].n; k++)
+            s->keys[s->n_keys++] = of[i].keys[k];
+}
+
 static bool load_facts(struct mysql_conn *c, struct survey *s, struct arena *a,
                        const struct str *tables, struct err *err)
 {
     const size_t n = s->n_tables;
     struct catalog_name *names = arena_alloc(a, n + 1, sizeof(*names));
+    struct foreign_keys *of = arena_alloc(a, n + 1, sizeof(*of));
 
     s->tables = arena_alloc(a, n + 1, sizeof(*s->tables));
     s->facts = arena_alloc(a, n + 1, sizeof(*s->facts));
@@ -54,7 +68,11 @@ static bool load_facts(struct mysql_conn *c, struct survey *s, struct arena *a,
         names[i] = (struct catalog_name){s->schema, tables[i]};
         s->tables[i] = (struct survey_table){.name = tables[i], .facts = &s->facts[i]};
     }
-    return catalog_load_all_facts(c, names, n, a, s->facts, err);
+    if (!catalog_load_facts(c, names, n, a, s->facts, err) ||
+        !foreign_keys_load(c, names, n, a, of, err))
+        return false;
+    set_keys(s, a, of);
+    return true;
 }
 
 bool survey_load(struct mysql_conn *c, struct str schema, struct arena *a, struct survey *out,
@@ -68,8 +86,7 @@ bool survey_load(struct mysql_conn *c, struct str schema, struct arena *a, struc
         !catalog_list_base_tables(c, schema, a, &tables, &out->n_tables, err) ||
         !load_facts(c, out, a, tables, err) ||
         !catalog_list_tables(c, schema, NAMES_MAX, a, &all, &n_all, err) ||
-        !catalog_list_unreadable(c, schema, a, &denied, &n_denied, err) ||
-        !foreign_keys_load_all(c, schema, a, &out->keys, &out->n_keys, err))
+        !catalog_list_unreadable(c, schema, a, &denied, &n_denied, err))
         return false;
     set_views(out, a, all, n_all);
     mark_denied(out, denied, n_denied);

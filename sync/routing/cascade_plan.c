@@ -110,18 +110,40 @@ static bool acts(const struct foreign_key *k)
     return foreign_key_acts(k->on_delete) || foreign_key_acts(k->on_update);
 }
 
+/* Load the foreign keys of the tables from `first` on, and add their parents. */
+static bool load_keys_from(struct compiler *co, size_t first)
+{
+    struct cascade_plan *p = co->plan;
+    const size_t n = p->n_tables - first;
+    struct catalog_name *names = arena_alloc(co->arena, n, sizeof(*names));
+    struct foreign_keys *found = arena_alloc(co->arena, n, sizeof(*found));
+
+    for (size_t i = 0; i < n; i++)
+        names[i] =
+            (struct catalog_name){p->tables[first + i]->schema, p->tables[first + i]->table};
+    if (!co->find(co->ctx, names, n, co->arena, found, co->err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        p->tables[first + i]->own = found[i];
+        for (size_t k = 0; k < found[i].n; k++)
+            if (acts(&found[i].keys[k]))
+                (void)add_table(co, found[i].keys[k].parent_schema,
+                                found[i].keys[k].parent_table);
+    }
+    return true;
+}
+
 /* Load the foreign keys of all tables, including those added meanwhile. */
 static bool load_keys(struct compiler *co)
 {
-    for (size_t i = 0; i < co->plan->n_tables; i++) {
-        struct cascade_table *t = co->plan->tables[i];
+    size_t first, next = 0;
 
-        if (!co->find(co->ctx, t->schema, t->table, co->arena, &t->keys, &t->n_keys, co->err))
+    do {
+        first = next;
+        next = co->plan->n_tables;
+        if (first < next && !load_keys_from(co, first))
             return false;
-        for (size_t k = 0; k < t->n_keys; k++)
-            if (acts(&t->keys[k]))
-                (void)add_table(co, t->keys[k].parent_schema, t->keys[k].parent_table);
-    }
+    } while (next < co->plan->n_tables);
     return true;
 }
 
@@ -158,8 +180,8 @@ static void add_key(struct compiler *co, struct cascade_effect *f, const struct 
 
 static void add_own_keys(struct compiler *co, struct cascade_table *child)
 {
-    for (size_t i = 0; i < child->n_keys; i++) {
-        const struct foreign_key *k = &child->keys[i];
+    for (size_t i = 0; i < child->own.n; i++) {
+        const struct foreign_key *k = &child->own.keys[i];
         struct cascade_table *parent = find_table(co->plan, k->parent_schema, k->parent_table);
 
         for (int cause = 0; cause < N_CASCADE_CAUSES; cause++) {

@@ -92,8 +92,7 @@ struct cascade_table {
     bool goes; /* some foreign key deletes its rows */
 
     /* For the compiler. */
-    struct foreign_key *keys;
-    size_t n_keys;
+    struct foreign_keys own;
     struct cascade_place *places;
     size_t n_places;
     size_t visit;
@@ -105,11 +104,13 @@ struct cascade_plan {
     size_t n_tables;
 };
 
-/* Load the foreign keys of a child table, in the arena. */
-typedef bool (*cascade_keys_fn)(void *ctx, struct str schema, struct str table, struct arena *a,
-                                struct foreign_key **keys, size_t *n, struct err *err);
+/* Load the foreign keys of child tables, with their actions, in the arena: one of `out` each.
+ */
+typedef bool (*cascade_keys_fn)(void *ctx, const struct catalog_name *names, size_t n,
+                                struct arena *a, struct foreign_keys *out, struct err *err);
 
-/* Calls find() for each table.  Returns NULL with err if it fails.  The plans are borrowed. */
+/* Calls find() for all tables at once, then for the parents found so, level by level.  Returns
+ * NULL with err if it fails.  The plans are borrowed. */
 struct cascade_plan *cascade_plan_compile(struct plan *const *plans, size_t n,
                                           cascade_keys_fn find, void *ctx,
                                           struct err *err) MUST_CHECK;

@@ -33,7 +33,6 @@ struct reviewed {
 struct reviewer {
     const struct cascade_review *r;
     struct arena *arena;
-    struct schemas *schemas;
     struct reviewed *tables;
     size_t n_tables;
     struct cascade_note *notes;
@@ -45,7 +44,7 @@ static struct str map(struct reviewer *v, const struct table_definition *t)
     const struct mapping_request request = {.definitions = v->r->definitions,
                                             .table = t,
                                             .find = schemas_find,
-                                            .ctx = v->schemas,
+                                            .ctx = v->r->schemas,
                                             .engine = v->r->engine};
     struct buf json = {0};
     struct err ignored = {0};
@@ -68,7 +67,7 @@ static void take_tables(struct reviewer *v)
         struct err ignored = {0};
         struct plan *plan = topic == NULL || !str_equal(topic->name, v->r->topic)
                                 ? NULL
-                                : plan_compile(d, t, schemas_find, v->schemas, &ignored);
+                                : plan_compile(d, t, schemas_find, v->r->schemas, &ignored);
 
         if (plan != NULL)
             v->tables[v->n_tables++] = (struct reviewed){t, plan, map(v, t)};
@@ -173,7 +172,7 @@ static bool review(struct reviewer *v, struct err *err)
         plans[i] = v->tables[i].plan;
 
     struct cascade_plan *p =
-        cascade_plan_compile(plans, v->n_tables, schemas_foreign_keys, v->schemas, err);
+        cascade_plan_compile(plans, v->n_tables, schemas_foreign_keys, v->r->schemas, err);
 
     for (size_t i = 0; p != NULL && i < p->n_tables; i++)
         for (int cause = 0; cause < N_CASCADE_CAUSES; cause++)
@@ -198,14 +197,10 @@ bool cascade_review(const struct cascade_review *r, struct arena *a, struct casc
     if (mysql_conn_flavor(r->conn) == FLAVOR_MYSQL &&
         mysql_conn_version(r->conn) >= LOGGED_FROM)
         return true;
-    v.schemas = schemas_new(r->topic);
-    schemas_use(v.schemas, r->conn);
-    schemas_set_others(v.schemas, r->others, r->others_ctx);
     take_tables(&v);
 
     const bool ok = review(&v, err);
 
-    schemas_free(v.schemas);
     *out = v.notes;
     *n = v.n_notes;
     return ok;

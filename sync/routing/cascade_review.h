@@ -19,6 +19,7 @@
 struct arena;
 struct definitions;
 struct mysql_conn;
+struct schemas;
 
 /* A foreign key that changes rows shown in a table's documents. */
 struct cascade_note {
@@ -36,10 +37,9 @@ struct cascade_note {
 struct cascade_review {
     struct mysql_conn *conn;
     const struct definitions *definitions;
-    struct str topic; /* review its tables */
-    plan_schema_fn
-        others; /* finds tables of other topics; NULL: leave out tables that show them */
-    void *others_ctx;
+    struct str topic;        /* review its tables */
+    struct schemas *schemas; /* of the topic; tables that show others which these do not find
+                                are left out */
     struct engine engine;
 };
 

@@ -296,6 +296,33 @@ static bool add_cascades(struct routing *r, struct schemas *schemas, struct err 
     return err_wrap(err, "reading the schemas of the tables that foreign keys refer to");
 }
 
+/* ---- read ahead ---- */
+
+struct expecting {
+    const struct definitions *definitions;
+    struct str topic;
+    struct schemas *schemas;
+};
+
+static void expect(void *ctx, struct str table)
+{
+    const struct expecting *e = ctx;
+    struct table_location at;
+
+    if (definitions_locate(e->definitions, table, &at) && str_equal(at.topic, e->topic))
+        schemas_expect(e->schemas, at.schema, at.name);
+}
+
+/* Announce all tables of the topic that the versions' documents show. */
+static void expect_tables(struct version_spec *const *specs, size_t n, struct str topic,
+                          struct schemas *schemas)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!specs[i]->stopped)
+            table_visit(specs[i]->table, expect,
+                        &(struct expecting){specs[i]->definitions, topic, schemas});
+}
+
 struct routing *routing_compile(const char *topic, struct version_spec *const *specs, size_t n,
                                 struct schemas *schemas, const struct tables_now *now,
                                 const struct routing_hooks *hooks, struct err *err)
@@ -304,6 +331,7 @@ struct routing *routing_compile(const char *topic, struct version_spec *const *s
     struct routing *routing = NULL;
     bool fine = true;
 
+    expect_tables(specs, n, now->topic, schemas);
     for (size_t i = 0; fine && i < n; i++)
         fine = specs[i]->stopped
                    ? now->ddl == NULL || hooks->fit(hooks->ctx, specs[i], now, err)

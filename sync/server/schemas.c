@@ -29,15 +29,17 @@ struct schemas {
     plan_schema_fn others;
     void *others_ctx;
     struct mysql_conn *conn;
-    struct map *known;   /* "database\0table" -> struct known_table */
-    struct map *shown;   /* likewise -> struct schema: read ahead since schemas_use() */
-    struct arena *again; /* owns again_names */
-    struct catalog_name *again_names; /* to be read ahead: used before schemas_forget() */
-    size_t n_again;
+    struct map *known; /* "database\0table" -> struct known_table */
+    struct map
+        *shown; /* likewise -> struct schema, or &not_shown: read ahead since schemas_use() */
+    struct map *ahead; /* likewise -> the struct schemas: to be read ahead */
     const struct schema_list *before;
     const struct ddl *ddl;
     struct err failed, denied;
 };
+
+/* Stands for the schema of a table that the server does not show. */
+static char not_shown;
 
 struct schemas *schemas_new(struct str topic)
 {
@@ -47,12 +49,14 @@ struct schemas *schemas_new(struct str topic)
     s->topic = strndup(topic.len == 0 ? "" : topic.ptr, topic.len);
     s->known = map_new();
     s->shown = map_new();
+    s->ahead = map_new();
     return s;
 }
 
-static void drop_shown(void *schema)
+static void drop_shown(void *shown)
 {
-    schema_unref(schema);
+    if (shown != &not_shown)
+        schema_unref(shown);
 }
 
 static void drop(void *known)
@@ -69,7 +73,7 @@ void schemas_free(struct schemas *s)
         return;
     map_free(s->known, drop);
     map_free(s->shown, drop_shown);
-    arena_free(s->again);
+    map_free(s->ahead, NULL);
     free(s->topic);
     MAGIC_END(schemas, s);
     free(s);
@@ -83,7 +87,19 @@ void schemas_use(struct schemas *s, struct mysql_conn *c)
     s->shown = map_new();
 }
 
+bool schemas_uses(const struct schemas *s, const struct mysql_conn *c)
+{
+    return s->conn == c;
+}
+
 /* "database\0table" */
+static void append_key(struct buf *key, const struct catalog_name *name)
+{
+    buf_append(key, name->schema);
+    buf_append_char(key, '\0');
+    buf_append(key, name->table);
+}
+
 static struct catalog_name split_key(struct str key)
 {
     const size_t len = strlen(key.ptr);
@@ -91,28 +107,25 @@ static struct catalog_name split_key(struct str key)
     return (struct catalog_name){{key.ptr, len}, {key.ptr + len + 1, key.len - len - 1}};
 }
 
-/* Most of what was used is asked for again: note it, to read all of it at once. */
-static void note_again(struct schemas *s)
+void schemas_expect(struct schemas *s, struct str database, struct str table)
 {
-    struct arena *a = arena_new();
-    struct catalog_name *names = arena_alloc(a, map_count(s->known) + 1, sizeof(*names));
+    struct buf key = {0};
+
+    append_key(&key, &(struct catalog_name){database, table});
+    if (map_find(s->known, buf_str(&key)) == NULL && map_find(s->shown, buf_str(&key)) == NULL)
+        (void)map_put(s->ahead, buf_str(&key), s);
+    buf_free(&key);
+}
+
+/* Most of what was used is asked for again. */
+void schemas_forget(struct schemas *s)
+{
     struct str key;
     void *known;
-    size_t n = 0;
 
     for (size_t i = 0; map_next(s->known, &i, &key, &known);)
         if (((const struct known_table *)known)->used)
-            names[n++] = split_key(arena_copy(a, key));
-    arena_free(s->again);
-    s->again = a;
-    s->again_names = names;
-    s->n_again = n;
-}
-
-void schemas_forget(struct schemas *s)
-{
-    if (map_count(s->known) > 0)
-        note_again(s);
+            (void)map_put(s->ahead, key, s);
     map_free(s->known, drop);
     s->known = map_new();
 }
@@ -242,46 +255,44 @@ static struct known_table *judge(struct schemas *s, const struct catalog_name *n
     return known;
 }
 
-static void append_key(struct buf *key, const struct catalog_name *name)
-{
-    buf_append(key, name->schema);
-    buf_append_char(key, '\0');
-    buf_append(key, name->table);
-}
-
 /*
- * Read ahead what will be asked for: a statement about fifty tables costs hardly more than one
+ * Read ahead what will be asked for: a statement about many tables costs hardly more than one
  * about one.  If that fails, each is read alone.
  */
 static void read_ahead(struct schemas *s)
 {
-    const size_t n = s->n_again;
-    struct schema **found = mem_alloc(n + 1, sizeof(struct schema *));
+    const size_t n = map_count(s->ahead);
+    struct catalog_name *names = mem_alloc(n, sizeof(*names));
+    struct schema **found = mem_alloc(n, sizeof(struct schema *));
     struct err ignored = {0};
+    struct str key;
+    void *unused;
 
-    s->n_again = 0;
-    if (catalog_load(s->conn, s->again_names, n, found, &ignored))
-        for (size_t i = 0; i < n; i++) {
-            struct buf key = {0};
-
-            append_key(&key, &s->again_names[i]);
-            if (found[i] != NULL)
-                drop_shown(map_put(s->shown, buf_str(&key), found[i]));
-            buf_free(&key);
-        }
+    for (size_t i = 0, at = 0; map_next(s->ahead, &i, &key, &unused);)
+        names[at++] = split_key(key);
+    if (catalog_load(s->conn, names, n, found, &ignored))
+        for (size_t i = 0, at = 0; map_next(s->ahead, &i, &key, &unused); at++)
+            drop_shown(
+                map_put(s->shown, key, found[at] == NULL ? (void *)&not_shown : found[at]));
     free(found);
+    free(names);
+    map_free(s->ahead, NULL);
+    s->ahead = map_new();
 }
 
 /* Returns what judge() returns. */
 static struct known_table *look_at(struct schemas *s, const struct catalog_name *name,
                                    struct str key)
 {
-    struct schema *is;
+    struct schema *is = NULL;
+    void *shown;
 
-    if (s->n_again > 0)
+    if (map_count(s->ahead) > 0)
         read_ahead(s);
-    is = map_remove(s->shown, key);
-    if (is == NULL && !catalog_load(s->conn, name, 1, &is, &s->failed))
+    shown = map_remove(s->shown, key);
+    if (shown != NULL)
+        is = shown == &not_shown ? NULL : shown;
+    else if (!catalog_load(s->conn, name, 1, &is, &s->failed))
         return NULL;
     return judge(s, name, is);
 }
@@ -401,13 +412,13 @@ bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *
            add_denied(s, schema, a, out, n);
 }
 
-bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
-                          struct foreign_key **keys, size_t *n, struct err *err)
+bool schemas_foreign_keys(void *ctx, const struct catalog_name *names, size_t n,
+                          struct arena *a, struct foreign_keys *out, struct err *err)
 {
     struct schemas *s = MAGIC_CAST(schemas, ctx);
-    const struct catalog_name name = {database, table};
 
     if (s->conn == NULL)
         return err_set(err, ERR_RETRY, "the server is not connected");
-    return foreign_keys_load(s->conn, &name, a, keys, n, err);
+    return foreign_keys_load(s->conn, names, n, a, out, err) &&
+           foreign_keys_load_actions(s->conn, names, n, a, out, err);
 }

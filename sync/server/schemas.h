@@ -2,10 +2,11 @@
  * struct schemas: the present shapes of a source's tables, from information_schema.
  *
  * Loads a schema on first use and keeps it until schemas_forget(), which DDL in the stream
- * triggers.  After that it loads all that was used before at once, on the first use of any. For
- * tables of other topics it uses what schemas_set_others() provides.  Losing a privilege must
- * not look like a dropped table or column: for what the server refuses to show, it uses the
- * remembered schema (schemas_remember()), or reports the table as denied.
+ * triggers.  Loads at once, on the next use of any, all that schemas_expect() named and all
+ * that was used before schemas_forget().  For tables of other topics it uses what
+ * schemas_set_others() provides.  Losing a privilege must not look like a dropped table or
+ * column: for what the server refuses to show, it uses the remembered schema
+ * (schemas_remember()), or reports the table as denied.
  *
  * @thread one at a time; blocks on the server
  */
@@ -20,8 +21,9 @@
 #include <stdbool.h>
 
 struct arena;
+struct catalog_name;
 struct ddl;
-struct foreign_key;
+struct foreign_keys;
 struct mysql_conn;
 struct schema;
 struct schemas;
@@ -33,7 +35,10 @@ void schemas_free(struct schemas *s); /* NULL is allowed */
 
 /* Use this connection from now on; borrowed.  NULL for none. */
 void schemas_use(struct schemas *s, struct mysql_conn *c);
+bool schemas_uses(const struct schemas *s, const struct mysql_conn *c);
 void schemas_forget(struct schemas *s);
+/* Announce a table of the topic; names are copied. */
+void schemas_expect(struct schemas *s, struct str database, struct str table);
 /* Set who provides tables of other topics; NULL if there are none. */
 void schemas_set_others(struct schemas *s, plan_schema_fn find, void *ctx);
 
@@ -60,8 +65,9 @@ bool schemas_list(void *ctx, struct str topic, struct str schema, struct arena *
                   struct str **out, size_t *n);
 
 /* A cascade_keys_fn with a struct schemas as ctx. */
-bool schemas_foreign_keys(void *ctx, struct str database, struct str table, struct arena *a,
-                          struct foreign_key **keys, size_t *n, struct err *err) MUST_CHECK;
+bool schemas_foreign_keys(void *ctx, const struct catalog_name *names, size_t n,
+                          struct arena *a, struct foreign_keys *out,
+                          struct err *err) MUST_CHECK;
 
 /*
  * The refusal for the first denied table since schemas_remember(), whether a remembered schema

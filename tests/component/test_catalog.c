@@ -371,6 +371,60 @@ static void many_tables_come_in_the_order_asked_for(void **state)
     }
 }
 
+/* The tables whose definitions this session has opened. */
+static uint64_t n_opened(void)
+{
+    struct mysql_result *r;
+    struct mysql_row row;
+    struct err err;
+
+    assert_true(mysql_conn_query(
+        conn, STR("SHOW SESSION STATUS LIKE 'opened_table_definitions'"), &r, &err));
+    assert_int_equal(mysql_result_next(r, &row, &err), 1);
+
+    const uint64_t n = strtoull(row.cells[1].ptr, NULL, 10);
+
+    mysql_result_close(r);
+    return n;
+}
+
+/* More than the server would look up in one list without opening all tables. */
+static void a_statement_about_many_tables_opens_no_other(void **state)
+{
+    enum { N = 1500, THERE = 4 };
+    struct catalog_name names[N];
+    char text[N][16];
+    struct schema *s[N];
+    struct err err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        snprintf(text[i], sizeof(text[i]), "wide%zu", i);
+        names[i] = (struct catalog_name){STR("cat"), str_from(text[i])};
+    }
+    server_exec(conn, "CREATE TABLE cat.WIDE3 (other INT PRIMARY KEY)");
+    for (size_t i = 0; i < N; i += N / THERE) {
+        struct buf sql = {0};
+
+        buf_printf(&sql, "CREATE TABLE cat.%s (id INT PRIMARY KEY)", text[i]);
+        server_exec(conn, sql.ptr);
+        buf_free(&sql);
+    }
+    server_exec(conn, "FLUSH TABLES");
+
+    const uint64_t before = n_opened();
+
+    assert_true(catalog_load(conn, names, N, s, &err));
+    if (is_mariadb())
+        assert_true(n_opened() - before < 10);
+    for (size_t i = 0; i < N; i++) {
+        assert_true((s[i] != NULL) == (i % (N / THERE) == 0));
+        if (s[i] != NULL)
+            assert_text(s[i]->columns[0].name, "id");
+        schema_unref(s[i]);
+    }
+}
+
 static void facts_tell_indexes(void **state)
 {
     const struct catalog_name names[] = {{STR("cat"), STR("child")}, {STR("cat"), STR("gone")}};
@@ -443,9 +497,9 @@ static void foreign_keys_come_with_what_they_do(void **state)
 {
     const struct catalog_name name = {STR("cat"), STR("o'dd`")};
     struct arena *a = arena_new();
+    struct foreign_keys of;
     struct foreign_key *keys;
     struct err err = {0};
-    size_t n;
 
     (void)state;
     server_exec(conn, "CREATE TABLE cat.`mum,` (a INT, b INT, PRIMARY KEY (a, b), KEY (b))");
@@ -454,9 +508,11 @@ static void foreign_keys_come_with_what_they_do(void **state)
                 "CONSTRAINT `) ON DELETE CASCADE` FOREIGN KEY (pa) REFERENCES `mum,` (a), "
                 "CONSTRAINT `two``` FOREIGN KEY (pa, pb) REFERENCES `mum,` (a, b) "
                 "ON DELETE CASCADE ON UPDATE SET NULL)");
-    if (!foreign_keys_load(conn, &name, a, &keys, &n, &err))
+    if (!foreign_keys_load(conn, &name, 1, a, &of, &err) ||
+        !foreign_keys_load_actions(conn, &name, 1, a, &of, &err))
         fail_msg("%s", err.msg);
-    assert_int_equal(n, 2);
+    keys = of.keys;
+    assert_int_equal(of.n, 2);
     assert_text(keys[0].name, ") ON DELETE CASCADE");
     assert_false(foreign_key_acts(keys[0].on_delete) || foreign_key_acts(keys[0].on_update));
     assert_text(keys[1].parent_table, "mum,");
@@ -466,6 +522,69 @@ static void foreign_keys_come_with_what_they_do(void **state)
     assert_text(keys[1].parent_columns[1], "b");
     assert_text(keys[1].on_delete, "CASCADE");
     assert_text(keys[1].on_update, "SET NULL");
+    arena_free(a);
+}
+
+static void foreign_keys_of_many_tables_take_few_statements(void **state)
+{
+    static const char *const actions[] = {"CASCADE", "SET NULL", "RESTRICT"};
+    enum { N = 60 };
+    struct catalog_name names[N + 1];
+    char text[N][16];
+    struct arena *a = arena_new();
+    struct foreign_keys of[N + 1];
+    uint64_t n_statements = 0;
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE cat.up (id INT PRIMARY KEY)");
+    for (size_t i = 0; i < N; i++) {
+        struct buf sql = {0};
+
+        snprintf(text[i], sizeof(text[i]), "down%zu", N - i);
+        names[i] = (struct catalog_name){STR("cat"), str_from(text[i])};
+        buf_printf(&sql,
+                   "CREATE TABLE cat.%s (id INT PRIMARY KEY, u INT, "
+                   "FOREIGN KEY (u) REFERENCES up (id) ON DELETE %s)",
+                   text[i], actions[i % 3]);
+        server_exec(conn, sql.ptr);
+        buf_free(&sql);
+    }
+    names[N] = (struct catalog_name){STR("cat"), STR("up")};
+    mysql_conn_count(conn, &n_statements);
+    if (!foreign_keys_load(conn, names, N + 1, a, of, &err) ||
+        !foreign_keys_load_actions(conn, names, N + 1, a, of, &err))
+        fail_msg("%s", err.msg);
+    mysql_conn_count(conn, NULL);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(of[i].n, 1);
+        assert_text(of[i].keys[0].table, text[i]);
+        assert_int_equal(foreign_key_acts(of[i].keys[0].on_delete), i % 3 != 2);
+        if (i % 3 != 2)
+            assert_text(of[i].keys[0].on_delete, actions[i % 3]);
+    }
+    assert_int_equal(of[N].n, 0);
+    assert_true(n_statements < 10);
+    arena_free(a);
+}
+
+/* The server refuses to show some; the message says at which. */
+static void a_table_that_goes_while_its_foreign_keys_are_read_is_named(void **state)
+{
+    const struct catalog_name names[] = {{STR("cat"), STR("down1")},
+                                         {STR("cat"), STR("down2")}};
+    struct arena *a = arena_new();
+    struct foreign_keys of[2];
+    struct err err = {0};
+
+    (void)state;
+    if (!foreign_keys_load(conn, names, 2, a, of, &err))
+        fail_msg("%s", err.msg);
+    server_exec(conn, "DROP TABLE cat.down2");
+    if (is_mariadb()) {
+        assert_false(foreign_keys_load_actions(conn, names, 2, a, of, &err));
+        assert_non_null(strstr(err.msg, "reading the foreign keys of cat.down2"));
+    }
     arena_free(a);
 }
 
@@ -554,7 +673,8 @@ static void *alter(void *arg)
 
 static void a_table_is_seen_as_it_was_at_one_moment(void **state)
 {
-    const struct catalog_name name = {STR("cat"), STR("restless")};
+    const struct catalog_name names[] = {{STR("cat"), STR("keyed")},
+                                         {STR("cat"), STR("restless")}};
     pthread_t thread;
     bool enough = false;
     unsigned n_seen = 0;
@@ -563,11 +683,15 @@ static void a_table_is_seen_as_it_was_at_one_moment(void **state)
     server_exec(conn, "DROP TABLE IF EXISTS cat.restless");
     assert_int_equal(pthread_create(&thread, NULL, alter, &enough), 0);
     while (n_seen < 5) {
-        struct schema *s = NULL;
+        struct schema *both[2] = {NULL}, *s;
         struct err err = {0};
 
-        if (!catalog_load(conn, &name, 1, &s, &err))
+        if (!catalog_load(conn, names, 2, both, &err))
             assert_int_equal(err.kind, ERR_RETRY); /* it was another at each look */
+        else
+            assert_text(both[0]->table, "keyed");
+        schema_unref(both[0]);
+        s = both[1];
         if (s == NULL)
             continue;
         n_seen++;
@@ -597,9 +721,12 @@ int main(void)
         cmocka_unit_test(views_are_views_and_missing_tables_are_missing),
         cmocka_unit_test(what_can_be_read_by_now_is_neither_denied_nor_missing),
         cmocka_unit_test(many_tables_come_in_the_order_asked_for),
+        cmocka_unit_test(a_statement_about_many_tables_opens_no_other),
         cmocka_unit_test(facts_tell_indexes),
         cmocka_unit_test(columns_are_unique_where_an_index_lies_within_them),
         cmocka_unit_test(foreign_keys_come_with_what_they_do),
+        cmocka_unit_test(foreign_keys_of_many_tables_take_few_statements),
+        cmocka_unit_test(a_table_that_goes_while_its_foreign_keys_are_read_is_named),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
         cmocka_unit_test(rows_that_share_values_are_counted_up_to_a_limit),
         cmocka_unit_test(a_table_is_seen_as_it_was_at_one_moment),

@@ -1,13 +1,19 @@
 """What stands between a daemon and its database, and may lead to another one at any time: a proxy, or a name."""
+import queue
 import socket
 import threading
+import time
+
+from servers import let_pass
 
 
 class Detour:
-    """Passes every connection on, as bytes, to a port of this machine; serves until closed."""
+    """Passes every connection on, as bytes, to a port of this machine; serves until closed.
 
-    def __init__(self, port):
-        self.target = port
+    delay: seconds that all bytes are on their way, in each direction."""
+
+    def __init__(self, port, delay=0):
+        self.target, self.delay = port, delay
         self.pairs = set()
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -56,6 +62,9 @@ class Detour:
 
     def pump(self, one, other):
         try:
+            if self.delay:
+                self.pump_late(one, other)
+                return  # what is under way still arrives
             while data := one.recv(65536):
                 other.sendall(data)
         except OSError:
@@ -65,3 +74,23 @@ class Detour:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def pump_late(self, one, other):
+        """Bytes that follow one another are delayed together, as on a long way."""
+        under_way = queue.SimpleQueue()
+        threading.Thread(target=self.arrive, args=(under_way, other), daemon=True).start()
+        try:
+            while data := one.recv(65536):
+                under_way.put((time.monotonic() + self.delay, data))
+        finally:
+            under_way.put(None)
+
+    def arrive(self, under_way, other):
+        try:
+            while item := under_way.get():
+                due, data = item
+                let_pass("a long way", max(0, due - time.monotonic()))
+                other.sendall(data)
+            other.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # cut

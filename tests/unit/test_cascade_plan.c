@@ -44,16 +44,18 @@ static struct schema *find(void *ctx, struct str topic, struct str database, str
     return ((struct family *)ctx)->schemas[number_of(table)];
 }
 
-static bool find_keys(void *ctx, struct str schema, struct str table, struct arena *a,
-                      struct foreign_key **keys, size_t *n, struct err *err)
+static bool find_keys(void *ctx, const struct catalog_name *tables, size_t n, struct arena *a,
+                      struct foreign_keys *out, struct err *err)
 {
     struct family *f = ctx;
 
-    (void)schema;
     (void)a;
     (void)err;
-    *keys = f->keys[number_of(table)];
-    *n = f->n_keys[number_of(table)];
+    for (size_t i = 0; i < n; i++) {
+        const size_t table = number_of(tables[i].table);
+
+        out[i] = (struct foreign_keys){f->keys[table], f->n_keys[table]};
+    }
     return true;
 }
 

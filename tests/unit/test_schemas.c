@@ -159,6 +159,31 @@ static void tables_that_were_used_are_read_at_once_after_ddl(void **state)
     assert_int_equal(n_loads, 2);
 }
 
+static void tables_that_are_announced_are_read_at_once(void **state)
+{
+    (void)state;
+    shown = table(2);
+    schemas_expect(s, STR("db"), STR("a"));
+    schemas_expect(s, STR("db"), STR("b"));
+    schemas_expect(s, STR("db"), STR("a"));
+    assert_int_equal(n_loads, 0);
+    assert_non_null(find_named("b"));
+    assert_non_null(find_named("a"));
+    assert_int_equal(n_loads, 1);
+    assert_int_equal(n_names, 2);
+}
+
+static void an_announced_table_that_is_missing_is_not_looked_for_again(void **state)
+{
+    (void)state;
+    schemas_expect(s, STR("db"), STR("a"));
+    schemas_expect(s, STR("db"), STR("b"));
+    assert_null(find_named("a"));
+    assert_null(find_named("b"));
+    assert_int_equal(n_loads, 1);
+    assert_int_equal(schemas_failed(s)->kind, ERR_NONE);
+}
+
 static void tables_that_cannot_be_read_at_once_are_read_alone(void **state)
 {
     (void)state;
@@ -200,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(tables_that_were_used_are_read_at_once_after_ddl),
+        CASE(tables_that_are_announced_are_read_at_once),
+        CASE(an_announced_table_that_is_missing_is_not_looked_for_again),
         CASE(tables_that_cannot_be_read_at_once_are_read_alone),
         CASE(what_is_read_ahead_is_judged_by_the_version_that_asks),
         CASE(a_table_that_is_denied_is_for_each_version_as_that_has_seen_it),

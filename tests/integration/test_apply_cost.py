@@ -1,0 +1,69 @@
+"""What `apply` costs the database: statements, and with a long way to it time."""
+import time
+
+from detour import Detour
+from servers import Failed, wait_until
+
+LIMIT = 100  # statements, whatever the number of tables
+LATE_TABLES, LATE_MS, LATE_LIMIT = 500, 5, 3.0
+
+
+def make_tables(w, n):
+    """Tables of which each but the first refers to another one."""
+    w.sql(*(f"CREATE TABLE t{i} (id INT PRIMARY KEY, name VARCHAR(30), code INT NOT NULL, doc JSON, UNIQUE (code), up INT"
+            + (f", FOREIGN KEY (up) REFERENCES t{i // 2} (id) ON DELETE CASCADE)" if i else ")") for i in range(n)))
+
+
+def definitions(w, n, **topic):
+    return w.definitions(*({"table": f"t{i}"} for i in range(n)), **topic)
+
+
+class Counter:
+    """The statements of Millrace's user."""
+
+    def __init__(self, w):
+        self.w = w
+        self.before = {name: w.sql(f"SELECT @@GLOBAL.{name}")[0][0] for name in ("log_output", "general_log")}
+        w.sql("SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON")
+        self.begin()
+
+    def begin(self):
+        self.w.sql("SET GLOBAL general_log = OFF", "TRUNCATE TABLE mysql.general_log", "SET GLOBAL general_log = ON")
+
+    def end(self):
+        self.w.sql("SET GLOBAL general_log = OFF", f"SET GLOBAL log_output = '{self.before['log_output']}'",
+                   f"SET GLOBAL general_log = {self.before['general_log']}")
+
+    def count(self):
+        return self.w.sql("SELECT COUNT(*) FROM mysql.general_log WHERE command_type = 'Query'"
+                          " AND user_host LIKE 'millrace%'")[0][0]
+
+
+
+def test_apply_of_many_tables_takes_few_statements(w):
+    make_tables(w, 200)
+    daemon, counter, taken = w.millrace(), Counter(w), []
+    try:
+        for n in (100, 200):
+            counter.begin()
+            daemon.apply(definitions(w, n), "-n")
+            taken.append(counter.count())
+        counter.begin()
+        daemon.apply(definitions(w, 200))
+        wait_until("the log is followed", lambda: "following the binlog" in daemon.log_tail())
+        taken.append(counter.count())
+    finally:
+        counter.end()
+    if max(taken) >= LIMIT or taken[0] != taken[1]:
+        raise Failed(f"dry runs of 100 and 200 tables and an apply took {taken} statements")
+
+
+def test_apply_is_quick_though_the_database_is_far_away(w):
+    make_tables(w, LATE_TABLES)
+    with Detour(w.db.port, delay=LATE_MS / 2000) as detour:
+        daemon = w.millrace()
+        begun = time.monotonic()
+        daemon.apply(definitions(w, LATE_TABLES, address=f"127.0.0.1:{detour.port}"))
+        seconds = time.monotonic() - begun
+    if seconds > LATE_LIMIT:
+        raise Failed(f"apply of {LATE_TABLES} tables at {LATE_MS} ms took {seconds:.1f} s")

@@ -34,7 +34,7 @@ enum request_method {
 
 /* What a caller may do; each role includes those before it. */
 enum request_role {
-    ROLE_NONE = 0, /* anyone who reaches the port */
+    ROLE_PAGE = 0, /* anyone who reaches the port */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,

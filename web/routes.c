@@ -8,10 +8,10 @@
 #define FILES ((size_t)16 << 20) /* definition files travel in the body */
 
 static const struct route table[] = {
-    {METHOD_GET, "/", ROLE_NONE, api_page, NULL, 0, "the status page"},
-    {METHOD_GET, "/metrics", ROLE_NONE, api_metrics, NULL, 0, "metrics as Prometheus text"},
-    {METHOD_GET, "/livez", ROLE_NONE, api_live, NULL, 0, "answers while the process lives"},
-    {METHOD_GET, "/readyz", ROLE_NONE, api_ready, NULL, 0, "whether it is ready, else why not"},
+    {METHOD_GET, "/", ROLE_PAGE, api_page, NULL, 0, "the status page"},
+    {METHOD_GET, "/metrics", ROLE_PAGE, api_metrics, NULL, 0, "metrics as Prometheus text"},
+    {METHOD_GET, "/livez", ROLE_PAGE, api_live, NULL, 0, "answers while the process lives"},
+    {METHOD_GET, "/readyz", ROLE_PAGE, api_ready, NULL, 0, "whether it is ready, else why not"},
 
     {METHOD_GET, "/api/v1/version", ROLE_VIEWER, api_version, NULL, 0, "the program's version"},
     {METHOD_GET, "/api/v1/config", ROLE_ADMIN, api_config, NULL, 0, "the settings in force"},

@@ -17,7 +17,7 @@
 struct route {
     enum request_method method;
     const char *pattern;
-    enum request_role role; /* the least role that may use it; ROLE_NONE: anyone */
+    enum request_role role; /* the least role that may use it; ROLE_PAGE: anyone */
     void (*handle)(struct api_call *c);
     const char *noun;
     size_t body_max; /* bytes; 0: no body */

@@ -242,7 +242,7 @@ static void run_call(void *item)
 
 static struct pool *lane_of(const struct exchange *x)
 {
-    if (x->route->role != ROLE_NONE)
+    if (x->route->role != ROLE_PAGE)
         return x->server->lanes[LANE_CALLS];
     return x->server->lanes[x->route->handle == api_page ? LANE_PAGE : LANE_PROBES];
 }

@@ -27,6 +27,14 @@ union address {
 
 /* ---- TCP ---- */
 
+static const struct port_form {
+    const char *setting, *example;
+    bool is_for_loopback;
+} ports[] = {
+    [LISTEN_PAGE] = {"listen", "127.0.0.1:7700", true},
+    [LISTEN_METRICS] = {"metrics.listen", "0.0.0.0:7701", false},
+};
+
 /* Split "host:port"; drops the brackets of an IPv6 host. */
 static bool split(const char *where, char host[64], uint16_t *port)
 {
@@ -52,16 +60,23 @@ static bool split(const char *where, char host[64], uint16_t *port)
     return *end == '\0' && n <= UINT16_MAX;
 }
 
-static bool parse(union address *a, const char *where, struct err *err)
+static bool refuse_form(const struct port_form *f, const char *where, struct err *err)
+{
+    return err_set(err, ERR_REJECT,
+                   "%s: \"%.100s\" is neither localhost nor the number of an address, with a "
+                   "port; fix: write it as %s",
+                   f->setting, where, f->example);
+}
+
+static bool parse(union address *a, const struct port_form *f, const char *where,
+                  struct err *err)
 {
     char host[64];
     uint16_t port;
 
     memset(a, 0, sizeof(*a));
     if (!split(where, host, &port))
-        return err_set(err, ERR_REJECT,
-                       "listen: \"%.100s\" is not an address; fix: write it as 127.0.0.1:7700",
-                       where);
+        return refuse_form(f, where, err);
     if (strcmp(host, "localhost") == 0)
         memcpy(host, "127.0.0.1", sizeof("127.0.0.1"));
     if (inet_pton(AF_INET, host, &a->v4.sin_addr) == 1) {
@@ -74,11 +89,7 @@ static bool parse(union address *a, const char *where, struct err *err)
         a->v6.sin6_port = htons(port);
         return true;
     }
-    return err_set(
-        err, ERR_REJECT,
-        "listen: \"%s\" is neither localhost nor the number of an address; fix: write "
-        "it as 127.0.0.1:7700",
-        host);
+    return refuse_form(f, where, err);
 }
 
 static bool is_loopback(const union address *a)
@@ -101,19 +112,21 @@ static void format(struct buf *out, const union address *a)
     }
 }
 
-static bool tcp_trouble(struct err *err, int number, const char *where)
+static bool tcp_trouble(struct err *err, int number, const struct port_form *f,
+                        const char *where)
 {
     if (number == EADDRINUSE)
         return err_set_code(err, ERR_REJECT, "errno", number,
-                            "%s is taken by another program (ss -ltnp shows which); fix: "
-                            "choose another port with listen: in the configuration",
-                            where);
+                            "%s: %s is taken (ss -ltnp shows by whom); fix: choose another "
+                            "port with %s in the configuration",
+                            f->setting, where, f->setting);
     return err_set_code(err, ERR_REJECT, "errno", number,
-                        "cannot listen on %s: %s; fix: change listen: in the configuration",
-                        where, strerror(number));
+                        "%s: cannot listen on %s: %s; fix: change %s in the configuration",
+                        f->setting, where, strerror(number), f->setting);
 }
 
-static bool bind_tcp(int fd, union address *a, const char *where, struct err *err)
+static bool bind_tcp(int fd, union address *a, const struct port_form *f, const char *where,
+                     struct err *err)
 {
     socklen_t len = a->any.sa_family == AF_INET ? sizeof(a->v4) : sizeof(a->v6);
     int on = 1;
@@ -121,42 +134,49 @@ static bool bind_tcp(int fd, union address *a, const char *where, struct err *er
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == -1 ||
         bind(fd, &a->any, len) == -1 || listen(fd, BACKLOG) == -1 ||
         getsockname(fd, &a->any, &len) == -1)
-        return tcp_trouble(err, errno, where);
+        return tcp_trouble(err, errno, f, where);
     return true;
 }
 
 /* Parse the address, and refuse one that we may not listen on. */
-static bool choose(union address *a, const char *where, struct err *err)
+static bool choose(union address *a, const struct port_form *f, const char *where,
+                   struct err *err)
 {
-    if (!parse(a, where, err))
+    if (!parse(a, f, where, err))
         return false;
-    if (is_loopback(a))
+    if (!f->is_for_loopback || is_loopback(a))
         return true;
     return err_set(err, ERR_REJECT,
-                   "listen: %s can be reached from other machines, but Millrace has no "
-                   "users and passwords; fix: listen on 127.0.0.1 and put a reverse proxy "
-                   "in front",
-                   where);
+                   "%s: %s can be reached from other machines, but Millrace has no users and "
+                   "passwords; fix: listen on 127.0.0.1 and put a reverse proxy in front; "
+                   "metrics.listen takes any address, for metrics and health alone",
+                   f->setting, where);
 }
 
-bool listen_check(const char *where, struct err *err)
+bool listen_is_off(const char *where)
+{
+    return where == NULL || where[0] == '\0' || strcmp(where, "off") == 0;
+}
+
+bool listen_check(enum listen_port port, const char *where, struct err *err)
 {
     union address a;
 
-    return where == NULL || where[0] == '\0' || strcmp(where, "off") == 0 ||
-           choose(&a, where, err);
+    return listen_is_off(where) || choose(&a, &ports[port], where, err);
 }
 
-bool listen_tcp(int *fd, struct buf *address, const char *where, struct err *err)
+bool listen_tcp(int *fd, struct buf *address, enum listen_port port, const char *where,
+                struct err *err)
 {
+    const struct port_form *f = &ports[port];
     union address a;
 
-    if (!choose(&a, where, err))
+    if (!choose(&a, f, where, err))
         return false;
     *fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd == -1)
-        return tcp_trouble(err, errno, where);
-    if (!bind_tcp(*fd, &a, where, err)) {
+        return tcp_trouble(err, errno, f, where);
+    if (!bind_tcp(*fd, &a, f, where, err)) {
         close(*fd);
         return false;
     }

@@ -11,15 +11,22 @@
 
 struct buf;
 
-/*
- * Listen on "127.0.0.1:7700", "[::1]:7700" or "localhost:7700"; port 0: any free one.  Only
- * loopback addresses, until there are users and passwords.  Appends the address in use to
- * *address.
- */
-bool listen_tcp(int *fd, struct buf *address, const char *where, struct err *err) MUST_CHECK;
+enum listen_port {
+    LISTEN_PAGE = 0, /* on loopback addresses only, until there are users and passwords */
+    LISTEN_METRICS,  /* on any address */
+};
 
-/* Check the address without listening.  "off" and an empty text are valid: no port. */
-bool listen_check(const char *where, struct err *err) MUST_CHECK;
+/*
+ * Listen on "127.0.0.1:7700", "[::1]:7700" or "localhost:7700"; port 0: any free one.  Appends
+ * the address in use to *address.
+ */
+bool listen_tcp(int *fd, struct buf *address, enum listen_port port, const char *where,
+                struct err *err) MUST_CHECK;
+
+/* True if no port is wanted: NULL, "off" or an empty text. */
+bool listen_is_off(const char *where);
+/* Check the address without listening.  Off is valid. */
+bool listen_check(enum listen_port port, const char *where, struct err *err) MUST_CHECK;
 
 /*
  * Listen on a unix socket with mode 0660.  Replaces a socket on which nobody listens; if

@@ -34,7 +34,8 @@ enum request_method {
 
 /* What a caller may do; each role includes those before it. */
 enum request_role {
-    ROLE_PAGE = 0, /* anyone who reaches the port */
+    ROLE_PROBE = 0, /* anyone who reaches a listener: health and metrics */
+    ROLE_PAGE,      /* anyone who reaches the port of the page */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,

@@ -9,9 +9,10 @@
 
 static const struct route table[] = {
     {METHOD_GET, "/", ROLE_PAGE, api_page, NULL, 0, "the status page"},
-    {METHOD_GET, "/metrics", ROLE_PAGE, api_metrics, NULL, 0, "metrics as Prometheus text"},
-    {METHOD_GET, "/livez", ROLE_PAGE, api_live, NULL, 0, "answers while the process lives"},
-    {METHOD_GET, "/readyz", ROLE_PAGE, api_ready, NULL, 0, "whether it is ready, else why not"},
+    {METHOD_GET, "/metrics", ROLE_PROBE, api_metrics, NULL, 0, "metrics as Prometheus text"},
+    {METHOD_GET, "/livez", ROLE_PROBE, api_live, NULL, 0, "answers while the process lives"},
+    {METHOD_GET, "/readyz", ROLE_PROBE, api_ready, NULL, 0,
+     "whether it is ready, else why not"},
 
     {METHOD_GET, "/api/v1/version", ROLE_VIEWER, api_version, NULL, 0, "the program's version"},
     {METHOD_GET, "/api/v1/config", ROLE_ADMIN, api_config, NULL, 0, "the settings in force"},
@@ -141,6 +142,12 @@ static bool matches(const struct route *r, const struct request_target *t, struc
     return *pattern == '\0' && t->n_segments > 0;
 }
 
+/* The listener of metrics.listen tells nobody that there are other routes. */
+static bool is_served(const struct route *r, const struct request *req)
+{
+    return req->role > ROLE_PROBE || r->role == ROLE_PROBE;
+}
+
 static bool may_use(const struct request *req, const struct route *r, struct response *res)
 {
     if (req->role >= r->role)
@@ -205,7 +212,7 @@ const struct route *routes_find(const struct request *req, struct str args[2],
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         struct str found[2] = {{0}};
 
-        if (!matches(&table[i], &req->target, found))
+        if (!is_served(&table[i], req) || !matches(&table[i], &req->target, found))
             continue;
         if (table[i].method != req->method) {
             methods |= 1U << table[i].method;

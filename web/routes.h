@@ -17,7 +17,7 @@
 struct route {
     enum request_method method;
     const char *pattern;
-    enum request_role role; /* the least role that may use it; ROLE_PAGE: anyone */
+    enum request_role role; /* the least role that may use it */
     void (*handle)(struct api_call *c);
     const char *noun;
     size_t body_max; /* bytes; 0: no body */
@@ -28,7 +28,7 @@ const struct route *routes_table(size_t *n);
 
 /*
  * Find the route of req and put its arguments into args.  Returns NULL if none fits or req's
- * role is too low; then res holds the problem.
+ * role is too low; then res holds the problem.  For ROLE_PROBE, nothing else exists.
  */
 const struct route *routes_find(const struct request *req, struct str args[2],
                                 struct response *res);

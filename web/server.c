@@ -26,7 +26,7 @@
 
 #define PLACES_MAX        2048
 #define PLACES_MIN        16
-#define FILES_A_PLACE     4 /* two descriptors for each of two listeners */
+#define FILES_A_PLACE     2                            /* of each listener */
 #define MEMORY_MAX        (2 * HEAD_BYTES_MAX + 16384) /* per connection, in the library */
 #define LEAVING_MAX       16 /* connections that the library counts after reporting their end */
 #define TIMEOUT_DEFAULT_S 15
@@ -39,21 +39,27 @@ enum lane {
     N_LANES,
 };
 
-/* One of the two listeners. */
+enum listener_kind {
+    LISTENER_SOCKET = 0,
+    LISTENER_PAGE,
+    LISTENER_METRICS,
+    N_LISTENERS,
+};
+
 struct listener {
+    enum listener_kind kind;
     struct server *server;
     struct door *door;
     struct MHD_Daemon *daemon;
-    bool local; /* the unix socket */
+    struct buf address; /* of a port */
 };
 
 struct server {
     struct api api;
-    struct listener socket, port;
+    struct listener listeners[N_LISTENERS];
     struct pool *lanes[N_LANES];
     struct stop stop; /* set: calls that have not begun are refused */
     struct buf socket_path;
-    struct buf address; /* of the port */
 };
 
 /*
@@ -72,9 +78,9 @@ struct exchange {
     struct response res;
     struct buf body;
     const char *method, *target; /* as received, for the log */
-    bool local;                  /* over the unix socket */
-    bool refused;                /* res was ready before the body was read */
-    bool answered;               /* res is ready */
+    const struct listener *listener;
+    bool refused;  /* res was ready before the body was read */
+    bool answered; /* res is ready */
 };
 
 /* ---- connections ---- */
@@ -118,7 +124,7 @@ static struct exchange *exchange_new(const struct listener *l,
                            .server = l->server,
                            .guest = info->socket_context,
                            .connection = connection,
-                           .local = l->local,
+                           .listener = l,
                            .arena = arena_new()};
     x->req.method = request_method_parse(head->method);
     x->req.content_type = head->content_type;
@@ -173,7 +179,7 @@ static bool check_peer(struct exchange *x)
 
 static bool check_host(struct exchange *x, struct str host)
 {
-    struct str name = buf_str(&x->server->address);
+    struct str name = buf_str(&x->listener->address);
     const char *colon = strrchr(name.ptr, ':');
 
     name.len = (size_t)(colon - name.ptr);
@@ -205,12 +211,28 @@ static bool check_route(struct exchange *x, uint64_t length)
     return true;
 }
 
-static bool admit(struct exchange *x, const struct listener *l)
+/*
+ * Set the role.  Whatever name an orchestrator uses for the listener of the metrics, Host says
+ * nothing there.
+ */
+static bool check_caller(struct exchange *x, struct str host)
+{
+    switch (x->listener->kind) {
+    case LISTENER_SOCKET: return check_peer(x);
+    case LISTENER_PAGE: x->req.role = ROLE_PAGE; return check_host(x, host);
+    case LISTENER_METRICS:
+    case N_LISTENERS: break;
+    }
+    x->req.role = ROLE_PROBE;
+    return true;
+}
+
+static bool admit(struct exchange *x)
 {
     const struct head *head = guest_head(x->guest);
     struct err err = {0};
 
-    if (l->local ? !check_peer(x) : !check_host(x, head->host))
+    if (!check_caller(x, head->host))
         return false;
     if (!request_target_parse(&x->req.target, x->arena, str_from(x->target), &err)) {
         response_set_err(&x->res, &err, STR(""));
@@ -242,9 +264,11 @@ static void run_call(void *item)
 
 static struct pool *lane_of(const struct exchange *x)
 {
-    if (x->route->role != ROLE_PAGE)
-        return x->server->lanes[LANE_CALLS];
-    return x->server->lanes[x->route->handle == api_page ? LANE_PAGE : LANE_PROBES];
+    const enum request_role role = x->route->role;
+
+    return x->server->lanes[role == ROLE_PROBE  ? LANE_PROBES
+                            : role == ROLE_PAGE ? LANE_PAGE
+                                                : LANE_CALLS];
 }
 
 /* The body is complete: queue the call. */
@@ -288,7 +312,7 @@ static void note(const struct exchange *x)
     if (x->req.method == METHOD_GET)
         log_debug("request", KV("method", x->method), KV("target", x->target),
                   KV("status", x->res.status));
-    else if (x->local)
+    else if (x->listener->kind == LISTENER_SOCKET)
         log_info("request", KV("method", x->method), KV("target", x->target),
                  KV("status", x->res.status), KV("uid", guest_uid(x->guest)));
     else
@@ -320,7 +344,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *con_cls = x = exchange_new(l, connection);
         if (x == NULL)
             return MHD_NO;
-        x->refused = !admit(x, l);
+        x->refused = !admit(x);
         return x->refused ? finish(x) : MHD_YES;
     }
     x = MAGIC_CAST(exchange, *con_cls);
@@ -356,7 +380,8 @@ static unsigned choose_places(const struct server_options *opt)
         return opt->places;
     getrlimit(RLIMIT_NOFILE, &files);
 
-    const rlim_t n = files.rlim_cur / 2 / FILES_A_PLACE;
+    const unsigned listeners = listen_is_off(opt->metrics_listen) ? 2 : 3;
+    const rlim_t n = files.rlim_cur / 2 / (FILES_A_PLACE * listeners);
 
     return n < PLACES_MIN ? PLACES_MIN : n < PLACES_MAX ? (unsigned)n : PLACES_MAX;
 }
@@ -404,13 +429,24 @@ static bool start(struct listener *l, struct server *s, int fd,
     return false;
 }
 
-static bool start_port(struct server *s, const struct server_options *opt, struct err *err)
+static bool start_page(struct server *s, const struct server_options *opt, struct err *err)
 {
+    struct listener *l = &s->listeners[LISTENER_PAGE];
     int fd;
 
-    if (opt->listen == NULL || opt->listen[0] == '\0' || strcmp(opt->listen, "off") == 0)
-        return true;
-    return listen_tcp(&fd, &s->address, opt->listen, err) && start(&s->port, s, fd, opt, err);
+    return listen_is_off(opt->listen) ||
+           (listen_tcp(&fd, &l->address, LISTEN_PAGE, opt->listen, err) &&
+            start(l, s, fd, opt, err));
+}
+
+static bool start_metrics(struct server *s, const struct server_options *opt, struct err *err)
+{
+    struct listener *l = &s->listeners[LISTENER_METRICS];
+    int fd;
+
+    return listen_is_off(opt->metrics_listen) ||
+           (listen_tcp(&fd, &l->address, LISTEN_METRICS, opt->metrics_listen, err) &&
+            start(l, s, fd, opt, err));
 }
 
 static bool start_socket(struct server *s, const struct server_options *opt, struct err *err)
@@ -420,8 +456,7 @@ static bool start_socket(struct server *s, const struct server_options *opt, str
     if (!listen_unix(&fd, opt->socket, err))
         return false;
     buf_append(&s->socket_path, str_from(opt->socket));
-    s->socket.local = true;
-    return start(&s->socket, s, fd, opt, err);
+    return start(&s->listeners[LISTENER_SOCKET], s, fd, opt, err);
 }
 
 static void start_lanes(struct server *s)
@@ -442,8 +477,10 @@ bool server_start(struct server **out, const struct server_options *opt, struct 
     struct server *s = mem_alloc(1, sizeof(*s));
 
     s->api = opt->api;
+    for (int i = 0; i < N_LISTENERS; i++)
+        s->listeners[i].kind = (enum listener_kind)i;
     start_lanes(s);
-    if (!start_socket(s, opt, err) || !start_port(s, opt, err)) {
+    if (!start_socket(s, opt, err) || !start_page(s, opt, err) || !start_metrics(s, opt, err)) {
         server_stop(s);
         return false;
     }
@@ -469,18 +506,16 @@ void server_stop(struct server *s)
 {
     if (s == NULL)
         return;
-
-    struct listener *const listeners[] = {&s->port, &s->socket};
-
-    for (size_t i = 0; i < ARRAY_LEN(listeners); i++)
-        door_stop(listeners[i]->door);
+    for (int i = 0; i < N_LISTENERS; i++)
+        door_stop(s->listeners[i].door);
     stop_set(&s->stop);
     for (int i = 0; i < N_LANES; i++)
         pool_stop(s->lanes[i]);
-    for (size_t i = 0; i < ARRAY_LEN(listeners); i++) {
-        if (listeners[i]->daemon != NULL)
-            MHD_stop_daemon(listeners[i]->daemon);
-        door_free(listeners[i]->door);
+    for (int i = 0; i < N_LISTENERS; i++) {
+        if (s->listeners[i].daemon != NULL)
+            MHD_stop_daemon(s->listeners[i].daemon);
+        door_free(s->listeners[i].door);
+        buf_free(&s->listeners[i].address);
     }
     for (int i = 0; i < N_LANES; i++)
         pool_free(s->lanes[i]);
@@ -488,11 +523,20 @@ void server_stop(struct server *s)
         remove_socket(s->socket_path.ptr);
     stop_fini(&s->stop);
     buf_free(&s->socket_path);
-    buf_free(&s->address);
     free(s);
+}
+
+static const char *address_of(const struct listener *l)
+{
+    return l->address.len > 0 ? l->address.ptr : "";
 }
 
 const char *server_address(const struct server *s)
 {
-    return s->address.len > 0 ? s->address.ptr : "";
+    return address_of(&s->listeners[LISTENER_PAGE]);
+}
+
+const char *server_metrics_address(const struct server *s)
+{
+    return address_of(&s->listeners[LISTENER_METRICS]);
 }

@@ -177,7 +177,8 @@ bool app_check(const struct configuration *c, struct err *err)
     const struct settings *s = configuration_settings(c);
     struct store_address a;
 
-    if (!listen_check(s->listen, err) || !search_access_check(c, err))
+    if (!listen_check(LISTEN_PAGE, s->listen, err) ||
+        !listen_check(LISTEN_METRICS, s->metrics_listen, err) || !search_access_check(c, err))
         return false;
     if (strcmp(s->store, "sqlite") == 0)
         return true;
@@ -219,7 +220,11 @@ bool app_open(struct app **out, const struct configuration *c, struct err *err)
 bool app_start(struct app *app, struct err *err)
 {
     struct server_options opt = {
-        .socket = app->socket.ptr, .listen = app->settings->listen, .api = app->api};
+        .socket = app->socket.ptr,
+        .listen = app->settings->listen,
+        .metrics_listen = app->settings->metrics_listen,
+        .api = app->api,
+    };
 
     if (!server_start(&app->server, &opt, err))
         return false;
@@ -270,4 +275,9 @@ const struct api *app_api(const struct app *app)
 const char *app_address(const struct app *app)
 {
     return server_address(app->server);
+}
+
+const char *app_metrics_address(const struct app *app)
+{
+    return server_metrics_address(app->server);
 }

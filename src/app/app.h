@@ -44,8 +44,10 @@ void app_close(struct app *app); /* NULL is fine */
 
 /* What the routes act on.  Borrowed; lives as long as app. */
 const struct api *app_api(const struct app *app);
-/* The address of the port, "127.0.0.1:7700"; empty without a port.  Only after app_start(). */
+/* The address of the page, "127.0.0.1:7700"; empty without a port.  Only after app_start(). */
 const char *app_address(const struct app *app);
+/* The same of the metrics' own port. */
+const char *app_metrics_address(const struct app *app);
 
 /* Append the path of the socket: as c names it, or millrace.sock in the data folder. */
 void app_socket_path(struct buf *out, const struct configuration *c);

@@ -91,7 +91,7 @@ static void serve(const struct invocation *inv, const struct configuration *c, s
     struct buf state = {0};
 
     log_info("ready", KV("version", PACKAGE_VERSION), KV("page", app_address(app)),
-             KV("pid", (int)getpid()));
+             KV("metrics", app_metrics_address(app)), KV("pid", (int)getpid()));
     buf_printf(&state, "READY=1\nSTATUS=serving http://%s/", app_address(app));
     service_notify(state.ptr);
     buf_free(&state);

@@ -27,6 +27,11 @@
 const struct setting settings[] = {
     ROW(TEXT, "listen", listen, "127.0.0.1:7700",
         .help = "Address and port of the status page, /metrics, /livez and /readyz."),
+    ROW(TEXT, "metrics.listen", metrics_listen, "off",
+        .help = "Address and port of a second listener that serves /metrics, /livez and "
+                "/readyz and nothing else. It may be any address of this machine, such as "
+                "0.0.0.0:7701, so that a remote Prometheus and the probes of an orchestrator "
+                "reach it; `off`: none."),
     ROW(PATH, "data", data, "/var/lib/millrace",
         .help = "Folder of the store, the socket and spilled rows."),
     ROW(PATH, "socket", socket, NULL,

@@ -66,7 +66,7 @@ struct delivery_settings {
 };
 
 struct settings {
-    const char *listen, *data, *socket;
+    const char *listen, *metrics_listen, *data, *socket;
     const char *store, *store_password_file, *store_public_key_file, *secret_file;
     const char *coordination, *coordination_auth_file;
     struct tls_settings store_tls, coordination_tls, web_tls;

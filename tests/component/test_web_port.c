@@ -118,6 +118,61 @@ static void the_style_sheet_of_the_page_has_a_new_nonce_each_time(void **state)
     buf_free(&answer);
 }
 
+/* ---- the port of the metrics ---- */
+
+static int ask_as(uint16_t port, const char *head, const char *host, struct buf *answer)
+{
+    struct buf text = {0};
+
+    buf_printf(&text, "%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", head, host);
+
+    const int status = talk(connect_tcp(port), buf_str(&text), answer);
+
+    buf_free(&text);
+    return status;
+}
+
+static void the_metrics_port_serves_metrics_and_health_and_knows_nothing_else(void **state)
+{
+    static const struct {
+        const char *head;
+        int status;
+    } cases[] = {
+        {"GET /metrics", 200},       {"GET /livez", 200},         {"GET /readyz", 200},
+        {"HEAD /readyz", 200},       {"POST /metrics", 405},      {"GET /", 404},
+        {"GET /api/v1/status", 404}, {"POST /api/v1/drain", 404}, {"GET /metrics/x", 404},
+        {"GET /metrics?x=1", 200},
+    };
+    const struct fixture *f = *state;
+    struct server_options opt = options(f);
+    struct server *s = NULL;
+    struct buf answer = {0};
+    struct err err = {0};
+    char other[600];
+
+    snprintf(other, sizeof(other), "%s/other.sock", f->folder);
+    opt.socket = other;
+    opt.listen = "off";
+    opt.metrics_listen = "0.0.0.0:0";
+    if (!server_start(&s, &opt, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(server_address(s), "");
+
+    const char *colon = strchr(server_metrics_address(s), ':');
+
+    assert_non_null(colon);
+
+    const uint16_t port = (uint16_t)strtoul(colon + 1, NULL, 10);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (ask_as(port, cases[i].head, "10.1.2.3:7701", &answer) != cases[i].status)
+            fail_msg("%s: %s", cases[i].head, answer.ptr);
+    fake_coordinator.not_ready = true;
+    assert_int_equal(ask_as(port, "GET /readyz", "prober", &answer), 503);
+    server_stop(s);
+    buf_free(&answer);
+}
+
 /* ---- listening ---- */
 
 static void assert_refused(const struct server_options *opt, const char *text)
@@ -156,7 +211,15 @@ static void an_address_that_cannot_be_listened_on_is_refused_with_the_fix(void *
     }
     snprintf(taken, sizeof(taken), "127.0.0.1:%u", f->port);
     opt.listen = taken;
-    assert_refused(&opt, "is taken by another program");
+    assert_refused(&opt, "is taken (ss -ltnp");
+    opt.listen = "off";
+    opt.metrics_listen = taken;
+    assert_refused(&opt, "choose another port with metrics.listen");
+    opt.metrics_listen = "*:7701";
+    assert_refused(&opt, "metrics.listen: \"*:7701\" is neither localhost nor");
+    opt.metrics_listen = "192.0.2.1:7701"; /* of no machine */
+    assert_refused(&opt, "change metrics.listen in the configuration");
+    opt.metrics_listen = NULL;
     opt.socket = f->socket;
     assert_refused(&opt, "another program answers on");
 }
@@ -270,6 +333,7 @@ int main(void)
         TEST(a_foreign_host_name_is_refused),
         TEST(every_answer_carries_the_strict_headers),
         TEST(the_style_sheet_of_the_page_has_a_new_nonce_each_time),
+        TEST(the_metrics_port_serves_metrics_and_health_and_knows_nothing_else),
         TEST(an_address_that_cannot_be_listened_on_is_refused_with_the_fix),
         TEST(a_socket_that_was_left_behind_is_replaced),
         TEST(a_file_in_the_sockets_place_is_left_alone),

@@ -1,0 +1,347 @@
+#include "config.h"
+
+#include "src/cli/view/status_view.h"
+
+#include "src/base/human.h"
+#include "src/format/json.h"
+
+#include <string.h>
+
+static bool is_text(struct str object, const char *pointer, const char *text)
+{
+    struct buf value = {0};
+    bool same = json_find_text(object, pointer, &value) && value.len == strlen(text) &&
+                (value.len == 0 || memcmp(value.ptr, text, value.len) == 0);
+
+    buf_free(&value);
+    return same;
+}
+
+static bool has_text(struct str object, const char *pointer)
+{
+    struct buf value = {0};
+    bool has = json_find_text(object, pointer, &value) && value.len > 0;
+
+    buf_free(&value);
+    return has;
+}
+
+static bool has_value(struct str object, const char *pointer)
+{
+    struct str raw;
+
+    return json_find(object, pointer, &raw) && !str_equal(raw, STR("null"));
+}
+
+static void put(struct buf *out, struct str json, const char *pointer, enum render_kind kind)
+{
+    render_value(out, (struct render_style){0}, json, pointer, kind);
+}
+
+/* Append when it last answered. */
+static void put_since(struct buf *out, struct str json, const char *as_of)
+{
+    if (has_value(json, as_of))
+        put(out, json, as_of, RENDER_TEXT);
+    else
+        buf_append(out, STR("the start"));
+}
+
+static void view_head(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("Millrace "));
+    put(out, json, "/version", RENDER_TEXT);
+    buf_append(out, STR(", since "));
+    put(out, json, "/started", RENDER_TEXT);
+    buf_append(out, STR("\nSearch engine: "));
+    render_value(out, style, json, "/search/health", RENDER_STATE);
+    if (has_text(json, "/search/reason")) {
+        buf_append(out, STR(" since "));
+        put_since(out, json, "/search/as_of");
+    }
+    if (has_text(json, "/search/flavor")) {
+        buf_append(out, STR(", "));
+        put(out, json, "/search/flavor", RENDER_TEXT);
+        buf_append_char(out, ' ');
+        put(out, json, "/search/version", RENDER_TEXT);
+    }
+    buf_append(out, STR(" at "));
+    put(out, json, "/search/url", RENDER_TEXT);
+    if (has_text(json, "/search/reason")) {
+        buf_append(out, STR("\n  "));
+        put(out, json, "/search/reason", RENDER_TEXT);
+    }
+    buf_append_char(out, '\n');
+    if (has_text(json, "/store/reason")) {
+        buf_append(out, STR("Store: away since "));
+        put_since(out, json, "/store/as_of");
+        buf_append(out, STR("; this shows its content as of then\n  "));
+        put(out, json, "/store/reason", RENDER_TEXT);
+        buf_append_char(out, '\n');
+    }
+}
+
+/* List the engine's addresses only if there are several; the head shows a single one. */
+static void view_addresses(struct buf *out, struct render_style style, struct str json)
+{
+    static const struct render_column columns[] = {
+        {"ADDRESS", "/address", RENDER_TEXT}, {"STATE", "/state", RENDER_STATE},
+        {"SINCE", "/since", RENDER_TEXT},     {"SNIFFED", "/sniffed", RENDER_YES},
+        {"REASON", "/reason", RENDER_START},
+    };
+    struct str addresses;
+
+    if (!has_value(json, "/search/addresses/1") ||
+        !json_find(json, "/search/addresses", &addresses))
+        return;
+    buf_append_char(out, '\n');
+    render_table(out, style, addresses, columns, ARRAY_LEN(columns));
+}
+
+static void view_topics(struct buf *out, struct render_style style, struct str topics)
+{
+    static const struct render_column columns[] = {
+        {"TOPIC", "/name", RENDER_TEXT},        {"STATE", "/state", RENDER_STATE},
+        {"LAG", "/lag_seconds", RENDER_LAG},    {"BEHIND", "/lag_bytes", RENDER_BYTES},
+        {"CHANGES/S", "/rate", RENDER_COUNT},   {"FILE", "/file", RENDER_TEXT},
+        {"POSITION", "/position", RENDER_TEXT}, {"GTID", "/gtid", RENDER_TEXT},
+        {"SERVER", "/server", RENDER_TEXT},
+    };
+
+    if (topics.len <= 2)
+        buf_append(out, STR("\nNo topics yet: millrace apply FILE\n"));
+    else {
+        buf_append_char(out, '\n');
+        render_table(out, style, topics, columns, ARRAY_LEN(columns));
+    }
+}
+
+static void view_tables(struct buf *out, struct render_style style, struct str tables)
+{
+    static const struct render_column columns[] = {
+        {"TABLE", "/table", RENDER_TEXT},
+        {"STATE", "/state", RENDER_STATE},
+        {"INDEX", "/index", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT},
+        {"LAG", "/lag_seconds", RENDER_LAG},
+        {"DOCUMENTS", "/documents", RENDER_KNOWN},
+        {"DEAD LETTERS", "/dead_letters", RENDER_COUNT},
+        {"PENDING", "/pending", RENDER_YES},
+    };
+
+    if (tables.len <= 2)
+        buf_append(out, STR("\nNo tables yet\n"));
+    else {
+        buf_append_char(out, '\n');
+        render_table(out, style, tables, columns, ARRAY_LEN(columns));
+    }
+}
+
+static void view_delivery(struct buf *out, struct str json)
+{
+    static const struct render_part delivery[] = {
+        {"Delivery: ", "/delivery/queued", RENDER_COUNT, " queued"},
+        {", ", "/delivery/loading", RENDER_COUNT, " being read again"},
+        {", ", "/delivery/in_flight", RENDER_COUNT, " in flight"},
+        {", ", "/delivery/bytes_held", RENDER_BYTES, " held"},
+        {", ", "/delivery/requests", RENDER_COUNT, " requests"},
+        {", ", "/delivery/retries", RENDER_COUNT, " retries"},
+    };
+    static const struct render_part changes[] = {
+        {"Changes: ", "/changes/read", RENDER_COUNT, " read"},
+        {", ", "/changes/delivered", RENDER_COUNT, " delivered"},
+        {", ", "/changes/superseded", RENDER_COUNT, " superseded"},
+        {", ", "/changes/filtered", RENDER_COUNT, " filtered"},
+        {", ", "/changes/deferred", RENDER_COUNT, " deferred"},
+        {", ", "/changes/purged", RENDER_COUNT, " purged"},
+        {", ", "/changes/dead", RENDER_COUNT, " dead letters"},
+        {", ", "/changes/in_flight", RENDER_COUNT, " in flight"},
+    };
+
+    buf_append_char(out, '\n');
+    render_line(out, json, delivery, ARRAY_LEN(delivery));
+    render_line(out, json, changes, ARRAY_LEN(changes));
+}
+
+static void add_note(struct buf *out, struct str item, const char *name)
+{
+    buf_append_char(out, '\n');
+    put(out, item, name, RENDER_TEXT);
+    buf_append(out, STR(": "));
+}
+
+/* Adds nothing unless a build runs. */
+static void note_rows(struct buf *out, struct str table)
+{
+    uint64_t done = 0, total = 0;
+
+    if (!json_find_u64(table, "/build/rows_done", &done))
+        return;
+    json_find_u64(table, "/build/rows_total", &total);
+    buf_printf(out, ": %.1f %%, ", human_percent(done, total));
+    human_count(out, done);
+    buf_append(out, STR(" of about "));
+    human_count(out, total > done ? total : done);
+    buf_append(out, STR(" rows, "));
+    put(out, table, "/build/rate", RENDER_COUNT);
+    buf_append(out, STR("/s"));
+    if (has_value(table, "/build/remaining_seconds")) {
+        buf_append(out, STR(", "));
+        put(out, table, "/build/remaining_seconds", RENDER_SECONDS);
+        buf_append(out, STR(" left"));
+    }
+}
+
+static void note_build(struct buf *out, struct str table)
+{
+    if (!has_value(table, "/build/version"))
+        return;
+    add_note(out, table, "/table");
+    buf_append(out, STR("builds version "));
+    put(out, table, "/build/version", RENDER_COUNT);
+    note_rows(out, table);
+    if (has_text(table, "/build/waits_for")) {
+        buf_append(out, STR("\n  waits: "));
+        put(out, table, "/build/waits_for", RENDER_TEXT);
+    }
+}
+
+static void note_fan_out(struct buf *out, struct str table)
+{
+    uint64_t rows;
+
+    if (!json_find_u64(table, "/fan_out/rows", &rows))
+        return;
+    add_note(out, table, "/table");
+    buf_append(out, STR("reads documents of "));
+    human_count(out, rows);
+    buf_append(out, STR(" changed rows that lead to very many again: "));
+    put(out, table, "/fan_out/documents_done", RENDER_COUNT);
+    buf_append(out, STR(" done"));
+    if (!has_value(table, "/fan_out/remaining"))
+        return;
+    buf_append(out, STR(", "));
+    put(out, table, "/fan_out/remaining", RENDER_COUNT);
+    buf_append(out, STR(" left"));
+}
+
+static void note_cascades(struct buf *out, struct str table)
+{
+    uint64_t documents;
+
+    if (!json_find_u64(table, "/cascades/documents", &documents))
+        return;
+    add_note(out, table, "/table");
+    buf_append(out, STR("keeps documents of deleted rows until it has found what foreign keys "
+                        "changed with them: "));
+    human_count(out, documents);
+}
+
+static void note_warnings(struct buf *out, struct str item, const char *name)
+{
+    struct json_reader r;
+    struct str warnings;
+
+    if (!json_find(item, "/warnings", &warnings))
+        return;
+    json_reader_init(&r, warnings);
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r)) {
+        add_note(out, item, name);
+        json_read_text(&r, out);
+    }
+}
+
+static void note_reason(struct buf *out, struct str item, const char *name)
+{
+    if (has_text(item, "/reason")) {
+        add_note(out, item, name);
+        put(out, item, "/reason", RENDER_TEXT);
+        if (has_text(item, "/fix")) {
+            buf_append(out, STR("\n  way out: "));
+            put(out, item, "/fix", RENDER_TEXT);
+        }
+    }
+}
+
+static void note_table(struct buf *out, struct str table)
+{
+    uint64_t dead = 0;
+
+    note_build(out, table);
+    note_fan_out(out, table);
+    note_cascades(out, table);
+    if (is_text(table, "/state", "unavailable") && !has_text(table, "/reason") &&
+        !json_find_u64(table, "/build/version", &dead)) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("has no index yet: millrace index create "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
+    if (has_text(table, "/documents_reason")) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("its documents cannot be counted: "));
+        put(out, table, "/documents_reason", RENDER_TEXT);
+    }
+    if (has_text(table, "/verify")) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("is to be verified: "));
+        put(out, table, "/verify", RENDER_TEXT);
+        buf_append(out, STR("; then millrace index create "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
+    dead = 0;
+    if (json_find_u64(table, "/dead_letters", &dead) && dead > 0) {
+        add_note(out, table, "/table");
+        buf_append(out, STR("has dead letters: millrace dead-letter list --table "));
+        put(out, table, "/table", RENDER_TEXT);
+    }
+}
+
+/* The oldest undelivered change has left the log but is not in the index yet. */
+static void note_lag(struct buf *out, struct str topic)
+{
+    if (!has_text(topic, "/lag_of"))
+        return;
+    add_note(out, topic, "/name");
+    buf_append(out, STR("its oldest undelivered change belongs to "));
+    put(out, topic, "/lag_of", RENDER_TEXT);
+}
+
+static void view_notes(struct buf *out, struct str list, const char *name, bool tables)
+{
+    struct json_reader r;
+    struct str item;
+
+    json_reader_init(&r, list);
+    if (!json_enter_array(&r))
+        return;
+    while (json_next_element(&r) && json_read_raw(&r, &item)) {
+        note_reason(out, item, name);
+        note_warnings(out, item, name);
+        if (tables)
+            note_table(out, item);
+        else
+            note_lag(out, item);
+    }
+}
+
+void status_view(struct buf *out, struct render_style style, struct str json)
+{
+    struct str topics = STR("[]"), tables = STR("[]");
+    struct buf notes = {0};
+
+    json_find(json, "/topics", &topics);
+    json_find(json, "/tables", &tables);
+    view_head(out, style, json);
+    view_addresses(out, style, json);
+    view_topics(out, style, topics);
+    view_tables(out, style, tables);
+    view_delivery(out, json);
+    view_notes(&notes, topics, "/name", false);
+    view_notes(&notes, tables, "/table", true);
+    if (notes.len > 0)
+        buf_append_char(&notes, '\n');
+    buf_append(out, buf_str(&notes));
+    buf_free(&notes);
+}

@@ -6,6 +6,7 @@
 #include "rebalance/engine/engine.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/view/known.h"
+#include "rebalance/view/view.h"
 
 #include "rebalance/admin/questions.h"
 #include "rebalance/check/asked.h"
@@ -14,7 +15,6 @@
 #include "src/base/mem.h"
 #include "src/mysql/mysql.h"
 #include "sync/check/check_live.h"
-#include "sync/definition/doubt.h"
 #include "sync/routing/cascade_review.h"
 #include "sync/server/server_access.h"
 
@@ -52,25 +52,22 @@ static void check_health(struct coordinator *co, struct doctor_list *l)
         json_find_text(buf_str(&health), "/status", &color)) {
         const bool red = str_equal(buf_str(&color), STR("red"));
 
-        doctor_add(
-            l, &(struct doctor_check){
-                   .id = STR("search.health"),
-                   .group = STR("search engine"),
-                   .message = buf_str(&color),
-                   .status = red ? DOCTOR_FAIL : DOCTOR_OK,
-                   .why = STR("documents of red shards cannot be written"),
-                   .fix = STR("GET _cluster/allocation/explain says why a shard is missing")});
+        doctor_add(l, &(struct doctor_check){.id = STR("search.health"),
+                                             .group = STR("search engine"),
+                                             .message = buf_str(&color),
+                                             .status = red ? DOCTOR_FAIL : DOCTOR_OK,
+                                             .why = STR(DOCTOR_WHY_RED),
+                                             .fix = STR(DOCTOR_FIX_RED)});
         check_disk(l, buf_str(&health));
     } else {
-        doctor_add(l,
-                   &(struct doctor_check){
-                       .id = STR("search.health"),
-                       .group = STR("search engine"),
-                       .message = str_from(err.msg),
-                       .status = DOCTOR_FAIL,
-                       .why = STR("nothing can be indexed; changes wait and nothing is lost"),
-                       .fix = STR("repair the cluster, or correct search.url in the "
-                                  "configuration")});
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("search.health"),
+                          .group = STR("search engine"),
+                          .message = str_from(err.msg),
+                          .status = DOCTOR_FAIL,
+                          .why = STR(DOCTOR_WHY_SEARCH),
+                          .fix = STR("repair the cluster, or correct search.url in the "
+                                     "configuration")});
     }
     buf_free(&health);
     buf_free(&color);
@@ -83,15 +80,14 @@ static bool check_search(struct coordinator *co, struct doctor_list *l)
     char text[160];
 
     if (!search_detect(co->opt.search, &err)) {
-        doctor_add(l,
-                   &(struct doctor_check){
-                       .id = STR("search.reach"),
-                       .group = STR("search engine"),
-                       .status = DOCTOR_FAIL,
-                       .message = str_from(err.msg),
-                       .why = STR("nothing can be indexed; changes wait and nothing is lost"),
-                       .fix = STR("start it, or correct search.url, search.user and "
-                                  "search.password_file in the configuration")});
+        doctor_add(l, &(struct doctor_check){
+                          .id = STR("search.reach"),
+                          .group = STR("search engine"),
+                          .status = DOCTOR_FAIL,
+                          .message = str_from(err.msg),
+                          .why = STR(DOCTOR_WHY_SEARCH),
+                          .fix = STR("start it, or correct search.url, search.user and "
+                                     "search.password_file in the configuration")});
         return false;
     }
 
@@ -122,14 +118,13 @@ static void check_store(struct coordinator *co, struct doctor_list *l)
     struct err err = {0};
     const bool ok = store_put_value(co->opt.store, STR("doctor"), STR("was here"), &err);
 
-    doctor_add(
-        l, &(struct doctor_check){
-               .id = STR("store.write"),
-               .group = STR("store"),
-               .status = ok ? DOCTOR_OK : DOCTOR_FAIL,
-               .message = ok ? str_from(store_kind(co->opt.store)) : str_from(err.msg),
-               .why = STR("positions cannot be stored, so after a restart work is repeated"),
-               .fix = STR("free disk space, or repair the store's server")});
+    doctor_add(l, &(struct doctor_check){
+                      .id = STR("store.write"),
+                      .group = STR("store"),
+                      .status = ok ? DOCTOR_OK : DOCTOR_FAIL,
+                      .message = ok ? str_from(store_kind(co->opt.store)) : str_from(err.msg),
+                      .why = STR(DOCTOR_WHY_STORE),
+                      .fix = STR("free disk space, or repair the store's server")});
 }
 
 /* ---- the topics ---- */
@@ -205,37 +200,6 @@ static void check_cascades(struct coordinator *co, struct asked *asked,
 
 /* ---- definitions against their tables ---- */
 
-static void add_problem(struct doctor_list *l, struct str table, const struct problem *p)
-{
-    struct buf group = {0};
-    const bool error = p->severity == SEVERITY_ERROR;
-
-    buf_printf(&group, "table %" STR_FMT, STR_ARG(table));
-    doctor_add(l, &(struct doctor_check){.id = STR("table.definition"),
-                                         .group = buf_str(&group),
-                                         .status = error ? DOCTOR_FAIL : DOCTOR_WARN,
-                                         .message = p->message,
-                                         .why = error ? STR("Millrace cannot keep its index "
-                                                            "equal to it")
-                                                      : STR("it works, but may be slow"),
-                                         .fix = p->fix});
-    buf_free(&group);
-}
-
-/* Report stored expressions that `apply` would refuse today.  They run on regardless. */
-static void check_doubts(const struct definitions *d, struct doctor_list *l)
-{
-    for (size_t i = 0; i < d->n_tables; i++) {
-        const struct table_definition *t = &d->tables[i];
-        struct problems *problems = problems_new();
-
-        definition_check_doubt(d, t, problems);
-        for (size_t k = 0; k < problems_n(problems); k++)
-            add_problem(l, table_name(t), problems_get(problems, k));
-        problems_free(problems);
-    }
-}
-
 /* Report what `apply` would say of the tables today: missing indexes, dropped columns. */
 static void check_definitions(struct coordinator *co, struct asked *asked,
                               const struct topic_definition *topic, struct doctor_list *l)
@@ -256,7 +220,7 @@ static void check_definitions(struct coordinator *co, struct asked *asked,
             check_live_table(live, t, problems, &ignored)) {
             coordinator_review_areas(co, d, t, asked, problems);
             for (size_t k = 0; k < problems_n(problems); k++)
-                add_problem(l, t->table, problems_get(problems, k));
+                doctor_add_problem(l, t->table, problems_get(problems, k));
         }
         problems_free(problems);
     }
@@ -398,10 +362,9 @@ static const struct asked_kind {
     errand_fn run;
     const char *id, *why, *fix;
 } kinds[] = {
-    {ask_store, "store.write",
-     "positions cannot be stored, so after a restart work is repeated",
+    {ask_store, "store.write", DOCTOR_WHY_STORE,
      "find out why the store's server, or the disk of the data folder, hangs"},
-    {ask_engine, "search.reach", "nothing can be indexed; changes wait and nothing is lost",
+    {ask_engine, "search.reach", DOCTOR_WHY_SEARCH,
      "find out why the cluster hangs, or correct search.url in the configuration"},
     {ask_server, "mysql.reach", "nothing else can be checked or done until it answers",
      "find out why the server hangs, or correct the topic's address"},
@@ -460,6 +423,14 @@ static void take(struct doctor_list *l, struct errand *e, const struct asked_kin
     errand_leave(e);
 }
 
+static void check_known(struct coordinator *co, struct doctor_list *l)
+{
+    struct coordinator_view *v = coordinator_view_new(co);
+
+    coordinator_check_known(v, l);
+    coordinator_view_free(v);
+}
+
 /*
  * Ask all at once.  The node's own checks come first in the list, but run last: they may
  * include what the others found.
@@ -472,7 +443,7 @@ static void ask_all(struct coordinator *co, const struct definitions *d, struct 
     for (size_t i = 0; i < n; i++)
         list[i] = send(co, d, i);
     errand_wait(list, n);
-    coordinator_check_known(co, l);
+    check_known(co, l);
     for (size_t i = 0; i < n; i++)
         take(l, list[i], kind_of(i));
 }
@@ -487,7 +458,6 @@ bool coordinator_doctor(struct coordinator *co, struct buf *json, struct err *er
     (void)err;
     doctor_init(&l, a);
     ask_all(co, d, &l);
-    check_doubts(d, &l);
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/doctor/1");
     json_put_bool(&w, STR("ok"), doctor_worst(&l) != DOCTOR_FAIL);

@@ -9,6 +9,8 @@
 #include "rebalance/version/waiting.h"
 
 #include "rebalance/admin/questions.h"
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 
 #include <inttypes.h>
@@ -163,6 +165,27 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     json_close_object(w);
 }
 
+/* ---- the judgement ---- */
+
+/* "ok" is null as long as nobody can say. */
+static void append_judgement(const struct coordinator *co, const struct coordinator_view *v,
+                             struct json_writer *w)
+{
+    struct doctor_list l;
+
+    doctor_init(&l, v->arena);
+
+    const bool is_known = coordinator_judge(co, v, &l);
+    const bool failed = doctor_worst(&l) == DOCTOR_FAIL;
+
+    if (failed || is_known)
+        json_put_bool(w, STR("ok"), !failed);
+    else
+        json_put_null(w, STR("ok"));
+    json_write_key(w, STR("checks"));
+    doctor_write(&l, w);
+}
+
 /* ---- status ---- */
 
 static void append_delivery(struct coordinator *co, struct json_writer *w)
@@ -257,6 +280,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     json_put_cstr(&w, STR("node"), co->uuid);
     json_put_bool(&w, STR("running"), co->delivery != NULL);
     coordinator_put_time(&w, STR("started"), co->started_ms);
+    append_judgement(co, v, &w);
     coordinator_append_search(co, &v->engine, &w);
     append_store(co, &w, &v->store);
     append_delivery(co, &w);

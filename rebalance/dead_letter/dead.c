@@ -209,18 +209,14 @@ void coordinator_check_dead_letters(struct coordinator *co, struct doctor_list *
         buf_append(&text, str_from(err.msg));
     else
         append_level(&text, level);
-    doctor_add(l,
-               &(struct doctor_check){
-                   .id = STR("dead_letters"),
-                   .group = STR("dead letters"),
-                   .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
-                   .message = buf_str(&text),
-                   .why = full ? STR("the store takes no more of them (dead_letters.max), so "
-                                     "Millrace holds indexes whose documents are refused")
-                               : STR("the search engine refused these documents: searches "
-                                     "find the previous version, or nothing"),
-                   .fix = STR("see millrace dead-letter list; correct rows or mapping, then "
-                              "millrace dead-letter replay or discard")});
+    doctor_add(l, &(struct doctor_check){
+                      .id = STR("dead_letters"),
+                      .group = STR("dead letters"),
+                      .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
+                      .message = buf_str(&text),
+                      .why = full ? STR(DOCTOR_WHY_LETTERS_FULL) : STR(DOCTOR_WHY_LETTERS),
+                      .fix = STR("see millrace dead-letter list; correct rows or mapping, then "
+                                 "millrace dead-letter replay or discard")});
     buf_free(&text);
 }
 

@@ -3,7 +3,9 @@
 #include "rebalance/doctor/doctor.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
 #include "src/format/json.h"
+#include "src/format/problem.h"
 
 #include <string.h>
 
@@ -30,6 +32,23 @@ void doctor_add(struct doctor_list *l, const struct doctor_check *c)
         .why = arena_copy(l->arena, c->why),
         .fix = arena_copy(l->arena, c->fix),
     };
+}
+
+void doctor_add_problem(struct doctor_list *l, struct str table, const struct problem *p)
+{
+    struct buf group = {0};
+    const bool error = p->severity == SEVERITY_ERROR;
+
+    buf_printf(&group, "table %" STR_FMT, STR_ARG(table));
+    doctor_add(l, &(struct doctor_check){.id = STR("table.definition"),
+                                         .group = buf_str(&group),
+                                         .status = error ? DOCTOR_FAIL : DOCTOR_WARN,
+                                         .message = p->message,
+                                         .why = error ? STR("Millrace cannot keep its index "
+                                                            "equal to it")
+                                                      : STR("it works, but may be slow"),
+                                         .fix = p->fix});
+    buf_free(&group);
 }
 
 enum doctor_status doctor_worst(const struct doctor_list *l)

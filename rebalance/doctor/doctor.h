@@ -18,12 +18,25 @@
 
 struct arena;
 struct json_writer;
+struct problem;
 
 enum doctor_status {
     DOCTOR_OK = 0,
     DOCTOR_WARN, /* works, with a drawback */
     DOCTOR_FAIL, /* does not work */
 };
+
+/* What it means for a user that one of these is away. */
+#define DOCTOR_WHY_SEARCH "nothing can be indexed; changes wait and nothing is lost"
+#define DOCTOR_WHY_RED    "documents of red shards cannot be written"
+#define DOCTOR_WHY_STORE  "positions cannot be stored, so after a restart work is repeated"
+#define DOCTOR_WHY_LETTERS                                                               \
+    "the search engine refused these documents: searches find the previous version, or " \
+    "nothing"
+#define DOCTOR_WHY_LETTERS_FULL                                                            \
+    "the store takes no more of them (dead_letters.max), so Millrace holds indexes whose " \
+    "documents are refused"
+#define DOCTOR_FIX_RED "GET _cluster/allocation/explain says why a shard is missing"
 
 struct doctor_check {
     struct str id;    /* the check's name for programs: "mysql.binlog_format" */
@@ -43,6 +56,8 @@ struct doctor_list {
 void doctor_init(struct doctor_list *l, struct arena *a);
 
 void doctor_add(struct doctor_list *l, const struct doctor_check *c);
+/* Add what is wrong with the definition of a table. */
+void doctor_add_problem(struct doctor_list *l, struct str table, const struct problem *p);
 
 /* Returns the worst status of all checks; DOCTOR_OK for an empty list. */
 enum doctor_status doctor_worst(const struct doctor_list *l);

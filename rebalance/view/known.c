@@ -8,6 +8,8 @@
 #include "rebalance/view/view.h"
 #include "src/base/fix.h"
 #include "src/base/human.h"
+#include "src/net/address_set.h"
+#include "sync/definition/doubt.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,13 +43,21 @@ static void add_well(struct doctor_list *l, const struct coordinator_view *v,
     buf_free(&message);
 }
 
+/* A server that is away fails the doctor's own check too. */
+static enum doctor_status status_of(const struct topic_view *t)
+{
+    const bool follows = t->runs && t->status.source.state == SOURCE_RUNNING;
+
+    return t->is.is_bad || !follows ? DOCTOR_FAIL : DOCTOR_WARN;
+}
+
 static void check_topic(const struct coordinator_view *v, const struct topic_view *t,
                         struct doctor_list *l)
 {
     if (t->is.reason.len > 0)
         add(l, "topic", t->d->name,
             &(struct doctor_check){.id = STR("topic.runs"),
-                                   .status = t->is.is_bad ? DOCTOR_FAIL : DOCTOR_WARN,
+                                   .status = status_of(t),
                                    .message = t->is.reason,
                                    .why = STR("Millrace follows nothing on this server "
                                               "meanwhile"),
@@ -172,10 +182,20 @@ static void check_verify(const struct table_view *t, struct doctor_list *l)
     buf_free(&fix);
 }
 
-void coordinator_check_known(struct coordinator *co, struct doctor_list *l)
+/* Report stored expressions that `apply` would refuse today.  They run on regardless. */
+static void check_doubts(const struct definitions *d, const struct table_definition *t,
+                         struct doctor_list *l)
 {
-    struct coordinator_view *v = coordinator_view_new(co);
+    struct problems *problems = problems_new();
 
+    definition_check_doubt(d, t, problems);
+    for (size_t i = 0; i < problems_n(problems); i++)
+        doctor_add_problem(l, table_name(t), problems_get(problems, i));
+    problems_free(problems);
+}
+
+void coordinator_check_known(const struct coordinator_view *v, struct doctor_list *l)
+{
     for (size_t i = 0; i < v->definitions->n_topics; i++)
         check_topic(v, &v->topics[i], l);
     for (size_t i = 0; i < v->definitions->n_tables; i++) {
@@ -184,6 +204,98 @@ void coordinator_check_known(struct coordinator *co, struct doctor_list *l)
         check_index(&v->tables[i], l);
         check_documents(&v->tables[i], l);
         check_verify(&v->tables[i], l);
+        check_doubts(v->definitions, v->tables[i].d, l);
     }
-    coordinator_view_free(v);
+}
+
+/* ---- the engine and the store, as of their last answer ---- */
+
+static void check_engine(const struct engine_heard *heard, struct doctor_list *l)
+{
+    if (heard->is.is_away)
+        doctor_add(l, &(struct doctor_check){.id = STR("search.reach"),
+                                             .group = STR("search engine"),
+                                             .status = DOCTOR_FAIL,
+                                             .message = str_from(heard->is.why.msg),
+                                             .why = STR(DOCTOR_WHY_SEARCH),
+                                             .fix = STR("millrace doctor says more")});
+    else if (heard->health[0] != '\0') {
+        const bool red = strcmp(heard->health, "red") == 0;
+
+        doctor_add(l, &(struct doctor_check){.id = STR("search.health"),
+                                             .group = STR("search engine"),
+                                             .status = red ? DOCTOR_FAIL : DOCTOR_OK,
+                                             .message = str_from(heard->health),
+                                             .why = STR(DOCTOR_WHY_RED),
+                                             .fix = STR(DOCTOR_FIX_RED)});
+    }
+}
+
+/* One of several addresses: the others still work. */
+static void check_address(const struct address_view *a, struct doctor_list *l)
+{
+    struct buf message = {0};
+
+    if (!a->is_known || a->is_up)
+        return;
+    buf_printf(&message, "%s does not answer: %s", a->name, a->why);
+    doctor_add(l, &(struct doctor_check){.id = STR("search.address"),
+                                         .group = STR("search engine"),
+                                         .status = DOCTOR_WARN,
+                                         .message = buf_str(&message),
+                                         .why = STR("requests go to its other addresses alone"),
+                                         .fix = STR("start it; Millrace keeps trying")});
+    buf_free(&message);
+}
+
+static void check_store(const struct heard *heard, struct doctor_list *l)
+{
+    if (heard->is_away)
+        doctor_add(l, &(struct doctor_check){.id = STR("store.write"),
+                                             .group = STR("store"),
+                                             .status = DOCTOR_FAIL,
+                                             .message = str_from(heard->why.msg),
+                                             .why = STR(DOCTOR_WHY_STORE),
+                                             .fix = STR("millrace doctor says more")});
+}
+
+static void check_dead_letters(const struct table_view *t, bool full, struct doctor_list *l)
+{
+    struct buf message = {0}, fix = {0};
+
+    if (t->dead == 0)
+        return;
+    buf_append(&message, STR("has "));
+    human_count(&message, t->dead);
+    buf_append(&message, t->dead == 1 ? STR(" dead letter") : STR(" dead letters"));
+    buf_append(&fix, STR("millrace dead-letter list --table "));
+    buf_append_word(&fix, table_name(t->d));
+    add(l, "table", table_name(t->d),
+        &(struct doctor_check){.id = STR("dead_letters"),
+                               .status = full ? DOCTOR_FAIL : DOCTOR_WARN,
+                               .message = buf_str(&message),
+                               .why = full ? STR(DOCTOR_WHY_LETTERS_FULL)
+                                           : STR(DOCTOR_WHY_LETTERS),
+                               .fix = buf_str(&fix)});
+    buf_free(&message);
+    buf_free(&fix);
+}
+
+bool coordinator_judge(const struct coordinator *co, const struct coordinator_view *v,
+                       struct doctor_list *l)
+{
+    struct address_set *addresses = search_addresses(co->opt.search);
+    struct address_view a;
+    uint64_t dead = 0;
+
+    coordinator_check_known(v, l);
+    check_engine(&v->engine, l);
+    for (size_t i = 0; !v->engine.is.is_away && address_set_next(addresses, &i, &a);)
+        check_address(&a, l);
+    check_store(&v->store, l);
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        dead += v->tables[i].dead;
+    for (size_t i = 0; i < v->definitions->n_tables; i++)
+        check_dead_letters(&v->tables[i], dead >= co->opt.dead_letters_max, l);
+    return v->engine.health[0] != '\0' && v->stored != NULL;
 }

@@ -202,8 +202,11 @@ static struct doctor_check find_check(struct coordinator *co, struct arena *a, c
     struct doctor_list l;
     struct doctor_check found = {0};
 
+    struct coordinator_view *v = coordinator_view_new(co);
+
     doctor_init(&l, a);
-    coordinator_check_known(co, &l);
+    coordinator_check_known(v, &l);
+    coordinator_view_free(v);
     for (size_t i = 0; i < l.n; i++)
         if (str_equal(l.checks[i].id, str_from(id)))
             found = l.checks[i];
@@ -243,6 +246,34 @@ static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
     arena_free(a);
 }
 
+/* What status says of the whole: "true", "false", "null". */
+static void assert_judged(struct coordinator *co, const char *ok, const char *check)
+{
+    struct buf json = {0};
+    struct err err = {0};
+    struct str found = {0};
+
+    assert_true(coordinator_status(co, &json, &err));
+    assert_true(json_find(buf_str(&json), "/ok", &found));
+    assert_true(str_equal(found, str_from(ok)));
+    assert_true(json_find(buf_str(&json), "/checks", &found));
+    if (check != NULL)
+        assert_non_null(strstr(found.ptr, check));
+    buf_free(&json);
+}
+
+static void status_judges_as_the_doctor_does_and_says_when_nobody_can(void **state)
+{
+    struct fixture *f = *state;
+    struct err held = {0};
+
+    assert_judged(f->co, "null", NULL); /* nobody has asked the engine yet */
+    err_set(&held, ERR_RETRY, "the engine takes nothing");
+    holds_note(f->co->holds, "t3_v1", true, 0, &held);
+    assert_judged(f->co, "false",
+                  "\"id\":\"table.runs\",\"group\":\"table shop.t3\",\"status\":\"fail\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +285,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_build_whose_topic_is_away_is_not_said_to_be_built,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            status_judges_as_the_doctor_does_and_says_when_nobody_can, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("coordinator_looks", tests, NULL, NULL);

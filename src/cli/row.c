@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/cli/session.h"
+#include "src/cli/view/screen.h"
 #include "src/format/json.h"
 
 static void add_lines(struct buf *out, struct str list)
@@ -56,7 +57,7 @@ static void add_names(struct buf *out, struct str object, const char *pointer)
         if (n >= NAMES_MAX || !json_read_text(&r, &name))
             continue;
         buf_append(out, n == 0 ? STR("") : STR(", "));
-        render_safe(out, buf_str(&name));
+        screen_safe(out, buf_str(&name));
     }
     if (n == 0)
         buf_append(out, STR("none"));
@@ -147,7 +148,7 @@ static void add_document(struct buf *out, struct str json)
             buf_printf(out, "\n%s\n", missing_rows[i].text);
     if (json_find_text(json, "/reason", &reason) && reason.len > 0) {
         buf_append(out, STR("\nIts document cannot be built, it becomes a dead letter: "));
-        render_safe(out, buf_str(&reason));
+        screen_safe(out, buf_str(&reason));
         buf_append_char(out, '\n');
     }
     buf_free(&reason);

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "src/cli/view/render.h"
+#include "src/cli/view/screen.h"
 
 static const struct render_style plain = {0};
 
@@ -42,10 +43,10 @@ static void wide_and_combining_characters_keep_the_columns_straight(void **state
                                                    {"B", "/b", RENDER_TEXT}};
 
     (void)state;
-    assert_int_equal(render_width(STR("表格")), 4);
-    assert_int_equal(render_width(STR("e\xcc\x81")), 1);
-    assert_int_equal(render_width(STR("\033[31mred\033[0m")), 3);
-    assert_int_equal(render_width(STR("\xff\xfe")), 2);
+    assert_int_equal(screen_width(STR("表格")), 4);
+    assert_int_equal(screen_width(STR("e\xcc\x81")), 1);
+    assert_int_equal(screen_width(STR("\033[31mred\033[0m")), 3);
+    assert_int_equal(screen_width(STR("\xff\xfe")), 2);
     assert_table("[{\"a\":\"表格\",\"b\":\"x\"},{\"a\":\"ab\",\"b\":\"y\"}]", columns, 2,
                  "A     B\n表格  x\nab    y\n");
 }
@@ -55,7 +56,7 @@ static void what_could_steer_a_terminal_is_shown_and_not_sent(void **state)
     struct buf out = {0};
 
     (void)state;
-    render_safe(&out, STR("a\033]0;x\007\nb\xff\xc2\x9b"));
+    screen_safe(&out, STR("a\033]0;x\007\nb\xff\xc2\x9b"));
     assert_string_equal(out.ptr, "a<U+001B>]0;x<U+0007> b\xef\xbf\xbd<U+009B>");
     buf_free(&out);
 }

@@ -4,4 +4,5 @@ libmillrace_a_SOURCES += \
 	%D%/inspect_view.c %D%/inspect_view.h \
 	%D%/progress_line.c %D%/progress_line.h \
 	%D%/render.c %D%/render.h \
+	%D%/screen.c %D%/screen.h \
 	%D%/status_view.c %D%/status_view.h

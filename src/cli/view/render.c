@@ -4,7 +4,7 @@
 
 #include "src/base/human.h"
 #include "src/base/mem.h"
-#include "src/base/utf8.h"
+#include "src/cli/view/screen.h"
 #include "src/format/json.h"
 
 #include <langinfo.h>
@@ -31,74 +31,6 @@ struct render_style render_style_stdout(void)
         .colour = render_colours(STDOUT_FILENO),
         .marks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
     };
-}
-
-static uint32_t code_point(const char *p, size_t n)
-{
-    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t c = (unsigned char)p[0] & first_bits[n];
-
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)p[i] & 0x3f);
-    return c;
-}
-
-static bool between(uint32_t c, uint32_t low, uint32_t high)
-{
-    return c >= low && c <= high;
-}
-
-static size_t point_width(uint32_t c)
-{
-    if (between(c, 0x300, 0x36f) || between(c, 0x200b, 0x200f) || between(c, 0x20d0, 0x20ff) ||
-        between(c, 0xfe00, 0xfe0f))
-        return 0;
-    return between(c, 0x1100, 0x115f) || between(c, 0x2e80, 0xa4cf) ||
-                   between(c, 0xac00, 0xd7a3) || between(c, 0xf900, 0xfaff) ||
-                   between(c, 0xfe30, 0xfe6f) || between(c, 0xff00, 0xff60) ||
-                   between(c, 0xffe0, 0xffe6) || between(c, 0x1f300, 0x1faff) ||
-                   between(c, 0x20000, 0x3fffd)
-               ? 2
-               : 1;
-}
-
-size_t render_width(struct str text)
-{
-    size_t width = 0;
-
-    while (text.len > 0) {
-        size_t n = utf8_char_len(text);
-
-        if (text.ptr[0] == '\033') {
-            const char *end = memchr(text.ptr, 'm', text.len);
-
-            n = end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
-        } else {
-            width += n > 0 ? point_width(code_point(text.ptr, n)) : 1;
-            n += n == 0;
-        }
-        text = (struct str){text.ptr + n, text.len - n};
-    }
-    return width;
-}
-
-void render_safe(struct buf *out, struct str text)
-{
-    while (text.len > 0) {
-        size_t n = utf8_char_len(text), skip = n > 0 ? n : utf8_bad_len(text);
-        uint32_t c = n > 0 ? code_point(text.ptr, n) : 0xfffd;
-
-        if (c == '\n' || c == '\t')
-            buf_append_char(out, ' ');
-        else if (c < 0x20 || between(c, 0x7f, 0x9f) || between(c, 0x202a, 0x202e) ||
-                 between(c, 0x2066, 0x2069))
-            buf_printf(out, "<U+%04X>", c);
-        else if (n == 0)
-            buf_append(out, STR(UTF8_REPLACEMENT));
-        else
-            buf_append(out, (struct str){text.ptr, n});
-        text = (struct str){text.ptr + skip, text.len - skip};
-    }
 }
 
 /* ---- one value ---- */
@@ -131,7 +63,7 @@ static void add_state(struct buf *out, struct render_style style, struct str wor
         buf_printf(out, "\033[%sm", look->colour);
     if (look != NULL && style.marks)
         buf_printf(out, "%s ", look->mark);
-    render_safe(out, word);
+    screen_safe(out, word);
     if (look != NULL && style.colour)
         buf_append(out, STR("\033[0m"));
 }
@@ -158,7 +90,7 @@ static void add_start(struct buf *out, struct render_style style, struct str tex
         do
             len++;
         while (len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80);
-    render_safe(out, (struct str){text.ptr, len});
+    screen_safe(out, (struct str){text.ptr, len});
     if (len < text.len)
         buf_append(out, style.marks ? STR("…") : STR("..."));
 }
@@ -183,7 +115,7 @@ static void add_raw(struct buf *out, struct render_style style, struct str raw,
     else if (kind == RENDER_START)
         add_start(out, style, buf_str(&text));
     else if (kind == RENDER_TEXT || raw.ptr[0] == '"')
-        render_safe(out, buf_str(&text));
+        screen_safe(out, buf_str(&text));
     else
         add_number(out, buf_str(&text), kind);
     buf_free(&text);
@@ -315,7 +247,7 @@ static size_t column_width(const struct cells *c, size_t column, size_t n_column
     size_t widest = 0;
 
     for (size_t i = column; i < c->n; i += n_columns) {
-        size_t width = render_width(cell_at(c, i));
+        size_t width = screen_width(cell_at(c, i));
 
         if (width > widest)
             widest = width;
@@ -335,7 +267,7 @@ void render_table(struct buf *out, struct render_style style, struct str items,
     for (size_t i = 0; i < c.n; i++) {
         size_t column = i % n_columns;
         struct str cell = cell_at(&c, i);
-        size_t room = widths[column] - render_width(cell);
+        size_t room = widths[column] - screen_width(cell);
         bool right = is_right(&columns[column]);
 
         pad(out, right ? room : 0);

@@ -56,12 +56,6 @@ void render_table(struct buf *out, struct render_style style, struct str items,
 void render_value(struct buf *out, struct render_style style, struct str object,
                   const char *pointer, enum render_kind kind);
 
-/* Append text with control characters and broken UTF-8 made visible. */
-void render_safe(struct buf *out, struct str text);
-
-/* The terminal columns that text takes, not counting colour codes. */
-size_t render_width(struct str text);
-
 /* Append a JSON text, indented, in lines. */
 void render_json(struct buf *out, struct str json);
 

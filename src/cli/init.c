@@ -308,7 +308,7 @@ static void view_init(struct buf *out, struct render_style style, struct str jso
     uint64_t n_tables = 0;
     bool ok = false;
 
-    if (!doctor_view_checks(out, style, json, false))
+    if (!doctor_view_checks(out, style, json, "/items", false))
         buf_append(out, STR("Every check of the servers is well.\n"));
     json_find_bool(json, "/ok", &ok);
     view_list(out, json, "/files", "wrote ");

@@ -4,30 +4,36 @@
 
 #include "src/cli/session.h"
 #include "src/cli/view/doctor_view.h"
+#include "src/cli/view/screen.h"
 #include "src/cli/view/status_view.h"
 #include "src/format/json.h"
 
+#include <unistd.h>
+
 /* ---- status ---- */
+
+static void view_status(struct buf *out, struct render_style style, struct str json)
+{
+    size_t rows;
+
+    if (!screen_size(STDOUT_FILENO, &style.width, &rows))
+        style.width = 0;
+    status_view(out, style, json);
+}
 
 int command_status(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_GET};
 
     call_path(&call, "/api/v1/status");
-    return session_run(inv, &call, status_view);
+    return session_run(inv, &call, view_status);
 }
 
 /* ---- doctor ---- */
 
 static void view_doctor(struct buf *out, struct render_style style, struct str json)
 {
-    const bool warned = doctor_view_checks(out, style, json, true);
-    bool ok = false;
-
-    json_find_bool(json, "/ok", &ok);
-    buf_append(out, !ok      ? STR("Something needs fixing.\n")
-                    : warned ? STR("Millrace works; look at the warnings.\n")
-                             : STR("All is well.\n"));
+    doctor_view_verdict(out, json, doctor_view_checks(out, style, json, "/items", true));
 }
 
 int command_doctor(const struct invocation *inv)

@@ -152,6 +152,7 @@ unit_tests += \
 	%D%/test_shapes \
 	%D%/test_sigv4 \
 	%D%/test_statement \
+	%D%/test_status_view \
 	%D%/test_store_address \
 	%D%/test_stream_pause \
 	%D%/test_table_map \

@@ -41,13 +41,14 @@ static void view_check(struct buf *out, struct render_style style, struct str ch
     put_part(out, check, "      fix: ", "/fix", "\n");
 }
 
-bool doctor_view_checks(struct buf *out, struct render_style style, struct str json, bool all)
+bool doctor_view_checks(struct buf *out, struct render_style style, struct str json,
+                        const char *list, bool all)
 {
     struct json_reader r;
     struct str items, check;
     bool warned = false;
 
-    if (!json_find(json, "/items", &items))
+    if (!json_find(json, list, &items))
         return false;
     json_reader_init(&r, items);
     if (json_enter_array(&r))
@@ -59,4 +60,17 @@ bool doctor_view_checks(struct buf *out, struct render_style style, struct str j
                 view_check(out, style, check, ok);
         }
     return warned;
+}
+
+void doctor_view_verdict(struct buf *out, struct str json, bool warned)
+{
+    bool ok = false;
+
+    if (!json_find_bool(json, "/ok", &ok))
+        buf_append(out,
+                   STR("Not known yet: the search engine or the store has never answered.\n"));
+    else
+        buf_append(out, !ok      ? STR("Something needs fixing.\n")
+                        : warned ? STR("Millrace works; look at the warnings.\n")
+                                 : STR("All is well.\n"));
 }

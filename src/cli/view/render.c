@@ -13,16 +13,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GAP 2 /* columns between two cells */
+#define GAP       2  /* columns between two cells */
+#define CUT_WELL  16 /* columns that leave a text readable */
+#define CUT_LEAST 5
 
 /* ---- the terminal ---- */
 
+bool render_redraws(int fd)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(fd) == 1 && term != NULL && strcmp(term, "dumb") != 0;
+}
+
 bool render_colours(int fd)
 {
-    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    const char *no_colour = getenv("NO_COLOR");
 
-    return isatty(fd) == 1 && !dumb && (no_colour == NULL || no_colour[0] == '\0');
+    return render_redraws(fd) && (no_colour == NULL || no_colour[0] == '\0');
 }
 
 struct render_style render_style_stdout(void)
@@ -114,7 +122,7 @@ static void add_raw(struct buf *out, struct render_style style, struct str raw,
         buf_append(out, str_equal(raw, STR("true")) ? STR("yes") : STR(""));
     else if (kind == RENDER_START)
         add_start(out, style, buf_str(&text));
-    else if (kind == RENDER_TEXT || raw.ptr[0] == '"')
+    else if (kind == RENDER_TEXT || kind == RENDER_SPARE || raw.ptr[0] == '"')
         screen_safe(out, buf_str(&text));
     else
         add_number(out, buf_str(&text), kind);
@@ -255,6 +263,82 @@ static size_t column_width(const struct cells *c, size_t column, size_t n_column
     return widest;
 }
 
+/* ---- a table in a window ---- */
+
+struct shrink_to {
+    size_t width; /* of the table */
+    size_t least; /* of a column */
+};
+
+static bool may_cut(const struct render_column *column)
+{
+    return column->kind == RENDER_TEXT || column->kind == RENDER_SPARE ||
+           column->kind == RENDER_START;
+}
+
+/* The columns that the table takes.  One of no width is left out. */
+static size_t table_width(const size_t *widths, size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += widths[i] > 0 ? widths[i] + GAP : 0;
+    return sum > GAP ? sum - GAP : 0;
+}
+
+/* Cut the widest text column again and again, none below least.  Returns true if it fits. */
+static bool shrink(size_t *widths, const struct render_column *columns, size_t n,
+                   struct shrink_to to)
+{
+    while (table_width(widths, n) > to.width) {
+        size_t *widest = NULL;
+
+        for (size_t i = 0; i < n; i++)
+            if (may_cut(&columns[i]) && widths[i] > to.least &&
+                (widest == NULL || widths[i] > *widest))
+                widest = &widths[i];
+        if (widest == NULL)
+            return false;
+        --*widest;
+    }
+    return true;
+}
+
+/* Cut texts; if that leaves little of them, do without spare columns; else cut further. */
+static void fit(size_t *widths, const struct render_column *columns, size_t n, size_t width)
+{
+    size_t *whole = mem_alloc(n, sizeof(*whole));
+    bool fits;
+
+    memcpy(whole, widths, n * sizeof(*whole));
+    fits = shrink(widths, columns, n, (struct shrink_to){width, CUT_WELL});
+    for (size_t i = 0; !fits && i < n; i++) {
+        if (columns[i].kind != RENDER_SPARE)
+            continue;
+        whole[i] = 0;
+        memcpy(widths, whole, n * sizeof(*whole));
+        fits = shrink(widths, columns, n, (struct shrink_to){width, CUT_WELL});
+    }
+    if (!fits)
+        (void)shrink(widths, columns, n, (struct shrink_to){width, CUT_LEAST});
+    free(whole);
+}
+
+static void add_fitted(struct buf *out, struct render_style style, struct str cell,
+                       size_t width, bool right)
+{
+    struct buf cut = {0};
+
+    screen_cut(&cut, cell, width, style.marks);
+
+    const size_t room = width - screen_width(buf_str(&cut));
+
+    pad(out, right ? room : 0);
+    buf_append(out, buf_str(&cut));
+    pad(out, (right ? 0 : room) + GAP);
+    buf_free(&cut);
+}
+
 void render_table(struct buf *out, struct render_style style, struct str items,
                   const struct render_column *columns, size_t n_columns)
 {
@@ -264,15 +348,13 @@ void render_table(struct buf *out, struct render_style style, struct str items,
     fill_cells(&c, style, items, columns, n_columns);
     for (size_t i = 0; i < n_columns; i++)
         widths[i] = column_width(&c, i, n_columns);
+    if (style.width > 0)
+        fit(widths, columns, n_columns, style.width);
     for (size_t i = 0; i < c.n; i++) {
-        size_t column = i % n_columns;
-        struct str cell = cell_at(&c, i);
-        size_t room = widths[column] - screen_width(cell);
-        bool right = is_right(&columns[column]);
+        const size_t column = i % n_columns;
 
-        pad(out, right ? room : 0);
-        buf_append(out, cell);
-        pad(out, (right ? 0 : room) + GAP);
+        if (widths[column] > 0)
+            add_fitted(out, style, cell_at(&c, i), widths[column], is_right(&columns[column]));
         if (column == n_columns - 1)
             trim_line(out);
     }

@@ -29,6 +29,7 @@ enum render_kind {
     RENDER_KNOWN,
     RENDER_YES,   /* "yes" or nothing */
     RENDER_START, /* the first 60 characters of a text */
+    RENDER_SPARE, /* a text whose column a narrow window does without */
 };
 
 struct render_column {
@@ -40,11 +41,14 @@ struct render_column {
 
 struct render_style {
     bool colour;
-    bool marks; /* the terminal takes UTF-8 */
+    bool marks;   /* the terminal takes UTF-8 */
+    size_t width; /* columns that a table may take, by cutting texts in the middle; 0: any */
 };
 
 /* True if fd is a terminal that shows colours, and NO_COLOR is unset. */
 bool render_colours(int fd);
+/* True if fd is a terminal on which a text can be written over. */
+bool render_redraws(int fd);
 /* The style for standard output. */
 struct render_style render_style_stdout(void);
 

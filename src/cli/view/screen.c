@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define INDENT 4 /* of what follows a break */
 
 static uint32_t code_point(const char *p, size_t n)
 {
@@ -38,24 +42,128 @@ static size_t point_width(uint32_t c)
                : 1;
 }
 
+/* The length of the first character, or colour code, of a text that is not empty. */
+static size_t step(struct str text, size_t *width)
+{
+    const size_t n = utf8_char_len(text);
+
+    *width = 0;
+    if (text.ptr[0] == '\033') {
+        const char *end = memchr(text.ptr, 'm', text.len);
+
+        return end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
+    }
+    *width = n > 0 ? point_width(code_point(text.ptr, n)) : 1;
+    return n > 0 ? n : 1;
+}
+
+static struct str after(struct str text, size_t n)
+{
+    return (struct str){text.ptr + n, text.len - n};
+}
+
 size_t screen_width(struct str text)
 {
-    size_t width = 0;
+    size_t sum = 0, width;
 
     while (text.len > 0) {
-        size_t n = utf8_char_len(text);
-
-        if (text.ptr[0] == '\033') {
-            const char *end = memchr(text.ptr, 'm', text.len);
-
-            n = end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
-        } else {
-            width += n > 0 ? point_width(code_point(text.ptr, n)) : 1;
-            n += n == 0;
-        }
-        text = (struct str){text.ptr + n, text.len - n};
+        text = after(text, step(text, &width));
+        sum += width;
     }
-    return width;
+    return sum;
+}
+
+/* The bytes of the longest start of text that takes at most so many columns. */
+static size_t start_within(struct str text, size_t columns)
+{
+    size_t n = 0, sum = 0, width;
+
+    while (n < text.len) {
+        const size_t len = step(after(text, n), &width);
+
+        sum += width;
+        if (sum > columns)
+            break;
+        n += len;
+    }
+    return n;
+}
+
+void screen_cut(struct buf *out, struct str text, size_t columns, bool marks)
+{
+    const size_t all = screen_width(text), head = columns / 2;
+    const size_t tail = columns > head ? columns - head - 1 : 0;
+    size_t width;
+
+    if (all <= columns) {
+        buf_append(out, text);
+        return;
+    }
+    buf_append(out, (struct str){text.ptr, start_within(text, head)});
+    if (columns > 0)
+        buf_append(out, marks ? STR("…") : STR("~"));
+    for (size_t left = all; left > tail; left -= width)
+        text = after(text, step(text, &width));
+    buf_append(out, text);
+}
+
+/* Where to break a line that is too wide: after a space if it has one, never at its start. */
+static size_t break_at(struct str line, size_t columns)
+{
+    const size_t most = start_within(line, columns);
+    size_t n = most, width;
+
+    while (n > 0 && line.ptr[n - 1] != ' ')
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (line.ptr[i] != ' ')
+            return n;
+    return most > 0 ? most : step(line, &width);
+}
+
+static void wrap_line(struct buf *out, struct str line, size_t columns)
+{
+    const size_t rest = columns > 2 * INDENT ? columns - INDENT : columns;
+    size_t room = columns;
+
+    while (screen_width(line) > room) {
+        const size_t n = break_at(line, room);
+
+        if (n == line.len)
+            break;
+        buf_append(out, (struct str){line.ptr, n});
+        while (out->len > 0 && out->ptr[out->len - 1] == ' ')
+            out->len--;
+        buf_append_char(out, '\n');
+        buf_append(out, (struct str){"    ", columns - rest});
+        line = after(line, n);
+        room = rest;
+    }
+    buf_append(out, line);
+}
+
+void screen_wrap(struct buf *out, struct str text, size_t columns)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        const size_t len = end != NULL ? (size_t)(end - text.ptr) : text.len;
+
+        wrap_line(out, (struct str){text.ptr, len}, columns);
+        if (end != NULL)
+            buf_append_char(out, '\n');
+        text = after(text, len + (end != NULL));
+    }
+}
+
+bool screen_size(int fd, size_t *columns, size_t *rows)
+{
+    struct winsize size;
+
+    if (isatty(fd) != 1 || ioctl(fd, TIOCGWINSZ, &size) == -1 || size.ws_col == 0)
+        return false;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return true;
 }
 
 void screen_safe(struct buf *out, struct str text)

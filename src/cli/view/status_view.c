@@ -3,19 +3,9 @@
 #include "src/cli/view/status_view.h"
 
 #include "src/base/human.h"
+#include "src/cli/view/doctor_view.h"
+#include "src/cli/view/screen.h"
 #include "src/format/json.h"
-
-#include <string.h>
-
-static bool is_text(struct str object, const char *pointer, const char *text)
-{
-    struct buf value = {0};
-    bool same = json_find_text(object, pointer, &value) && value.len == strlen(text) &&
-                (value.len == 0 || memcmp(value.ptr, text, value.len) == 0);
-
-    buf_free(&value);
-    return same;
-}
 
 static bool has_text(struct str object, const char *pointer)
 {
@@ -101,11 +91,9 @@ static void view_addresses(struct buf *out, struct render_style style, struct st
 static void view_topics(struct buf *out, struct render_style style, struct str topics)
 {
     static const struct render_column columns[] = {
-        {"TOPIC", "/name", RENDER_TEXT},        {"STATE", "/state", RENDER_STATE},
-        {"LAG", "/lag_seconds", RENDER_LAG},    {"BEHIND", "/lag_bytes", RENDER_BYTES},
-        {"CHANGES/S", "/rate", RENDER_COUNT},   {"FILE", "/file", RENDER_TEXT},
-        {"POSITION", "/position", RENDER_TEXT}, {"GTID", "/gtid", RENDER_TEXT},
-        {"SERVER", "/server", RENDER_TEXT},
+        {"TOPIC", "/name", RENDER_TEXT},      {"STATE", "/state", RENDER_STATE},
+        {"LAG", "/lag_seconds", RENDER_LAG},  {"BEHIND", "/lag_bytes", RENDER_BYTES},
+        {"CHANGES/S", "/rate", RENDER_COUNT}, {"SERVER", "/server", RENDER_TEXT},
     };
 
     if (topics.len <= 2)
@@ -119,14 +107,10 @@ static void view_topics(struct buf *out, struct render_style style, struct str t
 static void view_tables(struct buf *out, struct render_style style, struct str tables)
 {
     static const struct render_column columns[] = {
-        {"TABLE", "/table", RENDER_TEXT},
-        {"STATE", "/state", RENDER_STATE},
-        {"INDEX", "/index", RENDER_TEXT},
-        {"VERSION", "/version", RENDER_COUNT},
-        {"LAG", "/lag_seconds", RENDER_LAG},
-        {"DOCUMENTS", "/documents", RENDER_KNOWN},
-        {"DEAD LETTERS", "/dead_letters", RENDER_COUNT},
-        {"PENDING", "/pending", RENDER_YES},
+        {"TABLE", "/table", RENDER_TEXT},    {"STATE", "/state", RENDER_STATE},
+        {"INDEX", "/index", RENDER_SPARE},   {"VERSION", "/version", RENDER_COUNT},
+        {"LAG", "/lag_seconds", RENDER_LAG}, {"DOCUMENTS", "/documents", RENDER_KNOWN},
+        {"DOCS/S", "/rate", RENDER_COUNT},   {"DEAD", "/dead_letters", RENDER_COUNT},
     };
 
     if (tables.len <= 2)
@@ -237,64 +221,17 @@ static void note_cascades(struct buf *out, struct str table)
     human_count(out, documents);
 }
 
-static void note_warnings(struct buf *out, struct str item, const char *name)
-{
-    struct json_reader r;
-    struct str warnings;
-
-    if (!json_find(item, "/warnings", &warnings))
-        return;
-    json_reader_init(&r, warnings);
-    if (!json_enter_array(&r))
-        return;
-    while (json_next_element(&r)) {
-        add_note(out, item, name);
-        json_read_text(&r, out);
-    }
-}
-
-static void note_reason(struct buf *out, struct str item, const char *name)
-{
-    if (has_text(item, "/reason")) {
-        add_note(out, item, name);
-        put(out, item, "/reason", RENDER_TEXT);
-        if (has_text(item, "/fix")) {
-            buf_append(out, STR("\n  way out: "));
-            put(out, item, "/fix", RENDER_TEXT);
-        }
-    }
-}
-
 static void note_table(struct buf *out, struct str table)
 {
-    uint64_t dead = 0;
+    bool is_pending = false;
 
     note_build(out, table);
     note_fan_out(out, table);
     note_cascades(out, table);
-    if (is_text(table, "/state", "unavailable") && !has_text(table, "/reason") &&
-        !json_find_u64(table, "/build/version", &dead)) {
+    if (json_find_bool(table, "/pending", &is_pending) && is_pending) {
         add_note(out, table, "/table");
-        buf_append(out, STR("has no index yet: millrace index create "));
-        put(out, table, "/table", RENDER_TEXT);
-    }
-    if (has_text(table, "/documents_reason")) {
-        add_note(out, table, "/table");
-        buf_append(out, STR("its documents cannot be counted: "));
-        put(out, table, "/documents_reason", RENDER_TEXT);
-    }
-    if (has_text(table, "/verify")) {
-        add_note(out, table, "/table");
-        buf_append(out, STR("is to be verified: "));
-        put(out, table, "/verify", RENDER_TEXT);
-        buf_append(out, STR("; then millrace index create "));
-        put(out, table, "/table", RENDER_TEXT);
-    }
-    dead = 0;
-    if (json_find_u64(table, "/dead_letters", &dead) && dead > 0) {
-        add_note(out, table, "/table");
-        buf_append(out, STR("has dead letters: millrace dead-letter list --table "));
-        put(out, table, "/table", RENDER_TEXT);
+        buf_append(out, STR("its definition has changed: the next millrace index create "
+                            "applies it"));
     }
 }
 
@@ -308,7 +245,22 @@ static void note_lag(struct buf *out, struct str topic)
     put(out, topic, "/lag_of", RENDER_TEXT);
 }
 
-static void view_notes(struct buf *out, struct str list, const char *name, bool tables)
+static void note_position(struct buf *out, struct str topic)
+{
+    if (!has_text(topic, "/file"))
+        return;
+    add_note(out, topic, "/name");
+    buf_append(out, STR("is done up to "));
+    put(out, topic, "/file", RENDER_TEXT);
+    buf_append_char(out, ':');
+    put(out, topic, "/position", RENDER_TEXT);
+    if (has_text(topic, "/gtid")) {
+        buf_append(out, STR(", GTID "));
+        put(out, topic, "/gtid", RENDER_TEXT);
+    }
+}
+
+static void view_notes(struct buf *out, struct str list, bool tables)
 {
     struct json_reader r;
     struct str item;
@@ -317,31 +269,49 @@ static void view_notes(struct buf *out, struct str list, const char *name, bool 
     if (!json_enter_array(&r))
         return;
     while (json_next_element(&r) && json_read_raw(&r, &item)) {
-        note_reason(out, item, name);
-        note_warnings(out, item, name);
-        if (tables)
+        if (tables) {
             note_table(out, item);
-        else
-            note_lag(out, item);
+            continue;
+        }
+        note_position(out, item);
+        note_lag(out, item);
     }
 }
 
-void status_view(struct buf *out, struct render_style style, struct str json)
+static void view_all(struct buf *out, struct render_style style, struct str json)
 {
     struct str topics = STR("[]"), tables = STR("[]");
-    struct buf notes = {0};
+    struct buf checks = {0}, notes = {0};
+    const bool warned = doctor_view_checks(&checks, style, json, "/checks", false);
 
     json_find(json, "/topics", &topics);
     json_find(json, "/tables", &tables);
     view_head(out, style, json);
+    doctor_view_verdict(out, json, warned);
     view_addresses(out, style, json);
     view_topics(out, style, topics);
     view_tables(out, style, tables);
     view_delivery(out, json);
-    view_notes(&notes, topics, "/name", false);
-    view_notes(&notes, tables, "/table", true);
+    view_notes(&notes, topics, false);
+    view_notes(&notes, tables, true);
     if (notes.len > 0)
         buf_append_char(&notes, '\n');
     buf_append(out, buf_str(&notes));
+    if (checks.len > 0)
+        buf_append_char(out, '\n');
+    buf_append(out, buf_str(&checks));
     buf_free(&notes);
+    buf_free(&checks);
+}
+
+void status_view(struct buf *out, struct render_style style, struct str json)
+{
+    struct buf text = {0};
+
+    view_all(&text, style, json);
+    if (style.width > 0)
+        screen_wrap(out, buf_str(&text), style.width);
+    else
+        buf_append(out, buf_str(&text));
+    buf_free(&text);
 }

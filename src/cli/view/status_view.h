@@ -11,7 +11,7 @@
 
 struct buf;
 
-/* Append a millrace/status/1 object. */
+/* Append a millrace/status/1 object; no line is wider than style.width, unless that is 0. */
 void status_view(struct buf *out, struct render_style style, struct str json);
 
 #endif

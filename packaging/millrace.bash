@@ -90,7 +90,7 @@ _millrace()
         "run") options="" kind=none ;;
         "apply") options="--dry-run --prune --take-alias --yes" kind=file ;;
         "export") options="" kind=none ;;
-        "status") options="" kind=none ;;
+        "status") options="--check --watch" kind=none ;;
         "doctor") options="" kind=none ;;
         "explain") options="" kind=table ;;
         "mapping") options="" kind=table ;;

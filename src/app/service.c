@@ -28,13 +28,19 @@ static sigset_t handled_signals(void)
     return set;
 }
 
+void service_block_signals(void)
+{
+    const sigset_t set = handled_signals();
+
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 void service_init(void)
 {
     const struct rlimit none = {0, 0};
     struct rlimit files;
-    sigset_t set = handled_signals();
 
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    service_block_signals();
     signal(SIGPIPE, SIG_IGN);
     umask(S_IRWXG | S_IRWXO);
     setrlimit(RLIMIT_CORE, &none);

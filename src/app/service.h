@@ -25,6 +25,9 @@ enum service_event {
  */
 void service_init(void);
 
+/* Block these signals alone, for service_stops_within(). */
+void service_block_signals(void);
+
 /* Block until the next event; meanwhile keep feeding the service manager's watchdog. */
 enum service_event service_wait(void);
 

@@ -23,6 +23,7 @@ struct client {
     const struct api *api; /* without a daemon; else NULL */
     struct unix_path socket;
     CURL *curl;
+    unsigned limit_s; /* of an answer; 0: none */
 };
 
 /* ---- over the socket ---- */
@@ -112,6 +113,7 @@ static void set_up(struct client *c, enum request_method method, const char *url
     curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &answer->body);
+    curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, (long)c->limit_s);
     if (body.len > 0) {
         curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
         curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body.ptr);
@@ -182,6 +184,11 @@ void client_close(struct client *c)
         curl_easy_cleanup(c->curl);
     unix_path_close(&c->socket);
     free(c);
+}
+
+void client_limit(struct client *c, unsigned seconds)
+{
+    c->limit_s = seconds;
 }
 
 bool client_call(struct client *c, enum request_method method, struct str target,

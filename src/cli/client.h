@@ -30,6 +30,8 @@ bool client_connect(struct client **out, const char *socket, struct err *err) MU
 /* Make a client that calls api inside this process.  api is borrowed. */
 struct client *client_local(const struct api *api) RETURNS_NONNULL MUST_CHECK;
 void client_close(struct client *c); /* NULL is fine */
+/* From now on, a daemon that has not answered after so many seconds gives no answer. */
+void client_limit(struct client *c, unsigned seconds);
 
 /*
  * Send a request for target ("/api/v1/status?x=y"); an empty body sends none.  The caller frees

@@ -130,6 +130,11 @@ void session_close(struct session *s)
     free(s);
 }
 
+void session_limit(struct session *s, unsigned seconds)
+{
+    client_limit(s->client, seconds);
+}
+
 bool session_has_daemon(const struct session *s)
 {
     return s->app == NULL;
@@ -260,28 +265,29 @@ int session_put(struct str text)
     return command_fail(&err);
 }
 
-static int put_line(struct str text)
+void session_render(const struct invocation *inv, struct str json, view_fn view,
+                    struct buf *out)
 {
-    int code = session_put(text);
+    const char *form = invocation_value(inv, "output");
 
-    if (code == EXIT_DONE && (text.len == 0 || text.ptr[text.len - 1] != '\n'))
-        code = session_put(STR("\n"));
-    return code;
+    if (form != NULL && strcmp(form, "json") == 0) {
+        buf_append(out, json);
+        if (json.len == 0 || json.ptr[json.len - 1] != '\n')
+            buf_append_char(out, '\n');
+    } else if (view == NULL || (form != NULL && strcmp(form, "yaml") == 0)) {
+        render_yaml(out, json);
+    } else {
+        view(out, render_style_stdout(), json);
+    }
 }
 
 int session_print(const struct invocation *inv, struct str json, view_fn view)
 {
-    const char *form = invocation_value(inv, "output");
     struct buf out = {0};
 
-    if (form != NULL && strcmp(form, "json") == 0)
-        return put_line(json);
-    if (view == NULL || (form != NULL && strcmp(form, "yaml") == 0))
-        render_yaml(&out, json);
-    else
-        view(&out, render_style_stdout(), json);
+    session_render(inv, json, view, &out);
 
-    int code = session_put(buf_str(&out));
+    const int code = session_put(buf_str(&out));
 
     buf_free(&out);
     return code;

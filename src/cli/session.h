@@ -37,6 +37,8 @@ typedef void (*view_fn)(struct buf *out, struct render_style style, struct str j
 bool session_open(struct session **out, const struct invocation *inv,
                   struct err *err) MUST_CHECK;
 void session_close(struct session *s); /* NULL is fine */
+/* A daemon that has not answered a call after so many seconds is EXIT_BUSY. */
+void session_limit(struct session *s, unsigned seconds);
 /* True if a daemon answers, false if this process does. */
 bool session_has_daemon(const struct session *s);
 
@@ -56,7 +58,13 @@ int session_try(struct session *s, struct call *call, struct buf *answer,
 /* Print a list of problems (an answer's "errors" or "warnings") on standard error. */
 void session_say_problems(struct str list);
 
-/* Print an answer to standard output; as YAML if view is NULL. */
+/*
+ * Append an answer in the form of -o, for a terminal in style; as YAML if view is NULL.  JSON
+ * is one line.
+ */
+void session_render(const struct invocation *inv, struct str json, view_fn view,
+                    struct buf *out);
+/* Print an answer to standard output in that form. */
 int session_print(const struct invocation *inv, struct str json, view_fn view) MUST_CHECK;
 
 /* Whether, by its answer, the request achieved what it was for. */

@@ -29,6 +29,13 @@ const struct command_option command_global_options[] = {
 
 static const struct command_option yes_options[] = {YES, END};
 
+static const struct command_option status_options[] = {
+    {"check", 0, NULL, "say by the exit code whether all is well", NULL},
+    {"watch", 'w', NULL,
+     "show it again every 2 seconds, until Ctrl-C; with -o json, an object a line", NULL},
+    END,
+};
+
 static const struct command_option init_options[] = {
     {"table", 0, "NAME", "only this table; may be repeated", NULL},
     {"search", 0, "URL", "the search engine; may be repeated (default: http://127.0.0.1:9200)",
@@ -194,9 +201,14 @@ const struct command command_table[] = {
 
     {"status", "", "show the state of topics, tables, builds and delivery",
      "For each topic: its state, its lag in time and bytes, its rate and position.  "
-     "For each table: its state, index version, documents, dead letters and running "
-     "build.  Each problem that needs a person comes with its reason and the fix.",
-     NEED_DAEMON, command_status, NULL, 0, 0, NO_OPTIONS, NULL, false},
+     "For each table: its state, index version, the age of its oldest undelivered change, "
+     "documents, documents written a second, dead letters and running build.  Then each "
+     "check that failed or warns, with its reason and the fix, as doctor has them.  In a "
+     "window, long names are cut in the middle.\n\n"
+     "With --check, exit code 0 says that all is well or works with warnings, 1 that a check "
+     "failed, 75 that nobody can say: no daemon answers, or the engine or the store has not "
+     "answered since the start.",
+     NEED_DAEMON, command_status, NULL, 0, 0, status_options, NULL, false},
     {"doctor", "", "check every requirement on the servers",
      "Connects to each topic's server, the search engine and the store, and checks "
      "settings, privileges and tables.  Each failure says why it matters and how to "

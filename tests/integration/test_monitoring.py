@@ -1,7 +1,16 @@
 """What watches over a daemon: the port for metrics and health, and `status` for scripts and terminals."""
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
 import socket
+import struct
+import subprocess
+import termios
 
-from servers import Failed, free_port, http, wait_until
+from servers import BINARY, Failed, free_port, http, wait_until
 
 
 def ask(port, path, method="GET", host="127.0.0.1", name="millrace.example"):
@@ -42,3 +51,91 @@ def test_a_port_for_metrics_that_cannot_be_had_is_named_with_its_setting(w):
             ended = daemon.command("run", ok=(1,), timeout=30)
             if words not in ended.stderr or "metrics.listen" not in ended.stderr:
                 raise Failed(f"{where}: the daemon says {ended.stderr}")
+
+
+def checked(daemon, code, *words, **more):
+    done = daemon.command("status", "--check", ok=(code,), **more)
+    for word in words:
+        if word not in done.stdout + done.stderr:
+            raise Failed(f"no {word!r} in:\n{done.stdout}{done.stderr}")
+
+
+def test_status_says_by_its_exit_code_whether_all_is_well_as_the_doctor_does(w):
+    daemon = w.follow_good_and_bad()
+    index = f"{w.index('bad')}_v1"
+    checked(daemon, 0)
+    daemon.command("doctor")
+    w.engine.ask("PUT", f"/{index}/_settings", {"index.blocks.write": True})
+    w.sql("UPDATE bad SET a = 2")
+    wait_until("the index is held", lambda: w.table(daemon, "bad")["state"] == "held")
+    checked(daemon, 1, "Something needs fixing.", f"table {w.schema}.bad: ")
+    known = [c for c in daemon.json("status")["checks"] if c["status"] != "ok"]
+    found = [c for c in daemon.json("doctor", ok=(1,))["items"] if c["id"] == "table.runs"]
+    if daemon.json("status")["ok"] is not False or [c["id"] for c in known] != ["table.runs"] or [c["why"] for c in found] != [known[0]["why"]]:
+        raise Failed(f"status says {known}, the doctor {found}")
+    w.engine.ask("PUT", f"/{index}/_settings", {"index.blocks.write": None})
+    w.equal(daemon, seconds=60)
+    wait_until("all is well again", lambda: daemon.json("status")["ok"])
+    checked(daemon, 0)
+
+
+def test_status_says_by_its_exit_code_that_nobody_can_say(w):
+    daemon = w.millrace()
+    daemon.process.send_signal(signal.SIGSTOP)
+    checked(daemon, 75, "gave no answer")
+    daemon.process.send_signal(signal.SIGCONT)
+    daemon.stop()
+    checked(daemon, 75, "no daemon listens")
+    if daemon.command("status", "--check", "--watch", ok=None).returncode != 2:
+        raise Failed("it watches for an exit code")
+
+
+def watching(daemon, *options, **more):
+    return subprocess.Popen([BINARY, "status", "--watch", "--config", daemon.config_file, *options], stdin=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, start_new_session=True, **more)
+
+
+def interrupt(process):
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    if process.returncode != 0 or said:
+        raise Failed(f"an interrupt ends it with {process.returncode}: {said}")
+
+
+def test_a_watch_is_drawn_over_in_a_narrow_window_and_ends_with_an_interrupt(w):
+    name = "a_table_whose_name_is_far_too_long_for_a_window"
+    w.sql(f"CREATE TABLE {name} (id INT PRIMARY KEY)", f"INSERT INTO {name} VALUES (1)")
+    daemon = w.follow(w.definitions({"table": name}))
+    ours, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    process = watching(daemon, stdout=terminal, env=os.environ | {"TERM": "xterm", "LC_ALL": "C.UTF-8"})
+    os.close(terminal)
+    text = b""
+    while text.count(b"\x1b[J") < 2:
+        text += os.read(ours, 4096)
+    interrupt(process)
+    os.close(ours)
+    screens = text.decode().split("\x1b[H")[1:]
+    for screen in screens[:2]:
+        lines = re.sub(r"\x1b\[[0-9;]*[mKJ]", "", screen).splitlines()
+        wide = [line for line in lines if len(line) > 80]
+        if wide or len(lines) > 40 or not any("…" in line and "available" in line for line in lines):
+            raise Failed(f"lines too wide {wide}, or the table is not shown:\n{screen}")
+
+
+def test_a_watch_on_a_pipe_prints_one_status_after_another(w):
+    daemon = w.millrace()
+    process = watching(daemon, "-o", "json", stdout=subprocess.PIPE)
+    for _ in range(2):
+        line = process.stdout.readline()
+        if json.loads(line)["schema"] != "millrace/status/1":
+            raise Failed(f"it printed {line!r}")
+    interrupt(process)
+    process = watching(daemon, stdout=subprocess.PIPE)
+    heads = 0
+    while heads < 2:
+        line = process.stdout.readline().decode()
+        if not line or "\x1b" in line:
+            raise Failed(f"it printed {line!r}")
+        heads += line.startswith("Millrace ")
+    interrupt(process)

@@ -58,6 +58,26 @@ static void look_at_kept_topic(const struct store_copy *s, struct topic_view *t)
         }
 }
 
+static void add_counts(void *ctx, const char *index, const struct index_counts *c)
+{
+    struct coordinator_view *v = ctx;
+    uint64_t number;
+    struct str alias;
+
+    if (!coordinator_split_index_name(index, &alias, &number))
+        return;
+    for (size_t i = 0; i < v->definitions->n_tables; i++) {
+        struct index_counts *sum = &v->tables[i].counts;
+
+        if (!str_equal(table_index(v->tables[i].d), alias))
+            continue;
+        sum->written += c->written;
+        sum->deleted += c->deleted;
+        sum->failed += c->failed;
+        sum->lately += c->lately;
+    }
+}
+
 void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v)
 {
     v->engine = engine_watch_heard(co->engine_watch);
@@ -67,4 +87,6 @@ void coordinator_look_at_kept(struct coordinator *co, struct coordinator_view *v
         look_at_kept_topic(v->stored, &v->topics[i]);
     for (size_t i = 0; i < v->definitions->n_tables; i++)
         look_at_kept_table(co, v->stored, &v->tables[i]);
+    if (co->delivery != NULL)
+        delivery_each_index(co->delivery, add_counts, v);
 }

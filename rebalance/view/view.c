@@ -92,4 +92,5 @@ void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms)
     else
         json_put_double(w, STR("lag_seconds"), s);
     json_put_bool(w, STR("lag_at_most"), lag.at_most);
+    coordinator_put_time(w, STR("oldest"), s > 0 ? lag.since_ms : 0);
 }

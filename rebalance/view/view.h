@@ -68,9 +68,10 @@ struct table_view {
     struct build_view build;
     struct lag own; /* of changes that its topic's log has passed */
     struct lag lag;
-    uint64_t dead;     /* dead letters */
-    bool is_pending;   /* its definition takes effect with the next build */
-    struct str verify; /* why its documents should be verified; or empty */
+    uint64_t dead;              /* dead letters */
+    struct index_counts counts; /* of all versions of its index since the start */
+    bool is_pending;            /* its definition takes effect with the next build */
+    struct str verify;          /* why its documents should be verified; or empty */
     struct document_count documents;
     struct str work; /* its members "fan_out", "cascades" and "sync", as JSON */
 };
@@ -93,7 +94,7 @@ struct coordinator_view *
 coordinator_view_new(struct coordinator *co) RETURNS_NONNULL MUST_CHECK;
 void coordinator_view_free(struct coordinator_view *v);
 
-/* Append the members "lag_seconds" and "lag_at_most". */
+/* Append the members "lag_seconds", "lag_at_most" and "oldest". */
 void coordinator_put_lag(struct json_writer *w, struct lag lag, int64_t now_ms);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "sync/delivery/parts.h"
 
+#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/metric/metric.h"
 #include "src/net/http_client.h"
@@ -331,6 +332,11 @@ struct delivery_status delivery_status(struct delivery *d)
 void delivery_put_statistics(struct delivery *d, struct json_writer *w)
 {
     delivery_metric_put_json(d->metric, w);
+}
+
+void delivery_each_index(struct delivery *d, index_counts_fn fn, void *ctx)
+{
+    delivery_metric_each(d->metric, clock_mono_ms(), fn, ctx);
 }
 
 void delivery_repaired(struct delivery *d, uint64_t n_changes)

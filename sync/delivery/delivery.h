@@ -23,6 +23,7 @@
 #include "sync/delivery/document/operation.h"
 #include "sync/delivery/document/target.h"
 #include "sync/delivery/index/drain.h"
+#include "sync/delivery/index/metric.h"
 #include "sync/delivery/index/options.h"
 
 #include <stdbool.h>
@@ -177,6 +178,8 @@ struct delivery_status delivery_status(struct delivery *d);
  * to acknowledgement, refused requests, documents by index and result.  @thread any
  */
 void delivery_metrics(struct delivery *d, struct buf *out);
+/* Call fn with the counts of each index since the start; fn must not call d.  @thread any */
+void delivery_each_index(struct delivery *d, index_counts_fn fn, void *ctx);
 /* Write members of a JSON object: all counts and durations.  @thread any */
 void delivery_put_statistics(struct delivery *d, struct json_writer *w);
 

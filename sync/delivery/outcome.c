@@ -32,13 +32,13 @@ static void count_one(uint64_t *counter)
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
+static const enum metric_op ops[] = {[DOC_INDEX] = METRIC_INDEX,
+                                     [DOC_REFRESH] = METRIC_INDEX,
+                                     [DOC_DELETE] = METRIC_DELETE,
+                                     [DOC_UPDATE] = METRIC_UPDATE};
+
 static void count_result(const struct document *doc, enum document_result result)
 {
-    static const enum metric_op ops[] = {[DOC_INDEX] = METRIC_INDEX,
-                                         [DOC_REFRESH] = METRIC_INDEX,
-                                         [DOC_DELETE] = METRIC_DELETE,
-                                         [DOC_UPDATE] = METRIC_UPDATE};
-
     index_metric_count(index_queue_metric(doc->index_queue), ops[doc->now->op], result);
 }
 
@@ -76,7 +76,7 @@ void outcome_deliver(struct sender *s, struct document *doc)
 
     count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
     delivery_metric_count(s->metric, COUNT_INDEXED, 1);
-    count_result(doc, RESULT_OK);
+    index_metric_done(index_queue_metric(doc->index_queue), ops[doc->now->op], s->now_ms);
     if (doc->now->op == DOC_DELETE &&
         delete_repeater_may_come(s->repeater, doc->now, s->now_ms)) {
         if (is_purged_to_repeat(s, doc))

@@ -72,6 +72,7 @@ unit_tests += \
 	%D%/test_histogram \
 	%D%/test_http_client \
 	%D%/test_human \
+	%D%/test_index_metric \
 	%D%/test_inspect \
 	%D%/test_job \
 	%D%/test_json \

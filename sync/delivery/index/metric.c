@@ -36,6 +36,7 @@ struct delivery_metric {
 
     /* All guarded by lock; entries are never removed. */
     struct index_metric *indexes;
+    size_t n_indexes;
     struct topic_metric *topics;
 };
 
@@ -140,6 +141,7 @@ struct index_metric *delivery_metric_index(struct delivery_metric *m, struct str
         x->topic = copy(topic);
         x->index = copy(index);
         x->latency = &topic_of(m, topic)->latency;
+        x->is_beyond = m->n_indexes++ >= METRIC_INDEXES_MAX;
         x->next = m->indexes;
         m->indexes = x;
     }
@@ -213,7 +215,13 @@ static const struct op_form {
     [METRIC_UPDATE] = {"update", WRITTEN | 1u << RESULT_WHOLE},
 };
 
-static void put_index(struct buf *out, const struct index_metric *x)
+static uint64_t count_of(const struct index_metric *x, enum metric_op op,
+                         enum document_result result)
+{
+    return __atomic_load_n(&x->n[op][result], __ATOMIC_RELAXED);
+}
+
+static void put_index(struct buf *out, const struct index_metric *x, struct str index)
 {
     static const char *const results[N_DOCUMENT_RESULTS] = {
         [RESULT_OK] = "ok",     [RESULT_STALE] = "stale", [RESULT_RETRIED] = "retried",
@@ -224,9 +232,46 @@ static void put_index(struct buf *out, const struct index_metric *x)
         for (size_t r = 0; r < N_DOCUMENT_RESULTS; r++)
             if ((op_forms[op].results & 1u << r) != 0)
                 metric_put_u64(out, METRIC_DOCUMENTS,
-                               __atomic_load_n(&x->n[op][r], __ATOMIC_RELAXED),
-                               str_from(x->topic), str_from(x->index),
-                               str_from(op_forms[op].name), str_from(results[r]));
+                               count_of(x, (enum metric_op)op, (enum document_result)r),
+                               str_from(x->topic), index, str_from(op_forms[op].name),
+                               str_from(results[r]));
+}
+
+/* One series for the indexes of a topic that have none of their own. */
+static void put_others(struct buf *out, const struct delivery_metric *m,
+                       const struct topic_metric *t)
+{
+    struct index_metric sum = {.topic = t->topic};
+
+    for (const struct index_metric *x = m->indexes; x != NULL; x = x->next) {
+        if (!x->is_beyond || strcmp(x->topic, t->topic) != 0)
+            continue;
+        sum.is_beyond = true;
+        for (size_t op = 0; op < N_METRIC_OPS; op++)
+            for (size_t r = 0; r < N_DOCUMENT_RESULTS; r++)
+                sum.n[op][r] += count_of(x, (enum metric_op)op, (enum document_result)r);
+    }
+    if (sum.is_beyond)
+        put_index(out, &sum, STR("other"));
+}
+
+void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_counts_fn fn,
+                          void *ctx)
+{
+    pthread_mutex_lock(&m->lock);
+    for (const struct index_metric *x = m->indexes; x != NULL; x = x->next) {
+        const struct index_counts c = {
+            .written =
+                count_of(x, METRIC_INDEX, RESULT_OK) + count_of(x, METRIC_UPDATE, RESULT_OK),
+            .deleted = count_of(x, METRIC_DELETE, RESULT_OK),
+            .failed = count_of(x, METRIC_INDEX, RESULT_DEAD) +
+                      count_of(x, METRIC_DELETE, RESULT_DEAD),
+            .lately = minute_sum(&x->lately, now_ms),
+        };
+
+        fn(ctx, x->index, &c);
+    }
+    pthread_mutex_unlock(&m->lock);
 }
 
 static void put_rejections(struct buf *out, const struct delivery_metric *m)
@@ -255,6 +300,9 @@ void delivery_metric_put(struct delivery_metric *m, struct buf *out)
     for (const struct topic_metric *t = m->topics; t != NULL; t = t->next)
         put_histogram(out, METRIC_END_TO_END, &t->latency, str_from(t->topic));
     for (const struct index_metric *x = m->indexes; x != NULL; x = x->next)
-        put_index(out, x);
+        if (!x->is_beyond)
+            put_index(out, x, str_from(x->index));
+    for (const struct topic_metric *t = m->topics; t != NULL; t = t->next)
+        put_others(out, m, t);
     lock_release(&m->lock);
 }

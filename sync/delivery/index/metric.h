@@ -2,7 +2,7 @@
  * struct delivery_metric: delivery's counters, for Prometheus.
  *
  * The delivery thread counts; anybody may read.  The counters of an index are never removed, so
- * they never fall.
+ * they never fall.  The first METRIC_INDEXES_MAX indexes have series of their own.
  *
  * @thread any (atomics; the list is locked inside)
  */
@@ -11,6 +11,7 @@
 
 #include "src/base/base.h"
 #include "src/base/histogram.h"
+#include "src/base/minute.h"
 #include "src/base/str.h"
 
 #include <stdbool.h>
@@ -21,6 +22,8 @@ struct buf;
 struct delivery_metric;
 struct json_writer;
 struct search;
+
+#define METRIC_INDEXES_MAX 1000
 
 /* What the engine's answer means for a document. */
 enum document_result {
@@ -72,8 +75,18 @@ struct index_metric {
     struct index_metric *next;
     struct histogram *latency; /* the topic's: ms from commit to acknowledgement */
     char *topic, *index;
+    bool is_beyond; /* its topic's series for index "other" shows it */
     uint64_t n[N_METRIC_OPS][N_DOCUMENT_RESULTS]; /* atomics */
+    struct minute lately;                         /* documents written or deleted */
 };
+
+/* Its counters in short. */
+struct index_counts {
+    uint64_t written, deleted, failed;
+    uint64_t lately; /* written or deleted within the last minute */
+};
+
+typedef void (*index_counts_fn)(void *ctx, const char *index, const struct index_counts *c);
 
 /* search: counts delivery's requests other than bulk; borrowed, may be NULL. */
 struct delivery_metric *delivery_metric_new(struct search *search) RETURNS_NONNULL MUST_CHECK;
@@ -88,6 +101,17 @@ static inline void index_metric_count(struct index_metric *x, enum metric_op op,
 {
     __atomic_fetch_add(&x->n[op][result], 1, __ATOMIC_RELAXED);
 }
+
+/* The same for a document that was written or deleted; now_ms is monotonic. */
+static inline void index_metric_done(struct index_metric *x, enum metric_op op, int64_t now_ms)
+{
+    index_metric_count(x, op, RESULT_OK);
+    minute_add(&x->lately, now_ms, 1);
+}
+
+/* Call fn for each index; it must not call m.  now_ms is monotonic. */
+void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_counts_fn fn,
+                          void *ctx);
 
 /* Count a bulk request that ended. */
 void delivery_metric_request(struct delivery_metric *m, size_t bytes, size_t documents,

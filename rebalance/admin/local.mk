@@ -14,4 +14,5 @@ libmillrace_a_SOURCES += \
 	%D%/questions.h \
 	%D%/search.c %D%/search.h \
 	%D%/settings.h \
-	%D%/status.c %D%/status.h
+	%D%/status.c %D%/status.h \
+	%D%/table_metrics.c %D%/table_metrics.h

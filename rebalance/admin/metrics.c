@@ -6,6 +6,9 @@
 #include "rebalance/view/topic.h"
 
 #include "rebalance/admin/questions.h"
+#include "rebalance/admin/table_metrics.h"
+#include "rebalance/doctor/doctor.h"
+#include "rebalance/view/known.h"
 #include "rebalance/view/view.h"
 
 #include "src/metric/metric.h"
@@ -163,12 +166,44 @@ static void put_lags(struct buf *out, const struct coordinator_view *v)
         if (s >= 0)
             metric_put_double(out, METRIC_SOURCE_LAG, s, v->topics[i].d->name);
     }
-    for (size_t i = 0; i < v->definitions->n_tables; i++) {
-        const double s = lag_seconds(v->tables[i].lag, v->now_ms);
+}
 
-        if (s >= 0 && v->tables[i].available != NULL)
-            metric_put_double(out, METRIC_TABLE_LAG, s, table_name(v->tables[i].d));
-    }
+/* Whether an earlier check of the list is of the same series. */
+static bool is_counted(const struct doctor_list *l, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (l->checks[k].status == l->checks[i].status &&
+            str_equal(l->checks[k].id, l->checks[i].id))
+            return true;
+    return false;
+}
+
+static uint64_t count_like(const struct doctor_list *l, size_t i)
+{
+    uint64_t n = 0;
+
+    for (size_t k = i; k < l->n; k++)
+        n += l->checks[k].status == l->checks[i].status &&
+             str_equal(l->checks[k].id, l->checks[i].id);
+    return n;
+}
+
+static void put_judgement(struct coordinator *co, struct buf *out,
+                          const struct coordinator_view *v)
+{
+    struct doctor_list l;
+
+    doctor_init(&l, v->arena);
+
+    const bool is_known = coordinator_judge(co, v, &l);
+    const bool failed = doctor_worst(&l) == DOCTOR_FAIL;
+
+    if (failed || is_known)
+        metric_put_u64(out, METRIC_WELL, !failed);
+    for (size_t i = 0; i < l.n; i++)
+        if (l.checks[i].status != DOCTOR_OK && !is_counted(&l, i))
+            metric_put_u64(out, METRIC_CHECKS, count_like(&l, i), l.checks[i].id,
+                           str_from(doctor_status_name(l.checks[i].status)));
 }
 
 void coordinator_metrics(struct coordinator *co, struct buf *samples)
@@ -176,7 +211,9 @@ void coordinator_metrics(struct coordinator *co, struct buf *samples)
     struct coordinator_view *v = coordinator_view_new(co);
 
     coordinator_want(co);
+    put_judgement(co, samples, v);
     put_lags(samples, v);
+    coordinator_put_tables(samples, v, METRIC_TABLES_MAX);
     put_dead_letters(samples, v);
     coordinator_view_free(v);
     put_topics(co, samples);

@@ -73,6 +73,10 @@ def test_status_says_by_its_exit_code_whether_all_is_well_as_the_doctor_does(w):
     found = [c for c in daemon.json("doctor", ok=(1,))["items"] if c["id"] == "table.runs"]
     if daemon.json("status")["ok"] is not False or [c["id"] for c in known] != ["table.runs"] or [c["why"] for c in found] != [known[0]["why"]]:
         raise Failed(f"status says {known}, the doctor {found}")
+    if daemon.metric("millrace_ok") != 0 or daemon.metric("millrace_checks", check="table.runs", status="fail") != 1:
+        raise Failed("the metrics do not say it")
+    if daemon.metric("millrace_table_state", table=f"{w.schema}.bad", state="held") != 1:
+        raise Failed("the metrics do not say its state")
     w.engine.ask("PUT", f"/{index}/_settings", {"index.blocks.write": None})
     w.equal(daemon, seconds=60)
     wait_until("all is well again", lambda: daemon.json("status")["ok"])
@@ -139,3 +143,41 @@ def test_a_watch_on_a_pipe_prints_one_status_after_another(w):
             raise Failed(f"it printed {line!r}")
         heads += line.startswith("Millrace ")
     interrupt(process)
+
+
+def test_each_table_has_its_rate_its_oldest_change_and_its_metrics(w):
+    odd = 'odd"name\\'
+    w.sql(f"CREATE TABLE `{odd}` (id INT PRIMARY KEY, a INT)", f"INSERT INTO `{odd}` VALUES (1, 1), (2, 2)",
+          "CREATE TABLE part (id INT PRIMARY KEY, a INT)", "INSERT INTO part VALUES (1, 1)")
+    daemon = w.follow(w.definitions({"table": odd, "index": w.index("odd")}, {"table": "part", "mapping": {"dynamic": "strict"}}))
+    w.sql(f"UPDATE `{odd}` SET a = a + 1", f"DELETE FROM `{odd}` WHERE id = 2")
+    w.equal(daemon)
+
+    def documents(table, result):
+        return daemon.metric("millrace_table_documents_total", table=f"{w.schema}.{table}", result=result)
+
+    escaped = odd.replace("\\", "\\\\").replace('"', '\\"')
+    if documents(escaped, "written") < 3 or documents(escaped, "deleted") != 1 or documents(escaped, "failed") != 0:
+        raise Failed(f"the metrics of the table are {documents(escaped, 'written')}, {documents(escaped, 'deleted')}")
+    if daemon.metric("millrace_table_lag_seconds", table=f"{w.schema}.part") != 0:
+        raise Failed("a table that has everything has a lag")
+    state = {t["table"]: t for t in daemon.json("status")["tables"]}
+    if state[f"{w.schema}.{odd}"]["rate"] <= 0 or state[f"{w.schema}.{odd}"]["oldest"] is not None:
+        raise Failed(f"it is shown as {state}")
+    families_are_whole(http("GET", daemon.url + "/metrics")[1])
+
+
+def families_are_whole(text):
+    """Each family has one HELP and one TYPE, before its samples, which stand together."""
+    family, seen = None, set()
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            family = line.split()[2]
+            if family in seen:
+                raise Failed(f"{family} comes twice")
+            seen.add(family)
+        elif line.startswith("# TYPE "):
+            if line.split()[2] != family:
+                raise Failed(f"{line} stands in {family}")
+        elif not re.fullmatch(rf"{family}(_bucket|_sum|_count)?({{.*}})? \S+", line):
+            raise Failed(f"{line} stands in {family}")

@@ -8,6 +8,7 @@
 
 #include "rebalance/admin/questions.h"
 #include "rebalance/admin/settings.h"
+#include "rebalance/admin/table_metrics.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/view/view.h"
@@ -274,6 +275,62 @@ static void status_judges_as_the_doctor_does_and_says_when_nobody_can(void **sta
                   "\"id\":\"table.runs\",\"group\":\"table shop.t3\",\"status\":\"fail\"");
 }
 
+static size_t count_text(struct str text, const char *part)
+{
+    size_t n = 0;
+
+    for (const char *at = text.ptr; (at = strstr(at, part)) != NULL; at++)
+        n++;
+    return n;
+}
+
+static void tables_beyond_a_bound_share_one_label(void **state)
+{
+    struct fixture *f = *state;
+    struct coordinator_view *v = coordinator_view_new(f->co);
+    struct buf out = {0};
+
+    v->tables[0].counts.written = 7;
+    for (size_t i = 2; i < TABLES; i++) {
+        v->tables[i].counts.written = 3;
+        v->tables[i].counts.deleted = 1;
+    }
+    coordinator_put_tables(&out, v, 2);
+    assert_int_equal(count_text(buf_str(&out), "millrace_table_state{"), 2);
+    assert_int_equal(count_text(buf_str(&out), "result=\"written\"}"), 3);
+    assert_int_equal(count_text(buf_str(&out), "{table=\"shop.t0\",result=\"written\"} 7\n"),
+                     1);
+    assert_int_equal(count_text(buf_str(&out), "{table=\"other\",result=\"written\"} 1494\n"),
+                     1);
+    assert_int_equal(count_text(buf_str(&out), "{table=\"other\",result=\"deleted\"} 498\n"),
+                     1);
+    coordinator_view_free(v);
+    buf_free(&out);
+}
+
+static void the_metrics_say_what_status_judges(void **state)
+{
+    struct fixture *f = *state;
+    struct err held = {0};
+    struct buf out = {0};
+
+    coordinator_metrics(f->co, &out);
+    assert_int_equal(count_text(buf_str(&out), "millrace_ok"), 0);
+    err_set(&held, ERR_RETRY, "the engine takes nothing");
+    holds_note(f->co->holds, "t3_v1", true, 0, &held);
+    holds_note(f->co->holds, "t4_v1", true, 0, &held);
+    buf_clear(&out);
+    coordinator_metrics(f->co, &out);
+    assert_int_equal(count_text(buf_str(&out), "millrace_ok 0\n"), 1);
+    assert_int_equal(
+        count_text(buf_str(&out), "millrace_checks{check=\"table.runs\",status=\"fail\"} 2\n"),
+        1);
+    assert_int_equal(
+        count_text(buf_str(&out), "millrace_table_state{table=\"shop.t3\",state=\"held\"} 1\n"),
+        1);
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +344,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             status_judges_as_the_doctor_does_and_says_when_nobody_can, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tables_beyond_a_bound_share_one_label, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_metrics_say_what_status_judges, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("coordinator_looks", tests, NULL, NULL);

@@ -1,0 +1,72 @@
+#include "config.h"
+
+#include "rebalance/admin/table_metrics.h"
+
+#include "rebalance/view/view.h"
+
+#include "src/metric/metric.h"
+
+/* What the series of one label value say. */
+struct table_sample {
+    struct str table;
+    struct index_counts counts;
+    bool knows_dead;
+    uint64_t dead; /* letters */
+    double lag_s;  /* negative: unknown, or nothing to deliver to */
+};
+
+/* Tables that share an index are counted once, by the first of them. */
+static struct table_sample sample_of(const struct coordinator_view *v,
+                                     const struct table_view *t)
+{
+    const bool leads = definition_lead(v->definitions, t->d) == t->d;
+
+    return (struct table_sample){
+        .table = table_name(t->d),
+        .counts = leads ? t->counts : (struct index_counts){0},
+        .knows_dead = v->stored != NULL,
+        .dead = t->dead,
+        .lag_s = t->available != NULL ? lag_seconds(t->lag, v->now_ms) : -1,
+    };
+}
+
+static void put_sample(struct buf *out, const struct table_sample *s)
+{
+    metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.written, s->table, STR("written"));
+    metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.deleted, s->table, STR("deleted"));
+    metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.failed, s->table, STR("failed"));
+    if (s->knows_dead)
+        metric_put_u64(out, METRIC_TABLE_DEAD_LETTERS, s->dead, s->table);
+    if (s->lag_s >= 0)
+        metric_put_double(out, METRIC_TABLE_LAG, s->lag_s, s->table);
+}
+
+static void add_sample(struct table_sample *sum, const struct table_sample *s)
+{
+    sum->counts.written += s->counts.written;
+    sum->counts.deleted += s->counts.deleted;
+    sum->counts.failed += s->counts.failed;
+    sum->knows_dead = s->knows_dead;
+    sum->dead += s->dead;
+    if (s->lag_s > sum->lag_s)
+        sum->lag_s = s->lag_s;
+}
+
+void coordinator_put_tables(struct buf *out, const struct coordinator_view *v, size_t max)
+{
+    struct table_sample other = {.table = STR("other"), .lag_s = -1};
+    const size_t n = v->definitions->n_tables;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct table_sample s = sample_of(v, &v->tables[i]);
+
+        if (i >= max) {
+            add_sample(&other, &s);
+            continue;
+        }
+        put_sample(out, &s);
+        metric_put_u64(out, METRIC_TABLE_STATE, 1, s.table, str_from(v->tables[i].is.state));
+    }
+    if (n > max)
+        put_sample(out, &other);
+}

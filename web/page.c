@@ -3,7 +3,6 @@
 #include "web/page.h"
 
 #include "src/base/clock.h"
-#include "src/base/fix.h"
 #include "src/base/human.h"
 #include "web/html.h"
 #include "web/page_style.h"
@@ -117,179 +116,44 @@ static void add_term(struct buf *b, const char *label, const cJSON *o, const cha
 
 /* ---- what needs someone ---- */
 
-/* What needs attention: as HTML, and counts. */
+/* The checks that are not well: as HTML, and counts. */
 struct troubles {
     struct buf html;
     size_t n, n_bad;
 };
 
-static void add_trouble(struct troubles *t, const char *css, struct str name, struct str reason,
-                        struct str fix)
+static void add_line(struct buf *b, const char *label, struct str text)
 {
+    if (text.len == 0)
+        return;
+    buf_printf(b, "<p>%s", label);
+    html_text(b, text);
+    buf_append(b, STR("</p>"));
+}
+
+static void add_check(struct troubles *t, const cJSON *check)
+{
+    const bool bad = str_equal(text_of(check, "status"), STR("fail"));
     struct buf *b = &t->html;
 
     t->n++;
-    t->n_bad += strcmp(css, "bad") == 0;
-    buf_printf(b, "<div class=\"trouble %s\"><strong>", css);
-    html_text(b, name);
+    t->n_bad += bad;
+    buf_printf(b, "<div class=\"trouble %s\"><strong>", bad ? "bad" : "warn");
+    html_text(b, text_of(check, "group"));
     buf_append(b, STR("</strong> "));
-    html_text(b, reason);
-    if (fix.len > 0) {
-        buf_append(b, STR("<p>Way out: "));
-        html_text(b, fix);
-        buf_append(b, STR("</p>"));
-    }
+    html_text(b, text_of(check, "message"));
+    add_line(b, "Why it matters: ", text_of(check, "why"));
+    add_line(b, "Way out: ", text_of(check, "fix"));
     buf_append(b, STR("</div>"));
-}
-
-static void add_warnings(struct troubles *t, const cJSON *item, const char *name)
-{
-    const cJSON *warning;
-
-    cJSON_ArrayForEach (warning, list_of(item, "warnings")) {
-        struct str text = str_from(cJSON_IsString(warning) ? warning->valuestring : "");
-        struct str fix = fix_split(&text);
-
-        if (text.len == 0)
-            continue;
-        add_trouble(t, "warn", text_of(item, name), text, fix);
-    }
-}
-
-static void add_reason(struct troubles *t, const cJSON *item, const char *name)
-{
-    const char *css = look_of(text_of(item, "state")).css;
-    struct str reason = text_of(item, "reason"), fix = fix_split(&reason);
-
-    if (reason.len == 0)
-        return;
-    if (text_of(item, "fix").len > 0)
-        fix = text_of(item, "fix");
-    /* If the program still retries by itself, this is a warning, not a stop. */
-    add_trouble(t, strcmp(css, "bad") == 0 ? "bad" : "warn", text_of(item, name), reason, fix);
-}
-
-static void add_table_hints(struct troubles *t, const cJSON *table)
-{
-    struct str name = text_of(table, "table");
-    struct buf fix = {0};
-
-    if (count_of(table, "dead_letters") > 0) {
-        buf_append(&fix, STR("millrace dead-letter list --table "));
-        buf_append_word(&fix, name);
-        add_trouble(t, "warn", name, STR("has documents that the search engine refused"),
-                    buf_str(&fix));
-    }
-    buf_clear(&fix);
-    if (text_of(table, "documents_reason").len > 0) {
-        struct str reason = text_of(table, "documents_reason"), way = fix_split(&reason);
-
-        add_trouble(t, "bad", name, reason, way);
-    }
-    buf_clear(&fix);
-    if (text_of(table, "verify").len > 0) {
-        buf_append(&fix, STR("millrace index create "));
-        buf_append_word(&fix, name);
-        add_trouble(t, "warn", name, text_of(table, "verify"), buf_str(&fix));
-    }
-    buf_clear(&fix);
-    if (str_equal(text_of(table, "state"), STR("unavailable")) &&
-        text_of(table, "reason").len == 0 && !cJSON_IsObject(list_of(table, "build"))) {
-        buf_append(&fix, STR("millrace index create "));
-        buf_append_word(&fix, name);
-        add_trouble(t, "warn", name, STR("has no index yet"), buf_str(&fix));
-    }
-    buf_free(&fix);
-}
-
-/* If one of several addresses does not answer, warn, though the others still work. */
-static void add_addresses(struct troubles *t, const cJSON *addresses)
-{
-    const cJSON *address;
-    struct buf text = {0};
-
-    if (cJSON_GetArraySize(addresses) < 2)
-        return;
-    cJSON_ArrayForEach (address, addresses) {
-        struct str reason = text_of(address, "reason"), fix = fix_split(&reason);
-
-        if (!str_equal(text_of(address, "state"), STR("away")))
-            continue;
-        buf_clear(&text);
-        buf_append(&text, STR("has not answered since "));
-        buf_append(&text, text_of(address, "since"));
-        buf_append(&text, STR("; Millrace keeps trying: "));
-        buf_append(&text, reason);
-        add_trouble(t, "warn", text_of(address, "address"), buf_str(&text), fix);
-    }
-    buf_free(&text);
-}
-
-static void add_away(struct buf *b, const cJSON *search)
-{
-    buf_append(b, STR("does not answer"));
-    if (text_of(search, "as_of").len > 0) {
-        buf_append(b, STR(" since "));
-        buf_append(b, text_of(search, "as_of"));
-    }
-    buf_append(b, STR("; changes wait until it does"));
-}
-
-/* While the store is away, the page shows its facts as of the last answer. */
-static void add_store(struct troubles *t, const cJSON *store)
-{
-    struct str reason = text_of(store, "reason"), fix = fix_split(&reason);
-    struct buf text = {0};
-
-    if (reason.len == 0)
-        return;
-    buf_append(&text,
-               STR("does not answer; dead letters, builds and positions are shown as of "));
-    buf_append(&text, text_of(store, "as_of"));
-    buf_append(&text, STR(": "));
-    buf_append(&text, reason);
-    add_trouble(t, "bad", STR("store"), buf_str(&text), fix);
-    buf_free(&text);
-}
-
-static void add_engine(struct troubles *t, const cJSON *search)
-{
-    struct str health = text_of(search, "health");
-
-    if (str_equal(health, STR("green")) || str_equal(health, STR("yellow")) ||
-        str_equal(health, STR("unknown"))) /* not asked yet */
-        return;
-
-    struct str reason = text_of(search, "reason");
-    struct str fix = fix_split(&reason);
-    struct buf text = {0};
-
-    if (str_equal(health, STR("red")))
-        buf_append(&text, STR("is red: some of its data cannot be reached"));
-    else
-        add_away(&text, search);
-    if (reason.len > 0)
-        buf_append(&text, STR(": "));
-    buf_append(&text, reason);
-    add_trouble(t, "bad", STR("search engine"), buf_str(&text), fix);
-    buf_free(&text);
 }
 
 static void add_troubles(struct troubles *t, const cJSON *status)
 {
-    const cJSON *item;
+    const cJSON *check;
 
-    add_engine(t, list_of(status, "search"));
-    add_addresses(t, list_of(list_of(status, "search"), "addresses"));
-    add_store(t, list_of(status, "store"));
-    cJSON_ArrayForEach (item, list_of(status, "topics")) {
-        add_reason(t, item, "name");
-        add_warnings(t, item, "name");
-    }
-    cJSON_ArrayForEach (item, list_of(status, "tables")) {
-        add_reason(t, item, "table");
-        add_table_hints(t, item);
-    }
+    cJSON_ArrayForEach (check, list_of(status, "checks"))
+        if (cJSON_IsObject(check) && !str_equal(text_of(check, "status"), STR("ok")))
+            add_check(t, check);
 }
 
 /* ---- the parts ---- */
@@ -562,7 +426,9 @@ static void add_header(struct buf *b, const cJSON *status, const struct troubles
         html_text(b, text_of(status, "started"));
     }
     buf_append(b, STR("</span>"));
-    if (t->n == 0)
+    if (t->n == 0 && !cJSON_IsTrue(list_of(status, "ok")))
+        buf_append(b, STR("<span class=\"verdict warn\">○ Not known yet</span>"));
+    else if (t->n == 0)
         buf_append(b, STR("<span class=\"verdict ok\">● All is well</span>"));
     else
         buf_printf(b, "<span class=\"verdict %s\">%s %zu %s attention</span>",

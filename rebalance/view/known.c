@@ -6,6 +6,7 @@
 
 #include "rebalance/doctor/doctor.h"
 #include "rebalance/view/view.h"
+#include "src/base/clock.h"
 #include "src/base/fix.h"
 #include "src/base/human.h"
 #include "src/net/address_set.h"
@@ -238,7 +239,9 @@ static void check_address(const struct address_view *a, struct doctor_list *l)
 
     if (!a->is_known || a->is_up)
         return;
-    buf_printf(&message, "%s does not answer: %s", a->name, a->why);
+    buf_printf(&message, "%s has not answered since ", a->name);
+    human_time(&message, clock_wall_ms() - (clock_mono_ms() - a->since_ms));
+    buf_printf(&message, ": %s", a->why);
     doctor_add(l, &(struct doctor_check){.id = STR("search.address"),
                                          .group = STR("search engine"),
                                          .status = DOCTOR_WARN,

@@ -286,7 +286,14 @@ bool coordinator_ready(struct coordinator *co, struct buf *json)
 
 const char fake_status[] =
     "{\"schema\":\"millrace/status/1\",\"version\":\"0.1.0\",\"node\":\"db1\","
-    "\"started\":\"2026-11-21T10:02:11Z\",\"topics\":["
+    "\"started\":\"2026-11-21T10:02:11Z\",\"ok\":false,\"checks\":["
+    "{\"id\":\"topic.runs\",\"group\":\"topic billing\",\"status\":\"fail\",\"message\":\"the "
+    "server has purged bin.000077, from which we have to go on: its disk is full <95%>\","
+    "\"why\":\"Millrace follows nothing on this server meanwhile\",\"fix\":\"millrace "
+    "topic reset billing, then index create for each of its tables\"},"
+    "{\"id\":\"table.built\",\"group\":\"table shop.customer\",\"status\":\"warn\",\"message\":"
+    "\"has no index yet\",\"why\":\"searches find none of its documents\",\"fix\":\"millrace "
+    "index create shop.customer\"}],\"topics\":["
     "{\"name\":\"shop\",\"server\":\"MariaDB 10.11.6 at 127.0.0.1:3306\",\"state\":\"running\","
     "\"file\":\"binlog.000412\",\"position\":88213441,\"gtid\":\"0-1-48213\",\"epoch\":1,"
     "\"lag_seconds\":0.4,\"lag_bytes\":53211,\"rate\":1210.4,\"retention_seconds\":864000,"

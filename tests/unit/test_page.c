@@ -29,7 +29,7 @@ static void the_page_tells_the_state_of_each_topic_and_table(void **state)
     assert_page(fake_status, "1,250,000", NULL);
     assert_page(fake_status, "Way out: millrace index create shop.customer", NULL);
     assert_page(fake_status, "Way out: millrace topic reset billing", NULL);
-    assert_page(fake_status, "5 things need attention", "All is well");
+    assert_page(fake_status, "2 things need attention", "All is well");
 }
 
 static void the_page_shows_the_settings_of_delivery_that_are_not_the_defaults(void **state)
@@ -60,24 +60,24 @@ static void a_page_without_anything_says_how_to_begin(void **state)
 {
     (void)state;
     assert_page("{\"topics\":[],\"tables\":[]}", "millrace apply FILE", NULL);
-    assert_page("{\"search\":{\"health\":\"green\"}}", "All is well", NULL);
-    assert_page("{\"topics\":[],\"tables\":[]}", "search engine</strong> does not answer",
-                NULL);
+    assert_page("{\"ok\":true}", "All is well", NULL);
+    assert_page("{\"ok\":null}", "Not known yet", "All is well");
 }
 
-static void one_address_of_several_that_is_away_needs_a_look(void **state)
+static void what_the_doctor_says_is_said_in_its_words(void **state)
 {
     static const char *const status =
-        "{\"search\":{\"health\":\"green\",\"addresses\":[{\"address\":\"http://a\","
-        "\"state\":\"up\",\"since\":\"today\",\"reason\":\"\"},{\"address\":\"http://b\","
-        "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused; is it running?\"}]}}";
+        "{\"ok\":true,\"checks\":[{\"id\":\"topic.runs\",\"group\":\"topic shop\",\"status\":"
+        "\"ok\",\"message\":\"running\"},{\"id\":\"search.address\",\"group\":\"search "
+        "engine\",\"status\":\"warn\",\"message\":\"http://b has not answered\",\"why\":"
+        "\"others work\",\"fix\":\"start it\"},7]}";
 
     (void)state;
-    assert_page(status, "http://b</strong> has not answered since yesterday",
-                "http://a</strong>");
-    assert_page("{\"search\":{\"health\":\"green\",\"addresses\":[{\"address\":\"http://b\","
-                "\"state\":\"away\",\"since\":\"yesterday\",\"reason\":\"refused\"}]}}",
-                "All is well", "does not answer");
+    assert_page(status,
+                "<strong>search engine</strong> http://b has not answered<p>Why it "
+                "matters: others work</p><p>Way out: start it</p>",
+                "topic shop</strong>");
+    assert_page(status, "▲ 1 thing needs attention", "All is well");
 }
 
 static void a_lag_that_is_a_bound_or_not_known_looks_so(void **state)
@@ -127,7 +127,7 @@ int main(void)
         cmocka_unit_test(the_page_shows_the_settings_of_delivery_that_are_not_the_defaults),
         cmocka_unit_test(text_from_a_database_is_escaped),
         cmocka_unit_test(a_page_without_anything_says_how_to_begin),
-        cmocka_unit_test(one_address_of_several_that_is_away_needs_a_look),
+        cmocka_unit_test(what_the_doctor_says_is_said_in_its_words),
         cmocka_unit_test(a_lag_that_is_a_bound_or_not_known_looks_so),
         cmocka_unit_test(a_build_that_waits_says_why_and_shows_no_rows_that_nobody_knows),
         cmocka_unit_test(an_odd_status_still_gives_a_page),

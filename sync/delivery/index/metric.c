@@ -258,7 +258,7 @@ static void put_others(struct buf *out, const struct delivery_metric *m,
 void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_counts_fn fn,
                           void *ctx)
 {
-    pthread_mutex_lock(&m->lock);
+    lock_acquire(&m->lock);
     for (const struct index_metric *x = m->indexes; x != NULL; x = x->next) {
         const struct index_counts c = {
             .written =
@@ -271,7 +271,7 @@ void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_count
 
         fn(ctx, x->index, &c);
     }
-    pthread_mutex_unlock(&m->lock);
+    lock_release(&m->lock);
 }
 
 static void put_rejections(struct buf *out, const struct delivery_metric *m)

@@ -8,6 +8,5 @@ EXTRA_DIST    += %D%/api.md %D%/binlog.md %D%/configuration.md %D%/definitions.m
 .PHONY: update-docs
 update-docs: millrace$(EXEEXT) tests/unit/test_reference$(EXEEXT) tests/unit/test_json_schema$(EXEEXT)
 	./millrace$(EXEEXT) manual > $(srcdir)/docs/man/millrace.1
-	./millrace$(EXEEXT) completion bash > $(srcdir)/packaging/millrace.bash
 	top_srcdir=$(srcdir) UPDATE_DOCS=1 tests/unit/test_reference$(EXEEXT)
 	top_srcdir=$(srcdir) UPDATE_DOCS=1 tests/unit/test_json_schema$(EXEEXT)

@@ -1,11 +1,14 @@
-# The systemd unit, its user, and the completion for bash.
+# The systemd unit and its user, completion for three shells, containers.
 bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir  = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
 systemdunitdir    = $(prefix)/lib/systemd/system
 sysusersdir       = $(prefix)/lib/sysusers.d
 
-nodist_systemdunit_DATA = %D%/systemd/millrace.service
-dist_sysusers_DATA      = %D%/systemd/millrace.conf
-dist_noinst_DATA        = %D%/millrace.bash
+nodist_systemdunit_DATA  = %D%/systemd/millrace.service
+dist_sysusers_DATA       = %D%/systemd/millrace.conf
+dist_fishcompletion_DATA = %D%/completion/millrace.fish
+dist_noinst_DATA         = %D%/completion/millrace.bash %D%/completion/millrace.zsh
 EXTRA_DIST += %D%/systemd/millrace.service.in
 CLEANFILES += %D%/systemd/millrace.service
 
@@ -14,10 +17,11 @@ CLEANFILES += %D%/systemd/millrace.service
 	$(AM_V_GEN)$(MKDIR_P) %D%/systemd && \
 	  sed "s|[@]bindir[@]|$(bindir)|g" $(srcdir)/%D%/systemd/millrace.service.in > $@
 
-# bash finds a completion by the command's name.
+# bash finds a completion by the command's name, zsh by that of a function.
 install-data-hook:
-	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)'
-	$(INSTALL_DATA) $(srcdir)/%D%/millrace.bash '$(DESTDIR)$(bashcompletiondir)/millrace'
+	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)' '$(DESTDIR)$(zshcompletiondir)'
+	$(INSTALL_DATA) $(srcdir)/%D%/completion/millrace.bash '$(DESTDIR)$(bashcompletiondir)/millrace'
+	$(INSTALL_DATA) $(srcdir)/%D%/completion/millrace.zsh '$(DESTDIR)$(zshcompletiondir)/_millrace'
 
 uninstall-hook:
-	rm -f '$(DESTDIR)$(bashcompletiondir)/millrace'
+	rm -f '$(DESTDIR)$(bashcompletiondir)/millrace' '$(DESTDIR)$(zshcompletiondir)/_millrace'

@@ -186,6 +186,17 @@ static size_t take_words(const char **words, int argc, const char *const *argv)
     return n;
 }
 
+const struct command_option *command_awaits(const struct command *c, const char *word)
+{
+    if (!is_dashed(word) || strcmp(word, "--") == 0)
+        return NULL;
+
+    struct dashed d = cut_dashed(word);
+    const struct command_option *o = find_option(c, d.name, d.len);
+
+    return o != NULL && o->value != NULL && d.value == NULL ? o : NULL;
+}
+
 static bool take_option(struct invocation *inv, const char *word, const char *next,
                         bool *used_next, struct err *err)
 {

@@ -30,7 +30,7 @@ struct command_option {
     char letter;       /* 0: none */
     const char *value; /* its value's name, "FILE"; NULL: it is a flag */
     const char *help;  /* one line, lower case */
-    const char *words; /* values that completion offers, or NULL */
+    const char *words; /* what completion offers as its value, as in command.complete */
 };
 
 enum command_need {
@@ -51,7 +51,11 @@ struct command {
     const char *noun; /* for handlers that serve several nouns */
     size_t min_args, max_args;
     const struct command_option *options; /* ends with a NULL name; NULL: none */
-    const char *complete; /* arguments that completion offers: "file", a noun, or NULL */
+    /*
+     * What completion offers as arguments: "file", "command", "setting" or "settings" (of
+     * "config delivery", of --set), a noun, or two or more words themselves.  NULL: nothing.
+     */
+    const char *complete;
     bool hidden;
 };
 
@@ -90,6 +94,9 @@ const struct command *command_find(const char *const *words, size_t n, size_t *n
  */
 bool command_parse(struct invocation *inv, const char **args, int argc, const char *const *argv,
                    struct err *err) MUST_CHECK;
+
+/* The option of this command that the word names and whose value is the next word, or NULL. */
+const struct command_option *command_awaits(const struct command *c, const char *word);
 
 /*
  * The value of an option, the last if it was given more than once; "" for a flag, NULL if it

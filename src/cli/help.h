@@ -1,5 +1,5 @@
 /*
- * Formats the command table: --help, the manual page, the completion for bash.
+ * Formats the command table: --help, the manual page.
  *
  * @thread any (no state)
  */
@@ -18,7 +18,5 @@ bool help_group(struct buf *out, const char *group) MUST_CHECK;
 
 /* docs/man/millrace.1, in the man macros. */
 void help_manual(struct buf *out);
-/* packaging/millrace.bash */
-void help_bash(struct buf *out);
 
 #endif

@@ -5,6 +5,7 @@ libmillrace_a_SOURCES += \
 	%D%/client.c %D%/client.h \
 	%D%/command.c %D%/command.h \
 	%D%/commands.h \
+	%D%/complete.c %D%/complete.h \
 	%D%/config.c \
 	%D%/dead_letter.c \
 	%D%/delivery.c \
@@ -24,3 +25,15 @@ libmillrace_a_SOURCES += \
 	%D%/status.c \
 	%D%/table.c \
 	%D%/tools.c
+nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def
+
+# The scripts of packaging/completion as C strings, each after its shell.
+completion_scripts = packaging/completion/millrace.bash packaging/completion/millrace.zsh \
+	packaging/completion/millrace.fish
+%D%/completion_scripts.def: $(completion_scripts)
+	$(AM_V_GEN)$(MKDIR_P) %D% && cd $(srcdir) && $(AWK) ' \
+	  FNR == 1 { if (NR > 1) print "},"; sub(/.*\./, "", FILENAME); print "{\"" FILENAME "\"," } \
+	  { gsub(/["\\]/, "\\\\&"); print "\"" $$0 "\\n\"" } \
+	  END { print "}," }' $(completion_scripts) > $(abs_builddir)/$@
+BUILT_SOURCES += %D%/completion_scripts.def
+CLEANFILES    += %D%/completion_scripts.def

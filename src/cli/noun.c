@@ -2,11 +2,14 @@
 
 #include "src/cli/commands.h"
 
+#include "src/base/mem.h"
+#include "src/cli/complete.h"
 #include "src/cli/session.h"
 #include "src/format/json.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS(name, ...) static const struct render_column name[] = {__VA_ARGS__}
@@ -219,25 +222,40 @@ static void add_names(struct buf *out, struct str answer, const struct list_view
     buf_free(&pointer);
 }
 
-int command_complete(const struct invocation *inv)
+/* Append the names of a noun, from the daemon or store that the line leads to. */
+static void ask_names(struct buf *out, const struct invocation *line, const char *noun)
 {
-    const struct list_view *view = list_view_of(inv->args[0]);
+    const struct list_view *view = list_view_of(noun);
     struct call call = {.method = METHOD_GET};
     struct session *s = NULL;
-    struct buf answer = {0}, names = {0};
+    struct buf answer = {0};
     struct err err = {0};
 
-    if (view == NULL || !session_open(&s, inv, &err))
-        return EXIT_FAILED;
+    assert(view != NULL);
+    if (!session_open(&s, line, &err))
+        return;
     call_path(&call, "/api/v1");
     call_segment(&call, view->plural);
     if (session_ask(s, &call, &answer) == EXIT_DONE)
-        add_names(&names, buf_str(&answer), view);
+        add_names(out, buf_str(&answer), view);
     session_close(s);
-
-    int code = session_put(buf_str(&names));
-
     buf_free(&answer);
-    buf_free(&names);
+}
+
+int command_complete(const struct invocation *inv)
+{
+    const char **args = mem_alloc(inv->n_args + 1, sizeof(*args));
+    struct invocation line;
+    struct buf out = {0};
+    const char *noun = complete_words(&out, &line, args, inv->args, inv->n_args);
+
+    line.command = inv->command; /* which needs no daemon */
+    if (noun != NULL)
+        ask_names(&out, &line, noun);
+
+    int code = session_put(buf_str(&out));
+
+    buf_free(&out);
+    free(args);
     return code;
 }

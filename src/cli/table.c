@@ -380,13 +380,15 @@ const struct command command_table[] = {
      0, NO_OPTIONS, NULL, false},
     {"help", "[COMMAND...]", "show how to use a command", NULL, NEED_NOTHING, command_help,
      NULL, 0, 3, NO_OPTIONS, "command", false},
-    {"completion", "SHELL", "print the completion script for a shell: bash",
-     "Try it with: source <(millrace completion bash)", NEED_NOTHING, command_completion, NULL,
-     1, 1, NO_OPTIONS, "bash", false},
+    {"completion", "SHELL", "print the completion script for a shell: bash, zsh or fish",
+     "make install puts the scripts where the shells look for them.  To try one: source "
+     "<(millrace completion bash), the same for zsh after compinit, and millrace completion "
+     "fish | source.",
+     NEED_NOTHING, command_completion, NULL, 1, 1, NO_OPTIONS, "bash zsh fish", false},
     {"manual", "", "print the manual page", NULL, NEED_NOTHING, command_manual, NULL, 0, 0,
      NO_OPTIONS, NULL, true},
-    {"complete", "NOUN", "print the names of a noun, for completion", NULL, NEED_STORE,
-     command_complete, NULL, 1, 1, NO_OPTIONS, NULL, true},
+    {"complete", "WORD...", "print what the last word can be, for completion", NULL, NEED_STORE,
+     command_complete, NULL, 1, 1000, NO_OPTIONS, NULL, true},
 };
 
 const size_t n_commands = ARRAY_LEN(command_table);

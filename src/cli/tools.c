@@ -2,6 +2,7 @@
 
 #include "src/cli/commands.h"
 
+#include "src/cli/complete.h"
 #include "src/cli/help.h"
 #include "src/cli/session.h"
 
@@ -59,13 +60,11 @@ int command_manual(const struct invocation *inv)
 
 int command_completion(const struct invocation *inv)
 {
-    struct buf out = {0};
+    const char *script = complete_script(inv->args[0]);
     struct err err = {0};
 
-    if (strcmp(inv->args[0], "bash") != 0) {
-        err_set(&err, ERR_REJECT, "completion exists only for bash");
-        return command_usage(inv, &err);
-    }
-    help_bash(&out);
-    return put_and_free(&out);
+    if (script != NULL)
+        return session_put(str_from(script));
+    err_set(&err, ERR_REJECT, "completion exists for bash, zsh and fish");
+    return command_usage(inv, &err);
 }

@@ -121,7 +121,9 @@ def test_completion_offers_the_names_of_indexes_and_versions(w):
     daemon = w.follow(w.definitions({"table": "thing"}))
     daemon.build(f"{w.schema}.thing")
     index = w.index("thing")
-    for noun, names in (("index", [index]), ("version", [f"{index}_v1", f"{index}_v2"]), ("table", [f"{w.schema}.thing"])):
-        offered = daemon.command("complete", noun).stdout.split()
+    for line, names in (("version list", [index]), ("dead-letter list --index", [f"{index}_v1", f"{index}_v2"]),
+                        ("explain", [f"{w.schema}.thing"])):
+        offered = subprocess.run([BINARY, "complete", "--", "--config", daemon.config_file, *line.split(), ""],
+                                 capture_output=True, text=True, check=True).stdout.split()
         if sorted(offered) != names:
-            raise Failed(f"{noun}: offered {offered}, expected {names}")
+            raise Failed(f"{line}: offered {offered}, expected {names}")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The manual page and the completion are those of the command table, each command has its help, and
-# the tests that docs/binlog.md and docs/reliability.md name exist, as does each file
-# that any page links to or names.
+# The manual page is that of the command table, each command has its help, and the tests that
+# docs/binlog.md and docs/reliability.md name exist, as does each file that any page links to or
+# names.
 set -eu
 program=${top_builddir:-.}/millrace
 bad=0
@@ -11,8 +11,6 @@ stale() {
     bad=1
 }
 "$program" manual | cmp -s - "${top_srcdir:-.}/docs/man/millrace.1" || stale docs/man/millrace.1
-"$program" completion bash | cmp -s - "${top_srcdir:-.}/packaging/millrace.bash" ||
-    stale packaging/millrace.bash
 
 # The commands as --help lists them: indented by two, up to the first argument or gap.
 commands=$("$program" --help | sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)*\)\( [A-Z[].*\|  .*\)$/\1/p')

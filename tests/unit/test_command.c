@@ -5,6 +5,7 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/cli/command.h"
+#include "src/cli/complete.h"
 #include "src/cli/example.h"
 #include "src/cli/help.h"
 
@@ -224,6 +225,51 @@ static void help_of_each_command_ends_with_an_example_that_works(void **state)
     }
 }
 
+/* The last word of the line is begun. */
+static void expect_offer(const char *line, const char *offered, const char *noun)
+{
+    const char *words[16], *args[16], *asked;
+    struct invocation inv;
+    struct buf copy = {0}, out = {0};
+    size_t n = 0;
+
+    buf_append(&copy, str_from(line));
+    buf_append(&out, STR(""));
+    for (char *rest = copy.ptr, *word; (word = strsep(&rest, " ")) != NULL;)
+        words[n++] = word;
+    asked = complete_words(&out, &inv, args, words, n);
+    assert_string_equal(asked != NULL ? asked : "no noun", noun != NULL ? noun : "no noun");
+    if (offered[0] == '\0' ? out.len > 0 : strstr(out.ptr, offered) == NULL)
+        fail_msg("%s: offered %s", line, out.ptr);
+    buf_free(&copy);
+    buf_free(&out);
+}
+
+static void a_line_that_is_begun_is_completed_from_the_table(void **state)
+{
+    (void)state;
+    expect_offer("", "\nindex\n", NULL);
+    expect_offer("index ", "create\tbuild a new version", NULL);
+    expect_offer("config delivery ", "set\tchange", NULL);
+    expect_offer("help index ", "cutover\t", NULL);
+    expect_offer("version ", "list\t", NULL);
+    expect_offer("nothing ", "", NULL);
+    expect_offer("index create ", "", "table");
+    expect_offer("index create a.b ", "", NULL);
+    expect_offer("explain a.b ", "", NULL);
+    expect_offer("--output json index list ", "", "index");
+    expect_offer("index create --", "--no-wait\treturn at once\n", NULL);
+    expect_offer("index create -", "--config\t", NULL);
+    expect_offer("dead-letter list --index ", "", "version");
+    expect_offer("dead-letter list --index=x ", "", NULL);
+    expect_offer("dead-letter list --limit ", "", NULL);
+    expect_offer("dead-letter list --all ", "", NULL);
+    expect_offer("status -o ", "table\njson\nyaml\n", NULL);
+    expect_offer("status --set ", "log.level=\t", NULL);
+    expect_offer("config delivery set a=1 ", "helpers\t", NULL);
+    expect_offer("apply a.yaml ", "/\n", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +282,7 @@ int main(void)
         cmocka_unit_test(an_option_means_the_same_in_every_command),
         cmocka_unit_test(no_line_of_help_is_too_long),
         cmocka_unit_test(help_of_each_command_ends_with_an_example_that_works),
+        cmocka_unit_test(a_line_that_is_begun_is_completed_from_the_table),
     };
     return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }

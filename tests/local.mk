@@ -15,7 +15,7 @@ TESTS              += $(lints)
 dist_noinst_SCRIPTS += %D%/tap.sh %D%/without_cmocka.sh $(lints) %D%/integration/oracle.py
 dist_noinst_SCRIPTS += %D%/mutate/run.py
 EXTRA_DIST          += %D%/mutate/list
-dist_noinst_SCRIPTS += %D%/integration/build_mysqlclient.sh %D%/integration/mysql_servers.sh
+dist_noinst_SCRIPTS += %D%/integration/build_mysqlclient.sh %D%/integration/mysql_servers.sh %D%/integration/steps.sh
 SH_LOG_COMPILER     = $(SHELL)
 AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; bindir='$(bindir)'; CFLAGS='$(CFLAGS)'; \
                        LINT_CC='$(CC) $(AM_CPPFLAGS) $(CPPFLAGS)'; \

@@ -10,26 +10,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 # shellcheck source=tools/lib.sh
 . "$repo/tools/lib.sh"
+# shellcheck source=tests/integration/steps.sh
+. "$here/steps.sh"
 cache=$repo/tools/cache
 root=$cache/mysqlclient
-n=0 failed=0
-
-result() { # ok|not NAME LOG
-    n=$((n + 1))
-    if [ "$1" = ok ]; then
-        echo "ok $n - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $n - $2"
-        tail -n 30 "$3" | sed 's/^/# /'
-    fi
-}
-
-finish() {
-    echo "1..$n"
-    [ "$failed" = 0 ]
-    exit
-}
 
 # What the build needs here, with the other library; mysql-client-core has its plugin for MariaDB.
 packages() {
@@ -49,11 +33,8 @@ fetch() {
         as_root mv "$root.part" "$root"
 }
 
-# The files of the checkout as they are now, without what was built.
 copy_source() {
-    as_root rm -rf "$root/millrace" && as_root mkdir -p "$root/millrace" &&
-        (cd "$repo" && git ls-files -z --cached --others --exclude-standard |
-            tar c --null --ignore-failed-read -T -) | as_root tar x -C "$root/millrace"
+    as_root rm -rf "$root/millrace" && sources | as_root tar x -C "$root"
 }
 
 build() {
@@ -67,17 +48,6 @@ build() {
 test_programs() {
     as_root chroot "$root" /bin/sh -c 'cd /millrace/build && make -s -j"$(nproc)" check TESTS= &&
         tests/unit/test_transport'
-}
-
-log=$(mktemp "${TMPDIR:-/tmp}/millrace-mysqlclient.XXXXXX")
-trap 'rm -f "$log"' EXIT
-step() { # NAME FUNCTION
-    if "$2" > "$log" 2>&1 < /dev/null; then
-        result ok "$1"
-    else
-        result not "$1" "$log"
-        finish
-    fi
 }
 
 step "mysqlclient: a tree of Debian sid" fetch

@@ -10,6 +10,8 @@ dist_sysusers_DATA       = %D%/systemd/millrace.conf
 dist_fishcompletion_DATA = %D%/completion/millrace.fish
 dist_noinst_DATA         = %D%/completion/millrace.bash %D%/completion/millrace.zsh
 EXTRA_DIST += %D%/systemd/millrace.service.in
+EXTRA_DIST += %D%/container/Dockerfile %D%/container/compose.yaml %D%/container/database.sql \
+	%D%/container/kubernetes.yaml tools/packages
 CLEANFILES += %D%/systemd/millrace.service
 
 # The brackets keep configure from replacing the name inside the recipe.

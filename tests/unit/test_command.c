@@ -188,13 +188,18 @@ static void no_line_of_help_is_too_long(void **state)
 }
 
 /* Parse a line whose words have one space between them. */
+/* A quoted word is the last. */
 static bool parse_line(struct invocation *inv, char *line, struct err *err)
 {
     const char *words[16];
     int n = 0;
 
-    for (char *rest = line, *word; (word = strsep(&rest, " ")) != NULL;)
-        words[n++] = word;
+    for (char *rest = line; rest != NULL && *rest != '\0'; n++) {
+        const bool is_quoted = *rest == '\'';
+
+        rest += is_quoted;
+        words[n] = strsep(&rest, is_quoted ? "'" : " ");
+    }
     return parse(inv, words, n, err);
 }
 

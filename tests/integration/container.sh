@@ -22,7 +22,8 @@ build_with() {
 # in_image COMMAND...: as the image's user.
 in_image() {
     build_with run --isolation chroot --env MILLRACE_LISTEN=127.0.0.1:0 \
-        --env MILLRACE_SEARCH__URL=http://127.0.0.1:1 "$container" -- "$@"
+        --env "MILLRACE_METRICS__LISTEN=127.0.0.1:$port" --env MILLRACE_SEARCH__URL=http://127.0.0.1:1 \
+        "$container" -- "$@"
 }
 
 a_base() {
@@ -58,15 +59,18 @@ has_nothing_to_build_with() {
     in_image sh -c '! command -v gcc && ! command -v make && ! ls /source && ! ls /var/lib/apt/lists/*'
 }
 
-# By the image's own health check.
+# The image's own health check answers, and the probes of kubernetes.yaml do from outside.
 is_healthy() {
-    local check tries=300
+    local check probe tries=300
     read -ra check < <(build_with inspect --type image --format \
         '{{range .Docker.Config.Healthcheck.Test}}{{.}} {{end}}' localhost/millrace)
     [ "${check[0]}" = CMD ] || return 1
     while ! in_image "${check[@]:1}"; do
         [ $((tries--)) -gt 0 ] || return 1
         sleep 0.1
+    done
+    for probe in $(sed -n 's/.*httpGet: {path: \([^,]*\),.*/\1/p' "$repo/packaging/container/kubernetes.yaml"); do
+        curl -fsS "http://127.0.0.1:$port$probe" || return 1
     done
 }
 
@@ -80,6 +84,8 @@ clean() {
     rm -f "$log"
 } > /dev/null 2>&1
 
+port=7710
+while port_taken "$port"; do port=$((port + 1)); done
 container= daemon=
 trap clean EXIT
 step "container: a base image by debootstrap" a_base
@@ -90,6 +96,6 @@ step "container: nothing of the build is in it" has_nothing_to_build_with
 # shellcheck disable=SC2016 # for the shell in the image
 in_image sh -c 'millrace run & echo $! > /var/lib/millrace/pid; wait $!' > "$work/daemon.log" 2>&1 < /dev/null &
 daemon=$!
-step "container: the daemon is healthy" is_healthy
+step "container: the daemon is healthy, alive and ready" is_healthy
 step "container: the daemon ends when it is asked to" ends_when_asked_to
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The container files are good YAML, use settings that the program has, and agree with one another:
-# user, volume, probes.  tests/integration/container.sh builds the image and asks the daemon in it.
+# user, volume, ports, probes.  tests/integration/container.sh builds the image and asks the daemon in it.
 set -eu
 : "${top_srcdir:=.}" "${top_builddir:=.}"
 if ! command -v yamllint > /dev/null || ! python3 -c 'import yaml' 2> /dev/null; then
@@ -45,9 +45,10 @@ recipe = read("packaging", "container", "Dockerfile").replace("\\\n", " ")
 last = [line.split(maxsplit=1) for line in recipe.split("\nFROM ")[-1].splitlines()[1:] if line and line[0] != "#"]
 image = {name: text for name, text in last if name != "RUN"}
 environment = dict(pair.split("=", 1) for pair in image["ENV"].split())
-user, volume = int(image["USER"]), image["VOLUME"]
+user, volume, port = int(image["USER"]), image["VOLUME"], int(image["EXPOSE"])
 expect("the user has the id", f"--uid {user} --gid {user} " in recipe, True)
 expect("the data lies in the volume", environment["MILLRACE_DATA"].startswith(volume + "/"), True)
+expect("the port of metrics", environment["MILLRACE_METRICS__LISTEN"], f"0.0.0.0:{port}")
 settings_are_known("the image", environment)
 lists = re.findall(r"s/\^(\w+): //p", recipe)
 for name in lists:
@@ -69,6 +70,7 @@ for option in ("format=ROW", "row-image=FULL", "row-metadata=FULL"):
 granted = set(re.findall(r"(?:TO|FROM) (\w+)@", read("packaging", "container", "database.sql")))
 expect("rights are given to", granted, {database["environment"]["MARIADB_USER"]})
 expect("the volume of millrace", [where.split(":")[1] for where in millrace["volumes"]], [volume])
+expect("the port of millrace", [int(address.split(":")[2]) for address in millrace["ports"]], [port])
 settings_are_known("compose.yaml", millrace["environment"])
 
 # ---- Kubernetes
@@ -81,10 +83,13 @@ expect("what the set selects", state["spec"]["selector"]["matchLabels"], labels)
 expect("what the service selects", service["spec"]["selector"], labels)
 expect("the service of the set", state["spec"]["serviceName"], service["metadata"]["name"])
 expect("the user of the pod", [pod["securityContext"][name] for name in ("runAsUser", "runAsGroup", "fsGroup")], [user] * 3)
+expect("the ports", [container["ports"][0]["containerPort"], service["spec"]["ports"][0]["port"]], [port] * 2)
 expect("the volume", container["volumeMounts"],
        [{"name": state["spec"]["volumeClaimTemplates"][0]["metadata"]["name"], "mountPath": volume}])
 settings_are_known("kubernetes.yaml", {e["name"]: e["value"] for e in container["env"] if "value" in e})
-for probe in ("livenessProbe", "startupProbe", "readinessProbe"):
-    expect(probe, str(container[probe]["exec"]["command"]).replace("'", '"'), image["HEALTHCHECK"].split("CMD ")[1])
+for probe, path in (("livenessProbe", "/livez"), ("startupProbe", "/livez"), ("readinessProbe", "/readyz")):
+    asked = container[probe]["httpGet"]
+    expect(probe, asked, {"path": path, "port": container["ports"][0]["name"]})
+    expect(f"web/routes.c has {path}", f'"{path}"' in read("web", "routes.c"), True)
 sys.exit(bad)
 END

@@ -266,11 +266,11 @@ static void assert_judged(struct coordinator *co, const char *ok, const char *ch
 static void status_judges_as_the_doctor_does_and_says_when_nobody_can(void **state)
 {
     struct fixture *f = *state;
-    struct err held = {0};
+    struct delivery_hold held = {0};
 
     assert_judged(f->co, "null", NULL); /* nobody has asked the engine yet */
-    err_set(&held, ERR_RETRY, "the engine takes nothing");
-    holds_note(f->co->holds, "t3_v1", true, 0, &held);
+    err_set(&held.why, ERR_RETRY, "the engine takes nothing");
+    holds_note(f->co->holds, "t3_v1", &held);
     assert_judged(f->co, "false",
                   "\"id\":\"table.runs\",\"group\":\"table shop.t3\",\"status\":\"fail\"");
 }
@@ -311,14 +311,14 @@ static void tables_beyond_a_bound_share_one_label(void **state)
 static void the_metrics_say_what_status_judges(void **state)
 {
     struct fixture *f = *state;
-    struct err held = {0};
+    struct delivery_hold held = {0};
     struct buf out = {0};
 
     coordinator_metrics(f->co, &out);
     assert_int_equal(count_text(buf_str(&out), "millrace_ok"), 0);
-    err_set(&held, ERR_RETRY, "the engine takes nothing");
-    holds_note(f->co->holds, "t3_v1", true, 0, &held);
-    holds_note(f->co->holds, "t4_v1", true, 0, &held);
+    err_set(&held.why, ERR_RETRY, "the engine takes nothing");
+    holds_note(f->co->holds, "t3_v1", &held);
+    holds_note(f->co->holds, "t4_v1", &held);
     buf_clear(&out);
     coordinator_metrics(f->co, &out);
     assert_int_equal(count_text(buf_str(&out), "millrace_ok 0\n"), 1);

@@ -10,7 +10,7 @@ TAP_LOG_COMPILER = $(LOG_COMPILER) $(SHELL)
 EXTRA_DIST += %D%/unit/unit.h
 lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/containers.sh %D%/lint/docs.sh %D%/lint/format.sh \
 	%D%/lint/headers.sh %D%/lint/hardened.sh %D%/lint/layers.sh %D%/lint/limits.sh %D%/lint/magic.sh \
-	%D%/lint/mutations.sh %D%/lint/service.sh %D%/lint/schema.sh %D%/lint/sleeps.sh %D%/lint/unused.sh
+	%D%/lint/mutations.sh %D%/lint/service.sh %D%/lint/schema.sh %D%/lint/sleeps.sh %D%/lint/tags.sh %D%/lint/unused.sh
 TESTS              += $(lints)
 dist_noinst_SCRIPTS += %D%/tap.sh %D%/without_cmocka.sh $(lints) %D%/integration/oracle.py
 dist_noinst_SCRIPTS += %D%/mutate/run.py

@@ -35,7 +35,7 @@ static size_t number_of(const struct look *l, struct str topic)
     return i;
 }
 
-struct gathering {
+struct schema_finder {
     struct look *look;
     const struct definitions *d;
 };
@@ -59,7 +59,7 @@ static void add_topic(struct look *l, const struct topic_definition *topic,
 
 static void add_topic_of(void *ctx, struct str table)
 {
-    struct gathering *g = ctx;
+    struct schema_finder *g = ctx;
     struct str database, name;
 
     add_topic(g->look, definitions_topic_of(g->d, table),
@@ -71,7 +71,7 @@ static void add_topic_of(void *ctx, struct str table)
 /*
  * Add the topics of all tables that share the index; of a pattern, those of its own definition.
  */
-static void add_topics(struct gathering *g, const struct table_definition *t)
+static void add_topics(struct schema_finder *g, const struct table_definition *t)
 {
     const struct table_definition *lead = definition_lead(g->d, t), **members;
     struct arena *a = arena_new();
@@ -109,7 +109,7 @@ static bool open_one(struct look *l, size_t i, struct coordinator *co,
 bool look_open(struct look *l, struct coordinator *co, const struct definitions *d,
                const struct table_definition *t, struct err *err)
 {
-    struct gathering g = {l, d};
+    struct schema_finder g = {l, d};
 
     *l = (struct look){.asking = l->asking};
     if (definition_topic(d, t) == NULL)

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct entry {
+struct purged_entry {
     struct purged_slice *slice;
     enum purged_state state; /* atomic */
 };
@@ -16,12 +16,12 @@ struct entry {
 struct purged_slice {
     size_t refs; /* atomic: tickets that are out, and the owner */
     size_t n;
-    struct entry entries[];
+    struct purged_entry entries[];
 };
 
 struct purged_slice *purged_slice_new(size_t n)
 {
-    struct purged_slice *s = mem_alloc(1, sizeof(*s) + n * sizeof(struct entry));
+    struct purged_slice *s = mem_alloc(1, sizeof(*s) + n * sizeof(struct purged_entry));
 
     s->refs = 1;
     s->n = n;
@@ -34,7 +34,7 @@ static void unref(struct purged_slice *s)
         free(s);
 }
 
-static void end(struct entry *e, enum purged_state how)
+static void end(struct purged_entry *e, enum purged_state how)
 {
     __atomic_store_n(&e->state, how, __ATOMIC_RELEASE);
     unref(e->slice);

@@ -26,7 +26,7 @@
 
 /* ---- the cursor ---- */
 
-struct cursor {
+struct poll_cursor {
     struct buf seen;       /* the latest value of the check column; empty: none yet */
     int64_t advanced_ms;   /* steady: when it was seen first */
     int64_t overlapped_ms; /* steady: start of the last run with an overlap */
@@ -38,7 +38,7 @@ static void name_cursor(struct buf *name, struct str index)
     buf_printf(name, STORE_SYNC "%" STR_FMT, STR_ARG(index));
 }
 
-static bool save_cursor(struct store *store, struct str index, const struct cursor *c,
+static bool save_cursor(struct store *store, struct str index, const struct poll_cursor *c,
                         struct err *err)
 {
     struct buf name = {0}, value = {0};
@@ -60,7 +60,7 @@ static bool save_cursor(struct store *store, struct str index, const struct curs
 }
 
 /* A version that was built without syncs has no cursor: then all rows are read again. */
-static bool load_cursor(struct store *store, struct str index, struct cursor *c,
+static bool load_cursor(struct store *store, struct str index, struct poll_cursor *c,
                         struct err *err)
 {
     struct buf name = {0}, value = {0};
@@ -87,7 +87,7 @@ static bool load_cursor(struct store *store, struct str index, struct cursor *c,
 bool table_sync_begin(struct store *store, struct mysql_conn *conn, const struct plan *plan,
                       struct str check, struct str index, struct err *err)
 {
-    struct cursor c = {.advanced_ms = clock_steady_ms()};
+    struct poll_cursor c = {.advanced_ms = clock_steady_ms()};
     const bool ok =
         poll_latest(conn, plan, check, &c.seen, err) && save_cursor(store, index, &c, err);
 
@@ -161,7 +161,7 @@ static bool wait_for_stream(const struct table_sync *s, struct mysql_conn *conn,
     return true;
 }
 
-static void advance(struct cursor *c, struct str value)
+static void advance(struct poll_cursor *c, struct str value)
 {
     const struct str seen = buf_str(&c->seen);
 
@@ -175,8 +175,8 @@ static void advance(struct cursor *c, struct str value)
 }
 
 /* Read all pages from the cursor on. */
-static bool read_pages(const struct table_sync *s, struct mysql_conn *conn, struct cursor *c,
-                       bool overlap, uint64_t *rows, struct err *err)
+static bool read_pages(const struct table_sync *s, struct mysql_conn *conn,
+                       struct poll_cursor *c, bool overlap, uint64_t *rows, struct err *err)
 {
     struct arena *a = arena_new(), *before = NULL;
     struct poll_page page = {.plan = s->plan,
@@ -212,7 +212,7 @@ bool table_sync_run(const struct table_sync *s, uint64_t *rows, struct err *err)
     const int64_t began_ms = clock_steady_ms(), overlap_ms = (int64_t)s->overlap_s * 1000;
     const struct str index = str_from(s->target->index);
     struct mysql_conn *conn = NULL;
-    struct cursor c = {0};
+    struct poll_cursor c = {0};
 
     *rows = 0;
 

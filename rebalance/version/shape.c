@@ -85,7 +85,7 @@ static bool save(struct coordinator *co, struct str alias, uint64_t number,
 
 /* ---- the present tables ---- */
 
-struct gathering {
+struct shape_gathering {
     const struct definitions *d;
     plan_schema_fn find;
     void *ctx;
@@ -95,7 +95,7 @@ struct gathering {
 
 static void gather_one(void *ctx, struct str table)
 {
-    struct gathering *g = ctx;
+    struct shape_gathering *g = ctx;
     struct table_location at;
     struct schema *s = definitions_locate(g->d, table, &at)
                            ? g->find(g->ctx, at.topic, at.schema, at.name)
@@ -111,7 +111,7 @@ static void gather_one(void *ctx, struct str table)
 static bool gather(const struct definitions *d, const struct table_definition *lead,
                    plan_schema_fn find, list_tables_fn list, void *ctx, struct schema_list *out)
 {
-    struct gathering g = {.d = d, .find = find, .ctx = ctx, .out = out};
+    struct shape_gathering g = {.d = d, .find = find, .ctx = ctx, .out = out};
     const struct table_definition **members;
     struct arena *a = arena_new();
     size_t n;

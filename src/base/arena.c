@@ -17,15 +17,15 @@
 /* arena_reset() keeps a chunk of at most this size. */
 #define KEEP_MAX ((size_t)256 * 1024)
 
-struct chunk {
-    struct chunk *next;
+struct arena_block {
+    struct arena_block *next;
     size_t cap;
     size_t used;
     alignas(max_align_t) char data[];
 };
 
 struct arena {
-    struct chunk *head; /* the chunk being filled */
+    struct arena_block *head; /* the chunk being filled */
     size_t size;
 };
 
@@ -38,8 +38,8 @@ void arena_free(struct arena *a)
 {
     if (a == NULL)
         return;
-    for (struct chunk *c = a->head; c != NULL;) {
-        struct chunk *next = c->next;
+    for (struct arena_block *c = a->head; c != NULL;) {
+        struct arena_block *next = c->next;
 
         free(c);
         c = next;
@@ -47,9 +47,9 @@ void arena_free(struct arena *a)
     free(a);
 }
 
-static struct chunk *make_chunk(struct arena *a, size_t cap)
+static struct arena_block *make_chunk(struct arena *a, size_t cap)
 {
-    struct chunk *c = mem_alloc(1, sizeof(*c) + cap);
+    struct arena_block *c = mem_alloc(1, sizeof(*c) + cap);
 
     c->cap = cap;
     a->size += sizeof(*c) + cap;
@@ -58,7 +58,7 @@ static struct chunk *make_chunk(struct arena *a, size_t cap)
 
 static void add_chunk(struct arena *a)
 {
-    struct chunk *c = make_chunk(a, CHUNK_SIZE);
+    struct arena_block *c = make_chunk(a, CHUNK_SIZE);
 
     c->next = a->head;
     a->head = c;
@@ -67,7 +67,7 @@ static void add_chunk(struct arena *a)
 /* Allocates a separate chunk and puts it behind the one being filled. */
 static char *take_own(struct arena *a, size_t bytes)
 {
-    struct chunk *c = make_chunk(a, bytes);
+    struct arena_block *c = make_chunk(a, bytes);
 
     c->used = bytes;
     if (a->head == NULL) {
@@ -100,7 +100,7 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
     assert(size == 0 || n < SIZE_MAX / 2 / size);
 
     const size_t bytes = (n * size + align - 1) / align * align;
-    struct chunk *c = a->head;
+    struct arena_block *c = a->head;
 
     if (c != NULL) {
         const size_t used = (c->used + align - 1) / align * align;
@@ -128,10 +128,10 @@ struct str arena_copy(struct arena *a, struct str s)
 
 void arena_reset(struct arena *a)
 {
-    struct chunk *kept = NULL;
+    struct arena_block *kept = NULL;
 
-    for (struct chunk *c = a->head; c != NULL;) {
-        struct chunk *next = c->next;
+    for (struct arena_block *c = a->head; c != NULL;) {
+        struct arena_block *next = c->next;
 
         if (kept == NULL && c->cap <= KEEP_MAX)
             kept = c;

@@ -13,7 +13,7 @@
 #define EMPTY     0          /* a slot never used */
 #define REMOVED   UINT32_MAX /* a slot whose entry is gone */
 
-struct entry {
+struct map_entry {
     char *key; /* NULL: removed */
     size_t key_len;
     void *value;
@@ -25,7 +25,7 @@ struct entry {
  * plus 1. At most n_slots / 2 entries fit, so probing always ends.
  */
 struct map {
-    struct entry *entries;
+    struct map_entry *entries;
     uint32_t *slots;
     size_t n_slots;
     size_t used;  /* entries, including removed ones */
@@ -67,7 +67,7 @@ void map_free(struct map *m, void (*drop)(void *value))
     free(m);
 }
 
-static bool holds(const struct entry *e, struct str key, uint64_t hash)
+static bool holds(const struct map_entry *e, struct str key, uint64_t hash)
 {
     return e->hash == hash && e->key_len == key.len &&
            (key.len == 0 || memcmp(e->key, key.ptr, key.len) == 0);
@@ -104,7 +104,7 @@ void *map_find(const struct map *m, struct str key)
     return slot == EMPTY ? NULL : m->entries[slot - 1].value;
 }
 
-static void append(struct map *m, struct entry e)
+static void append(struct map *m, struct map_entry e)
 {
     m->entries[m->used++] = e;
     m->slots[find_empty_slot(m, e.hash)] = (uint32_t)m->used;
@@ -114,7 +114,7 @@ static void append(struct map *m, struct entry e)
  * are few. */
 static void rebuild(struct map *m)
 {
-    struct entry *entries = m->entries;
+    struct map_entry *entries = m->entries;
     size_t used = m->used;
 
     free(m->slots);
@@ -145,7 +145,7 @@ void *map_put(struct map *m, struct str key, void *value)
 
     if (key.len > 0)
         memcpy(copy, key.ptr, key.len);
-    append(m, (struct entry){copy, key.len, value, hash});
+    append(m, (struct map_entry){copy, key.len, value, hash});
     m->count++;
     return NULL;
 }
@@ -157,12 +157,12 @@ void *map_remove(struct map *m, struct str key)
     if (m->slots[i] == EMPTY)
         return NULL;
 
-    struct entry *e = &m->entries[m->slots[i] - 1];
+    struct map_entry *e = &m->entries[m->slots[i] - 1];
     void *value = e->value;
 
     m->slots[i] = REMOVED;
     free(e->key);
-    *e = (struct entry){0};
+    *e = (struct map_entry){0};
     m->count--;
     while (m->first < m->used && m->entries[m->first].key == NULL)
         m->first++;
@@ -183,7 +183,7 @@ bool map_next(const struct map *m, size_t *i, struct str *key, void **value)
     if (*i >= m->used)
         return false;
 
-    const struct entry *e = &m->entries[(*i)++];
+    const struct map_entry *e = &m->entries[(*i)++];
 
     *key = (struct str){e->key, e->key_len};
     *value = e->value;

@@ -61,13 +61,13 @@ static int fail(const struct err *err)
 }
 
 /* How to read the logs, and what for. */
-struct reading {
+struct binlog_reading {
     const struct invocation *inv;
     struct log_excerpt excerpt; /* of the log being read */
     struct position from, to;   /* as requested */
     struct str *tables;
     struct gtid_choice gtids;
-    bool (*read)(struct reading *r, struct transport *t, struct err *err);
+    bool (*read)(struct binlog_reading *r, struct transport *t, struct err *err);
     bool goes_on; /* continue with the next file after a damaged one */
 
     /* decode */
@@ -79,7 +79,7 @@ struct reading {
 };
 
 /* Collect the tables of all --table options. */
-static bool read_tables(struct reading *r, struct err *err)
+static bool read_tables(struct binlog_reading *r, struct err *err)
 {
     const struct invocation *inv = r->inv;
 
@@ -95,7 +95,7 @@ static bool read_tables(struct reading *r, struct err *err)
     return true;
 }
 
-static bool read_gtids(struct reading *r, struct err *err)
+static bool read_gtids(struct binlog_reading *r, struct err *err)
 {
     const char *text = invocation_value(r->inv, "gtid");
 
@@ -109,7 +109,7 @@ static bool read_gtids(struct reading *r, struct err *err)
     return true;
 }
 
-static bool read_format(struct reading *r, struct err *err)
+static bool read_format(struct binlog_reading *r, struct err *err)
 {
     const char *format = invocation_value(r->inv, "format");
 
@@ -119,7 +119,7 @@ static bool read_format(struct reading *r, struct err *err)
            err_set(err, ERR_REJECT, "--format takes json or none, not \"%.40s\"", format);
 }
 
-static bool read_options(struct reading *r, struct err *err)
+static bool read_options(struct binlog_reading *r, struct err *err)
 {
     const struct invocation *inv = r->inv;
 
@@ -136,7 +136,7 @@ static bool read_options(struct reading *r, struct err *err)
            read_position(inv, "to", last, &r->to, err);
 }
 
-static void free_options(struct reading *r)
+static void free_options(struct binlog_reading *r)
 {
     gtid_choice_fini(&r->gtids);
     free(r->tables);
@@ -146,7 +146,7 @@ static void free_options(struct reading *r)
  * Read all of t, then close it.  t is the file of that name, or a dump from a server that
  * begins at start.
  */
-static bool read_all(struct reading *r, struct transport *t, struct str file,
+static bool read_all(struct binlog_reading *r, struct transport *t, struct str file,
                      struct position start, struct err *err)
 {
     r->excerpt.file = file;
@@ -169,7 +169,7 @@ static size_t find_file(const struct invocation *inv, struct str name)
     return i;
 }
 
-static bool read_file(struct reading *r, const char *path, struct err *err)
+static bool read_file(struct binlog_reading *r, const char *path, struct err *err)
 {
     struct transport *t = NULL;
 
@@ -181,7 +181,7 @@ static bool read_file(struct reading *r, const char *path, struct err *err)
  * The files are taken in the order given.  If a bound lies in none of them, positions are
  * compared by the numbers in the file names.
  */
-static int read_files(struct reading *r)
+static int read_files(struct binlog_reading *r)
 {
     const struct invocation *inv = r->inv;
     const size_t n = inv->n_args, from = find_file(inv, r->from.file),
@@ -274,7 +274,7 @@ static bool open_dump(struct transport **out, const struct definitions *d,
     return ok;
 }
 
-static int read_topic_log(struct reading *r)
+static int read_topic_log(struct binlog_reading *r)
 {
     struct position start = r->from;
     struct definitions *d = NULL;
@@ -293,7 +293,7 @@ static int read_topic_log(struct reading *r)
     return code;
 }
 
-static int read_log(struct reading *r)
+static int read_log(struct binlog_reading *r)
 {
     return invocation_has(r->inv, "topic") ? read_topic_log(r) : read_files(r);
 }
@@ -316,7 +316,7 @@ static void warn(void *ctx, const char *text)
     fprintf(stderr, "millrace: warning: %s\n", text);
 }
 
-static bool decode(struct reading *r, struct transport *t, struct err *err)
+static bool decode(struct binlog_reading *r, struct transport *t, struct err *err)
 {
     const struct decode_options opt = {
         .events = r->events,
@@ -335,7 +335,7 @@ static bool decode(struct reading *r, struct transport *t, struct err *err)
 }
 
 /* Counts go to standard output only if no data goes there. */
-static void say_counts(const struct reading *r)
+static void say_counts(const struct binlog_reading *r)
 {
     char text[160];
 
@@ -346,7 +346,7 @@ static void say_counts(const struct reading *r)
 
 int command_binlog_decode(const struct invocation *inv)
 {
-    struct reading r = {.inv = inv, .read = decode};
+    struct binlog_reading r = {.inv = inv, .read = decode};
     struct err err = {0};
     int code;
 
@@ -363,7 +363,7 @@ int command_binlog_decode(const struct invocation *inv)
 
 /* ---- inspect ---- */
 
-static bool inspect(struct reading *r, struct transport *t, struct err *err)
+static bool inspect(struct binlog_reading *r, struct transport *t, struct err *err)
 {
     return inspect_run(t, &r->excerpt, r->json, err);
 }
@@ -372,7 +372,7 @@ int command_binlog_inspect(const struct invocation *inv)
 {
     struct buf text = {0};
     struct json_writer json = {.out = &text};
-    struct reading r = {.inv = inv, .read = inspect, .goes_on = true, .json = &json};
+    struct binlog_reading r = {.inv = inv, .read = inspect, .goes_on = true, .json = &json};
     struct err err = {0};
 
     if (!read_options(&r, &err)) {

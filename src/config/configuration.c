@@ -19,7 +19,7 @@
 
 #define PRESET "default"
 
-static const struct value *get(const struct configuration *c, const char *name)
+static const struct setting_value *get(const struct configuration *c, const char *name)
 {
     const size_t i = setting_find(str_from(name));
 
@@ -39,7 +39,7 @@ static void check_secret_files(const struct configuration *c, struct problems *p
     struct stat st;
 
     for (size_t i = 0; i < n_settings; i++) {
-        const struct value *v = &c->values[i];
+        const struct setting_value *v = &c->values[i];
 
         if (!settings[i].secret_file || v->configured.n == 0)
             continue;

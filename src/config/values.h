@@ -22,20 +22,20 @@
 
 struct arena;
 
-struct value {
+struct setting_value {
     struct setting_texts configured, chosen; /* chosen.n 0: nothing was chosen at run time */
     const char *origin;                      /* of the configured values */
 };
 
 struct configuration {
     struct arena *arena;
-    struct value *values;     /* by number of the setting */
-    struct settings settings; /* the values in force */
-    char *file;               /* NULL: none */
-    struct str folder;        /* of file */
-    bool exposed;             /* others may read the file */
-    bool to_connect;          /* only settings that lead to the daemon need their variables */
-    bool lacks_variables;     /* some other settings lack theirs, and have their defaults */
+    struct setting_value *values; /* by number of the setting */
+    struct settings settings;     /* the values in force */
+    char *file;                   /* NULL: none */
+    struct str folder;            /* of file */
+    bool exposed;                 /* others may read the file */
+    bool to_connect;      /* only settings that lead to the daemon need their variables */
+    bool lacks_variables; /* some other settings lack theirs, and have their defaults */
     struct variables variables;
     struct buf used; /* ", A, B,": the variables that the file takes values from */
 };
@@ -47,12 +47,12 @@ struct origin {
 };
 
 /* The texts in force. */
-static inline const struct setting_texts *value_texts(const struct value *v)
+static inline const struct setting_texts *value_texts(const struct setting_value *v)
 {
     return v->chosen.n > 0 ? &v->chosen : &v->configured;
 }
 
-static inline const char *value_origin(const struct value *v)
+static inline const char *value_origin(const struct setting_value *v)
 {
     if (v->chosen.n > 0)
         return "set at run time";

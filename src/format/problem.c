@@ -20,15 +20,15 @@
 #define LEFT_OUT    "... "
 #define MESSAGE_MAX 1024
 
-struct source {
-    struct source *next;
+struct problem_source {
+    struct problem_source *next;
     const char *file;
     struct str text;
 };
 
 struct problems {
     struct arena *arena;
-    struct source *sources;
+    struct problem_source *sources;
     struct problem kept[PROBLEMS_MAX];
     size_t n;
     size_t count[3]; /* by severity */
@@ -53,7 +53,7 @@ void problems_free(struct problems *p)
 
 void problems_add_source(struct problems *p, const char *file, struct str text)
 {
-    struct source *s = arena_alloc(p->arena, 1, sizeof(*s));
+    struct problem_source *s = arena_alloc(p->arena, 1, sizeof(*s));
 
     s->file = arena_copy(p->arena, str_from(file)).ptr;
     s->text = arena_copy(p->arena, text);
@@ -129,7 +129,7 @@ static const char *severity_name(enum severity s)
 
 static struct str source_line(const struct problems *p, struct place place)
 {
-    const struct source *s = p->sources;
+    const struct problem_source *s = p->sources;
 
     while (s != NULL && (place.file == NULL || strcmp(s->file, place.file) != 0))
         s = s->next;

@@ -87,7 +87,7 @@ struct variables variables_of_environment(char *const *environment)
 
 /* ---- trees ---- */
 
-struct filling {
+struct substitution {
     const struct variables *v;
     struct arena *arena;
     struct problems *problems;
@@ -95,7 +95,7 @@ struct filling {
     bool failed;
 };
 
-static void report(struct filling *f, const struct yaml_node *node, struct str name,
+static void report(struct substitution *f, const struct yaml_node *node, struct str name,
                    const char *what)
 {
     problems_add(f->problems, SEVERITY_ERROR, node->place,
@@ -104,7 +104,7 @@ static void report(struct filling *f, const struct yaml_node *node, struct str n
 }
 
 /* The value that stands for a use; false: there is none, which was reported. */
-static bool find_value(struct filling *f, const struct yaml_node *node,
+static bool find_value(struct substitution *f, const struct yaml_node *node,
                        const struct variable_use *use, struct str *value)
 {
     *value = f->v->find(f->v->from, use->name);
@@ -129,7 +129,7 @@ static bool find_value(struct filling *f, const struct yaml_node *node,
 }
 
 /* Put the text with its values into *out, and the names of the variables into *names. */
-static bool fill_text(struct filling *f, const struct yaml_node *node, struct buf *out,
+static bool fill_text(struct substitution *f, const struct yaml_node *node, struct buf *out,
                       struct buf *names)
 {
     const struct str text = node->text;
@@ -153,7 +153,7 @@ static bool fill_text(struct filling *f, const struct yaml_node *node, struct bu
     return ok;
 }
 
-static void fill_scalar(struct filling *f, struct yaml_node *node)
+static void fill_scalar(struct substitution *f, struct yaml_node *node)
 {
     struct variable_use use;
     struct buf text = {0}, names = {0};
@@ -171,7 +171,7 @@ static void fill_scalar(struct filling *f, struct yaml_node *node)
     buf_free(&names);
 }
 
-static void fill(struct filling *f, struct yaml_node *node)
+static void fill(struct substitution *f, struct yaml_node *node)
 {
     if (node->kind == YAML_SCALAR)
         fill_scalar(f, node);
@@ -182,7 +182,7 @@ static void fill(struct filling *f, struct yaml_node *node)
 bool variables_fill(const struct variables *v, struct arena *a, struct yaml_node *tree,
                     struct problems *problems)
 {
-    struct filling f = {.v = v, .arena = a, .problems = problems};
+    struct substitution f = {.v = v, .arena = a, .problems = problems};
 
     fill(&f, tree);
     return !f.failed;

@@ -172,24 +172,24 @@ static int compare_texts(struct str a, struct str b)
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-struct pair {
+struct yaml_pair {
     struct str name;
     const struct yaml_node *value;
 };
 
 static int compare_pairs(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct yaml_pair *x = a, *y = b;
 
     return compare_texts(x->name, y->name);
 }
 
-static struct pair *pairs_of(const struct yaml_node *map, bool sorted)
+static struct yaml_pair *pairs_of(const struct yaml_node *map, bool sorted)
 {
-    struct pair *pairs = mem_alloc(map->n + 1, sizeof(*pairs));
+    struct yaml_pair *pairs = mem_alloc(map->n + 1, sizeof(*pairs));
 
     for (size_t i = 0; i < map->n; i++)
-        pairs[i] = (struct pair){map->names[i]->text, map->items[i]};
+        pairs[i] = (struct yaml_pair){map->names[i]->text, map->items[i]};
     if (sorted)
         qsort(pairs, map->n, sizeof(*pairs), compare_pairs);
     return pairs;
@@ -197,7 +197,7 @@ static struct pair *pairs_of(const struct yaml_node *map, bool sorted)
 
 static void append_json_map(struct buf *b, const struct yaml_node *map, bool sorted)
 {
-    struct pair *pairs = pairs_of(map, sorted);
+    struct yaml_pair *pairs = pairs_of(map, sorted);
 
     buf_append_char(b, '{');
     for (size_t i = 0; i < map->n; i++) {

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 /* What identifies a version of the file. */
-struct look {
+struct file_state {
     struct timespec at;
     off_t size;
     ino_t number;
@@ -28,7 +28,7 @@ struct aws_credentials {
     struct lock lock;
 
     /* All guarded by lock. */
-    struct look seen;
+    struct file_state seen;
     struct sigv4_key *key; /* NULL until one is read */
 };
 
@@ -134,7 +134,7 @@ void aws_credentials_free(struct aws_credentials *k)
     free(k);
 }
 
-static bool has_changed(const struct look *a, const struct look *b)
+static bool has_changed(const struct file_state *a, const struct file_state *b)
 {
     return a->at.tv_sec != b->at.tv_sec || a->at.tv_nsec != b->at.tv_nsec ||
            a->size != b->size || a->number != b->number;
@@ -159,11 +159,11 @@ static void read_again(struct aws_credentials *k) NEEDS(k->lock)
 struct sigv4_key *aws_credentials_get(struct aws_credentials *k)
 {
     struct sigv4_key *copy;
-    struct look now = {0};
+    struct file_state now = {0};
     struct stat st;
 
     if (stat(k->path, &st) == 0)
-        now = (struct look){st.st_mtim, st.st_size, st.st_ino};
+        now = (struct file_state){st.st_mtim, st.st_size, st.st_ino};
     lock_acquire(&k->lock);
     if (has_changed(&now, &k->seen)) {
         k->seen = now;

@@ -127,7 +127,7 @@ static void append_path(struct buf *out, struct str path)
     buf_free(&clean);
 }
 
-struct pair {
+struct query_parameter {
     struct buf name, value; /* encoded */
 };
 
@@ -143,11 +143,11 @@ static void append_normal(struct buf *out, struct str s)
     }
 }
 
-static struct pair read_pair(struct str text)
+static struct query_parameter read_pair(struct str text)
 {
     const char *equals = memchr(text.ptr, '=', text.len);
     const size_t name_len = equals == NULL ? text.len : (size_t)(equals - text.ptr);
-    struct pair p = {0};
+    struct query_parameter p = {0};
 
     append_normal(&p.name, (struct str){text.ptr, name_len});
     if (equals != NULL)
@@ -165,7 +165,7 @@ static int compare_bytes(struct str a, struct str b)
 
 static int compare_pairs(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct query_parameter *x = a, *y = b;
     const int order = compare_bytes(buf_str(&x->name), buf_str(&y->name));
 
     return order != 0 ? order : compare_bytes(buf_str(&x->value), buf_str(&y->value));
@@ -182,7 +182,7 @@ static size_t count_of(struct str s, char c)
 
 static void append_query(struct buf *out, struct str query)
 {
-    struct pair *pairs = mem_alloc(count_of(query, '&') + 1, sizeof(*pairs));
+    struct query_parameter *pairs = mem_alloc(count_of(query, '&') + 1, sizeof(*pairs));
     size_t n = 0;
 
     for (size_t from = 0; from < query.len;) {

@@ -14,14 +14,14 @@ static const char create_record[] =
     " number {number} NOT NULL PRIMARY KEY, name {key} NOT NULL, applied_ms {number} NOT NULL"
     ") {keyed}";
 
-struct number_sink {
+struct version_sink {
     struct row_sink sink;
     unsigned long number;
 };
 
 static void take_number(struct row_sink *sink, const struct str *cells)
 {
-    struct number_sink *s = CONTAINER_OF(sink, struct number_sink, sink);
+    struct version_sink *s = CONTAINER_OF(sink, struct version_sink, sink);
 
     s->number = cells[0].ptr != NULL ? strtoul(cells[0].ptr, NULL, 10) : 0;
 }
@@ -70,7 +70,7 @@ static bool prepare(struct store_backend *b, struct err *err)
 
     if (!b->ops->is_empty(b, &empty, err))
         return false;
-    struct number_sink ignored = {.sink = {take_number}};
+    struct version_sink ignored = {.sink = {take_number}};
     struct err why;
 
     if (!empty && !b->ops->select(b, "SELECT MAX(number) FROM millrace_migration", NO_BINDS,
@@ -84,7 +84,7 @@ static bool prepare(struct store_backend *b, struct err *err)
 
 static bool migrate_locked(struct store_backend *b, struct err *err)
 {
-    struct number_sink found = {.sink = {take_number}};
+    struct version_sink found = {.sink = {take_number}};
 
     if (!prepare(b, err) || !b->ops->select(b, "SELECT MAX(number) FROM millrace_migration",
                                             NO_BINDS, &found.sink, err))

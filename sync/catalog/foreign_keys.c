@@ -19,13 +19,13 @@ bool foreign_key_acts(struct str action)
 
 /* ---- keys ---- */
 
-struct loading {
+struct key_loading {
     struct arena *arena;
     const struct catalog_name *names;
     struct foreign_keys *of;
 };
 
-static struct foreign_key *add_key(struct loading *x, size_t table, const struct str *c)
+static struct foreign_key *add_key(struct key_loading *x, size_t table, const struct str *c)
 {
     struct foreign_keys *of = &x->of[table];
     struct arena *a = x->arena;
@@ -46,7 +46,7 @@ static struct foreign_key *add_key(struct loading *x, size_t table, const struct
 /* 2 key, 3 position, 4 column, 5 to 7 referenced schema, table, column */
 static void on_column(void *ctx, size_t table, const struct mysql_row *row)
 {
-    struct loading *x = ctx;
+    struct key_loading *x = ctx;
     const struct foreign_keys *of = &x->of[table];
     const struct str *c = row->cells;
     struct foreign_key *k = of->n == 0 ? NULL : &of->keys[of->n - 1];
@@ -208,7 +208,7 @@ static bool show(struct mysql_conn *c, const struct child *tables, size_t n, str
     return true;
 }
 
-static bool load_shown_actions(const struct loading *x, struct mysql_conn *c, size_t n,
+static bool load_shown_actions(const struct key_loading *x, struct mysql_conn *c, size_t n,
                                struct err *err)
 {
     struct child *tables = arena_alloc(x->arena, n + 1, sizeof(*tables));
@@ -228,7 +228,7 @@ static const struct catalog_query rules_query = {
 
 static void on_rule(void *ctx, size_t table, const struct mysql_row *row)
 {
-    const struct loading *x = ctx;
+    const struct key_loading *x = ctx;
     struct foreign_keys *of = &x->of[table];
 
     for (size_t i = 0; i < of->n; i++)
@@ -241,14 +241,14 @@ static void on_rule(void *ctx, size_t table, const struct mysql_row *row)
 /* ---- both ---- */
 
 static bool run(struct mysql_conn *c, const struct catalog_query *q, catalog_row_fn found,
-                const struct loading *x, size_t n, struct err *err)
+                const struct key_loading *x, size_t n, struct err *err)
 {
     struct catalog_reader r;
     bool fine = catalog_reader_open(&r, c, err);
 
     for (size_t i = 0; fine && catalog_reader_next(&r, x->names, n, i); i += r.n)
-        fine = catalog_reader_run(&r, q, found,
-                                  &(struct loading){x->arena, x->names + i, x->of + i}, err);
+        fine = catalog_reader_run(
+            &r, q, found, &(struct key_loading){x->arena, x->names + i, x->of + i}, err);
     catalog_reader_close(&r);
     return fine;
 }
@@ -257,7 +257,7 @@ bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *names, s
                        struct arena *a, struct foreign_keys *out, struct err *err)
 {
     memset(out, 0, n * sizeof(*out));
-    return run(c, &columns_query, on_column, &(struct loading){a, names, out}, n, err);
+    return run(c, &columns_query, on_column, &(struct key_loading){a, names, out}, n, err);
 }
 
 /*
@@ -267,7 +267,7 @@ bool foreign_keys_load(struct mysql_conn *c, const struct catalog_name *names, s
 bool foreign_keys_load_actions(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                                struct arena *a, struct foreign_keys *of, struct err *err)
 {
-    const struct loading x = {a, names, of};
+    const struct key_loading x = {a, names, of};
 
     if (mysql_conn_flavor(c) == FLAVOR_MYSQL && mysql_conn_version(c) >= 80000)
         return run(c, &rules_query, on_rule, &x, n, err);

@@ -18,24 +18,24 @@ struct table {
 };
 
 /* Facts that were loaded together. */
-struct batch {
-    struct batch *next;
+struct fact_batch {
+    struct fact_batch *next;
     struct table_facts *facts;
     size_t n;
 };
 
 /* The names of all tables of a schema. */
-struct listing {
+struct table_listing {
     struct str *tables;
     size_t n;
 };
 
-struct server {
+struct checked_server {
     struct str topic;
     struct mysql_conn *conn; /* borrowed; NULL if not opened */
     struct err closed;       /* why it could not be opened */
     struct map *tables;      /* "schema\0table" -> struct table, in the arena */
-    struct map *listings;    /* schema -> struct listing, in the arena */
+    struct map *listings;    /* schema -> struct table_listing, in the arena */
     size_t n_unloaded;       /* of the tables */
     bool is_needed;          /* by the present check */
 };
@@ -44,9 +44,9 @@ struct check_live {
     struct check_servers open;
     const struct definitions *d;
     struct arena *arena;
-    struct server *servers; /* one per topic of the definitions */
+    struct checked_server *servers; /* one per topic of the definitions */
     size_t n_servers;
-    struct batch *batches;
+    struct fact_batch *batches;
     struct buf key;
     struct err *err; /* of the present check */
     bool failed;
@@ -69,7 +69,7 @@ struct check_live *check_live_new(const struct check_servers *open, const struct
 
 void check_live_free(struct check_live *l)
 {
-    for (const struct batch *b = l->batches; b != NULL; b = b->next)
+    for (const struct fact_batch *b = l->batches; b != NULL; b = b->next)
         table_facts_fini(b->facts, b->n);
     for (size_t i = 0; i < l->n_servers; i++) {
         map_free(l->servers[i].tables, NULL);
@@ -79,7 +79,7 @@ void check_live_free(struct check_live *l)
     arena_free(l->arena);
 }
 
-static struct server *find_server(const struct check_live *l, struct str topic)
+static struct checked_server *find_server(const struct check_live *l, struct str topic)
 {
     for (size_t i = 0; i < l->n_servers; i++)
         if (str_equal(l->servers[i].topic, topic))
@@ -90,8 +90,8 @@ static struct server *find_server(const struct check_live *l, struct str topic)
 /* ---- facts ---- */
 
 /* Makes l->key. */
-static struct table *find_table(struct check_live *l, const struct server *s, struct str schema,
-                                struct str table)
+static struct table *find_table(struct check_live *l, const struct checked_server *s,
+                                struct str schema, struct str table)
 {
     buf_clear(&l->key);
     buf_append(&l->key, schema);
@@ -104,7 +104,8 @@ static void expect_table(void *ctx, struct str name)
 {
     struct check_live *l = ctx;
     struct table_location at;
-    struct server *s = definitions_locate(l->d, name, &at) ? find_server(l, at.topic) : NULL;
+    struct checked_server *s =
+        definitions_locate(l->d, name, &at) ? find_server(l, at.topic) : NULL;
     struct table *t;
 
     if (s == NULL)
@@ -125,11 +126,11 @@ void check_live_expect(struct check_live *l, const struct table_definition *t)
 }
 
 /* Load the facts of all tables that were named so far. */
-static bool load(struct check_live *l, struct server *s)
+static bool load(struct check_live *l, struct checked_server *s)
 {
     struct catalog_name *names = arena_alloc(l->arena, s->n_unloaded, sizeof(*names));
     struct table **tables = arena_alloc(l->arena, s->n_unloaded, sizeof(struct table *));
-    struct batch *b = arena_alloc(l->arena, 1, sizeof(*b));
+    struct fact_batch *b = arena_alloc(l->arena, 1, sizeof(*b));
     struct str key;
     void *table;
 
@@ -155,7 +156,7 @@ static const struct table_facts *find_live(void *ctx, struct str topic, struct s
                                            struct str table)
 {
     struct check_live *l = ctx;
-    const struct server *s = find_server(l, topic);
+    const struct checked_server *s = find_server(l, topic);
     const struct table *t = s == NULL ? NULL : find_table(l, s, schema, table);
 
     return t == NULL ? NULL : t->facts;
@@ -164,9 +165,10 @@ static const struct table_facts *find_live(void *ctx, struct str topic, struct s
 /* ---- questions ---- */
 
 /* NULL after a failure. */
-static const struct listing *list(struct check_live *l, struct server *s, struct str schema)
+static const struct table_listing *list(struct check_live *l, struct checked_server *s,
+                                        struct str schema)
 {
-    struct listing *found = map_find(s->listings, schema);
+    struct table_listing *found = map_find(s->listings, schema);
 
     if (found != NULL || l->failed)
         return found;
@@ -184,7 +186,7 @@ static bool each_live(void *ctx, struct str topic, struct str schema,
                       void (*offer_to)(void *to, struct str name), void *to)
 {
     struct check_live *l = ctx;
-    const struct listing *all = list(l, find_server(l, topic), schema);
+    const struct table_listing *all = list(l, find_server(l, topic), schema);
 
     for (size_t i = 0; all != NULL && i < all->n; i++)
         offer_to(to, all->tables[i]);
@@ -195,7 +197,7 @@ static bool try_live(void *ctx, struct str topic, const struct catalog_name *tab
                      enum catalog_clause clause, struct str text, struct err *err)
 {
     struct check_live *l = ctx;
-    const struct server *s = find_server(l, topic);
+    const struct checked_server *s = find_server(l, topic);
 
     if (l->failed || catalog_try_clause(s->conn, table, clause, text, err))
         return true;
@@ -210,7 +212,7 @@ static bool count_live(void *ctx, struct str topic, const struct shares_wanted *
                        struct catalog_shares *out)
 {
     struct check_live *l = ctx;
-    const struct server *s = find_server(l, topic);
+    const struct checked_server *s = find_server(l, topic);
     struct err err = {0};
 
     if (l->failed)
@@ -226,7 +228,7 @@ static bool count_live(void *ctx, struct str topic, const struct shares_wanted *
 
 static void append_account_live(void *ctx, struct str topic, struct buf *out)
 {
-    const struct server *s = find_server(ctx, topic);
+    const struct checked_server *s = find_server(ctx, topic);
     struct err ignored = {0};
 
     if (s != NULL && s->conn != NULL && !mysql_account_append(s->conn, out, &ignored))
@@ -251,7 +253,7 @@ static void note_first(void *ctx, struct str table)
 }
 
 static void report_closed(const struct check_live *l, const struct table_definition *t,
-                          const struct server *s, struct problems *problems)
+                          const struct checked_server *s, struct problems *problems)
 {
     struct naming n = {l->d, s->topic, STR("")};
 
@@ -268,7 +270,7 @@ static bool open_servers(struct check_live *l, const struct table_definition *t,
     bool all = true;
 
     for (size_t i = 0; i < l->n_servers; i++) {
-        struct server *s = &l->servers[i];
+        struct checked_server *s = &l->servers[i];
 
         if (!s->is_needed)
             continue;

@@ -17,7 +17,7 @@
 #define INITIAL_LINE 64
 #define LINE_MAX     16384 /* beyond it, new transactions become safe together */
 
-struct entry {
+struct progress_entry {
     uint64_t seq;
     struct commit_position end;
     int64_t since_ms;        /* commit time of its first transaction */
@@ -47,7 +47,7 @@ struct progress {
     struct lock lock;
 
     /* All guarded by lock. */
-    struct entry *line; /* ring of transactions not known to be safe */
+    struct progress_entry *line; /* ring of transactions not known to be safe */
     size_t line_cap, line_first, line_len;
     struct safe_point *safe;
     bool changed; /* what concerns a definition became safe since the mark last moved */
@@ -119,7 +119,7 @@ struct ticket *progress_ticket(struct progress *p)
 
 static void widen_line(struct progress *p) NEEDS(p->lock)
 {
-    struct entry *wider = mem_alloc(p->line_cap * 2, sizeof(*wider));
+    struct progress_entry *wider = mem_alloc(p->line_cap * 2, sizeof(*wider));
 
     for (size_t i = 0; i < p->line_len; i++)
         wider[i] = p->line[(p->line_first + i) % p->line_cap];
@@ -129,7 +129,7 @@ static void widen_line(struct progress *p) NEEDS(p->lock)
     p->line_cap *= 2;
 }
 
-static struct entry *last_entry(struct progress *p) NEEDS(p->lock)
+static struct progress_entry *last_entry(struct progress *p) NEEDS(p->lock)
 {
     return &p->line[(p->line_first + p->line_len - 1) % p->line_cap];
 }
@@ -137,7 +137,7 @@ static struct entry *last_entry(struct progress *p) NEEDS(p->lock)
 /* Merge a transaction that opened nothing into the last one, which then ends later. */
 static void extend_last(struct progress *p, const struct commit_position *end) NEEDS(p->lock)
 {
-    struct entry *last = last_entry(p);
+    struct progress_entry *last = last_entry(p);
 
     if (last->merged == NULL)
         last->merged = gtid_set_new();
@@ -152,7 +152,7 @@ static void append_to_line(struct progress *p, uint64_t seq, const struct commit
     if (p->line_len == p->line_cap)
         widen_line(p);
     p->line[(p->line_first + p->line_len++) % p->line_cap] =
-        (struct entry){.seq = seq, .end = *end, .since_ms = end->event_ms};
+        (struct progress_entry){.seq = seq, .end = *end, .since_ms = end->event_ms};
 }
 
 static void release_all(struct progress *p, const struct commit_position *end) NEEDS(p->lock)
@@ -264,7 +264,7 @@ void progress_tombstone(struct progress *p, struct str index, struct str id, str
 static void shorten_line(struct progress *p, uint64_t safe) NEEDS(p->lock)
 {
     while (p->line_len > 0 && p->line[p->line_first].seq <= safe) {
-        struct entry *first = &p->line[p->line_first];
+        struct progress_entry *first = &p->line[p->line_first];
 
         /* An entry counts as a change, whatever was merged into it. */
         settle(p, &first->end, first->merged, true);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* `after` has the GTIDs done after `at` and before the next hold. */
-struct hold {
+struct point_hold {
     uint64_t number;
     struct commit_position at;
     bool released;
@@ -19,7 +19,7 @@ struct hold {
 
 struct safe_point {
     struct commit_position done;
-    struct hold *holds; /* in the order of the log */
+    struct point_hold *holds; /* in the order of the log */
     size_t n_holds, holds_cap;
     uint64_t last_number;
     struct gtid_set *passed; /* before the place, not taken yet */
@@ -67,7 +67,7 @@ uint64_t safe_point_hold(struct safe_point *s, const struct commit_position *at)
         s->holds = mem_resize(s->holds, s->holds_cap, sizeof(*s->holds));
     }
     s->holds[s->n_holds++] =
-        (struct hold){.number = ++s->last_number, .at = *at, .after = gtid_set_new()};
+        (struct point_hold){.number = ++s->last_number, .at = *at, .after = gtid_set_new()};
     return s->last_number;
 }
 
@@ -85,7 +85,7 @@ static void drop(struct safe_point *s, size_t i)
 /* Tell whether another hold's place is between the two ends of this one. */
 static bool has_inside(const struct safe_point *s, size_t hold)
 {
-    const struct hold *h = &s->holds[hold];
+    const struct point_hold *h = &s->holds[hold];
 
     for (size_t i = hold + 1; i < s->n_holds; i++)
         if (is_before(&h->at, &s->holds[i].at))
@@ -106,7 +106,7 @@ static const struct commit_position *place(const struct safe_point *s)
     const struct commit_position *at = &s->done;
 
     for (size_t i = s->n_holds; i-- > 0;) {
-        const struct hold *h = &s->holds[i];
+        const struct point_hold *h = &s->holds[i];
 
         if (is_before(&h->at, at) && (!h->released || is_before(at, &h->end)))
             at = &h->at;

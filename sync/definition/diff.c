@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct differ {
+struct definition_differ {
     struct arena *a;
     struct field_change *fields; /* of the current object; heap */
     size_t n_fields, cap;
@@ -42,7 +42,7 @@ static struct str json_of(struct arena *a, const struct yaml_node *n, bool secre
     return json;
 }
 
-static void note(struct differ *d, struct str path, const struct yaml_node *before,
+static void note(struct definition_differ *d, struct str path, const struct yaml_node *before,
                  const struct yaml_node *after, unsigned flags)
 {
     bool secret = (flags & FORM_SECRET) != 0;
@@ -76,8 +76,8 @@ static struct str join(struct arena *a, struct str path, const char *separator, 
 
 /* ---- settings ---- */
 
-static void compare_settings(struct differ *d, struct str path, const struct yaml_node *before,
-                             const struct yaml_node *after)
+static void compare_settings(struct definition_differ *d, struct str path,
+                             const struct yaml_node *before, const struct yaml_node *after)
 {
     struct yaml_node *none = yaml_new(d->a, YAML_MAP);
     struct yaml_node *x = index_settings_flatten(d->a, before == NULL ? none : before);
@@ -94,8 +94,9 @@ static void compare_settings(struct differ *d, struct str path, const struct yam
 
 /* ---- lists of objects ---- */
 
-static void compare_objects(struct differ *d, const struct form *form, struct str path,
-                            const struct yaml_node *before, const struct yaml_node *after);
+static void compare_objects(struct definition_differ *d, const struct form *form,
+                            struct str path, const struct yaml_node *before,
+                            const struct yaml_node *after);
 
 static struct str text_of(const struct yaml_node *map, const char *name)
 {
@@ -133,7 +134,7 @@ static const struct yaml_node *find_item(const struct yaml_node *list, size_t i,
 }
 
 /* Expand a bare name to the object it abbreviates. */
-static const struct yaml_node *as_map(struct differ *d, const struct yaml_node *item)
+static const struct yaml_node *as_map(struct definition_differ *d, const struct yaml_node *item)
 {
     struct yaml_node *map;
 
@@ -144,7 +145,7 @@ static const struct yaml_node *as_map(struct differ *d, const struct yaml_node *
     return map;
 }
 
-static struct yaml_node *order_of(struct differ *d, const struct yaml_node *list,
+static struct yaml_node *order_of(struct definition_differ *d, const struct yaml_node *list,
                                   const struct yaml_node *other)
 {
     struct yaml_node *order = yaml_new(d->a, YAML_LIST);
@@ -155,8 +156,9 @@ static struct yaml_node *order_of(struct differ *d, const struct yaml_node *list
     return order;
 }
 
-static void compare_lists(struct differ *d, const struct form_field *f, struct str path,
-                          const struct yaml_node *before, const struct yaml_node *after)
+static void compare_lists(struct definition_differ *d, const struct form_field *f,
+                          struct str path, const struct yaml_node *before,
+                          const struct yaml_node *after)
 {
     for (size_t i = 0; i < before->n; i++) {
         struct str inner = join(d->a, path, "[", identity_of(before->items[i]), "]");
@@ -178,8 +180,9 @@ static void compare_lists(struct differ *d, const struct form_field *f, struct s
 
 /* ---- objects ---- */
 
-static void compare_objects(struct differ *d, const struct form *form, struct str path,
-                            const struct yaml_node *before, const struct yaml_node *after)
+static void compare_objects(struct definition_differ *d, const struct form *form,
+                            struct str path, const struct yaml_node *before,
+                            const struct yaml_node *after)
 {
     for (size_t i = 0; i < form->n_fields; i++) {
         const struct form_field *f = &form->fields[i];
@@ -201,7 +204,7 @@ static void compare_objects(struct differ *d, const struct form *form, struct st
 
 /* ---- all of them ---- */
 
-struct object {
+struct defined_object {
     struct str name;
     struct str index; /* of a table */
     const void *at;
@@ -210,7 +213,7 @@ struct object {
 /* The sorted objects of a section. */
 struct section {
     const struct form *form;
-    struct object *objects;
+    struct defined_object *objects;
     size_t n;
 };
 
@@ -222,34 +225,37 @@ static void list_section(struct arena *a, const struct definitions *d, const str
                : form == &form_database ? d->n_databases
                                         : d->n_tables;
 
-    *out = (struct section){form, arena_alloc(a, n + 1, sizeof(struct object)), n};
+    *out = (struct section){form, arena_alloc(a, n + 1, sizeof(struct defined_object)), n};
     for (size_t i = 0; i < n; i++)
         if (form == &form_topic)
-            out->objects[i] = (struct object){.name = d->topics[i].name, .at = &d->topics[i]};
+            out->objects[i] =
+                (struct defined_object){.name = d->topics[i].name, .at = &d->topics[i]};
         else if (form == &form_database)
             out->objects[i] =
-                (struct object){.name = d->databases[i].name, .at = &d->databases[i]};
+                (struct defined_object){.name = d->databases[i].name, .at = &d->databases[i]};
         else
-            out->objects[i] = (struct object){table_name(&d->tables[i]),
-                                              table_index(&d->tables[i]), &d->tables[i]};
+            out->objects[i] = (struct defined_object){
+                table_name(&d->tables[i]), table_index(&d->tables[i]), &d->tables[i]};
 }
 
 static int compare_object(const void *name, const void *object)
 {
-    const struct str a = *(const struct str *)name, b = ((const struct object *)object)->name;
+    const struct str a = *(const struct str *)name,
+                     b = ((const struct defined_object *)object)->name;
     const size_t len = a.len < b.len ? a.len : b.len;
     const int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
 
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static const struct object *find_object(const struct section *s, struct str name)
+static const struct defined_object *find_object(const struct section *s, struct str name)
 {
     return bsearch(&name, s->objects, s->n, sizeof(*s->objects), compare_object);
 }
 
 static struct definition_change *add_change(struct definition_diff *out, enum change change,
-                                            const struct section *s, const struct object *of)
+                                            const struct section *s,
+                                            const struct defined_object *of)
 {
     struct definition_change *c = &out->changes[out->n++];
 
@@ -263,9 +269,9 @@ static struct definition_change *add_change(struct definition_diff *out, enum ch
 }
 
 static void compare_one(struct definition_diff *out, const struct section *s,
-                        const struct object *before, const struct object *after)
+                        const struct defined_object *before, const struct defined_object *after)
 {
-    struct differ d = {.a = out->arena};
+    struct definition_differ d = {.a = out->arena};
 
     compare_objects(&d, s->form, STR(""),
                     definition_tree(d.a, s->form, before->at, SECRETS_SHOWN),
@@ -336,7 +342,7 @@ void definition_diff_make(const struct definitions *before, const struct definit
             if (find_object(&y, x.objects[i].name) == NULL)
                 add_change(out, CHANGE_REMOVE, &x, &x.objects[i]);
         for (size_t i = 0; i < y.n; i++) {
-            const struct object *was = find_object(&x, y.objects[i].name);
+            const struct defined_object *was = find_object(&x, y.objects[i].name);
 
             if (was == NULL)
                 add_change(out, CHANGE_ADD, &y, &y.objects[i]);

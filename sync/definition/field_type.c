@@ -235,25 +235,25 @@ bool field_type_fits(const struct column *c, const char *type)
 
 /* ---- the mapping of a field ---- */
 
-struct maker {
+struct type_maker {
     struct arena *a;
     const struct column *c;
     const struct column_definition *d; /* never NULL */
     struct yaml_node *map;
 };
 
-static void put_text(struct maker *m, const char *name, struct str text)
+static void put_text(struct type_maker *m, const char *name, struct str text)
 {
     if (text.len > 0)
         yaml_put(m->a, m->map, str_from(name), yaml_new_text(m->a, text));
 }
 
-static void put_plain(struct maker *m, const char *name, const char *plain)
+static void put_plain(struct type_maker *m, const char *name, const char *plain)
 {
     yaml_put(m->a, m->map, str_from(name), yaml_new_plain(m->a, str_from(plain)));
 }
 
-static void put_number(struct maker *m, const char *name, uint64_t n)
+static void put_number(struct type_maker *m, const char *name, uint64_t n)
 {
     char text[24];
 
@@ -288,7 +288,7 @@ static bool is(const char *type, const char *other)
 }
 
 /* Add the parameters that a type requires. */
-static void put_parameters(struct maker *m, const char *type, bool zero_text)
+static void put_parameters(struct type_maker *m, const char *type, bool zero_text)
 {
     bool from_date = class_of(m->c->type) == IS_DATE;
 
@@ -308,7 +308,7 @@ static void put_parameters(struct maker *m, const char *type, bool zero_text)
 }
 
 /* Whatever format searches use, the field must also parse what Millrace writes. */
-static void put_format(struct maker *m)
+static void put_format(struct type_maker *m)
 {
     char format[512];
 
@@ -321,10 +321,10 @@ static void put_format(struct maker *m)
     put_text(m, "format", str_from(format));
 }
 
-static void put_keyword(struct maker *m)
+static void put_keyword(struct type_maker *m)
 {
     struct yaml_node *fields = yaml_new(m->a, YAML_MAP);
-    struct maker sub = {m->a, m->c, m->d, yaml_new(m->a, YAML_MAP)};
+    struct type_maker sub = {m->a, m->c, m->d, yaml_new(m->a, YAML_MAP)};
 
     put_text(&sub, "type", STR("keyword"));
     put_number(&sub, "ignore_above", FIELD_TERM_MAX);
@@ -332,7 +332,7 @@ static void put_keyword(struct maker *m)
     yaml_put(m->a, m->map, STR("fields"), fields);
 }
 
-static void put_copy_to(struct maker *m)
+static void put_copy_to(struct type_maker *m)
 {
     struct yaml_node *list = yaml_new(m->a, YAML_LIST);
 
@@ -408,7 +408,7 @@ bool field_mapping(struct arena *a, const struct column *c, const struct column_
                    struct err *err)
 {
     static const struct column_definition nothing;
-    struct maker m = {a, c, d == NULL ? &nothing : d, yaml_new(a, YAML_MAP)};
+    struct type_maker m = {a, c, d == NULL ? &nothing : d, yaml_new(a, YAML_MAP)};
     const char *type = m.d->type.len > 0 ? engine_type(m.d->type, e) : field_default_type(c, e);
 
     if (type == NULL)

@@ -9,7 +9,7 @@
 #include "sync/definition/sharing.h"
 #include "sync/definition/transform.h"
 
-struct checker {
+struct link_checker {
     const struct definitions *d;
     struct problems *problems;
 };
@@ -18,7 +18,7 @@ struct checker {
     problems_add((c)->problems, SEVERITY_ERROR, \
                  definitions_place((c)->d, (text), (otherwise)), __VA_ARGS__)
 
-static void report_unknown(struct checker *c, const char *noun, struct str name,
+static void report_unknown(struct link_checker *c, const char *noun, struct str name,
                            const struct nearest *near, struct place otherwise)
 {
     REPORT(c, name, otherwise, "there is no %s `%" STR_FMT "`%s%" STR_FMT "%s", noun,
@@ -28,7 +28,7 @@ static void report_unknown(struct checker *c, const char *noun, struct str name,
 
 /* ---- topics and databases ---- */
 
-static void check_server_ids(struct checker *c)
+static void check_server_ids(struct link_checker *c)
 {
     const struct topic_definition *t = c->d->topics;
 
@@ -43,7 +43,7 @@ static void check_server_ids(struct checker *c)
                              STR_ARG(t[k].name), STR_ARG(t[i].name));
 }
 
-static void check_database(struct checker *c, const struct database_definition *db)
+static void check_database(struct link_checker *c, const struct database_definition *db)
 {
     struct nearest near = nearest_to(db->topic);
 
@@ -64,8 +64,8 @@ static void check_database(struct checker *c, const struct database_definition *
 }
 
 /* The database of DATABASE.TABLE.  NULL after a report, or if the text itself is invalid. */
-static const struct database_definition *check_table_name(struct checker *c, struct str table,
-                                                          struct place otherwise)
+static const struct database_definition *
+check_table_name(struct link_checker *c, struct str table, struct place otherwise)
 {
     struct str database, name;
 
@@ -87,7 +87,7 @@ static const struct database_definition *check_table_name(struct checker *c, str
 
 /* ---- the fields of one object of a document ---- */
 
-static void check_transform(struct checker *c, const struct column_definition *col)
+static void check_transform(struct link_checker *c, const struct column_definition *col)
 {
     struct transforms steps;
     struct err err = {0};
@@ -99,7 +99,7 @@ static void check_transform(struct checker *c, const struct column_definition *c
                      "`value` is the same in every document: leave out `transform`");
 }
 
-static void check_column(struct checker *c, const struct column_definition *col)
+static void check_column(struct link_checker *c, const struct column_definition *col)
 {
     const char *wrong = rule_field(column_as(col));
 
@@ -126,7 +126,8 @@ static void check_column(struct checker *c, const struct column_definition *col)
         REPORT(c, col->search_analyzer, col->place, "`search_analyzer` needs `analyzer`");
 }
 
-static void take_name(struct checker *c, struct map *names, struct str name, struct place place)
+static void take_name(struct link_checker *c, struct map *names, struct str name,
+                      struct place place)
 {
     const struct place *first = map_find(names, name);
 
@@ -145,7 +146,7 @@ static void take_name(struct checker *c, struct map *names, struct str name, str
                      first->line);
 }
 
-static void check_fields(struct checker *c, const struct column_definition *columns,
+static void check_fields(struct link_checker *c, const struct column_definition *columns,
                          size_t n_columns, const struct relation_definition *relations,
                          size_t n_relations)
 {
@@ -182,7 +183,7 @@ static void check_fields(struct checker *c, const struct column_definition *colu
 
 /* ---- relations ---- */
 
-static void check_pairs(struct checker *c, const struct relation_definition *r)
+static void check_pairs(struct link_checker *c, const struct relation_definition *r)
 {
     size_t n_left = r->through.given ? r->through.n_to : r->n_from;
 
@@ -204,7 +205,8 @@ struct wrong {
 };
 
 /* Check that the fields of a relation fit together. */
-static void check_form(struct checker *c, const struct relation_definition *r, struct str outer)
+static void check_form(struct link_checker *c, const struct relation_definition *r,
+                       struct str outer)
 {
     const bool values = r->values.len > 0;
     const struct wrong wrongs[] = {
@@ -241,7 +243,7 @@ static void check_form(struct checker *c, const struct relation_definition *r, s
 }
 
 /* One statement reads a link table and the table beyond it. */
-static void check_through(struct checker *c, const struct relation_definition *r,
+static void check_through(struct link_checker *c, const struct relation_definition *r,
                           const struct database_definition *db)
 {
     const struct database_definition *link =
@@ -259,7 +261,7 @@ static void check_through(struct checker *c, const struct relation_definition *r
                  STR_ARG(r->table));
 }
 
-static void check_relations(struct checker *c, struct str outer,
+static void check_relations(struct link_checker *c, struct str outer,
                             const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -277,7 +279,7 @@ static void check_relations(struct checker *c, struct str outer,
 
 /* ---- tables ---- */
 
-static void check_index(struct checker *c, const struct table_definition *t)
+static void check_index(struct link_checker *c, const struct table_definition *t)
 {
     struct str index = table_index(t);
     const char *wrong = t->table.len == 0 ? NULL : rule_index(index);
@@ -288,7 +290,7 @@ static void check_index(struct checker *c, const struct table_definition *t)
     }
 }
 
-static void check_soft_delete(struct checker *c, const struct table_definition *t)
+static void check_soft_delete(struct link_checker *c, const struct table_definition *t)
 {
     const struct str json = t->soft_delete_json;
 
@@ -296,7 +298,7 @@ static void check_soft_delete(struct checker *c, const struct table_definition *
         REPORT(c, json, t->place, "`deleted` must be a single value");
 }
 
-static void check_table(struct checker *c, const struct table_definition *t)
+static void check_table(struct link_checker *c, const struct table_definition *t)
 {
     if (t->table.len > 0)
         (void)check_table_name(c, t->table, t->place);
@@ -321,7 +323,7 @@ static void check_table(struct checker *c, const struct table_definition *t)
 
 void definition_check_links(const struct definitions *d, struct problems *problems)
 {
-    struct checker c = {.d = d, .problems = problems};
+    struct link_checker c = {.d = d, .problems = problems};
 
     check_server_ids(&c);
     for (size_t i = 0; i < d->n_databases; i++)
@@ -331,14 +333,14 @@ void definition_check_links(const struct definitions *d, struct problems *proble
     definition_check_sharing(d, problems);
 }
 
-struct use {
+struct database_use {
     struct str database;
     bool found;
 };
 
 static void note_use(void *ctx, struct str table)
 {
-    struct use *use = ctx;
+    struct database_use *use = ctx;
     struct str database, name;
 
     if (definition_split_table(table, &database, &name) && str_equal(database, use->database))
@@ -347,7 +349,7 @@ static void note_use(void *ctx, struct str table)
 
 static void note_database(void *ctx, const struct database_definition *db)
 {
-    struct use *use = ctx;
+    struct database_use *use = ctx;
 
     if (str_equal(db->name, use->database))
         use->found = true;
@@ -356,7 +358,7 @@ static void note_database(void *ctx, const struct database_definition *db)
 bool definition_uses_database(const struct definitions *d, const struct table_definition *t,
                               struct str database)
 {
-    struct use use = {database, false};
+    struct database_use use = {database, false};
 
     table_visit(t, note_use, &use);
     if (t->pattern.len > 0)

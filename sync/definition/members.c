@@ -269,7 +269,7 @@ bool definition_members(const struct definitions *d, const struct table_definiti
     return true;
 }
 
-struct topics {
+struct member_topics {
     const struct definitions *d;
     const struct topic_definition *found;
     bool several;
@@ -277,7 +277,7 @@ struct topics {
 
 static void note_topic(void *ctx, const struct database_definition *db)
 {
-    struct topics *t = ctx;
+    struct member_topics *t = ctx;
     const struct topic_definition *topic = definitions_topic(t->d, db->topic);
 
     t->several = t->several || (t->found != NULL && topic != t->found);
@@ -287,7 +287,7 @@ static void note_topic(void *ctx, const struct database_definition *db)
 const struct topic_definition *definition_topic(const struct definitions *d,
                                                 const struct table_definition *t)
 {
-    struct topics topics = {.d = d};
+    struct member_topics topics = {.d = d};
 
     if (t->pattern.len == 0 || t->table.len > 0)
         return definitions_topic_of(d, t->table);

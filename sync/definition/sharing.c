@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct checker {
+struct sharing_checker {
     const struct definitions *d;
     struct problems *problems;
 };
@@ -26,7 +26,7 @@ static void count_database(void *ctx, const struct database_definition *db)
     (*(size_t *)ctx)++;
 }
 
-static void check_pattern(struct checker *c, const struct table_definition *t)
+static void check_pattern(struct sharing_checker *c, const struct table_definition *t)
 {
     char text[200];
     const char *wrong = definition_pattern_wrong(t->pattern, text, sizeof(text));
@@ -67,7 +67,7 @@ static void check_pattern(struct checker *c, const struct table_definition *t)
 
 /* ---- joins ---- */
 
-static void check_parent(struct checker *c, const struct table_definition *t)
+static void check_parent(struct sharing_checker *c, const struct table_definition *t)
 {
     const struct table_definition *parent = definitions_table(c->d, t->join.parent);
 
@@ -92,7 +92,7 @@ static void check_parent(struct checker *c, const struct table_definition *t)
 }
 
 /* The table right below the root on t's path. */
-static const struct table_definition *second_level(const struct checker *c,
+static const struct table_definition *second_level(const struct sharing_checker *c,
                                                    const struct table_definition *t)
 {
     while (definition_join_level(c->d, t) > 1)
@@ -101,7 +101,7 @@ static const struct table_definition *second_level(const struct checker *c,
 }
 
 /* The columns with the root's key must be equally many in all tables of a join. */
-static void check_root_size(struct checker *c, const struct table_definition *t)
+static void check_root_size(struct sharing_checker *c, const struct table_definition *t)
 {
     const struct table_definition *child = second_level(c, t);
     const size_t n = child->join.n_parent_columns;
@@ -118,7 +118,7 @@ static void check_root_size(struct checker *c, const struct table_definition *t)
                  STR_ARG(child->join.parent));
 }
 
-static void check_root_columns(struct checker *c, const struct table_definition *t)
+static void check_root_columns(struct sharing_checker *c, const struct table_definition *t)
 {
     const size_t level = definition_join_level(c->d, t);
 
@@ -144,7 +144,7 @@ static void check_root_columns(struct checker *c, const struct table_definition 
     }
 }
 
-static void check_join(struct checker *c, const struct table_definition *t)
+static void check_join(struct sharing_checker *c, const struct table_definition *t)
 {
     if (t->join.parent.len > 0)
         check_parent(c, t);
@@ -162,7 +162,7 @@ static const struct table_definition *newer(const struct table_definition *a,
     return a->place.line == 0 && b->place.line > 0 ? b : a;
 }
 
-static void report_shared(struct checker *c, const struct table_definition *t,
+static void report_shared(struct sharing_checker *c, const struct table_definition *t,
                           const struct table_definition *other)
 {
     const struct table_definition *wrong = newer(t, other);
@@ -180,14 +180,14 @@ static bool agree(struct str a, struct str b)
     return a.len == 0 || b.len == 0 || str_equal(a, b);
 }
 
-static const struct topic_definition *topic_of(const struct checker *c,
+static const struct topic_definition *topic_of(const struct sharing_checker *c,
                                                const struct table_definition *t)
 {
     return definitions_topic_of(c->d, t->table);
 }
 
 /* Check two tables of one join. */
-static void check_members(struct checker *c, const struct table_definition *a,
+static void check_members(struct sharing_checker *c, const struct table_definition *a,
                           const struct table_definition *b)
 {
     const struct table_definition *t = newer(a, b), *other = t == a ? b : a;
@@ -239,8 +239,9 @@ static int compare_indexes(const void *a, const void *b)
  * Check t against the members of its index before it.  Reports once a table that does not
  * belong.
  */
-static void check_shared(struct checker *c, const struct table_definition *const *others,
-                         size_t n, const struct table_definition *t)
+static void check_shared(struct sharing_checker *c,
+                         const struct table_definition *const *others, size_t n,
+                         const struct table_definition *t)
 {
     for (size_t i = 0; i < n; i++) {
         if (str_equal(table_name(t), table_name(others[i])))
@@ -253,7 +254,7 @@ static void check_shared(struct checker *c, const struct table_definition *const
     }
 }
 
-static void check_indexes(struct checker *c)
+static void check_indexes(struct sharing_checker *c)
 {
     const size_t n = c->d->n_tables;
     const struct table_definition **tables = mem_alloc(n + 1, sizeof(*tables));
@@ -273,7 +274,7 @@ static void check_indexes(struct checker *c)
 
 void definition_check_sharing(const struct definitions *d, struct problems *problems)
 {
-    struct checker c = {d, problems};
+    struct sharing_checker c = {d, problems};
 
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table_definition *t = &d->tables[i];

@@ -63,12 +63,12 @@ static bool check(const struct doc_write *in, struct err *err)
 }
 
 /* The bytes that some writes hold, by allowance. */
-struct claims {
+struct budget_claims {
     struct budget_claim *items;
     size_t n;
 };
 
-static void claim(struct claims *all, struct allowance *of, size_t n)
+static void claim(struct budget_claims *all, struct allowance *of, size_t n)
 {
     size_t i = all->n;
 
@@ -83,12 +83,12 @@ static void claim(struct claims *all, struct allowance *of, size_t n)
 
 /* Copy the writes into a list.  The caller frees claims->items. */
 static struct write *copy_writes(struct budget *b, const struct doc_write *writes, size_t n,
-                                 struct claims *claims)
+                                 struct budget_claims *claims)
 {
     struct write *first = NULL, **last = &first;
     struct allowance *of = NULL;
 
-    *claims = (struct claims){.items = mem_alloc(n, sizeof(*claims->items))};
+    *claims = (struct budget_claims){.items = mem_alloc(n, sizeof(*claims->items))};
     for (size_t i = 0; i < n; i++) {
         struct write *w = write_new(&writes[i]);
 
@@ -116,8 +116,8 @@ static void count_blocked(struct delivery *d, bool *is_counted)
     *is_counted = true;
 }
 
-static bool take_room(struct delivery *d, const struct claims *claims, const struct stop *stop,
-                      bool *waited)
+static bool take_room(struct delivery *d, const struct budget_claims *claims,
+                      const struct stop *stop, bool *waited)
 {
     if (budget_try(d->budget, claims->items, claims->n))
         return true;
@@ -142,7 +142,7 @@ bool delivery_submit_until(struct delivery *d, const struct stop *stop,
 {
     struct worker_backlog_turn turn;
     struct message *m;
-    struct claims claims;
+    struct budget_claims claims;
     bool waited = false, taken;
 
     for (size_t i = 0; i < n; i++)

@@ -14,14 +14,14 @@
 
 #define AHEAD_MAX_MS 1000 /* between checks whether the stream has come far enough */
 
-struct load {
+struct batch_load {
     struct load_batch batch; /* the loader's view */
     struct link link;        /* in sender.loads */
     struct index_queue *index_queue;
     struct document **docs; /* of the items, in their order */
 };
 
-static void free_load(struct load *load)
+static void free_load(struct batch_load *load)
 {
     target_unref(load->batch.target);
     arena_free(load->batch.arena);
@@ -32,7 +32,7 @@ static void free_load(struct load *load)
 
 void read_batcher_drop(struct load_batch *batch)
 {
-    struct load *load = CONTAINER_OF(batch, struct load, batch);
+    struct batch_load *load = CONTAINER_OF(batch, struct batch_load, batch);
 
     if (link_is_listed(&load->link))
         list_remove(&load->link);
@@ -52,7 +52,7 @@ static void fill_item(struct load_item *item, const struct document *doc, struct
 /* Takes over docs. */
 static void hand_out(struct sender *s, struct index_queue *o, struct document **docs, size_t n)
 {
-    struct load *load = mem_alloc(1, sizeof(*load));
+    struct batch_load *load = mem_alloc(1, sizeof(*load));
     struct load_batch *batch = &load->batch;
 
     load->index_queue = o;
@@ -78,7 +78,7 @@ static unsigned count_alike(const struct sender *s, const struct target *t)
 
     LIST_EACH(l, &s->loads)
     {
-        const struct target *other = LIST_ITEM(l, struct load, link)->batch.target;
+        const struct target *other = LIST_ITEM(l, struct batch_load, link)->batch.target;
 
         n += other->abroad == t->abroad && strcmp(other->topic, t->topic) == 0;
     }
@@ -161,13 +161,14 @@ struct load_parkings {
     struct parking *failed, *ahead;
 };
 
-static int64_t retry_at(const struct sender *s, const struct load *load, unsigned attempts)
+static int64_t retry_at(const struct sender *s, const struct batch_load *load,
+                        unsigned attempts)
 {
     return s->now_ms + gate_retry_ms(index_queue_gate(load->index_queue), attempts);
 }
 
 /* Not read: try again after a while, unless a newer write needs no read. */
-static void try_again(struct sender *s, struct load *load, struct parking **parking,
+static void try_again(struct sender *s, struct batch_load *load, struct parking **parking,
                       struct document *doc)
 {
     const unsigned attempts = doc->attempts;
@@ -182,7 +183,7 @@ static void try_again(struct sender *s, struct load *load, struct parking **park
 }
 
 /* Read again when the stream has come further.  Asking again until then costs no statement. */
-static void wait_for_stream(struct sender *s, struct load *load, struct parking **parking,
+static void wait_for_stream(struct sender *s, struct batch_load *load, struct parking **parking,
                             struct document *doc)
 {
     const int64_t latest_ms = s->now_ms + AHEAD_MAX_MS;
@@ -198,7 +199,7 @@ static void wait_for_stream(struct sender *s, struct load *load, struct parking 
 }
 
 /* options.gone takes the document over, with the tickets of all who wait. */
-static void leave(struct sender *s, struct load *load, const struct load_item *item,
+static void leave(struct sender *s, struct batch_load *load, const struct load_item *item,
                   struct document *doc)
 {
     const size_t n = write_count_tickets(doc->now);
@@ -283,7 +284,7 @@ static void follow(struct sender *s, const struct document *doc, struct str rout
     sender_accept(s, there);
 }
 
-static void take_item(struct sender *s, struct load *load, size_t i,
+static void take_item(struct sender *s, struct batch_load *load, size_t i,
                       struct load_parkings *parkings)
 {
     const struct load_item *item = &load->batch.items[i];
@@ -344,7 +345,7 @@ static void log_failures(const struct load_batch *batch)
 
 void read_batcher_take(struct sender *s, struct load_batch *batch)
 {
-    struct load *load = CONTAINER_OF(batch, struct load, batch);
+    struct batch_load *load = CONTAINER_OF(batch, struct batch_load, batch);
     struct load_parkings parkings = {0};
 
     s->n_loads--;
@@ -361,6 +362,6 @@ size_t read_batcher_documents(const struct sender *s)
     size_t n = 0;
 
     LIST_EACH(l, &s->loads)
-    n += LIST_ITEM(l, struct load, link)->batch.n_items;
+    n += LIST_ITEM(l, struct batch_load, link)->batch.n_items;
     return n;
 }

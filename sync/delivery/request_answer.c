@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static void split(struct request *r, size_t from, size_t to)
+static void split(struct bulk_request *r, size_t from, size_t to)
 {
     struct bisect *bisect = r->batch.bisect;
 
@@ -22,7 +22,7 @@ static void split(struct request *r, size_t from, size_t to)
                       bisect == NULL ? NULL : bisect_open(bisect));
 }
 
-void request_return_all(struct request *r, bool maybe_applied)
+void request_return_all(struct bulk_request *r, bool maybe_applied)
 {
     struct sender *s = r->sender;
 
@@ -42,7 +42,7 @@ void request_return_all(struct request *r, bool maybe_applied)
         split(r, 0, r->batch.n);
 }
 
-void request_split_in_two(struct request *r)
+void request_split_in_two(struct bulk_request *r)
 {
     const size_t n = r->batch.n;
 
@@ -53,13 +53,13 @@ void request_split_in_two(struct request *r)
     split(r, n / 2, n);
 }
 
-bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken)
+bool request_is_guarded(struct bulk_request *r, size_t n_refused, size_t n_taken)
 {
     return guard_judge(&index_queue_gate(r->index_queue)->guard, n_refused, n_taken,
                        index_queue_held(r->index_queue) == HOLD_GUARD);
 }
 
-void request_hold_for_guard(struct request *r, struct str reason)
+void request_hold_for_guard(struct bulk_request *r, struct str reason)
 {
     const struct guard *guard = &index_queue_gate(r->index_queue)->guard;
     struct err why;
@@ -72,7 +72,7 @@ void request_hold_for_guard(struct request *r, struct str reason)
 }
 
 /* The engine refuses whole requests, and took no part of one that would show what is wrong. */
-static void hold_for_malformed(struct request *r, const struct bisect *b)
+static void hold_for_malformed(struct bulk_request *r, const struct bisect *b)
 {
     struct err why;
 
@@ -86,7 +86,7 @@ static void hold_for_malformed(struct request *r, const struct bisect *b)
  * Tell whether the index is to blame.  A document refused before proves nothing if refused
  * again.
  */
-static bool is_index_to_blame(struct request *r, const struct bisect *b)
+static bool is_index_to_blame(struct bulk_request *r, const struct bisect *b)
 {
     size_t n_again = 0;
 
@@ -103,7 +103,7 @@ static bool is_index_to_blame(struct request *r, const struct bisect *b)
  * The last part of a bisection was answered: blame the documents left, or the index.  If the
  * index is gone, they go back to it and are dropped with the rest.
  */
-static void end_bisect(struct request *r, struct bisect *b)
+static void end_bisect(struct bulk_request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
     const bool guarded = is_index_to_blame(r, b);
@@ -124,7 +124,7 @@ static void end_bisect(struct request *r, struct bisect *b)
 }
 
 /* No document is to blame: return all to their lanes and hold the index. */
-static void give_up_bisect(struct request *r, struct bisect *b)
+static void give_up_bisect(struct bulk_request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
 
@@ -138,7 +138,7 @@ static void give_up_bisect(struct request *r, struct bisect *b)
     b->is_given_up = true;
 }
 
-void request_end(struct request *r)
+void request_end(struct bulk_request *r)
 {
     struct sender *s = r->sender;
     struct bisect *bisect = r->batch.bisect;
@@ -155,17 +155,17 @@ void request_end(struct request *r)
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(r, bisect);
     buf_free(&r->body);
-    MAGIC_END(request, r);
+    MAGIC_END(bulk_request, r);
     free(r);
 }
 
-void request_count_failed(struct request *r)
+void request_count_failed(struct bulk_request *r)
 {
     r->sender->count.requests_failed++;
     delivery_metric_count(r->sender->metric, COUNT_FAILED_REQUESTS, 1);
 }
 
-void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms)
+void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t retry_after_ms)
 {
     struct gate *gate = index_queue_gate(r->index_queue);
 
@@ -174,7 +174,7 @@ void request_fail_gate(struct request *r, const struct err *why, int64_t retry_a
     gate_failed(gate, r->sent_us / 1000, r->sender->now_ms, retry_after_ms);
 }
 
-void request_failed(struct request *r, bool maybe_applied, const struct err *why,
+void request_failed(struct bulk_request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms)
 {
     request_return_all(r, maybe_applied);
@@ -185,7 +185,7 @@ void request_failed(struct request *r, bool maybe_applied, const struct err *why
  * Tell whether the address may be to blame, as another one can be used.  That others were
  * answered there meanwhile proves nothing.
  */
-static bool excuse_address(struct request *r, const struct http_result *result)
+static bool excuse_address(struct bulk_request *r, const struct http_result *result)
 {
     return http_is_address_fault(result) &&
            http_client_has_other(r->sender->http, result->address) &&
@@ -193,7 +193,7 @@ static bool excuse_address(struct request *r, const struct http_result *result)
                         hash_bytes(str_from(result->address), 0) | 1, r->sent_us / 1000);
 }
 
-void request_count_failure(struct request *r, enum failure how, const struct err *why)
+void request_count_failure(struct bulk_request *r, enum failure how, const struct err *why)
 {
     struct sender *s = r->sender;
     struct fuse *fuse = &index_queue_gate(r->index_queue)->fuse;
@@ -205,7 +205,7 @@ void request_count_failure(struct request *r, enum failure how, const struct err
                            fuse_count_failure(fuse, how, r->sent_us / 1000, s->now_ms), why);
 }
 
-void request_answered(struct request *r)
+void request_answered(struct bulk_request *r)
 {
     struct fuse *fuse = &index_queue_gate(r->index_queue)->fuse;
 
@@ -213,13 +213,13 @@ void request_answered(struct request *r)
                            fuse_good(fuse, r->sent_us / 1000), NULL);
 }
 
-void request_log_failed(const struct request *r, const struct err *err)
+void request_log_failed(const struct bulk_request *r, const struct err *err)
 {
     log_failure(LOG_WARN, err, "bulk request failed, trying again",
                 KV("index", index_queue_index(r->index_queue)), KV("documents", r->batch.n));
 }
 
-static void malformed(struct request *r, const struct err *why)
+static void malformed(struct bulk_request *r, const struct err *why)
 {
     struct batch *b = &r->batch;
 
@@ -234,7 +234,7 @@ static void malformed(struct request *r, const struct err *why)
         bisect_refuse(b->bisect, b->docs[0]);
 }
 
-static void busy(struct request *r, enum bulk_room room, const struct err *why,
+static void busy(struct bulk_request *r, enum bulk_room room, const struct err *why,
                  int64_t retry_after_ms)
 {
     r->sender->count.busy++;
@@ -245,7 +245,7 @@ static void busy(struct request *r, enum bulk_room room, const struct err *why,
 }
 
 /* Nothing can be wrong with a feeler itself. */
-static enum request_verdict verdict_of(const struct request *r, int status,
+static enum request_verdict verdict_of(const struct bulk_request *r, int status,
                                        const struct buf *type, const struct buf *reason)
 {
     const enum request_verdict v =
@@ -256,7 +256,7 @@ static enum request_verdict verdict_of(const struct request *r, int status,
 }
 
 /* Act on the status and error of a refused request. */
-static void judge_refusal(struct request *r, const struct http_result *result)
+static void judge_refusal(struct bulk_request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
     struct gate *gate = index_queue_gate(r->index_queue);
@@ -299,7 +299,7 @@ static void judge_refusal(struct request *r, const struct http_result *result)
 }
 
 /* There is no answer: timeout, or the connection was cut or refused. */
-static void judge_silence(struct request *r, const struct http_result *result)
+static void judge_silence(struct bulk_request *r, const struct http_result *result)
 {
     const bool is_sent = result->outcome == HTTP_UNKNOWN;
     const int64_t timeout_ms = r->timeout_ms;
@@ -321,7 +321,7 @@ static bool is_taken(const struct http_result *result)
 
 void request_on_answer(void *ctx, const struct http_result *result)
 {
-    struct request *r = MAGIC_CAST(request, ctx);
+    struct bulk_request *r = MAGIC_CAST(bulk_request, ctx);
     struct delivery_metric *m = r->sender->metric;
 
     FAILPOINT(bulk_answered);

@@ -15,7 +15,7 @@
 #define DOUBTFUL_ATTEMPTS 5 /* each waits twice as long as the one before */
 
 /* Sums up the items of one answer. */
-struct tally {
+struct item_tally {
     size_t of[N_ITEM_VERDICTS];
     bool is_new;             /* a document was sent for the first time */
     size_t n_judged;         /* documents that show whether the index takes such */
@@ -28,7 +28,7 @@ struct tally {
 
 static struct bulk_sent sent_action(void *ctx, size_t i)
 {
-    const struct request *r = MAGIC_CAST(request, ctx);
+    const struct bulk_request *r = MAGIC_CAST(bulk_request, ctx);
     const struct batch *b = &r->batch;
 
     if (r->is_feeler || i == b->n)
@@ -40,7 +40,7 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
     return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index)};
 }
 
-static enum item_verdict told_of(const struct request *r, size_t i)
+static enum item_verdict told_of(const struct bulk_request *r, size_t i)
 {
     const struct bulk_response *answer = &r->sender->response;
     const struct bulk_error error = bulk_response_error(answer, i);
@@ -50,7 +50,7 @@ static enum item_verdict told_of(const struct request *r, size_t i)
 }
 
 /* A doubtful document is refused in the end. */
-static enum item_verdict verdict_of(const struct request *r, size_t i)
+static enum item_verdict verdict_of(const struct bulk_request *r, size_t i)
 {
     const enum item_verdict v = told_of(r, i);
 
@@ -60,7 +60,7 @@ static enum item_verdict verdict_of(const struct request *r, size_t i)
 }
 
 /* Park doc in *parking, which opens for ms from now if it is not open yet. */
-static void park_for(struct request *r, struct parking **parking, int64_t ms,
+static void park_for(struct bulk_request *r, struct parking **parking, int64_t ms,
                      struct document *doc)
 {
     if (*parking == NULL)
@@ -70,13 +70,13 @@ static void park_for(struct request *r, struct parking **parking, int64_t ms,
     index_queue_park(r->index_queue, *parking, doc);
 }
 
-static void park(struct request *r, struct tally *t, struct document *doc)
+static void park(struct bulk_request *r, struct item_tally *t, struct document *doc)
 {
     park_for(r, &t->parking,
              gate_retry_ms(index_queue_gate(r->index_queue), doc->attempts - 1u), doc);
 }
 
-static void lose_answer(struct request *r, struct tally *t, struct document *doc)
+static void lose_answer(struct bulk_request *r, struct item_tally *t, struct document *doc)
 {
     outcome_lose(r->sender, doc);
     park(r, t, doc);
@@ -86,7 +86,7 @@ static void lose_answer(struct request *r, struct tally *t, struct document *doc
  * The document may not be to blame.  Attempts are far apart, so a problem that ends in between
  * blames no document.
  */
-static void doubt(struct request *r, struct tally *t, struct document *doc)
+static void doubt(struct bulk_request *r, struct item_tally *t, struct document *doc)
 {
     const unsigned n = ++doc->n_doubtful;
 
@@ -94,7 +94,7 @@ static void doubt(struct request *r, struct tally *t, struct document *doc)
     park_for(r, &t->doubtful[n], r->sender->opt.doubtful_ms >> (DOUBTFUL_ATTEMPTS - n), doc);
 }
 
-static void refuse_item(struct request *r, size_t i)
+static void refuse_item(struct bulk_request *r, size_t i)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, i);
     struct buf reason = {0};
@@ -106,7 +106,7 @@ static void refuse_item(struct request *r, size_t i)
 }
 
 /* It never fits, at least not together with others of its shard. */
-static void send_alone(struct request *r, size_t i)
+static void send_alone(struct bulk_request *r, size_t i)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, i);
     struct document *doc = r->batch.docs[i];
@@ -122,7 +122,7 @@ static void send_alone(struct request *r, size_t i)
 }
 
 /* An area that cannot be written alone: write the whole document. */
-static void widen_item(struct request *r, size_t i)
+static void widen_item(struct bulk_request *r, size_t i)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, i);
     struct err why;
@@ -132,7 +132,8 @@ static void widen_item(struct request *r, size_t i)
                   area_is_script_trouble(error.type, error.reason) ? &why : NULL);
 }
 
-static void apply_item(struct request *r, size_t i, enum item_verdict verdict, struct tally *t)
+static void apply_item(struct bulk_request *r, size_t i, enum item_verdict verdict,
+                       struct item_tally *t)
 {
     struct sender *s = r->sender;
     struct document *doc = r->batch.docs[i];
@@ -169,13 +170,13 @@ static void apply_item(struct request *r, size_t i, enum item_verdict verdict, s
 }
 
 /* Tell whether the index parsed and took it, or would have if it were newer. */
-static bool is_taken(const struct request *r, size_t i, enum item_verdict v)
+static bool is_taken(const struct bulk_request *r, size_t i, enum item_verdict v)
 {
     return (v == ITEM_DELIVERED || v == ITEM_CONFLICT) &&
            r->batch.docs[i]->now->op != DOC_DELETE;
 }
 
-static void count_items(struct request *r, struct tally *t)
+static void count_items(struct bulk_request *r, struct item_tally *t)
 {
     const size_t n = r->batch.n;
     size_t n_taken = 0, n_again = 0;
@@ -203,7 +204,8 @@ static void count_items(struct request *r, struct tally *t)
  * A parked document that fails again says nothing new about the index: one shard may cause it,
  * and the document has a backoff of its own.
  */
-static void judge_failures(struct request *r, const struct tally *t, const struct err *why)
+static void judge_failures(struct bulk_request *r, const struct item_tally *t,
+                           const struct err *why)
 {
     struct gate *gate = index_queue_gate(r->index_queue);
     const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
@@ -220,7 +222,7 @@ static void judge_failures(struct request *r, const struct tally *t, const struc
         request_count_failure(r, FAILURE_ITEMS, why);
 }
 
-static void err_of_item(const struct request *r, size_t i, struct err *why)
+static void err_of_item(const struct bulk_request *r, size_t i, struct err *why)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, i);
 
@@ -229,7 +231,7 @@ static void err_of_item(const struct request *r, size_t i, struct err *why)
 }
 
 /* Tell whether the answer to a probe shows that the index takes documents again. */
-static bool is_released(const struct request *r, const struct tally *t)
+static bool is_released(const struct bulk_request *r, const struct item_tally *t)
 {
     const size_t n_read =
         t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED];
@@ -239,7 +241,7 @@ static bool is_released(const struct request *r, const struct tally *t)
 }
 
 /* Record that the engine took a request; with its size only if it took all. */
-static void note_taken(struct request *r, const struct tally *t)
+static void note_taken(struct bulk_request *r, const struct item_tally *t)
 {
     const size_t n_too_much = t->of[ITEM_BUSY] + t->of[ITEM_TOO_LARGE];
     const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] + n_too_much;
@@ -249,7 +251,7 @@ static void note_taken(struct request *r, const struct tally *t)
 }
 
 /* Apply what all items together say about the index. */
-static void judge_index_queue(struct request *r, const struct tally *t)
+static void judge_index_queue(struct bulk_request *r, const struct item_tally *t)
 {
     struct sender *s = r->sender;
     struct gate *gate = index_queue_gate(r->index_queue);
@@ -280,7 +282,7 @@ static void judge_index_queue(struct request *r, const struct tally *t)
 }
 
 /* Hold the index: send nothing more, not even a probe. */
-static void lead_astray(struct request *r)
+static void lead_astray(struct bulk_request *r)
 {
     const struct target *t = index_queue_target(r->index_queue);
     const struct str other = buf_str(&r->sender->response.elsewhere);
@@ -297,7 +299,7 @@ static void lead_astray(struct request *r)
 }
 
 /* Judge a feeler, or one document that may be too large.  Returns true if it was one. */
-static bool is_judged_by_size(struct request *r, const struct err *why)
+static bool is_judged_by_size(struct bulk_request *r, const struct err *why)
 {
     const struct bulk_error error = bulk_response_error(&r->sender->response, 0);
 
@@ -314,10 +316,10 @@ static bool is_judged_by_size(struct request *r, const struct err *why)
     return true;
 }
 
-void request_judge_items(struct request *r, const struct http_result *result)
+void request_judge_items(struct bulk_request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
-    struct tally t = {0};
+    struct item_tally t = {0};
     struct err err;
 
     if (!bulk_response_read(&s->response, result->body,

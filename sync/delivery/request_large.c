@@ -10,7 +10,7 @@
 /* Give up a document refused this often in a row while smaller ones are taken. */
 #define ATTEMPTS 5
 
-static void refuse(struct request *r, int status, const char *what, struct str reason)
+static void refuse(struct bulk_request *r, int status, const char *what, struct str reason)
 {
     struct err why;
 
@@ -22,7 +22,7 @@ static void refuse(struct request *r, int status, const char *what, struct str r
     outcome_refuse(r->sender, r->batch.docs[0], status, str_from(why.msg));
 }
 
-void request_too_large(struct request *r, int status, struct str reason)
+void request_too_large(struct bulk_request *r, int status, struct str reason)
 {
     if (r->batch.n == 1) {
         refuse(r, status,
@@ -39,7 +39,7 @@ void request_too_large(struct request *r, int status, struct str reason)
  * Park it, so that the others go on.  Attempts are far apart, so a problem that ends in between
  * blames no document.
  */
-static void wait_apart(struct request *r, struct document *doc)
+static void wait_apart(struct bulk_request *r, struct document *doc)
 {
     struct sender *s = r->sender;
     const int64_t ms = s->opt.doubtful_ms >> (ATTEMPTS - doc->n_too_large);
@@ -54,7 +54,7 @@ static void wait_apart(struct request *r, struct document *doc)
                          index_queue_open_parking(r->index_queue, s->now_ms + ms), doc);
 }
 
-bool request_is_too_large(struct request *r, const struct err *why)
+bool request_is_too_large(struct bulk_request *r, const struct err *why)
 {
     struct document *doc = r->batch.docs[0];
     struct headroom *h = &r->sender->headroom;
@@ -75,7 +75,7 @@ bool request_is_too_large(struct request *r, const struct err *why)
     return true;
 }
 
-bool request_wants_feeler(const struct request *r)
+bool request_wants_feeler(const struct bulk_request *r)
 {
     const struct document *doc = r->batch.n == 1 ? r->batch.docs[0] : NULL;
 
@@ -83,7 +83,7 @@ bool request_wants_feeler(const struct request *r)
            headroom_since(&r->sender->headroom, doc->refused_at) == 0;
 }
 
-void request_judge_feeler(struct request *r, int status, const struct err *why)
+void request_judge_feeler(struct bulk_request *r, int status, const struct err *why)
 {
     struct sender *s = r->sender;
 

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct request {
+struct bulk_request {
     enum magic magic;
     struct link link; /* in sender.requests */
     struct sender *sender;
@@ -55,53 +55,53 @@ __attribute__((always_inline)) static inline void fetch_ahead(const struct batch
 /* Called with the answer, or its absence.  Ends the request. */
 void request_on_answer(void *ctx, const struct http_result *result);
 /* Free r.  Its documents must have been placed, parked, split or ended. */
-void request_end(struct request *r);
+void request_end(struct bulk_request *r);
 /* Apply a successful answer to each document. */
-void request_judge_items(struct request *r, const struct http_result *result);
+void request_judge_items(struct bulk_request *r, const struct http_result *result);
 
 /*
  * Tell whether the index is to blame for n_refused documents, while it took n_taken others.
  * Neither number may include documents that were refused before and are again.
  */
-bool request_is_guarded(struct request *r, size_t n_refused, size_t n_taken);
+bool request_is_guarded(struct bulk_request *r, size_t n_refused, size_t n_taken);
 /*
  * The request is larger than the engine takes, as this status says: split it in two, or make a
  * single document a dead letter.
  */
-void request_too_large(struct request *r, int status, struct str reason);
+void request_too_large(struct bulk_request *r, int status, struct str reason);
 /*
  * The engine refused r with 429 without a reason.  Returns true if r is one large document
  * while smaller ones are taken: it then waits apart or is a dead letter.  Returns false if the
  * engine may just be busy.
  */
-bool request_is_too_large(struct request *r, const struct err *why);
+bool request_is_too_large(struct bulk_request *r, const struct err *why);
 /*
  * Tell whether its one document may be too large and nothing was taken since it was refused:
  * then send a feeler first, to see whether the engine takes anything.
  */
-bool request_wants_feeler(const struct request *r);
+bool request_wants_feeler(const struct bulk_request *r);
 /* Apply the answer to a feeler. */
-void request_judge_feeler(struct request *r, int status, const struct err *why);
+void request_judge_feeler(struct bulk_request *r, int status, const struct err *why);
 /* Send its halves next, each as a request of its own. */
-void request_split_in_two(struct request *r);
+void request_split_in_two(struct bulk_request *r);
 /* Hold the index: request_is_guarded() blames it. */
-void request_hold_for_guard(struct request *r, struct str reason);
+void request_hold_for_guard(struct bulk_request *r, struct str reason);
 /*
  * Count a request that was refused, not answered, or answered without a result for its
  * documents.
  */
-void request_count_failed(struct request *r);
+void request_count_failed(struct bulk_request *r);
 /* Pause the index after a failed request. */
-void request_fail_gate(struct request *r, const struct err *why, int64_t retry_after_ms);
+void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t retry_after_ms);
 /* Return all documents and pause the index.  maybe_applied: repeat the same versions. */
-void request_failed(struct request *r, bool maybe_applied, const struct err *why,
+void request_failed(struct bulk_request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms);
-void request_log_failed(const struct request *r, const struct err *err);
+void request_log_failed(const struct bulk_request *r, const struct err *err);
 /* Return all documents: to the front of their lanes, or as the same part of a bisection. */
-void request_return_all(struct request *r, bool maybe_applied);
+void request_return_all(struct bulk_request *r, bool maybe_applied);
 /* Melt the fuse, unless the index is held. */
-void request_count_failure(struct request *r, enum failure how, const struct err *why);
+void request_count_failure(struct bulk_request *r, enum failure how, const struct err *why);
 /* The engine answered, whatever it said: tell the fuse. */
-void request_answered(struct request *r);
+void request_answered(struct bulk_request *r);
 
 #endif

@@ -39,7 +39,7 @@ static void end_unfit(struct sender *s, struct document *doc)
 }
 
 /* Leave out documents that no engine takes, or the whole request would be refused. */
-static void put_aside_unfit(struct request *r)
+static void put_aside_unfit(struct bulk_request *r)
 {
     struct batch *b = &r->batch;
     size_t n = 0;
@@ -53,7 +53,7 @@ static void put_aside_unfit(struct request *r)
 }
 
 /* The version below which no area is updated. */
-static uint64_t floor_of(const struct request *r)
+static uint64_t floor_of(const struct bulk_request *r)
 {
     const struct delivery_options *opt = &r->sender->opt;
     const struct target *t = index_queue_target(r->index_queue);
@@ -61,7 +61,7 @@ static uint64_t floor_of(const struct request *r)
     return t->n_areas == 0 || opt->area_floor == NULL ? 0 : opt->area_floor(opt->ctx, t);
 }
 
-static void make_feeler(struct request *r)
+static void make_feeler(struct bulk_request *r)
 {
     r->is_feeler = true;
     bulk_append_guard(&r->body);
@@ -69,7 +69,7 @@ static void make_feeler(struct request *r)
 }
 
 /* Returns false if nothing can be sent. */
-static bool make_body(struct request *r)
+static bool make_body(struct bulk_request *r)
 {
     const struct batch *b = &r->batch;
     bool any_unfit = false, any_write = false;
@@ -100,9 +100,9 @@ static bool make_body(struct request *r)
 
 static void send_batch(struct sender *s, struct index_queue *o, const struct batch *b)
 {
-    struct request *r = mem_alloc(1, sizeof(*r));
+    struct bulk_request *r = mem_alloc(1, sizeof(*r));
 
-    r->magic = MAGIC_request;
+    r->magic = MAGIC_bulk_request;
     r->sender = s;
     r->index_queue = o;
     r->batch = *b;
@@ -155,7 +155,7 @@ static void note_overdue(struct sender *s)
 {
     LIST_EACH(l, &s->requests)
     {
-        struct request *r = LIST_ITEM(l, struct request, link);
+        struct bulk_request *r = LIST_ITEM(l, struct bulk_request, link);
 
         if (s->now_ms - r->sent_us / 1000 < OVERDUE_MS)
             return;
@@ -178,14 +178,14 @@ void request_give_up_all(struct sender *s)
 {
     LIST_EACH(l, &s->requests)
     {
-        struct request *r = LIST_ITEM(l, struct request, link);
+        struct bulk_request *r = LIST_ITEM(l, struct bulk_request, link);
 
         if (r->batch.bisect != NULL && bisect_close(r->batch.bisect))
             bisect_free(r->batch.bisect);
         list_remove(&r->link);
         free(r->batch.docs);
         buf_free(&r->body);
-        MAGIC_END(request, r);
+        MAGIC_END(bulk_request, r);
         free(r);
     }
 }

@@ -57,7 +57,7 @@ struct sender {
     struct bulk_response response; /* to the answer being read */
     struct sender_counters count;
     struct delivery_metric *metric; /* borrowed */
-    struct link requests;           /* struct request, in flight */
+    struct link requests;           /* struct bulk_request, in flight */
     struct link lookups;            /* lookups of stored versions, in flight */
     struct link loads;              /* batches given to options.load */
     unsigned n_loads;

@@ -12,14 +12,14 @@
 static_assert(RESOLVER_FEW < RESOLVER_SOME, "a key that fills a statement's answer is crowded");
 
 /* Keys to ask for together; answered ones are removed. */
-struct asking {
+struct root_request {
     struct str keys[RESOLVER_KEYS_MAX];
     size_t numbers[RESOLVER_KEYS_MAX]; /* their numbers at the caller */
     size_t n_roots[RESOLVER_KEYS_MAX];
     size_t n;
 };
 
-static void count_roots(const struct found_roots *f, struct asking *a)
+static void count_roots(const struct found_roots *f, struct root_request *a)
 {
     for (size_t i = 0; i < a->n; i++)
         a->n_roots[i] = 0;
@@ -28,7 +28,7 @@ static void count_roots(const struct found_roots *f, struct asking *a)
 }
 
 /* If no key stands out in a full answer, all are crowded. */
-static bool any_stands_out(const struct asking *a)
+static bool any_stands_out(const struct root_request *a)
 {
     for (size_t i = 0; i < a->n; i++)
         if (a->n_roots[i] > RESOLVER_FEW)
@@ -36,7 +36,8 @@ static bool any_stands_out(const struct asking *a)
     return false;
 }
 
-static bool tell_crowded(struct found_roots *f, struct asking *a, bool all, struct err *err)
+static bool tell_crowded(struct found_roots *f, struct root_request *a, bool all,
+                         struct err *err)
 {
     size_t n = 0;
 
@@ -53,7 +54,7 @@ static bool tell_crowded(struct found_roots *f, struct asking *a, bool all, stru
 }
 
 /* Process a complete answer: its pairs, except those of crowded keys. */
-static bool take_answer(struct found_roots *f, struct asking *a, struct err *err)
+static bool take_answer(struct found_roots *f, struct root_request *a, struct err *err)
 {
     for (size_t i = 0; i < f->n_pairs; i++)
         if (a->n_roots[f->pairs[i].row] <= RESOLVER_FEW &&
@@ -65,7 +66,7 @@ static bool take_answer(struct found_roots *f, struct asking *a, struct err *err
     return true;
 }
 
-static bool find_together(struct found_roots *f, struct asking *a, struct err *err)
+static bool find_together(struct found_roots *f, struct root_request *a, struct err *err)
 {
     while (a->n > 0) {
         f->query.keys = a->keys;
@@ -89,7 +90,7 @@ static bool find_from(struct mysql_conn *const *of, const struct plan_node *node
 /* The keys to follow on the next server, each with the keys that led to it. */
 struct way_on {
     const struct found_roots *find;
-    const struct asking *asking;
+    const struct root_request *asking;
     struct key_set set;
     struct str *keys;
     uint32_t *first;              /* start of each key in order, then the end */
@@ -97,7 +98,8 @@ struct way_on {
     bool told[RESOLVER_KEYS_MAX]; /* the statement's keys that are crowded */
 };
 
-static void way_on_init(struct way_on *w, const struct found_roots *f, const struct asking *a)
+static void way_on_init(struct way_on *w, const struct found_roots *f,
+                        const struct root_request *a)
 {
     uint32_t *numbers = mem_alloc(f->n_pairs + 1, sizeof(*numbers));
 
@@ -159,7 +161,7 @@ static bool on_crowded(void *ctx, size_t key)
 }
 
 /* Follow the keys to rows of a table joined on another server. */
-static bool find_over(struct found_roots *f, struct asking *a, struct err *err)
+static bool find_over(struct found_roots *f, struct root_request *a, struct err *err)
 {
     struct way_on *w;
     bool ok;
@@ -187,7 +189,7 @@ static bool find_from(struct mysql_conn *const *of, const struct plan_node *node
                       const struct str *keys, size_t n_keys, const struct resolver_sink *sink,
                       struct err *err)
 {
-    struct asking *a = mem_alloc(1, sizeof(*a));
+    struct root_request *a = mem_alloc(1, sizeof(*a));
     struct found_roots f;
     bool ok = true;
 

@@ -28,7 +28,7 @@ static struct str take_part(struct str *cursor)
 }
 
 /* What a page was asked for, and its results. */
-struct page {
+struct root_page {
     struct mysql_conn *const *of;
     const struct resolver_sink *sink;
     size_t limit;      /* of roots */
@@ -37,7 +37,7 @@ struct page {
     bool end;
 };
 
-static bool page_from(struct page *p, const struct plan_node *node, const struct str *keys,
+static bool page_from(struct root_page *p, const struct plan_node *node, const struct str *keys,
                       size_t n, struct str cursor, struct err *err);
 
 /* Rows without a key have changed shape: the plan is about to be replaced. */
@@ -49,7 +49,7 @@ static bool has_keys(const struct found_roots *f, struct err *err)
 }
 
 /* Read the page's rows, and record in next how far it got. */
-static bool page_of_roots(struct page *p, struct found_roots *f, struct err *err)
+static bool page_of_roots(struct root_page *p, struct found_roots *f, struct err *err)
 {
     bool ok = true;
 
@@ -61,8 +61,8 @@ static bool page_of_roots(struct page *p, struct found_roots *f, struct err *err
 }
 
 /* Read the page of the rows that lead to another server, from (after, last] here. */
-static bool page_behind(struct page *p, struct found_roots *f, const struct str *keys, size_t n,
-                        struct str cursor, struct err *err)
+static bool page_behind(struct root_page *p, struct found_roots *f, const struct str *keys,
+                        size_t n, struct str cursor, struct err *err)
 {
     struct buf next = p->next;
 
@@ -83,7 +83,8 @@ static bool page_behind(struct page *p, struct found_roots *f, const struct str 
 }
 
 /* Take the next rows that lead to another server until all their documents are reported. */
-static bool page_over(struct page *p, struct found_roots *f, struct str cursor, struct err *err)
+static bool page_over(struct root_page *p, struct found_roots *f, struct str cursor,
+                      struct err *err)
 {
     struct str *keys = mem_alloc(f->n_pairs + 1, sizeof(*keys));
     const bool known = f->query.until.len > 0;
@@ -106,7 +107,7 @@ static bool page_over(struct page *p, struct found_roots *f, struct str cursor, 
     return ok;
 }
 
-static bool page_from(struct page *p, const struct plan_node *node, const struct str *keys,
+static bool page_from(struct root_page *p, const struct plan_node *node, const struct str *keys,
                       size_t n, struct str cursor, struct err *err)
 {
     const bool over = query_roots_top(node)->parent != NULL;
@@ -137,7 +138,7 @@ bool resolver_page(struct mysql_conn *const *of, const struct resolver_rows *row
                    struct resolver_cursor *cursor, const struct resolver_sink *sink,
                    struct err *err)
 {
-    struct page p = {.of = of, .sink = sink, .limit = limit};
+    struct root_page p = {.of = of, .sink = sink, .limit = limit};
     struct found_roots_below below;
 
     assert(rows->n == resolver_keys_max(rows->keys, rows->n));

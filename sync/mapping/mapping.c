@@ -14,7 +14,7 @@
 #include "sync/mapping/shared.h"
 #include "sync/value/schema.h"
 
-struct maker {
+struct mapping_maker {
     struct arena *a;
     const struct mapping_request *r;
     struct engine engine;
@@ -40,20 +40,20 @@ static struct yaml_node *read_json(struct arena *a, struct str json, struct prob
     return tree != NULL && tree->kind == YAML_MAP ? tree : yaml_new(a, YAML_MAP);
 }
 
-static void put(struct maker *m, struct yaml_node *map, const char *name,
+static void put(struct mapping_maker *m, struct yaml_node *map, const char *name,
                 struct yaml_node *value)
 {
     yaml_put(m->a, map, str_from(name), value);
 }
 
-static struct yaml_node *text(struct maker *m, const char *value)
+static struct yaml_node *text(struct mapping_maker *m, const char *value)
 {
     return yaml_new_text(m->a, str_from(value));
 }
 
 /* ---- columns ---- */
 
-static bool zero_dates_are_text(const struct maker *m, struct str table)
+static bool zero_dates_are_text(const struct mapping_maker *m, struct str table)
 {
     const struct topic_definition *topic = definitions_topic_of(m->r->definitions, table);
 
@@ -67,7 +67,7 @@ static bool has_type(const struct yaml_node *field, struct str type)
     return given != NULL && given->kind == YAML_SCALAR && str_equal(given->text, type);
 }
 
-static void add_column(struct maker *m, const struct object *o, const struct column *c,
+static void add_column(struct mapping_maker *m, const struct object *o, const struct column *c,
                        const struct column_definition *d, struct yaml_node *properties)
 {
     struct str name = d == NULL ? c->name : column_as(d);
@@ -86,7 +86,7 @@ static void add_column(struct maker *m, const struct object *o, const struct col
 }
 
 /* The field must also accept the value that replaces NULL. */
-static void check_default(struct maker *m, const struct column_definition *d,
+static void check_default(struct mapping_maker *m, const struct column_definition *d,
                           const struct yaml_node *properties)
 {
     const struct yaml_node *field = yaml_find(properties, column_as(d));
@@ -101,7 +101,7 @@ static void check_default(struct maker *m, const struct column_definition *d,
                      STR_ARG(type->text), STR_ARG(d->default_json));
 }
 
-static void check_value(struct maker *m, const struct column_definition *d,
+static void check_value(struct mapping_maker *m, const struct column_definition *d,
                         const struct yaml_node *properties)
 {
     const struct yaml_node *field = yaml_find(properties, column_as(d));
@@ -115,7 +115,7 @@ static void check_value(struct maker *m, const struct column_definition *d,
 }
 
 /* Add the field of a constant. */
-static void add_constant(struct maker *m, const struct object *o,
+static void add_constant(struct mapping_maker *m, const struct object *o,
                          const struct column_definition *d, struct yaml_node *properties)
 {
     struct column_definition typed = *d;
@@ -134,7 +134,7 @@ static void add_constant(struct maker *m, const struct object *o,
 }
 
 /* Add the field of a transform's result. */
-static void add_transformed(struct maker *m, const struct object *o,
+static void add_transformed(struct mapping_maker *m, const struct object *o,
                             const struct column_definition *d, struct yaml_node *properties)
 {
     struct column_definition typed = *d;
@@ -153,7 +153,7 @@ static void add_transformed(struct maker *m, const struct object *o,
 }
 
 /* Add every visible column not listed. */
-static void add_rest(struct maker *m, const struct object *o, const struct schema *s,
+static void add_rest(struct mapping_maker *m, const struct object *o, const struct schema *s,
                      struct yaml_node *properties)
 {
     for (size_t i = 0; i < s->n_columns; i++)
@@ -162,7 +162,7 @@ static void add_rest(struct maker *m, const struct object *o, const struct schem
             add_column(m, o, &s->columns[i], NULL, properties);
 }
 
-static void add_columns(struct maker *m, const struct object *o, const struct schema *s,
+static void add_columns(struct mapping_maker *m, const struct object *o, const struct schema *s,
                         struct yaml_node *properties)
 {
     if (o->all_columns)
@@ -191,7 +191,7 @@ static void add_columns(struct maker *m, const struct object *o, const struct sc
 
 /* ---- objects ---- */
 
-static const struct schema *find_schema(const struct maker *m, struct str table)
+static const struct schema *find_schema(const struct mapping_maker *m, struct str table)
 {
     struct table_location at;
 
@@ -200,7 +200,8 @@ static const struct schema *find_schema(const struct maker *m, struct str table)
                : NULL;
 }
 
-static void add_object(struct maker *m, const struct object *o, struct yaml_node *properties)
+static void add_object(struct mapping_maker *m, const struct object *o,
+                       struct yaml_node *properties)
 {
     const struct schema *s = find_schema(m, o->table);
 
@@ -212,11 +213,11 @@ static void add_object(struct maker *m, const struct object *o, struct yaml_node
         add_columns(m, o, s, properties);
 }
 
-static void add_relations(struct maker *m, const struct relation_definition *relations,
+static void add_relations(struct mapping_maker *m, const struct relation_definition *relations,
                           size_t n, struct yaml_node *properties);
 
-static void add_relation(struct maker *m, const struct relation_definition *r, uint32_t depth,
-                         struct yaml_node *properties)
+static void add_relation(struct mapping_maker *m, const struct relation_definition *r,
+                         uint32_t depth, struct yaml_node *properties)
 {
     struct yaml_node *field = yaml_new(m->a, YAML_MAP), *inner = yaml_new(m->a, YAML_MAP);
     struct column_definition room;
@@ -242,7 +243,7 @@ static void add_relation(struct maker *m, const struct relation_definition *r, u
     yaml_put(m->a, properties, relation_as(r), field);
 }
 
-static void add_relations(struct maker *m, const struct relation_definition *relations,
+static void add_relations(struct mapping_maker *m, const struct relation_definition *relations,
                           size_t n, struct yaml_node *properties)
 {
     for (size_t i = 0; i < n; i++)
@@ -250,7 +251,8 @@ static void add_relations(struct maker *m, const struct relation_definition *rel
 }
 
 /* Create missing targets of copy_to, analysed like the first field copied to them. */
-static void add_copy_targets(struct maker *m, const struct column_definition *columns, size_t n)
+static void add_copy_targets(struct mapping_maker *m, const struct column_definition *columns,
+                             size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < columns[i].n_copy_to && !columns[i].skip; k++) {
@@ -268,8 +270,8 @@ static void add_copy_targets(struct maker *m, const struct column_definition *co
         }
 }
 
-static void add_copy_targets_of(struct maker *m, const struct relation_definition *relations,
-                                size_t n)
+static void add_copy_targets_of(struct mapping_maker *m,
+                                const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         add_copy_targets(m, relations[i].columns, relations[i].n_columns);
@@ -297,7 +299,7 @@ static void merge_over(struct arena *a, struct yaml_node *into, const struct yam
 }
 
 /* A field that is stored in the document only. */
-static struct yaml_node *kept_only(struct maker *m)
+static struct yaml_node *kept_only(struct mapping_maker *m)
 {
     struct yaml_node *field = yaml_new(m->a, YAML_MAP);
 
@@ -307,7 +309,8 @@ static struct yaml_node *kept_only(struct maker *m)
 }
 
 /* The properties for one table, as if it had its index alone. */
-static struct yaml_node *make_properties(struct maker *m, const struct table_definition *t)
+static struct yaml_node *make_properties(struct mapping_maker *m,
+                                         const struct table_definition *t)
 {
     const struct object o = {t->table, t->place, t->all_columns, t->columns, t->n_columns};
 
@@ -323,7 +326,7 @@ static struct yaml_node *make_properties(struct maker *m, const struct table_def
 
 /* ---- tables that share an index ---- */
 
-static void list_tables(struct maker *m, const struct table_definition *lead,
+static void list_tables(struct mapping_maker *m, const struct table_definition *lead,
                         const struct table_definition ***list, size_t *n)
 {
     const struct table_definition *t = m->r->table;
@@ -342,7 +345,7 @@ static void list_tables(struct maker *m, const struct table_definition *lead,
     }
 }
 
-static struct yaml_node *make_mappings(struct maker *m)
+static struct yaml_node *make_mappings(struct mapping_maker *m)
 {
     const struct table_definition *lead = definition_lead(m->r->definitions, m->r->table);
     struct yaml_node *mappings = yaml_new(m->a, YAML_MAP), *meta = yaml_new(m->a, YAML_MAP);
@@ -368,9 +371,10 @@ static struct yaml_node *make_mappings(struct maker *m)
 
 /* ---- bodies ---- */
 
-static struct maker make(const struct mapping_request *r, struct problems *problems)
+static struct mapping_maker make(const struct mapping_request *r, struct problems *problems)
 {
-    return (struct maker){.a = arena_new(), .r = r, .engine = r->engine, .problems = problems};
+    return (struct mapping_maker){
+        .a = arena_new(), .r = r, .engine = r->engine, .problems = problems};
 }
 
 /* Return the first error found. */
@@ -388,7 +392,7 @@ static bool first_error(const struct problems *problems, struct err *err)
 bool mapping_body(const struct mapping_request *r, struct buf *json, struct err *err)
 {
     struct problems *problems = problems_new();
-    struct maker m = make(r, problems);
+    struct mapping_maker m = make(r, problems);
     struct yaml_node *mappings = make_mappings(&m);
     bool fine = first_error(problems, err);
 
@@ -402,7 +406,7 @@ bool mapping_body(const struct mapping_request *r, struct buf *json, struct err 
 bool mapping_index_body(const struct mapping_request *r, struct buf *json, struct err *err)
 {
     struct problems *problems = problems_new();
-    struct maker m = make(r, problems);
+    struct mapping_maker m = make(r, problems);
     struct yaml_node *body = yaml_new(m.a, YAML_MAP), *mappings;
     bool fine;
 
@@ -427,7 +431,7 @@ bool mapping_index_body(const struct mapping_request *r, struct buf *json, struc
 
 void mapping_check(const struct mapping_request *r, struct problems *problems)
 {
-    struct maker m = make(r, problems);
+    struct mapping_maker m = make(r, problems);
 
     (void)make_mappings(&m);
     mapping_settings_check(r->definitions, r->table, problems);

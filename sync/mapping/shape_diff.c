@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct differ {
+struct shape_differ {
     const struct definitions *d;
     const struct shape_find *was, *is;
     const struct shape_event *event;
@@ -24,7 +24,7 @@ struct differ {
 };
 
 /* One object of a document: the root's, or a relation's. */
-struct object {
+struct shape_object {
     struct str table;
     bool all_columns;
     const struct column_definition *columns;
@@ -34,7 +34,7 @@ struct object {
     bool *named; /* parallel to the columns of `is`: an expression that counts names them */
 };
 
-static void note(struct differ *f, enum shape_change change, const struct object *o,
+static void note(struct shape_differ *f, enum shape_change change, const struct shape_object *o,
                  struct str column, const char *what)
 {
     if (change <= f->out->change)
@@ -59,7 +59,8 @@ static const struct column *find_visible(const struct schema *s, struct str name
     return c == NULL || c->invisible ? NULL : c;
 }
 
-static void note_added(struct differ *f, const struct object *o, const struct column *c)
+static void note_added(struct shape_differ *f, const struct shape_object *o,
+                       const struct column *c)
 {
     if (value_change_adds_null(c))
         note(f, SHAPE_ADDED, o, c->name, "was added");
@@ -74,7 +75,7 @@ static void note_added(struct differ *f, const struct object *o, const struct co
  * Include the columns that generated ones are made of, at any depth.  If the server does not
  * say which, assume all.
  */
-static void name_columns(struct object *o, struct str sql)
+static void name_columns(struct shape_object *o, struct str sql)
 {
     for (size_t i = 0; i < o->is->n_columns; i++) {
         const struct column *c = &o->is->columns[i];
@@ -88,8 +89,8 @@ static void name_columns(struct object *o, struct str sql)
 }
 
 /* Compare a used column. d is NULL if it is not shown, or shown as it is. */
-static void compare_column(struct differ *f, struct object *o, struct str name, bool is_shown,
-                           const struct column_definition *d)
+static void compare_column(struct shape_differ *f, struct shape_object *o, struct str name,
+                           bool is_shown, const struct column_definition *d)
 {
     const struct engine any = {0};
     const struct column *was = find_column(o->was, name), *is = find_column(o->is, name);
@@ -109,7 +110,7 @@ static void compare_column(struct differ *f, struct object *o, struct str name, 
              "rows by it");
 }
 
-static bool is_listed(const struct object *o, struct str name)
+static bool is_listed(const struct shape_object *o, struct str name)
 {
     for (size_t i = 0; i < o->n_columns; i++)
         if (str_equal_any_case(o->columns[i].name, name))
@@ -118,7 +119,7 @@ static bool is_listed(const struct object *o, struct str name)
 }
 
 /* Compare every visible column not listed. */
-static void compare_rest(struct differ *f, struct object *o)
+static void compare_rest(struct shape_differ *f, struct shape_object *o)
 {
     for (size_t i = 0; i < o->is->n_columns; i++) {
         const struct column *c = &o->is->columns[i], *was = find_column(o->was, c->name);
@@ -144,7 +145,7 @@ static void compare_rest(struct differ *f, struct object *o)
  * Compare the columns that the first step of a transform joins.  Returns false if it joins
  * none.
  */
-static bool compare_joined(struct differ *f, struct object *o,
+static bool compare_joined(struct shape_differ *f, struct shape_object *o,
                            const struct column_definition *d)
 {
     struct arena *a = arena_new();
@@ -159,7 +160,7 @@ static bool compare_joined(struct differ *f, struct object *o,
     return joined;
 }
 
-static void compare_listed(struct differ *f, struct object *o)
+static void compare_listed(struct shape_differ *f, struct shape_object *o)
 {
     bool rest = o->all_columns;
 
@@ -183,7 +184,7 @@ static void compare_listed(struct differ *f, struct object *o)
         compare_rest(f, o);
 }
 
-static void compare_conditions(struct object *o)
+static void compare_conditions(struct shape_object *o)
 {
     for (size_t i = 0; i < ARRAY_LEN(o->conditions); i++)
         if (o->conditions[i].len > 0)
@@ -191,7 +192,7 @@ static void compare_conditions(struct object *o)
 }
 
 /* Compare the columns that expressions name, once the whole object has been examined. */
-static void compare_named(struct differ *f, const struct object *o)
+static void compare_named(struct shape_differ *f, const struct shape_object *o)
 {
     for (size_t i = 0; i < o->is->n_columns; i++) {
         const struct column *is = &o->is->columns[i], *was = find_column(o->was, is->name);
@@ -202,8 +203,8 @@ static void compare_named(struct differ *f, const struct object *o)
     }
 }
 
-static void compare_texts(struct differ *f, struct object *o, const struct str *columns,
-                          size_t n)
+static void compare_texts(struct shape_differ *f, struct shape_object *o,
+                          const struct str *columns, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         compare_column(f, o, columns[i], false, NULL);
@@ -241,7 +242,7 @@ static bool is_given_away(const struct ddl *ddl, const struct ddl_column *c)
     return false;
 }
 
-static bool concerns(const struct ddl *ddl, const struct object *o)
+static bool concerns(const struct ddl *ddl, const struct shape_object *o)
 {
     return (ddl->kind == DDL_ALTER_TABLE || ddl->kind == DDL_RENAME_TABLE) &&
            ddl_concerns(ddl, o->is->database, o->is->table);
@@ -255,7 +256,8 @@ static bool only_adds(const struct ddl *ddl)
     return ddl->n_columns > 0 && !ddl->columns_unclear && ddl->kind == DDL_ALTER_TABLE;
 }
 
-static void note_statement(struct differ *f, const struct object *o, const char *what)
+static void note_statement(struct shape_differ *f, const struct shape_object *o,
+                           const char *what)
 {
     if (f->out->change >= SHAPE_CHANGED)
         return;
@@ -266,14 +268,14 @@ static void note_statement(struct differ *f, const struct object *o, const char 
 }
 
 /* Tables of other servers may have the same names. */
-static bool is_of_topic(const struct differ *f, struct str table)
+static bool is_of_topic(const struct shape_differ *f, struct str table)
 {
     const struct topic_definition *t = definitions_topic_of(f->d, table);
 
     return f->event->topic.len == 0 || t == NULL || str_equal(t->name, f->event->topic);
 }
 
-static void compare_event(struct differ *f, const struct object *o)
+static void compare_event(struct shape_differ *f, const struct shape_object *o)
 {
     const struct shape_event *e = f->event;
 
@@ -289,7 +291,7 @@ static void compare_event(struct differ *f, const struct object *o)
         note_statement(f, o, "while the index was built");
 }
 
-static const struct schema *look(const struct differ *f, const struct shape_find *shapes,
+static const struct schema *look(const struct shape_differ *f, const struct shape_find *shapes,
                                  struct str table)
 {
     struct table_location at;
@@ -300,7 +302,7 @@ static const struct schema *look(const struct differ *f, const struct shape_find
 }
 
 /* Returns false if one of the two shapes is missing. */
-static bool open(const struct differ *f, struct object *o)
+static bool open(const struct shape_differ *f, struct shape_object *o)
 {
     o->was = look(f, f->was, o->table);
     o->is = look(f, f->is, o->table);
@@ -311,9 +313,9 @@ static bool open(const struct differ *f, struct object *o)
 }
 
 /* Only the join columns of a link table count. */
-static void compare_link(struct differ *f, const struct through_definition *through)
+static void compare_link(struct shape_differ *f, const struct through_definition *through)
 {
-    struct object o = {.table = through->table};
+    struct shape_object o = {.table = through->table};
 
     if (!through->given || !open(f, &o))
         return;
@@ -344,7 +346,7 @@ static struct str moved_column(const struct schema *was, const struct schema *is
  * Rows sort by `order_by`, then by key, and a document shows the first one or so many.  Without
  * a key they sort by the columns in order (sync/document/plan_compile.c).
  */
-static void compare_order(struct differ *f, struct object *o)
+static void compare_order(struct shape_differ *f, struct shape_object *o)
 {
     const struct str key = other_key(o->was, o->is);
 
@@ -364,18 +366,18 @@ static void compare_order(struct differ *f, struct object *o)
              "changed its position, which orders rows without a key");
 }
 
-static void compare_relations(struct differ *f, struct object *outer,
+static void compare_relations(struct shape_differ *f, struct shape_object *outer,
                               const struct relation_definition *relations, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct relation_definition *r = &relations[i];
         struct column_definition room;
         const struct relation_columns shown = relation_columns(r, &room);
-        struct object o = {.table = r->table,
-                           .all_columns = shown.all,
-                           .columns = shown.columns,
-                           .n_columns = shown.n,
-                           .conditions = {r->where, r->order_by}};
+        struct shape_object o = {.table = r->table,
+                                 .all_columns = shown.all,
+                                 .columns = shown.columns,
+                                 .n_columns = shown.n,
+                                 .conditions = {r->where, r->order_by}};
 
         compare_link(f, &r->through);
         if (!open(f, &o))
@@ -392,13 +394,13 @@ static void compare_relations(struct differ *f, struct object *outer,
     }
 }
 
-static void compare_table(struct differ *f, const struct table_definition *t)
+static void compare_table(struct shape_differ *f, const struct table_definition *t)
 {
-    struct object o = {.table = t->table,
-                       .all_columns = t->all_columns,
-                       .columns = t->columns,
-                       .n_columns = t->n_columns,
-                       .conditions = {t->filter}};
+    struct shape_object o = {.table = t->table,
+                             .all_columns = t->all_columns,
+                             .columns = t->columns,
+                             .n_columns = t->n_columns,
+                             .conditions = {t->filter}};
 
     if (!open(f, &o))
         return;
@@ -434,7 +436,7 @@ struct shape_diff shape_diff_make(const struct definitions *d, const struct tabl
                                   const struct shape_event *event)
 {
     struct shape_diff out = {.change = SHAPE_SAME};
-    struct differ f = {d, was, is, event, &out, arena_new()};
+    struct shape_differ f = {d, was, is, event, &out, arena_new()};
 
     compare_table(&f, t);
     arena_free(f.arena);

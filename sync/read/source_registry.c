@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
-    struct entry *next;
+struct registry_entry {
+    struct registry_entry *next;
     char *topic;
     struct registered_source source;
     struct absence absence;
@@ -22,7 +22,7 @@ struct source_registry {
     struct lock lock;
 
     /* All guarded by lock. */
-    struct entry *first;
+    struct registry_entry *first;
 };
 
 struct source_registry *source_registry_new(void)
@@ -33,7 +33,7 @@ struct source_registry *source_registry_new(void)
     return p;
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(struct registry_entry *e)
 {
     server_access_unref(e->source.server);
     free(e->topic);
@@ -45,7 +45,7 @@ void source_registry_free(struct source_registry *p)
     if (p == NULL)
         return;
     while (p->first != NULL) {
-        struct entry *e = p->first;
+        struct registry_entry *e = p->first;
 
         p->first = e->next;
         free_entry(e);
@@ -55,9 +55,10 @@ void source_registry_free(struct source_registry *p)
 }
 
 /* Returns where the topic's entry hangs, or the end of the list. */
-static struct entry **place_of(struct source_registry *p, struct str topic) NEEDS(p->lock)
+static struct registry_entry **place_of(struct source_registry *p, struct str topic)
+    NEEDS(p->lock)
 {
-    struct entry **at = &p->first;
+    struct registry_entry **at = &p->first;
 
     while (*at != NULL && !str_equal(str_from((*at)->topic), topic))
         at = &(*at)->next;
@@ -67,14 +68,14 @@ static struct entry **place_of(struct source_registry *p, struct str topic) NEED
 void source_registry_put(struct source_registry *p, struct str topic,
                          const struct registered_source *source)
 {
-    struct entry *e = mem_alloc(1, sizeof(*e)), *before = NULL;
+    struct registry_entry *e = mem_alloc(1, sizeof(*e)), *before = NULL;
 
     e->topic = strndup(topic.ptr, topic.len);
     e->source = *source;
     server_access_ref(source->server);
     lock_acquire(&p->lock);
 
-    struct entry **at = place_of(p, topic);
+    struct registry_entry **at = place_of(p, topic);
 
     before = *at;
     e->next = before == NULL ? NULL : before->next;
@@ -87,11 +88,11 @@ void source_registry_put(struct source_registry *p, struct str topic,
 void source_registry_remove(struct source_registry *p, struct str topic,
                             const struct read_position *reader)
 {
-    struct entry *gone = NULL;
+    struct registry_entry *gone = NULL;
 
     lock_acquire(&p->lock);
 
-    struct entry **at = place_of(p, topic);
+    struct registry_entry **at = place_of(p, topic);
 
     if (*at != NULL && (*at)->source.reader == reader) {
         gone = *at;
@@ -109,7 +110,7 @@ bool source_registry_find(struct source_registry *p, struct str topic,
 
     lock_acquire(&p->lock);
 
-    const struct entry *e = *place_of(p, topic);
+    const struct registry_entry *e = *place_of(p, topic);
 
     if (e != NULL) {
         *out = e->source;
@@ -126,7 +127,7 @@ bool source_registry_may_try(struct source_registry *p, struct str topic)
 
     lock_acquire(&p->lock);
 
-    struct entry *e = *place_of(p, topic);
+    struct registry_entry *e = *place_of(p, topic);
     const bool may = e == NULL || absence_may_try(&e->absence, now_ms);
 
     lock_release(&p->lock);
@@ -139,7 +140,7 @@ void source_registry_tell(struct source_registry *p, struct str topic, bool ther
 
     lock_acquire(&p->lock);
 
-    struct entry *e = *place_of(p, topic);
+    struct registry_entry *e = *place_of(p, topic);
 
     if (e != NULL)
         absence_tell(&e->absence, there, now_ms);

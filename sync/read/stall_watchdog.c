@@ -17,8 +17,8 @@
 #define EVERY_MS 10000
 #define ANSWER_S 5
 
-struct entry {
-    struct entry *next;
+struct watched_read {
+    struct watched_read *next;
     struct mysql_conn *conn;
     struct server_access *server; /* a reference */
     uint64_t asked;               /* the round in which its server was asked last */
@@ -33,7 +33,7 @@ struct stall_watchdog {
     pthread_cond_t changed;
 
     /* All guarded by lock. */
-    struct entry *entries;
+    struct watched_read *entries;
     bool started, stopping;
     uint64_t wait; /* the number of the present one, or the last */
     bool waiting;
@@ -76,9 +76,9 @@ struct stall_watchdog *stall_watchdog_new(const struct stall_watchdog_options *o
 /* ---- who looks ---- */
 
 /* Find one whose server was not asked in this round; NULL if none is left. */
-static struct entry *next_to_ask(struct stall_watchdog *p, uint64_t round) NEEDS(p->lock)
+static struct watched_read *next_to_ask(struct stall_watchdog *p, uint64_t round) NEEDS(p->lock)
 {
-    for (struct entry *e = p->entries; e != NULL; e = e->next)
+    for (struct watched_read *e = p->entries; e != NULL; e = e->next)
         if (e->asked != round)
             return e;
     return NULL;
@@ -86,7 +86,7 @@ static struct entry *next_to_ask(struct stall_watchdog *p, uint64_t round) NEEDS
 
 static void give_up(struct stall_watchdog *p, const struct server_access *server) NEEDS(p->lock)
 {
-    for (struct entry *e = p->entries; e != NULL; e = e->next)
+    for (struct watched_read *e = p->entries; e != NULL; e = e->next)
         if (e->server == server) {
             mysql_conn_interrupt(e->conn);
             p->interrupted = true;
@@ -97,7 +97,7 @@ static void give_up(struct stall_watchdog *p, const struct server_access *server
 static void ask_all(struct stall_watchdog *p, uint64_t round) NEEDS(p->lock)
 {
     const uint64_t wait = p->wait;
-    struct entry *e;
+    struct watched_read *e;
 
     while (!p->stopping && p->waiting && p->wait == wait &&
            (e = next_to_ask(p, round)) != NULL) {
@@ -146,9 +146,9 @@ static void *stall_watchdog_main(void *arg)
 void stall_watchdog_enter(struct stall_watchdog *p, struct mysql_conn *c,
                           struct server_access *server)
 {
-    struct entry *e = mem_alloc(1, sizeof(*e));
+    struct watched_read *e = mem_alloc(1, sizeof(*e));
 
-    *e = (struct entry){.conn = c, .server = server_access_ref(server)};
+    *e = (struct watched_read){.conn = c, .server = server_access_ref(server)};
     lock_acquire(&p->lock);
     e->next = p->entries;
     p->entries = e;
@@ -159,10 +159,10 @@ void stall_watchdog_enter(struct stall_watchdog *p, struct mysql_conn *c,
 
 void stall_watchdog_leave(struct stall_watchdog *p, struct mysql_conn *c)
 {
-    struct entry *gone = NULL;
+    struct watched_read *gone = NULL;
 
     lock_acquire(&p->lock);
-    for (struct entry **at = &p->entries; *at != NULL && gone == NULL;)
+    for (struct watched_read **at = &p->entries; *at != NULL && gone == NULL;)
         if ((*at)->conn == c) {
             gone = *at;
             *at = gone->next;
@@ -209,7 +209,7 @@ void stall_watchdog_stop(struct stall_watchdog *p)
 {
     lock_acquire(&p->lock);
     p->stopping = true;
-    for (struct entry *e = p->entries; e != NULL; e = e->next)
+    for (struct watched_read *e = p->entries; e != NULL; e = e->next)
         mysql_conn_interrupt(e->conn);
     pthread_cond_signal(&p->changed);
 

@@ -37,12 +37,13 @@ static bool is_on(const char *v)
 }
 
 /* Copies one server variable into value; empty if missing. */
-struct variable {
+struct server_variable {
     const char *name;
     char value[96];
 };
 
-static bool load_variables(struct mysql_conn *c, struct variable *v, size_t n, struct err *err)
+static bool load_variables(struct mysql_conn *c, struct server_variable *v, size_t n,
+                           struct err *err)
 {
     struct buf sql = {0};
     struct mysql_result *r;
@@ -82,7 +83,7 @@ enum {
 
 bool server_info_load(struct mysql_conn *c, struct server_info *out, struct err *err)
 {
-    struct variable v[N_VARIABLES] = {
+    struct server_variable v[N_VARIABLES] = {
         [V_UUID] = {.name = "server_uuid"},
         [V_ID] = {.name = "server_id"},
         [V_LOG_BIN] = {.name = "log_bin"},

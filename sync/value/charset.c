@@ -398,7 +398,7 @@ static const struct wide_table *need_table(struct charset_converter *c,
 }
 
 /* Text being decoded. */
-struct reading {
+struct text_reader {
     const struct charset *cs;
     const struct wide_table *table;
     const uint8_t *p, *end;
@@ -406,7 +406,7 @@ struct reading {
 
 #define INVALID UINT32_MAX
 
-static uint32_t next_single(struct reading *r)
+static uint32_t next_single(struct text_reader *r)
 {
     const uint8_t b = *r->p++;
 
@@ -418,7 +418,7 @@ static uint32_t next_single(struct reading *r)
     return r->cs->high[b - 0x80] != 0 ? r->cs->high[b - 0x80] : INVALID;
 }
 
-static uint32_t next_double(struct reading *r)
+static uint32_t next_double(struct text_reader *r)
 {
     const uint8_t *p = r->p;
     const size_t left = (size_t)(r->end - p);
@@ -449,7 +449,7 @@ static uint32_t next_double(struct reading *r)
     return c != 0 ? c : INVALID;
 }
 
-static uint32_t next_gb18030(struct reading *r)
+static uint32_t next_gb18030(struct text_reader *r)
 {
     const uint8_t *p = r->p;
 
@@ -468,7 +468,7 @@ static uint32_t next_gb18030(struct reading *r)
                                                               : INVALID;
 }
 
-static uint32_t next_utf16(struct reading *r)
+static uint32_t next_utf16(struct text_reader *r)
 {
     const bool little = r->cs->form == FORM_UTF16LE;
     const uint8_t *p = r->p;
@@ -493,7 +493,7 @@ static uint32_t next_utf16(struct reading *r)
     return 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
 }
 
-static uint32_t next_utf32(struct reading *r)
+static uint32_t next_utf32(struct text_reader *r)
 {
     if (r->end - r->p < 4)
         return INVALID;
@@ -504,7 +504,7 @@ static uint32_t next_utf32(struct reading *r)
     return c <= 0x10ffff && (c & 0xfffff800) != 0xd800 ? c : INVALID;
 }
 
-static uint32_t (*const next_char[])(struct reading *r) = {
+static uint32_t (*const next_char[])(struct text_reader *r) = {
     [FORM_SINGLE] = next_single, [FORM_DOUBLE] = next_double, [FORM_GB18030] = next_gb18030,
     [FORM_UCS2] = next_utf16,    [FORM_UTF16] = next_utf16,   [FORM_UTF16LE] = next_utf16,
     [FORM_UTF32] = next_utf32,
@@ -514,9 +514,9 @@ static uint32_t (*const next_char[])(struct reading *r) = {
  * Convert r to UTF-8 in out; a NULL out only measures.  Returns the length, SIZE_MAX if r is
  * invalid.
  */
-static size_t convert(struct reading r, char *out)
+static size_t convert(struct text_reader r, char *out)
 {
-    uint32_t (*const next)(struct reading *) = next_char[r.cs->form];
+    uint32_t (*const next)(struct text_reader *) = next_char[r.cs->form];
     size_t n = 0;
 
     while (r.p < r.end) {
@@ -548,7 +548,7 @@ bool charset_to_utf8(struct charset_converter *c, const struct charset *cs, stru
         return true;
     }
 
-    struct reading r = {.cs = cs, .p = (const uint8_t *)in.ptr};
+    struct text_reader r = {.cs = cs, .p = (const uint8_t *)in.ptr};
 
     r.end = r.p + in.len;
     if (cs->iconv_name != NULL && (r.table = need_table(c, cs)) == NULL)

@@ -29,7 +29,7 @@ size_t decimal_size(unsigned precision, unsigned scale)
     return side_size(precision - scale) + side_size(scale);
 }
 
-struct reading {
+struct decimal_reader {
     const uint8_t *p;
     uint32_t invert; /* all ones for negative numbers */
     bool first;      /* the next byte is the first of the cell */
@@ -37,7 +37,7 @@ struct reading {
 };
 
 /* Read the next group of so many digits. */
-static uint32_t next_group(struct reading *r, unsigned digits)
+static uint32_t next_group(struct decimal_reader *r, unsigned digits)
 {
     const unsigned size = size_of_digits[digits];
     const uint32_t mask = (uint32_t)((UINT64_C(1) << (8 * size)) - 1);
@@ -56,7 +56,7 @@ static uint32_t next_group(struct reading *r, unsigned digits)
 }
 
 /* Print the digits before the point without leading zeros, at least one. */
-static size_t put_whole(char *out, struct reading *r, unsigned digits)
+static size_t put_whole(char *out, struct decimal_reader *r, unsigned digits)
 {
     size_t n = 0;
 
@@ -80,7 +80,7 @@ static size_t put_whole(char *out, struct reading *r, unsigned digits)
 size_t decimal_text(char *out, const uint8_t *p, unsigned precision, unsigned scale)
 {
     const bool negative = (p[0] & 0x80) == 0;
-    struct reading r = {.p = p, .invert = negative ? UINT32_MAX : 0, .first = true};
+    struct decimal_reader r = {.p = p, .invert = negative ? UINT32_MAX : 0, .first = true};
     size_t n = negative ? 1 : 0;
 
     out[0] = '-';

@@ -21,13 +21,13 @@ enum wkb_type {
 /* Limits nested collections.  Servers allow deeper ones, which people do not need. */
 #define DEPTH_MAX 32
 
-struct reading {
+struct geometry_reader {
     struct cursor c;
     struct buf *out;
     bool big_endian; /* of the geometry being read */
 };
 
-static uint32_t take_u32(struct reading *r)
+static uint32_t take_u32(struct geometry_reader *r)
 {
     const uint8_t *p = cursor_take(&r->c, 4);
 
@@ -36,7 +36,7 @@ static uint32_t take_u32(struct reading *r)
     return r->big_endian ? load_be32(p) : load_le32(p);
 }
 
-static double take_double(struct reading *r)
+static double take_double(struct geometry_reader *r)
 {
     const uint8_t *p = cursor_take(&r->c, 8);
 
@@ -60,7 +60,7 @@ static void append_number(struct buf *b, double v)
         buf_append(b, STR("null"));
 }
 
-static void append_position(struct reading *r)
+static void append_position(struct geometry_reader *r)
 {
     const double x = take_double(r);
     const double y = take_double(r);
@@ -73,7 +73,7 @@ static void append_position(struct reading *r)
 }
 
 /* Read a count of things of at least size bytes.  Fails if so many cannot follow. */
-static uint32_t take_count(struct reading *r, size_t size)
+static uint32_t take_count(struct geometry_reader *r, size_t size)
 {
     const uint32_t n = take_u32(r);
 
@@ -84,7 +84,7 @@ static uint32_t take_count(struct reading *r, size_t size)
     return n;
 }
 
-static void append_line(struct reading *r)
+static void append_line(struct geometry_reader *r)
 {
     const uint32_t n = take_count(r, 16);
 
@@ -97,7 +97,7 @@ static void append_line(struct reading *r)
     buf_append_char(r->out, ']');
 }
 
-static void append_polygon(struct reading *r)
+static void append_polygon(struct geometry_reader *r)
 {
     const uint32_t n = take_count(r, 4);
 
@@ -111,7 +111,7 @@ static void append_polygon(struct reading *r)
 }
 
 /* Read byte order and type. */
-static uint32_t take_header(struct reading *r)
+static uint32_t take_header(struct geometry_reader *r)
 {
     const uint8_t order = cursor_u8(&r->c);
 
@@ -122,7 +122,7 @@ static uint32_t take_header(struct reading *r)
 }
 
 /* Append the coordinates of a simple geometry in a list of its kind. */
-static void append_coordinates(struct reading *r, enum wkb_type type)
+static void append_coordinates(struct geometry_reader *r, enum wkb_type type)
 {
     if (type == WKB_POINT)
         append_position(r);
@@ -133,7 +133,7 @@ static void append_coordinates(struct reading *r, enum wkb_type type)
 }
 
 /* Append elements with headers of their own, all of one simple type. */
-static void append_multi(struct reading *r, enum wkb_type element)
+static void append_multi(struct geometry_reader *r, enum wkb_type element)
 {
     const uint32_t n = take_count(r, 9);
 
@@ -148,9 +148,9 @@ static void append_multi(struct reading *r, enum wkb_type element)
     buf_append_char(r->out, ']');
 }
 
-static void append_geometry(struct reading *r, unsigned depth);
+static void append_geometry(struct geometry_reader *r, unsigned depth);
 
-static void append_collection(struct reading *r, unsigned depth)
+static void append_collection(struct geometry_reader *r, unsigned depth)
 {
     const uint32_t n = take_count(r, 9);
 
@@ -163,7 +163,7 @@ static void append_collection(struct reading *r, unsigned depth)
     buf_append_char(r->out, ']');
 }
 
-static void append_geometry(struct reading *r, unsigned depth)
+static void append_geometry(struct geometry_reader *r, unsigned depth)
 {
     static const char *const names[] = {
         [WKB_POINT] = "Point",
@@ -195,7 +195,7 @@ static void append_geometry(struct reading *r, unsigned depth)
 
 bool geometry_append_geojson(struct buf *b, struct str srid_wkb)
 {
-    struct reading r = {.c = cursor_of(srid_wkb), .out = b};
+    struct geometry_reader r = {.c = cursor_of(srid_wkb), .out = b};
     const size_t before = b->len;
 
     cursor_take(&r.c, 4); /* SRID */

@@ -23,7 +23,7 @@ struct leg {
 };
 
 /* Where a leg leads within its object or array. */
-struct place {
+struct json_place {
     const char
         *item; /* the member (at its name) or element; if not found, where to insert it */
     const char *value; /* its value */
@@ -79,12 +79,12 @@ static int compare_names(struct str a, struct str b)
 }
 
 /* text spans an object including both braces. */
-static void find_member(struct str text, struct str name, struct place *out)
+static void find_member(struct str text, struct str name, struct json_place *out)
 {
     const char *p = text.ptr + 1, *const end = text.ptr + text.len - 1;
     struct buf raw = {0};
 
-    *out = (struct place){.first = true, .last = true};
+    *out = (struct json_place){.first = true, .last = true};
     while (p < end && !out->found && out->item == NULL) {
         const char *colon = skip_string(p, end);
 
@@ -127,7 +127,7 @@ static size_t count_elements(struct str text)
 }
 
 /* text is an array.  An index past its end gives a place at the end. */
-static void find_element(struct str text, const struct leg *leg, struct place *out)
+static void find_element(struct str text, const struct leg *leg, struct json_place *out)
 {
     const char *p = text.ptr + 1, *const end = text.ptr + text.len - 1;
     size_t index = leg->index;
@@ -137,12 +137,12 @@ static void find_element(struct str text, const struct leg *leg, struct place *o
 
         index = index < n ? n - 1 - index : n;
     }
-    *out = (struct place){.first = true, .last = true};
+    *out = (struct json_place){.first = true, .last = true};
     for (size_t i = 0; p < end; i++) {
         const char *value_end = skip_value(p, end);
 
         if (i == index) {
-            *out = (struct place){p, p, value_end, true, i == 0, value_end == end};
+            *out = (struct json_place){p, p, value_end, true, i == 0, value_end == end};
             return;
         }
         out->first = false;
@@ -197,14 +197,14 @@ static bool read_leg(struct cursor *path, struct leg *leg)
 }
 
 /* Follow path through json to the place of its last leg.  Returns false if it leads nowhere. */
-static bool follow(struct str json, struct str path, struct leg *leg, struct place *out)
+static bool follow(struct str json, struct str path, struct leg *leg, struct json_place *out)
 {
     struct cursor c = cursor_of(path);
     struct str here = json;
 
     if (cursor_u8(&c) != '$')
         return false;
-    *out = (struct place){json.ptr, json.ptr, json.ptr + json.len, true, true, true};
+    *out = (struct json_place){json.ptr, json.ptr, json.ptr + json.len, true, true, true};
     while (cursor_left(&c) > 0) {
         if (!out->found || !read_leg(&c, leg))
             return false;
@@ -225,7 +225,7 @@ static void append_range(struct buf *b, const char *from, const char *to)
 }
 
 /* Append the member or element for the place, with the comma it needs. */
-static void append_inserted(struct buf *b, const struct leg *leg, const struct place *at,
+static void append_inserted(struct buf *b, const struct leg *leg, const struct json_place *at,
                             struct str value, bool at_end)
 {
     if (at_end && !at->first)
@@ -245,7 +245,7 @@ static bool change(struct buf *out, struct str json, enum operation op, struct s
 {
     const char *const end = json.ptr + json.len;
     struct leg leg = {0};
-    struct place at = {0};
+    struct json_place at = {0};
     bool ok = follow(json, path, &leg, &at);
 
     buf_clear(out);

@@ -47,29 +47,30 @@ enum {
  */
 #define GROWTH_MAX 8u
 
-struct reading {
+struct jsonb_reader {
     struct buf *out;
     const uint8_t *end; /* the end of the whole document: inner sizes may be too large */
     size_t out_max;
     bool bad;
 };
 
-static void append_value(struct reading *r, uint8_t type, const uint8_t *p, unsigned depth);
+static void append_value(struct jsonb_reader *r, uint8_t type, const uint8_t *p,
+                         unsigned depth);
 
-static bool has(struct reading *r, const uint8_t *p, uint64_t n)
+static bool has(struct jsonb_reader *r, const uint8_t *p, uint64_t n)
 {
     if (r->bad || p > r->end || n > (size_t)(r->end - p) || r->out->len > r->out_max)
         r->bad = true;
     return !r->bad;
 }
 
-static void append_i64(struct reading *r, int64_t v)
+static void append_i64(struct jsonb_reader *r, int64_t v)
 {
     buf_append_i64(r->out, v);
 }
 
 /* As the server prints it: a fraction or an exponent always tells it from an integer. */
-static void append_double(struct reading *r, double v)
+static void append_double(struct jsonb_reader *r, double v)
 {
     enum { POINT_MIN = -14, POINT_MAX = 15 };
 
@@ -87,7 +88,7 @@ static void append_double(struct reading *r, double v)
         buf_append(r->out, STR(".0"));
 }
 
-static void append_literal(struct reading *r, uint8_t v)
+static void append_literal(struct jsonb_reader *r, uint8_t v)
 {
     static const struct str texts[] = {STR("null"), STR("true"), STR("false")};
 
@@ -98,7 +99,7 @@ static void append_literal(struct reading *r, uint8_t v)
 }
 
 /* Read a length: seven bits a byte, lowest first, at most 32 bits.  Moves *p past it. */
-static uint32_t take_length(struct reading *r, const uint8_t **p)
+static uint32_t take_length(struct jsonb_reader *r, const uint8_t **p)
 {
     uint64_t n = 0;
 
@@ -113,7 +114,7 @@ static uint32_t take_length(struct reading *r, const uint8_t **p)
     return 0;
 }
 
-static void append_string(struct reading *r, const uint8_t *p)
+static void append_string(struct jsonb_reader *r, const uint8_t *p)
 {
     const uint32_t n = take_length(r, &p);
 
@@ -121,7 +122,7 @@ static void append_string(struct reading *r, const uint8_t *p)
         buf_append_json(r->out, (struct str){(const char *)p, n});
 }
 
-static void append_base64(struct reading *r, uint8_t type, struct str data)
+static void append_base64(struct jsonb_reader *r, uint8_t type, struct str data)
 {
     buf_append(r->out, STR("\"base64:type"));
     buf_append_u64(r->out, type);
@@ -131,7 +132,7 @@ static void append_base64(struct reading *r, uint8_t type, struct str data)
 }
 
 /* Stored as precision, scale and digits.  Append a number, not a string. */
-static void append_decimal(struct reading *r, struct str data)
+static void append_decimal(struct jsonb_reader *r, struct str data)
 {
     struct cursor c = cursor_of(data);
     const uint8_t precision = cursor_u8(&c), scale = cursor_u8(&c);
@@ -148,7 +149,7 @@ static void append_decimal(struct reading *r, struct str data)
     r->bad = n == 0;
 }
 
-static void append_temporal(struct reading *r, uint8_t type, struct str data)
+static void append_temporal(struct jsonb_reader *r, uint8_t type, struct str data)
 {
     char text[TEMPORAL_MAX];
     size_t n = 0;
@@ -166,7 +167,7 @@ static void append_temporal(struct reading *r, uint8_t type, struct str data)
     buf_append_char(r->out, '"');
 }
 
-static void append_opaque(struct reading *r, const uint8_t *p)
+static void append_opaque(struct jsonb_reader *r, const uint8_t *p)
 {
     if (!has(r, p, 1))
         return;
@@ -203,7 +204,7 @@ static uint32_t load_offset(const struct container *c, const uint8_t *p)
     return c->large ? load_le32(p) : load_le16(p);
 }
 
-static bool open_container(struct reading *r, struct container *c, const uint8_t *p,
+static bool open_container(struct jsonb_reader *r, struct container *c, const uint8_t *p,
                            bool object, bool large)
 {
     *c = (struct container){.base = p, .large = large, .width = large ? 4 : 2};
@@ -227,7 +228,7 @@ static bool is_inlined(uint8_t type, bool large)
            (large && (type == JSONB_INT32 || type == JSONB_UINT32));
 }
 
-static void append_key(struct reading *r, const struct container *c, uint32_t i)
+static void append_key(struct jsonb_reader *r, const struct container *c, uint32_t i)
 {
     const uint8_t *entry = c->keys + (size_t)i * (c->width + 2);
     const uint32_t offset = load_offset(c, entry);
@@ -241,7 +242,7 @@ static void append_key(struct reading *r, const struct container *c, uint32_t i)
     buf_append_char(r->out, ':');
 }
 
-static void append_element(struct reading *r, const struct container *c, uint32_t i,
+static void append_element(struct jsonb_reader *r, const struct container *c, uint32_t i,
                            unsigned depth)
 {
     const uint8_t *entry = c->values + (size_t)i * (c->width + 1);
@@ -263,7 +264,8 @@ static void append_element(struct reading *r, const struct container *c, uint32_
     append_value(r, type, c->base + offset, depth);
 }
 
-static void append_container(struct reading *r, uint8_t type, const uint8_t *p, unsigned depth)
+static void append_container(struct jsonb_reader *r, uint8_t type, const uint8_t *p,
+                             unsigned depth)
 {
     const bool object = type <= JSONB_LARGE_OBJECT;
     const bool large = type == JSONB_LARGE_OBJECT || type == JSONB_LARGE_ARRAY;
@@ -287,7 +289,7 @@ static void append_container(struct reading *r, uint8_t type, const uint8_t *p, 
     buf_append_char(r->out, object ? '}' : ']');
 }
 
-static void append_value(struct reading *r, uint8_t type, const uint8_t *p, unsigned depth)
+static void append_value(struct jsonb_reader *r, uint8_t type, const uint8_t *p, unsigned depth)
 {
     static const uint8_t sizes[] = {
         [JSONB_LITERAL] = 1, [JSONB_INT16] = 2, [JSONB_UINT16] = 2, [JSONB_INT32] = 4,
@@ -325,7 +327,7 @@ bool jsonb_append(struct buf *b, struct str binary)
         return true;
     }
 
-    struct reading r = {
+    struct jsonb_reader r = {
         .out = b, .end = p + binary.len, .out_max = before + binary.len * GROWTH_MAX + 64};
 
     append_value(&r, p[0], p + 1, 0);

@@ -20,7 +20,7 @@ struct repeat {
 };
 
 /* One slot for documents whose answers were lost. */
-struct place {
+struct late_copies {
     int64_t until_ms;       /* a copy of a write other than a delete may come until then */
     int64_t any_until_ms;   /* a copy of any write may come until then */
     uint64_t hash, version; /* of the document lost last: its highest version */
@@ -28,7 +28,7 @@ struct place {
 
 struct delete_repeater {
     enum magic magic;
-    struct place places[PLACES]; /* indexed by hash */
+    struct late_copies places[PLACES]; /* indexed by hash */
     struct repeat *first, **last;
     int64_t last_due_ms;
     size_t n;
@@ -72,7 +72,7 @@ void delete_repeater_free(struct delete_repeater *l)
 void delete_repeater_note(struct delete_repeater *l, const struct write *w, int64_t now_ms,
                           int64_t until_ms)
 {
-    struct place *p = &l->places[w->hash % PLACES];
+    struct late_copies *p = &l->places[w->hash % PLACES];
 
     if (p->hash != w->hash || p->any_until_ms <= now_ms || w->version > p->version)
         p->version = w->version;
@@ -84,7 +84,7 @@ void delete_repeater_note(struct delete_repeater *l, const struct write *w, int6
 
 void delete_repeater_raise(const struct delete_repeater *l, struct write *w, int64_t now_ms)
 {
-    const struct place *p = &l->places[w->hash % PLACES];
+    const struct late_copies *p = &l->places[w->hash % PLACES];
 
     if (p->any_until_ms <= now_ms)
         return;

@@ -33,14 +33,14 @@ static bool lane_may_go(const struct index_queue *o, unsigned i)
 }
 
 /* What the lanes without a batch in flight hold. */
-struct pool {
+struct waiting_pool {
     size_t n, bytes;
     int64_t since_ms;
 };
 
-static struct pool free_pool(const struct index_queue *o)
+static struct waiting_pool free_pool(const struct index_queue *o)
 {
-    struct pool pool = {.since_ms = NEVER_MS};
+    struct waiting_pool pool = {.since_ms = NEVER_MS};
 
     for (unsigned i = 0; i < o->opt.workers; i++) {
         const struct lane *lane = &o->lanes[i];
@@ -56,7 +56,7 @@ static struct pool free_pool(const struct index_queue *o)
 }
 
 /* Return when what the lanes hold is worth a request. */
-static int64_t worth_at(const struct index_queue *o, const struct pool *pool)
+static int64_t worth_at(const struct index_queue *o, const struct waiting_pool *pool)
 {
     if (pool->n == 0)
         return NEVER_MS;
@@ -214,7 +214,7 @@ bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining
     if (!may_send(o))
         return false;
 
-    const struct pool pool = free_pool(o);
+    const struct waiting_pool pool = free_pool(o);
     const struct batch_limit max = limit_of(o);
     const bool hurry = draining || gate_is_blown(&o->gate);
     const bool lanes_due = pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms);
@@ -314,7 +314,7 @@ static int64_t sends_at(const struct index_queue *o)
     if (!may_send(o))
         return NEVER_MS;
 
-    const struct pool pool = free_pool(o);
+    const struct waiting_pool pool = free_pool(o);
     const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
     int64_t worth_ms = worth_at(o, &pool);
 

@@ -14,7 +14,7 @@
 #define PAGE  LOOKUP_MAX /* documents per answer */
 #define SLICE 250        /* documents submitted at a time */
 
-struct look {
+struct cascade_search {
     struct cascades *c;
     struct following *f;
     struct cascade_rows *rows;
@@ -26,7 +26,7 @@ struct look {
 };
 
 /* Documents of one answer, with their keys. */
-struct page {
+struct found_page {
     struct arena *arena;
     struct search_hit *hits;
     struct str *keys;
@@ -44,7 +44,7 @@ static void on_page_abandoned(void *ctx)
     ticket_release_abandoned(MAGIC_CAST(ticket, ctx));
 }
 
-static struct ticket *make_ticket(struct look *l)
+static struct ticket *make_ticket(struct cascade_search *l)
 {
     if (l->rows->from.swept)
         return cascades_sweep_ticket(l->c);
@@ -55,7 +55,7 @@ static struct ticket *make_ticket(struct look *l)
     return t;
 }
 
-static struct ticket *page_ticket(struct look *l)
+static struct ticket *page_ticket(struct cascade_search *l)
 {
     struct ticket *t = make_ticket(l);
 
@@ -63,8 +63,8 @@ static struct ticket *page_ticket(struct look *l)
     return t;
 }
 
-static bool submit_slice(struct look *l, const struct page *page, size_t from, size_t n,
-                         struct ticket *ticket, struct err *err)
+static bool submit_slice(struct cascade_search *l, const struct found_page *page, size_t from,
+                         size_t n, struct ticket *ticket, struct err *err)
 {
     struct doc_write writes[SLICE];
 
@@ -87,11 +87,11 @@ static bool submit_slice(struct look *l, const struct page *page, size_t from, s
 }
 
 /* Leave out documents whose rows are known to be gone. */
-static struct page unknown_of(struct look *l, const struct page *page)
+static struct found_page unknown_of(struct cascade_search *l, const struct found_page *page)
 {
     const bool leads = cascades_lead_on(l->c, l->target);
-    struct page out = {.hits = arena_alloc(page->arena, page->n, sizeof(*out.hits)),
-                       .keys = arena_alloc(page->arena, page->n, sizeof(*out.keys))};
+    struct found_page out = {.hits = arena_alloc(page->arena, page->n, sizeof(*out.hits)),
+                             .keys = arena_alloc(page->arena, page->n, sizeof(*out.keys))};
 
     for (size_t i = 0; i < page->n; i++) {
         const struct cascade_found f = {.target = l->target,
@@ -108,9 +108,9 @@ static struct page unknown_of(struct look *l, const struct page *page)
     return out;
 }
 
-static bool submit_page(struct look *l, const struct page *all, struct err *err)
+static bool submit_page(struct cascade_search *l, const struct found_page *all, struct err *err)
 {
-    const struct page unknown = unknown_of(l, all), *page = &unknown;
+    const struct found_page unknown = unknown_of(l, all), *page = &unknown;
     struct ticket *ticket = page_ticket(l);
     bool ok = true;
 
@@ -125,8 +125,8 @@ static bool submit_page(struct look *l, const struct page *all, struct err *err)
 }
 
 /* Skip an _id that is no key: another table of the index has it, or we did not write it. */
-static void read_keys(const struct look *l, struct page *page, const struct search_hit *hits,
-                      size_t n)
+static void read_keys(const struct cascade_search *l, struct found_page *page,
+                      const struct search_hit *hits, size_t n)
 {
     struct buf key = {0};
 
@@ -144,11 +144,13 @@ static void read_keys(const struct look *l, struct page *page, const struct sear
     buf_free(&key);
 }
 
-static bool search_below(struct look *l, const struct page *page, struct err *err);
+static bool search_below(struct cascade_search *l, const struct found_page *page,
+                         struct err *err);
 
-static bool take_page(struct look *l, const struct search_hit *hits, size_t n, struct err *err)
+static bool take_page(struct cascade_search *l, const struct search_hit *hits, size_t n,
+                      struct err *err)
 {
-    struct page page = {.arena = arena_new()};
+    struct found_page page = {.arena = arena_new()};
     bool ok = true;
 
     read_keys(l, &page, hits, n);
@@ -158,7 +160,7 @@ static bool take_page(struct look *l, const struct search_hit *hits, size_t n, s
     return ok;
 }
 
-static bool search_all(struct look *l, struct str query, struct err *err)
+static bool search_all(struct cascade_search *l, struct str query, struct err *err)
 {
     struct search_pages pages = {0};
     struct arena *a = arena_new();
@@ -183,8 +185,8 @@ static bool search_all(struct look *l, struct str query, struct err *err)
  * Search children by their parents' _ids, which they show.  The index also tells where they lie
  * by now.
  */
-static bool search_children(struct look *l, const struct lookup_term *term,
-                            const struct page *page, struct err *err)
+static bool search_children(struct cascade_search *l, const struct lookup_term *term,
+                            const struct found_page *page, struct err *err)
 {
     struct str *ids = mem_alloc(page->n, sizeof(*ids));
     const struct lookup_values values = {ids, page->n};
@@ -205,14 +207,15 @@ static bool search_children(struct look *l, const struct lookup_term *term,
  * Search all tables below theirs, down to the last level: the rows there did not change
  * themselves.
  */
-static bool search_below(struct look *l, const struct page *page, struct err *err)
+static bool search_below(struct cascade_search *l, const struct found_page *page,
+                         struct err *err)
 {
     const struct routing *routing = l->rows->from.routing;
     bool ok = true;
 
     for (size_t i = 0; ok && i < routing->n_targets; i++) {
         struct target *t = routing->targets[i];
-        struct look below = *l;
+        struct cascade_search below = *l;
         struct lookup_term term;
 
         below.target = t;
@@ -241,7 +244,7 @@ static bool load_mapping(struct cascades *c, struct following *f, struct err *er
            search_get_mapping(c->opt.search, str_from(f->index), &f->mapping, err);
 }
 
-static void mark_key(struct look *l, const struct err *why)
+static void mark_key(struct cascade_search *l, const struct err *why)
 {
     struct buf reason = {0};
 
@@ -255,7 +258,7 @@ static void mark_key(struct look *l, const struct err *why)
 }
 
 /* Search one place by one key.  Mark the index version if that cannot be searched. */
-static bool run_look(struct look *l, struct err *err)
+static bool run_look(struct cascade_search *l, struct err *err)
 {
     const struct cascade_list *lists =
         l->rows->values[l->key - cascade_rows_effect(l->rows)->keys];
@@ -296,14 +299,14 @@ bool cascades_run_rows(struct cascades *c, struct following *f, struct cascade_r
     for (size_t i = 0; i < step->n_looks; i++) {
         const struct cascade_key *key = &effect->keys[step->looks[i].key];
         const size_t place = step->looks[i].place;
-        struct look l = {.c = c,
-                         .f = f,
-                         .rows = r,
-                         .key = key,
-                         .target = cascade_rows_target(r),
-                         .plan = plan,
-                         .place = place,
-                         .down = leads_down(key, plan, place)};
+        struct cascade_search l = {.c = c,
+                                   .f = f,
+                                   .rows = r,
+                                   .key = key,
+                                   .target = cascade_rows_target(r),
+                                   .plan = plan,
+                                   .place = place,
+                                   .down = leads_down(key, plan, place)};
 
         if (!run_look(&l, err))
             return false;

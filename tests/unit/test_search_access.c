@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static char path[] = "/tmp/test_search_access_XXXXXX";
+/* In a folder of its own, so that the files that cases name do not exist. */
+static char folder[] = "/tmp/test_search_access_XXXXXX";
+static char path[sizeof(folder) + sizeof("/millrace.yaml")];
 
 static struct configuration *load(const char *search)
 {
@@ -144,14 +147,15 @@ int main(void)
         cmocka_unit_test(without_one_it_is_that_of_the_environment),
         cmocka_unit_test(a_region_is_no_way_to_log_in_without_a_secret),
     };
-    const int fd = mkstemp(path);
     int failed;
 
     forget_environment();
-    if (fd < 0)
+    if (mkdtemp(folder) == NULL)
         return 1;
-    close(fd);
+    umask(077); /* the file has passwords */
+    snprintf(path, sizeof(path), "%s/millrace.yaml", folder);
     failed = cmocka_run_group_tests_name("search_access", tests, NULL, NULL);
     unlink(path);
+    rmdir(folder);
     return failed;
 }

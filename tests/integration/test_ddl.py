@@ -299,7 +299,7 @@ def test_a_table_that_is_dropped_and_comes_back_is_built_again_by_itself(w):
     if "drop table" not in stopped["reason"] or "rebuilt automatically" not in stopped["fix"]:
         raise Failed(f"it is {stopped}")
     w.equal(daemon, [f"{w.schema}.good"])
-    wait_until("the build is tried in vain", lambda: "not possible now" in w.table(daemon, "bad")["fix"])
+    wait_until("the build is tried in vain", lambda: "no build can begin" in w.table(daemon, "bad")["fix"])
     named = [item for item in daemon.json("doctor", ok=None)["items"] if item["id"] == "table.runs"]
     if not named or "rebuilt automatically" not in named[0]["fix"]:
         raise Failed(f"doctor does not say what happens: {named}")

@@ -3,7 +3,7 @@
 #include "web/listen.h"
 
 #include "src/base/buf.h"
-#include "src/base/unix_path.h"
+#include "src/net/unix_path.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

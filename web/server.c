@@ -8,7 +8,7 @@
 #include "src/base/magic.h"
 #include "src/base/mem.h"
 #include "src/base/thread.h"
-#include "src/base/unix_path.h"
+#include "src/net/unix_path.h"
 #include "web/door.h"
 #include "web/listen.h"
 #include "web/pool.h"

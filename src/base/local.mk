@@ -30,5 +30,4 @@ libmillrace_a_SOURCES += \
 	%D%/random.c %D%/random.h \
 	%D%/str.h \
 	%D%/thread.c %D%/thread.h \
-	%D%/unix_path.c %D%/unix_path.h \
 	%D%/utf8.c %D%/utf8.h

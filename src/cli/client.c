@@ -4,7 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
-#include "src/base/unix_path.h"
+#include "src/net/unix_path.h"
 #include "web/routes.h"
 
 #include <curl/curl.h>

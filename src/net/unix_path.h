@@ -4,8 +4,8 @@
  * The kernel takes at most 107 bytes. For a longer path, open its folder and go through
  * /proc/self/fd, so a checkout may lie as deep as it likes.
  */
-#ifndef SRC_BASE_UNIX_PATH_H
-#define SRC_BASE_UNIX_PATH_H
+#ifndef SRC_NET_UNIX_PATH_H
+#define SRC_NET_UNIX_PATH_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

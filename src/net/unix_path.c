@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/base/unix_path.h"
+#include "src/net/unix_path.h"
 
 #include "src/base/mem.h"
 

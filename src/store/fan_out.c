@@ -30,18 +30,17 @@ static void fill_job(struct arena *a, const struct str *cells, void *element)
         .at_least = row_number(cells[9]),
         .again = row_number(cells[10]),
         .run = row_number(cells[11]),
-        .mark = row_number(cells[12]),
-        .cursor = arena_copy(a, cells[13]),
-        .documents = row_number(cells[14]),
-        .created_ms = (int64_t)row_number(cells[15]),
-        .updated_ms = (int64_t)row_number(cells[16]),
-        .member = arena_copy(a, cells[17]),
+        .cursor = arena_copy(a, cells[12]),
+        .documents = row_number(cells[13]),
+        .created_ms = (int64_t)row_number(cells[14]),
+        .updated_ms = (int64_t)row_number(cells[15]),
+        .member = arena_copy(a, cells[16]),
     };
 }
 
 #define SELECT_JOB                                                                         \
     "SELECT id, topic, index_name, version, place, by_row, table_name, key_bytes, source," \
-    " at_least, again, run, mark, cursor_bytes, documents, created_ms, updated_ms,"        \
+    " at_least, again, run, cursor_bytes, documents, created_ms, updated_ms,"              \
     " member FROM "                                                                        \
     "fan_out"
 
@@ -63,6 +62,7 @@ static bool find_equal(struct store *s, struct arena *a, const struct stored_fan
     return ok;
 }
 
+/* The column `mark` is of an earlier version: nobody reads it, and it takes no NULL. */
 static bool insert(struct store *s, const struct stored_fan_out *job, struct err *err)
 {
     static const char sql[] =
@@ -141,23 +141,22 @@ bool store_load_fan_outs(struct store *s, struct arena *a, struct str index, uin
 
 bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
                           const struct stored_fan_out *first, uint64_t last, uint64_t at_least,
-                          uint64_t mark, int64_t now_ms, struct err *err)
+                          int64_t now_ms, struct err *err)
 {
     static const char sql[] =
-        "UPDATE fan_out SET run = ?, mark = ?, cursor_bytes = '', documents = 0, updated_ms = ?"
+        "UPDATE fan_out SET run = ?, cursor_bytes = '', documents = 0, updated_ms = ?"
         " WHERE index_name = ? AND version = ? AND topic = ? AND place = ? AND by_row = ?"
         " AND source = ? AND member = ? AND run = 0 AND id <= ? AND at_least <= ?";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))
         return false;
 
-    const bool ok =
-        store_run(s, sql,
-                  BINDS(NUMBER(first->id), NUMBER(mark), NUMBER(now_ms), TEXT(first->index),
-                        NUMBER(first->version), TEXT(owner->topic), NUMBER(first->place),
-                        NUMBER(first->by), TEXT(first->source), TEXT(first->member),
-                        NUMBER(last), NUMBER(at_least)),
-                  err);
+    const bool ok = store_run(
+        s, sql,
+        BINDS(NUMBER(first->id), NUMBER(now_ms), TEXT(first->index), NUMBER(first->version),
+              TEXT(owner->topic), NUMBER(first->place), NUMBER(first->by), TEXT(first->source),
+              TEXT(first->member), NUMBER(last), NUMBER(at_least)),
+        err);
 
     return store_end(s, ok, err);
 }
@@ -184,7 +183,7 @@ bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint
 {
     static const char done[] = "DELETE FROM fan_out WHERE topic = ? AND run = ? AND again = 0";
     static const char again[] =
-        "UPDATE fan_out SET at_least = again, again = 0, run = 0, mark = 0, cursor_bytes = '',"
+        "UPDATE fan_out SET at_least = again, again = 0, run = 0, cursor_bytes = '',"
         " documents = 0, created_ms = ?, updated_ms = ? WHERE topic = ? AND run = ?";
 
     if (!store_begin_as(s, owner->topic, owner->term, err))

@@ -44,16 +44,15 @@ struct stored_fan_out {
     uint64_t at_least;  /* reads must include this position of that log (a version) */
     uint64_t again;     /* at_least for the next run, requested during this one; 0: none */
     uint64_t run;       /* 0: the job waits; else the run it belongs to */
-    uint64_t mark;      /* as given to store_begin_fan_outs() */
     struct str cursor;  /* the run continues after this root key (bytes); empty: at the start */
     uint64_t documents; /* acknowledged in this run */
     int64_t created_ms, updated_ms;
 };
 
 /*
- * Store n jobs, all of the same `source`.  Ignores their id, again, run, mark, cursor,
- * documents and updated_ms.  If a job with the same key exists and already covers the position,
- * it stays unchanged; otherwise a waiting job gets the higher at_least, and a running one is
+ * Store n jobs, all of the same `source`.  Ignores their id, again, run, cursor, documents and
+ * updated_ms.  If a job with the same key exists and already covers the position, it stays
+ * unchanged; otherwise a waiting job gets the higher at_least, and a running one is
  * asked to run again.  Leaves out jobs of versions that are no longer being built, waiting or
  * searched.  term: of the source's owner; ERR_STOP if that is no longer the owner.
  */
@@ -77,12 +76,11 @@ struct fan_out_owner {
 /*
  * Begin the run first->id.  All waiting jobs that share version, member, place, `by` and source
  * with `first`, with an id up to `last` and an at_least up to `at_least`, join it.  The run
- * starts at the beginning.  mark is stored with the run; this program passes 0 and reads it
- * nowhere.
+ * starts at the beginning.
  */
 bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
                           const struct stored_fan_out *first, uint64_t last, uint64_t at_least,
-                          uint64_t mark, int64_t now_ms, struct err *err) MUST_CHECK;
+                          int64_t now_ms, struct err *err) MUST_CHECK;
 /*
  * Save the run's progress: everything up to the cursor is acknowledged, `documents` documents
  * in all.

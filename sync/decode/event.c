@@ -195,8 +195,7 @@ static bool query_head(const struct event_format *f, struct str body, struct cur
 
     *c = cursor_of(body);
     *out = (struct event_query){0};
-    out->thread_id = (uint32_t)cursor_le(c, 4);
-    out->exec_s = (uint32_t)cursor_le(c, 4);
+    cursor_take(c, 8); /* the session and its seconds */
 
     const size_t database_len = cursor_u8(c);
 

@@ -147,8 +147,6 @@ bool event_rotate_parse(struct str body, struct event_rotate *out, struct err *e
 #define SQL_MODE_NO_BACKSLASH_ESCAPES (UINT64_C(1) << 20)
 
 struct event_query {
-    uint32_t thread_id;
-    uint32_t exec_s;
     uint16_t error;
     uint16_t collation; /* of the text (character_set_client); 0 if the log does not say */
     uint64_t sql_mode;  /* of the session: SQL_MODE_... */

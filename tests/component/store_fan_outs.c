@@ -59,7 +59,7 @@ static struct stored_fan_out *load(size_t n_expected)
 
 static void begin(const struct stored_fan_out *first, uint64_t last)
 {
-    ok(store_begin_fan_outs(f.s, &shop, first, last, UINT64_MAX >> 1, 0, 10, &f.err));
+    ok(store_begin_fan_outs(f.s, &shop, first, last, UINT64_MAX >> 1, 10, &f.err));
 }
 
 static void a_job_that_asks_for_more_than_the_run_does_waits_for_the_next(void **state)
@@ -72,7 +72,7 @@ static void a_job_that_asks_for_more_than_the_run_does_waits_for_the_next(void *
     put(a_job(STR("b"), 300));
     put(a_job(STR("c"), 200));
     out = load(3);
-    ok(store_begin_fan_outs(f.s, &shop, &out[0], out[2].id, 200, 0, 10, &f.err));
+    ok(store_begin_fan_outs(f.s, &shop, &out[0], out[2].id, 200, 10, &f.err));
     out = load(3);
     assert_int_equal(out[0].run, out[0].id);
     assert_int_equal(out[1].run, out[0].id);
@@ -121,12 +121,11 @@ static void a_fan_out_job_comes_back_whole(void **state)
     assert_int_equal(out->at_least, UINT64_C(1) << 62);
     assert_int_equal(out->run, 0);
     assert_int_equal(out->created_ms, 5);
-    ok(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 77, 10, &f.err));
+    ok(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 10, &f.err));
     ok(store_save_fan_outs(f.s, &shop, out->id, ODD, 1000, 11, &f.err));
     reopen();
     out = load(1);
     assert_int_equal(out->run, out->id);
-    assert_int_equal(out->mark, 77);
     same(out->cursor, ODD);
     assert_int_equal(out->documents, 1000);
     assert_int_equal(out->updated_ms, 11);
@@ -233,7 +232,7 @@ static void an_older_owner_stores_no_fan_out(void **state)
     ok(store_take_term(f.s, STR("topic/shop"), &term, &f.err));
     job.at_least = 20;
     refused(store_put_fan_outs(f.s, 1, &job, 1, &f.err), ERR_STOP);
-    refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 0, 10, &f.err),
+    refused(store_begin_fan_outs(f.s, &shop, out, out->id, out->at_least, 10, &f.err),
             ERR_STOP);
     refused(store_save_fan_outs(f.s, &shop, out->id, STR("x"), 1, 10, &f.err), ERR_STOP);
     refused(store_end_fan_outs(f.s, &shop, out->id, 10, &f.err), ERR_STOP);

@@ -103,7 +103,6 @@ static void a_query_has_database_text_and_character_set(void **state)
     assert_true(str_equal(q.sql, STR("SELECT 1")));
     assert_int_equal(q.collation, 33);
     assert_int_equal(q.sql_mode, SQL_MODE_ANSI_QUOTES | SQL_MODE_NO_BACKSLASH_ESCAPES);
-    assert_int_equal(q.exec_s, 2);
     for (size_t n = 0; n < 42; n++)
         assert_false(event_query_parse(&f, (struct str){b.ptr, n}, &q, &err));
     buf_free(&body);

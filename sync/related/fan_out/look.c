@@ -95,7 +95,7 @@ static bool begin(struct version *v, struct stored_fan_out *jobs, size_t n, bool
         run = together[0].id;
         ok = store_begin_fan_outs(
             f->opt.store, &f->owner, &together[0], together[n_together - 1].id,
-            fan_out_jobs_highest(together, n_together), 0, clock_wall_ms(), err);
+            fan_out_jobs_highest(together, n_together), clock_wall_ms(), err);
         FAILPOINT(fan_out_begun);
     }
     if (*waits) {

@@ -88,11 +88,9 @@ static void report_denied(struct problems *problems, const struct topic_definiti
                           struct mysql_conn *conn, const struct err *why)
 {
     struct buf fix = {0};
-    struct err ignored = {0};
 
     buf_append(&fix, STR("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO "));
-    if (!mysql_account_append(conn, &fix, &ignored))
-        buf_append(&fix, STR("the user of the topic"));
+    mysql_account_append_known(conn, &fix);
     report(problems, topic, why, fix.ptr);
     buf_free(&fix);
 }

@@ -6,15 +6,19 @@
 #include "rebalance/state/parts.h"
 
 #include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/mysql/account.h"
 #include "sync/check/check_live.h"
 #include "sync/document/plan.h"
 #include "sync/mapping/mapping.h"
 
 #define PATTERN_CHECKS_MAX 20 /* of a pattern, check so many tables at most */
 
-struct databases {
+/* The tables of a pattern, found over this connection. */
+struct members {
     const struct table_definition *t, **tables;
     size_t n;
+    struct mysql_conn *conn;
     struct problems *problems;
 };
 
@@ -23,8 +27,9 @@ struct databases {
  */
 static void check_database(void *ctx, const struct database_definition *db)
 {
-    const struct databases *of = ctx;
+    const struct members *of = ctx;
     struct str database, name;
+    struct buf account = {0};
 
     for (size_t i = 0; i < of->n; i++)
         if (definition_split_table(of->tables[i]->table, &database, &name) &&
@@ -34,9 +39,39 @@ static void check_database(void *ctx, const struct database_definition *db)
                  "database %" STR_FMT " has no table matching `%" STR_FMT "` that the topic's "
                  "user may see",
                  STR_ARG(db->name), STR_ARG(of->t->pattern));
+    mysql_account_append_known(of->conn, &account);
+    problems_fix(of->problems, "GRANT SELECT ON `%" STR_FMT "`.* TO %s, if it should have one",
+                 STR_ARG(database_schema(db)), account.ptr);
+    buf_free(&account);
+}
+
+static void check_members(const struct definitions *d, struct members *of)
+{
+    struct buf account = {0};
+
+    if (of->n > 0) {
+        definition_pattern_databases(d, of->t, check_database, of);
+        return;
+    }
+    mysql_account_append_known(of->conn, &account);
+    problems_add(of->problems, SEVERITY_ERROR,
+                 definitions_place(d, of->t->pattern, of->t->place),
+                 "no table has a name that matches `%" STR_FMT "`", STR_ARG(of->t->pattern));
     problems_fix(of->problems,
-                 "GRANT SELECT ON `%" STR_FMT "`.* TO the topic's user, if it should have one",
-                 STR_ARG(database_schema(db)));
+                 "create the first, or GRANT SELECT on it TO %s; in a regular expression `.*` "
+                 "matches anything",
+                 account.ptr);
+    buf_free(&account);
+}
+
+/* The connection to the server of all of its tables; NULL if there is none. */
+static struct mysql_conn *conn_of(const struct definitions *d, const struct table_definition *t,
+                                  struct asked *asked)
+{
+    const struct topic_definition *topic = definition_topic(d, t);
+    struct err ignored = {0};
+
+    return topic == NULL ? NULL : asked_open(asked, topic->name, &ignored);
 }
 
 void coordinator_check_tables(struct check_live *live, struct asked *asked,
@@ -52,17 +87,9 @@ void coordinator_check_tables(struct check_live *live, struct asked *asked,
         err_set(&err, ERR_RETRY, "cannot list the tables of `%" STR_FMT "`",
                 STR_ARG(t->pattern));
         n = 0;
-    } else if (n == 0) {
-        problems_add(problems, SEVERITY_ERROR, definitions_place(d, t->pattern, t->place),
-                     "no table has a name that matches `%" STR_FMT "`", STR_ARG(t->pattern));
-        problems_fix(problems,
-                     "create the first, or GRANT SELECT on it TO the topic's user; in a "
-                     "regular expression `.*` matches anything");
+    } else if (t->pattern.len > 0) {
+        check_members(d, &(struct members){t, tables, n, conn_of(d, t, asked), problems});
     }
-    if (t->pattern.len > 0 && n > 0)
-        definition_pattern_databases(
-            d, t, check_database,
-            &(struct databases){.t = t, .tables = tables, .n = n, .problems = problems});
     for (size_t i = 0; i < n && i < PATTERN_CHECKS_MAX; i++)
         check_live_expect(live, tables[i]);
     for (size_t i = 0; err.kind == ERR_NONE && i < n && i < PATTERN_CHECKS_MAX &&

@@ -25,3 +25,11 @@ bool mysql_account_append(struct mysql_conn *c, struct buf *out, struct err *err
     buf_free(&account);
     return ok;
 }
+
+void mysql_account_append_known(struct mysql_conn *c, struct buf *out)
+{
+    struct err ignored = {0};
+
+    if (c == NULL || !mysql_account_append(c, out, &ignored))
+        buf_append(out, STR("the topic's user"));
+}

@@ -16,5 +16,7 @@ struct mysql_conn;
 
 /* Append 'mill'@'127.0.0.1'. */
 bool mysql_account_append(struct mysql_conn *c, struct buf *out, struct err *err) MUST_CHECK;
+/* Append it, or "the topic's user" if c is NULL or the server does not say. */
+void mysql_account_append_known(struct mysql_conn *c, struct buf *out);
 
 #endif

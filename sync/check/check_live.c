@@ -229,10 +229,8 @@ static bool count_live(void *ctx, struct str topic, const struct shares_wanted *
 static void append_account_live(void *ctx, struct str topic, struct buf *out)
 {
     const struct checked_server *s = find_server(ctx, topic);
-    struct err ignored = {0};
 
-    if (s != NULL && s->conn != NULL && !mysql_account_append(s->conn, out, &ignored))
-        buf_clear(out);
+    mysql_account_append_known(s != NULL ? s->conn : NULL, out);
 }
 
 /*

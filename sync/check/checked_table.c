@@ -22,7 +22,7 @@ static void offer(void *to, struct str name)
 /* table is empty: on all tables of the schema. */
 static void fix_by_grant(struct checker *c, const struct checked_table *s, struct str table)
 {
-    struct buf on = {0}, account = {0};
+    struct buf on = {0};
 
     mysql_quote_name(&on, s->at.schema);
     buf_append(&on, STR("."));
@@ -30,11 +30,10 @@ static void fix_by_grant(struct checker *c, const struct checked_table *s, struc
         mysql_quote_name(&on, table);
     else
         buf_append(&on, STR("*"));
-    c->source->append_account(c->source->ctx, s->at.topic, &account);
-    problems_fix(c->problems, "GRANT SELECT ON %s TO %s", on.ptr,
-                 account.len > 0 ? account.ptr : "the user of the topic");
+    buf_append(&on, STR(" TO "));
+    c->source->append_account(c->source->ctx, s->at.topic, &on);
+    problems_fix(c->problems, "GRANT SELECT ON %s", on.ptr);
     buf_free(&on);
-    buf_free(&account);
 }
 
 static void report_missing(struct checker *c, const struct checked_table *s)

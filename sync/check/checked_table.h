@@ -69,7 +69,7 @@ struct check_source {
     /* Returns false if unknown.  May be NULL if nobody can count. */
     bool (*count_shares)(void *ctx, struct str topic, const struct shares_wanted *wanted,
                          struct catalog_shares *out);
-    /* Appends the topic's account as GRANT takes it, or nothing if it is unknown. */
+    /* Appends the topic's account as GRANT takes it, or "the topic's user". */
     void (*append_account)(void *ctx, struct str topic, struct buf *out);
 };
 

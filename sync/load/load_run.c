@@ -8,6 +8,7 @@
 #include "sync/checkpoint/read_position.h"
 #include "sync/document/loader.h"
 #include "sync/position/position.h"
+#include "sync/read/access_denied.h"
 #include "sync/read/links.h"
 #include "sync/related/cascade/cascades.h"
 #include "sync/routing/routing.h"
@@ -142,15 +143,6 @@ static struct load_part part_to_read(const struct load_run_options *opt, struct 
     return part;
 }
 
-/* A revoked privilege concerns a table, not one of its documents: all of them wait for it. */
-static bool keep_waiting(struct err *err)
-{
-    if (!mysql_err_is_denial(err))
-        return false;
-    err->kind = ERR_RETRY;
-    return err_wrap(err, "the topic's user lacks a right (GRANT SELECT)");
-}
-
 /* Load all from one read. */
 static bool load_at_once(const struct load_run_options *opt, struct read_links *l,
                          struct load_batch *b, const struct load_part *part, struct err *err)
@@ -164,6 +156,11 @@ static bool load_at_once(const struct load_run_options *opt, struct read_links *
 
     const bool read = load_keys(l->conns, b, part, out, err);
 
+    /* A missing right concerns a table, not one of its documents: all of them wait for it. */
+    if (!read && mysql_err_is_denial(err)) {
+        access_denied_explain(((struct reading *)b->target->plan)->plan, l->conns, err);
+        err->kind = ERR_RETRY;
+    }
     if (!read_links_end(l, read ? err : &ignored)) {
         read_links_close(l);
         return false;
@@ -173,7 +170,7 @@ static bool load_at_once(const struct load_run_options *opt, struct read_links *
         if (out[i].rootless && is_counted(b->target, part->items[i]))
             __atomic_add_fetch(opt->rootless, 1, __ATOMIC_RELAXED);
     }
-    return read || keep_waiting(err);
+    return read;
 }
 
 static struct load_part cut(const struct load_part *part, size_t from, size_t n)

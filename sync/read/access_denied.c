@@ -2,12 +2,16 @@
 
 #include "sync/read/access_denied.h"
 
+#include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/lock.h"
 #include "src/base/mem.h"
+#include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
+#include "sync/document/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const reads[] = {
     [ACCESS_DENIED_DOCUMENTS] = "Millrace cannot read changed documents",
@@ -111,4 +115,48 @@ bool access_denied_find(struct access_denied *d, struct str index, struct err *w
     }
     lock_release(&d->lock);
     return found;
+}
+
+/* ---- what gives a right back ---- */
+
+/* Servers name the table last: ... for table 't', or `db`.`t`. */
+static bool is_refused(const char *refusal, struct str table)
+{
+    size_t end = strlen(refusal);
+
+    while (end > 0 && strchr("'`", refusal[end - 1]) == NULL)
+        end--;
+    return end > table.len + 1 && strchr("'`", refusal[end - table.len - 2]) != NULL &&
+           str_equal((struct str){refusal + end - table.len - 1, table.len}, table);
+}
+
+/* Append what gives the right back, as far as the refusal says which one it is. */
+static void append_grant(const struct plan *p, struct mysql_conn *const *of,
+                         const char *refusal, struct buf *out)
+{
+    struct str database, table;
+    bool refresh;
+
+    for (size_t i = 0; i < plan_n_places(p); i++) {
+        plan_place(p, i, &database, &table, &refresh);
+        if (!is_refused(refusal, table))
+            continue;
+        buf_append(out, STR(" ON "));
+        mysql_quote_name(out, database);
+        buf_append_char(out, '.');
+        mysql_quote_name(out, table);
+        buf_append(out, STR(" TO "));
+        mysql_account_append_known(of[plan_place_topic(p, i)], out);
+        return;
+    }
+}
+
+void access_denied_explain(const struct plan *p, struct mysql_conn *const *of, struct err *err)
+{
+    struct buf grant = {0};
+
+    append_grant(p, of, err->msg, &grant);
+    err_wrap(err, "the topic's user lacks a right (fix: GRANT SELECT%s)",
+             grant.len > 0 ? grant.ptr : "");
+    buf_free(&grant);
 }

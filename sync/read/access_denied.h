@@ -17,6 +17,8 @@
 
 struct access_denied;
 struct err;
+struct mysql_conn;
+struct plan;
 
 struct access_denied *access_denied_new(void) RETURNS_NONNULL MUST_CHECK;
 void access_denied_free(struct access_denied *d); /* NULL is allowed */
@@ -42,5 +44,11 @@ bool access_denied_has_tables(struct access_denied *d, struct str index) MUST_CH
 
 /* Returns true with what waits and why, or false if everything is readable as far as known. */
 bool access_denied_find(struct access_denied *d, struct str index, struct err *why) MUST_CHECK;
+
+/*
+ * Put the GRANT before a server's refusal to read the plan's tables.  The connections, one per
+ * topic of the plan, are those of the read that was refused.  Blocks.
+ */
+void access_denied_explain(const struct plan *p, struct mysql_conn *const *of, struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "src/base/magic.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/mysql/account.h"
 #include "sync/catalog/catalog.h"
 #include "sync/catalog/foreign_keys.h"
 #include "sync/decode/ddl.h"
@@ -215,14 +216,18 @@ static bool is_denied(struct schemas *s, const struct catalog_name *name,
     return denied;
 }
 
-static bool explain(const struct catalog_name *name, struct err *why)
+static void explain(const struct schemas *s, const struct catalog_name *name, struct err *why)
 {
+    struct buf account = {0};
+
+    mysql_account_append_known(s->conn, &account);
     why->kind = ERR_REJECT;
-    return err_wrap(why,
-                    "the topic's user may not read all of table %" STR_FMT ".%" STR_FMT
-                    " (fix: GRANT SELECT ON `%" STR_FMT "`.`%" STR_FMT "` to it)",
-                    STR_ARG(name->schema), STR_ARG(name->table), STR_ARG(name->schema),
-                    STR_ARG(name->table));
+    err_wrap(why,
+             "the topic's user may not read all of table %" STR_FMT ".%" STR_FMT
+             " (fix: GRANT SELECT ON `%" STR_FMT "`.`%" STR_FMT "` TO %s)",
+             STR_ARG(name->schema), STR_ARG(name->table), STR_ARG(name->schema),
+             STR_ARG(name->table), account.ptr);
+    buf_free(&account);
 }
 
 /* ---- finding ---- */
@@ -238,7 +243,7 @@ static struct known_table *judge(struct schemas *s, const struct catalog_name *n
     struct schema *was = find_before(s, name);
 
     if (is_denied(s, name, was, found.schema, &found.denied)) {
-        (void)explain(name, &found.denied);
+        explain(s, name, &found.denied);
         schema_unref(found.schema);
         found.schema = was == NULL ? NULL : schema_ref(was);
     } else {

@@ -11,6 +11,8 @@
 #include "src/base/mem.h"
 #include "src/base/random.h"
 #include "src/base/thread.h"
+#include "src/mysql/account.h"
+#include "src/mysql/mysql.h"
 #include "sync/decode/event.h"
 #include "sync/server/server_access.h"
 #include "sync/source/handoff.h"
@@ -40,6 +42,7 @@ struct source {
     bool started;
     struct random random;
     struct backoff backoff;
+    struct buf account;                 /* ours, as the server said last */
     uint64_t events, bytes, reconnects; /* atomic */
 
     struct lock lock;
@@ -75,6 +78,7 @@ void source_free(struct source *s)
     pthread_cond_destroy(&s->retried);
     lock_fini(&s->lock);
     stop_fini(&s->stop);
+    buf_free(&s->account);
     MAGIC_END(source, s);
     free(s);
 }
@@ -147,8 +151,7 @@ static const struct advice {
     const char *fix;
 } advice[] = {
     {TRANSPORT_AUTH, "correct user, password file or TLS of topic TOPIC, then apply it again"},
-    {TRANSPORT_PRIVILEGE,
-     "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the user of topic TOPIC"},
+    {TRANSPORT_PRIVILEGE, "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO "},
     {TRANSPORT_NO_BINLOG,
      "start the server with --log-bin; topic TOPIC then continues by itself"},
     {TRANSPORT_PURGED, REBUILD},
@@ -177,7 +180,8 @@ static void append_advice(struct buf *b, const char *text, const char *topic)
 
 static void describe_fix(const struct source *s, const struct err *why, char *out, size_t cap)
 {
-    const enum transport_reason reason = transport_reason_of(why);
+    const enum transport_reason reason =
+        mysql_err_is_denial(why) ? TRANSPORT_PRIVILEGE : transport_reason_of(why);
     const char *text = why->kind == ERR_FATAL ? REBUILD : NULL;
     struct buf b = {0};
 
@@ -186,6 +190,8 @@ static void describe_fix(const struct source *s, const struct err *why, char *ou
             text = advice[i].fix;
     if (text != NULL)
         append_advice(&b, text, s->opt.topic);
+    if (reason == TRANSPORT_PRIVILEGE)
+        buf_append(&b, s->account.len > 0 ? buf_str(&s->account) : STR("the topic's user"));
     snprintf(out, cap, "%s", b.ptr != NULL ? b.ptr : "");
     buf_free(&b);
 }
@@ -195,6 +201,8 @@ static bool connect_and_look(struct source *s, struct mysql_conn **c, struct ser
 {
     if (!mysql_conn_open(c, &s->opt.server->options, err))
         return false;
+    buf_clear(&s->account);
+    mysql_account_append_known(*c, &s->account);
     if (!server_info_load(*c, info, err) || !server_info_check(info, err))
         return false;
     lock_acquire(&s->lock);

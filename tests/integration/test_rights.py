@@ -23,7 +23,7 @@ def of_parts(w, daemon):
 def says_why(w, daemon, find=of_parts, *words):
     """The table goes on, and status names what is missing and the way to give it back."""
     said = wait_until("status says which right is missing", lambda: (
-        lambda t: "GRANT SELECT" in t["reason"] and t)(find(w, daemon)))
+        lambda t: "GRANT SELECT ON" in t["reason"] and "TO 'millrace'@'127.0.0.1'" in t["reason"] and t)(find(w, daemon)))
     if said["state"] != "available" or not all(word in said["reason"] for word in words):
         raise Failed(f"status says {said}")
 

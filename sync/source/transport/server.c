@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/base/random.h"
+#include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
 #include "sync/decode/event.h"
 #include "sync/position/gtid_set.h"
@@ -58,7 +59,7 @@ static bool is_interrupted(const struct server_transport *t)
 static const char *advice(enum transport_reason reason)
 {
     switch (reason) {
-    case TRANSPORT_PRIVILEGE: return "; GRANT REPLICATION SLAVE ON *.* to this user";
+    case TRANSPORT_PRIVILEGE: return "; GRANT REPLICATION SLAVE ON *.* TO ";
     case TRANSPORT_NO_BINLOG: return "; start the server with log_bin and binlog_format=ROW";
     case TRANSPORT_PURGED:
     case TRANSPORT_GTID_PURGED:
@@ -92,6 +93,7 @@ static bool too_large(const struct server_transport *t, struct err *err)
 static bool fail(const struct server_transport *t, const struct err *cause, struct err *err)
 {
     enum transport_reason reason = TRANSPORT_LOST;
+    struct buf account = {0};
 
     if (cause->kind == ERR_STOP || is_interrupted(t))
         reason = TRANSPORT_INTERRUPTED;
@@ -102,7 +104,13 @@ static bool fail(const struct server_transport *t, const struct err *cause, stru
     /* We started at a valid place, so the log itself must be damaged. */
     if (reason == TRANSPORT_BEYOND && t->progressed)
         reason = TRANSPORT_DAMAGED;
-    return transport_fail(err, reason, "%s%s", cause->msg, advice(reason));
+    /* The server refused and listens again, so we can ask it. */
+    if (reason == TRANSPORT_PRIVILEGE)
+        mysql_account_append_known(t->conn, &account);
+    transport_fail(err, reason, "%s%s%s", cause->msg, advice(reason),
+                   account.len > 0 ? account.ptr : "");
+    buf_free(&account);
+    return false;
 }
 
 static bool exec(struct server_transport *t, const struct buf *sql, struct err *err)

@@ -6,6 +6,7 @@
 #include "rebalance/check/asked.h"
 #include "rebalance/check/replica.h"
 #include "rebalance/check/sharing.h"
+#include "rebalance/check/taken.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/watch/asking.h"
 
@@ -250,6 +251,18 @@ static void check_shared(struct coordinator *co, const struct definitions *d,
     }
 }
 
+/* Ask the engine about the changed indexes, of all topics, until it cannot be asked. */
+static void check_taken(struct coordinator *co, const struct definitions *d,
+                        const struct definition_diff *diff, struct asked *asked,
+                        struct problems *problems)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (definition_lead(d, &d->tables[i]) == &d->tables[i] &&
+            index_touched(d, diff, &d->tables[i]) &&
+            !coordinator_check_taken(co, d, &d->tables[i], asked, problems))
+            return;
+}
+
 /* Check the changed tables of the topic. */
 static void check_tables(struct coordinator *co, const struct definitions *d,
                          const struct definition_diff *diff,
@@ -310,6 +323,8 @@ static void check_topics(struct coordinator *co, const struct definitions *d,
     for (size_t i = 0; i < d->n_topics; i++)
         if (topic_touched(d, diff, d->topics[i].name))
             check_topic(co, d, diff, &d->topics[i], &asked, problems);
+    if (problems_count(problems, SEVERITY_ERROR) == 0)
+        check_taken(co, d, diff, &asked, problems);
     asked_fini(&asked);
 }
 

@@ -4,4 +4,5 @@ libmillrace_a_SOURCES += \
 	%D%/asked.c %D%/asked.h \
 	%D%/look.c %D%/look.h \
 	%D%/replica.c %D%/replica.h \
-	%D%/sharing.c %D%/sharing.h
+	%D%/sharing.c %D%/sharing.h \
+	%D%/taken.c %D%/taken.h

@@ -102,6 +102,19 @@ const char *engine_error_fix(int status, struct str body)
     return r != NULL ? r->fix : "";
 }
 
+/* Makes one line of what was appended, without a semicolon at its end: the fix follows. */
+static void finish_reason(struct buf *out, size_t start)
+{
+    if (out->len - start > REASON_MAX)
+        out->len = start + REASON_MAX;
+    while (out->len > start && out->ptr[out->len - 1] == ';')
+        out->len--;
+    for (size_t i = start; i < out->len; i++)
+        if ((unsigned char)out->ptr[i] < 0x20)
+            out->ptr[i] = ' ';
+    buf_append(out, STR(""));
+}
+
 void engine_error_append_reason(struct buf *out, struct str body)
 {
     const size_t start = out->len;
@@ -115,12 +128,20 @@ void engine_error_append_reason(struct buf *out, struct str body)
                !json_find_text(body, "/Message", out)) {
         buf_append(out, body);
     }
-    if (out->len - start > REASON_MAX)
-        out->len = start + REASON_MAX;
-    while (out->len > start && out->ptr[out->len - 1] == ';') /* the fix follows */
-        out->len--;
-    for (size_t i = start; i < out->len; i++)
-        if ((unsigned char)out->ptr[i] < 0x20)
-            out->ptr[i] = ' ';
-    buf_append(out, STR(""));
+    finish_reason(out, start);
+}
+
+void engine_error_append_cause(struct buf *out, struct str body)
+{
+    const size_t start = out->len;
+    struct str error, cause;
+
+    if (!json_find(body, "/error/caused_by", &error)) {
+        engine_error_append_reason(out, body);
+        return;
+    }
+    while (json_find(error, "/caused_by", &cause))
+        error = cause;
+    (void)json_find_text(error, "/reason", out);
+    finish_reason(out, start);
 }

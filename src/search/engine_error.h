@@ -17,6 +17,9 @@ struct buf;
 /* Appends "type: reason", or the start of any other body, on one line of at most 300 bytes. */
 void engine_error_append_reason(struct buf *out, struct str body);
 
+/* Appends the innermost reason of {"error": ...}, or what engine_error_append_reason() does. */
+void engine_error_append_cause(struct buf *out, struct str body);
+
 /*
  * Returns ERR_RETRY for trouble that passes or that somebody can mend, ERR_REJECT for the rest.
  */

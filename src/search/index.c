@@ -4,12 +4,15 @@
 
 #include "src/base/buf.h"
 #include "src/format/json.h"
+#include "src/net/http_client.h"
+#include "src/search/engine_error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOVE_TRIES 3
+#define MOVE_TRIES          3
+#define SIMULATION_PRIORITY 1000000001 /* no other template may have the same */
 
 void search_append_path(struct buf *b, struct str part)
 {
@@ -63,6 +66,41 @@ static bool call_named(struct search *s, const char *method, const char *prefix,
 bool search_create_index(struct search *s, struct str index, struct str body, struct err *err)
 {
     return call_named(s, "PUT", "/", index, "", body, NULL, err);
+}
+
+/* As a template, whose name no index of anybody has. */
+static void put_simulation(struct buf *b, struct str body)
+{
+    struct json_writer w = {.out = b};
+
+    json_open_object(&w);
+    json_put_raw(&w, STR("index_patterns"), STR("[\"millrace-try\"]"));
+    json_put_u64(&w, STR("priority"), SIMULATION_PRIORITY);
+    json_put_raw(&w, STR("template"), body);
+    json_close_object(&w);
+}
+
+bool search_try_index(struct search *s, struct str body, unsigned timeout_ms, struct err *err)
+{
+    struct buf template = {0}, answer = {0}, reason = {0};
+    int status;
+
+    put_simulation(&template, body);
+
+    const struct http_request req = {.method = "POST",
+                                     .path = STR("/_index_template/_simulate"),
+                                     .body = buf_str(&template),
+                                     .timeout_ms = timeout_ms};
+    bool ok = search_send(s, &req, &status, &answer, err);
+
+    if (ok && (status < 200 || status > 299)) {
+        engine_error_append_cause(&reason, buf_str(&answer));
+        ok = err_set_code(err, ERR_REJECT, "http", status, "%s", reason.ptr);
+    }
+    buf_free(&template);
+    buf_free(&answer);
+    buf_free(&reason);
+    return ok;
 }
 
 bool search_delete_index(struct search *s, struct str index, struct err *err)

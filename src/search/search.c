@@ -182,16 +182,22 @@ static bool request(struct search *s, const struct http_request *req,
     return answered;
 }
 
-bool search_request(struct search *s, const char *method, struct str path, struct str body,
-                    int *status, struct buf *out, struct err *err)
+bool search_send(struct search *s, const struct http_request *req, int *status, struct buf *out,
+                 struct err *err)
 {
-    const struct http_request req = {.method = method, .path = path, .body = body};
     struct http_result result;
 
-    if (!request(s, &req, &result, out, err))
+    if (!request(s, req, &result, out, err))
         return false;
     *status = result.status;
     return true;
+}
+
+bool search_request(struct search *s, const char *method, struct str path, struct str body,
+                    int *status, struct buf *out, struct err *err)
+{
+    return search_send(s, &(struct http_request){.method = method, .path = path, .body = body},
+                       status, out, err);
 }
 
 bool search_is_success(const struct http_result *result, const char *method, struct str path,

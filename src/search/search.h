@@ -22,6 +22,7 @@
 struct address_set;
 struct buf;
 struct http_client;
+struct http_request;
 struct json_writer;
 struct search;
 struct sigv4_key;
@@ -77,6 +78,10 @@ const char *search_version_text(const struct search *s); /* "2.19.5"; "" until d
 bool search_request(struct search *s, const char *method, struct str path, struct str body,
                     int *status, struct buf *out, struct err *err) MUST_CHECK;
 
+/* Like search_request(), for a request with a limit of time or headers of its own. */
+bool search_send(struct search *s, const struct http_request *req, int *status, struct buf *out,
+                 struct err *err) MUST_CHECK;
+
 /*
  * Like search_request(), but only status 2xx is success. Otherwise err names the address, the
  * call, the engine's reason and, if known, the fix; origin is "http", code the status.
@@ -101,6 +106,14 @@ bool search_get(struct search *s, struct str path, unsigned timeout_ms, struct b
 /* If the index exists, ERR_REJECT with code 400 and the engine's reason. */
 bool search_create_index(struct search *s, struct str index, struct str body,
                          struct err *err) MUST_CHECK;
+/*
+ * Asks whether the engine would create an index with this body
+ * ({"settings":...,"mappings":...}), and gives up after timeout_ms. ERR_REJECT with code 400
+ * and the engine's innermost reason if it would not; any other failure says nothing of the
+ * index.
+ */
+bool search_try_index(struct search *s, struct str body, unsigned timeout_ms,
+                      struct err *err) MUST_CHECK;
 /* A missing index is success; an alias is ERR_REJECT. */
 bool search_delete_index(struct search *s, struct str index, struct err *err) MUST_CHECK;
 bool search_index_exists(struct search *s, struct str name, bool *exists, bool *is_alias,

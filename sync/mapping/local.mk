@@ -5,4 +5,5 @@ libmillrace_a_SOURCES += \
 	%D%/settings.c %D%/settings.h \
 	%D%/shape_diff.c %D%/shape_diff.h \
 	%D%/shared.c %D%/shared.h \
+	%D%/usual.c %D%/usual.h \
 	%D%/value_change.c %D%/value_change.h

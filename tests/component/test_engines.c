@@ -101,6 +101,27 @@ static void is_given_an_index(struct rig *r)
     buf_free(&mapping);
 }
 
+/* Before it is given one; nothing comes of it. */
+static void is_asked_about_an_index(struct rig *r, const struct fake_voice *voice)
+{
+    struct buf body = {0};
+    bool exists, is_alias;
+    struct err err = {0};
+
+    make_body(r, &body);
+    succeeds(search_try_index(r->search, buf_str(&body), 2000, &err), &err);
+    buf_clear(&body);
+    buf_printf(&body, "{\"mappings\":{\"properties\":{\"odd\":{\"type\":\"%s\"}}}}",
+               voice->lacks[0]);
+    assert_false(search_try_index(r->search, buf_str(&body), 2000, &err));
+    assert_int_equal(err.code, 400);
+    assert_non_null(strstr(err.msg, voice->lacks[0]));
+    assert_non_null(strstr(err.msg, "on field [odd]"));
+    succeeds(search_index_exists(r->search, V2, &exists, &is_alias, &err), &err);
+    assert_false(exists);
+    buf_free(&body);
+}
+
 static void is_filled(struct rig *r)
 {
     struct err err = {0};
@@ -225,6 +246,7 @@ static void lives_at(struct rig *r, const struct fake_voice *voice,
 {
     start(r, voice, access);
     is_met(r, flavor, version);
+    is_asked_about_an_index(r, voice);
     is_given_an_index(r);
     is_filled(r);
     is_followed(r);

@@ -84,6 +84,17 @@ static void create_index(struct fake_search *f, struct str index, struct str bod
     acknowledge(answer);
 }
 
+/* {"template": {"settings": ..., "mappings": ...}}, which is only looked at */
+static void simulate(struct fake_search *f, struct str body, struct fake_http_answer *answer)
+{
+    struct str template;
+
+    if (!json_find(body, "/template", &template))
+        template = STR("{}");
+    if (f->voice == NULL || fake_voice_takes_index(f->voice, template, answer))
+        buf_append(&answer->body, STR("{\"template\":{},\"overlapping\":[]}"));
+}
+
 /* {"add": {"index": ..., "alias": ...}} or remove */
 static void move_alias(struct fake_engine *e, struct json_reader *j)
 {
@@ -359,6 +370,8 @@ void fake_routes_handle(struct fake_search *f, const struct fake_http_request *r
             answer->status = failure;
         else if (is(p.of[0], "_aliases"))
             move_aliases(e, req->body, answer);
+        else if (is(p.of[0], "_index_template"))
+            simulate(f, req->body, answer);
         else if (is(p.of[0], "_alias"))
             get_alias(e, p.of[1], answer);
         else

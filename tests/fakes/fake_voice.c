@@ -65,6 +65,7 @@ const struct fake_voice fake_elasticsearch_8 = {
     .tells_product = true,
     .lacks = {"flat_object", "knn_vector"},
     .lacks_knn = true,
+    .tells_plugin = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
     .too_many_fields = {400, "document_parsing_exception",
                         "[1:5] failed to parse: " TOO_MANY_FIELDS
@@ -88,6 +89,7 @@ const struct fake_voice fake_elasticsearch_9 = {
     .tells_product = true,
     .lacks = {"flat_object", "knn_vector"},
     .lacks_knn = true,
+    .tells_plugin = true,
     .bad_document = {400, "document_parsing_exception", "[1:5] " BAD_FIELD},
     .too_many_fields = {400, "document_parsing_exception",
                         "[1:5] failed to parse: " TOO_MANY_FIELDS
@@ -263,12 +265,18 @@ bool fake_voice_takes(const struct fake_voice *v, const struct fake_http_request
 
 /* ---- mappings and settings ---- */
 
-static bool refuse_type(struct str type, struct str field, struct fake_http_answer *answer)
+static bool refuse_type(const struct fake_voice *v, struct str type, struct str field,
+                        struct fake_http_answer *answer)
 {
     char reason[300];
 
-    snprintf(reason, sizeof(reason), "No handler for type [%.*s] declared on field [%.*s]",
-             STR_ARG(type), STR_ARG(field));
+    snprintf(reason, sizeof(reason), "%s [%.*s] declared on field [%.*s]%s",
+             v->tells_plugin ? "The mapper type" : "No handler for type", STR_ARG(type),
+             STR_ARG(field),
+             v->tells_plugin ? " does not exist. It might have been created within a future "
+                               "version or requires a plugin to be installed. Check the "
+                               "documentation."
+                             : "");
     fake_refuse(answer, 400, "mapper_parsing_exception", reason);
     return false;
 }
@@ -282,7 +290,7 @@ static bool takes_field(const struct fake_voice *v, struct str name, struct str 
     if (json_find_text(field, "/type", &type))
         for (size_t i = 0; ok && i < ARRAY_LEN(v->lacks) && v->lacks[i] != NULL; i++)
             ok = strcmp(type.ptr, v->lacks[i]) != 0;
-    ok = ok || refuse_type(buf_str(&type), name, answer);
+    ok = ok || refuse_type(v, buf_str(&type), name, answer);
     buf_free(&type);
     return ok;
 }

@@ -29,6 +29,7 @@ struct fake_voice {
     bool tells_types;     /* "_type":"_doc" in documents and items */
     const char *lacks[4]; /* types of fields, of those that Millrace knows of */
     bool lacks_knn;       /* the setting index.knn */
+    bool tells_plugin;    /* an unknown type may need a plugin, as it says */
     struct fake_words bad_document, too_many_fields, flood, busy, closed;
 };
 

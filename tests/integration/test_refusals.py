@@ -64,6 +64,44 @@ def test_a_table_that_may_not_be_read_is_said(w):
     expect(daemon.apply(definitions, ok=None), 1, "thing", "SELECT|denied|privilege|unknown")
 
 
+def test_tables_of_a_pattern_that_may_not_be_seen_are_said_with_the_statement_that_shows_them(w):
+    definitions = w.definitions({"pattern": "part_[0-9]+", "index": "parts"})
+    daemon = w.millrace()
+    expect(daemon.apply(definitions, "-n", ok=None), 1, "GRANT SELECT on it TO 'millrace'@'127.0.0.1'")
+    w.sql("CREATE TABLE part_1 (id INT PRIMARY KEY)")
+    definitions["databases"].append({"name": f"{w.schema}_b", "topic": w.schema})
+    definitions["tables"][0]["pattern"] = rf"{w.schema}(_b)?\.part_[0-9]+"
+    expect(daemon.apply(definitions, "-n"), 0, f"GRANT SELECT ON `{w.schema}_b`.* TO 'millrace'@'127.0.0.1'")
+
+
+def test_a_field_of_a_type_that_the_engine_lacks_is_said(w):
+    definitions = small(w)
+    definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": "no_such_type"}}}
+    daemon = w.millrace()
+    for how in ["-n"], []:
+        expect(daemon.apply(definitions, *how, ok=None), 1, "thing`: .*no_such_type.*extra", "install the engine's plugin")
+    nothing_stored(daemon)
+
+
+def test_more_fields_than_the_engine_allows_are_said(w):
+    daemon = w.millrace()
+    w.sql(f"CREATE TABLE wide (id INT PRIMARY KEY, {', '.join(f'c{i} INT' for i in range(1000))})",
+          "CREATE TABLE narrow (id INT PRIMARY KEY, a INT)")
+    narrow = {"table": "narrow", "settings": {"index.mapping.total_fields.limit": 1}}
+    for table, limit in ({"table": "wide"}, 1000), (narrow, 1):
+        expect(daemon.apply(w.definitions(table), "-n", ok=None), 1, rf"{table['table']}`: .*Limit of total fields \[{limit}\]",
+               "raise index.mapping.total_fields.limit")
+    raised = {"table": "wide", "settings": {"index.mapping.total_fields.limit": 2000}}
+    expect(daemon.apply(w.definitions(raised), "-n"), 0)
+
+
+def test_an_engine_that_does_not_answer_keeps_no_definition_out(w):
+    definitions = small(w)
+    definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": "no_such_type"}}}
+    daemon = w.millrace(search={"url": [f"http://127.0.0.1:{free_port()}"]})
+    expect(daemon.apply(definitions, "-n"), 0)
+
+
 def test_a_statement_binlog_is_refused(w):
     w.db.restart("--binlog-format=STATEMENT")
     daemon = w.millrace()

@@ -166,6 +166,7 @@ unit_tests += \
 	%D%/test_transport \
 	%D%/test_transport_file \
 	%D%/test_unpack \
+	%D%/test_usual \
 	%D%/test_value_change \
 	%D%/test_value_json \
 	%D%/test_variable \

@@ -69,10 +69,34 @@ static void a_refusal_says_its_reason_its_kind_and_what_to_do(void **state)
     }
 }
 
+static void the_innermost_reason_is_the_cause(void **state)
+{
+    static const struct {
+        const char *body, *cause;
+    } cases[] = {
+        {"{\"error\":{\"root_cause\":[{\"type\":\"a\",\"reason\":\"b\"}],\"caused_by\":{"
+         "\"type\":\"c\",\"reason\":\"d\",\"caused_by\":{\"type\":\"e\",\"reason\":"
+         "\"f\\ng;\"}}}}",
+         "f g"},
+        {"{\"error\":{\"root_cause\":[{\"type\":\"a\",\"reason\":\"b\"}]}}", "a: b"},
+        {"<html>", "<html>"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf cause = {0};
+
+        engine_error_append_cause(&cause, str_from(cases[i].body));
+        assert_string_equal(cause.ptr, cases[i].cause);
+        buf_free(&cause);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refusal_says_its_reason_its_kind_and_what_to_do),
+        cmocka_unit_test(the_innermost_reason_is_the_cause),
     };
 
     return cmocka_run_group_tests_name("engine_error", tests, NULL, NULL);

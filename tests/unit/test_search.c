@@ -183,6 +183,33 @@ static void an_index_that_is_there_is_refused_with_400(void **state)
     end(&f);
 }
 
+static void an_index_is_tried_as_a_template_and_only_400_refuses_it(void **state)
+{
+    static const struct tiny_step steps[] = {
+        {.body = "{\"template\":{}}"},
+        {.status = 400,
+         .body = "{\"error\":{\"type\":\"x\",\"caused_by\":{\"reason\":\"no such type\"}}}"},
+        {.status = 403, .body = "{}"},
+        {.status = 405, .body = "{\"error\":\"Incorrect HTTP method\"}"},
+    };
+    static const int codes[] = {400, 403, 405};
+    struct fixture f = play(steps, ARRAY_LEN(steps));
+
+    (void)state;
+    assert_true(search_try_index(f.search, STR("{\"mappings\":{}}"), 1000, &f.err));
+    assert_request(&f, 0, "POST /_index_template/_simulate HTTP/1.1\r\n",
+                   "{\"index_patterns\":[\"millrace-try\"],\"priority\":1000000001,"
+                   "\"template\":{\"mappings\":{}}}");
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        assert_false(search_try_index(f.search, STR("{}"), 1000, &f.err));
+        assert_int_equal(f.err.kind, ERR_REJECT);
+        assert_int_equal(f.err.code, codes[i]);
+        if (i == 0)
+            assert_string_equal(f.err.msg, "no such type");
+    }
+    end(&f);
+}
+
 static void deleting_what_is_missing_is_fine(void **state)
 {
     static const struct tiny_step steps[] = {
@@ -403,6 +430,7 @@ int main(void)
         cmocka_unit_test(an_engine_out_of_reach_is_tried_again_later),
         cmocka_unit_test(a_status_is_no_error_of_a_plain_request),
         cmocka_unit_test(an_index_that_is_there_is_refused_with_400),
+        cmocka_unit_test(an_index_is_tried_as_a_template_and_only_400_refuses_it),
         cmocka_unit_test(deleting_what_is_missing_is_fine),
         cmocka_unit_test(a_name_that_means_more_than_one_index_is_never_sent),
         cmocka_unit_test(names_are_encoded_in_the_path),

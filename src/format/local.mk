@@ -1,6 +1,8 @@
 # JSON and YAML, and diagnostics with line and caret.
 libmillrace_a_SOURCES += \
 	%D%/json.h \
+	%D%/json_difference.c %D%/json_difference.h \
+	%D%/json_number.c %D%/json_number.h \
 	%D%/json_reader.c \
 	%D%/json_text.c \
 	%D%/json_writer.c \

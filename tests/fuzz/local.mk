@@ -4,6 +4,8 @@
 # (./runtests --only fuzz --seconds N).
 fuzz_replays = %D%/replay_json
 tests_fuzz_replay_json_SOURCES = %D%/fuzz_json.c %D%/replay.c %D%/fuzz.h
+fuzz_replays += %D%/replay_json_difference
+tests_fuzz_replay_json_difference_SOURCES = %D%/fuzz_json_difference.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_definition
 tests_fuzz_replay_definition_SOURCES = %D%/fuzz_definition.c %D%/replay.c %D%/fuzz.h
 fuzz_replays += %D%/replay_configuration
@@ -68,6 +70,10 @@ noinst_PROGRAMS += %D%/fuzz_json
 tests_fuzz_fuzz_json_SOURCES = %D%/fuzz_json.c %D%/fuzz.h
 tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_json_LDADD   = $(program_libs)
+noinst_PROGRAMS += %D%/fuzz_json_difference
+tests_fuzz_fuzz_json_difference_SOURCES = %D%/fuzz_json_difference.c %D%/fuzz.h
+tests_fuzz_fuzz_json_difference_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_json_difference_LDADD   = $(program_libs)
 noinst_PROGRAMS += %D%/fuzz_definition
 tests_fuzz_fuzz_definition_SOURCES = %D%/fuzz_definition.c %D%/fuzz.h
 tests_fuzz_fuzz_definition_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

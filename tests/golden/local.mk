@@ -13,3 +13,9 @@ endif
 TESTS               += %D%/binlog_corpus.tap
 dist_noinst_SCRIPTS += %D%/binlog_corpus.py %D%/binlog_corpus.tap
 EXTRA_DIST          += %D%/vectors/README.md %D%/vectors/cells.tsv %D%/vectors/jsonb.tsv
+
+# What differs between two documents, beside what Python says.
+check_PROGRAMS += %D%/json_pairs
+tests_golden_json_pairs_SOURCES = %D%/json_pairs.c
+TESTS               += %D%/json_pairs.tap
+dist_noinst_SCRIPTS += %D%/json_pairs.py %D%/json_pairs.tap

@@ -77,6 +77,7 @@ unit_tests += \
 	%D%/test_job \
 	%D%/test_json \
 	%D%/test_json_diff \
+	%D%/test_json_difference \
 	%D%/test_json_schema \
 	%D%/test_jsonb \
 	%D%/test_key \

@@ -1,0 +1,16 @@
+/*
+ * Numbers of JSON as decimals: 1.0, 1 and 10e-1 are one value, and no digit is lost.
+ *
+ * The texts are valid numbers of JSON (src/format/json.h) of any length. -0 is 0. Exponents of
+ * more than 18 digits are not calculated with: such a number equals only its own text.
+ */
+#ifndef SRC_FORMAT_JSON_NUMBER_H
+#define SRC_FORMAT_JSON_NUMBER_H
+
+#include "src/base/str.h"
+
+#include <stdbool.h>
+
+bool json_number_equal(struct str a, struct str b);
+
+#endif

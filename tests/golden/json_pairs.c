@@ -1,0 +1,65 @@
+/*
+ * Prints what json_compare() finds between pairs of texts: each line of the standard input is
+ * WANTED, a tab, FOUND.  Each line of the output is a list of [KIND, PATH].
+ */
+#include "config.h"
+
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "src/format/json.h"
+#include "src/format/json_difference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX 1000
+
+static int compare(struct str wanted, struct str found, struct json_difference *list)
+{
+    const struct str ours = STR("_millrace");
+    struct json_comparison c = {
+        .arena = arena_new(), .ignored = &ours, .n_ignored = 1, .list = list, .max = MAX};
+    struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    struct err err = {0};
+
+    if (!json_compare(&c, wanted, found, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    json_open_array(&w);
+    for (size_t i = 0; i < c.n; i++) {
+        json_open_array(&w);
+        json_write_string(&w, str_from(json_difference_word(list[i].kind)));
+        json_write_string(&w, list[i].path);
+        json_close_array(&w);
+    }
+    json_close_array(&w);
+    puts(out.ptr);
+    buf_free(&out);
+    arena_free(c.arena);
+    return 0;
+}
+
+int main(void)
+{
+    static struct json_difference list[MAX];
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    int rc = 0;
+
+    while (rc == 0 && (n = getline(&line, &cap, stdin)) > 0) {
+        const char *tab = memchr(line, '\t', (size_t)n);
+
+        if (tab == NULL)
+            return 2;
+
+        const size_t at = (size_t)(tab - line);
+
+        rc = compare((struct str){line, at}, (struct str){tab + 1, (size_t)n - at - 1}, list);
+    }
+    free(line);
+    return rc;
+}

@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/access.c %D%/access.h \
 	%D%/asker.c %D%/asker.h \
+	%D%/documents.c %D%/documents.h \
 	%D%/engine.c %D%/engine.h \
 	%D%/engine_error.c %D%/engine_error.h \
 	%D%/index.c \

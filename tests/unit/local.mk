@@ -44,6 +44,7 @@ unit_tests += \
 	%D%/test_document_areas \
 	%D%/test_document_model \
 	%D%/test_document_reads \
+	%D%/test_documents \
 	%D%/test_draft \
 	%D%/test_drain \
 	%D%/test_engine \

@@ -1,0 +1,138 @@
+#include "config.h"
+
+#include "rebalance/verify/verdict.h"
+
+#include "src/base/arena.h"
+#include "src/base/err.h"
+#include "sync/definition/definition.h"
+
+const char *verify_kind_word(enum verify_kind kind)
+{
+    static const char *const words[N_VERIFY_KINDS] = {
+        [VERIFY_MISSING] = "missing",       [VERIFY_EXTRA] = "extra",
+        [VERIFY_DIFFERENT] = "different",   [VERIFY_ROUTING] = "wrong_routing",
+        [VERIFY_LINEAGE] = "wrong_lineage",
+    };
+
+    return words[kind];
+}
+
+static bool copies_equal(const struct verify_copy *a, const struct verify_copy *b)
+{
+    return a->version == b->version && str_equal(a->routing, b->routing) &&
+           str_equal(a->source, b->source);
+}
+
+bool verify_look_equal(const struct verify_look *a, const struct verify_look *b)
+{
+    bool equal = a->is_wanted == b->is_wanted && str_equal(a->routing, b->routing) &&
+                 str_equal(a->body, b->body) && a->n_copies == b->n_copies;
+
+    for (size_t i = 0; equal && i < a->n_copies; i++)
+        equal = copies_equal(&a->copies[i], &b->copies[i]);
+    return equal;
+}
+
+/* Returns false if the values are equal, or cannot be compared. */
+static bool values_differ(const struct verify_look *look, const struct verify_copy *copy,
+                          const struct verify_rules *rules, struct arena *a,
+                          struct verify_finding *f)
+{
+    static const struct str ours = STR("_millrace");
+    struct json_comparison c = {.arena = a,
+                                .ignored = &ours,
+                                .n_ignored = 1,
+                                .allows_extra = rules->allows_extra,
+                                .list = arena_alloc(a, VERIFY_PATHS_MAX, sizeof(*c.list)),
+                                .max = VERIFY_PATHS_MAX};
+    struct err err = {0};
+
+    if (!rules->compares_values || copy->source.ptr == NULL)
+        return false;
+    /* A text that is not JSON is not what Millrace wrote. */
+    if (!json_compare(&c, look->body, copy->source, &err))
+        c.n_all = 1;
+    f->paths = c.list;
+    f->n_paths = c.n;
+    f->n_paths_all = c.n_all;
+    return c.n_all > 0;
+}
+
+/* Returns false if the copy is as it should be. */
+static bool judge_copy(const struct verify_look *look, const struct verify_copy *copy,
+                       const struct verify_rules *rules, struct arena *a,
+                       struct verify_finding *f)
+{
+    *f = (struct verify_finding){.routing = copy->routing, .version = copy->version};
+    if (copy->version < rules->version_min || copy->version > rules->version_max)
+        f->kind = VERIFY_LINEAGE;
+    else if (!look->is_wanted)
+        f->kind = VERIFY_EXTRA;
+    else if (!str_equal(copy->routing, look->routing))
+        f->kind = VERIFY_ROUTING;
+    else if (values_differ(look, copy, rules, a, f))
+        f->kind = VERIFY_DIFFERENT;
+    else
+        return false;
+    return true;
+}
+
+size_t verify_judge(const struct verify_look *look, const struct verify_rules *rules,
+                    struct arena *a, struct verify_finding *out)
+{
+    bool is_elsewhere = false, is_there = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < look->n_copies; i++) {
+        const struct verify_copy *copy = &look->copies[i];
+
+        is_there = is_there || str_equal(copy->routing, look->routing);
+        n += judge_copy(look, copy, rules, a, &out[n]);
+        is_elsewhere = is_elsewhere || (n > 0 && out[n - 1].kind == VERIFY_ROUTING);
+    }
+    /* A copy under another routing is the missing one, at the wrong place. */
+    if (look->is_wanted && !is_there && !is_elsewhere)
+        out[n++] = (struct verify_finding){.kind = VERIFY_MISSING, .routing = look->routing};
+    return n;
+}
+
+/* ---- parts that are not followed ---- */
+
+static struct str behind(struct str path, size_t n)
+{
+    return (struct str){path.ptr + n, path.len - n};
+}
+
+/* Returns false if the path does not lead into the member; else takes the step. */
+static bool step_into(struct str *path, struct str name)
+{
+    if (path->len < name.len || memcmp(path->ptr, name.ptr, name.len) != 0)
+        return false;
+
+    struct str rest = behind(*path, name.len);
+
+    if (rest.len > 0 && rest.ptr[0] == '[') {
+        const char *end = memchr(rest.ptr, ']', rest.len);
+
+        rest =
+            end == NULL ? behind(rest, rest.len) : behind(rest, (size_t)(end - rest.ptr) + 1);
+    }
+    if (rest.len > 0 && rest.ptr[0] != '.')
+        return false;
+    *path = rest.len > 0 ? behind(rest, 1) : rest;
+    return true;
+}
+
+bool verify_path_is_unfollowed(struct str path, const struct relation_definition *relations,
+                               size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct relation_definition *r = &relations[i];
+        struct str rest = path;
+
+        if (step_into(&rest, relation_as(r)))
+            return r->refresh == REFRESH_NONE ||
+                   verify_path_is_unfollowed(rest, r->relations, r->n_relations);
+    }
+    return false;
+}

@@ -68,6 +68,9 @@ void api_index_resume(struct api_call *c);
 void api_index_reset(struct api_call *c);
 void api_index_delete(struct api_call *c);
 
+/* Documents of the table args[0]. */
+void api_verify(struct api_call *c);
+
 void api_dead_letters(struct api_call *c);
 void api_dead_letter(struct api_call *c);
 void api_dead_letter_replay(struct api_call *c);

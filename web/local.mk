@@ -7,6 +7,7 @@ libmillrace_a_SOURCES += \
 	%D%/api_index.c \
 	%D%/api_pause.c \
 	%D%/api_status.c \
+	%D%/api_verify.c \
 	%D%/body.c %D%/body.h \
 	%D%/door.c %D%/door.h \
 	%D%/head.c %D%/head.h \

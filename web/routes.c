@@ -61,6 +61,8 @@ static const struct route table[] = {
     {METHOD_GET, "/api/v1/tables/{name}/columns", ROLE_OPERATOR, api_columns, NULL, 0,
      "a definition with every column of the table"},
 
+    {METHOD_POST, "/api/v1/tables/{name}/verify", ROLE_OPERATOR, api_verify, NULL, BODY,
+     "compare documents with their rows"},
     {METHOD_POST, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_create, NULL, BODY,
      "build a new index version"},
     {METHOD_PATCH, "/api/v1/tables/{name}/index", ROLE_OPERATOR, api_index_set, NULL, BODY,

@@ -14,6 +14,7 @@ static const struct {
     {"status", "status -o json"},
     {"doctor", "doctor"},
     {"explain", "explain shop.orders 42"},
+    {"verify", "verify shop.orders --key 42 --repair"},
     {"mapping", "mapping shop.orders"},
     {"topic list", "topic list"},
     {"topic get", "topic get shop"},

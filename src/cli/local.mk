@@ -24,7 +24,8 @@ libmillrace_a_SOURCES += \
 	%D%/settings.c %D%/settings.h \
 	%D%/status.c \
 	%D%/table.c \
-	%D%/tools.c
+	%D%/tools.c \
+	%D%/verify.c
 nodist_libmillrace_a_SOURCES += %D%/completion_scripts.def
 
 # The scripts of packaging/completion as C strings, each after its shell.

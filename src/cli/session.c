@@ -190,15 +190,15 @@ void session_say_problems(struct str list)
     buf_free(&out);
 }
 
-static int exit_of(int status)
+static int exit_of(int status, bool is_question)
 {
     if (status == 503)
         return EXIT_BUSY;
-    return status == 400 ? EXIT_USAGE : EXIT_FAILED;
+    return status == 400 || is_question ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* Print a problem on standard error and return the exit code that fits. */
-static int say_problem(int status, struct str body)
+static int say_problem(int status, struct str body, bool is_question)
 {
     const struct render_style plain = {0};
     struct str list;
@@ -215,7 +215,7 @@ static int say_problem(int status, struct str body)
 
     const int code = report_error(&(struct report){
         .kind = status == 503 ? ERR_RETRY : ERR_REJECT,
-        .exit = exit_of(status),
+        .exit = exit_of(status, is_question),
         .message = buf_str(&detail),
         .fix = buf_str(&fix),
     });
@@ -245,7 +245,7 @@ int session_ask(struct session *s, struct call *call, struct buf *answer)
     int status, code = session_try(s, call, answer, &status);
 
     if (code == EXIT_DONE && status >= 300) {
-        code = say_problem(status, buf_str(answer));
+        code = say_problem(status, buf_str(answer), call->is_question);
         buf_free(answer);
     }
     return code;

@@ -29,6 +29,7 @@ struct call {
     enum request_method method;
     struct buf target;
     struct buf body;
+    bool is_question; /* EXIT_FAILED is one of its answers: a refusal is EXIT_USAGE */
 };
 
 /* Appends an answer as text for people. */

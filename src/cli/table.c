@@ -130,6 +130,13 @@ static const struct command_option decode_options[] = {
 
 static const struct command_option inspect_options[] = {WHICH_PART, END};
 
+static const struct command_option verify_options[] = {
+    {"key", 0, "ID", "the document's _id; may be repeated", NULL},
+    {"repair", 0, NULL, "read the rows of what differs again", NULL},
+    {"values", 0, NULL, "show the values that differ", NULL},
+    END,
+};
+
 static const struct command_option delivery_options[] = {
     {"reset", 0, NULL, "return to the configured value", NULL},
     END,
@@ -222,6 +229,15 @@ const struct command command_table[] = {
      "there.  For a row without a document, says why.  KEY is the document's _id.  "
      "Writes nothing.",
      NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false},
+    {"verify", "TABLE", "compare documents with their rows",
+     "Builds the documents of the given rows by the definition of the index that searches "
+     "use, and compares them with what the engine stores: as values, so that only the "
+     "meaning counts.  Looks again before it calls anything a difference, until changes "
+     "on their way are delivered.  With --repair, has the rows read again and looks once "
+     "more.\n\n"
+     "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
+     "75: could not be judged now.",
+     NEED_DAEMON, command_verify, NULL, 1, 1, verify_options, "table", false},
     {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,
      NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false},
 

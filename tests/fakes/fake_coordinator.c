@@ -9,6 +9,7 @@
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/state/coordinator.h"
 #include "rebalance/topic/orders.h"
+#include "rebalance/verify/verify.h"
 #include "rebalance/version/index.h"
 #include "src/base/buf.h"
 
@@ -339,6 +340,15 @@ void coordinator_configuration(struct coordinator *co, struct buf *json)
 {
     (void)co;
     buf_append(json, STR("{\"schema\":\"millrace/config/1\",\"items\":[]}"));
+}
+
+bool coordinator_verify(struct coordinator *co, const struct verify_request *r,
+                        struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "verify %.*s %.*s n=%zu repair=%d values=%d", (int)r->table.len,
+                  r->table.ptr, (int)r->keys[0].len, r->keys[0].ptr, r->n_keys, r->repair,
+                  r->values);
 }
 
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,

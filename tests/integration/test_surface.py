@@ -252,7 +252,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("apply", ["apply", "definitions.yaml"]), ("index-create", ["index", "create", part, "--rate", "1", "--no-wait"]),
         ("job", ["job", "list"]), ("status", ["status"]), ("index-set", ["index", "set", part, "--rate", "0"]),
         ("index-reset", ["index", "reset", part, "--yes"]), ("version", ["index", "create", part]),
-        ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("mapping", ["mapping", part]),
+        ("export", ["export"]), ("doctor", ["doctor"]), ("explain", ["explain", part, "1"]), ("verify", ["verify", part, "--key", "1", "--values"]), ("mapping", ["mapping", part]),
         ("columns", ["table", "columns", "generate", part]),
         ("topic", ["topic", "list"]), ("topic", ["topic", "get", w.schema]), ("database", ["database", "list"]),
         ("table", ["table", "list"]), ("table", ["table", "get", part]), ("relation", ["relation", "list"]),
@@ -285,5 +285,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"},
+OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

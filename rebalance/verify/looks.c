@@ -1,0 +1,359 @@
+#include "config.h"
+
+#include "rebalance/verify/run.h"
+
+#include "src/base/clock.h"
+#include "src/mysql/mysql.h"
+#include "src/search/documents.h"
+#include "src/store/purged.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/document/loader.h"
+#include "sync/position/position.h"
+#include "sync/routing/routing.h"
+#include "sync/server/server_info.h"
+
+#include <stdlib.h>
+
+#define LOOKS     3
+#define WAIT_MS   10000 /* for changes that are on their way */
+#define POLL_MS   10
+#define SLICE_MAX 1000
+
+/* ---- the documents ---- */
+
+/* One wish a shard: a copy may lie in any. */
+static struct search_wish *make_wishes(const struct verify_run *run, struct arena *a, size_t *n)
+{
+    struct search_wish *wishes = arena_alloc(a, run->n_keys * run->n_shards, sizeof(*wishes));
+
+    *n = 0;
+    for (size_t i = 0; i < run->n_keys; i++)
+        for (size_t s = 0; run->keys[i].state == VERIFY_OPEN && s < run->n_shards; s++)
+            wishes[(*n)++] = (struct search_wish){run->keys[i].id, run->shards[s], true};
+    return wishes;
+}
+
+static void take_copies(struct verify_run *run, struct verify_key *k,
+                        const struct search_document *documents)
+{
+    struct verify_copy *copies = arena_alloc(run->arena, run->n_shards, sizeof(*copies));
+    size_t n = 0;
+
+    for (size_t s = 0; s < run->n_shards; s++)
+        if (documents[s].found)
+            copies[n++] = (struct verify_copy){documents[s].routing, documents[s].version,
+                                               documents[s].source};
+    k->look.copies = copies;
+    k->look.n_copies = n;
+}
+
+static bool get_documents(struct verify_run *run, struct err *err)
+{
+    size_t n, at = 0;
+    struct search_wish *wishes = make_wishes(run, run->arena, &n);
+    struct search_document *documents = arena_alloc(run->arena, n, sizeof(*documents));
+
+    errand_live(run->errand);
+    if (!search_get_documents(run->co->opt.search, run->index, wishes, n, run->arena, documents,
+                              err)) {
+        err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
+        return false;
+    }
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (run->keys[i].state == VERIFY_OPEN) {
+            take_copies(run, &run->keys[i], &documents[at]);
+            at += run->n_shards;
+        }
+    return true;
+}
+
+/* ---- the rows ---- */
+
+static void take_row(struct verify_key *k, const struct loaded *row)
+{
+    k->look.is_wanted = row->body.ptr != NULL;
+    k->look.body = row->body.ptr == NULL ? STR("") : row->body;
+    k->look.routing = k->look.is_wanted ? row->routing : STR("");
+    if (row->err != NULL) {
+        k->state = VERIFY_APART;
+        k->reason = VERIFY_DEAD_LETTER;
+    }
+}
+
+static bool load_rows(struct verify_run *run, const struct target *t, struct err *err)
+{
+    const struct plan *plan = ((struct reading *)t->plan)->plan;
+
+    for (size_t i = 0; i < run->n_keys; i++) {
+        struct verify_key *k = &run->keys[i];
+        struct loaded row;
+
+        if (k->state != VERIFY_OPEN || k->target != t)
+            continue;
+        errand_live(run->errand);
+        if (!loader_load(run->links.conns, plan, &k->key, 1, run->arena, &row, err))
+            return false;
+        take_row(k, &row);
+    }
+    return true;
+}
+
+/* One snapshot for all rows of a table. */
+static bool read_table(struct verify_run *run, const struct target *t, struct err *err)
+{
+    struct err ignored = {0};
+    uint64_t stamp;
+
+    if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
+        return false;
+
+    const bool ok = load_rows(run, t, err);
+
+    return read_links_end(&run->links, ok ? err : &ignored) && ok;
+}
+
+static bool is_open(const struct verify_run *run, const struct target *t)
+{
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (run->keys[i].state == VERIFY_OPEN && (t == NULL || run->keys[i].target == t))
+            return true;
+    return false;
+}
+
+static bool read_rows(struct verify_run *run, struct err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < run->n_targets; i++)
+        ok = !is_open(run, run->targets[i]) || read_table(run, run->targets[i], err);
+    if (ok)
+        return true;
+    read_links_close(&run->links);
+    err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
+    return false;
+}
+
+/* ---- a look ---- */
+
+static void judge(struct verify_run *run, struct verify_key *k, const struct verify_look *last)
+{
+    k->found = arena_alloc(run->arena, k->look.n_copies + 1, sizeof(*k->found));
+    k->n_found = verify_judge(&k->look, &run->rules, run->arena, k->found);
+    k->n_same = last != NULL && verify_look_equal(last, &k->look) ? k->n_same + 1 : 0;
+    if (k->n_found == 0)
+        k->state = VERIFY_EQUAL;
+}
+
+/*
+ * Documents first: then a row is at least as new as its document, unless the document changes
+ * from this look to the next.
+ */
+static bool look(struct verify_run *run, bool is_first, struct err *err)
+{
+    struct verify_look *last = arena_alloc(run->arena, run->n_keys, sizeof(*last));
+
+    run->n_looks++;
+    run->rules.version_max = pipeline_stamp_max(run->pipeline);
+    for (size_t i = 0; i < run->n_keys; i++)
+        last[i] = run->keys[i].look;
+    if (!get_documents(run, err) || !read_rows(run, err))
+        return false;
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (run->keys[i].state == VERIFY_OPEN)
+            judge(run, &run->keys[i], is_first ? NULL : &last[i]);
+    return true;
+}
+
+/* ---- what is on its way ---- */
+
+/* Everything that the look before can have seen of a log lies before its present end. */
+static bool note_end(struct verify_end *e, struct err *err)
+{
+    struct log_end end = {0};
+
+    if (e->conn == NULL && !pipeline_connect(e->pipeline, 0, &e->conn, err))
+        return false;
+    if (!server_log_end(e->conn, &end, err))
+        return false;
+    free(end.gtids);
+    return position_version((struct position){str_from(end.file), end.offset},
+                            pipeline_epoch(e->pipeline), &e->version, err);
+}
+
+static bool note_ends(struct verify_run *run, struct err *err)
+{
+    bool ok = true;
+
+    errand_live(run->errand);
+    for (size_t i = 0; ok && i < run->n_ends; i++)
+        ok = note_end(&run->ends[i], err);
+    return ok;
+}
+
+static bool is_done(const struct verify_end *e)
+{
+    return read_position_version(pipeline_read_position(e->pipeline)) >= e->version &&
+           pipeline_done_up_to(e->pipeline, e->version);
+}
+
+/* Returns false if changes before the noted ends are not delivered in time. */
+static bool wait_for_ends(struct verify_run *run)
+{
+    const int64_t until_ms = clock_mono_ms() + WAIT_MS;
+
+    for (size_t i = 0; i < run->n_ends; i++)
+        while (!is_done(&run->ends[i])) {
+            if (clock_mono_ms() > until_ms || stop_wait(&run->co->stop, POLL_MS))
+                return false;
+            errand_live(run->errand);
+        }
+    return true;
+}
+
+static void set_apart(struct verify_run *run, enum verify_state which,
+                      enum verify_reason reason)
+{
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (run->keys[i].state == which) {
+            run->keys[i].state = VERIFY_APART;
+            run->keys[i].reason = reason;
+        }
+}
+
+/* ---- why it may differ ---- */
+
+/* A reason that concerns every document of the index, or N_VERIFY_REASONS. */
+static enum verify_reason find_reason(struct verify_run *run)
+{
+    const struct fan_out_progress jobs =
+        pipeline_fan_out(run->pipeline, table_index(run->lead), run->number);
+    struct hold hold;
+
+    if (holds_find(run->co->holds, run->index, &hold))
+        return VERIFY_HELD;
+    if (run->lead->sync_every_s > 0)
+        return VERIFY_BY_TIME;
+    if (jobs.rows > 0 || jobs.run > 0)
+        return VERIFY_FAN_OUT;
+    if (pipeline_cascades_wait_for(run->pipeline, run->index) ||
+        pipeline_gone_stay(run->pipeline, run->index) > 0)
+        return VERIFY_CASCADE;
+    return N_VERIFY_REASONS;
+}
+
+static void set_apart_of(struct verify_run *run, struct str id, enum verify_reason reason)
+{
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (run->keys[i].state == VERIFY_DIFFERS && str_equal(run->keys[i].id, id)) {
+            run->keys[i].state = VERIFY_APART;
+            run->keys[i].reason = reason;
+        }
+}
+
+static bool set_letters_apart(struct verify_run *run, struct err *err)
+{
+    struct dead_letter_filter f = {.index = run->index, .limit = SLICE_MAX};
+    size_t n = 0;
+    bool ok;
+
+    do {
+        struct arena *a = arena_new();
+        struct stored_dead_letter *list;
+
+        ok = store_load_dead_letters(run->co->opt.store, a, &f, &list, &n, err);
+        for (size_t i = 0; ok && i < n; i++) {
+            set_apart_of(run, list[i].doc_id, VERIFY_DEAD_LETTER);
+            f.after_id = list[i].id;
+        }
+        arena_free(a);
+    } while (ok && n == SLICE_MAX);
+    return ok;
+}
+
+static bool set_purged_apart(struct verify_run *run, struct err *err)
+{
+    struct purged_filter f = {.settled_ms = INT64_MAX, .ahead_ms = INT64_MAX};
+    size_t n = 0;
+    bool ok;
+
+    do {
+        struct arena *a = arena_new();
+        struct stored_purged *list;
+
+        ok = store_load_purged(run->co->opt.store, a, run->index, f, SLICE_MAX, &list, &n, err);
+        for (size_t i = 0; ok && i < n; i++) {
+            set_apart_of(run, list[i].doc_id, VERIFY_PURGED);
+            f.after_id = list[i].id;
+        }
+        arena_free(a);
+    } while (ok && n == SLICE_MAX);
+    return ok;
+}
+
+static bool is_unfollowed(const struct verify_run *run, const struct verify_key *k)
+{
+    const struct table_definition *t =
+        definitions_table(run->definitions, str_from(k->target->table));
+    const struct verify_finding *f = &k->found[0];
+
+    t = t == NULL ? run->lead : t;
+    if (k->n_found > 1 || f->kind != VERIFY_DIFFERENT || f->n_paths < f->n_paths_all)
+        return false;
+    for (size_t i = 0; i < f->n_paths; i++)
+        if (!verify_path_is_unfollowed(f->paths[i].path, t->relations, t->n_relations))
+            return false;
+    return true;
+}
+
+static bool set_excused_apart(struct verify_run *run, struct err *err)
+{
+    const enum verify_reason reason = find_reason(run);
+    bool any = false;
+
+    for (size_t i = 0; i < run->n_keys; i++) {
+        struct verify_key *k = &run->keys[i];
+
+        if (k->state == VERIFY_DIFFERS && is_unfollowed(run, k)) {
+            k->state = VERIFY_APART;
+            k->reason = VERIFY_NOT_FOLLOWED;
+        }
+        any = any || k->state == VERIFY_DIFFERS;
+    }
+    if (!any)
+        return true;
+    if (!set_letters_apart(run, err) || !set_purged_apart(run, err))
+        return false;
+    if (reason != N_VERIFY_REASONS)
+        set_apart(run, VERIFY_DIFFERS, reason);
+    return true;
+}
+
+/* Open keys that all looks saw alike differ. */
+static void end_looks(struct verify_run *run)
+{
+    for (size_t i = 0; i < run->n_keys; i++) {
+        struct verify_key *k = &run->keys[i];
+
+        if (k->state == VERIFY_OPEN && k->n_same == LOOKS - 1)
+            k->state = VERIFY_DIFFERS;
+        if (k->n_told == 0) {
+            k->told = k->found;
+            k->n_told = k->n_found;
+        }
+    }
+    set_apart(run, VERIFY_OPEN, VERIFY_CHANGING);
+}
+
+bool verify_run_settle(struct verify_run *run, struct err *err)
+{
+    for (unsigned i = 0; i < LOOKS && is_open(run, NULL); i++) {
+        if (i > 0 && !wait_for_ends(run)) {
+            set_apart(run, VERIFY_OPEN, VERIFY_NOT_DELIVERED);
+            break;
+        }
+        if (!look(run, i == 0, err) || !note_ends(run, err))
+            return false;
+    }
+    end_looks(run);
+    return set_excused_apart(run, err);
+}

@@ -152,6 +152,8 @@ static bool look(struct verify_run *run, bool is_first, struct err *err)
 {
     struct verify_look *last = arena_alloc(run->arena, run->n_keys, sizeof(*last));
 
+    if (!is_open(run, NULL))
+        return true;
     run->n_looks++;
     run->rules.version_max = pipeline_stamp_max(run->pipeline);
     for (size_t i = 0; i < run->n_keys; i++)
@@ -210,11 +212,10 @@ static bool wait_for_ends(struct verify_run *run)
     return true;
 }
 
-static void set_apart(struct verify_run *run, enum verify_state which,
-                      enum verify_reason reason)
+static void set_apart(struct verify_run *run, enum verify_reason reason)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (run->keys[i].state == which) {
+        if (run->keys[i].state == VERIFY_OPEN) {
             run->keys[i].state = VERIFY_APART;
             run->keys[i].reason = reason;
         }
@@ -244,7 +245,7 @@ static enum verify_reason find_reason(struct verify_run *run)
 static void set_apart_of(struct verify_run *run, struct str id, enum verify_reason reason)
 {
     for (size_t i = 0; i < run->n_keys; i++)
-        if (run->keys[i].state == VERIFY_DIFFERS && str_equal(run->keys[i].id, id)) {
+        if (run->keys[i].state == VERIFY_OPEN && str_equal(run->keys[i].id, id)) {
             run->keys[i].state = VERIFY_APART;
             run->keys[i].reason = reason;
         }
@@ -305,27 +306,44 @@ static bool is_unfollowed(const struct verify_run *run, const struct verify_key 
     return true;
 }
 
-static bool set_excused_apart(struct verify_run *run, struct err *err)
+static void set_unfollowed_apart(struct verify_run *run)
 {
-    const enum verify_reason reason = find_reason(run);
-    bool any = false;
-
     for (size_t i = 0; i < run->n_keys; i++) {
         struct verify_key *k = &run->keys[i];
 
-        if (k->state == VERIFY_DIFFERS && is_unfollowed(run, k)) {
+        if (k->state == VERIFY_OPEN && is_unfollowed(run, k)) {
             k->state = VERIFY_APART;
             k->reason = VERIFY_NOT_FOLLOWED;
         }
-        any = any || k->state == VERIFY_DIFFERS;
     }
-    if (!any)
-        return true;
-    if (!set_letters_apart(run, err) || !set_purged_apart(run, err))
-        return false;
+}
+
+static void set_index_apart(struct verify_run *run)
+{
+    const enum verify_reason reason = find_reason(run);
+
     if (reason != N_VERIFY_REASONS)
-        set_apart(run, VERIFY_DIFFERS, reason);
-    return true;
+        set_apart(run, reason);
+}
+
+/*
+ * Before a look, and after what is on its way: a reason that ends behind our back then changes
+ * the document from the look before to this one.
+ */
+static bool set_excused_apart(struct verify_run *run, struct err *err)
+{
+    set_unfollowed_apart(run);
+    set_index_apart(run);
+    errand_live(run->errand);
+    return set_letters_apart(run, err) && set_purged_apart(run, err);
+}
+
+static bool prepare_look(struct verify_run *run, struct err *err)
+{
+    set_index_apart(run);
+    if (is_open(run, NULL) && !wait_for_ends(run))
+        set_apart(run, VERIFY_NOT_DELIVERED);
+    return !is_open(run, NULL) || set_excused_apart(run, err);
 }
 
 /* Open keys that all looks saw alike differ. */
@@ -341,19 +359,15 @@ static void end_looks(struct verify_run *run)
             k->n_told = k->n_found;
         }
     }
-    set_apart(run, VERIFY_OPEN, VERIFY_CHANGING);
+    set_apart(run, VERIFY_CHANGING);
 }
 
 bool verify_run_settle(struct verify_run *run, struct err *err)
 {
-    for (unsigned i = 0; i < LOOKS && is_open(run, NULL); i++) {
-        if (i > 0 && !wait_for_ends(run)) {
-            set_apart(run, VERIFY_OPEN, VERIFY_NOT_DELIVERED);
-            break;
-        }
-        if (!look(run, i == 0, err) || !note_ends(run, err))
+    for (unsigned i = 0; i < LOOKS && is_open(run, NULL); i++)
+        if ((i > 0 && !prepare_look(run, err)) || !look(run, i == 0, err) ||
+            !note_ends(run, err))
             return false;
-    }
     end_looks(run);
-    return set_excused_apart(run, err);
+    return true;
 }

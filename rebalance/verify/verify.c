@@ -195,10 +195,19 @@ static bool find_ends(struct verify_run *run, struct err *err)
     return true;
 }
 
+static bool names(struct str json, const char *text)
+{
+    return json.len > 0 && memmem(json.ptr, json.len, text, strlen(text)) != NULL;
+}
+
 static bool find_shards(struct verify_run *run, struct err *err)
 {
     struct buf list = {0};
 
+    if (names(run->lead->settings_json, "routing_partition_size"))
+        return refuse(err, 422,
+                      "a routing does not tell the shard of a document if `settings` has "
+                      "routing_partition_size, so verify cannot find its copies");
     errand_live(run->errand);
     if (!search_shard_routings(run->co->opt.search, run->index, &list, err)) {
         buf_free(&list);
@@ -215,11 +224,6 @@ static bool find_shards(struct verify_run *run, struct err *err)
     }
     buf_free(&list);
     return true;
-}
-
-static bool names(struct str json, const char *text)
-{
-    return json.len > 0 && memmem(json.ptr, json.len, text, strlen(text)) != NULL;
 }
 
 /* A raw mapping may keep the engine from storing documents as they were sent. */

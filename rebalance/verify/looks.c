@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/mysql/mysql.h"
 #include "src/search/documents.h"
+#include "src/store/fan_out.h"
 #include "src/store/purged.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/document/loader.h"
@@ -226,20 +227,31 @@ static void set_apart(struct verify_run *run, enum verify_reason reason)
 /* A reason that concerns every document of the index, or N_VERIFY_REASONS. */
 static enum verify_reason find_reason(struct verify_run *run)
 {
-    const struct fan_out_progress jobs =
-        pipeline_fan_out(run->pipeline, table_index(run->lead), run->number);
     struct hold hold;
 
     if (holds_find(run->co->holds, run->index, &hold))
         return VERIFY_HELD;
     if (run->lead->sync_every_s > 0)
         return VERIFY_BY_TIME;
-    if (jobs.rows > 0 || jobs.run > 0)
-        return VERIFY_FAN_OUT;
     if (pipeline_cascades_wait_for(run->pipeline, run->index) ||
         pipeline_gone_stay(run->pipeline, run->index) > 0)
         return VERIFY_CASCADE;
     return N_VERIFY_REASONS;
+}
+
+/* Of the store: a topic may have put a job there that the root's has not seen yet. */
+static bool set_fanned_out_apart(struct verify_run *run, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct fan_out_sum *list;
+    size_t n = 0;
+    const bool ok = store_sum_fan_outs(run->co->opt.store, a, &list, &n, err);
+
+    for (size_t i = 0; ok && i < n; i++)
+        if (list[i].version == run->number && str_equal(list[i].index, table_index(run->lead)))
+            set_apart(run, VERIFY_FAN_OUT);
+    arena_free(a);
+    return ok;
 }
 
 static void set_apart_of(struct verify_run *run, struct str id, enum verify_reason reason)
@@ -327,23 +339,24 @@ static void set_index_apart(struct verify_run *run)
 }
 
 /*
- * Before a look, and after what is on its way: a reason that ends behind our back then changes
- * the document from the look before to this one.
+ * Before the last look, and after what is on its way: a reason that ends before we ask changes
+ * the document from the look before to that one.
  */
 static bool set_excused_apart(struct verify_run *run, struct err *err)
 {
     set_unfollowed_apart(run);
     set_index_apart(run);
     errand_live(run->errand);
-    return set_letters_apart(run, err) && set_purged_apart(run, err);
+    return set_fanned_out_apart(run, err) && set_letters_apart(run, err) &&
+           set_purged_apart(run, err);
 }
 
-static bool prepare_look(struct verify_run *run, struct err *err)
+static bool prepare_look(struct verify_run *run, bool is_last, struct err *err)
 {
     set_index_apart(run);
     if (is_open(run, NULL) && !wait_for_ends(run))
         set_apart(run, VERIFY_NOT_DELIVERED);
-    return !is_open(run, NULL) || set_excused_apart(run, err);
+    return !is_last || !is_open(run, NULL) || set_excused_apart(run, err);
 }
 
 /* Open keys that all looks saw alike differ. */
@@ -365,7 +378,7 @@ static void end_looks(struct verify_run *run)
 bool verify_run_settle(struct verify_run *run, struct err *err)
 {
     for (unsigned i = 0; i < LOOKS && is_open(run, NULL); i++)
-        if ((i > 0 && !prepare_look(run, err)) || !look(run, i == 0, err) ||
+        if ((i > 0 && !prepare_look(run, i == LOOKS - 1, err)) || !look(run, i == 0, err) ||
             !note_ends(run, err))
             return false;
     end_looks(run);

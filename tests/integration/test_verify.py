@@ -1,11 +1,14 @@
 """`verify` of single rows: damage by a foreign client is found, named by its path, and repaired; a load is no damage."""
 import decimal
 import json
+import threading
 import time
 import urllib.parse
 
-from servers import Failed
+from servers import Failed, let_pass
+from test_areas import follow_price, follow_simple
 from test_kill import Writer
+from test_servers import orders, two_servers
 
 SHARDS = {"number_of_shards": 3, "number_of_replicas": 0}
 
@@ -55,6 +58,11 @@ class Damage:
     def lose(self, key):
         version = int(self.stored(key)["_version"]) + 1
         self.engine.ask("DELETE", f"/{self.index}/_doc/{key}?version={version}&version_type=external")
+
+
+def shard_of(w, routing, name="faq"):
+    answer = w.engine.ask("GET", f"/{w.index(name)}/_search_shards?routing={urllib.parse.quote(routing)}")
+    return int(answer["shards"][0][0]["shard"])
 
 
 def verify(w, daemon, *keys, ok=(0,), options=(), table="orders"):
@@ -159,38 +167,92 @@ def test_a_row_under_a_write_load_gives_no_false_alarm(w):
     expect(verify(w, daemon, *keys), "equal", [])
 
 
+def test_documents_of_two_servers_give_no_false_alarm_under_a_load_of_both(w):
+    abroad = two_servers(w)
+    daemon = w.follow(abroad.definitions(orders("parent")))
+    abroad.equal(daemon)
+    stop, written = threading.Event(), []
+
+    def write():
+        connection = abroad.server.connect(w.schema)
+        with connection.cursor() as cursor:
+            while not stop.is_set():
+                written.append(cursor.execute(f"UPDATE customer SET name = '{time.monotonic()}'"))
+                connection.commit()
+                let_pass("its rhythm", 0.002)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        until, again = time.monotonic() + 15, 0
+        while time.monotonic() < until:
+            w.sql("UPDATE orders SET code = 'b' WHERE id = 3", "UPDATE orders SET code = 'a' WHERE id = 3")
+            answer = verify(w, daemon, 1, 2, 3, 4, ok=(0, 75))
+            if answer["differences"]:
+                raise Failed(f"a false alarm: {answer}")
+            again += answer["looks"] > 1
+        if not again:
+            raise Failed(f"{len(written)} transactions, and nothing was looked at again: the load shows nothing; {answer}")
+    finally:
+        stop.set()
+        thread.join()
+    abroad.equal(daemon)
+    expect(verify(w, daemon, 1, 2, 3, 4), "equal", [])
+    damage = Damage(w)
+    damage.change(1, lambda d: d["customer"]["country"].update(name="elsewhere"))
+    expect(verify(w, daemon, 1, options=["--repair"]), "equal", [("1", "different", "customer.country.name different")])
+    abroad.equal(daemon)
+
+
+def test_documents_whose_areas_a_script_wrote_are_equal_by_value(w):
+    daemon, damage = follow_simple(w), Damage(w, "product")
+    for price in ("7.50", "1e1", "1.10"):
+        follow_price(w, daemon, decimal.Decimal(price))
+        expect(verify(w, daemon, 1, 2, table="product"), "equal", [])
+    damage.change(1, lambda d: d["offers"][1].update(price=99))
+    expect(verify(w, daemon, 1, table="product", options=["--repair"]), "equal", [("1", "different", "offers[1].price different")])
+    w.equal(daemon)
+
+
 def test_wrong_usage_and_sides_that_are_away_have_their_exit_codes(w):
     definitions = make(w)
     daemon = w.follow(definitions)
-    orders = f"{w.schema}.orders"
-    for words in (["verify", orders], ["verify", f"{w.schema}.none", "--key", "1"], ["verify", orders, "--key", "a,b"],
-                  ["verify"], ["verify", orders, "--key"]):
+    table = f"{w.schema}.orders"
+    for words in (["verify", table], ["verify", f"{w.schema}.none", "--key", "1"], ["verify", table, "--key", "a,b"],
+                  ["verify"], ["verify", table, "--key"]):
         done = daemon.command(*words, ok=(2,))
         if done.stdout:
             raise Failed(f"{words} printed {done.stdout}")
     w.engine.ask("POST", f"/{w.index('orders')}_v1/_close")
-    daemon.command("verify", orders, "--key", "1", ok=(75,))
+    daemon.command("verify", table, "--key", "1", ok=(75,))
     w.engine.ask("POST", f"/{w.index('orders')}_v1/_open")
-    plain = daemon.command("verify", orders, "--key", "1").stdout
+    plain = daemon.command("verify", table, "--key", "1").stdout
     if "1 of 1 documents" not in plain:
         raise Failed(plain)
     Damage(w).lose(1)
-    plain = daemon.command("verify", orders, "--key", "1", "--values", ok=(1,)).stdout
+    plain = daemon.command("verify", table, "--key", "1", "--values", ok=(1,)).stdout
     if "1: missing" not in plain:
         raise Failed(plain)
-    daemon.command("verify", orders, "--key", "1", "--repair")
+    daemon.command("verify", table, "--key", "1", "--repair")
     daemon.stop()
-    daemon.command("verify", orders, "--key", "1", ok=(75, 1))
+    daemon.command("verify", table, "--key", "1", ok=(75, 1))
 
 
 def test_members_of_a_join_are_verified_by_their_own_key_or_by_the_whole_id(w):
     w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))",
           "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text VARCHAR(20))",
-          "INSERT INTO question VALUES (1, 'why'), (2, 'how')", "INSERT INTO answer VALUES (1, 1, 'so'), (2, 2, 'thus')")
+          "CREATE TABLE remark (id INT PRIMARY KEY, answer_id INT, root INT, text VARCHAR(20), KEY (answer_id))",
+          "INSERT INTO question VALUES (1, 'why'), (2, 'how')", "INSERT INTO answer VALUES (1, 1, 'so'), (2, 2, 'thus')",
+          "INSERT INTO remark VALUES (1, 1, NULL, 'oh'), (2, 2, NULL, 'ah'), (3, NULL, NULL, 'eh')")
     daemon = w.follow(w.definitions(
         {"table": "question", "index": "faq", "settings": dict(SHARDS), "join": {"name": "question"}},
         {"table": "answer", "index": "faq", "settings": dict(SHARDS),
-         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}}))
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}},
+        {"table": "remark", "index": "faq", "settings": dict(SHARDS), "root_column": "root",
+         "join": {"name": "remark", "parent": "answer", "parent_column": "answer_id"}}))
+    w.sql("UPDATE answer SET question_id = 2 WHERE id = 1", "UPDATE answer SET question_id = 1 WHERE id = 1")
+    w.equal(daemon)
+    expect(verify(w, daemon, 1, 2, 3, "answer:1", table="remark"), "equal", [])
     expect(verify(w, daemon, 1, 2, table="answer"), "equal", [])
     damage = Damage(w, "faq")
     have = damage.stored("answer:1", "question:1")
@@ -199,4 +261,9 @@ def test_members_of_a_join_are_verified_by_their_own_key_or_by_the_whole_id(w):
     expect(verify(w, daemon, 1, "question:1", table="answer", ok=(1,)), "different", [("answer:1", "different", "text different")])
     expect(verify(w, daemon, "answer:1", table="question", options=["--repair"]), "equal",
            [("answer:1", "different", "text different")])
+    have = damage.stored("remark:2", "question:2")
+    damage.put("remark:2", have["_source"], int(have["_version"]) + 1, "question:1")
+    if shard_of(w, "question:1") == shard_of(w, "question:2"):
+        raise Failed("both questions are in one shard: take others")
+    expect(verify(w, daemon, 2, table="remark", options=["--repair"]), "equal", [("remark:2", "wrong_routing")])
     w.equal(daemon)

@@ -78,6 +78,7 @@ static void numbers_are_equal_as_decimals(void **state)
         {"1.01", "1.1"},
         {"10", "1"},
         {"1.5", "15"},
+        {"1e18446744073709551617", "10"},
     };
 
     (void)state;

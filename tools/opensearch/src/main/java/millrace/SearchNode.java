@@ -24,7 +24,8 @@ public final class SearchNode {
     private static final List<String> MODULES = List.of(
         "org.opensearch.transport.Netty4", "org.opensearch.analysis.common.CommonAnalysis",
         "org.opensearch.painless.Painless", "org.opensearch.join.ParentJoin",
-        "org.opensearch.index.reindex.Reindex", "org.opensearch.index.mapper.MapperExtras");
+        "org.opensearch.index.reindex.Reindex", "org.opensearch.index.mapper.MapperExtras",
+        "org.opensearch.ingest.common.IngestCommon");
 
     /** Later versions have other names for the same. */
     private static Class<?> find(String module) {

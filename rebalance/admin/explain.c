@@ -264,6 +264,7 @@ static void append_bulk(struct json_writer *w, const struct explained *e)
 
     struct target *target = target_new(table_index(t), buf_str(&alias), t->table, STR(""));
 
+    target_set_pipeline(target, t->pipeline);
     if (e->plan != NULL)
         target->areas = plan_areas(e->plan, &target->n_areas, NULL);
 
@@ -296,6 +297,10 @@ static void append_explanation(struct buf *json, struct str key, const struct ex
         json_put_u64(&w, STR("version"), e->version);
     else
         json_put_null(&w, STR("version"));
+    if (e->table->pipeline.len > 0)
+        json_put_string(&w, STR("pipeline"), e->table->pipeline);
+    else
+        json_put_null(&w, STR("pipeline"));
     json_put_string(&w, STR("key"), key);
     json_put_cstr(&w, STR("row"), e->row);
     json_put_cstr(&w, STR("reason"), e->doc.err == NULL ? "" : e->doc.err->msg);

@@ -154,6 +154,7 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     coordinator_put_lag(w, t->lag, v->now_ms);
     append_documents(w, &t->documents);
     json_put_double(w, STR("rate"), (double)(t->counts.lately * 100 / 60) / 100);
+    json_put_u64(w, STR("dropped"), t->counts.dropped);
     json_put_bool(w, STR("pending"), t->is_pending);
     if (v->stored != NULL)
         json_put_u64(w, STR("dead_letters"), t->dead);

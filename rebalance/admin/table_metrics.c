@@ -35,6 +35,7 @@ static void put_sample(struct buf *out, const struct table_sample *s)
     metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.written, s->table, STR("written"));
     metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.deleted, s->table, STR("deleted"));
     metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.failed, s->table, STR("failed"));
+    metric_put_u64(out, METRIC_TABLE_DOCUMENTS, s->counts.dropped, s->table, STR("dropped"));
     if (s->knows_dead)
         metric_put_u64(out, METRIC_TABLE_DEAD_LETTERS, s->dead, s->table);
     if (s->lag_s >= 0)
@@ -46,6 +47,7 @@ static void add_sample(struct table_sample *sum, const struct table_sample *s)
     sum->counts.written += s->counts.written;
     sum->counts.deleted += s->counts.deleted;
     sum->counts.failed += s->counts.failed;
+    sum->counts.dropped += s->counts.dropped;
     sum->knows_dead = s->knows_dead;
     sum->dead += s->dead;
     if (s->lag_s > sum->lag_s)

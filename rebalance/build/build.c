@@ -47,6 +47,7 @@ struct index_build *index_build_new(const struct index_build_options *opt,
     b->job.parameters = arena_copy(b->arena, job->parameters);
     b->job.error = STR("");
     b->complete = str_equal(job->state, STR(JOB_COMPLETE));
+    b->resumed = job->cursor.len > 0;
     b->rows = job->rows_total;
     buf_append(&b->cursor, job->cursor);
     b->phase = "waiting";

@@ -58,6 +58,7 @@ struct index_build {
     struct job_limit limit;
     int64_t saved_ms;
     bool end;      /* the table's last row was read */
+    bool resumed;  /* an earlier run filled a part of it */
     bool complete; /* filled and counted by an earlier run; only publishing is left */
     uint64_t rows; /* rows of its tables */
 

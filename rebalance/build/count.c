@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STAND_POLL_MS 2
 #define COUNT_TRIES   4
@@ -90,6 +91,30 @@ static bool count_touched_rows(struct index_build *b, const struct dirty_set *t,
     return ok;
 }
 
+struct dropped_count {
+    const char *index;
+    uint64_t n;
+};
+
+static void add_dropped(void *ctx, const char *index, const struct index_counts *c)
+{
+    struct dropped_count *count = ctx;
+
+    if (strcmp(index, count->index) == 0)
+        count->n += c->dropped;
+}
+
+/* Nobody knows how many were dropped before a restart. */
+static uint64_t count_dropped(struct index_build *b)
+{
+    struct dropped_count count = {.index = b->index};
+
+    if (b->opt.piped && b->resumed)
+        return UINT64_MAX;
+    delivery_each_index(b->opt.delivery, add_dropped, &count);
+    return count.n;
+}
+
 /*
  * Count rows in a snapshot, and documents later, while the stream stands still. Leave out of
  * both counts what was touched from before the snapshot until then: everything else is the same
@@ -115,6 +140,7 @@ static bool tally_others(struct index_build *b, struct dirty_set *t, struct tall
                     store_n_dead_letters(b->opt.store, str_from(b->index), &out->dead, err);
 
     out->moved = dirty_set_more(t);
+    out->dropped = count_dropped(b);
     pipeline_go_on(b->opt.pipeline);
     if (!ok || !count_touched_rows(b, t, &touched_rows, err))
         return false;
@@ -156,8 +182,9 @@ bool build_count_rows(struct index_build *b, struct err *err)
            err_set(
                err, ERR_REJECT,
                "apart from changes during the count, the table has %" PRIu64 " rows but the "
-               "index %" PRIu64 " documents and %" PRIu64 " dead letters; the alias was not "
+               "index %" PRIu64 " documents and %" PRIu64 " dead letters%s; the alias was not "
                "moved; fix: make sure that no two rows have the same key and that nobody else "
                "writes to the index, then millrace index create",
-               t.rows, t.documents, t.dead);
+               t.rows, t.documents, t.dead,
+               t.dropped > 0 ? ", also without those that a pipeline dropped" : "");
 }

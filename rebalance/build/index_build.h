@@ -44,6 +44,7 @@ struct index_build_options {
     uint64_t term;
     size_t chunk;     /* rows per statement at most; 0: 5000 */
     struct take take; /* whose indexes the alias may be taken from, beside this store's */
+    bool piped;       /* documents of some table pass a pipeline, which may drop them */
     bool synced;      /* read by time: rows change unseen, so do not count them */
     void *ctx;
     /* Tells whether the alias may move now; ERR_RETRY: not yet. */

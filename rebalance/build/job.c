@@ -64,12 +64,18 @@ int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_
 
 bool tally_agrees(const struct tally *t)
 {
-    return t->documents <= t->rows + t->moved && t->documents + t->dead + t->moved >= t->rows;
+    const uint64_t known = t->documents + t->dead + t->moved;
+
+    return t->documents <= t->rows + t->moved &&
+           (known >= t->rows || t->dropped >= t->rows - known);
 }
 
 bool tally_agrees_exactly(const struct tally *t)
 {
-    return tally_agrees(&(struct tally){t->rows, t->documents, t->dead, 0});
+    struct tally still = *t;
+
+    still.moved = 0;
+    return tally_agrees(&still);
 }
 
 void job_parameters_append(struct buf *b, const struct job_parameters *p)

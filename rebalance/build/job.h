@@ -55,11 +55,13 @@ int64_t job_limit_take(struct job_limit *l, uint64_t rate, uint64_t rows, int64_
  */
 struct tally {
     uint64_t rows, documents;
-    uint64_t dead;  /* dead letters; their documents are missing or outdated */
-    uint64_t moved; /* row changes that only one of the two counts may include */
+    uint64_t dead;    /* dead letters; their documents are missing or outdated */
+    uint64_t moved;   /* row changes that only one of the two counts may include */
+    uint64_t dropped; /* documents that a pipeline may have dropped, at most */
 };
 
-/* Whether every row has a document or dead letter, as far as the counts can tell. */
+/* Whether every row has a document or dead letter, or was dropped, as far as the counts can
+ * tell. */
 bool tally_agrees(const struct tally *t);
 
 /* The same without the allowance for `moved`. */

@@ -51,6 +51,15 @@ static bool on_build_dead(void *ctx, const struct dead_letter_note *note)
     return true;
 }
 
+/* Whether documents of some table of the index pass a pipeline. */
+static bool has_pipeline(const struct definitions *d, struct str index)
+{
+    for (size_t i = 0; i < d->n_tables; i++)
+        if (d->tables[i].pipeline.len > 0 && str_equal(table_index(&d->tables[i]), index))
+            return true;
+    return false;
+}
+
 static bool start_build(struct coordinator *co, const struct stored_version *v,
                         const struct stored_job *job, struct topic *topic, struct err *err)
 {
@@ -87,6 +96,7 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
                                           .term = term,
                                           .chunk = p.chunk,
                                           .take = p.take,
+                                          .piped = has_pipeline(d, table_index(t)),
                                           .synced = t->sync_every_s > 0,
                                           .ctx = co,
                                           .may_publish = coordinator_may_publish,

@@ -74,6 +74,7 @@ static void add_counts(void *ctx, const char *index, const struct index_counts *
         sum->written += c->written;
         sum->deleted += c->deleted;
         sum->failed += c->failed;
+        sum->dropped += c->dropped;
         sum->lately += c->lately;
     }
 }

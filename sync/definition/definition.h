@@ -135,6 +135,7 @@ struct table_definition {
     size_t n_unique_keys;
     struct str bucket_column, daily_check_column;
     struct str settings_json, mapping_json; /* JSON objects as text; empty if none */
+    struct str pipeline;                    /* the engine's ingest pipeline; empty: none */
     enum schema_changes schema_changes;
     bool delayed;
     struct str filter;

@@ -369,6 +369,9 @@ static const struct form_field table_fields[] = {
          "at once."},
     {"mapping", FORM_JSON_MAP, FORM_REBUILD, AT(table_definition, mapping_json),
      .help = "Mapping that Millrace merges over its own; it wins."},
+    {"pipeline", FORM_TEXT, FORM_REBUILD, AT(table_definition, pipeline), .rule = rule_pipeline,
+     .help = "Ingest pipeline of the search engine that every document passes; `apply` checks "
+             "that it exists. Relations then use `refresh: parent`."},
     {"schema_changes", FORM_CHOICE, 0, AT(table_definition, schema_changes),
      .choices = schema_changes, .preset = "follow",
      .help = "What Millrace does after DDL on its tables: `follow` adds new columns to the "

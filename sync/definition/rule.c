@@ -91,6 +91,17 @@ const char *rule_index(struct str text)
     return NULL;
 }
 
+/* The engines read a list or a pattern as several pipelines, and `_none` as no pipeline. */
+const char *rule_pipeline(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] <= ' ' || strchr("*,/?", text.ptr[i]) != NULL)
+            return "is not the name of a pipeline: it may not contain a blank or any of * , / ?";
+    return text.len == 0 || str_equal(text, STR("_none"))
+               ? "is not the name of a pipeline; leave the field out for none"
+               : NULL;
+}
+
 const char *rule_field(struct str text)
 {
     static const char *const reserved[] = {

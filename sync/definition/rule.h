@@ -27,6 +27,8 @@ const char *rule_database(struct str text);
 const char *rule_table(struct str text);
 /* An alias that both engines allow and that cannot be mistaken for a version (`_v2`). */
 const char *rule_index(struct str text);
+/* One ingest pipeline of the engine. */
+const char *rule_pipeline(struct str text);
 /* A field of a document. */
 const char *rule_field(struct str text);
 /* host, host:port, [v6]:port or a socket path */

@@ -76,7 +76,9 @@ void outcome_deliver(struct sender *s, struct document *doc)
 
     count_one(doc->now->op == DOC_DELETE ? &count->deleted : &count->indexed);
     delivery_metric_count(s->metric, COUNT_INDEXED, 1);
-    index_metric_done(index_queue_metric(doc->index_queue), ops[doc->now->op], s->now_ms);
+    if (!doc->now->dropped) /* otherwise outcome_drop() has counted it */
+        index_metric_done(index_queue_metric(doc->index_queue), ops[doc->now->op], RESULT_OK,
+                          s->now_ms);
     if (doc->now->op == DOC_DELETE &&
         delete_repeater_may_come(s->repeater, doc->now, s->now_ms)) {
         if (is_purged_to_repeat(s, doc))
@@ -84,6 +86,14 @@ void outcome_deliver(struct sender *s, struct document *doc)
         delete_repeater_repeat(s->repeater, doc->now, s->now_ms + late_copy_ms(s), &s->ends);
     }
     outcome_end(s, doc, OUTCOME_DELIVERED);
+}
+
+void outcome_drop(struct sender *s, struct document *doc)
+{
+    index_metric_done(index_queue_metric(doc->index_queue), METRIC_INDEX, RESULT_DROPPED,
+                      s->now_ms);
+    document_drop(doc, &s->ends);
+    index_queue_place_first(doc->index_queue, doc, s->now_ms);
 }
 
 void outcome_supersede(struct sender *s, struct document *doc)

@@ -21,6 +21,8 @@ void outcome_leave(struct sender *s, struct document *doc);
 /* End it and count it for its target: written, or superseded by a newer version. */
 void outcome_deliver(struct sender *s, struct document *doc);
 void outcome_supersede(struct sender *s, struct document *doc);
+/* The engine's pipeline dropped doc: count that, and delete what the index has of it. */
+void outcome_drop(struct sender *s, struct document *doc);
 /*
  * doc's area cannot be read or written alone: read the whole document.  why: the engine cannot
  * run the script, so areas of this index are not tried for a while; NULL: it can.

@@ -65,9 +65,11 @@ void request_hold_for_guard(struct bulk_request *r, struct str reason)
     struct err why;
 
     err_set(&why, ERR_RETRY,
-            "the engine refused %zu of %zu documents, so the mapping or the definition is "
+            "the engine refused %zu of %zu documents, so the mapping%s or the definition is "
             "wrong: %.*s",
-            guard->n_refused, guard->n_judged, STR_ARG(reason));
+            guard->n_refused, guard->n_judged,
+            index_queue_target(r->index_queue)->pipeline != NULL ? ", the pipeline" : "",
+            STR_ARG(reason));
     index_health_hold(&r->sender->health, r->index_queue, CURE_MAPPING, &why);
 }
 

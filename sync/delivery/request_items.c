@@ -11,6 +11,7 @@
 #include "sync/delivery/outcome.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define DOUBTFUL_ATTEMPTS 5 /* each waits twice as long as the one before */
 
@@ -37,7 +38,8 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
     const struct write *w = b->docs[i]->now;
 
     fetch_ahead(b, i);
-    return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index)};
+    return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index),
+                              w->target->pipeline != NULL};
 }
 
 static enum item_verdict told_of(const struct bulk_request *r, size_t i)
@@ -45,6 +47,8 @@ static enum item_verdict told_of(const struct bulk_request *r, size_t i)
     const struct bulk_response *answer = &r->sender->response;
     const struct bulk_error error = bulk_response_error(answer, i);
 
+    if (answer->items[i].is_dropped)
+        return ITEM_DROPPED;
     return bulk_verdict_of_item((enum doc_op)r->batch.docs[i]->now->op, answer->items[i].status,
                                 &error);
 }
@@ -140,6 +144,7 @@ static void apply_item(struct bulk_request *r, size_t i, enum item_verdict verdi
 
     switch (verdict) {
     case ITEM_DELIVERED: outcome_deliver(s, doc); break;
+    case ITEM_DROPPED: outcome_drop(s, doc); break;
     case ITEM_CONFLICT:
         conflict_judge(s, doc, bulk_response_error(&s->response, i).reason);
         break;
@@ -169,10 +174,10 @@ static void apply_item(struct bulk_request *r, size_t i, enum item_verdict verdi
     }
 }
 
-/* Tell whether the index parsed and took it, or would have if it were newer. */
+/* Tell whether the index parsed and took it, or would have if it were newer or not dropped. */
 static bool is_taken(const struct bulk_request *r, size_t i, enum item_verdict v)
 {
-    return (v == ITEM_DELIVERED || v == ITEM_CONFLICT) &&
+    return (v == ITEM_DELIVERED || v == ITEM_DROPPED || v == ITEM_CONFLICT) &&
            r->batch.docs[i]->now->op != DOC_DELETE;
 }
 
@@ -230,14 +235,25 @@ static void err_of_item(const struct bulk_request *r, size_t i, struct err *why)
                  STR_ARG(error.type), STR_ARG(error.reason));
 }
 
-/* Tell whether the answer to a probe shows that the index takes documents again. */
-static bool is_released(const struct bulk_request *r, const struct item_tally *t)
+/* Tell whether only documents that are not deletes show that the hold is over. */
+static bool wants_documents(struct index_queue *o)
 {
-    const size_t n_read =
-        t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED];
+    return index_queue_held(o) == HOLD_GUARD || index_queue_gate(o)->cure == CURE_PIPELINE;
+}
 
-    return r->batch.probe &&
-           (index_queue_held(r->index_queue) == HOLD_GUARD ? t->n_judged : n_read) > 0;
+/* Release the index if the answer to a probe shows that it takes documents again. */
+static void judge_probe(struct bulk_request *r, const struct item_tally *t)
+{
+    struct index_queue *o = r->index_queue;
+    const size_t n_read = t->of[ITEM_DELIVERED] + t->of[ITEM_DROPPED] + t->of[ITEM_CONFLICT] +
+                          t->of[ITEM_WHOLE] + t->of[ITEM_REFUSED];
+
+    if (n_read == 0)
+        return;
+    if (!wants_documents(o) || t->n_judged > 0)
+        index_health_release(&r->sender->health, o);
+    else if (index_queue_held(o) == HOLD_BLOCK) /* deletes pass no pipeline: try what is next */
+        gate_probe(index_queue_gate(o), r->sender->now_ms);
 }
 
 /* Record that the engine took a request; with its size only if it took all. */
@@ -248,6 +264,19 @@ static void note_taken(struct bulk_request *r, const struct item_tally *t)
 
     if (n_failed < r->batch.n)
         headroom_take(&r->sender->headroom, n_too_much == 0 ? r->body.len : 1);
+}
+
+/* A request names the write alias; only a pipeline can send a document to another index. */
+static enum cure cure_of(const struct bulk_request *r, int status,
+                         const struct bulk_error *worst)
+{
+    const struct target *t = index_queue_target(r->index_queue);
+    const enum cure cure = cure_of_item(status, worst);
+    const bool is_other =
+        t->pipeline != NULL && memmem(worst->reason.ptr, worst->reason.len, t->write_alias,
+                                      strlen(t->write_alias)) == NULL;
+
+    return cure == CURE_MISSING && is_other ? CURE_RENAMED : cure;
 }
 
 /* Apply what all items together say about the index. */
@@ -270,18 +299,26 @@ static void judge_index_queue(struct bulk_request *r, const struct item_tally *t
     }
     note_taken(r, t);
     judge_failures(r, t, &why);
-    if (t->of[ITEM_DELIVERED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] > 0)
+    if (t->of[ITEM_DELIVERED] + t->of[ITEM_DROPPED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] >
+        0)
         gate->good_ms = s->now_ms;
     if (t->of[ITEM_HOLD] > 0) {
-        index_health_hold(&s->health, r->index_queue, cure_of_item(why.code, &worst), &why);
+        index_health_hold(&s->health, r->index_queue, cure_of(r, why.code, &worst), &why);
     } else if (t->guarded) {
         request_hold_for_guard(r, worst.reason);
-    } else if (is_released(r, t)) {
-        index_health_release(&s->health, r->index_queue);
+    } else if (r->batch.probe) {
+        judge_probe(r, t);
     }
 }
 
-/* Hold the index: send nothing more, not even a probe. */
+/* Documents were written where nobody finds them.  Send nothing more, not even a probe. */
+static void stop(struct bulk_request *r, enum cure cure, const struct err *why)
+{
+    request_count_failed(r);
+    request_return_all(r, true);
+    index_health_hold(&r->sender->health, r->index_queue, cure, why);
+}
+
 static void lead_astray(struct bulk_request *r)
 {
     const struct target *t = index_queue_target(r->index_queue);
@@ -289,13 +326,24 @@ static void lead_astray(struct bulk_request *r)
     struct err why;
 
     err_set_code(&why, ERR_RETRY, "alias", 0,
-                 "the alias %s points to %" STR_FMT ", not to %s: somebody has moved it, and "
+                 "the alias %s points to %" STR_FMT ", not to %s: somebody has moved it%s, and "
                  "the requests just sent were written there; fix: move it back (POST "
                  "/_aliases), and Millrace continues by itself",
-                 t->write_alias, STR_ARG(other), t->index);
-    request_count_failed(r);
-    request_return_all(r, true);
-    index_health_hold(&r->sender->health, r->index_queue, CURE_ALIAS, &why);
+                 t->write_alias, STR_ARG(other), t->index,
+                 t->pipeline != NULL ? ", or the pipeline sets `_index`" : "");
+    stop(r, CURE_ALIAS, &why);
+}
+
+static void stop_for_rename(struct bulk_request *r)
+{
+    const struct target *t = index_queue_target(r->index_queue);
+    struct err why;
+
+    err_set(&why, ERR_FATAL,
+            "an ingest pipeline gave a document of %s another id, %s, so later changes of its "
+            "row would not find it",
+            t->index, r->sender->response.renamed.ptr);
+    stop(r, CURE_RENAMED, &why);
 }
 
 /* Judge a feeler, or one document that may be too large.  Returns true if it was one. */
@@ -330,6 +378,10 @@ void request_judge_items(struct bulk_request *r, const struct http_result *resul
         request_log_failed(r, &err);
         request_failed(r, true, &err, -1);
         request_count_failure(r, FAILURE_ANSWER, &err);
+        return;
+    }
+    if (s->response.renamed.len > 0) {
+        stop_for_rename(r);
         return;
     }
     if (s->response.elsewhere.len > 0) {

@@ -201,6 +201,10 @@ static void note_obstacle(struct plan_compiler *co, const struct table_definitio
         p->no_areas = STR("a child's routing is only known from its whole document");
         return;
     }
+    if (t->pipeline.len > 0) {
+        p->no_areas = STR("updates of a part do not pass the pipeline");
+        return;
+    }
     if (json_find(t->mapping_json, "/_source", &raw)) {
         p->no_areas = STR("its `mapping` sets which parts of a document the engine keeps "
                           "(`_source`)");

@@ -106,6 +106,7 @@ static struct target *new_target(const struct version_spec *v, const struct tabl
     reading->server = server_access_ref(version_spec_server(v, table_name(t)));
     reading->stopped = plan == NULL;
     reading->filling = v->filling;
+    target_set_pipeline(target, t->pipeline);
     target->plan = reading;
     target->plan_free = reading_free;
     target->version_min = v->version_min;

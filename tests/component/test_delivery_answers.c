@@ -34,6 +34,48 @@ static void every_document_arrives_and_every_ticket_is_done(void **state)
     assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 5500);
 }
 
+/* The item is answered as a noop of the alias, which is no sign of a moved alias here. */
+static void what_a_pipeline_drops_is_deleted_at_its_version(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_done(r);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7", .status = 200, .drops = true});
+    rig_index_many(r, 0, 20, 200, "newer");
+    rig_fill(r, 7, 50, "older");
+    rig_wait_done(r);
+    rig_check_gone(r, 7);
+    rig_check(r, 6, 206, "newer");
+    assert_false(rig_is_held(r));
+    assert_int_equal(rig_done(r, OUTCOME_DEAD), 0);
+    assert_true(rig_metric(r, "millrace_documents_total{topic=\"shop\",index=\"orders_v2\","
+                              "op=\"index\",result=\"dropped\"}") >= 1);
+    assert_true(rig_metric(r, "millrace_documents_total{topic=\"shop\",index=\"orders_v2\","
+                              "op=\"delete\",result=\"ok\"}") == 0);
+    fake_search_clear_rules(r->fake);
+    rig_index(r, 7, 300, "back");
+    rig_wait_done(r);
+    rig_check(r, 7, 300, "back");
+}
+
+static void a_dropped_document_whose_answers_are_lost_is_deleted_in_the_end(void **state)
+{
+    struct rig *r = *state;
+
+    rig_start(r, NULL);
+    rig_index(r, 7, 100, "body");
+    rig_wait_done(r);
+    fake_search_add_rule(
+        r->fake,
+        &(struct fake_rule){.act = FAKE_RESET, .skip = 1, .times = 2, .applied = true});
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "7", .status = 200, .drops = true});
+    rig_index(r, 7, 200, "newer");
+    rig_wait_done(r);
+    rig_check_gone(r, 7);
+}
+
 static void a_busy_item_is_sent_again_alone(void **state)
 {
     struct rig *r = *state;
@@ -503,6 +545,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(every_document_arrives_and_every_ticket_is_done),
+        RIG_TEST(what_a_pipeline_drops_is_deleted_at_its_version),
+        RIG_TEST(a_dropped_document_whose_answers_are_lost_is_deleted_in_the_end),
         RIG_TEST(a_busy_item_is_sent_again_alone),
         RIG_TEST(an_answer_with_every_kind_of_item_is_taken_item_by_item),
         RIG_TEST(what_always_fails_without_a_reason_is_a_dead_letter_in_the_end),

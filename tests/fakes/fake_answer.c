@@ -126,7 +126,7 @@ static int refusal_of(const struct bulk *b, const struct fake_bulk_op *op, const
 {
     const struct fake_rule *r = rule_of(b, op->op.id);
 
-    if (r != NULL) {
+    if (r != NULL && !r->drops) {
         *type = r->type == NULL ? "mapper_parsing_exception" : r->type;
         buf_append(reason, str_from(r->reason == NULL ? "refused by the script" : r->reason));
         return r->status;
@@ -198,6 +198,28 @@ static int run_script(struct fake_search *f, struct str index, const struct fake
     return status;
 }
 
+static bool is_dropped(const struct bulk *b, const struct fake_bulk_op *op)
+{
+    const struct fake_rule *r = rule_of(b, op->op.id);
+
+    return r != NULL && r->drops && !op->op.is_delete && !op->is_update;
+}
+
+/* Engines name the alias then. */
+static void drop_item(struct bulk *b, const struct fake_bulk_op *op, struct json_writer *w)
+{
+    enter_ledger(b->f, b, op, 0);
+    json_open_object(w);
+    json_write_key(w, STR("index"));
+    json_open_object(w);
+    json_put_string(w, STR("_index"), b->alias);
+    json_put_string(w, STR("_id"), op->op.id);
+    json_put_cstr(w, STR("result"), "noop");
+    json_put_i64(w, STR("status"), 200);
+    json_close_object(w);
+    json_close_object(w);
+}
+
 /* Decide and apply one item; write its result. */
 static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
                     struct json_writer *w)
@@ -205,8 +227,13 @@ static void do_item(struct bulk *b, const struct fake_bulk_op *op, bool apply,
     struct buf reason = {0};
     const char *type = NULL;
     uint64_t stored = 0;
-    int status = refusal_of(b, op, &type, &reason);
+    int status;
 
+    if (is_dropped(b, op)) {
+        drop_item(b, op, w);
+        return;
+    }
+    status = refusal_of(b, op, &type, &reason);
     if (status == 0 && op->is_scripted && apply) {
         status = run_script(b->f, b->index, op, &type, &reason);
     } else if (status == 0 && op->is_update && !op->is_scripted) {

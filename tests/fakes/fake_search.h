@@ -57,6 +57,7 @@ struct fake_rule {
     /* FAKE_ANSWER: these items are refused, not applied.  FAKE_STATUS: the request is. */
     const char *id; /* of the item (FAKE_ANSWER) or any in the request (FAKE_STATUS) */
     int status;     /* 0: nothing is refused */
+    bool drops;     /* with status 200: a pipeline drops these items, but for deletes */
     const char *type, *reason;
     const char *cause_type, *cause_reason; /* what an item's error says it is caused by */
     const char *page; /* FAKE_STATUS: the whole body instead, as a proxy's */

@@ -110,6 +110,33 @@ static void a_delete_has_no_body_line(void **state)
         "{\"delete\":{\"_id\":\"7\",\"version\":5,\"version_type\":\"external_gte\"}}\n");
 }
 
+static void check_piped(enum doc_op op, const char *lines)
+{
+    struct target *t = a_target("orders_v2");
+
+    target_set_pipeline(t, STR("em\"bed"));
+
+    struct write *w = write_new(&(struct doc_write){
+        .target = t, .op = op, .id = STR("7"), .version = 5, .body = STR("{}")});
+    struct write_ends ends = {0};
+    struct buf b = {0};
+
+    bulk_append(&b, w, 0);
+    assert_string_equal(b.ptr, lines);
+    assert_true(bulk_size(w) + 40 > b.len);
+    buf_free(&b);
+    write_end(w, OUTCOME_DELIVERED, &ends);
+}
+
+static void a_document_names_its_pipeline_and_a_delete_has_none(void **state)
+{
+    (void)state;
+    check_piped(DOC_INDEX, "{\"index\":{\"_id\":\"7\",\"pipeline\":\"em\\\"bed\",\"version\":5,"
+                           "\"version_type\":\"external_gte\"}}\n{}\n");
+    check_piped(DOC_DELETE, "{\"delete\":{\"_id\":\"7\",\"version\":5,"
+                            "\"version_type\":\"external_gte\"}}\n");
+}
+
 static void the_guard_is_an_update_that_changes_nothing(void **state)
 {
     struct buf b = {0};
@@ -167,6 +194,7 @@ int main(void)
         cmocka_unit_test(a_whole_document_with_areas_says_its_version),
         cmocka_unit_test(an_area_is_a_scripted_update_without_a_version),
         cmocka_unit_test(a_fill_is_strict),
+        cmocka_unit_test(a_document_names_its_pipeline_and_a_delete_has_none),
         cmocka_unit_test(a_delete_has_no_body_line),
         cmocka_unit_test(the_guard_is_an_update_that_changes_nothing),
         cmocka_unit_test(a_key_cannot_add_an_action),

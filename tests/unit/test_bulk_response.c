@@ -238,7 +238,7 @@ static void an_action_that_took_effect_in_another_index_names_it(void **state)
          "\"error\":{\"type\":\"version_conflict_engine_exception\"}}}]}",
          "b"},
     };
-    static const struct bulk_sent action = {STR("index"), STR("1"), STR("a_v2")};
+    static const struct bulk_sent action = {STR("index"), STR("1"), STR("a_v2"), false};
     struct bulk_response r = {0};
     struct err err;
 
@@ -250,11 +250,66 @@ static void an_action_that_took_effect_in_another_index_names_it(void **state)
     bulk_response_free(&r);
 }
 
+static void a_noop_is_a_document_that_a_pipeline_dropped(void **state)
+{
+    static const struct {
+        const char *body;
+        bool is_dropped;
+    } cases[] = {
+        {"{\"items\":[{\"index\":{\"_index\":\"a.write\",\"_id\":\"1\",\"result\":\"noop\","
+         "\"status\":200}}]}",
+         true},
+        {"{\"items\":[{\"index\":{\"_index\":\"a_v2\",\"_id\":\"1\",\"result\":\"updated\","
+         "\"status\":200}}]}",
+         false},
+        {"{\"items\":[{\"index\":{\"_id\":\"1\",\"result\":\"noop\",\"status\":503,"
+         "\"error\":{\"type\":\"x\"}}}]}",
+         false},
+    };
+    static const struct bulk_sent action = {STR("index"), STR("1"), STR("a_v2"), false};
+    static const struct bulk_sent update = {STR("update"), STR("1"), STR("a_v2"), false};
+    struct bulk_response r = {0};
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_true(read_answer(&r, cases[i].body, &action, 1, &err));
+        assert_int_equal(r.items[0].is_dropped, cases[i].is_dropped);
+        assert_int_equal(r.elsewhere.len, 0);
+    }
+    assert_true(read_answer(
+        &r, "{\"items\":[{\"update\":{\"_id\":\"1\",\"result\":\"noop\",\"status\":200}}]}",
+        &update, 1, &err));
+    assert_false(r.items[0].is_dropped);
+    bulk_response_free(&r);
+}
+
+static void only_behind_a_pipeline_may_an_item_have_another_id(void **state)
+{
+    static const char body[] =
+        "{\"items\":[{\"index\":{\"_index\":\"a_v2\",\"_id\":\"x\\n\",\"status\":201}}]}";
+    struct bulk_sent action = {STR("index"), STR("1"), STR("a_v2"), true};
+    struct bulk_response r = {0};
+    struct err err;
+
+    (void)state;
+    assert_true(read_answer(&r, body, &action, 1, &err));
+    assert_string_equal(r.renamed.ptr, "x\n");
+    action.id = STR("x\n");
+    assert_true(read_answer(&r, body, &action, 1, &err));
+    assert_int_equal(r.renamed.len, 0);
+    action = (struct bulk_sent){STR("index"), STR("1"), STR("a_v2"), false};
+    assert_false(read_answer(&r, body, &action, 1, &err));
+    bulk_response_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_item_has_its_own_status_and_error),
         cmocka_unit_test(an_action_that_took_effect_in_another_index_names_it),
+        cmocka_unit_test(a_noop_is_a_document_that_a_pipeline_dropped),
+        cmocka_unit_test(only_behind_a_pipeline_may_an_item_have_another_id),
         cmocka_unit_test(an_answer_that_does_not_match_the_request_is_not_believed),
         cmocka_unit_test(escaped_ids_are_compared_by_what_they_mean),
         cmocka_unit_test(long_reasons_are_cut_at_a_character),

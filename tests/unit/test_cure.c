@@ -30,6 +30,8 @@ static void a_refusal_tells_what_ends_the_hold(void **state)
          CURE_MISSING},
         {400, "illegal_argument_exception", "pipeline with id [p] does not exist",
          CURE_PIPELINE},
+        {500, "illegal_state_exception",
+         "Pipeline processor configured for non-existent pipeline [p]", CURE_PIPELINE},
         {400, "illegal_argument_exception", "Limit of total fields [1000] has been exceeded",
          CURE_FIELDS},
         {400, "illegal_argument_exception", "Limit of mapping depth [20] has been exceeded",

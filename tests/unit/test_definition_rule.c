@@ -249,6 +249,11 @@ static void names_fields_and_zones_keep_their_forms(void **state)
         {"title", true}, {"a b", true},      {"_x", true},
         {"", false},     {"a.b", false},     {"_millrace_x", false},
         {"_id", false},  {"_source", false}, {"a\nb", false}};
+    static const struct rule_case pipelines[] = {{"embed", true}, {"logs@default-1.x", true},
+                                                 {"", false},     {"_none", false},
+                                                 {"a,b", false},  {"a*", false},
+                                                 {"?", false},    {"a b", false},
+                                                 {"a/b", false}};
     static const struct rule_case zones[] = {
         {"UTC", true},    {"+08:00", true},  {"-03:30", true},
         {"+14:00", true}, {"+15:00", false}, {"+8:00", false},
@@ -261,6 +266,7 @@ static void names_fields_and_zones_keep_their_forms(void **state)
     (void)state;
     check(rule_name, names, ARRAY_LEN(names));
     check(rule_field, fields, ARRAY_LEN(fields));
+    check(rule_pipeline, pipelines, ARRAY_LEN(pipelines));
     check(rule_time_zone, zones, ARRAY_LEN(zones));
     check(rule_table, tables, ARRAY_LEN(tables));
     check(rule_environment, variables, ARRAY_LEN(variables));

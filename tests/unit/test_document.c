@@ -267,6 +267,48 @@ static void what_a_build_writes_is_not_purged_and_what_leaves_a_place_is(void **
     assert_false(document_may_be_purged(f->doc));
 }
 
+static void a_dropped_document_is_deleted_at_its_version(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_INDEX, 10, "a");
+    document_take(f->doc);
+    document_drop(f->doc, &f->ends);
+    CHECK_NOW(f, DOCUMENT_READY, 10, "");
+    assert_int_equal(f->doc->now->op, DOC_DELETE);
+    assert_true(f->doc->now->dropped);
+    document_take(f->doc);
+    end(f, OUTCOME_DELIVERED);
+    assert_int_equal(done(f, OUTCOME_DELIVERED), 1);
+}
+
+static void a_newer_write_takes_the_place_of_a_dropped_document(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_INDEX, 10, "a");
+    document_take(f->doc);
+    arrive(f, DOC_INDEX, 11, "b");
+    document_drop(f->doc, &f->ends);
+    CHECK_NOW(f, DOCUMENT_READY, 11, "b");
+    assert_int_equal(f->doc->now->op, DOC_INDEX);
+    assert_false(f->doc->now->dropped);
+}
+
+static void a_dropped_document_that_may_have_been_applied_before_keeps_its_version(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_INDEX, 10, "a");
+    document_take(f->doc);
+    document_lost_answer(f->doc);
+    document_take(f->doc);
+    arrive(f, DOC_INDEX, 11, "b");
+    document_drop(f->doc, &f->ends);
+    CHECK_NOW(f, DOCUMENT_UNKNOWN, 10, "");
+    assert_int_equal(f->doc->now->op, DOC_DELETE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +322,9 @@ int main(void)
         CASE(a_write_at_the_version_of_one_whose_answer_was_lost_is_read_again_above_it),
         CASE(a_write_that_was_not_applied_can_be_replaced),
         CASE(a_refused_document_is_dead_and_its_newer_write_goes_on),
+        CASE(a_dropped_document_is_deleted_at_its_version),
+        CASE(a_newer_write_takes_the_place_of_a_dropped_document),
+        CASE(a_dropped_document_that_may_have_been_applied_before_keeps_its_version),
         CASE(forgetting_keeps_only_what_is_in_flight),
         CASE(what_stays_is_held_by_all_who_wait_for_it_and_waits_for_nobody),
         CASE(routing_is_part_of_the_lock_and_so_is_the_index),

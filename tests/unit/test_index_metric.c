@@ -20,7 +20,7 @@ static struct delivery_metric *make_many(void)
 
         snprintf(name, sizeof(name), "i%d", i);
         index_metric_done(delivery_metric_index(m, STR("shop"), str_from(name)), METRIC_INDEX,
-                          NOW_MS);
+                          RESULT_OK, NOW_MS);
     }
     return m;
 }
@@ -55,17 +55,19 @@ static void each_index_is_told_with_what_was_done_in_the_last_minute(void **stat
     struct index_counts c = {0};
 
     (void)state;
-    index_metric_done(x, METRIC_DELETE, NOW_MS + 30000);
-    index_metric_done(x, METRIC_UPDATE, NOW_MS + 30000);
+    index_metric_done(x, METRIC_DELETE, RESULT_OK, NOW_MS + 30000);
+    index_metric_done(x, METRIC_UPDATE, RESULT_OK, NOW_MS + 30000);
+    index_metric_done(x, METRIC_INDEX, RESULT_DROPPED, NOW_MS + 30000);
     index_metric_count(x, METRIC_INDEX, RESULT_DEAD);
     index_metric_count(x, METRIC_INDEX, RESULT_STALE);
     delivery_metric_each(m, NOW_MS + 30000, note, &c);
     assert_int_equal(c.written, 2);
     assert_int_equal(c.deleted, 1);
     assert_int_equal(c.failed, 1);
-    assert_int_equal(c.lately, 3);
+    assert_int_equal(c.dropped, 1);
+    assert_int_equal(c.lately, 4);
     delivery_metric_each(m, NOW_MS + 70000, note, &c);
-    assert_int_equal(c.lately, 2);
+    assert_int_equal(c.lately, 3);
     delivery_metric_free(m);
 }
 

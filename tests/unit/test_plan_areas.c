@@ -249,6 +249,15 @@ static void documents_that_engines_do_not_keep_as_they_are_stay_whole(void **sta
     check_areas(s, 1, "");
 }
 
+static void documents_that_pass_a_pipeline_stay_whole(void **state)
+{
+    struct area_shop *s = *state;
+
+    s->shop.relations[1].refresh = REFRESH_AREA;
+    s->shop.table.pipeline = STR("embed");
+    check_areas(s, 0, "updates of a part do not pass the pipeline");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -262,6 +271,7 @@ int main(void)
         CASE(numbers_that_an_engine_would_round_keep_documents_whole),
         CASE(made_values_that_an_engine_would_round_keep_documents_whole),
         CASE(documents_that_engines_do_not_keep_as_they_are_stay_whole),
+        CASE(documents_that_pass_a_pipeline_stay_whole),
     };
 
     return cmocka_run_group_tests_name("plan_areas", tests, NULL, NULL);

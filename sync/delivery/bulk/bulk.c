@@ -17,7 +17,8 @@
 #define SHARD_WAIT "2s"
 
 /* The parts of the answer that we need to match each item to its action and to judge it. */
-#define FILTER_PATH "errors,items.*._index,items.*._id,items.*.status,items.*.error"
+#define FILTER_PATH \
+    "errors,items.*._index,items.*._id,items.*.status,items.*.result,items.*.error"
 
 static void append_url_part(struct buf *out, struct str s)
 {
@@ -86,6 +87,10 @@ static void append_action(struct buf *out, const struct write *w)
         buf_append(out, STR(",\"routing\":"));
         buf_append_json(out, write_routing(w));
     }
+    if (w->op == DOC_INDEX && w->target->pipeline != NULL) {
+        buf_append(out, STR(",\"pipeline\":"));
+        buf_append_json(out, str_from(w->target->pipeline));
+    }
     append_version(out, w);
 }
 
@@ -121,7 +126,11 @@ void bulk_append_guard(struct buf *out)
 
 size_t bulk_size(const struct write *w)
 {
-    const size_t ours = w->op == DOC_UPDATE ? 900 : w->target->n_areas > 0 ? 50 : 0;
+    const char *pipeline = w->target->pipeline;
+    const size_t ours = w->op == DOC_UPDATE      ? 900
+                        : w->target->n_areas > 0 ? 50
+                        : pipeline != NULL       ? strlen(pipeline) + 15
+                                                 : 0;
 
     return 90 + ours + w->id_len + w->routing_len + w->body_len;
 }

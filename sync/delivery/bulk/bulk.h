@@ -9,6 +9,9 @@
  * request if it has one.  So a request of deletes alone ends with a guard: an update of a
  * document that does not exist, which changes nothing.
  *
+ * A document whose target has a pipeline names it in its action line.  Deletes pass no
+ * pipeline.
+ *
  * Areas are updated without a version (sync/delivery/document/area.h).
  *
  * Source: the Bulk API of Elasticsearch 7 to 9 and OpenSearch 1 to 3, which agree here.

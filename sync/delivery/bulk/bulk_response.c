@@ -140,33 +140,52 @@ static uint32_t keep_error(struct bulk_response *r, struct json_reader *j)
 static void note_index(struct bulk_response *r, const struct bulk_item *item, struct str index,
                        const struct bulk_sent *sent)
 {
-    const bool is_known = item->error == 0 || item->status == 409;
+    const bool is_known = (item->error == 0 && !item->is_dropped) || item->status == 409;
 
     if (is_known && index.len > 0 && sent->index.len > 0 && r->elsewhere.len == 0 &&
         !json_string_equal(index, sent->index))
         buf_append(&r->elsewhere, index);
 }
 
-/* Read {"_index": ..., "_id": ..., "status": ..., "error": ...}. */
+static void read_id(struct bulk_response *r, struct json_reader *j,
+                    const struct bulk_sent *sent)
+{
+    struct str id;
+
+    if (!json_read_string(j, &id) || json_string_equal(id, sent->id))
+        return;
+    if (!sent->is_piped)
+        json_reader_fail(j, "an item names another document than the one sent");
+    else if (r->renamed.len == 0)
+        json_unescape(&r->renamed, id);
+}
+
+static bool says_noop(struct json_reader *j)
+{
+    struct str result;
+
+    return json_read_string(j, &result) && str_equal(result, STR("noop"));
+}
+
+/* Read {"_index": ..., "_id": ..., "result": ..., "status": ..., "error": ...}. */
 static void read_result(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
                         const struct bulk_sent *sent)
 {
-    struct str key, id, index = STR("");
+    struct str key, index = STR("");
     uint64_t status = 0;
-    bool has_id = false;
+    bool has_id = false, is_noop = false;
 
     if (!json_enter_object(j))
         return;
     while (json_next_member(j, &key)) {
         if (str_equal(key, STR("_id"))) {
-            if (!json_read_string(j, &id))
-                return;
-            if (!json_string_equal(id, sent->id))
-                json_reader_fail(j, "an item names another document than the one sent");
+            read_id(r, j, sent);
             has_id = true;
         } else if (str_equal(key, STR("_index"))) {
             if (!json_read_string(j, &index))
                 return;
+        } else if (str_equal(key, STR("result"))) {
+            is_noop = says_noop(j);
         } else if (str_equal(key, STR("status"))) {
             json_read_u64(j, &status);
         } else if (str_equal(key, STR("error"))) {
@@ -176,6 +195,8 @@ static void read_result(struct bulk_response *r, struct json_reader *j, struct b
     if (!has_id || status < 100 || status > 999)
         json_reader_fail(j, "an item has no _id or no status");
     item->status = (int)status;
+    item->is_dropped = is_noop && status / 100 == 2 && item->error == 0 &&
+                       str_equal(sent->action, STR("index"));
     note_index(r, item, index, sent);
 }
 
@@ -233,6 +254,7 @@ bool bulk_response_read(struct bulk_response *r, struct str body, size_t n, bulk
     r->n_errors = 0;
     buf_clear(&r->texts);
     buf_clear(&r->elsewhere);
+    buf_clear(&r->renamed);
     json_reader_init(&j, body);
     if (json_enter_object(&j))
         while (json_next_member(&j, &key))
@@ -253,6 +275,7 @@ void bulk_response_free(struct bulk_response *r)
     free(r->errors);
     buf_free(&r->texts);
     buf_free(&r->elsewhere);
+    buf_free(&r->renamed);
     buf_free(&r->type);
     buf_free(&r->reason);
     buf_free(&r->cause_type);

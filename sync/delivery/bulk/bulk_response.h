@@ -4,6 +4,9 @@
  * The answer must have exactly one item for each action, each with the action's kind and _id.
  * Otherwise we trust nothing in it, and the result of the whole request is unknown.
  *
+ * If a pipeline drops a document, the engine answers its "index" with the result "noop", and
+ * names the alias instead of the index.
+ *
  * Pure.
  */
 #ifndef SYNC_DELIVERY_BULK_BULK_RESPONSE_H
@@ -24,12 +27,14 @@ struct bulk_sent {
     struct str action; /* "index", "delete" or "update" */
     struct str id;
     struct str index; /* the index it was sent to; empty: do not check */
+    bool is_piped;    /* a pipeline may have changed its id */
 };
 typedef struct bulk_sent (*bulk_sent_fn)(void *ctx, size_t i);
 
 struct bulk_item {
     int status;
-    uint32_t error; /* number of its error, from 1; 0: none */
+    uint32_t error;  /* number of its error, from 1; 0: none */
+    bool is_dropped; /* by a pipeline: nothing was written */
 };
 
 /* Zero-initialise.  Can be reused for the next answer. */
@@ -40,6 +45,7 @@ struct bulk_response {
     size_t items_cap, errors_cap;
     struct buf texts, type, reason, cause_type, cause_reason;
     struct buf elsewhere; /* another index that an action changed; empty: none */
+    struct buf renamed;   /* the id that a pipeline gave a document; empty: none did */
 };
 
 /*

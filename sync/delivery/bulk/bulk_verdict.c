@@ -39,7 +39,7 @@ static const struct request_rule {
  */
 static const char *const index_reasons[] = {
     "no write index is defined",
-    "pipeline with id [", /* index.default_pipeline names a pipeline that is gone */
+    "pipeline with id [", /* the definition or the index names a pipeline that is gone */
     "Limit of total fields [",
     "Limit of mapping depth [",
     "Limit of nested fields [",
@@ -98,6 +98,11 @@ static const struct item_rule {
     {403, 403, ANY_OP, ANY, ANY, ITEM_HOLD}, /* rights; read-only, and flood stage before 7.7 */
     {404, 404, ANY_OP, "index_not_found_exception", ANY, ITEM_HOLD},
     {404, 404, UPDATE_OP, ANY, ANY, ITEM_WHOLE}, /* no such document */
+
+    /* What a pipeline says; most of its processors fail with 400. */
+    {500, 500, INDEX_OP, "fail_processor_exception", ANY, ITEM_REFUSED},
+    {500, 500, INDEX_OP, "illegal_state_exception",
+     "Pipeline processor configured for non-existent pipeline [", ITEM_HOLD},
 
     {502, 504, ANY_OP, ANY, ANY, ITEM_UNKNOWN},
     {INT_MIN, INT_MAX, ANY_OP, ANY, ANY, ITEM_DOUBTFUL},
@@ -277,9 +282,11 @@ const char *request_verdict_name(enum request_verdict v)
 const char *item_verdict_name(enum item_verdict v)
 {
     static const char *const names[N_ITEM_VERDICTS] = {
-        [ITEM_DELIVERED] = "delivered", [ITEM_CONFLICT] = "conflict",   [ITEM_WHOLE] = "whole",
-        [ITEM_REFUSED] = "refused",     [ITEM_TOO_LARGE] = "too_large", [ITEM_BUSY] = "busy",
-        [ITEM_UNKNOWN] = "unknown",     [ITEM_DOUBTFUL] = "doubtful",   [ITEM_HOLD] = "hold",
+        [ITEM_DELIVERED] = "delivered", [ITEM_DROPPED] = "dropped",
+        [ITEM_CONFLICT] = "conflict",   [ITEM_WHOLE] = "whole",
+        [ITEM_REFUSED] = "refused",     [ITEM_TOO_LARGE] = "too_large",
+        [ITEM_BUSY] = "busy",           [ITEM_UNKNOWN] = "unknown",
+        [ITEM_DOUBTFUL] = "doubtful",   [ITEM_HOLD] = "hold",
     };
 
     assert((unsigned)v < N_ITEM_VERDICTS);

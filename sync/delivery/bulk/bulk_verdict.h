@@ -34,6 +34,7 @@ enum request_verdict bulk_verdict_of_request(int status, struct str type, struct
 /* For one item. */
 enum item_verdict {
     ITEM_DELIVERED = 0,
+    ITEM_DROPPED,   /* the engine's pipeline dropped it: delete what is stored instead */
     ITEM_CONFLICT,  /* a newer version is stored; superseded, if that is of our lineage */
     ITEM_WHOLE,     /* this area cannot be written alone: read the whole document */
     ITEM_REFUSED,   /* this document can never be written as it is: dead letter */

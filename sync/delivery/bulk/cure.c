@@ -24,6 +24,8 @@ static const struct rule {
     {"index_not_found_exception", "", "", CURE_MISSING},
     {ILLEGAL, "no write index is defined", "", CURE_MISSING},
     {ILLEGAL, "pipeline with id [", "", CURE_PIPELINE},
+    {"illegal_state_exception", "Pipeline processor configured for non-existent pipeline [", "",
+     CURE_PIPELINE},
     {ILLEGAL, "Limit of ", "", CURE_FIELDS},
     {ILLEGAL, "Number of documents in shard [", "", CURE_DOCUMENTS},
     {ILLEGAL, "number of documents in the index cannot exceed ", "", CURE_DOCUMENTS},

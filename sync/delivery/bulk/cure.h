@@ -20,6 +20,7 @@ enum cure {
     CURE_MISSING,   /* somebody deleted the index, or its write alias */
     CURE_ALIAS,     /* somebody moved the write alias */
     CURE_PIPELINE,  /* an ingest pipeline is gone */
+    CURE_RENAMED,   /* an ingest pipeline changes ids or indexes */
     CURE_FIELDS,    /* a limit of the mapping */
     CURE_DOCUMENTS, /* a shard is full */
     CURE_MAPPING,   /* the mapping fits few documents */

@@ -179,6 +179,17 @@ void document_not_applied(struct document *doc, struct write_ends *ends)
     return_to(doc, doc->now->ambiguous ? DOCUMENT_UNKNOWN : DOCUMENT_READY, ends);
 }
 
+void document_drop(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->now->op == DOC_INDEX);
+    doc->now->op = DOC_DELETE;
+    doc->now->body_len = 0;
+    doc->now->dropped = true;
+    document_not_applied(doc, ends);
+    if (doc->now->dropped)
+        forget_failures(doc);
+}
+
 void document_lost_answer(struct document *doc)
 {
     assert(doc->state == DOCUMENT_IN_FLIGHT);
@@ -194,6 +205,7 @@ void document_read_again(struct document *doc, uint64_t at_least, struct write_e
     assert(at_least > doc->now->version && doc->now->key_len > 0);
     doc->now->op = DOC_REFRESH;
     doc->now->reread = false;
+    doc->now->dropped = false;
     doc->now->ambiguous = false; /* the answer is definite: the stored version is newer */
     doc->now->version = at_least;
     return_to(doc, DOCUMENT_LOAD_WAIT, ends);

@@ -107,6 +107,11 @@ void document_not_loaded(struct document *doc, struct write_ends *ends);
  */
 void document_not_applied(struct document *doc, struct write_ends *ends);
 /*
+ * It was sent, and the engine's pipeline dropped it.  `now` becomes the document's delete at
+ * the same version, so that no older state of the document stays.
+ */
+void document_drop(struct document *doc, struct write_ends *ends);
+/*
  * LOADING: a read that includes its version shows that the row's document has another routing.
  * Turns it into a strict delete.
  */

@@ -30,6 +30,12 @@ struct target *target_new(struct str index, struct str write_alias, struct str t
     return t;
 }
 
+void target_set_pipeline(struct target *t, struct str name)
+{
+    free(t->pipeline);
+    t->pipeline = name.len > 0 ? copy(name) : NULL;
+}
+
 struct target *target_ref(struct target *t)
 {
     unsigned before = __atomic_fetch_add(&t->refs, 1, __ATOMIC_RELAXED);
@@ -48,5 +54,6 @@ void target_unref(struct target *t)
     free(t->write_alias);
     free(t->table);
     free(t->topic);
+    free(t->pipeline);
     free(t);
 }

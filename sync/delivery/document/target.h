@@ -25,6 +25,7 @@ struct target {
     char *write_alias; /* the alias that bulk requests name, with require_alias */
     char *table;       /* "shop.orders", for dead letters and metrics */
     char *topic;
+    char *pipeline;       /* the engine's, that documents pass; NULL: none */
     bool abroad;          /* reads of its documents also go to servers of other topics */
     uint64_t version_min; /* lineage: a stored version below it is not ours */
     void *plan;           /* the document plan for re-reads; plan_free frees it */
@@ -44,10 +45,12 @@ struct target {
 
 /*
  * Returns a target with one reference.  Copies the strings.  The caller sets abroad,
- * version_min, plan, areas and shards.
+ * version_min, plan, areas and shards, and calls target_set_pipeline().
  */
 struct target *target_new(struct str index, struct str write_alias, struct str table,
                           struct str topic) RETURNS_NONNULL MUST_CHECK;
+/* Copies the name; empty: none. */
+void target_set_pipeline(struct target *t, struct str name);
 struct target *target_ref(struct target *t) RETURNS_NONNULL;
 void target_unref(struct target *t); /* NULL is allowed */
 

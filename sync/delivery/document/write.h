@@ -48,6 +48,7 @@ struct write {
     bool unfit;      /* no engine takes it: id or body too long, or id empty */
     bool aside;      /* no longer counts for a worker */
     bool unheld;     /* a DOC_REFRESH that is aside: holds no bytes either */
+    bool dropped;    /* the delete of a document that the engine's pipeline dropped */
     bool is_large;   /* its bytes count as large, not for its index
                         (sync/delivery/document/budget.h) */
     uint16_t worker; /* the worker it counts for (sync/delivery/index/worker_backlog.h) */

@@ -93,7 +93,7 @@ static enum hold hold_for(enum cure cure)
 {
     static const enum hold holds[N_CURES] = {
         [CURE_MAPPING] = HOLD_GUARD, [CURE_REQUESTS] = HOLD_GUARD, [CURE_VERSION] = HOLD_STOP,
-        [CURE_LETTERS] = HOLD_STOP,  [CURE_ALIAS] = HOLD_ASTRAY,
+        [CURE_LETTERS] = HOLD_STOP,  [CURE_RENAMED] = HOLD_STOP,   [CURE_ALIAS] = HOLD_ASTRAY,
     };
 
     return holds[cure] != HOLD_NONE ? holds[cure] : HOLD_BLOCK;

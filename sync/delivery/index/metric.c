@@ -210,7 +210,8 @@ static const struct op_form {
     const char *name;
     unsigned results; /* one bit for each possible result */
 } op_forms[N_METRIC_OPS] = {
-    [METRIC_INDEX] = {"index", WRITTEN | 1u << RESULT_STALE | 1u << RESULT_DEAD},
+    [METRIC_INDEX] = {"index",
+                      WRITTEN | 1u << RESULT_STALE | 1u << RESULT_DEAD | 1u << RESULT_DROPPED},
     [METRIC_DELETE] = {"delete", WRITTEN | 1u << RESULT_STALE | 1u << RESULT_DEAD},
     [METRIC_UPDATE] = {"update", WRITTEN | 1u << RESULT_WHOLE},
 };
@@ -224,8 +225,8 @@ static uint64_t count_of(const struct index_metric *x, enum metric_op op,
 static void put_index(struct buf *out, const struct index_metric *x, struct str index)
 {
     static const char *const results[N_DOCUMENT_RESULTS] = {
-        [RESULT_OK] = "ok",     [RESULT_STALE] = "stale", [RESULT_RETRIED] = "retried",
-        [RESULT_DEAD] = "dead", [RESULT_WHOLE] = "whole",
+        [RESULT_OK] = "ok",     [RESULT_STALE] = "stale",     [RESULT_RETRIED] = "retried",
+        [RESULT_DEAD] = "dead", [RESULT_DROPPED] = "dropped", [RESULT_WHOLE] = "whole",
     };
 
     for (size_t op = 0; op < N_METRIC_OPS; op++)
@@ -266,6 +267,7 @@ void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_count
             .deleted = count_of(x, METRIC_DELETE, RESULT_OK),
             .failed = count_of(x, METRIC_INDEX, RESULT_DEAD) +
                       count_of(x, METRIC_DELETE, RESULT_DEAD),
+            .dropped = count_of(x, METRIC_INDEX, RESULT_DROPPED),
             .lately = minute_sum(&x->lately, now_ms),
         };
 

@@ -31,7 +31,8 @@ enum document_result {
     RESULT_STALE,   /* a newer version was stored */
     RESULT_RETRIED, /* will be sent again */
     RESULT_DEAD,
-    RESULT_WHOLE, /* an area that cannot be written alone: the whole document is */
+    RESULT_DROPPED, /* by the engine's pipeline; what the index had of it is deleted */
+    RESULT_WHOLE,   /* an area that cannot be written alone: the whole document is */
     N_DOCUMENT_RESULTS,
 };
 
@@ -82,8 +83,8 @@ struct index_metric {
 
 /* Its counters in short. */
 struct index_counts {
-    uint64_t written, deleted, failed;
-    uint64_t lately; /* written or deleted within the last minute */
+    uint64_t written, deleted, failed, dropped;
+    uint64_t lately; /* written, deleted or dropped within the last minute */
 };
 
 typedef void (*index_counts_fn)(void *ctx, const char *index, const struct index_counts *c);
@@ -102,10 +103,11 @@ static inline void index_metric_count(struct index_metric *x, enum metric_op op,
     __atomic_fetch_add(&x->n[op][result], 1, __ATOMIC_RELAXED);
 }
 
-/* The same for a document that was written or deleted; now_ms is monotonic. */
-static inline void index_metric_done(struct index_metric *x, enum metric_op op, int64_t now_ms)
+/* The same for a document that was written, deleted or dropped; now_ms is monotonic. */
+static inline void index_metric_done(struct index_metric *x, enum metric_op op,
+                                     enum document_result result, int64_t now_ms)
 {
-    index_metric_count(x, op, RESULT_OK);
+    index_metric_count(x, op, result);
     minute_add(&x->lately, now_ms, 1);
 }
 

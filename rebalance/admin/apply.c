@@ -4,6 +4,7 @@
 
 #include "rebalance/admin/definitions.h"
 #include "rebalance/admin/live_check.h"
+#include "rebalance/check/pipelines.h"
 #include "rebalance/state/parts.h"
 #include "rebalance/topic/topics.h"
 #include "rebalance/version/claim.h"
@@ -213,6 +214,7 @@ static bool examine(struct coordinator *co, struct application *a, struct err *e
         return false;
     definition_diff_make(a->now, a->then, &a->diff);
     coordinator_check_live(co, a->then, &a->diff, a->problems);
+    coordinator_check_pipelines(co, a->then, &a->diff, a->problems);
     check_aliases(co, a->then, &a->diff, a->req->take_alias, a->problems);
     coordinator_warn_of_retirement(co, a->then, a->problems);
     return problems_count(a->problems, SEVERITY_ERROR) == 0;

@@ -2,6 +2,7 @@
 
 #include "rebalance/check/areas.h"
 #include "rebalance/check/look.h"
+#include "rebalance/check/pipelines.h"
 #include "rebalance/dead_letter/dead.h"
 #include "rebalance/engine/engine.h"
 #include "rebalance/state/parts.h"
@@ -341,6 +342,7 @@ static bool ask_engine(struct errand *e, struct err *err)
     if (check_search(p->co, &p->list)) {
         errand_live(e);
         coordinator_check_scripts(p->co, d, &p->list);
+        coordinator_doctor_pipelines(p->co, d, &p->list);
     }
     definitions_unref(d);
     return true;

@@ -127,6 +127,19 @@ bool search_try_script(struct search *s, struct str index, struct err *err)
                       NULL, err);
 }
 
+bool search_get_pipeline(struct search *s, struct str name, struct buf *out, struct err *err)
+{
+    struct buf path = {0};
+
+    buf_append(&path, STR("/_ingest/pipeline/"));
+    search_append_path(&path, name);
+
+    const bool ok = search_call(s, "GET", buf_str(&path), STR(""), out, err);
+
+    buf_free(&path);
+    return ok;
+}
+
 bool search_refresh(struct search *s, struct str index, struct err *err)
 {
     return call_named(s, "POST", "/", index, "/_refresh", STR(""), NULL, err);

@@ -144,6 +144,12 @@ bool search_put_mapping(struct search *s, struct str index, struct str body,
 bool search_get_mapping(struct search *s, struct str index, struct buf *out,
                         struct err *err) MUST_CHECK;
 /*
+ * Appends {"NAME":{...}}, the definition of an ingest pipeline. If there is none, ERR_REJECT
+ * with code 404.
+ */
+bool search_get_pipeline(struct search *s, struct str name, struct buf *out,
+                         struct err *err) MUST_CHECK;
+/*
  * Tries a script that changes nothing on the index (or alias), to see whether the engine runs
  * scripts in updates. ERR_REJECT says why it does not; another kind means that we do not know.
  */

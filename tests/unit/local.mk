@@ -117,6 +117,7 @@ unit_tests += \
 	%D%/test_page_wait \
 	%D%/test_pattern_size \
 	%D%/test_payload \
+	%D%/test_pipelines \
 	%D%/test_plan \
 	%D%/test_plan_areas \
 	%D%/test_plan_membership \

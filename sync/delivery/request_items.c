@@ -39,7 +39,7 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
 
     fetch_ahead(b, i);
     return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index),
-                              w->target->pipeline != NULL};
+                              w->op == DOC_INDEX && w->target->pipeline != NULL};
 }
 
 static enum item_verdict told_of(const struct bulk_request *r, size_t i)

@@ -284,6 +284,46 @@ static void a_noop_is_a_document_that_a_pipeline_dropped(void **state)
     bulk_response_free(&r);
 }
 
+#define PIPED(id_)                                               \
+    {                                                            \
+        .action = STR("index"), .id = STR(id_), .is_piped = true \
+    }
+
+static void behind_a_pipeline_items_are_matched_by_their_ids(void **state)
+{
+    static const struct bulk_sent actions[] = {PIPED("1"), PIPED("2"), SENT("delete", "3"),
+                                               PIPED("4"), PIPED("1")};
+    static const int statuses[] = {500, 200, 404, 400, 201};
+    static const char mixed[] =
+        "{\"items\":["
+        "{\"index\":{\"_id\":\"2\",\"result\":\"noop\",\"status\":200}},"
+        "{\"index\":{\"_id\":\"4\",\"status\":400}},"
+        "{\"delete\":{\"_id\":\"3\",\"status\":404}},"
+        "{\"index\":{\"_id\":\"1\",\"status\":500}},"
+        "{\"index\":{\"_id\":\"1\",\"status\":201}}]}";
+    static const char *const wrong[] = {
+        "{\"items\":[{\"index\":{\"_id\":\"2\",\"status\":200}},"
+        "{\"index\":{\"_id\":\"2\",\"status\":200}}]}",
+        "{\"items\":[{\"delete\":{\"_id\":\"2\",\"status\":200}},"
+        "{\"index\":{\"_id\":\"1\",\"status\":200}}]}",
+        "{\"items\":[{\"index\":{\"_id\":\"2\",\"status\":200}}]}",
+    };
+    struct bulk_response r = {0};
+    struct err err;
+
+    (void)state;
+    assert_true(read_answer(&r, mixed, actions, 5, &err));
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(r.items[i].status, statuses[i]);
+    /* Nobody knows which of the two is meant, but each is answered. */
+    assert_int_equal(r.items[0].status + r.items[4].status, statuses[0] + statuses[4]);
+    assert_true(r.items[1].is_dropped);
+    assert_int_equal(r.renamed.len, 0);
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        assert_false(read_answer(&r, wrong[i], actions, 2, &err));
+    bulk_response_free(&r);
+}
+
 static void only_behind_a_pipeline_may_an_item_have_another_id(void **state)
 {
     static const char body[] =
@@ -309,6 +349,7 @@ int main(void)
         cmocka_unit_test(each_item_has_its_own_status_and_error),
         cmocka_unit_test(an_action_that_took_effect_in_another_index_names_it),
         cmocka_unit_test(a_noop_is_a_document_that_a_pipeline_dropped),
+        cmocka_unit_test(behind_a_pipeline_items_are_matched_by_their_ids),
         cmocka_unit_test(only_behind_a_pipeline_may_an_item_have_another_id),
         cmocka_unit_test(an_answer_that_does_not_match_the_request_is_not_believed),
         cmocka_unit_test(escaped_ids_are_compared_by_what_they_mean),

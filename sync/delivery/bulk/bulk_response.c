@@ -2,10 +2,12 @@
 
 #include "sync/delivery/bulk/bulk_response.h"
 
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/format/json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define REASON_MAX 2000
 #define CAUSES_MAX 4
@@ -147,18 +149,13 @@ static void note_index(struct bulk_response *r, const struct bulk_item *item, st
         buf_append(&r->elsewhere, index);
 }
 
-static void read_id(struct bulk_response *r, struct json_reader *j,
-                    const struct bulk_sent *sent)
-{
-    struct str id;
-
-    if (!json_read_string(j, &id) || json_string_equal(id, sent->id))
-        return;
-    if (!sent->is_piped)
-        json_reader_fail(j, "an item names another document than the one sent");
-    else if (r->renamed.len == 0)
-        json_unescape(&r->renamed, id);
-}
+/* One item as the answer has it; strings are raw. */
+struct told {
+    struct str action, id, index;
+    int status;
+    bool is_noop;
+    uint32_t error;
+};
 
 static bool says_noop(struct json_reader *j)
 {
@@ -168,98 +165,195 @@ static bool says_noop(struct json_reader *j)
 }
 
 /* Read {"_index": ..., "_id": ..., "result": ..., "status": ..., "error": ...}. */
-static void read_result(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
-                        const struct bulk_sent *sent)
+static void read_result(struct bulk_response *r, struct json_reader *j, struct told *told)
 {
-    struct str key, index = STR("");
+    struct str key;
     uint64_t status = 0;
-    bool has_id = false, is_noop = false;
 
     if (!json_enter_object(j))
         return;
     while (json_next_member(j, &key)) {
-        if (str_equal(key, STR("_id"))) {
-            read_id(r, j, sent);
-            has_id = true;
-        } else if (str_equal(key, STR("_index"))) {
-            if (!json_read_string(j, &index))
-                return;
-        } else if (str_equal(key, STR("result"))) {
-            is_noop = says_noop(j);
-        } else if (str_equal(key, STR("status"))) {
+        if (str_equal(key, STR("_id")))
+            (void)json_read_string(j, &told->id);
+        else if (str_equal(key, STR("_index")))
+            (void)json_read_string(j, &told->index);
+        else if (str_equal(key, STR("result")))
+            told->is_noop = says_noop(j);
+        else if (str_equal(key, STR("status")))
             json_read_u64(j, &status);
-        } else if (str_equal(key, STR("error"))) {
-            item->error = keep_error(r, j);
-        }
+        else if (str_equal(key, STR("error")))
+            told->error = keep_error(r, j);
     }
-    if (!has_id || status < 100 || status > 999)
+    if (told->id.ptr == NULL || status < 100 || status > 999)
         json_reader_fail(j, "an item has no _id or no status");
-    item->status = (int)status;
-    item->is_dropped = is_noop && status / 100 == 2 && item->error == 0 &&
-                       str_equal(sent->action, STR("index"));
-    note_index(r, item, index, sent);
+    told->status = (int)status;
 }
 
 /* Read {"index": {...}}, or another action. */
-static void read_item(struct bulk_response *r, struct json_reader *j, struct bulk_item *item,
-                      const struct bulk_sent *sent)
+static void read_item(struct bulk_response *r, struct json_reader *j, struct told *told)
 {
     struct str key;
-    unsigned n = 0;
 
-    *item = (struct bulk_item){0};
+    *told = (struct told){.index = STR("")};
     if (!json_enter_object(j))
         return;
     while (json_next_member(j, &key)) {
-        if (n++ > 0 || !str_equal(key, sent->action))
-            json_reader_fail(j, "an item names another action than the one sent");
-        else
-            read_result(r, j, item, sent);
+        if (told->action.ptr != NULL) {
+            json_reader_fail(j, "an item names two actions");
+            return;
+        }
+        told->action = key;
+        read_result(r, j, told);
     }
-    if (n == 0)
+    if (told->action.ptr == NULL)
         json_reader_fail(j, "an item is empty");
 }
 
-static size_t read_items(struct bulk_response *r, struct json_reader *j, size_t n,
-                         bulk_sent_fn sent, void *ctx)
+/* The actions of a request, in order, and which of them were answered. */
+struct actions {
+    bulk_sent_fn sent;
+    void *ctx;
+    size_t n;
+    struct map *by_id; /* those behind a pipeline, counted from 1; NULL: not needed yet */
+};
+
+static bool is_answer_to(const struct told *told, const struct bulk_sent *sent)
+{
+    return str_equal(told->action, sent->action) && json_string_equal(told->id, sent->id);
+}
+
+static void list_piped(struct actions *a)
+{
+    a->by_id = map_new();
+    for (size_t i = 0; i < a->n; i++) {
+        const struct bulk_sent s = a->sent(a->ctx, i);
+
+        if (s.is_piped)
+            (void)map_put(a->by_id, s.id, (void *)(uintptr_t)(i + 1));
+    }
+}
+
+/* Several documents may have one id, each with a routing of its own. */
+static size_t find_unanswered(const struct bulk_response *r, const struct actions *a,
+                              const struct told *told, size_t otherwise)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        const struct bulk_sent s = a->sent(a->ctx, i);
+
+        if (r->items[i].status == 0 && s.is_piped && is_answer_to(told, &s))
+            return i;
+    }
+    return otherwise;
+}
+
+/*
+ * Engines tell what pipelines dropped or refused in the order in which they did so.  Returns
+ * the number of the action that an item out of its place answers, or a->n: none.
+ */
+static size_t find_action(const struct bulk_response *r, struct actions *a,
+                          const struct told *told)
+{
+    struct buf id = {0};
+
+    if (a->by_id == NULL)
+        list_piped(a);
+    json_unescape(&id, told->id);
+
+    const uintptr_t found = (uintptr_t)map_find(a->by_id, buf_str(&id));
+
+    buf_free(&id);
+    if (found == 0)
+        return a->n;
+    return r->items[found - 1].status == 0 ? found - 1 : find_unanswered(r, a, told, found - 1);
+}
+
+static void keep_item(struct bulk_response *r, struct json_reader *j, const struct told *told,
+                      size_t i, const struct bulk_sent *sent)
+{
+    struct bulk_item *item = &r->items[i];
+
+    if (item->status != 0)
+        json_reader_fail(j, "an action is answered twice");
+    *item = (struct bulk_item){.status = told->status,
+                               .error = told->error,
+                               .is_dropped = told->is_noop && told->error == 0 &&
+                                             told->status / 100 == 2 &&
+                                             str_equal(sent->action, STR("index"))};
+    note_index(r, item, told->index, sent);
+}
+
+/* told stands at place i. */
+static void take_item(struct bulk_response *r, struct json_reader *j, struct actions *a,
+                      const struct told *told, size_t i)
+{
+    struct bulk_sent sent = a->sent(a->ctx, i);
+    const bool is_here = is_answer_to(told, &sent) && r->items[i].status == 0;
+
+    if (!is_here && sent.is_piped && str_equal(told->action, sent.action)) {
+        i = find_action(r, a, told);
+        if (i == a->n) {
+            buf_clear(&r->renamed);
+            json_unescape(&r->renamed, told->id);
+            return;
+        }
+        sent = a->sent(a->ctx, i);
+    }
+    if (is_answer_to(told, &sent))
+        keep_item(r, j, told, i, &sent);
+    else
+        json_reader_fail(j, "an item names another action or document than the one sent");
+}
+
+static size_t read_items(struct bulk_response *r, struct json_reader *j, struct actions *a)
 {
     size_t i = 0;
 
     if (!json_enter_array(j))
         return 0;
     for (; json_next_element(j); i++) {
-        if (i == n) {
+        struct told told;
+
+        if (i == a->n) {
             json_reader_fail(j, "the answer has more items than were sent");
             break;
         }
-
-        struct bulk_sent s = sent(ctx, i);
-
-        read_item(r, j, &r->items[i], &s);
+        read_item(r, j, &told);
+        if (json_reader_ok(j))
+            take_item(r, j, a, &told, i);
     }
     return i;
+}
+
+/* Forget the last answer. */
+static void begin(struct bulk_response *r, size_t n)
+{
+    if (r->items_cap < n) {
+        r->items = mem_resize(r->items, n, sizeof(*r->items));
+        r->items_cap = n;
+    }
+    if (n > 0)
+        memset(r->items, 0, n * sizeof(*r->items));
+    r->n_errors = 0;
+    buf_clear(&r->texts);
+    buf_clear(&r->elsewhere);
+    buf_clear(&r->renamed);
 }
 
 bool bulk_response_read(struct bulk_response *r, struct str body, size_t n, bulk_sent_fn sent,
                         void *ctx, struct err *err)
 {
+    struct actions actions = {.sent = sent, .ctx = ctx, .n = n};
     struct json_reader j;
     struct str key;
     size_t n_items = 0;
 
-    if (r->items_cap < n) {
-        r->items = mem_resize(r->items, n, sizeof(*r->items));
-        r->items_cap = n;
-    }
-    r->n_errors = 0;
-    buf_clear(&r->texts);
-    buf_clear(&r->elsewhere);
-    buf_clear(&r->renamed);
+    begin(r, n);
     json_reader_init(&j, body);
     if (json_enter_object(&j))
         while (json_next_member(&j, &key))
             if (str_equal(key, STR("items")))
-                n_items += read_items(r, &j, n, sent, ctx);
+                n_items += read_items(r, &j, &actions);
+    map_free(actions.by_id, NULL);
     if (!json_reader_finish(&j, err)) {
         err->kind = ERR_RETRY;
         return err_wrap(err, "bulk answer of %zu bytes", body.len);

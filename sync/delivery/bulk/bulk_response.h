@@ -4,6 +4,9 @@
  * The answer must have exactly one item for each action, each with the action's kind and _id.
  * Otherwise we trust nothing in it, and the result of the whole request is unknown.
  *
+ * Behind a pipeline, items may be out of their places: engines tell what a pipeline dropped or
+ * refused in the order in which it did so.  Such an item is matched by its _id.
+ *
  * If a pipeline drops a document, the engine answers its "index" with the result "noop", and
  * names the alias instead of the index.
  *
@@ -27,7 +30,7 @@ struct bulk_sent {
     struct str action; /* "index", "delete" or "update" */
     struct str id;
     struct str index; /* the index it was sent to; empty: do not check */
-    bool is_piped;    /* a pipeline may have changed its id */
+    bool is_piped;    /* it passed a pipeline */
 };
 typedef struct bulk_sent (*bulk_sent_fn)(void *ctx, size_t i);
 

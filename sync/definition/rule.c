@@ -96,7 +96,8 @@ const char *rule_pipeline(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] <= ' ' || strchr("*,/?", text.ptr[i]) != NULL)
-            return "is not the name of a pipeline: it may not contain a blank or any of * , / ?";
+            return "is not the name of a pipeline: it may not contain a blank or any of * , / "
+                   "?";
     return text.len == 0 || str_equal(text, STR("_none"))
                ? "is not the name of a pipeline; leave the field out for none"
                : NULL;

@@ -87,7 +87,7 @@ def test_a_document_for_which_the_pipeline_fails_is_a_dead_letter_that_can_be_re
     w.sql("UPDATE thing SET t = ELT(id - 29, 'fail', 'ok', 'ok', 'drop', 'ok', 'script', 'drop', 'fail') WHERE id BETWEEN 30 AND 37")
     wait_words(w, 5, "well!")
     wait_until("five are dead letters", lambda: len(letters(daemon)) == 5)
-    reasons = {str(letter["key"]): letter["reason"].split(":")[0] for letter in letters(daemon)}
+    reasons = {str(letter["doc_id"]): letter["reason"].split(":")[0] for letter in letters(daemon)}
     fails, scripts = "fail_processor_exception", "script_exception"
     if reasons != {"3": fails, "4": scripts, "30": fails, "35": scripts, "37": fails}:
         raise Failed(f"reasons: {reasons}")

@@ -16,9 +16,11 @@ static void a_processor_that_sets_what_a_document_is_found_by_is_found(void **st
         {"{\"p\":{\"processors\":[{\"set\":{\"value\":\"x\",\"field\":\"\\u005fid\"}}]}}",
          "_id"},
         {"{\"p\":{\"processors\":[{\"set\":{\"copy_from\":\"_id\",\"field\":\"a\"}}]}}", NULL},
-        {"{\"p\":{\"processors\":[{\"lowercase\":{\"field\":\"_id\",\"target_field\":\"a\"}}]}}",
+        {"{\"p\":{\"processors\":[{\"lowercase\":{\"field\":\"_id\","
+         "\"target_field\":\"a\"}}]}}",
          NULL},
-        {"{\"p\":{\"processors\":[{\"rename\":{\"field\":\"a\",\"target_field\":\"_version\"}}]}}",
+        {"{\"p\":{\"processors\":[{\"rename\":{\"field\":\"a\","
+         "\"target_field\":\"_version\"}}]}}",
          "_version"},
         {"{\"p\":{\"processors\":[{\"foreach\":{\"field\":\"a\",\"processor\":{\"set\":"
          "{\"field\":\"_index\",\"value\":\"b\"}}}}]}}",

@@ -162,7 +162,7 @@ static void refuse_once(struct rig *r, const char *id, int status)
     fake_search_add_rule(r->fake, &(struct fake_rule){.id = id, .times = 1, .status = status});
 }
 
-/* Written, older than what is there, sent again, refused; all of them end. */
+/* Written, older than what is there, sent again, refused, dropped; all of them end. */
 static void write_with_each_result(void)
 {
     struct rig *r = start(NULL, NULL);
@@ -171,6 +171,8 @@ static void write_with_each_result(void)
     rig_wait_done(r);
     refuse_once(r, "2", 503);
     refuse_once(r, "3", 400);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.id = "5", .status = 200, .drops = true});
+    rig_index(r, 5, 100, "dropped");
     rig_index(r, 1, 50, "stale");
     rig_index(r, 2, 100, "retried");
     rig_index(r, 3, 100, "dead");

@@ -16,7 +16,8 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
 
     if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
         !body_bool(body, "take_index", &opt.take_index, err) ||
-        !body_bool(body, "take_alias", &opt.take_alias, err))
+        !body_bool(body, "take_alias", &opt.take_alias, err) ||
+        !body_bool(body, "hold", &opt.hold, err))
         return false;
     opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
@@ -24,7 +25,8 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
 
 void api_index_create(struct api_call *c)
 {
-    static const char *const members[] = {"rate", "chunk", "take_index", "take_alias", NULL};
+    static const char *const members[] = {"rate",       "chunk", "take_index",
+                                          "take_alias", "hold",  NULL};
     struct err err = {0};
     cJSON *body = NULL;
 

@@ -329,7 +329,8 @@ void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
 
     job_parameters_append(&parameters, &(struct job_parameters){.rate = rows_per_second,
                                                                 .chunk = b->opt.chunk,
-                                                                .take = b->opt.take});
+                                                                .take = b->opt.take,
+                                                                .hold = b->opt.hold});
     lock_acquire(&b->lock);
     b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
     lock_release(&b->lock);

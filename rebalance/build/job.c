@@ -87,6 +87,7 @@ void job_parameters_append(struct buf *b, const struct job_parameters *p)
     json_put_u64(&w, STR("chunk"), p->chunk);
     json_put_bool(&w, STR("take_index"), p->take.index);
     json_put_bool(&w, STR("take_alias"), p->take.alias);
+    json_put_bool(&w, STR("hold"), p->hold);
     json_close_object(&w);
 }
 
@@ -98,5 +99,6 @@ struct job_parameters job_parameters_read(struct str json)
     (void)json_find_u64(json, "/chunk", &p.chunk);
     (void)json_find_bool(json, "/take_index", &p.take.index);
     (void)json_find_bool(json, "/take_alias", &p.take.alias);
+    (void)json_find_bool(json, "/hold", &p.hold);
     return p;
 }

@@ -75,6 +75,7 @@ struct job_parameters {
     uint64_t rate;  /* rows per second, 0: no limit */
     uint64_t chunk; /* rows per statement, 0: default */
     struct take take;
+    bool hold; /* the version waits until a person publishes it */
 };
 
 void job_parameters_append(struct buf *b, const struct job_parameters *p);

@@ -11,18 +11,25 @@
 
 #include <inttypes.h>
 
-/* Load how many dead letters a person accepted while the version waited. */
-static bool load_accepted(struct index_build *b, uint64_t *accepted, struct err *err)
+/* What a wait of the version has left, if it waited already. */
+struct earlier_wait {
+    uint64_t accepted; /* dead letters that a person accepted */
+    bool ended;        /* there was one, and it is over */
+};
+
+static bool load_wait(struct index_build *b, struct earlier_wait *out, struct err *err)
 {
     struct arena *a = arena_new();
     struct stored_wait *waits;
     size_t n = 0;
     const bool ok = store_load_waits(b->opt.store, a, &waits, &n, err);
 
-    *accepted = 0;
+    *out = (struct earlier_wait){0};
     for (size_t i = 0; ok && i < n; i++)
-        if (str_equal(waits[i].index, str_from(b->alias)) && waits[i].number == b->opt.number)
-            *accepted = waits[i].accepted;
+        if (str_equal(waits[i].index, str_from(b->alias)) && waits[i].number == b->opt.number) {
+            out->accepted = waits[i].accepted;
+            out->ended = true;
+        }
     arena_free(a);
     return ok;
 }
@@ -66,6 +73,19 @@ static bool restore_alias(struct index_build *b, uint64_t searched, struct err *
     return ok;
 }
 
+/* A build that a person holds waits once, whatever else it would wait for. */
+static void hold(struct judgement *j)
+{
+    struct buf why = {0};
+
+    buf_append(&why, STR("it was built with --hold"));
+    if (j->reason != NULL)
+        buf_printf(&why, "; %s", j->detail.ptr);
+    buf_free(&j->detail);
+    j->detail = why;
+    j->reason = WAIT_PERSON;
+}
+
 static bool park(struct index_build *b, const struct judgement *j, struct err *err)
 {
     lock_acquire(&b->lock);
@@ -98,10 +118,14 @@ static bool try_to_publish(struct index_build *b, struct err *err)
 {
     struct judged v = {.index = str_from(b->alias), .number = b->opt.number, .rows = b->rows};
     struct judgement j = {0};
-    const bool ok = load_accepted(b, &v.accepted, err) &&
-                    judgement_make(&j, b->opt.store, &v, err) &&
-                    (j.reason == NULL ? publish(b, err) : park(b, &j, err));
+    struct earlier_wait earlier;
+    bool ok = load_wait(b, &earlier, err);
 
+    v.accepted = earlier.accepted;
+    ok = ok && judgement_make(&j, b->opt.store, &v, err);
+    if (ok && b->opt.hold && !earlier.ended)
+        hold(&j);
+    ok = ok && (j.reason == NULL ? publish(b, err) : park(b, &j, err));
     judgement_fini(&j);
     return ok;
 }

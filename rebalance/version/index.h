@@ -23,6 +23,7 @@ struct index_create_options {
     size_t chunk;    /* rows per statement, 0: default */
     bool take_index; /* take the alias from another store of Millrace */
     bool take_alias; /* take it from an index that Millrace did not make */
+    bool hold;       /* let the version wait until a person publishes it */
 };
 /* Start a build. The answer has the job's id; follow it with list job. */
 bool coordinator_index_create(struct coordinator *co, struct str table,

@@ -34,7 +34,7 @@ static const struct {
     {"job list", "job list"},
     {"job get", "job get 7"},
     {"log list", "log list shop.orders"},
-    {"index create", "index create shop.orders --rate 5000"},
+    {"index create", "index create shop.orders --rate 5000 --hold"},
     {"index list", "index list orders"},
     {"index set", "index set shop.orders --rate 0"},
     {"index cutover", "index cutover shop.orders --accept-dead-letters 3"},

@@ -19,11 +19,16 @@
 #define POLL_MS  500
 #define STILL_MS 3000
 
-static void index_path(struct call *call, const struct invocation *inv, const char *what)
+static void path_of(struct call *call, const char *table, const char *what)
 {
     call_path(call, "/api/v1/tables");
-    call_segment(call, inv->args[0]);
+    call_segment(call, table);
     call_segment(call, what);
+}
+
+static void index_path(struct call *call, const struct invocation *inv, const char *what)
+{
+    path_of(call, inv->args[0], what);
 }
 
 /* ---- following a build ---- */
@@ -58,6 +63,7 @@ static double number_at(struct str item, const char *pointer, double otherwise)
 struct followed {
     struct session *s;
     const struct invocation *inv;
+    const char *table;
     struct buf job, index, version; /* as text */
     struct progress_facts facts;
     struct progress_line meter;
@@ -216,7 +222,7 @@ static int fail_build(struct followed *f)
     struct str items, item;
     int status;
 
-    get(&call, "log", f->inv->args[0]);
+    get(&call, "log", f->table);
     if (session_try(f->s, &call, &answer, &status) == EXIT_DONE &&
         json_find(buf_str(&answer), "/items", &items) &&
         find_item(f, items, "/event", "failed", &item))
@@ -233,11 +239,19 @@ static int fail_build(struct followed *f)
 static void view_built(struct buf *out, struct render_style style, struct str json)
 {
     (void)style;
+    struct str wait;
+
     buf_append(out, STR("built "));
     render_value(out, (struct render_style){0}, json, "/items/0/index", RENDER_TEXT);
     buf_append(out, STR(" version "));
     render_value(out, (struct render_style){0}, json, "/items/0/version", RENDER_COUNT);
-    buf_append(out, STR(": searches use it now\n"));
+    if (json_find(json, "/items/0/wait/fix", &wait)) {
+        buf_append(out, STR(": "));
+        render_value(out, (struct render_style){0}, json, "/items/0/wait/fix", RENDER_TEXT);
+        buf_append_char(out, '\n');
+    } else {
+        buf_append(out, STR(": searches use it now\n"));
+    }
 }
 
 /* A build succeeds even if the engine refused some documents, so mention them. */
@@ -262,8 +276,8 @@ static void say_letters(struct followed *f, struct str version)
     buf_free(&name);
 }
 
-/* The job is gone: find out whether the alias moved or the build failed. */
-static int judge(struct followed *f)
+/* The job is gone, or waits: find out whether the version is in that state, or has failed. */
+static int judge(struct followed *f, const char *state)
 {
     struct call call = {0};
     struct buf answer = {0}, one = {0};
@@ -275,7 +289,7 @@ static int judge(struct followed *f)
     if (code != EXIT_DONE)
         return code;
     if (json_find(buf_str(&answer), "/items", &items) &&
-        find_item(f, items, "/state", "available", &item)) {
+        find_item(f, items, "/state", state, &item)) {
         f->facts.finished = true;
         f->facts.done = f->facts.total > f->facts.done ? f->facts.total : f->facts.done;
         progress_line_show(&f->meter, &f->facts, clock_mono_ms());
@@ -305,23 +319,33 @@ static int leave_parked(struct followed *f)
     return EXIT_FAILED;
 }
 
-static int leave_build(const struct invocation *inv)
+static int leave_build(const char *table)
 {
     struct buf text = {0};
 
     buf_printf(&text,
                "the build goes on; millrace status shows it, millrace index reset %s ends it",
-               inv->args[0]);
+               table);
     fail_with(ERR_STOP, buf_str(&text));
     buf_free(&text);
     return EXIT_FAILED;
 }
 
-static int follow(struct session *s, const struct invocation *inv, struct str started)
+/* The version waits.  That is what --hold asks for. */
+static int leave(struct followed *f)
+{
+    return invocation_has(f->inv, "hold") ? judge(f, "waiting") : leave_parked(f);
+}
+
+static int follow(struct session *s, const struct invocation *inv, const char *table,
+                  struct str started)
 {
     const struct render_style plain = {0};
-    struct followed f = {
-        .s = s, .inv = inv, .facts.remaining_seconds = -1, .moved_ms = clock_mono_ms()};
+    struct followed f = {.s = s,
+                         .inv = inv,
+                         .table = table,
+                         .facts.remaining_seconds = -1,
+                         .moved_ms = clock_mono_ms()};
     struct buf what = {0};
 
     render_value(&f.job, plain, started, "/job", RENDER_TEXT);
@@ -337,9 +361,9 @@ static int follow(struct session *s, const struct invocation *inv, struct str st
     if (interrupted || code != EXIT_DONE)
         progress_line_end(&f.meter);
     if (interrupted)
-        code = leave_build(inv);
+        code = leave_build(table);
     else if (code == EXIT_DONE)
-        code = f.parked ? leave_parked(&f) : judge(&f);
+        code = f.parked ? leave(&f) : judge(&f, "available");
     buf_free(&f.job);
     buf_free(&f.index);
     buf_free(&f.version);
@@ -370,15 +394,10 @@ static void say_taken(struct str started)
     buf_free(&taken);
 }
 
-static int start(const struct invocation *inv, struct call *call)
+static int start(struct session *s, const struct invocation *inv, const char *table,
+                 struct call *call)
 {
-    struct session *s = NULL;
     struct buf answer = {0};
-    struct err err = {0};
-
-    if (!session_open(&s, inv, &err))
-        return command_fail(&err);
-
     int code = session_ask(s, call, &answer);
 
     if (code == EXIT_DONE)
@@ -386,30 +405,111 @@ static int start(const struct invocation *inv, struct call *call)
     if (code == EXIT_DONE)
         code = invocation_has(inv, "no-wait")
                    ? session_print(inv, buf_str(&answer), view_started)
-                   : follow(s, inv, buf_str(&answer));
-    session_close(s);
+                   : follow(s, inv, table, buf_str(&answer));
+    buf_free(&answer);
+    return code;
+}
+
+/* What the options say of a build. */
+struct wish {
+    uint64_t rate, chunk;
+};
+
+static int create(struct session *s, const struct invocation *inv, const char *table,
+                  const struct wish *wish)
+{
+    struct call call = {.method = METHOD_POST};
+    struct json_writer w = {.out = &call.body};
+
+    path_of(&call, table, "index");
+    json_open_object(&w);
+    json_put_u64(&w, STR("rate"), wish->rate);
+    json_put_u64(&w, STR("chunk"), wish->chunk);
+    json_put_bool(&w, STR("take_index"), invocation_has(inv, "take-index"));
+    json_put_bool(&w, STR("take_alias"), invocation_has(inv, "take-alias"));
+    json_put_bool(&w, STR("hold"), invocation_has(inv, "hold"));
+    json_close_object(&w);
+    return start(s, inv, table, &call);
+}
+
+/* Build the table's index, unless it is among those of earlier tables, each between breaks. */
+static int create_next(struct session *s, const struct invocation *inv, struct str item,
+                       const struct wish *wish, struct buf *indexes)
+{
+    struct buf table = {0}, index = {0};
+    int code = EXIT_DONE;
+
+    render_value(&table, (struct render_style){0}, item, "/table", RENDER_TEXT);
+    if (table.len == 0)
+        render_value(&table, (struct render_style){0}, item, "/pattern", RENDER_TEXT);
+    buf_append_char(&index, '\n'); /* no name has one */
+    render_value(&index, (struct render_style){0}, item, "/index", RENDER_TEXT);
+    buf_append_char(&index, '\n');
+    if (strstr(indexes->ptr, index.ptr) == NULL)
+        code = create(s, inv, table.ptr, wish);
+    buf_append(indexes, buf_str(&index));
+    buf_free(&table);
+    buf_free(&index);
+    return code;
+}
+
+/* Build the indexes of all tables, one after another.  Goes on after a failure. */
+static int create_each(struct session *s, const struct invocation *inv, struct str tables,
+                       const struct wish *wish)
+{
+    struct buf indexes = {0};
+    struct json_reader r;
+    struct str item;
+    int code = EXIT_DONE;
+
+    buf_append_char(&indexes, '\n');
+    json_reader_init(&r, tables);
+    if (json_enter_array(&r))
+        while (!interrupted && json_next_element(&r) && json_read_raw(&r, &item)) {
+            const int one = create_next(s, inv, item, wish, &indexes);
+
+            code = code == EXIT_DONE ? one : code;
+        }
+    buf_free(&indexes);
+    return code;
+}
+
+static int create_all(struct session *s, const struct invocation *inv, const struct wish *wish)
+{
+    struct call call = {.method = METHOD_GET};
+    struct buf answer = {0};
+    struct str tables;
+
+    call_path(&call, "/api/v1/tables");
+
+    int code = session_ask(s, &call, &answer);
+
+    if (code == EXIT_DONE && json_find(buf_str(&answer), "/items", &tables))
+        code = create_each(s, inv, tables, wish);
     buf_free(&answer);
     return code;
 }
 
 int command_index_create(const struct invocation *inv)
 {
-    struct call call = {.method = METHOD_POST};
-    struct json_writer w = {.out = &call.body};
+    struct session *s = NULL;
+    struct wish wish = {0};
     struct err err = {0};
-    uint64_t rate = 0, chunk = 0;
+    const bool all = invocation_has(inv, "all");
+    int code;
 
-    if (!invocation_number(inv, "rate", &rate, &err) ||
-        !invocation_number(inv, "chunk", &chunk, &err))
+    if (!invocation_number(inv, "rate", &wish.rate, &err) ||
+        !invocation_number(inv, "chunk", &wish.chunk, &err))
         return command_usage(inv, &err);
-    index_path(&call, inv, "index");
-    json_open_object(&w);
-    json_put_u64(&w, STR("rate"), rate);
-    json_put_u64(&w, STR("chunk"), chunk);
-    json_put_bool(&w, STR("take_index"), invocation_has(inv, "take-index"));
-    json_put_bool(&w, STR("take_alias"), invocation_has(inv, "take-alias"));
-    json_close_object(&w);
-    return start(inv, &call);
+    if (all == (inv->n_args > 0)) {
+        err_set(&err, ERR_REJECT, "give a TABLE, or --all");
+        return command_usage(inv, &err);
+    }
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
+    code = all ? create_all(s, inv, &wish) : create(s, inv, inv->args[0], &wish);
+    session_close(s);
+    return code;
 }
 
 int command_index_cutover(const struct invocation *inv)
@@ -417,16 +517,22 @@ int command_index_cutover(const struct invocation *inv)
     struct call call = {.method = METHOD_POST};
     struct json_writer w = {.out = &call.body};
     struct err err = {0};
+    struct session *s = NULL;
     uint64_t accepted = 0;
+    int code;
 
     if (!invocation_number(inv, "accept-dead-letters", &accepted, &err))
         return command_usage(inv, &err);
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
     index_path(&call, inv, "index");
     call_segment(&call, "cutover");
     json_open_object(&w);
     json_put_u64(&w, STR("accept_dead_letters"), accepted);
     json_close_object(&w);
-    return start(inv, &call);
+    code = start(s, inv, inv->args[0], &call);
+    session_close(s);
+    return code;
 }
 
 /* ---- the others ---- */

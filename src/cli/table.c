@@ -62,6 +62,8 @@ static const struct command_option create_options[] = {
     {"chunk", 0, "N", "read N rows with one statement (default: chosen to fit)", NULL},
     {"take-index", 0, NULL, "take the alias from an index of another store of Millrace", NULL},
     {"take-alias", 0, NULL, "take the alias from an index that Millrace did not make", NULL},
+    {"all", 0, NULL, "build the index of every table, one after another", NULL},
+    {"hold", 0, NULL, "do not publish it: the version waits for index cutover", NULL},
     {"wait", 'w', NULL, "follow the build to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
     END,
@@ -283,14 +285,17 @@ const struct command command_table[] = {
     LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
          "table"),
 
-    {"index create", "TABLE", "build a new version of a table's index",
+    {"index create", "[TABLE]", "build a new version of a table's index",
      "Reads the table in key order while changes go to the old and the new version, "
      "then moves the alias in one step; the old version is kept.  An interrupted "
      "build continues where it stopped.  Progress goes to standard error; "
      "interrupting the command does not stop the build.  Exit code 1 if the new "
      "version lacks more documents than the previous one and therefore waits: see "
-     "millrace index cutover.",
-     NEED_DAEMON, command_index_create, NULL, 1, 1, create_options, "table", false},
+     "millrace index cutover.\n\n"
+     "With --all, builds every index and goes on after a failure; the exit code is that of "
+     "the first failure.  With --hold, the new version is complete, receives all changes "
+     "and waits, and searches use the previous one until millrace index cutover.",
+     NEED_DAEMON, command_index_create, NULL, 0, 1, create_options, "table", false},
     {"index list", "[INDEX]", "list the indexes",
      "Prints every version of every index, with its table, its state, and why it "
      "exists: changing (the build is running), waiting (the build is complete, and "
@@ -302,7 +307,8 @@ const struct command command_table[] = {
     {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
      1, 1, set_options, "table", false},
     {"index cutover", "TABLE", "publish a complete version that waits",
-     "Publishes a version that waits.  If the search engine refuses more documents "
+     "Publishes a version that waits, as one built with --hold does.  If the search "
+     "engine refuses more documents "
      "of a build than of the previous version, Millrace does not publish the build: "
      "the new version is complete, receives all changes and waits, and searches use "
      "the previous one.  millrace status says what it waits for.  Exit code 1 if it "

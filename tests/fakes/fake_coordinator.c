@@ -140,9 +140,9 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
                               struct err *err)
 {
     (void)co;
-    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d",
+    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d hold=%d",
                   (int)table.len, table.ptr, opt->rate, opt->chunk, opt->take_index,
-                  opt->take_alias);
+                  opt->take_alias, opt->hold);
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,

@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/apply.c \
 	%D%/binlog.c \
+	%D%/build.c \
 	%D%/client.c %D%/client.h \
 	%D%/command.c %D%/command.h \
 	%D%/commands.h \

@@ -49,8 +49,8 @@
 #define POLL_MS    10
 #define LOAD_MS    500 /* before the store is read again after a failure */
 
-/* The indexes that searches use. */
-static void list_searched(void *ctx, struct arena *a, struct str **names, size_t *n)
+/* The indexes that searches use, or can return to. */
+static void list_counted(void *ctx, struct arena *a, struct str **names, size_t *n)
 {
     struct catalogue *c = coordinator_catalogue(MAGIC_CAST(coordinator, ctx));
 
@@ -59,7 +59,8 @@ static void list_searched(void *ctx, struct arena *a, struct str **names, size_t
     for (size_t i = 0; i < c->n_versions; i++) {
         struct buf name = {0};
 
-        if (!str_equal(c->versions[i].state, STR("available")))
+        if (!str_equal(c->versions[i].state, STR("available")) &&
+            !catalogue_is_kept(&c->versions[i]))
             continue;
         coordinator_index_name(&name, c->versions[i].index, c->versions[i].number);
         (*names)[(*n)++] = arena_copy(a, buf_str(&name));
@@ -100,7 +101,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->topics = topics_new();
     co->store_watch = store_watch_new(opt->store, &co->stop);
     co->engine_watch = engine_watch_new(
-        &(struct engine_watch_options){opt->search, &co->stop, co, list_searched});
+        &(struct engine_watch_options){opt->search, &co->stop, co, list_counted});
     co->findings = findings_new();
     co->cluster = cluster_embedded(opt->store);
     co->started_ms = clock_steady_ms();

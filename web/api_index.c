@@ -17,16 +17,17 @@ static bool create(struct api_call *c, const cJSON *body, struct err *err)
     if (!body_uint(body, "rate", &opt.rate, err) || !body_uint(body, "chunk", &chunk, err) ||
         !body_bool(body, "take_index", &opt.take_index, err) ||
         !body_bool(body, "take_alias", &opt.take_alias, err) ||
-        !body_bool(body, "hold", &opt.hold, err))
+        !body_bool(body, "hold", &opt.hold, err) || !body_uint(body, "keep", &opt.keep, err))
         return false;
+    opt.keeps = cJSON_GetObjectItemCaseSensitive(body, "keep") != NULL;
     opt.chunk = (size_t)chunk;
     return coordinator_index_create(c->api->coordinator, c->args[0], &opt, &c->res->body, err);
 }
 
 void api_index_create(struct api_call *c)
 {
-    static const char *const members[] = {"rate",       "chunk", "take_index",
-                                          "take_alias", "hold",  NULL};
+    static const char *const members[] = {"rate", "chunk", "take_index", "take_alias",
+                                          "hold", "keep",  NULL};
     struct err err = {0};
     cJSON *body = NULL;
 
@@ -70,6 +71,24 @@ void api_index_cutover(struct api_call *c)
     cJSON *body = NULL;
 
     answer(c, 202, body_parse(&body, c->req, members, &err) && cut_over(c, body, &err), &err);
+    cJSON_Delete(body);
+}
+
+static bool roll_back(struct api_call *c, const cJSON *body, struct err *err)
+{
+    uint64_t to = 0;
+
+    return body_uint(body, "to", &to, err) &&
+           coordinator_index_rollback(c->api->coordinator, c->args[0], to, &c->res->body, err);
+}
+
+void api_index_rollback(struct api_call *c)
+{
+    static const char *const members[] = {"to", NULL};
+    struct err err = {0};
+    cJSON *body = NULL;
+
+    answer(c, 200, body_parse(&body, c->req, members, &err) && roll_back(c, body, &err), &err);
     cJSON_Delete(body);
 }
 

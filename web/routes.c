@@ -73,6 +73,8 @@ static const struct route table[] = {
      BODY, "write nothing to an index"},
     {METHOD_POST, "/api/v1/tables/{name}/index/resume", ROLE_OPERATOR, api_index_resume, NULL,
      BODY, "write to a paused index again"},
+    {METHOD_POST, "/api/v1/tables/{name}/index/rollback", ROLE_OPERATOR, api_index_rollback,
+     NULL, BODY, "return searches to an older version that was kept"},
     {METHOD_POST, "/api/v1/tables/{name}/index/reset", ROLE_ADMIN, api_index_reset, NULL, BODY,
      "drop a running build"},
     {METHOD_DELETE, "/api/v1/tables/{name}/versions", ROLE_ADMIN, api_index_delete, NULL, 0,

@@ -327,11 +327,12 @@ void index_build_set_rate(struct index_build *b, uint64_t rows_per_second)
 {
     struct buf parameters = {0};
 
-    job_parameters_append(&parameters, &(struct job_parameters){.rate = rows_per_second,
-                                                                .chunk = b->opt.chunk,
-                                                                .take = b->opt.take,
-                                                                .hold = b->opt.hold});
     lock_acquire(&b->lock);
+
+    struct job_parameters p = job_parameters_read(b->job.parameters);
+
+    p.rate = rows_per_second;
+    job_parameters_append(&parameters, &p);
     b->job.parameters = arena_copy(b->arena, buf_str(&parameters));
     lock_release(&b->lock);
     buf_free(&parameters);

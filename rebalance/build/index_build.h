@@ -17,6 +17,7 @@
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
+#include "src/store/turn.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +47,8 @@ struct index_build_options {
     struct take take; /* whose indexes the alias may be taken from, beside this store's */
     bool piped;       /* documents of some table pass a pipeline, which may drop them */
     bool synced;      /* read by time: rows change unseen, so do not count them */
-    bool hold;        /* park the version when it is complete, until a person publishes it */
+    struct keeping keep;
+    bool hold; /* park the version when it is complete, until a person publishes it */
     void *ctx;
     /* Tells whether the alias may move now; ERR_RETRY: not yet. */
     bool (*may_publish)(void *ctx, const char *alias, const struct take *take, struct err *err);

@@ -88,6 +88,8 @@ void job_parameters_append(struct buf *b, const struct job_parameters *p)
     json_put_bool(&w, STR("take_index"), p->take.index);
     json_put_bool(&w, STR("take_alias"), p->take.alias);
     json_put_bool(&w, STR("hold"), p->hold);
+    if (p->keeps)
+        json_put_u64(&w, STR("keep"), p->keep);
     json_close_object(&w);
 }
 
@@ -100,5 +102,6 @@ struct job_parameters job_parameters_read(struct str json)
     (void)json_find_bool(json, "/take_index", &p.take.index);
     (void)json_find_bool(json, "/take_alias", &p.take.alias);
     (void)json_find_bool(json, "/hold", &p.hold);
+    p.keeps = json_find_u64(json, "/keep", &p.keep);
     return p;
 }

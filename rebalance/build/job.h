@@ -75,7 +75,9 @@ struct job_parameters {
     uint64_t rate;  /* rows per second, 0: no limit */
     uint64_t chunk; /* rows per statement, 0: default */
     struct take take;
-    bool hold; /* the version waits until a person publishes it */
+    bool hold;  /* the version waits until a person publishes it */
+    bool keeps; /* keep is given; else index.keep_versions holds */
+    uint64_t keep;
 };
 
 void job_parameters_append(struct buf *b, const struct job_parameters *p);

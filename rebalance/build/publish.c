@@ -7,6 +7,7 @@
 #include "src/base/failpoint.h"
 #include "src/base/log.h"
 #include "src/search/search.h"
+#include "src/store/turn.h"
 #include "src/store/waiting.h"
 
 #include <inttypes.h>
@@ -49,8 +50,12 @@ static bool publish(struct index_build *b, struct err *err)
         return false;
     FAILPOINT(alias_moved);
 
-    const bool ok = store_promote_version(b->opt.store, str_from(b->alias), b->opt.number,
-                                          clock_wall_ms(), err);
+    const struct promotion p = {.index = str_from(b->alias),
+                                .number = b->opt.number,
+                                .finished_ms = clock_wall_ms(),
+                                .at_ms = clock_steady_ms(),
+                                .keep = b->opt.keep};
+    const bool ok = store_promote_version(b->opt.store, &p, err);
 
     FAILPOINT(version_promoted);
     return ok;

@@ -10,6 +10,7 @@
 #include "rebalance/state/parts.h"
 #include "rebalance/version/lineage.h"
 #include "rebalance/version/retired.h"
+#include "rebalance/version/rollback.h"
 #include "rebalance/version/version_drop.h"
 
 #include "rebalance/watch/engine_check.h"
@@ -391,6 +392,7 @@ static int64_t rest_ms(struct coordinator *co, uint64_t failures)
 
     if (co->opt.retire_after_ms != 0 && co->opt.retire_after_ms < ms)
         ms = co->opt.retire_after_ms;
+    ms = coordinator_older_rest_ms(co, ms);
     return ms < TICK_MS ? TICK_MS : ms;
 }
 
@@ -403,6 +405,7 @@ static void *aliases_main(void *arg)
     while (!stop_rest(&co->stop, rest_ms(co, failures), &seen)) {
         const uint64_t now = address_set_failures(search_addresses(co->opt.search));
 
+        coordinator_look_at_older(co);
         coordinator_drop_retired(co);
         coordinator_end_drops(co);
         if (!is_due(co, failures))

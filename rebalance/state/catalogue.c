@@ -76,9 +76,15 @@ const struct stored_wait *catalogue_wait(const struct catalogue *c,
     return NULL;
 }
 
+bool catalogue_is_kept(const struct stored_version *v)
+{
+    return str_equal(v->state, STR("kept")) || str_equal(v->state, STR("returning"));
+}
+
 bool catalogue_is_live(const struct stored_version *v)
 {
-    return catalogue_is_coming(v) || str_equal(v->state, STR("available"));
+    return catalogue_is_coming(v) || catalogue_is_kept(v) ||
+           str_equal(v->state, STR("available"));
 }
 
 const struct stored_version *catalogue_version(const struct catalogue *c, struct str index,

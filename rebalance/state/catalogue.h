@@ -51,6 +51,8 @@ const struct stored_version *catalogue_coming(const struct catalogue *c, struct 
 /* Returns why the version waits, or NULL if it does not. */
 const struct stored_wait *catalogue_wait(const struct catalogue *c,
                                          const struct stored_version *v);
+/* Whether another version has replaced it, and searches can return to it. */
+bool catalogue_is_kept(const struct stored_version *v);
 /* Whether changes are written to the version. */
 bool catalogue_is_live(const struct stored_version *v);
 const struct stored_stop *catalogue_stop(const struct catalogue *c, struct str table);

@@ -22,6 +22,7 @@
 #include "src/base/err.h"
 #include "src/base/str.h"
 #include "src/store/store.h"
+#include "src/store/turn.h"
 #include "sync/delivery/delivery.h"
 
 #include <stdbool.h>
@@ -44,6 +45,7 @@ struct coordinator_options {
     size_t dead_letters_max;     /* beyond this, store none and hold the index concerned */
     int64_t dead_letters_old_ms; /* age at which a letter causes a warning */
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
+    struct keeping keep;         /* index.keep_versions, index.keep_for */
     int64_t check_every_ms;      /* how often to compare the engine with the store */
 };
 

@@ -37,7 +37,7 @@ struct resetting {
     struct topic_reset reset;
     struct stored_stop *stops;
     struct stored_rebuild *rebuilds;
-    struct version_name *builds;
+    struct version_name *builds, *kept;
 };
 
 static void add_table(struct resetting *r, const struct reset_wish *wish,
@@ -76,14 +76,18 @@ static void gather_tables(struct resetting *r, const struct definitions *d,
     }
 }
 
-static bool is_built_of(const struct definitions *d, const struct stored_version *v,
-                        struct str topic)
+static bool is_of(const struct definitions *d, const struct stored_version *v, struct str topic)
 {
     const struct table_definition *lead = definition_lead_of(d, v->index);
 
-    return catalogue_is_coming(v) &&
-           (str_equal(v->topic, topic) ||
-            (lead != NULL && coordinator_shows_topic(d, lead, topic)));
+    return str_equal(v->topic, topic) ||
+           (lead != NULL && coordinator_shows_topic(d, lead, topic));
+}
+
+static bool is_built_of(const struct definitions *d, const struct stored_version *v,
+                        struct str topic)
+{
+    return catalogue_is_coming(v) && is_of(d, v, topic);
 }
 
 static void gather_builds(struct resetting *r, const struct definitions *d,
@@ -93,6 +97,16 @@ static void gather_builds(struct resetting *r, const struct definitions *d,
     for (size_t i = 0; i < c->n_versions; i++)
         if (is_built_of(d, &c->versions[i], topic))
             r->builds[r->reset.n_builds++] =
+                (struct version_name){c->versions[i].index, c->versions[i].number};
+}
+
+static void gather_kept(struct resetting *r, const struct definitions *d,
+                        const struct catalogue *c, struct str topic)
+{
+    r->kept = arena_alloc(r->arena, c->n_versions + 1, sizeof(*r->kept));
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (catalogue_is_kept(&c->versions[i]) && is_of(d, &c->versions[i], topic))
+            r->kept[r->reset.n_kept++] =
                 (struct version_name){c->versions[i].index, c->versions[i].number};
 }
 
@@ -140,6 +154,8 @@ static bool store(struct coordinator *co, struct resetting *r, struct str topic,
     r->reset.stops = r->stops;
     r->reset.rebuilds = r->rebuilds;
     r->reset.builds = r->builds;
+    r->reset.kept = r->kept;
+    r->reset.at_ms = clock_steady_ms();
     r->reset.start = (struct stored_value){buf_str(&start), STR("now")};
 
     const bool ok = store_reset_topic(co->opt.store, &r->reset, err);
@@ -159,6 +175,7 @@ bool coordinator_reset_topic(struct coordinator *co, const struct definitions *d
         struct catalogue *c = coordinator_catalogue(co);
 
         gather_tables(&r, d, c, wish);
+        gather_kept(&r, d, c, wish->topic);
         gather_builds(&r, d, c, wish->topic);
         *n = r.reset.n_stops;
         ok = store(co, &r, wish->topic, err) && put_into_effect(co, &r, err);

@@ -84,25 +84,27 @@ static bool start_build(struct coordinator *co, const struct stored_version *v,
         buf_append(&alias, v->index);
 
         struct index_build *b = index_build_new(
-            &(struct index_build_options){.store = co->opt.store,
-                                          .search = co->opt.search,
-                                          .delivery = co->delivery,
-                                          .pipeline = topic->pipeline,
-                                          .alias = alias.ptr,
-                                          .index = index.ptr,
-                                          .final_settings = settings.ptr,
-                                          .number = v->number,
-                                          .start = v->start,
-                                          .term = term,
-                                          .chunk = p.chunk,
-                                          .take = p.take,
-                                          .piped = has_pipeline(d, table_index(t)),
-                                          .synced = t->sync_every_s > 0,
-                                          .hold = p.hold,
-                                          .ctx = co,
-                                          .may_publish = coordinator_may_publish,
-                                          .dead = on_build_dead,
-                                          .done = on_build_done},
+            &(struct index_build_options){
+                .store = co->opt.store,
+                .search = co->opt.search,
+                .delivery = co->delivery,
+                .pipeline = topic->pipeline,
+                .alias = alias.ptr,
+                .index = index.ptr,
+                .final_settings = settings.ptr,
+                .number = v->number,
+                .start = v->start,
+                .term = term,
+                .chunk = p.chunk,
+                .take = p.take,
+                .piped = has_pipeline(d, table_index(t)),
+                .synced = t->sync_every_s > 0,
+                .keep = {p.keeps ? p.keep : co->opt.keep.versions, co->opt.keep.for_ms},
+                .hold = p.hold,
+                .ctx = co,
+                .may_publish = coordinator_may_publish,
+                .dead = on_build_dead,
+                .done = on_build_done},
             job);
 
         index_build_set_rate(b, p.rate);
@@ -162,7 +164,7 @@ static void succeed(struct coordinator *co, const struct stored_version *v, stru
     coordinator_index_name(&index, v->index, v->number);
     engine_watch_count_now(co->engine_watch, buf_str(&index));
     buf_free(&index);
-    coordinator_forget_older_letters(co, v);
+    coordinator_forget_other_letters(co, v);
     store_watch_read(co->store_watch); /* the job is gone for every reader */
     coordinator_settings_due(co);      /* the definition may have changed meanwhile */
     log_info("index build done", KV("index", v->index), KV("version", v->number));

@@ -16,6 +16,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define KEEP_MAX 10 /* as of index.keep_versions */
+
 static void answer_job(struct buf *json, const char *schema, const struct stored_version *v,
                        const struct created_version *created)
 {
@@ -99,6 +101,8 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
     if (co->delivery == NULL)
         return refuse(err, 503,
                       "index builds need the running daemon; fix: start it with millrace run");
+    if (opt->keep > KEEP_MAX)
+        return refuse(err, 400, "at most %d older versions can be kept", KEEP_MAX);
     if (!begin(co, table, &ch, err))
         return false;
 
@@ -258,7 +262,7 @@ static bool choose(const struct catalogue *c, struct deletion *del, struct err *
 
         if (!str_equal(v->index, del->alias) || (del->number != 0 && v->number != del->number))
             continue;
-        if (!catalogue_is_live(v))
+        if (!catalogue_is_live(v) || (del->number != 0 && str_equal(v->state, STR("kept"))))
             del->list[del->n++] = v;
         else if (del->number != 0)
             return refuse_live(v, err);
@@ -292,21 +296,36 @@ static bool find_alias(const struct definitions *d, const struct catalogue *c, s
     return false;
 }
 
+/* Searches may have returned to a kept version meanwhile. */
+static bool is_as_chosen(struct coordinator *co, const struct deletion *del, struct err *err)
+{
+    struct catalogue *c = coordinator_catalogue(co);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < del->n; i++) {
+        const struct stored_version *now =
+            catalogue_number(c, del->alias, del->list[i]->number);
+
+        ok = now == NULL || !catalogue_is_live(now) ||
+             (del->number != 0 && str_equal(now->state, STR("kept"))) || refuse_live(now, err);
+    }
+    catalogue_unref(c);
+    return ok;
+}
+
 static bool drop_chosen(struct coordinator *co, const struct deletion *del, struct err *err)
 {
     if (!coordinator_begin(co, err))
         return false;
 
-    const bool ok = coordinator_drop_versions(co, del->list, del->n, err);
+    const bool ok = coordinator_refresh(co, err) && is_as_chosen(co, del, err) &&
+                    coordinator_drop_versions(co, del->list, del->n, err);
 
     lock_release(&co->admin_lock);
     return ok;
 }
 
-/*
- * Asks the engine without a lock.  That is safe: a version that is no longer written to never
- * becomes live again.
- */
+/* Asks the engine without a lock. */
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
                               struct buf *json, struct err *err)
 {

@@ -1,5 +1,6 @@
 /*
- * The calls about the versions of one index: build, delete, reset, publish, set, pause.
+ * The calls about the versions of one index: build, delete, reset, publish, return, set,
+ * pause.
  * rebalance/state/coordinator.h has the rules of all calls.
  *
  * @thread any (locked inside; blocks)
@@ -24,6 +25,8 @@ struct index_create_options {
     bool take_index; /* take the alias from another store of Millrace */
     bool take_alias; /* take it from an index that Millrace did not make */
     bool hold;       /* let the version wait until a person publishes it */
+    bool keeps;      /* keep is given; else index.keep_versions holds */
+    uint64_t keep;   /* how many older versions stay current */
 };
 /* Start a build. The answer has the job's id; follow it with list job. */
 bool coordinator_index_create(struct coordinator *co, struct str table,
@@ -47,6 +50,13 @@ bool coordinator_index_reset(struct coordinator *co, struct str table, struct bu
  */
 bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_t accepted,
                                struct buf *json, struct err *err) MUST_CHECK;
+/*
+ * Return to the version, or, if number is 0, to the newest kept one before the present.  The
+ * present one is kept instead.  Blocks on the engine; if that does not answer (ERR_RETRY), the
+ * return follows by itself.
+ */
+bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64_t number,
+                                struct buf *json, struct err *err) MUST_CHECK;
 /*
  * Write nothing to the index until coordinator_index_resume(): it counts as held, and the keys
  * of its changes are stored.  Survives a restart.  reason: the person's words, or empty.

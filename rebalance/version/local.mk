@@ -14,6 +14,7 @@ libmillrace_a_SOURCES += \
 	%D%/rebuild.c %D%/rebuild.h \
 	%D%/retire.c %D%/retire.h \
 	%D%/retired.c %D%/retired.h \
+	%D%/rollback.c %D%/rollback.h \
 	%D%/routes.c %D%/routes.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/shape.c %D%/shape.h \

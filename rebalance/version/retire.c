@@ -170,7 +170,8 @@ bool coordinator_retire_unnamed(struct coordinator *co, struct err *err)
 {
     struct retirement r;
     struct definitions *d = coordinator_definitions(co);
-    bool ok = coordinator_retire(co, d, d, &r, err);
+    bool ok = store_date_history(co->opt.store, clock_steady_ms(), err) &&
+              coordinator_retire(co, d, d, &r, err);
 
     if (ok && r.effects.n_unnamed + r.effects.n_renamed > 0)
         ok = store_save_effects(co->opt.store, &r.effects, err) && coordinator_refresh(co, err);

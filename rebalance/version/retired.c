@@ -1,6 +1,6 @@
 /*
- * Retired indexes: list them, and delete them after index.retire_after unless an alias leads to
- * them.
+ * Indexes that nothing is written to any more, retired or history: list them, and delete them
+ * after index.retire_after unless an alias leads to them.
  */
 #include "config.h"
 
@@ -131,7 +131,10 @@ static void append_why_kept(struct kept_indexes *all, struct str index, struct b
 
 static bool is_due(const struct coordinator *co, const struct stored_version *v)
 {
-    return str_equal(v->state, STR("retired")) &&
+    const bool is_left =
+        str_equal(v->state, STR("retired")) || str_equal(v->state, STR("history"));
+
+    return is_left && v->retired_ms != 0 &&
            clock_steady_ms() - v->retired_ms >= co->opt.retire_after_ms;
 }
 
@@ -185,13 +188,13 @@ static void drop(struct coordinator *co, const struct stored_version *v)
     if (!is)
         return;
     if (ok) {
-        log_info("retired index deleted: index.retire_after has passed", KV("index", v->index),
+        log_info("index deleted: index.retire_after has passed", KV("index", v->index),
                  KV("version", v->number));
         coordinator_log(co, STR(""), v->index, v->number, "dropped",
                         "index.retire_after has passed");
     } else {
-        log_failure(LOG_WARN, &err, "cannot delete a retired index yet", KV("index", v->index),
-                    KV("version", v->number));
+        log_failure(LOG_WARN, &err, "cannot delete an index yet that nothing is written to",
+                    KV("index", v->index), KV("version", v->number));
     }
 }
 
@@ -225,6 +228,13 @@ static void put_reason(struct coordinator *co, struct json_writer *w, const stru
     if (str_equal(v->state, STR("retired"))) {
         buf_append(&reason, STR("no definition names it; Millrace no longer writes to it"));
         append_why_kept(co->kept, index, &reason);
+    } else if (str_equal(v->state, STR("history"))) {
+        buf_append(&reason, STR("another version has replaced it"));
+        if (v->error.len > 0)
+            buf_printf(&reason, "; it was not kept: %" STR_FMT, STR_ARG(v->error));
+        append_why_kept(co->kept, index, &reason);
+    } else if (catalogue_is_kept(v)) {
+        buf_append(&reason, STR("millrace index rollback can return to it"));
     } else {
         buf_append(&reason, wait != NULL ? wait->detail : v->error);
     }
@@ -249,6 +259,7 @@ static void put_index(struct coordinator *co, struct json_writer *w,
     json_put_string(w, STR("table"), t != NULL ? table_name(t) : STR(""));
     coordinator_put_time(w, STR("created"), v->created_ms);
     coordinator_put_time(w, STR("finished"), v->finished_ms);
+    coordinator_put_time(w, STR("kept_until"), catalogue_is_kept(v) ? v->kept_until_ms : 0);
     coordinator_put_time(w, STR("retired"), v->retired_ms);
     coordinator_put_time(w, STR("deleted_after"),
                          drops ? v->retired_ms + co->opt.retire_after_ms : 0);
@@ -270,6 +281,7 @@ static void put_dropped(struct json_writer *w, const struct version_name *v)
     json_put_cstr(w, STR("table"), "");
     json_put_null(w, STR("created"));
     json_put_null(w, STR("finished"));
+    json_put_null(w, STR("kept_until"));
     json_put_null(w, STR("retired"));
     json_put_null(w, STR("deleted_after"));
     json_put_cstr(w, STR("reason"),

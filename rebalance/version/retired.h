@@ -4,7 +4,8 @@
 #include "rebalance/state/parts.h"
 
 /*
- * Drop retired indexes after index.retire_after, unless an alias leads to them.  Acts at
+ * Drop indexes that are retired or history after index.retire_after, unless an alias leads to
+ * them.  Acts at
  * intervals; blocks on the engine and takes admin_lock.  @thread aliases
  */
 void coordinator_drop_retired(struct coordinator *co);

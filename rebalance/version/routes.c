@@ -290,7 +290,7 @@ static void add_spec(struct specs *s, struct version_spec *spec, const struct st
                      const struct catalogue *c)
 {
     spec->filling = str_equal(v->state, STR("changing"));
-    spec->coming = catalogue_is_coming(v);
+    spec->aside = catalogue_is_coming(v) || catalogue_is_kept(v);
     spec->stopped = str_equal(v->state, STR("available")) &&
                     catalogue_stop(c, table_name(spec->table)) != NULL;
     s->list = mem_resize(s->list, s->n + 1, sizeof(struct version_spec *));

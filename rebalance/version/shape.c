@@ -235,7 +235,7 @@ static bool go_along(struct fitting *f, const struct shape_diff *diff, struct er
     const struct stored_rebuild wish = {
         .table = table, .reason = str_from(diff->reason), .at_ms = clock_wall_ms()};
 
-    if (diff->change == SHAPE_KEY || (rebuild && f->spec->coming))
+    if (diff->change == SHAPE_KEY || (rebuild && f->spec->aside))
         return err_set(err, ERR_REJECT, "%s", diff->reason);
     if (!put_new_fields(f, err) ||
         !save(f->co, f->alias, f->number, &f->now, rebuild ? &wish : NULL, err))

@@ -3,6 +3,7 @@
 #include "rebalance/version/table_stop.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/version/routes.h"
 #include "rebalance/version/shape.h"
 
 #include "src/base/clock.h"
@@ -32,6 +33,12 @@ static bool take_effect(struct coordinator *co, const struct version_stop *v,
         log_error("index build stopped", KV("index", v->index), KV("version", v->number),
                   KV("reason", v->stop.reason));
         return coordinator_refresh(co, err);
+    case VERSION_KEPT: /* searches keep theirs */
+        log_warn("a kept index version is no longer current", KV("index", v->index),
+                 KV("version", v->number), KV("reason", v->stop.reason));
+        coordinator_log_text(co, v->stop.table, v->index, "outdated", v->stop.reason);
+        coordinator_route_soon(co);
+        return coordinator_refresh(co, err);
     case VERSION_GONE: break;
     }
     log_info("no longer writing to a replaced version", KV("index", v->index),
@@ -55,6 +62,7 @@ bool coordinator_stop_target(struct coordinator *co, const struct target *target
                                   .way_out = str_from(stop->way_out),
                                   .file = STR(""),
                                   .at_ms = now_ms};
+    v.at_ms = clock_steady_ms();
 
     const struct stored_rebuild rebuild = {v.stop.table, v.stop.reason, now_ms};
 

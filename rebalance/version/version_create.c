@@ -88,8 +88,12 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
     const struct take take = {opt->take_index, opt->take_alias};
     struct buf parameters = {0};
 
-    job_parameters_append(&parameters,
-                          &(struct job_parameters){opt->rate, opt->chunk, take, opt->hold});
+    job_parameters_append(&parameters, &(struct job_parameters){.rate = opt->rate,
+                                                                .chunk = opt->chunk,
+                                                                .take = take,
+                                                                .hold = opt->hold,
+                                                                .keeps = opt->keeps,
+                                                                .keep = opt->keep});
 
     struct stored_job job = {.kind = STR("index"),
                              .index = v->index,

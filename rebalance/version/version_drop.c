@@ -58,12 +58,12 @@ static void forget_letters(struct coordinator *co, struct str alias, uint64_t nu
     buf_free(&name);
 }
 
-void coordinator_forget_older_letters(struct coordinator *co, const struct stored_version *v)
+void coordinator_forget_other_letters(struct coordinator *co, const struct stored_version *v)
 {
     struct catalogue *c = coordinator_catalogue(co);
 
     for (size_t i = 0; i < c->n_versions; i++)
-        if (str_equal(c->versions[i].index, v->index) && c->versions[i].number < v->number)
+        if (str_equal(c->versions[i].index, v->index) && !catalogue_is_live(&c->versions[i]))
             forget_letters(co, v->index, c->versions[i].number);
     catalogue_unref(c);
 }
@@ -81,7 +81,7 @@ void coordinator_end_promoted(struct coordinator *co)
         if (!store_delete_jobs(co->opt.store, v->index, v->number, &err))
             log_failure(LOG_WARN, &err, "could not drop the job of a finished build",
                         KV("index", v->index));
-        coordinator_forget_older_letters(co, v);
+        coordinator_forget_other_letters(co, v);
     }
     catalogue_unref(c);
 }

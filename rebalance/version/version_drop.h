@@ -28,8 +28,8 @@ void coordinator_end_drops(struct coordinator *co);
 /* Delete those of one alias now.  *n: how many were deleted.  @thread any */
 bool coordinator_end_drops_of(struct coordinator *co, struct str alias, uint64_t *n,
                               struct err *err) MUST_CHECK;
-/* Delete the dead letters of older versions than this one. */
-void coordinator_forget_older_letters(struct coordinator *co, const struct stored_version *v);
+/* Delete the dead letters of those versions of its index that nothing is written to. */
+void coordinator_forget_other_letters(struct coordinator *co, const struct stored_version *v);
 /* At start: clean up after a build that was killed just after its version was promoted. */
 void coordinator_end_promoted(struct coordinator *co);
 

@@ -5,6 +5,7 @@ libmillrace_a_SOURCES += \
 	%D%/kept.c \
 	%D%/look.h \
 	%D%/known.c %D%/known.h \
+	%D%/older.c %D%/older.h \
 	%D%/table.c \
 	%D%/topic.c %D%/topic.h \
 	%D%/view.c %D%/view.h

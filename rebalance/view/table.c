@@ -10,6 +10,7 @@
 #include "rebalance/version/builds.h"
 #include "rebalance/version/rebuild.h"
 #include "rebalance/view/fan_out.h"
+#include "rebalance/view/older.h"
 #include "rebalance/watch/findings.h"
 #include "src/base/clock.h"
 #include "sync/definition/doubt.h"
@@ -217,6 +218,7 @@ static void look_at_work(struct coordinator *co, struct coordinator_view *v,
     coordinator_append_fan_out(co, &w, t->available);
     coordinator_append_cascades(co, &w, t->available, index);
     coordinator_append_sync(co, &w, t->d, index);
+    coordinator_append_kept(co, &w, v->catalogue, table_index(t->d));
     t->work = arena_copy(v->arena, buf_str(&json));
     buf_free(&json);
 }

@@ -73,7 +73,7 @@ struct table_view {
     bool is_pending;            /* its definition takes effect with the next build */
     struct str verify;          /* why its documents should be verified; or empty */
     struct document_count documents;
-    struct str work; /* its members "fan_out", "cascades" and "sync", as JSON */
+    struct str work; /* its members "fan_out", "cascades", "sync" and "kept", as JSON */
 };
 
 struct coordinator_view {

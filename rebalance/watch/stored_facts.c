@@ -73,7 +73,7 @@ const struct stored_version *stored_facts_version(const struct stored_facts *s,
 bool stored_version_is_live(const struct stored_version *v)
 {
     return str_equal(v->state, STR("available")) || str_equal(v->state, STR("changing")) ||
-           str_equal(v->state, STR("waiting"));
+           str_equal(v->state, STR("waiting")) || str_equal(v->state, STR("returning"));
 }
 
 const struct stored_version *stored_facts_live(const struct stored_facts *s, struct str alias)

@@ -38,7 +38,7 @@ struct stored_facts {
 };
 
 void stored_facts_order(struct stored_facts *s);
-/* Whether changes are written to the version. */
+/* Whether searches use the version, or will: older ones that are kept are not meant. */
 bool stored_version_is_live(const struct stored_version *v);
 /* Returns NULL if the version is not stored. */
 const struct stored_version *stored_facts_version(const struct stored_facts *s,

@@ -408,6 +408,7 @@ static int start(struct session *s, const struct invocation *inv, const char *ta
 /* What the options say of a build. */
 struct wish {
     uint64_t rate, chunk;
+    uint64_t keep; /* if --keep is given */
 };
 
 static int create(struct session *s, const struct invocation *inv, const char *table,
@@ -423,6 +424,8 @@ static int create(struct session *s, const struct invocation *inv, const char *t
     json_put_bool(&w, STR("take_index"), invocation_has(inv, "take-index"));
     json_put_bool(&w, STR("take_alias"), invocation_has(inv, "take-alias"));
     json_put_bool(&w, STR("hold"), invocation_has(inv, "hold"));
+    if (invocation_has(inv, "keep"))
+        json_put_u64(&w, STR("keep"), wish->keep);
     json_close_object(&w);
     return start(s, inv, table, &call);
 }
@@ -494,7 +497,8 @@ int command_index_create(const struct invocation *inv)
     int code;
 
     if (!invocation_number(inv, "rate", &wish.rate, &err) ||
-        !invocation_number(inv, "chunk", &wish.chunk, &err))
+        !invocation_number(inv, "chunk", &wish.chunk, &err) ||
+        !invocation_number(inv, "keep", &wish.keep, &err))
         return command_usage(inv, &err);
     if (all == (inv->n_args > 0)) {
         err_set(&err, ERR_REJECT, "give a TABLE, or --all");

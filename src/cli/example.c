@@ -40,6 +40,7 @@ static const struct {
     {"index cutover", "index cutover shop.orders --accept-dead-letters 3"},
     {"index pause", "index pause shop.orders --reason 'the cluster is upgraded'"},
     {"index resume", "index resume shop.orders"},
+    {"index rollback", "index rollback shop.orders --to 3"},
     {"index reset", "index reset shop.orders"},
     {"index delete", "index delete shop.orders 3"},
     {"dead-letter list", "dead-letter list --table shop.orders"},

@@ -41,6 +41,31 @@ int command_index_set(const struct invocation *inv)
     return command_usage(inv, &err);
 }
 
+static void view_returned(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("searches of "));
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(" use version "));
+    render_value(out, style, json, "/version", RENDER_COUNT);
+    buf_append(out, STR(" again, instead of version "));
+    render_value(out, style, json, "/from", RENDER_COUNT);
+    buf_append_char(out, '\n');
+}
+
+int command_index_rollback(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_POST};
+    struct err err = {0};
+    uint64_t to = 0;
+
+    if (!invocation_number(inv, "to", &to, &err))
+        return command_usage(inv, &err);
+    index_path(&call, inv, "index");
+    call_segment(&call, "rollback");
+    buf_printf(&call.body, "{\"to\":%llu}", (unsigned long long)to);
+    return session_run(inv, &call, view_returned);
+}
+
 int command_index_reset(const struct invocation *inv)
 {
     struct call call = {.method = METHOD_POST};

@@ -31,7 +31,8 @@ COLUMNS(version_columns, {"INDEX", "/index", RENDER_TEXT},
 COLUMNS(index_columns, {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
         {"STATE", "/state", RENDER_STATE}, {"TABLE", "/table", RENDER_TEXT},
         {"NAME", "/name", RENDER_TEXT}, {"FINISHED", "/finished", RENDER_TEXT},
-        {"RETIRED", "/retired", RENDER_TEXT}, {"REASON", "/reason", RENDER_TEXT});
+        {"KEPT UNTIL", "/kept_until", RENDER_TEXT}, {"RETIRED", "/retired", RENDER_TEXT},
+        {"REASON", "/reason", RENDER_TEXT});
 COLUMNS(job_columns, {"JOB", "/id", RENDER_TEXT}, {"KIND", "/kind", RENDER_TEXT},
         {"TABLE", "/table", RENDER_TEXT}, {"INDEX", "/index", RENDER_TEXT},
         {"VERSION", "/version", RENDER_COUNT}, {"STATE", "/state", RENDER_STATE},

@@ -64,6 +64,7 @@ static const struct command_option create_options[] = {
     {"take-alias", 0, NULL, "take the alias from an index that Millrace did not make", NULL},
     {"all", 0, NULL, "build the index of every table, one after another", NULL},
     {"hold", 0, NULL, "do not publish it: the version waits for index cutover", NULL},
+    {"keep", 0, "N", "keep N older versions current (default: index.keep_versions)", NULL},
     {"wait", 'w', NULL, "follow the build to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
     END,
@@ -73,6 +74,11 @@ static const struct command_option cutover_options[] = {
     {"accept-dead-letters", 0, "N", "publish it with up to N dead letters", NULL},
     {"wait", 'w', NULL, "follow the cutover to its end (this is the default)", NULL},
     {"no-wait", 0, NULL, "return at once", NULL},
+    END,
+};
+
+static const struct command_option rollback_options[] = {
+    {"to", 0, "N", "to version N (default: the newest kept one before the present)", NULL},
     END,
 };
 
@@ -299,10 +305,11 @@ const struct command command_table[] = {
     {"index list", "[INDEX]", "list the indexes",
      "Prints every version of every index, with its table, its state, and why it "
      "exists: changing (the build is running), waiting (the build is complete, and "
-     "millrace index cutover publishes it), available (searches use it), history (a "
-     "newer version replaced it), or retired (no definition names it, and Millrace "
-     "writes nothing to it).  A retired version stays until millrace index delete, "
-     "or for index.retire_after if no alias points to it.",
+     "millrace index cutover publishes it), available (searches use it), kept (replaced, "
+     "and current for millrace index rollback), history (replaced), or retired (no "
+     "definition names it, and Millrace writes nothing to it).  History and retired "
+     "versions stay until millrace index delete, or for index.retire_after if no alias "
+     "points to them.",
      NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, "index", false},
     {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
      1, 1, set_options, "table", false},
@@ -322,13 +329,20 @@ const struct command command_table[] = {
      "Reads the rows that changed meanwhile, and writes their documents.  Also retries "
      "indexes that are held.",
      NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false},
+    {"index rollback", "TABLE", "let searches use an older version again",
+     "Returns to a version that was kept current (index.keep_versions, index create --keep): "
+     "it has every change, as its own definition shows it.  The present version is kept "
+     "instead, for index.keep_for, so that --to leads back to it.  Refused, with the "
+     "reason, for a version that is not current, and while a build runs.",
+     NEED_DAEMON, command_index_rollback, NULL, 1, 1, rollback_options, "table", false},
     {"index reset", "TABLE", "stop a running build and drop its version",
      "Ends a build in any bad state, or drops a version that waits.  The version "
      "that searches use stays.",
      NEED_DAEMON, command_index_reset, NULL, 1, 1, yes_options, "table", false},
     {"index delete", "TABLE [NUMBER]", "delete versions that searches do not use",
-     "Deletes one version, or every version that is history or retired: all of them, "
-     "or none.  TABLE may be the name of an index that no definition names any more; "
+     "Deletes one version, also a kept one, or every version that is history or retired: "
+     "all of them, or none.  TABLE may be the name of an index that no definition names "
+     "any more; "
      "searches by its alias then find nothing.  Refuses to delete an index that "
      "another alias points to.",
      NEED_DAEMON, command_index_delete, NULL, 1, 2, yes_options, "table", false},

@@ -199,10 +199,16 @@ const struct setting settings[] = {
         RANGE(1000, 86400000000),
         .help = "Age at which Millrace warns of a dead letter that nobody has dealt with "
                 "(log, doctor)."),
+    ROW(COUNT, "index.keep_versions", index_keep_versions, "0", RANGE(0, 10),
+        .help = "How many older versions of each index stay current beside the newest, for "
+                "`millrace index rollback`. Each costs its space and every write once more."),
+    ROW(DURATION, "index.keep_for", index_keep_for_ms, "24h", RANGE(1000, 31536000000),
+        .help = "How long an older version stays current after another one has replaced it."),
     ROW(DURATION_OR_NEVER, "index.retire_after", index_retire_after_ms, "never",
         RANGE(0, 31536000000),
-        .help = "How long after a table's definition is gone Millrace deletes its index, "
-                "unless an alias still leads to it; `never`: only by hand."),
+        .help = "How long after Millrace has stopped writing to an index (its definition is "
+                "gone, or another version has replaced it) Millrace deletes it, unless an "
+                "alias still leads to it; `never`: only by hand."),
     ROW(SIZE, "source.event_max", source_event_max, "64MiB", RANGE(1048576, 1073741824),
         .help = "Largest binlog event with rows. A larger one stops its table, if Millrace "
                 "follows that table."),

@@ -75,6 +75,8 @@ struct settings {
     size_t dead_letters_max;
     int64_t dead_letters_old_after_ms;
     int64_t index_retire_after_ms; /* 0: never */
+    size_t index_keep_versions;
+    int64_t index_keep_for_ms;
     size_t source_event_max;
     const char *log_level;
     const char *log_format; /* auto, text or json */

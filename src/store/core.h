@@ -66,6 +66,12 @@ bool store_write_rebuild(struct store *s, const struct stored_rebuild *r,
 bool store_write_drop(struct store *s, const struct version_name *v,
                       struct err *err) MUST_CHECK;
 /*
+ * Nothing is written to the version any more: forget its pending work.  reason: why it is not
+ * current, or empty.
+ */
+bool store_write_history(struct store *s, const struct version_name *v, struct str reason,
+                         int64_t at_ms, struct err *err) MUST_CHECK;
+/*
  * Is the version still written to, so that its documents matter? The answer holds until the
  * transaction ends.
  */

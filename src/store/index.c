@@ -24,6 +24,7 @@ static void fill_version(struct arena *a, const struct str *cells, void *element
     v->finished_ms = (int64_t)row_number(cells[8]);
     v->error = arena_copy(a, cells[9]);
     v->retired_ms = (int64_t)row_number(cells[10]);
+    v->kept_until_ms = (int64_t)row_number(cells[11]);
 }
 
 bool store_load_versions(struct store *s, struct arena *a, struct str index,
@@ -31,7 +32,8 @@ bool store_load_versions(struct store *s, struct arena *a, struct str index,
 {
     static const char sql[] =
         "SELECT index_name, number, state, topic, epoch, start_version, definition, created_ms,"
-        " finished_ms, error, retired_ms FROM index_version WHERE ? = '' OR index_name = ?"
+        " finished_ms, error, retired_ms, kept_until_ms FROM index_version"
+        " WHERE ? = '' OR index_name = ?"
         " ORDER BY index_name, number";
     struct row_list list = ROW_LIST(a, struct stored_version, fill_version);
 
@@ -69,12 +71,13 @@ static bool none_is_coming(struct store *s, struct str index, struct err *err)
 
     if (!store_select_number(s,
                              "SELECT number FROM index_version WHERE index_name = ?"
-                             " AND state IN ('changing', 'waiting') LIMIT 1{lock}",
+                             " AND state IN ('changing', 'waiting', 'returning') LIMIT 1{lock}",
                              BINDS(TEXT(index)), &number, &found, err))
         return false;
     return !found || err_set(err, ERR_REJECT,
                              "version %llu of index %" STR_FMT
-                             " is being built already, or waits to be published",
+                             " is being built already, or waits to be published, or searches "
+                             "are about to return to it",
                              (unsigned long long)number, STR_ARG(index));
 }
 
@@ -152,60 +155,10 @@ bool store_version_is_live(struct store *s, struct str index, uint64_t number, b
 {
     static const char sql[] =
         "SELECT number FROM index_version WHERE index_name = ? AND number = ?"
-        " AND state IN ('changing', 'waiting', 'available'){lock}";
+        " AND state IN ('changing', 'waiting', 'available', 'kept', 'returning'){lock}";
     uint64_t ignored;
 
     return store_select_number(s, sql, BINDS(TEXT(index), NUMBER(number)), &ignored, live, err);
-}
-
-static bool has_not_failed(struct store *s, struct str index, uint64_t number, struct err *err)
-{
-    uint64_t ignored;
-    bool failed;
-
-    if (!store_select_number(s,
-                             "SELECT number FROM index_version WHERE index_name = ?"
-                             " AND number = ? AND error <> ''{lock}",
-                             BINDS(TEXT(index), NUMBER(number)), &ignored, &failed, err))
-        return false;
-    return !failed ||
-           err_set(err, ERR_REJECT,
-                   "version %llu of index %" STR_FMT " was stopped while it was built",
-                   (unsigned long long)number, STR_ARG(index));
-}
-
-bool store_promote_version(struct store *s, struct str index, uint64_t number,
-                           int64_t finished_ms, struct err *err)
-{
-    static const char retire[] =
-        "UPDATE index_version SET state = 'history'"
-        " WHERE index_name = ? AND state = 'available' AND number <> ?";
-    static const char promote[] =
-        "UPDATE index_version SET state = 'available', finished_ms = ?"
-        " WHERE index_name = ? AND number = ?";
-    static const char go_on[] =
-        "DELETE FROM table_stop WHERE table_name IN"
-        " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
-    static const char no_more[] = "DELETE FROM fan_out WHERE index_name = ? AND version <> ?";
-    static const char waited[] = "DELETE FROM version_wait WHERE index_name = ? AND number = ?";
-    static const char none_stays[] = "DELETE FROM gone WHERE index_name = ? AND version <> ?";
-    static const char built[] =
-        "DELETE FROM rebuild WHERE table_name IN"
-        " (SELECT table_name FROM job WHERE index_name = ? AND version = ?)";
-
-    if (!store_begin(s, err))
-        return false;
-    bool ok =
-        version_exists(s, index, number, err) && has_not_failed(s, index, number, err) &&
-        store_run(s, retire, BINDS(TEXT(index), NUMBER(number)), err) &&
-        store_run(s, promote, BINDS(NUMBER(finished_ms), TEXT(index), NUMBER(number)), err) &&
-        store_run(s, waited, BINDS(TEXT(index), NUMBER(number)), err) &&
-        store_run(s, no_more, BINDS(TEXT(index), NUMBER(number)), err) &&
-        store_run(s, none_stays, BINDS(TEXT(index), NUMBER(number)), err) &&
-        store_run(s, go_on, BINDS(TEXT(index), NUMBER(number)), err) &&
-        store_run(s, built, BINDS(TEXT(index), NUMBER(number)), err);
-
-    return store_end(s, ok, err);
 }
 
 /* Jobs. */

@@ -16,4 +16,5 @@ libmillrace_a_SOURCES += \
 	%D%/sqlite_sum.c %D%/sqlite_sum.h \
 	%D%/store.c %D%/store.h \
 	%D%/trouble.c \
+	%D%/turn.c %D%/turn.h \
 	%D%/waiting.c %D%/waiting.h

@@ -16,6 +16,8 @@ static bool stop_tables(struct store *s, const struct topic_reset *r, struct err
         ok = store_write_rebuild(s, &r->rebuilds[i], err);
     for (size_t i = 0; ok && i < r->n_builds; i++)
         ok = store_write_drop(s, &r->builds[i], err);
+    for (size_t i = 0; ok && i < r->n_kept; i++)
+        ok = store_write_history(s, &r->kept[i], STR("its topic was reset"), r->at_ms, err);
     return ok;
 }
 

@@ -25,6 +25,9 @@ struct topic_reset {
     size_t n_rebuilds;
     const struct version_name *builds; /* to give up, as store_drop_versions() does */
     size_t n_builds;
+    const struct version_name *kept; /* no longer current, as after store_end_kept() */
+    size_t n_kept;
+    int64_t at_ms;             /* steady time */
     struct stored_value start; /* where the topic starts */
 };
 /*

@@ -117,12 +117,25 @@ static bool retire(struct store *s, const struct version_name *v, int64_t at_ms,
            store_run(s, sql, BINDS(NUMBER(at_ms), TEXT(v->index), NUMBER(v->number)), err);
 }
 
-static bool name_again(struct store *s, const struct version_name *v, struct err *err)
+static bool name_again(struct store *s, const struct version_name *v, int64_t at_ms,
+                       struct err *err)
 {
-    static const char sql[] = "UPDATE index_version SET state = 'history', retired_ms = 0"
+    static const char sql[] = "UPDATE index_version SET state = 'history', retired_ms = ?"
                               " WHERE index_name = ? AND number = ? AND state = 'retired'";
 
-    return store_run(s, sql, BINDS(TEXT(v->index), NUMBER(v->number)), err);
+    return store_run(s, sql, BINDS(NUMBER(at_ms), TEXT(v->index), NUMBER(v->number)), err);
+}
+
+bool store_write_history(struct store *s, const struct version_name *v, struct str reason,
+                         int64_t at_ms, struct err *err)
+{
+    static const char sql[] = "UPDATE index_version SET state = 'history', error = ?,"
+                              " retired_ms = ? WHERE index_name = ? AND number = ?";
+
+    return run_all(s, work, ARRAY_LEN(work), v, err) &&
+           store_run(s, sql,
+                     BINDS(TEXT(reason), NUMBER(at_ms), TEXT(v->index), NUMBER(v->number)),
+                     err);
 }
 
 static bool forget_table(struct store *s, struct str table, struct err *err)
@@ -146,7 +159,7 @@ bool store_write_effects(struct store *s, const struct definition_effects *e, st
     for (size_t i = 0; ok && i < e->n_unnamed; i++)
         ok = retire(s, &e->unnamed[i], e->at_ms, err);
     for (size_t i = 0; ok && i < e->n_renamed; i++)
-        ok = name_again(s, &e->renamed[i], err);
+        ok = name_again(s, &e->renamed[i], e->at_ms, err);
     for (size_t i = 0; ok && i < e->n_tables; i++)
         ok = forget_table(s, e->tables[i], err);
     for (size_t i = 0; ok && i < e->n_values; i++)

@@ -176,22 +176,29 @@ static bool stop_version(struct store *s, const struct version_stop *v,
 {
     static const char fail[] =
         "UPDATE index_version SET error = ? WHERE index_name = ? AND number = ?";
-    bool changing, waiting, available;
+    bool changing, waiting, available, kept, returning;
 
     *how = VERSION_GONE;
     if (!is_in_state(s, v, "changing", &changing, err) ||
         !is_in_state(s, v, "waiting", &waiting, err) ||
-        !is_in_state(s, v, "available", &available, err))
+        !is_in_state(s, v, "available", &available, err) ||
+        !is_in_state(s, v, "kept", &kept, err) ||
+        !is_in_state(s, v, "returning", &returning, err))
         return false;
-    if (!changing && !waiting && !available)
+    if (kept) {
+        *how = VERSION_KEPT;
+        return store_write_history(s, &(struct version_name){v->index, v->number},
+                                   v->stop.reason, v->at_ms, err);
+    }
+    if (!changing && !waiting && !available && !returning)
         return true;
-    *how = available ? VERSION_TABLE : VERSION_BUILD;
+    *how = available ? VERSION_TABLE : returning ? VERSION_KEPT : VERSION_BUILD;
     return (available
                 ? store_write_stop(s, &v->stop, err)
                 : store_run(s, fail,
                             BINDS(TEXT(v->stop.reason), TEXT(v->index), NUMBER(v->number)),
                             err)) &&
-           (v->rebuild == NULL || store_write_rebuild(s, v->rebuild, err));
+           (v->rebuild == NULL || returning || store_write_rebuild(s, v->rebuild, err));
 }
 
 bool store_stop_version(struct store *s, const struct version_stop *v,

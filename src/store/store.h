@@ -128,14 +128,15 @@ uint64_t store_doubts(struct store *s) MUST_CHECK;
 struct stored_version {
     struct str index; /* alias: "orders" */
     uint64_t number;  /* 2 in orders_v2 */
-    struct str state; /* changing, waiting, available, history, retired */
+    struct str state; /* changing, waiting, available, kept, returning, history, retired */
     struct str topic;
     uint64_t epoch;
     uint64_t start;        /* changes from this version (position) on go to it; 0: none yet */
     struct str definition; /* canonical JSON of the member tables it was built with */
     int64_t created_ms, finished_ms;
     struct str error;
-    int64_t retired_ms; /* steady time; 0: not retired */
+    int64_t retired_ms;    /* steady time: since when nothing is written to it; 0: written */
+    int64_t kept_until_ms; /* steady time; 0: it was never kept */
 };
 /* Names one version. */
 struct version_name {
@@ -156,14 +157,6 @@ bool store_set_version_start(struct store *s, const struct version_name *v, uint
                              struct err *err) MUST_CHECK;
 bool store_set_version_definition(struct store *s, const struct version_name *v,
                                   struct str definition, struct err *err) MUST_CHECK;
-/*
- * Make `number` available and the version that was available history, in one transaction.
- * Clears the stops and rebuild requests of the tables of its jobs, and deletes its wait;
- * deletes the fan-out jobs (src/store/fan_out.h) and gone documents of all other versions.
- * ERR_REJECT if the version has failed or does not exist.
- */
-bool store_promote_version(struct store *s, struct str index, uint64_t number,
-                           int64_t finished_ms, struct err *err) MUST_CHECK;
 /*
  * Small values of one version, stored as this prefix and the name of its index
  * ("sync/orders_v3").
@@ -218,13 +211,15 @@ bool store_load_shapes(struct store *s, struct str index, uint64_t number, struc
 struct version_stop {
     struct str index;
     uint64_t number;
-    struct stored_stop stop;              /* of its table; a build takes only the reason */
+    struct stored_stop stop;              /* of its table; others take only the reason */
     const struct stored_rebuild *rebuild; /* NULL: do not rebuild automatically */
+    int64_t at_ms;                        /* steady time */
 };
 enum version_stopped {
     VERSION_GONE,  /* another version has replaced it: nothing is stored */
     VERSION_BUILD, /* it was being built, or waited, and is never promoted */
     VERSION_TABLE, /* searches use it: its table is stopped */
+    VERSION_KEPT,  /* it was kept beside the searched one, and is no longer current */
 };
 /* Runs in one transaction, so a concurrent promotion comes entirely before it or after it. */
 bool store_stop_version(struct store *s, const struct version_stop *v,

@@ -41,7 +41,7 @@ struct version_spec {
     uint64_t version_min; /* the lowest version of its lineage */
     bool stopped;
     bool filling; /* it is being built */
-    bool coming;  /* searches do not use it yet: it is being built, or was built and waits */
+    bool aside;   /* searches do not use it: it is being built, waits, or is kept */
 };
 void version_spec_free(struct version_spec *v); /* NULL is allowed */
 /* The server for re-reads of documents of this table of its index; borrowed. */

@@ -5,6 +5,7 @@
 
 #include "src/base/buf.h"
 #include "src/store/retired.h"
+#include "src/store/turn.h"
 #include "src/store/waiting.h"
 
 #include <stdio.h>
@@ -85,7 +86,8 @@ static void one_version_of_an_index_is_built_at_a_time(void **state)
     refused(store_new_version(f.s, &v, &f.err), ERR_REJECT);
     other.index = STR("customers");
     ok(store_new_version(f.s, &other, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 77}, &f.err));
     v.index = STR("orders");
     ok(store_new_version(f.s, &v, &f.err));
     assert_int_equal(v.number, 2);
@@ -98,10 +100,15 @@ static void promoting_a_version_retires_the_one_before(void **state)
 
     (void)state;
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 77}, &f.err));
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
-    refused(store_promote_version(f.s, v.index, 9, 99, &f.err), ERR_REJECT);
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 88}, &f.err));
+    refused(
+        store_promote_version(
+            f.s, &(struct promotion){.index = v.index, .number = 9, .finished_ms = 99}, &f.err),
+        ERR_REJECT);
     ok(store_load_versions(f.s, f.a, STR(""), &out, &n, &f.err));
     assert_int_equal(n, 2);
     same(out[0].state, STR("history"));
@@ -122,9 +129,11 @@ static void who_stores_one_thing_of_a_version_changes_nothing_else(void **state)
 
     (void)state;
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 77}, &f.err));
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 88}, &f.err));
     ok(store_set_version_definition(f.s, &name, STR("{}"), &f.err));
     ok(store_set_version_start(f.s, &name, 4711, &f.err));
     refused(store_set_version_start(f.s, &none, 4711, &f.err), ERR_REJECT);
@@ -287,14 +296,16 @@ static void a_version_stops_with_its_wish_and_only_while_it_counts(void **state)
 
     (void)state;
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 77, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 77}, &f.err));
     assert_int_equal(stop_version(1, &wish), VERSION_TABLE);
     assert_int_equal(count_stops(), 1);
     assert_int_equal(count_rebuilds(&out), 1);
     forget_table(wish.table);
 
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 2, 88, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 88}, &f.err));
     assert_int_equal(stop_version(1, &wish), VERSION_GONE);
     assert_int_equal(stop_version(9, &wish), VERSION_GONE);
     ok(store_put_shapes(f.s, v.index, 1, STR("late"), &wish, &f.err));
@@ -303,7 +314,10 @@ static void a_version_stops_with_its_wish_and_only_while_it_counts(void **state)
 
     ok(store_new_version(f.s, &v, &f.err));
     assert_int_equal(stop_version(3, &wish), VERSION_BUILD);
-    refused(store_promote_version(f.s, v.index, 3, 99, &f.err), ERR_REJECT);
+    refused(
+        store_promote_version(
+            f.s, &(struct promotion){.index = v.index, .number = 3, .finished_ms = 99}, &f.err),
+        ERR_REJECT);
     assert_ptr_equal(strstr(f.err.msg, "version 3 of index orders"),
                      f.err.msg); /* no "store:" */
     assert_int_equal(count_stops(), 0);
@@ -325,14 +339,20 @@ static void a_version_that_is_promoted_was_the_rebuild(void **state)
     wish.table = STR("shop.other");
     ok(store_put_rebuild(f.s, &wish, &f.err));
     assert_int_equal(stop_version(v.number, NULL), VERSION_BUILD);
-    refused(store_promote_version(f.s, v.index, v.number, 77, &f.err), ERR_REJECT);
+    refused(store_promote_version(
+                f.s,
+                &(struct promotion){.index = v.index, .number = v.number, .finished_ms = 77},
+                &f.err),
+            ERR_REJECT);
     assert_int_equal(count_rebuilds(&out), 2);
     ok(store_delete_jobs(f.s, v.index, v.number, &f.err));
     ok(store_delete_version(f.s, v.index, v.number, &f.err));
     ok(store_new_version(f.s, &v, &f.err));
     job.version = v.number;
     ok(store_new_job(f.s, &job, &f.err));
-    ok(store_promote_version(f.s, v.index, v.number, 88, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = v.number, .finished_ms = 88},
+        &f.err));
     assert_int_equal(count_rebuilds(&out), 1);
     same(out[0].table, STR("shop.other"));
 }
@@ -465,10 +485,13 @@ static void a_version_that_is_parked_waits_with_its_reason_until_it_is_published
     assert_int_equal(out[0].since_ms, 12);
 
     ok(store_resume_version(f.s, &wait, &f.err));
-    ok(store_promote_version(f.s, v.index, 1, 88, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 88}, &f.err));
     state_is(1, "available", JOB_COMPLETE);
     assert_int_equal(count_waits(&out), 0);
-    ok(store_promote_version(f.s, v.index, 1, 89, &f.err)); /* its answer, too */
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 89},
+        &f.err)); /* its answer, too */
     state_is(1, "available", JOB_COMPLETE);
     refused(store_park_version(f.s, term, &job, &wait, &f.err), ERR_STOP);
 }
@@ -491,7 +514,10 @@ static void what_stops_a_version_that_waits_ends_its_build(void **state)
     assert_int_equal(count_rebuilds(&rebuilds), 1);
     ok(store_resume_version(f.s, &wait, &f.err));
     refused(store_park_version(f.s, term, &job, &wait, &f.err), ERR_REJECT);
-    refused(store_promote_version(f.s, v.index, 1, 77, &f.err), ERR_REJECT);
+    refused(
+        store_promote_version(
+            f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 77}, &f.err),
+        ERR_REJECT);
     ok(store_drop_versions(f.s, &(struct version_name){v.index, 1}, 1, &f.err));
     assert_int_equal(count_waits(&out), 0);
     ok(store_new_version(f.s, &v, &f.err));

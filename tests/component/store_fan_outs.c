@@ -5,6 +5,7 @@
 
 #include "src/store/fan_out.h"
 #include "src/store/reset.h"
+#include "src/store/turn.h"
 
 /* What is left of a topic that begins anew. */
 static void reset_topic(struct str topic)
@@ -251,12 +252,14 @@ static void fan_outs_go_with_their_version_and_their_topic(void **state)
     (void)state;
     make_version();
     put(job);
-    ok(store_promote_version(f.s, v.index, 1, 1, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 1}, &f.err));
     (void)load(1);
     ok(store_new_version(f.s, &v, &f.err));
     job.version = 2;
     put(job);
-    ok(store_promote_version(f.s, v.index, 2, 2, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 2}, &f.err));
     (void)load(0); /* nothing is written to it any more */
     put(a_job(STR("a"), 11));
     (void)load(0);

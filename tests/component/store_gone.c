@@ -5,6 +5,7 @@
 
 #include "src/store/gone.h"
 #include "src/store/reset.h"
+#include "src/store/turn.h"
 
 #include <stdio.h>
 
@@ -100,13 +101,15 @@ static void documents_that_stay_go_with_their_version_and_their_topic(void **sta
     (void)state;
     make_version();
     put(g);
-    ok(store_promote_version(f.s, v.index, 1, 1, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 1}, &f.err));
     (void)load(0, 100, 1);
     ok(store_new_version(f.s, &v, &f.err));
     g.version = 2;
     put(g);
     (void)load(0, 100, 2);
-    ok(store_promote_version(f.s, v.index, 2, 2, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 2}, &f.err));
     assert_int_equal(load(0, 100, 1)->version, 2);
     ok(store_delete_version(f.s, v.index, 2, &f.err));
     (void)load(0, 100, 0);
@@ -129,9 +132,11 @@ static void documents_of_a_version_that_is_not_written_to_any_more_are_not_store
 
     (void)state;
     make_version();
-    ok(store_promote_version(f.s, v.index, 1, 1, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 1, .finished_ms = 1}, &f.err));
     ok(store_new_version(f.s, &v, &f.err));
-    ok(store_promote_version(f.s, v.index, 2, 2, &f.err));
+    ok(store_promote_version(
+        f.s, &(struct promotion){.index = v.index, .number = 2, .finished_ms = 2}, &f.err));
     list[1].version = 2;
     list[2].version = 7;
     ok(store_put_gone(f.s, &owner, list, ARRAY_LEN(list), &f.err));

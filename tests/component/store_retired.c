@@ -9,6 +9,7 @@
 #include "src/store/purged.h"
 #include "src/store/reset.h"
 #include "src/store/retired.h"
+#include "src/store/turn.h"
 
 #define ORDERS STR("orders")
 
@@ -22,7 +23,9 @@ static void make_versions(void)
     for (int64_t i = 1; i <= 3; i++) {
         ok(store_new_version(f.s, &v, &f.err));
         if (i < 3)
-            ok(store_promote_version(f.s, ORDERS, v.number, i, &f.err));
+            ok(store_promote_version(
+                f.s, &(struct promotion){.index = ORDERS, .number = v.number, .finished_ms = i},
+                &f.err));
     }
 }
 

@@ -140,9 +140,10 @@ bool coordinator_index_create(struct coordinator *co, struct str table,
                               struct err *err)
 {
     (void)co;
-    return called(json, err, "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d hold=%d",
+    return called(json, err,
+                  "index create %.*s rate=%" PRIu64 " chunk=%zu take=%d%d hold=%d keep=%d",
                   (int)table.len, table.ptr, opt->rate, opt->chunk, opt->take_index,
-                  opt->take_alias, opt->hold);
+                  opt->take_alias, opt->hold, opt->keeps ? (int)opt->keep : -1);
 }
 
 bool coordinator_index_delete(struct coordinator *co, struct str table, uint64_t number,
@@ -158,6 +159,13 @@ bool coordinator_index_cutover(struct coordinator *co, struct str table, uint64_
     (void)co;
     return called(json, err, "index cutover %.*s %" PRIu64, (int)table.len, table.ptr,
                   accepted);
+}
+
+bool coordinator_index_rollback(struct coordinator *co, struct str table, uint64_t number,
+                                struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "index rollback %.*s %" PRIu64, (int)table.len, table.ptr, number);
 }
 
 bool coordinator_index_reset(struct coordinator *co, struct str table, struct buf *json,

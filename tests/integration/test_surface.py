@@ -260,6 +260,7 @@ def test_every_command_prints_json_of_its_documented_form(w):
         ("dead-letter", ["dead-letter", "show", letter]), ("dead-letter-replay", ["dead-letter", "replay", "--all"]),
         ("dead-letter-discard", ["dead-letter", "discard", "--all", "--yes"]), ("index-delete", ["index", "delete", part, "--yes"]),
         ("topic-pause", ["topic", "pause", w.schema]), ("topic-resume", ["topic", "resume", w.schema]),
+        ("version", ["index", "create", part, "--keep", "1"]), ("index-rollback", ["index", "rollback", part]),
         ("index-pause", ["index", "pause", part]), ("index-resume", ["index", "resume", part]), ("topic-reset", ["topic", "reset", w.schema, "--yes"]),
         ("delete", ["table", "delete", f"{w.schema}.kind", "--yes"]), ("config", ["config", "show"]),
         ("drain", ["drain"]), ("drain-cancel", ["drain", "--cancel"]), ("delivery-settings", ["config", "delivery", "get"]), ("delivery-settings", ["config", "delivery", "set", "workers=20"]), ("program", ["version"]),
@@ -285,5 +286,5 @@ def test_every_command_prints_json_of_its_documented_form(w):
 
 
 # Fields that are there only where there is something to tell.
-OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"},
+OPTIONAL = {"error": {"fix", "errors", "severity", "file", "line", "column", "source"}, "dead-letter list": {"body", "more_after"}, "dead-letter show": {"more_after"}, "config delivery get": {"previous"}, "status": {"detail", "column", "every_seconds", "last", "next", "rows", "documents_done", "remaining", "until"}, "doctor": {"why", "fix"}, "verify": {"id", "reason", "routing", "kind", "repaired", "paths", "n_paths", "path", "wanted", "found"},
             "apply": {"severity", "file", "line", "column", "message", "fix", "fields", "path", "before", "after"}}

@@ -22,6 +22,7 @@
 #include "src/base/thread.h"
 #include "src/search/search.h"
 #include "src/store/purged.h"
+#include "src/store/turn.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <sqlite3.h>
@@ -196,7 +197,9 @@ static void promote(struct fixture *f, uint64_t number)
 {
     struct err err = {0};
 
-    assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+    assert_true(store_promote_version(
+        f->opt.store,
+        &(struct promotion){.index = STR("orders"), .number = number, .finished_ms = 1}, &err));
 }
 
 static void begin_with(struct fixture *f, struct tiny_http *engine, unsigned timeout_ms)

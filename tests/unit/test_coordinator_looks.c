@@ -14,6 +14,7 @@
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
 #include "src/search/search.h"
+#include "src/store/turn.h"
 #include "tests/fakes/tiny_http.h"
 
 #include <stdio.h>
@@ -56,7 +57,9 @@ static void store_tables(struct fixture *f)
                                    .definition = str_from(bodies[i])};
 
         assert_true(store_new_version(f->opt.store, &v, &err));
-        assert_true(store_promote_version(f->opt.store, v.index, v.number, 1, &err));
+        assert_true(store_promote_version(
+            f->opt.store,
+            &(struct promotion){.index = v.index, .number = v.number, .finished_ms = 1}, &err));
     }
 }
 

@@ -15,6 +15,7 @@
 #include "src/search/search.h"
 #include "src/store/backend.h"
 #include "src/store/core.h"
+#include "src/store/turn.h"
 #include "sync/pipeline/parts.h"
 #include "tests/fakes/tiny_http.h"
 
@@ -158,7 +159,9 @@ static void what_was_stored_without_an_answer_is_known_all_the_same(void **state
     assert_true(coordinator_refresh(f->co, &err));
     assert_false(coordinator_is_load_due(f->co));
     loses_answers = true;
-    assert_false(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+    assert_false(store_promote_version(
+        f->opt.store,
+        &(struct promotion){.index = STR("orders"), .number = number, .finished_ms = 1}, &err));
     assert_false(store_topic(f));
     loses_answers = false;
     assert_false(is_available(f, number) || is_defined(f));
@@ -173,7 +176,9 @@ static void a_catalogue_that_could_not_be_read_is_read_later(void **state)
     const uint64_t number = new_version(f);
     struct err err = {0};
 
-    assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+    assert_true(store_promote_version(
+        f->opt.store,
+        &(struct promotion){.index = STR("orders"), .number = number, .finished_ms = 1}, &err));
     n_begins = 0;
     assert_false(coordinator_refresh(f->co, &err));
     assert_false(coordinator_take_stored(f->co, &err));
@@ -236,7 +241,9 @@ static void a_look_at_an_epoch_that_is_taken_meanwhile_is_repeated(void **state)
              "\"version\":1}}}}}",
              f->co->owner);
     assert_true(store_topic(f));
-    assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+    assert_true(store_promote_version(
+        f->opt.store,
+        &(struct promotion){.index = STR("orders"), .number = number, .finished_ms = 1}, &err));
     assert_true(store_put_value(f->opt.store, STR("epoch/shop"), STR("1"), &err));
     assert_true(coordinator_load(f->co, &err));
     f->co->opt.search = search_new(&(struct search_options){.urls = &url, .n_urls = 1});
@@ -288,7 +295,9 @@ static void end_build(struct fixture *f, uint64_t number)
     builds_add(f->co->builds, over);
     builds_note_end(f->co->builds, over, NULL);
     assert_true(coordinator_refresh(f->co, &err));
-    assert_true(store_promote_version(f->opt.store, STR("orders"), number, 1, &err));
+    assert_true(store_promote_version(
+        f->opt.store,
+        &(struct promotion){.index = STR("orders"), .number = number, .finished_ms = 1}, &err));
 }
 
 static void a_build_that_is_over_is_so_when_the_store_is_back(void **state)

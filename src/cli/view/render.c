@@ -57,7 +57,7 @@ static const struct look {
     {"red", "■", "31"},      {"created", "○", "2"},    {"history", "○", "2"},
     {"skip", "○", "2"},      {"up", "●", "32"},        {"retired", "○", "2"},
     {"dropped", "○", "2"},   {"away", "▲", "33"},      {"untried", "○", "2"},
-    {"astray", "■", "31"},
+    {"astray", "■", "31"},   {"kept", "○", "2"},       {"returning", "◐", "34"},
 };
 
 static void add_state(struct buf *out, struct render_style style, struct str word)

@@ -221,6 +221,39 @@ static void note_cascades(struct buf *out, struct str table)
     human_count(out, documents);
 }
 
+/* A version that is kept costs its space, and each write once more. */
+static void note_version(struct buf *out, struct str table, struct str kept)
+{
+    add_note(out, table, "/table");
+    buf_append(out, STR("also writes version "));
+    put(out, kept, "/version", RENDER_COUNT);
+    if (has_value(kept, "/documents")) {
+        buf_append(out, STR(" ("));
+        put(out, kept, "/documents", RENDER_COUNT);
+        buf_append(out, STR(" documents)"));
+    }
+    buf_append(out, STR(" until "));
+    put(out, kept, "/until", RENDER_TEXT);
+    buf_append(out, STR(", so that millrace index rollback can return to it"));
+    if (has_text(kept, "/reason")) {
+        buf_append(out, STR("\n  not current: "));
+        put(out, kept, "/reason", RENDER_TEXT);
+    }
+}
+
+static void note_kept(struct buf *out, struct str table)
+{
+    struct json_reader r;
+    struct str list, item;
+
+    if (!json_find(table, "/kept", &list))
+        return;
+    json_reader_init(&r, list);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &item))
+            note_version(out, table, item);
+}
+
 static void note_table(struct buf *out, struct str table)
 {
     bool is_pending = false;
@@ -228,6 +261,7 @@ static void note_table(struct buf *out, struct str table)
     note_build(out, table);
     note_fan_out(out, table);
     note_cascades(out, table);
+    note_kept(out, table);
     if (json_find_bool(table, "/pending", &is_pending) && is_pending) {
         add_note(out, table, "/table");
         buf_append(out, STR("its definition has changed: the next millrace index create "

@@ -234,10 +234,29 @@ static void check_named(struct looking *l)
         MEND_NONE);
 }
 
+/* A kept version is as current as the one that searches should use. */
+static void check_returned(struct looking *l, const struct stored_version *kept)
+{
+    struct buf fix = {0};
+
+    buf_append(&fix, STR("millrace index rollback "));
+    buf_append_word(&fix, l->table);
+    buf_printf(&fix, " --to %" PRIu64, kept->number);
+    add(l,
+        format(l->arena,
+               "searches of %" STR_FMT " use version %" PRIu64
+               ", which is kept: somebody has moved the alias",
+               STR_ARG(l->alias), kept->number),
+        arena_copy(l->arena, buf_str(&fix)), MEND_NONE);
+    buf_free(&fix);
+}
+
 /* Searches use this index and should not. */
 static void check_stray(struct looking *l, const struct engine_index *index, bool is_alone)
 {
     const enum whose whose = whose_index(l->stored, l->alias, index);
+    const struct stored_version *v =
+        stored_facts_version(l->stored, l->alias, whose_version(l->alias, index->name));
     const struct str reason = format(l->arena,
                                      is_alone ? "searches of %" STR_FMT " use %" STR_FMT ", "
                                                 "not %" STR_FMT "; %" STR_FMT " %" STR_FMT
@@ -246,6 +265,10 @@ static void check_stray(struct looking *l, const struct engine_index *index, boo
                                      STR_ARG(l->alias), STR_ARG(index->name), STR_ARG(l->name),
                                      STR_ARG(index->name), STR_ARG(say(l, whose, index)));
 
+    if (is_alone && whose == WHOSE_OLD && str_equal(v->state, STR("kept"))) {
+        check_returned(l, v);
+        return;
+    }
     if (is_alone || whose != WHOSE_OLD) {
         must_build(l, reason, whose_option(whose));
         return;

@@ -13,7 +13,7 @@ static const struct {
     const char *text, *option;
 } all[N_WHOSE] = {
     [WHOSE_LIVE] = {"belongs to this store, which writes to it", ""},
-    [WHOSE_OLD] = {"is an older version of this store, which no longer writes to it", ""},
+    [WHOSE_OLD] = {"is an older version of this store", ""},
     [WHOSE_FORGOTTEN] =
         {"was made by this store, which has no record of it (was an older copy of the data "
          "folder restored?)",

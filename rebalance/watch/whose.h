@@ -21,7 +21,7 @@ struct buf;
 
 enum whose {
     WHOSE_LIVE,      /* a version of ours that changes are written to */
-    WHOSE_OLD,       /* a version of ours that nothing is written to any more */
+    WHOSE_OLD,       /* a version of ours that another one has replaced */
     WHOSE_FORGOTTEN, /* made by this store, which has no record of it */
     WHOSE_OTHER,     /* made by another store */
     WHOSE_UNMARKED,  /* made by a Millrace that marked no owner, and not known here */

@@ -172,6 +172,18 @@ def test_a_build_does_not_wait_for_a_kept_version_that_takes_nothing(w):
     w.equal(daemon)
 
 
+def test_an_alias_that_is_moved_to_a_kept_version_by_hand_is_told_with_the_command(w):
+    daemon = followed(w, keep_versions=1)
+    create(w, daemon)
+    w.engine.ask("POST", "/_aliases", {"actions": [{"remove": {"index": f"{w.index('part')}_v2", "alias": w.index("part")}},
+                                                   {"add": {"index": f"{w.index('part')}_v1", "alias": w.index("part")}}]})
+    fix = f"millrace index rollback {w.schema}.part --to 1"
+    wait_until("the status names the rollback", lambda: w.table(daemon, "part")["fix"] == fix, 90)
+    roll_back(w, daemon, "--to", "1")
+    is_searched(w, daemon, 1, [2])
+    equal(w, daemon, OLD)
+
+
 def test_a_changed_column_ends_a_kept_version_and_an_added_one_does_not(w):
     daemon = followed(w, keep_versions=3)
     create(w, daemon)

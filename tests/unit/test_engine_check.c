@@ -184,6 +184,22 @@ static void searches_that_use_another_index_are_found_with_whose_it_is(void **st
                  "an older version", CREATE);
 }
 
+static void searches_that_use_a_kept_version_can_return_to_it(void **state)
+{
+    struct fixture *f = *state;
+
+    f->versions[0].state = STR("kept");
+    assert_found(f, SEARCHED("orders_v1", "," MARK(OURS, 3, 1)), MEND_NONE,
+                 "use version 1, which is kept", "millrace index rollback shop.orders --to 1");
+    assert_found(f,
+                 "{" GOOD ",\"orders_v1\":{\"aliases\":{\"orders\":{}}," MARK(OURS, 3, 1) "}}",
+                 MEND_STRAY, "use orders_v1 beside orders_v2", BY_ITSELF);
+    f->versions[0].state = STR("returning");
+    check(f, SEARCHED("orders_v1", "," MARK(OURS, 3, 1)));
+    for (size_t i = 0; i < f->n; i++)
+        assert_string_not_equal(f->list[i].index.ptr, "orders_v2");
+}
+
 static void an_older_version_beside_ours_can_be_taken_away(void **state)
 {
     struct fixture *f = *state;
@@ -350,6 +366,7 @@ int main(void)
         TEST(a_version_that_is_coming_is_dropped_before_it_is_built_again),
         TEST(an_owner_is_marked_where_none_was),
         TEST(searches_that_use_another_index_are_found_with_whose_it_is),
+        TEST(searches_that_use_a_kept_version_can_return_to_it),
         TEST(an_older_version_beside_ours_can_be_taken_away),
         TEST(an_index_of_the_aliass_name_is_found),
         TEST(a_write_alias_that_leads_elsewhere_is_found),

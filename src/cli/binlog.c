@@ -4,7 +4,6 @@
 
 #include "src/base/mem.h"
 #include "src/base/random.h"
-#include "src/cli/log_filter_args.h"
 #include "src/cli/session.h"
 #include "src/cli/view/inspect_view.h"
 #include "src/format/json.h"
@@ -13,6 +12,7 @@
 #include "sync/definition/parse.h"
 #include "sync/inspect/decode.h"
 #include "sync/inspect/inspect.h"
+#include "sync/inspect/log_filter_args.h"
 #include "sync/server/server_access.h"
 #include "sync/source/transport/transport.h"
 

@@ -15,7 +15,6 @@ libmillrace_a_SOURCES += \
 	%D%/index.c \
 	%D%/init.c \
 	%D%/init_config.c %D%/init_config.h \
-	%D%/log_filter_args.c %D%/log_filter_args.h \
 	%D%/noun.c \
 	%D%/pause.c \
 	%D%/report.c %D%/report.h \

@@ -2,7 +2,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/cli/log_filter_args.h"
+#include "sync/inspect/log_filter_args.h"
 
 static void a_time_is_taken_as_people_write_it(void **state)
 {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "src/cli/log_filter_args.h"
+#include "sync/inspect/log_filter_args.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * Parses a user's choice of a part of a log.
  */
-#ifndef SRC_CLI_LOG_FILTER_ARGS_H
-#define SRC_CLI_LOG_FILTER_ARGS_H
+#ifndef SYNC_INSPECT_LOG_FILTER_ARGS_H
+#define SYNC_INSPECT_LOG_FILTER_ARGS_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"

@@ -32,20 +32,20 @@ static void write_request(struct buf *body, const struct search_wish *wishes, si
 }
 
 /* What one element of the answer says. */
-struct told {
+struct got_document {
     struct buf id, routing;
     struct str source, error; /* within the answer */
     uint64_t version;
     bool found, says_found;
 };
 
-static void told_free(struct told *t)
+static void told_free(struct got_document *t)
 {
     buf_free(&t->id);
     buf_free(&t->routing);
 }
 
-static void read_member(struct json_reader *r, struct str key, struct told *t)
+static void read_member(struct json_reader *r, struct str key, struct got_document *t)
 {
     if (json_string_equal(key, STR("_id")))
         json_read_text(r, &t->id);
@@ -61,7 +61,7 @@ static void read_member(struct json_reader *r, struct str key, struct told *t)
         json_read_raw(r, &t->error);
 }
 
-static bool read_told(struct json_reader *r, struct told *t)
+static bool read_told(struct json_reader *r, struct got_document *t)
 {
     struct str key;
 
@@ -72,7 +72,7 @@ static bool read_told(struct json_reader *r, struct told *t)
     return json_reader_ok(r);
 }
 
-static bool fail_for_error(const struct told *t, struct str id, struct err *err)
+static bool fail_for_error(const struct got_document *t, struct str id, struct err *err)
 {
     struct buf body = {0}, reason = {0};
 
@@ -85,7 +85,7 @@ static bool fail_for_error(const struct told *t, struct str id, struct err *err)
     return false;
 }
 
-static bool judge(const struct told *t, const struct search_wish *wish, struct arena *a,
+static bool judge(const struct got_document *t, const struct search_wish *wish, struct arena *a,
                   struct search_document *out, struct err *err)
 {
     if (!str_equal(buf_str(&t->id), wish->id))
@@ -122,7 +122,7 @@ static bool read_answer(struct str answer, const struct search_wish *wishes, siz
     json_reader_init(&r, docs);
     if (json_enter_array(&r))
         while (ok && i < n && json_next_element(&r)) {
-            struct told t = {0};
+            struct got_document t = {0};
 
             ok = read_told(&r, &t) && judge(&t, &wishes[i], a, &out[i], err);
             told_free(&t);

@@ -5,6 +5,7 @@
 #include "src/base/arena.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "sync/delivery/index/seldom.h"
 #include "sync/delivery/outcome.h"
 #include "sync/delivery/turn.h"
 
@@ -323,10 +324,12 @@ static void take_item(struct sender *s, struct batch_load *load, size_t i,
         try_again(s, load, &parkings->failed, doc);
 }
 
-/* Writes one line per batch, however many of its documents failed. */
-static void log_failures(const struct load_batch *batch)
+/* One line for the batch at most, however many of its documents failed. */
+static void log_failures(const struct sender *s, struct index_queue *o,
+                         const struct load_batch *batch)
 {
     const struct err *err = NULL;
+    uint64_t n_left_out;
     size_t n = 0;
 
     for (size_t i = 0; i < batch->n_items; i++) {
@@ -338,9 +341,10 @@ static void log_failures(const struct load_batch *batch)
         err = &item->err;
         n++;
     }
-    if (n > 0)
+    if (n > 0 && seldom_is_due(index_queue_read_lines(o), s->now_ms, &n_left_out))
         log_failure(LOG_WARN, err, "could not read documents, trying again",
-                    KV("table", batch->target->table), KV("documents", n));
+                    KV("table", batch->target->table), KV("documents", n),
+                    KV("failed_since_last_line", n_left_out));
 }
 
 void read_batcher_take(struct sender *s, struct load_batch *batch)
@@ -349,7 +353,7 @@ void read_batcher_take(struct sender *s, struct load_batch *batch)
     struct load_parkings parkings = {0};
 
     s->n_loads--;
-    log_failures(batch);
+    log_failures(s, load->index_queue, batch);
     for (size_t i = 0; i < batch->n_items; i++)
         take_item(s, load, i, &parkings);
     index_queue_end_load(load->index_queue, batch->n_items);

@@ -9,6 +9,7 @@
 #include "src/base/magic.h"
 #include "src/search/engine_error.h"
 #include "sync/delivery/bulk/bulk_verdict.h"
+#include "sync/delivery/index/seldom.h"
 #include "sync/delivery/outcome.h"
 
 #include <assert.h>
@@ -217,8 +218,13 @@ void request_answered(struct bulk_request *r)
 
 void request_log_failed(const struct bulk_request *r, const struct err *err)
 {
-    log_failure(LOG_WARN, err, "bulk request failed, trying again",
-                KV("index", index_queue_index(r->index_queue)), KV("documents", r->batch.n));
+    uint64_t n_left_out;
+
+    if (seldom_is_due(index_queue_request_lines(r->index_queue), r->sender->now_ms,
+                      &n_left_out))
+        log_failure(LOG_WARN, err, "bulk request failed, trying again",
+                    KV("index", index_queue_index(r->index_queue)), KV("documents", r->batch.n),
+                    KV("failed_since_last_line", n_left_out));
 }
 
 static void malformed(struct bulk_request *r, const struct err *why)

@@ -96,6 +96,7 @@ void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t re
 /* Return all documents and pause the index.  maybe_applied: repeat the same versions. */
 void request_failed(struct bulk_request *r, bool maybe_applied, const struct err *why,
                     int64_t retry_after_ms);
+/* Log that it failed, unless a line of its index says so already. */
 void request_log_failed(const struct bulk_request *r, const struct err *err);
 /* Return all documents: to the front of their lanes, or as the same part of a bisection. */
 void request_return_all(struct bulk_request *r, bool maybe_applied);

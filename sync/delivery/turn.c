@@ -7,7 +7,7 @@
 #include "sync/delivery/sender.h"
 
 #define ROOM_SHARE     8 /* 1/ROOM_SHARE of the bytes is to be free after a purge */
-#define PURGED_TOLD_MS 1000
+#define PURGED_TOLD_MS 10000
 
 /*
  * Drop what came back, or came later, for an index that is gone.  Reopen its gate, which empty

@@ -151,6 +151,7 @@ unit_tests += \
 	%D%/test_search_nodes \
 	%D%/test_search_sniff \
 	%D%/test_secret_file \
+	%D%/test_seldom \
 	%D%/test_server_access \
 	%D%/test_shape_diff \
 	%D%/test_shapes \

@@ -34,6 +34,7 @@
 struct allowance;
 struct index_metric;
 struct index_queue;
+struct seldom;
 
 struct index_queue_options {
     unsigned workers;   /* lanes; > 0 */
@@ -107,6 +108,9 @@ struct index_queue_partly {
     struct err why;
 };
 struct index_queue_partly *index_queue_partly(struct index_queue *o);
+/* The owner's record of log lines: of requests that failed, and of reads. */
+struct seldom *index_queue_request_lines(struct index_queue *o);
+struct seldom *index_queue_read_lines(struct index_queue *o);
 /* The index is gone for good: forget whatever is placed here. */
 void index_queue_drop(struct index_queue *o);
 bool index_queue_is_gone(const struct index_queue *o);

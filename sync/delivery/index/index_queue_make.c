@@ -152,6 +152,16 @@ struct index_queue_partly *index_queue_partly(struct index_queue *o)
     return &o->partly;
 }
 
+struct seldom *index_queue_request_lines(struct index_queue *o)
+{
+    return &o->request_lines;
+}
+
+struct seldom *index_queue_read_lines(struct index_queue *o)
+{
+    return &o->read_lines;
+}
+
 void index_queue_drop(struct index_queue *o)
 {
     o->is_gone = true;

@@ -14,6 +14,7 @@
 #include "src/base/list.h"
 #include "sync/delivery/index/index_queue.h"
 #include "sync/delivery/index/lines.h"
+#include "sync/delivery/index/seldom.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,6 +78,7 @@ struct index_queue {
     enum cure told;
     struct index_queue_purged purged;
     struct index_queue_partly partly;
+    struct seldom request_lines, read_lines;
     int64_t no_areas_until_ms;
 };
 

@@ -20,4 +20,5 @@ libmillrace_a_SOURCES += \
 	%D%/pace.c %D%/pace.h \
 	%D%/purge.c %D%/purge.h \
 	%D%/purged.c %D%/purged.h \
+	%D%/seldom.c %D%/seldom.h \
 	%D%/worker_backlog.c %D%/worker_backlog.h

@@ -174,6 +174,7 @@ void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t re
 
     if (gate->hold == HOLD_NONE)
         gate->why = *why;
+    limiter_failed(&gate->limiter);
     gate_failed(gate, r->sent_us / 1000, r->sender->now_ms, retry_after_ms);
 }
 
@@ -248,7 +249,6 @@ static void busy(struct bulk_request *r, enum bulk_room room, const struct err *
     r->sender->count.busy++;
     if (room == ROOM_UNTOLD && request_is_too_large(r, why))
         return;
-    limiter_busy(&index_queue_gate(r->index_queue)->limiter);
     request_failed(r, false, why, retry_after_ms);
 }
 
@@ -267,7 +267,6 @@ static enum request_verdict verdict_of(const struct bulk_request *r, int status,
 static void judge_refusal(struct bulk_request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
-    struct gate *gate = index_queue_gate(r->index_queue);
     struct buf type = {0}, reason = {0};
     struct err err;
 
@@ -287,7 +286,6 @@ static void judge_refusal(struct bulk_request *r, const struct http_result *resu
     case N_REQUEST_VERDICTS: assert(false); break;
     case REQUEST_UNKNOWN:
         request_log_failed(r, &err);
-        limiter_busy(&gate->limiter);
         request_failed(r, true, &err, result->retry_after_ms);
         if (!excuse_address(r, result))
             request_count_failure(r, FAILURE_ANSWER, &err);
@@ -314,8 +312,6 @@ static void judge_silence(struct bulk_request *r, const struct http_result *resu
     const bool is_late = is_sent && result->took_ms >= timeout_ms - timeout_ms / 10;
 
     request_log_failed(r, &result->err);
-    if (is_sent)
-        limiter_busy(&index_queue_gate(r->index_queue)->limiter);
     request_failed(r, is_sent, &result->err, -1);
     if (!excuse_address(r, result))
         request_count_failure(r, is_late ? FAILURE_ANSWER : FAILURE_CONNECTION, &result->err);

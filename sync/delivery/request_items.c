@@ -205,6 +205,16 @@ static void count_items(struct bulk_request *r, struct item_tally *t)
     t->guarded = request_is_guarded(r, t->of[ITEM_REFUSED] - n_again, n_taken);
 }
 
+static size_t count_failed(const struct item_tally *t)
+{
+    return t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
+}
+
+static bool is_none_good(const struct bulk_request *r, const struct item_tally *t)
+{
+    return count_failed(t) + t->of[ITEM_BUSY] == r->batch.n;
+}
+
 /*
  * A parked document that fails again says nothing new about the index: one shard may cause it,
  * and the document has a backoff of its own.
@@ -213,11 +223,10 @@ static void judge_failures(struct bulk_request *r, const struct item_tally *t,
                            const struct err *why)
 {
     struct gate *gate = index_queue_gate(r->index_queue);
-    const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL];
-    const bool none_good = n_failed + t->of[ITEM_BUSY] == r->batch.n;
+    const size_t n_failed = count_failed(t);
     const bool is_news = t->is_new || gate->fuse.state != FUSE_CLOSED;
 
-    if (!none_good)
+    if (!is_none_good(r, t))
         gate_good(gate, r->sent_us / 1000);
     else if (is_news || t->of[ITEM_BUSY] > 0)
         request_fail_gate(r, why, -1);
@@ -260,9 +269,8 @@ static void judge_probe(struct bulk_request *r, const struct item_tally *t)
 static void note_taken(struct bulk_request *r, const struct item_tally *t)
 {
     const size_t n_too_much = t->of[ITEM_BUSY] + t->of[ITEM_TOO_LARGE];
-    const size_t n_failed = t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] + n_too_much;
 
-    if (n_failed < r->batch.n)
+    if (count_failed(t) + n_too_much < r->batch.n)
         headroom_take(&r->sender->headroom, n_too_much == 0 ? r->body.len : 1);
 }
 
@@ -279,6 +287,19 @@ static enum cure cure_of(const struct bulk_request *r, int status,
     return cure == CURE_MISSING && is_other ? CURE_RENAMED : cure;
 }
 
+/* If all failed, judge_failures() sees to the limit. */
+static void limit_next(struct bulk_request *r, const struct item_tally *t)
+{
+    struct limiter *limiter = &index_queue_gate(r->index_queue)->limiter;
+
+    if (is_none_good(r, t))
+        return;
+    if (t->of[ITEM_BUSY] > 0)
+        limiter_busy(limiter);
+    else
+        limiter_good(limiter, r->body.len, r->sender->now_ms - r->sent_us / 1000);
+}
+
 /* Apply what all items together say about the index. */
 static void judge_index_queue(struct bulk_request *r, const struct item_tally *t)
 {
@@ -288,15 +309,13 @@ static void judge_index_queue(struct bulk_request *r, const struct item_tally *t
     struct err why;
 
     err_of_item(r, t->worst, &why);
-    if (t->of[ITEM_UNKNOWN] + t->of[ITEM_DOUBTFUL] > 0)
+    if (count_failed(t) > 0)
         err_of_item(r, t->lost, &index_queue_partly(r->index_queue)->why);
     if (t->of[ITEM_BUSY] > 0) {
         s->count.busy++;
         delivery_metric_refusal(s->metric, 429);
-        limiter_busy(&gate->limiter);
-    } else {
-        limiter_good(&gate->limiter, r->body.len, s->now_ms - r->sent_us / 1000);
     }
+    limit_next(r, t);
     note_taken(r, t);
     judge_failures(r, t, &why);
     if (t->of[ITEM_DELIVERED] + t->of[ITEM_DROPPED] + t->of[ITEM_CONFLICT] + t->of[ITEM_WHOLE] >

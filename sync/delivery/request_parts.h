@@ -91,7 +91,7 @@ void request_hold_for_guard(struct bulk_request *r, struct str reason);
  * documents.
  */
 void request_count_failed(struct bulk_request *r);
-/* Pause the index after a failed request. */
+/* Pause the index after a failed request.  The next ones are small. */
 void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t retry_after_ms);
 /* Return all documents and pause the index.  maybe_applied: repeat the same versions. */
 void request_failed(struct bulk_request *r, bool maybe_applied, const struct err *why,

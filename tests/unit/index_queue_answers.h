@@ -173,6 +173,7 @@ static inline void answer(struct world *w, bool calm)
         answer_items(w, b);
     } else if (what < 75) {
         give_back(w, b, what < 70);
+        limiter_failed(&gate->limiter);
         gate_failed(gate, w->now_ms, w->now_ms, -1);
         if (what >= 70) /* it is busy */
             (void)fuse_good(&gate->fuse, w->now_ms);
@@ -185,6 +186,7 @@ static inline void answer(struct world *w, bool calm)
         refuse_all(w, b);
     }
     if (what < 60 || what >= 75) {
+        limiter_good(&gate->limiter, gate->limiter.bytes, 0);
         gate_good(gate, w->now_ms);
         (void)fuse_good(&gate->fuse, w->now_ms);
     }

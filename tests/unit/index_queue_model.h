@@ -247,7 +247,7 @@ static inline bool has_room(const struct world *w, const struct part *p,
     const size_t max = w->opt.batch_max > 0 ? w->opt.batch_max : SIZE_MAX;
 
     return p->docs.n < max &&
-           p->bytes + bulk_size(doc->now) <= index_queue_gate(w->index_queue)->limiter.bytes;
+           p->bytes + bulk_size(doc->now) <= index_queue_gate(w->index_queue)->limiter.aim;
 }
 
 /* Behind the last lost ones, if their batch has room. */
@@ -444,26 +444,25 @@ static inline size_t documents_max(const struct world *w)
     return is_blown(w) && max > SAMPLE ? SAMPLE : max;
 }
 
-/* The documents of the next part, or of some lanes. */
-static inline void take_part(struct world *w, struct queue *out)
-{
-    const size_t at = next_part(w);
-    struct part *p = &w->parts[at];
-    const size_t max = is_blown(w) ? documents_max(w) : SIZE_MAX;
-
-    while (p->docs.n > 0 && out->n < max)
-        put(out, pull(&p->docs, 0), false);
-    w->lost_went = p->lost;
-    if (p->docs.n == 0)
-        remove_part(w, at);
-}
-
 static inline bool fits(const struct world *w, const struct queue *taken,
                         const struct document *doc)
 {
     return taken->n < documents_max(w) &&
            (taken->n == 0 || bytes_of(taken) + bulk_size(doc->now) <=
                                  index_queue_gate(w->index_queue)->limiter.bytes);
+}
+
+/* The documents of the next part, or of some lanes. */
+static inline void take_part(struct world *w, struct queue *out)
+{
+    const size_t at = next_part(w);
+    struct part *p = &w->parts[at];
+
+    while (p->docs.n > 0 && fits(w, out, p->docs.docs[0]))
+        put(out, pull(&p->docs, 0), false);
+    w->lost_went = p->lost;
+    if (p->docs.n == 0)
+        remove_part(w, at);
 }
 
 static inline void take_lanes(struct world *w, uint64_t serial, struct queue *out)

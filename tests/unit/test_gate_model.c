@@ -27,7 +27,7 @@ struct world {
     struct gate gate;
     bool is_paused;
     struct fuse_options fuse;
-    size_t bytes, bytes_max; /* the limiter's, as they should be */
+    size_t bytes, aim, bytes_max; /* the limiter's, as they should be */
     unsigned width, width_max, n_good;
     int64_t now_ms;
     int64_t sent_ms[IN_FLIGHT_MAX];
@@ -154,10 +154,25 @@ static size_t fit(const struct world *w, size_t bytes)
     return bytes < w->bytes_max ? bytes : w->bytes_max;
 }
 
+static void set_aim(struct world *w, size_t bytes)
+{
+    w->aim = fit(w, bytes);
+    w->bytes = w->bytes < w->aim ? w->bytes : w->aim;
+}
+
 static void busy(struct world *w)
 {
     limiter_busy(&w->gate.limiter);
-    w->bytes = fit(w, w->bytes / 2);
+    set_aim(w, w->aim / 2);
+    w->width = w->width / 2 > 0 ? w->width / 2 : 1;
+    w->n_good = 0;
+}
+
+static void collapse(struct world *w)
+{
+    limiter_failed(&w->gate.limiter);
+    set_aim(w, w->aim / 2);
+    w->bytes = w->bytes < 16 << 10 ? w->bytes : 16 << 10;
     w->width = w->width / 2 > 0 ? w->width / 2 : 1;
     w->n_good = 0;
 }
@@ -168,10 +183,14 @@ static void well(struct world *w)
     const int64_t took_ms = (int64_t)below(w, 1500);
 
     limiter_good(&w->gate.limiter, bytes, took_ms);
-    if (took_ms < 250 && bytes >= w->bytes / 2)
-        w->bytes = fit(w, w->bytes + w->bytes / 8);
-    if (took_ms > 1000)
-        w->bytes = fit(w, w->bytes - w->bytes / 8);
+    if (took_ms > 1000) {
+        set_aim(w, w->aim - w->aim / 8);
+    } else if (bytes >= w->bytes / 2 && w->bytes < w->aim) {
+        w->bytes = w->bytes * 2 < w->aim ? w->bytes * 2 : w->aim;
+    } else if (bytes >= w->bytes / 2 && took_ms < 250) {
+        set_aim(w, w->aim + w->aim / 8);
+        w->bytes = w->aim;
+    }
     if (++w->n_good >= 8 * w->width) {
         w->n_good = 0;
         w->width += w->width < w->width_max;
@@ -185,7 +204,7 @@ static void too_large(struct world *w)
     limiter_too_large(&w->gate.limiter, bytes);
     if (bytes / 2 < w->bytes_max)
         w->bytes_max = bytes / 2;
-    w->bytes = fit(w, w->bytes);
+    set_aim(w, w->aim);
 }
 
 static void set(struct world *w)
@@ -193,7 +212,7 @@ static void set(struct world *w)
     w->bytes_max = 1 + below(w, 8 << 20);
     w->width_max = 1 + (unsigned)below(w, 10);
     limiter_set(&w->gate.limiter, w->bytes_max, w->width_max);
-    w->bytes = fit(w, w->bytes);
+    set_aim(w, w->aim);
     if (w->width > w->width_max)
         w->width = w->width_max;
     w->fuse.reset_ms = 1 + (int64_t)below(w, 40000);
@@ -283,7 +302,10 @@ static void answer(struct world *w)
         (void)fuse_good(&w->gate.fuse, sent_ms);
         return;
     }
-    busy(w);
+    if (below(w, 2) == 0)
+        busy(w);
+    else
+        collapse(w);
     fail_one(w, sent_ms, retry_after_ms);
     if (what < 7)
         (void)fuse_good(&w->gate.fuse, sent_ms); /* it is busy */
@@ -443,6 +465,7 @@ static void play(struct game *g)
     w.bytes_max = 1 + below(&w, 8 << 20);
     w.width_max = 1 + (unsigned)below(&w, 10);
     w.bytes = w.bytes_max < 1 << 20 ? w.bytes_max : 1 << 20;
+    w.aim = w.bytes;
     w.width = w.width_max < 4 ? w.width_max : 4;
     w.fuse = (struct fuse_options){.failures = 1 + (unsigned)below(&w, 4),
                                    .window_ms = 1 + (int64_t)below(&w, 5000),

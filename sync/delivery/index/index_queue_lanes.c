@@ -292,7 +292,7 @@ static bool has_room(const struct index_queue *o, const struct parcel *p,
                      const struct document *doc)
 {
     return p->n < index_queue_documents_max(o) &&
-           p->bytes + bulk_size(doc->now) <= o->gate.limiter.bytes;
+           p->bytes + bulk_size(doc->now) <= o->gate.limiter.aim;
 }
 
 /*

@@ -84,6 +84,12 @@ struct batch_limit {
     size_t documents, bytes;
 };
 
+static bool fits(const struct batch *b, const struct document *doc,
+                 const struct batch_limit *max)
+{
+    return b->n < max->documents && (b->n == 0 || b->bytes + doc->queued_bytes <= max->bytes);
+}
+
 /* Returns true if the whole lane fitted. */
 static bool take_lane(struct index_queue *o, struct lane *lane, const struct batch_limit *max,
                       struct batch *b)
@@ -92,9 +98,7 @@ static bool take_lane(struct index_queue *o, struct lane *lane, const struct bat
     struct document *doc;
 
     while ((doc = lines_next(&lane->ready, o->opt.job_share, &rest)) != NULL) {
-        if (b->n == max->documents)
-            return false;
-        if (b->n > 0 && b->bytes + doc->queued_bytes > max->bytes)
+        if (!fits(b, doc, max))
             return false;
         lines_use_turn(&lane->ready, o->opt.job_share, doc);
         index_queue_remove(o, doc);
@@ -179,11 +183,12 @@ static void take_from_parcel(struct index_queue *o, struct document *doc, struct
 }
 
 /* If it is a part of a bisection, the rest becomes a part of its own. */
-static void take_parcel(struct index_queue *o, struct parcel *p, size_t max, struct batch *b)
+static void take_parcel(struct index_queue *o, struct parcel *p, const struct batch_limit *max,
+                        struct batch *b)
 {
     size_t i;
 
-    for (i = 0; i < p->n && b->n < max; i++)
+    for (i = 0; i < p->n && fits(b, p->docs[i], max); i++)
         take_from_parcel(o, p->docs[i], b);
     b->bisect = p->bisect;
     p->n -= i;
@@ -224,7 +229,7 @@ bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining
     if (gate_opens_at(&o->gate, o->level.requests) > now_ms)
         return false;
     if (parcel_may_go(o, parcel, lanes_due))
-        take_parcel(o, parcel, gate_is_blown(&o->gate) ? max.documents : SIZE_MAX, out);
+        take_parcel(o, parcel, &max, out);
     else if (lanes_due)
         take_lanes(o, &max, now_ms, out);
     else

@@ -50,8 +50,8 @@ void request_split_in_two(struct bulk_request *r)
     r->sender->count.splits++;
     for (size_t i = 0; i < n; i++)
         document_not_applied(r->batch.docs[i], &r->sender->ends);
-    split(r, 0, n / 2);
     split(r, n / 2, n);
+    split(r, 0, n / 2); /* of a bisection the latest part goes first */
 }
 
 bool request_is_guarded(struct bulk_request *r, size_t n_refused, size_t n_taken)

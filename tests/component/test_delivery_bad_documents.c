@@ -139,7 +139,7 @@ an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go(void **s
     fake_search_add_rule(
         r->fake,
         &(struct fake_rule){.act = FAKE_STATUS, .id = "2", .status = 429, .retry_after_s = 60});
-    rig_start(r, NULL);
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1}}); /* 1 goes first */
     rig_index_many(r, 1, 2, 100, "body");
     rig_wait_requests(r, 3);
     delivery_drop(r->delivery, STR("orders_v2"));
@@ -162,7 +162,7 @@ static void what_an_index_that_is_gone_says_of_a_part_keeps_no_other_waiting(voi
                                                       .status = 429,
                                                       .retry_after_s = 60,
                                                       .until_cleared = true});
-    rig_start(r, NULL);
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1}}); /* 1 goes first */
     rig_index_many(r, 1, 2, 100, "body");
     rig_wait_requests(r, 3);
     delivery_drop(r->delivery, STR("orders_v2"));

@@ -233,9 +233,11 @@ static inline void place(struct world *w, struct document *doc, bool first)
 static inline void add_part(struct world *w, struct document *const *docs, size_t n,
                             struct bisect *b)
 {
-    struct part *p = &w->parts[w->n_parts++];
+    const size_t at = b != NULL ? 0 : w->n_parts; /* of a bisection the latest goes first */
+    struct part *p = &w->parts[at];
 
-    must(w->n_parts < MANY);
+    must(++w->n_parts < MANY);
+    memmove(p + 1, p, (w->n_parts - 1 - at) * sizeof(*p));
     *p = (struct part){.bisect = b};
     for (size_t i = 0; i < n; i++)
         put(&p->docs, docs[i], false);
@@ -387,13 +389,25 @@ static inline size_t count_ready(const struct world *w)
     return n;
 }
 
-/* The first part that is not of lost documents, else the first. */
+/* Another part of the same bisection is sent. */
+static inline bool must_wait(const struct world *w, const struct part *p)
+{
+    for (size_t i = 0; i < w->n_batches; i++)
+        if (p->bisect != NULL && w->batches[i].bisect == p->bisect)
+            return true;
+    return false;
+}
+
+/* The first part that is not of lost documents, else the first that is; n_parts: none. */
 static inline size_t next_part(const struct world *w)
 {
     for (size_t i = 0; i < w->n_parts; i++)
-        if (!w->parts[i].lost)
+        if (!w->parts[i].lost && !must_wait(w, &w->parts[i]))
             return i;
-    return 0;
+    for (size_t i = 0; i < w->n_parts; i++)
+        if (w->parts[i].lost)
+            return i;
+    return w->n_parts;
 }
 
 /* Nothing else is ready. */
@@ -412,8 +426,10 @@ static inline bool has_only_lost(const struct world *w)
  * index that takes nothing they leave to all others. */
 static inline bool part_should_go(const struct world *w, int64_t at_ms, bool draining)
 {
-    if (w->n_parts == 0 || !w->parts[next_part(w)].lost)
-        return w->n_parts > 0;
+    const size_t next = next_part(w);
+
+    if (next == w->n_parts || !w->parts[next].lost)
+        return next < w->n_parts;
     for (size_t i = 0; i < w->n_batches; i++)
         if (w->batches[i].n_lost > 0)
             return false;

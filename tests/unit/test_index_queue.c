@@ -311,6 +311,69 @@ static void a_split_batch_goes_in_its_parts(void **state)
     deliver(f, &part);
 }
 
+/* All is refused, and goes again in its halves. */
+static void halve(struct fixture *f, struct batch *b)
+{
+    struct bisect *bisect = b->bisect;
+    const size_t n = b->n;
+
+    for (size_t i = 0; i < n; i++)
+        document_not_applied(b->docs[i], &f->ends);
+    index_queue_split(f->index_queue, b, n / 2, n, bisect_open(bisect));
+    index_queue_split(f->index_queue, b, 0, n / 2, bisect_open(bisect));
+    index_queue_end_batch(f->index_queue, b);
+    assert_false(bisect_close(bisect));
+}
+
+static void of_a_bisection_one_part_goes_at_a_time_and_the_halves_of_a_half_first(void **state)
+{
+    static const size_t expected[] = {2, 2, 4};
+    struct fixture *f = *state;
+    struct bisect *bisect = bisect_new(8);
+    struct batch b, other;
+
+    arrive_many(f, 0, 8, "{}");
+    assert_true(next(f, &b));
+    b.bisect = bisect;
+    halve(f, &b);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 4);
+    assert_false(next(f, &other));
+    halve(f, &b);
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        assert_true(next(f, &b));
+        assert_int_equal(b.n, expected[i]);
+        assert_ptr_equal(b.bisect, bisect);
+        assert_false(next(f, &other));
+        deliver(f, &b);
+        assert_true(bisect_close(bisect) == (i == ARRAY_LEN(expected) - 1));
+    }
+    bisect_free(bisect);
+}
+
+static void while_a_part_of_a_bisection_is_out_the_others_go(void **state)
+{
+    struct fixture *f = *state;
+    struct bisect *bisect = bisect_new(8);
+    struct batch b, other;
+
+    arrive_many(f, 0, 8, "{}");
+    assert_true(next(f, &b));
+    b.bisect = bisect;
+    halve(f, &b);
+    assert_true(next(f, &b));
+    arrive_many(f, 100, 1, "{}");
+    f->now_ms += 50;
+    assert_true(next(f, &other));
+    assert_int_equal(other.n, 1);
+    assert_null(other.bisect);
+    deliver(f, &other);
+    deliver(f, &b);
+    assert_true(next(f, &b));
+    deliver(f, &b);
+    bisect_free(bisect);
+}
+
 static void removing_works_wherever_a_document_waits(void **state)
 {
     struct fixture *f = *state;
@@ -387,6 +450,8 @@ int main(void)
         CASE(a_replaced_write_counts_with_its_new_size),
         CASE(what_is_parked_comes_back_when_it_is_due_in_a_batch_of_its_own),
         CASE(a_split_batch_goes_in_its_parts),
+        CASE(of_a_bisection_one_part_goes_at_a_time_and_the_halves_of_a_half_first),
+        CASE(while_a_part_of_a_bisection_is_out_the_others_go),
         CASE(removing_works_wherever_a_document_waits),
         CASE(a_load_is_of_one_target),
         CASE(a_load_is_of_one_area_or_of_whole_documents),

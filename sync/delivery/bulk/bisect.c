@@ -14,6 +14,7 @@ struct bisect *bisect_new(size_t n_documents)
     struct bisect *b = mem_alloc(1, sizeof(*b));
 
     b->n_open = 1;
+    b->is_out = true;
     b->n_documents = n_documents;
     return b;
 }

@@ -1,7 +1,9 @@
 /*
  * struct bisect: the search for the documents that made a whole request malformed.
  *
- * Delivery sends halves until each document to blame stands alone.  It keeps those in flight
+ * Delivery sends halves, one at a time and the halves of a half first, until each document to
+ * blame stands alone.  So if all are refused, all halves together are no more than the first
+ * request before the search is seen to be hopeless.  It keeps the documents to blame in flight
  * until the last half is answered: only then can it tell whether a few are bad or all.  If many
  * parts were refused and none was accepted, the search is hopeless: no single document is to
  * blame.
@@ -21,6 +23,7 @@ struct document;
 
 struct bisect {
     unsigned n_open;    /* batches not yet answered */
+    bool is_out;        /* one of them is sent */
     size_t n_documents; /* in the first request */
     size_t n_refused, refused_cap;
     struct document **refused;
@@ -29,7 +32,7 @@ struct bisect {
     struct err why; /* the engine's last refusal */
 };
 
-/* Returns a search with one open batch. */
+/* Returns a search with one open batch, which is sent. */
 struct bisect *bisect_new(size_t n_documents) RETURNS_NONNULL MUST_CHECK;
 /* Count one more batch, cut from an open one. */
 struct bisect *bisect_open(struct bisect *b) RETURNS_NONNULL;

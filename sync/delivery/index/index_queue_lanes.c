@@ -256,13 +256,16 @@ void index_queue_park(struct index_queue *o, struct parking *p, struct document 
     o->level.parked++;
 }
 
-/* Append a parcel. */
+/* The latest part of a bisection goes first, everything else last. */
 static struct parcel *make_parcel(struct index_queue *o, struct bisect *bisect)
 {
     struct parcel *p = mem_alloc(1, sizeof(*p));
 
     p->bisect = bisect;
-    list_push_back(&o->parcels, &p->link);
+    if (bisect != NULL)
+        list_push_front(&o->parcels, &p->link);
+    else
+        list_push_back(&o->parcels, &p->link);
     return p;
 }
 

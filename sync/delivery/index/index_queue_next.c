@@ -134,25 +134,39 @@ static void take_lanes(struct index_queue *o, const struct batch_limit *max, int
     }
 }
 
-/* Return the first parcel without lost documents, else the first one, else NULL. */
+/*
+ * Return the first parcel without lost documents, else the first one, else NULL.  Of each
+ * bisection one part goes at a time.
+ */
 static struct parcel *next_parcel(const struct index_queue *o)
 {
+    struct parcel *lost = NULL;
+
     LIST_EACH(l, &o->parcels)
-    if (!LIST_ITEM(l, struct parcel, link)->is_lost)
-        return LIST_ITEM(l, struct parcel, link);
-    return list_is_empty(&o->parcels) ? NULL : LIST_ITEM(o->parcels.next, struct parcel, link);
+    {
+        struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        if (!p->is_lost && (p->bisect == NULL || !p->bisect->is_out))
+            return p;
+        if (p->is_lost && lost == NULL)
+            lost = p;
+    }
+    return lost;
 }
 
 /* Tell whether everything ready is lost documents. */
 static bool has_only_lost(const struct index_queue *o)
 {
-    const struct parcel *next = next_parcel(o);
     size_t n_lost = 0;
 
-    if (next != NULL && !next->is_lost)
-        return false;
     LIST_EACH(l, &o->parcels)
-    n_lost += LIST_ITEM(l, struct parcel, link)->n;
+    {
+        const struct parcel *p = LIST_ITEM(l, struct parcel, link);
+
+        if (!p->is_lost)
+            return false;
+        n_lost += p->n;
+    }
     return o->level.ready == n_lost;
 }
 
@@ -191,6 +205,8 @@ static void take_parcel(struct index_queue *o, struct parcel *p, const struct ba
     for (i = 0; i < p->n && fits(b, p->docs[i], max); i++)
         take_from_parcel(o, p->docs[i], b);
     b->bisect = p->bisect;
+    if (b->bisect != NULL)
+        b->bisect->is_out = true;
     p->n -= i;
     if (p->n > 0) {
         memmove(p->docs, p->docs + i, p->n * sizeof(struct document *));
@@ -257,6 +273,8 @@ void index_queue_end_batch(struct index_queue *o, struct batch *b)
     o->level.lost -= b->n_lost;
     o->level.requests--;
     o->level.in_flight -= b->n;
+    if (b->bisect != NULL)
+        b->bisect->is_out = false;
     free(b->docs);
     *b = (struct batch){0};
 }

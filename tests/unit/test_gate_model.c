@@ -107,19 +107,34 @@ static int64_t probed_at(const struct world *w)
     return 0;
 }
 
+/* Where the last hold begins that came long after the one before; n: the next one will. */
+static size_t free_since(const struct world *w)
+{
+    int64_t tried_ms = 0;
+    enum hold before = HOLD_NONE;
+    size_t since = 0;
+
+    for (size_t i = 0; i < w->n; i++) {
+        const struct past *p = &w->past[i];
+
+        if (p->what == DROPPED ||
+            (p->what == HELD && before == HOLD_NONE && p->now_ms - tried_ms >= 30000))
+            since = i;
+        if (p->what == HELD || p->what == PROBED)
+            tried_ms = p->until_ms;
+        before = p->hold;
+    }
+    return before == HOLD_NONE && w->now_ms - tried_ms >= 30000 ? w->n : since;
+}
+
 /* How many waits of that kind there were in a row: it limits the next. */
 static int64_t longest(const struct world *w, enum what what, int64_t base_ms, int64_t max_ms)
 {
     int64_t limit_ms = base_ms;
 
-    for (size_t i = what == FAILED ? trouble_since(w) : 0; i < w->n; i++) {
-        const struct past *p = &w->past[i];
-
-        if (what == HELD && (p->what == RELEASED || p->what == DROPPED))
-            limit_ms = base_ms;
-        if (p->what == what && p->begins && limit_ms < max_ms)
+    for (size_t i = what == FAILED ? trouble_since(w) : free_since(w); i < w->n; i++)
+        if (w->past[i].what == what && w->past[i].begins && limit_ms < max_ms)
             limit_ms *= 2;
-    }
     return limit_ms < max_ms ? limit_ms : max_ms;
 }
 

@@ -35,6 +35,28 @@ static void a_held_index_sends_one_document_now_and_then(void **state)
     deliver(f, &b);
 }
 
+/* It takes what the probe holds, and refuses something else. */
+static void an_index_that_is_held_again_and_again_is_tried_ever_more_seldom(void **state)
+{
+    struct fixture *f = *state;
+    struct gate *gate = index_queue_gate(f->index_queue);
+    int64_t longest_ms = 0;
+    struct err why;
+
+    err_set(&why, ERR_RETRY, "too many fields");
+    for (unsigned i = 0; i < 40; i++) {
+        assert_true(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+        if (gate->probe_ms - f->now_ms > longest_ms)
+            longest_ms = gate->probe_ms - f->now_ms;
+        f->now_ms = gate->probe_ms;
+        assert_true(gate_release(gate));
+    }
+    assert_in_range(longest_ms, 15000, 30000);
+    f->now_ms += 30000;
+    assert_true(gate_hold(gate, HOLD_BLOCK, &why, f->now_ms));
+    assert_in_range(gate->probe_ms, f->now_ms + 1, f->now_ms + 1000);
+}
+
 static void a_guarded_index_tries_a_handful(void **state)
 {
     struct fixture *f = *state;
@@ -175,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_held_index_sends_one_document_now_and_then),
+        CASE(an_index_that_is_held_again_and_again_is_tried_ever_more_seldom),
         CASE(a_guarded_index_tries_a_handful),
         CASE(a_stopped_index_waits_for_a_hand),
         CASE(a_held_index_is_tried_with_what_it_has_to_read_before_lost_documents),

@@ -91,24 +91,21 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
     assert(g->fuse.state == FUSE_CLOSED);
     if (before >= HOLD_STOP && how <= before)
         return false;
+    if (before == HOLD_NONE && now_ms - g->probe_ms >= PROBE_MAX_MS)
+        backoff_reset(&g->probe);
     g->hold = how;
     g->why = *why;
     g->probe_ms = now_ms + backoff_next_ms(&g->probe, &g->random);
     return before != how && !(before == HOLD_BACK && how == HOLD_ASTRAY);
 }
 
-static bool let_go(struct gate *g)
-{
-    const bool was_held = g->hold != HOLD_NONE;
-
-    g->hold = HOLD_NONE;
-    backoff_reset(&g->probe);
-    return was_held;
-}
-
 bool gate_release(struct gate *g)
 {
-    return g->hold < HOLD_STOP && let_go(g);
+    const bool is_released = g->hold != HOLD_NONE && g->hold < HOLD_STOP;
+
+    if (is_released)
+        g->hold = HOLD_NONE;
+    return is_released;
 }
 
 void gate_end_astray(struct gate *g)

@@ -108,7 +108,10 @@ int64_t gate_retry_ms(struct gate *g, unsigned attempts);
  * has its own times to try.
  */
 bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now_ms);
-/* A probe was taken: release the index.  Returns true if it was held. */
+/*
+ * A probe was taken: release the index.  Returns true if it was held.  If it is soon held again
+ * (what it takes is not what it refuses), the wait for the next probe goes on growing.
+ */
 bool gate_release(struct gate *g);
 /* The write alias is right again: HOLD_ASTRAY becomes HOLD_BACK, so a probe has to show it. */
 void gate_end_astray(struct gate *g);

@@ -57,6 +57,7 @@ delivery_tests = \
 	%D%/test_delivery_routed \
 	%D%/test_delivery_bad_day \
 	%D%/test_delivery_bad_documents \
+	%D%/test_delivery_bounds \
 	%D%/test_delivery_drain \
 	%D%/test_delivery_fuse \
 	%D%/test_delivery_addresses \
@@ -78,6 +79,7 @@ tests_component_test_delivery_routed_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
 tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
+tests_component_test_delivery_bounds_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
 tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
 tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)

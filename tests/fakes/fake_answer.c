@@ -54,14 +54,20 @@ static bool fits(const struct fake_rule *r, const struct bulk *b)
     return r->id == NULL || has_id(b, r->id);
 }
 
+/* Counts the request; whether the rule applies to it. */
+static bool is_turn_of(struct rule *r)
+{
+    const unsigned n = ++r->n_seen;
+
+    if (n <= r->is.skip || (r->is.times > 0 && n > r->is.skip + r->is.times))
+        return false;
+    return r->is.every == 0 || (n - r->is.skip) % r->is.every == 0;
+}
+
 static void ask_rules(struct bulk *b)
 {
     for (struct rule *r = b->f->rules; r != NULL; r = r->next) {
-        if (!fits(&r->is, b))
-            continue;
-        r->n_seen++;
-        if (r->n_seen <= r->is.skip ||
-            (r->is.times > 0 && r->n_seen > r->is.skip + r->is.times))
+        if (!fits(&r->is, b) || !is_turn_of(r))
             continue;
         if (r->is.act == FAKE_ANSWER && r->is.status != 0 && b->n_items < ITEM_RULES_MAX) {
             b->items[b->n_items++] = r->is;

@@ -47,6 +47,7 @@ struct fake_rule {
     const char *index; /* the concrete index of the request's path */
     unsigned skip;     /* let so many matching requests pass first */
     unsigned times;    /* then apply to so many; 0: to all */
+    unsigned every;    /* of these, apply to each n-th only; 0: to each */
     enum fake_act act;
     int64_t delay_ms;   /* before anything */
     bool until_cleared; /* before anything, until fake_search_clear_rules() */

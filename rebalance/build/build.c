@@ -115,6 +115,25 @@ bool build_is_stopping(struct index_build *b, struct err *err)
     return stop_is_set(&b->stop) && !err_set(err, ERR_STOP, "stopping");
 }
 
+/* Nobody needs a version that was stopped. */
+static bool is_given_up(struct index_build *b, struct err *err)
+{
+    struct err why = {0};
+    struct target *t = build_target(b, STR(""), &why);
+    const bool given_up = t == NULL && why.kind == ERR_REJECT;
+
+    target_unref(t);
+    if (given_up)
+        *err = why;
+    return given_up;
+}
+
+bool build_wait(struct index_build *b, struct err *err)
+{
+    stop_wait(&b->stop, BUILD_POLL_MS);
+    return !build_is_stopping(b, err) && !is_given_up(b, err);
+}
+
 /* Waits for RETRY_MS, or until a topic that was not followed yet is followed. */
 static void wait_to_retry(struct index_build *b)
 {
@@ -142,11 +161,9 @@ bool build_survive(struct index_build *b, struct err *err)
 /* Searches must not see the new version before it has every change of the log read so far. */
 bool build_catch_up(struct index_build *b, uint64_t to, struct err *err)
 {
-    while (!pipeline_done_up_to(b->opt.pipeline, to)) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
+    while (!pipeline_done_up_to(b->opt.pipeline, to))
+        if (!build_wait(b, err))
             return false;
-    }
     return true;
 }
 
@@ -158,11 +175,9 @@ static bool wait_for_fan_outs(struct index_build *b, struct err *err)
 {
     const int64_t now_ms = clock_wall_ms();
 
-    while (pipeline_fan_out_oldest_ms(b->opt.pipeline, str_from(b->index)) <= now_ms) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
+    while (pipeline_fan_out_oldest_ms(b->opt.pipeline, str_from(b->index)) <= now_ms)
+        if (!build_wait(b, err))
             return false;
-    }
     return true;
 }
 
@@ -175,11 +190,9 @@ static bool wait_for_gone(struct index_build *b, struct err *err)
 {
     const int64_t now_ms = clock_wall_ms();
 
-    while (pipeline_gone_oldest_ms(b->opt.pipeline, str_from(b->alias)) <= now_ms) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
+    while (pipeline_gone_oldest_ms(b->opt.pipeline, str_from(b->alias)) <= now_ms)
+        if (!build_wait(b, err))
             return false;
-    }
     return true;
 }
 
@@ -206,10 +219,8 @@ static bool wait_for_purged(struct index_build *b, struct err *err)
         if (!has_purged(b, &has, err)) {
             if (!build_survive(b, err))
                 return false;
-        } else if (has) {
-            stop_wait(&b->stop, BUILD_POLL_MS);
-            if (build_is_stopping(b, err))
-                return false;
+        } else if (has && !build_wait(b, err)) {
+            return false;
         }
     }
     return true;

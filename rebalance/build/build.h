@@ -80,6 +80,8 @@ struct index_build {
  */
 void build_set_phase(struct index_build *b, const char *phase, const struct err *why);
 bool build_is_stopping(struct index_build *b, struct err *err); /* err: ERR_STOP */
+/* Wait a moment.  Returns false if the build is stopping, or its version was stopped. */
+bool build_wait(struct index_build *b, struct err *err) MUST_CHECK;
 /* Wait a while if err is temporary. Returns false if err ends the build; err says why. */
 bool build_survive(struct index_build *b, struct err *err);
 /*

@@ -38,11 +38,9 @@ bool build_log_end(struct index_build *b, uint64_t *version, struct err *err)
 
 static bool stand(struct index_build *b, struct err *err)
 {
-    while (!pipeline_stand(b->opt.pipeline)) {
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
+    while (!pipeline_stand(b->opt.pipeline))
+        if (!build_wait(b, err))
             return false;
-    }
     while (!pipeline_stands(b->opt.pipeline)) {
         stop_wait(&b->stop, STAND_POLL_MS);
         if (build_is_stopping(b, err)) {

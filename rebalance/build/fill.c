@@ -249,8 +249,7 @@ static bool wait_chunks(struct index_build *b, size_t at_most, struct err *err)
             return false;
         if (b->n_open <= at_most)
             return true;
-        stop_wait(&b->stop, BUILD_POLL_MS);
-        if (build_is_stopping(b, err))
+        if (!build_wait(b, err))
             return false;
     }
 }

@@ -291,8 +291,9 @@ static void add_spec(struct specs *s, struct version_spec *spec, const struct st
 {
     spec->filling = str_equal(v->state, STR("changing"));
     spec->aside = catalogue_is_coming(v) || catalogue_is_kept(v);
-    spec->stopped = str_equal(v->state, STR("available")) &&
-                    catalogue_stop(c, table_name(spec->table)) != NULL;
+    spec->stopped = str_equal(v->state, STR("available"))
+                        ? catalogue_stop(c, table_name(spec->table)) != NULL
+                        : v->error.len > 0; /* its build ends */
     s->list = mem_resize(s->list, s->n + 1, sizeof(struct version_spec *));
     s->list[s->n++] = spec;
 }

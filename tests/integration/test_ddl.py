@@ -1,5 +1,7 @@
 """Tables change by DDL, and their indexes follow by themselves: new fields come in, and what says something else is built again."""
 
+import json
+
 import pymysql
 
 from beside import Beside
@@ -438,6 +440,32 @@ def test_a_build_that_ddl_meets_begins_from_nothing(w):
         rebuilt(w, daemon, "bad", since + 1)
         w.equal(daemon)
         w.sql(f"INSERT INTO bad {rows(900, 'n + 1000, n, n')}")
+
+
+def test_a_build_is_stopped_once_however_often_its_table_is_emptied(w):
+    daemon = good_and_bad(w)
+    daemon.command("index", "create", f"{w.schema}.bad", "--rate", "100", "--chunk", "20", "--no-wait")
+    wait_until("rows are read", lambda: (w.table(daemon, "bad")["build"] or {}).get("rows_done", 0) > 50)
+    for _ in range(60):
+        w.sql("TRUNCATE TABLE bad", f"INSERT INTO bad {rows(20)}")
+    rebuilt(w, daemon, "bad", 1)
+    w.equal(daemon)
+    lines = [json.loads(line) for line in daemon.log_tail(10**7).splitlines() if "index build stopped" in line]
+    stopped = [(line["index"], line["version"]) for line in lines]
+    again = {build for build in stopped if stopped.count(build) > 1}
+    if again:
+        raise Failed(f"stopped more than once: {again} of {stopped}")
+
+
+def test_a_build_that_waits_for_a_held_index_ends_when_its_table_is_emptied(w):
+    daemon = good_and_bad(w)
+    daemon.command("index", "create", f"{w.schema}.bad", "--rate", "100", "--chunk", "20", "--no-wait")
+    wait_until("rows are read", lambda: (w.table(daemon, "bad")["build"] or {}).get("rows_done", 0) > 50)
+    w.engine.ask("PUT", f"/{w.index('bad')}_v2/_settings", {"index.blocks.write": True})
+    wait_until("the index is held", lambda: "index held" in daemon.log_tail(10**6))
+    w.sql("TRUNCATE TABLE bad", f"INSERT INTO bad {rows(20)}")
+    rebuilt(w, daemon, "bad", 2)
+    w.equal(daemon)
 
 
 def test_a_build_that_ends_as_its_table_stopped_says_why_it_stopped(w):

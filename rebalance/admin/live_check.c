@@ -309,7 +309,7 @@ static void check_topic(struct coordinator *co, const struct definitions *d,
         check_tables(co, d, diff, topic, asked, problems);
     if (conn != NULL)
         check_shared(co, d, diff, topic, asked, problems);
-    if (conn != NULL)
+    if (conn != NULL && problems_count(problems, SEVERITY_ERROR) == 0)
         warn_of_cascades(co, d, diff, topic, asked, problems);
     server_access_unref(server);
 }

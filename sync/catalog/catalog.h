@@ -63,7 +63,10 @@ struct table_facts {
  */
 bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                         struct arena *a, struct table_facts *out, struct err *err) MUST_CHECK;
-/* Set `denied` of each table without a schema, by one statement each. */
+/*
+ * Set `denied` of each table without a schema, by one statement each; where many of a database
+ * do not exist, the others do not either.
+ */
 bool catalog_find_denied(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                          struct table_facts *facts, struct err *err) MUST_CHECK;
 void table_facts_fini(struct table_facts *facts, size_t n);
@@ -89,7 +92,8 @@ struct catalog_shares {
     uint64_t n_values, n_rows; /* examined */
     bool complete;             /* all rows were examined */
 };
-bool catalog_count_shares(struct mysql_conn *c, const struct shares_wanted *w,
+/* By one statement for all n.  ERR_REJECT may concern any of them. */
+bool catalog_count_shares(struct mysql_conn *c, const struct shares_wanted *w, size_t n,
                           struct catalog_shares *out, struct err *err) MUST_CHECK;
 
 /* List the base tables of a schema by name. */
@@ -100,10 +104,17 @@ bool catalog_list_base_tables(struct mysql_conn *c, struct str schema, struct ar
 bool catalog_list_unreadable(struct mysql_conn *c, struct str schema, struct arena *a,
                              struct str **out, size_t *n, struct err *err) MUST_CHECK;
 
-/* Ask the server to parse a WHERE or ORDER BY.  ERR_REJECT carries its error text. */
 enum catalog_clause { CLAUSE_WHERE = 0, CLAUSE_ORDER_BY };
-bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,
-                        enum catalog_clause clause, struct str text,
-                        struct err *err) MUST_CHECK;
+struct clause_wanted {
+    struct catalog_name name;
+    enum catalog_clause clause;
+    struct str text;
+};
+/*
+ * Ask the server to parse n of them, by one statement.  ERR_REJECT carries its error text,
+ * which may concern any of them.
+ */
+bool catalog_try_clauses(struct mysql_conn *c, const struct clause_wanted *w, size_t n,
+                         struct err *err) MUST_CHECK;
 
 #endif

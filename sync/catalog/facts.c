@@ -4,9 +4,12 @@
 
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/base/map.h"
 #include "src/mysql/mysql.h"
 
 #include <string.h>
+
+#define ABSENT_MAX 10 /* tables of a database that do not exist, before the others count so */
 
 struct facts_loading {
     struct arena *arena;
@@ -97,19 +100,45 @@ bool catalog_load_facts(struct mysql_conn *c, const struct catalog_name *names, 
     return fine;
 }
 
+/*
+ * Count the tables of a database that do not exist though we may read it: who has a right on
+ * single tables alone is denied those that do not exist, too.
+ */
+static size_t *absent_of(struct map *m, struct arena *a, struct str schema)
+{
+    size_t *n = map_find(m, schema);
+
+    if (n == NULL) {
+        n = arena_alloc(a, 1, sizeof(*n));
+        (void)map_put(m, schema, n);
+    }
+    return n;
+}
+
 bool catalog_find_denied(struct mysql_conn *c, const struct catalog_name *names, size_t n,
                          struct table_facts *facts, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct err *why = &facts[i].denied;
+    struct arena *a = arena_new();
+    struct map *absent = map_new();
+    bool fine = true;
 
-        if (facts[i].schema != NULL || catalog_is_denied(c, &names[i], NULL, 0, why) ||
-            why->kind == ERR_NONE)
+    for (size_t i = 0; fine && i < n; i++) {
+        struct err *why = &facts[i].denied;
+        size_t *n_absent =
+            facts[i].schema != NULL ? NULL : absent_of(absent, a, names[i].schema);
+
+        if (n_absent == NULL || *n_absent == ABSENT_MAX ||
+            catalog_is_denied(c, &names[i], NULL, 0, why))
             continue;
-        *err = *why;
-        return false;
+        fine = why->kind == ERR_NONE;
+        if (fine)
+            ++*n_absent;
+        else
+            *err = *why;
     }
-    return true;
+    map_free(absent, NULL);
+    arena_free(a);
+    return fine;
 }
 
 void table_facts_fini(struct table_facts *facts, size_t n)

@@ -103,8 +103,7 @@ bool catalog_is_denied(struct mysql_conn *c, const struct catalog_name *name,
     return denied;
 }
 
-bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,
-                        enum catalog_clause clause, struct str text, struct err *err)
+static void append_clause(struct buf *sql, const struct clause_wanted *w)
 {
     static const struct {
         const char *before, *behind;
@@ -112,17 +111,31 @@ bool catalog_try_clause(struct mysql_conn *c, const struct catalog_name *name,
         [CLAUSE_WHERE] = {" WHERE (", ") LIMIT 0"},
         [CLAUSE_ORDER_BY] = {" ORDER BY ", ", NULL LIMIT 0"},
     };
-    struct buf sql = {0};
-    bool fine;
 
-    buf_append(&sql, STR("SELECT 1 FROM "));
-    mysql_quote_name(&sql, name->schema);
-    buf_append_char(&sql, '.');
-    mysql_quote_name(&sql, name->table);
-    buf_append(&sql, str_from(parts[clause].before));
-    buf_append(&sql, text);
-    buf_append(&sql, str_from(parts[clause].behind));
-    fine = mysql_conn_exec(c, buf_str(&sql), err);
+    buf_append(sql, STR("SELECT 1 FROM "));
+    mysql_quote_name(sql, w->name.schema);
+    buf_append_char(sql, '.');
+    mysql_quote_name(sql, w->name.table);
+    buf_append(sql, str_from(parts[w->clause].before));
+    buf_append(sql, w->text);
+    buf_append(sql, str_from(parts[w->clause].behind));
+}
+
+bool catalog_try_clauses(struct mysql_conn *c, const struct clause_wanted *w, size_t n,
+                         struct err *err)
+{
+    struct buf sql = {0};
+
+    if (n == 1)
+        append_clause(&sql, w);
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        buf_append(&sql, i == 0 ? STR("(") : STR(" UNION ALL ("));
+        append_clause(&sql, &w[i]);
+        buf_append_char(&sql, ')');
+    }
+
+    const bool fine = mysql_conn_exec(c, buf_str(&sql), err);
+
     buf_free(&sql);
     return fine;
 }

@@ -5,10 +5,14 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/base/map.h"
+#include "src/base/mem.h"
 #include "src/mysql/account.h"
 #include "src/mysql/mysql.h"
 #include "sync/catalog/catalog.h"
+#include "sync/check/answers.h"
 #include "sync/check/check.h"
+
+#include <stdlib.h>
 
 #define NAMES_MAX 10000 /* for "did you mean" */
 
@@ -36,6 +40,7 @@ struct checked_server {
     struct err closed;       /* why it could not be opened */
     struct map *tables;      /* "schema\0table" -> struct table, in the arena */
     struct map *listings;    /* schema -> struct table_listing, in the arena */
+    struct answers *answers; /* to what the checks of announced tables will ask */
     size_t n_unloaded;       /* of the tables */
     bool is_needed;          /* by the present check */
 };
@@ -47,6 +52,8 @@ struct check_live {
     struct checked_server *servers; /* one per topic of the definitions */
     size_t n_servers;
     struct fact_batch *batches;
+    const struct table_definition **waiting; /* announced since the last check, borrowed */
+    size_t n_waiting;
     struct buf key;
     struct err *err; /* of the present check */
     bool failed;
@@ -63,6 +70,7 @@ struct check_live *check_live_new(const struct check_servers *open, const struct
         l->servers[i].topic = d->topics[i].name;
         l->servers[i].tables = map_new();
         l->servers[i].listings = map_new();
+        l->servers[i].answers = answers_new();
     }
     return l;
 }
@@ -74,7 +82,9 @@ void check_live_free(struct check_live *l)
     for (size_t i = 0; i < l->n_servers; i++) {
         map_free(l->servers[i].tables, NULL);
         map_free(l->servers[i].listings, NULL);
+        answers_free(l->servers[i].answers);
     }
+    free(l->waiting);
     buf_free(&l->key);
     arena_free(l->arena);
 }
@@ -123,6 +133,8 @@ static void expect_table(void *ctx, struct str name)
 void check_live_expect(struct check_live *l, const struct table_definition *t)
 {
     table_visit(t, expect_table, l);
+    l->waiting = mem_resize(l->waiting, l->n_waiting + 1, sizeof(*l->waiting));
+    l->waiting[l->n_waiting++] = t;
 }
 
 /* Load the facts of all tables that were named so far. */
@@ -198,8 +210,10 @@ static bool try_live(void *ctx, struct str topic, const struct catalog_name *tab
 {
     struct check_live *l = ctx;
     const struct checked_server *s = find_server(l, topic);
+    const struct clause_wanted wanted = {*table, clause, text};
 
-    if (l->failed || catalog_try_clause(s->conn, table, clause, text, err))
+    if (l->failed || answers_accept(s->answers, &wanted) ||
+        catalog_try_clauses(s->conn, &wanted, 1, err))
         return true;
     if (err->kind == ERR_REJECT)
         return false;
@@ -213,11 +227,14 @@ static bool count_live(void *ctx, struct str topic, const struct shares_wanted *
 {
     struct check_live *l = ctx;
     const struct checked_server *s = find_server(l, topic);
+    const struct catalog_shares *known = answers_find_shares(s->answers, wanted);
     struct err err = {0};
 
-    if (l->failed)
-        return false;
-    if (catalog_count_shares(s->conn, wanted, out, &err))
+    if (known != NULL)
+        *out = *known;
+    if (known != NULL || l->failed)
+        return known != NULL;
+    if (catalog_count_shares(s->conn, wanted, 1, out, &err))
         return true;
     if (err.kind != ERR_REJECT) {
         *l->err = err;
@@ -232,6 +249,60 @@ static void append_account_live(void *ctx, struct str topic, struct buf *out)
 
     mysql_account_append_known(s != NULL ? s->conn : NULL, out);
 }
+
+/* ---- questions, ahead of the checks ---- */
+
+static bool list_nothing(void *ctx, struct str topic, struct str schema,
+                         void (*offer_to)(void *to, struct str name), void *to)
+{
+    (void)ctx, (void)topic, (void)schema, (void)offer_to, (void)to;
+    return true;
+}
+
+static bool note_clause(void *ctx, struct str topic, const struct catalog_name *table,
+                        enum catalog_clause clause, struct str text, struct err *err)
+{
+    (void)err;
+    answers_note_clause(find_server(ctx, topic)->answers,
+                        &(struct clause_wanted){*table, clause, text});
+    return true;
+}
+
+/* The counts are such that the check goes on to the next level. */
+static bool note_shares(void *ctx, struct str topic, const struct shares_wanted *wanted,
+                        struct catalog_shares *out)
+{
+    answers_note_shares(find_server(ctx, topic)->answers, wanted);
+    *out = (struct catalog_shares){.largest = 1, .n_values = 1, .n_rows = 1, .complete = true};
+    return true;
+}
+
+static void append_nothing(void *ctx, struct str topic, struct buf *out)
+{
+    (void)ctx, (void)topic, (void)out;
+}
+
+/* Check once without answers, to learn the questions. */
+static void note_questions(struct check_live *l, const struct table_definition *t)
+{
+    const struct check_source noting = {l,           find_live,   list_nothing,
+                                        note_clause, note_shares, append_nothing};
+    struct problems *ignored = problems_new();
+
+    definition_check_facts(l->d, t, &noting, ignored);
+    problems_free(ignored);
+}
+
+/* Ask what the checks of the first n that wait will ask, as far as their facts are loaded. */
+static void ask_ahead(struct check_live *l, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        note_questions(l, l->waiting[i]);
+    for (size_t i = 0; i < l->n_servers; i++)
+        answers_ask(l->servers[i].answers, l->servers[i].conn);
+}
+
+/* ---- servers ---- */
 
 /*
  * Finds where the definition names a table of the topic, to report an unreachable server there.
@@ -294,16 +365,19 @@ bool check_live_table(struct check_live *l, const struct table_definition *t,
 {
     const struct check_source source = {l,        find_live,  each_live,
                                         try_live, count_live, append_account_live};
+    const size_t n_waiting = l->n_waiting;
 
+    l->n_waiting = 0;
     l->err = err;
     l->failed = false;
     for (size_t i = 0; i < l->n_servers; i++)
         l->servers[i].is_needed = false;
-    check_live_expect(l, t);
+    table_visit(t, expect_table, l);
     if (!open_servers(l, t, problems))
         return true;
     if (!load_needed(l))
         return false;
+    ask_ahead(l, n_waiting);
     definition_check_facts(l->d, t, &source, problems);
     return !l->failed;
 }

@@ -3,8 +3,9 @@
  * said.
  *
  * Announce all tables before the first check: the facts of all that were announced are read
- * together, on the first check that needs that server.  They are kept until the end, so a check
- * sees the tables as they were then.
+ * together, on the first check that needs that server, and so is what their checks ask beyond
+ * facts (conditions, orders, counts).  They are kept until the end, so a check sees the tables
+ * as they were then.
  *
  * @thread one at a time; blocks
  */
@@ -38,7 +39,10 @@ struct check_live *check_live_new(const struct check_servers *servers,
                                   const struct definitions *d) RETURNS_NONNULL MUST_CHECK;
 void check_live_free(struct check_live *l);
 
-/* Announce a table that is not a pattern, with all that its documents show. */
+/*
+ * Announce a table that is not a pattern, with all that its documents show.  t is borrowed
+ * until the next check.
+ */
 void check_live_expect(struct check_live *l, const struct table_definition *t);
 /*
  * Check as definition_check_facts() does; t need not be announced.  Returns false with err if a

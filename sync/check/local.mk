@@ -1,5 +1,6 @@
 # A definition against the live schema.
 libmillrace_a_SOURCES += \
+	%D%/answers.c %D%/answers.h \
 	%D%/check.c %D%/check.h \
 	%D%/check_generated.c %D%/check_generated.h \
 	%D%/check_join.c %D%/check_join.h \

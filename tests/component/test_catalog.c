@@ -588,9 +588,15 @@ static void a_table_that_goes_while_its_foreign_keys_are_read_is_named(void **st
     arena_free(a);
 }
 
+static bool takes(enum catalog_clause clause, struct str text, struct err *err)
+{
+    const struct clause_wanted wanted = {{STR("cat"), STR("keyed")}, clause, text};
+
+    return catalog_try_clauses(conn, &wanted, 1, err);
+}
+
 static void tables_are_listed_and_conditions_tried(void **state)
 {
-    const struct catalog_name name = {STR("cat"), STR("keyed")};
     struct arena *a = arena_new();
     struct str *tables;
     size_t n;
@@ -599,16 +605,35 @@ static void tables_are_listed_and_conditions_tried(void **state)
     (void)state;
     assert_true(catalog_list_tables(conn, STR("cat"), 5, a, &tables, &n, &err));
     assert_int_equal(n, 5);
-    assert_true(
-        catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 or b in (2, 3)"), &err));
-    assert_false(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("nothing = 1"), &err));
+    assert_true(takes(CLAUSE_WHERE, STR("a = 1 or b in (2, 3)"), &err));
+    assert_false(takes(CLAUSE_WHERE, STR("nothing = 1"), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "nothing"));
-    assert_false(catalog_try_clause(conn, &name, CLAUSE_WHERE, STR("a = 1 ORDER BY a"), &err));
-    assert_true(catalog_try_clause(conn, &name, CLAUSE_ORDER_BY, STR("a DESC, b + 1"), &err));
-    assert_false(catalog_try_clause(conn, &name, CLAUSE_ORDER_BY, STR("a LIMIT 1"), &err));
+    assert_false(takes(CLAUSE_WHERE, STR("a = 1 ORDER BY a"), &err));
+    assert_true(takes(CLAUSE_ORDER_BY, STR("a DESC, b + 1"), &err));
+    assert_false(takes(CLAUSE_ORDER_BY, STR("a LIMIT 1"), &err));
     assert_int_equal(err.kind, ERR_REJECT);
     arena_free(a);
+}
+
+static void many_conditions_and_orders_are_tried_by_one_statement(void **state)
+{
+    struct clause_wanted wanted[] = {
+        {{STR("cat"), STR("keyed")}, CLAUSE_WHERE, STR("a = 1 or b in (2, 3)")},
+        {{STR("cat"), STR("keyed")}, CLAUSE_ORDER_BY, STR("a DESC, b + 1")},
+        {{STR("cat"), STR("keyed")}, CLAUSE_WHERE, STR("a = 2")},
+    };
+    uint64_t statements = 0;
+    struct err err = {0};
+
+    (void)state;
+    mysql_conn_count(conn, &statements);
+    assert_true(catalog_try_clauses(conn, wanted, ARRAY_LEN(wanted), &err));
+    wanted[1].text = STR("a LIMIT 1");
+    assert_false(catalog_try_clauses(conn, wanted, ARRAY_LEN(wanted), &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    mysql_conn_count(conn, NULL);
+    assert_int_equal(statements, 2);
 }
 
 static void rows_that_share_values_are_counted_up_to_a_limit(void **state)
@@ -626,26 +651,35 @@ static void rows_that_share_values_are_counted_up_to_a_limit(void **state)
     for (int indexed = 0; indexed < 2; indexed++) {
         wanted.has_index = indexed == 1;
         wanted.n_columns = 1;
-        assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+        assert_true(catalog_count_shares(conn, &wanted, 1, &found, &err));
         assert_int_equal(found.largest, 3);
         assert_int_equal(found.n_values, 2);
         assert_int_equal(found.n_rows, 4);
         assert_true(found.complete);
         wanted.n_columns = 2;
-        assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+        assert_true(catalog_count_shares(conn, &wanted, 1, &found, &err));
         assert_int_equal(found.largest, 1);
         assert_int_equal(found.n_rows, 3);
     }
+    const struct shares_wanted both[] = {
+        {.name = wanted.name, .columns = columns, .n_columns = 1},
+        {.name = wanted.name, .columns = columns, .n_columns = 2, .has_index = true},
+    };
+    struct catalog_shares counted[2];
+
+    assert_true(catalog_count_shares(conn, both, 2, counted, &err));
+    assert_int_equal(counted[0].largest, 3);
+    assert_int_equal(counted[1].n_rows, 3);
     for (size_t n = 6; n < SHARES_ROWS_MAX; n *= 2)
         server_exec(conn,
                     "INSERT INTO cat.shared SELECT id + (SELECT MAX(id) FROM cat.shared), "
                     "7, id FROM cat.shared");
     wanted.n_columns = 1;
-    assert_true(catalog_count_shares(conn, &wanted, &found, &err));
+    assert_true(catalog_count_shares(conn, &wanted, 1, &found, &err));
     assert_int_equal(found.n_rows, SHARES_ROWS_MAX);
     assert_false(found.complete);
     server_exec(conn, "DROP TABLE cat.shared");
-    assert_true(catalog_count_shares(conn, &wanted, &found, &err) == false);
+    assert_true(catalog_count_shares(conn, &wanted, 1, &found, &err) == false);
     assert_int_equal(err.kind, ERR_REJECT);
 }
 
@@ -728,6 +762,7 @@ int main(void)
         cmocka_unit_test(foreign_keys_of_many_tables_take_few_statements),
         cmocka_unit_test(a_table_that_goes_while_its_foreign_keys_are_read_is_named),
         cmocka_unit_test(tables_are_listed_and_conditions_tried),
+        cmocka_unit_test(many_conditions_and_orders_are_tried_by_one_statement),
         cmocka_unit_test(rows_that_share_values_are_counted_up_to_a_limit),
         cmocka_unit_test(a_table_is_seen_as_it_was_at_one_moment),
     };

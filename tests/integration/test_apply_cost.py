@@ -18,6 +18,13 @@ def definitions(w, n, **topic):
     return w.definitions(*({"table": f"t{i}"} for i in range(n)), **topic)
 
 
+def rich_definitions(w, n, **topic):
+    """Each table has a condition, and shows another one with a condition and an order; of that one many may lead to a row."""
+    return w.definitions(*({"table": f"t{i}", "filter": f"code <> {i} AND name NOT IN ('(', 'a')", "relations": [
+        {"from": "up", "table": f"t{(i + 1) % n}", "to": "id", "as": "above", "where": "id > -1 OR (id < -5)",
+         "order_by": "name DESC, id"}]} for i in range(n)), **topic)
+
+
 class Counter:
     """The statements of Millrace's user."""
 
@@ -56,6 +63,33 @@ def test_apply_of_many_tables_takes_few_statements(w):
         counter.end()
     if max(taken) >= LIMIT or taken[0] != taken[1]:
         raise Failed(f"dry runs of 100 and 200 tables and an apply took {taken} statements")
+
+
+def test_apply_asks_about_conditions_orders_and_shared_values_of_many_tables_together(w):
+    make_tables(w, LATE_TABLES)
+    daemon, counter, taken = w.millrace(), Counter(w), []
+    try:
+        counter.begin()
+        daemon.apply(rich_definitions(w, LATE_TABLES), "-n")
+        taken.append(counter.count())
+        wrong = rich_definitions(w, 100)
+        wrong["tables"][40]["filter"] = "cod = 1"
+        wrong["tables"][70]["relations"][0]["order_by"] = "nam"
+        counter.begin()
+        said = daemon.apply(wrong, "-n", ok=(1,)).stderr
+        taken.append(counter.count())
+        counter.begin()
+        gone = w.definitions(*({"table": f"gone{i}"} for i in range(100)))
+        missing = daemon.apply(gone, "-n", ok=(1,)).stderr.count("there is no table `gone")
+        taken.append(counter.count())
+    finally:
+        counter.end()
+    if max(taken) >= LIMIT:
+        raise Failed(f"dry runs of {LATE_TABLES} tables, of 100 with two mistakes and of 100 that are missing took {taken} statements")
+    if said.count("the server refuses") != 2 or "'cod'" not in said or "'nam'" not in said:
+        raise Failed(f"it does not say what is wrong with which table: {said}")
+    if missing != 100:
+        raise Failed(f"only {missing} of 100 tables are said to be missing")
 
 
 def test_apply_is_quick_though_the_database_is_far_away(w):

@@ -2,6 +2,7 @@
 import os
 import re
 
+from gate import Gate
 from servers import Failed, free_port, wait_until
 from world import PASSWORD
 
@@ -100,6 +101,18 @@ def test_an_engine_that_does_not_answer_keeps_no_definition_out(w):
     definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": "no_such_type"}}}
     daemon = w.millrace(search={"url": [f"http://127.0.0.1:{free_port()}"]})
     expect(daemon.apply(definitions, "-n"), 0)
+
+
+def test_an_engine_that_may_not_be_asked_about_fields_is_a_note_and_one_that_cannot_be_is_not(w):
+    definitions = small(w)
+    definitions["tables"][0]["mapping"] = {"properties": {"extra": {"type": "no_such_type"}}}
+    with Gate(w.engine) as gate:
+        daemon = w.millrace(search={"url": [gate.url]})
+        for status in 403, 404, 405:
+            gate.refuse = lambda method, path, status=status: status if "_simulate" in path else None
+            done = daemon.apply(definitions, "-n")
+            if ("note: Millrace may not ask" in done.stdout + done.stderr) != (status == 403):
+                raise Failed(f"at {status} it says:\n{done.stdout}{done.stderr}")
 
 
 def test_a_statement_binlog_is_refused(w):

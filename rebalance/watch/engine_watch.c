@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNTED_EVERY 4 /* of the rounds that nobody waits for, how many have counts */
+
 struct counted {
     char *index;
     struct document_count count;
@@ -27,7 +29,8 @@ struct counted {
 struct engine_watch {
     enum magic magic;
     struct engine_watch_options opt;
-    struct search_asker *asker; /* the thread's own */
+    struct search_asker *asker; /* the thread's own, as is the next */
+    unsigned round;             /* of those that nobody waited for */
     pthread_t thread;
 
     struct lock lock;
@@ -251,13 +254,12 @@ static bool ask_count(struct engine_watch *w, struct str index)
     return answered;
 }
 
-static void look(struct engine_watch *w)
+static void count_all(struct engine_watch *w)
 {
     struct arena *a = arena_new();
-    struct err err = {0};
     struct str *names;
     size_t n, i = 0;
-    bool all = ask_health(w, &err) || !is_silence(&err);
+    bool all = true;
 
     w->opt.indexes(w->opt.ctx, a, &names, &n);
     while (all && i < n)
@@ -267,14 +269,25 @@ static void look(struct engine_watch *w)
     arena_free(a);
 }
 
+static void look(struct engine_watch *w, bool is_wanted)
+{
+    struct err err = {0};
+
+    if (!ask_health(w, &err) && is_silence(&err))
+        return;
+    if (is_wanted || w->round++ % COUNTED_EVERY == 0)
+        count_all(w);
+}
+
 /* Begin a round if one is due. Returns in how many ms it is; 0: it began. */
-static int64_t begin(struct engine_watch *w)
+static int64_t begin(struct engine_watch *w, bool *is_wanted)
 {
     lock_acquire(&w->lock);
 
     const int64_t now_ms = clock_mono_ms();
     const int64_t due_in_ms = watch_due_in_ms(&w->watch, now_ms);
 
+    *is_wanted = w->watch.is_wanted;
     if (due_in_ms == 0)
         watch_begin(&w->watch, now_ms);
     lock_release(&w->lock);
@@ -286,12 +299,13 @@ static void *engine_watch_main(void *arg)
     struct engine_watch *w = MAGIC_CAST(engine_watch, arg);
     int64_t due_in_ms = 0;
     uint64_t seen = 0;
+    bool is_wanted;
 
     while (!stop_rest(w->opt.stop, due_in_ms, &seen)) {
-        due_in_ms = begin(w);
+        due_in_ms = begin(w, &is_wanted);
         if (due_in_ms > 0)
             continue;
-        look(w);
+        look(w, is_wanted);
         lock_acquire(&w->lock);
         watch_end(&w->watch, clock_mono_ms());
         lock_release(&w->lock);

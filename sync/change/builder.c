@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TAKE_MS    60000  /* the hand-off wakes the builder */
+#define TAKE_MS    600000 /* the hand-off wakes the builder */
 #define GRAVES_MAX 100000 /* tombstones waiting for the store */
 
 struct builder {

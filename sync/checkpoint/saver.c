@@ -30,7 +30,7 @@
 
 #define SAVE_MS  100
 #define WATCH_MS 1000   /* how often at most the server is asked for its log's end */
-#define REST_MS  120000 /* how often while nothing is read and nobody looks */
+#define REST_MS  300000 /* how often while nothing is read and nobody looks */
 #define SLOW_MS  2000   /* a server silent for longer may have more */
 #define STUCK_MS 15000  /* a dump that is merely slow yields something within this time */
 #define GONE_MS  3000

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define IDLE_WAIT_MS 1000
+#define REST_WAIT_MS 10000 /* while there is nothing to look at */
 
 static void handle_writes(struct delivery *d, struct write *w)
 {
@@ -165,6 +166,18 @@ static void obey(struct delivery *d, const struct drain_order *order)
         draining_cancel(&d->draining, d->sender);
 }
 
+/* No document waits and every index takes them, so only a message brings something to do. */
+static bool is_at_rest(const struct sender *s)
+{
+    if (document_table_count(s->table) > 0)
+        return false;
+    for (size_t i = 0; i < s->index_queues.n; i++)
+        if (index_queue_is_told(s->index_queues.items[i]) ||
+            index_queue_purged(s->index_queues.items[i])->n > 0)
+            return false;
+    return true;
+}
+
 /* Announce the sleep, then look again: whoever posts a message after that wakes us. */
 static int64_t time_to_sleep(struct delivery *d)
 {
@@ -177,9 +190,12 @@ static int64_t time_to_sleep(struct delivery *d)
     lock_release(&d->lock);
     if (has_work)
         return 0;
+
+    const int64_t longest_ms = is_at_rest(d->sender) ? REST_WAIT_MS : IDLE_WAIT_MS;
+
     return read_batcher_wait_ms(
         d->sender,
-        sender_wait_ms(d->sender, draining_wait_ms(&d->draining, d->sender, IDLE_WAIT_MS)));
+        sender_wait_ms(d->sender, draining_wait_ms(&d->draining, d->sender, longest_ms)));
 }
 
 static void turn(struct delivery *d)

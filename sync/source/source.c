@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEARTBEAT_MS     5000
 #define TYPE_AT          4     /* in the header of an event */
 #define COMMITTED_MS     30000 /* how long a semi-synchronous commit waits for its replica */
 #define REFUSED_MS       10000 /* a user may fix it meanwhile: privileges, format, password */
@@ -290,7 +289,6 @@ static bool open_dump(struct source *s, const struct source_start *start,
         .gtid = str_from(start->gtids != NULL ? start->gtids : ""),
         .file = str_from(start->file),
         .offset = start->offset,
-        .heartbeat_ms = HEARTBEAT_MS,
         .event_max = s->opt.event_max,
     };
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from servers import let_pass, wait_until
 
-WATCHED = 20  # seconds
+WATCHED = 15  # seconds, in which each source sends as many heartbeats as in any others
+TOPICS = 20
 
 
 def wakeups(daemon):
@@ -28,19 +29,50 @@ def rates(daemon):
     return dict(sorted(each.items(), key=lambda of: -of[1]))
 
 
-def test_wakeups_at_rest_a_daemon_wakes_fewer_than_three_times_a_second(w):
-    """And the change that comes then is followed."""
-    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1), (2, 2)")
-    daemon = w.follow(w.definitions({"table": "thing"}), delivery={"request_timeout": "2s"})
-    w.equal(daemon)
+def rests(daemon):
     seen = {}
 
-    def rests():
+    def is_at_rest():
         seen.clear()
         seen.update(rates(daemon))
         return sum(seen.values()) < 3
 
     wait_until(lambda: "fewer than 3 wake-ups a second: " + ", ".join(f"{name} {n:.2f}" for name, n in seen.items()),
-               rests, 120)
+               is_at_rest, 120)
+
+
+def test_wakeups_at_rest_a_daemon_wakes_fewer_than_three_times_a_second(w):
+    """And the change that comes then is followed."""
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1), (2, 2)")
+    daemon = w.follow(w.definitions({"table": "thing"}), delivery={"request_timeout": "2s"})
+    w.equal(daemon)
+    rests(daemon)
     w.sql("UPDATE thing SET a = a + 1")
     w.equal(daemon)
+
+
+def topic_of_its_own(w, definitions, schema):
+    """One more topic with a database of its own, on the same server."""
+    w.db.sql(f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema}",
+             f"GRANT SELECT ON {schema}.* TO millrace@'127.0.0.1'",
+             f"CREATE TABLE {schema}.thing (id INT PRIMARY KEY, a INT)", f"INSERT INTO {schema}.thing VALUES (1, 1)")
+    definitions["topics"].append(definitions["topics"][0] | {"name": schema})
+    definitions["databases"].append({"name": schema, "topic": schema})
+    definitions["tables"].append({"table": f"{schema}.thing", "index": w.index(schema)})
+
+
+def test_wakeups_at_rest_a_daemon_with_twenty_topics_wakes_fewer_than_three_times_a_second(w):
+    """And a change of each topic is followed then."""
+    w.sql("CREATE TABLE thing (id INT PRIMARY KEY, a INT)", "INSERT INTO thing VALUES (1, 1)")
+    definitions = w.definitions({"table": "thing"})
+    schemas = [f"{w.schema}_{n}" for n in range(1, TOPICS)]
+    try:
+        for schema in schemas:
+            topic_of_its_own(w, definitions, schema)
+        daemon = w.follow(definitions, delivery={"request_timeout": "2s"})
+        w.equal(daemon)
+        rests(daemon)
+        w.db.sql(*(f"UPDATE {schema}.thing SET a = a + 1" for schema in [w.schema, *schemas]))
+        w.equal(daemon)
+    finally:
+        w.db.sql(*(f"DROP DATABASE IF EXISTS {schema}" for schema in schemas))

@@ -27,7 +27,7 @@ struct stall_watchdog;
 struct target;
 struct grace_period;
 
-#define FAN_OUT_LOOK_MS 120000 /* how often to look for jobs that others stored */
+#define FAN_OUT_LOOK_MS 300000 /* how often to look for jobs that others stored */
 #define FAN_OUT_WAIT_MS 1000   /* and for those that wait for another source */
 #define FAN_OUT_POLL_MS 50     /* the wait for something that sends no wake-up */
 

@@ -16,8 +16,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define HEARTBEAT_MS      10000
-#define HEARTBEATS_MISSED 6 /* before the connection counts as dead: a busy server is late */
+#define HEARTBEAT_MS      15000 /* each wakes the reader */
+#define HEARTBEATS_MISSED 2 /* before the connection counts as dead: a busy server is late */
+#define SILENCE_MIN_S     2 /* for an answer, too */
 #define WRITE_TIMEOUT_S   600
 #define EVENT_MAX         ((size_t)64 << 20)
 
@@ -326,6 +327,8 @@ static bool connect_server(struct server_transport *t, const struct mysql_option
     struct err cause;
 
     opt.read_timeout_s = (HEARTBEATS_MISSED * heartbeat_ms + 999) / 1000;
+    if (opt.read_timeout_s < SILENCE_MIN_S)
+        opt.read_timeout_s = SILENCE_MIN_S;
     opt.packet_max = PACKET_MAX;
     if (mysql_conn_open(&t->conn, &opt, &cause)) {
         t->wire = wire_new(t->conn);

@@ -115,7 +115,7 @@ struct transport_options {
     struct str gtid;
     struct str file;
     uint64_t offset;
-    unsigned heartbeat_ms;    /* 0 for 10000; six silent periods mean a lost connection */
+    unsigned heartbeat_ms;    /* 0 for 15000; two silent periods mean a lost connection */
     unsigned write_timeout_s; /* how long the server waits for us to read; 0 for 600 */
     size_t event_max;         /* bytes; 0 for 64 MiB */
     bool non_block;           /* end at the end of the log instead of waiting */

@@ -130,6 +130,8 @@ void arena_reset(struct arena *a)
 {
     struct arena_block *kept = NULL;
 
+    if (a->head != NULL && a->head->used == 0 && a->head->next == NULL)
+        return;
     for (struct arena_block *c = a->head; c != NULL;) {
         struct arena_block *next = c->next;
 

@@ -10,6 +10,7 @@
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #define RETURNS_NONNULL   __attribute__((returns_nonnull))
 #define NORETURN          _Noreturn
+#define UNUSED            __attribute__((unused))
 #define COLD              __attribute__((cold, noinline))
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)

@@ -13,7 +13,6 @@
 #include "sync/value/temporal.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
 
 /* Making plans */
 
@@ -162,10 +161,9 @@ static bool plan_fixed(uint8_t code, uint8_t size, struct column_plan *out)
     return true;
 }
 
-bool cell_plan(const struct wire_column *wire, const struct column *column,
-               struct column_plan *out)
+static bool plan_code(const struct wire_column *wire, const struct column *column,
+                      struct column_plan *out)
 {
-    *out = (struct column_plan){0};
     if (wire->array)
         return false;
     switch (wire->type) {
@@ -188,24 +186,8 @@ bool cell_plan(const struct wire_column *wire, const struct column *column,
     }
 }
 
-/* Reading cells */
-
-void cell_reader_init(struct cell_reader *r)
-{
-    *r = (struct cell_reader){
-        .converter = charset_converter_new(),
-        .unpacker = unpacker_new(),
-    };
-}
-
-void cell_reader_fini(struct cell_reader *r)
-{
-    charset_converter_free(r->converter);
-    unpacker_free(r->unpacker);
-    buf_free(&r->scratch);
-}
-
-size_t cell_text_max(const struct column_plan *plan)
+/* The room that a cell may need for its text, not counting what it allocates from the arena. */
+static size_t text_max_of(const struct column_plan *plan)
 {
     size_t len = 0;
 
@@ -232,39 +214,81 @@ size_t cell_text_max(const struct column_plan *plan)
     }
 }
 
-void cell_reader_use(struct cell_reader *r, struct arena *a, size_t text_max)
+/* Reading cells */
+
+void cell_reader_init(struct cell_reader *r)
 {
-    r->arena = a;
-    r->text = arena_bytes(a, text_max);
-    r->text_end = r->text + text_max;
+    *r = (struct cell_reader){
+        .converter = charset_converter_new(),
+        .unpacker = unpacker_new(),
+    };
 }
 
-/* Keep the n bytes at r->text; 0 for a damaged cell. */
-static inline bool take_text(struct cell_reader *r, size_t n, enum value_kind kind,
-                             struct value *out)
+void cell_reader_fini(struct cell_reader *r)
 {
-    out->kind = kind;
-    out->s = (struct str){r->text, n};
-    r->text += n;
-    assert(r->text <= r->text_end);
-    return n > 0;
+    charset_converter_free(r->converter);
+    unpacker_free(r->unpacker);
+    buf_free(&r->scratch);
 }
 
-static inline bool set_uint(struct value *out, enum value_kind kind, uint64_t u)
+/* What every cell_read_fn takes. */
+#define READER(name)                                                                    \
+    static const uint8_t *name(struct cell_reader *r UNUSED,                            \
+                               const struct column_plan *plan UNUSED, const uint8_t *p, \
+                               const uint8_t *end UNUSED, struct value *out)
+
+/* Cells of fixed size */
+
+/* Load an integer of any size into the highest bytes. */
+static inline uint64_t load_high(const struct column_plan *plan, const uint8_t *p,
+                                 const uint8_t *end)
 {
-    out->kind = kind;
-    out->u = u;
-    return true;
+    return (end - p >= 8 ? load_le64(p) : load_le(p, plan->size)) << (64 - 8u * plan->size);
 }
 
-static inline bool set_bytes(struct value *out, enum value_kind kind, struct str s)
+READER(read_signed)
 {
-    out->kind = kind;
-    out->s = s;
-    return true;
+    out->kind = VALUE_INT;
+    out->i = (int64_t)load_high(plan, p, end) >> (64 - 8u * plan->size);
+    return p + plan->size;
 }
 
-static bool read_enum(const struct column_plan *plan, const uint8_t *p, struct value *out)
+READER(read_unsigned)
+{
+    out->kind = VALUE_UINT;
+    out->u = load_high(plan, p, end) >> (64 - 8u * plan->size);
+    return p + plan->size;
+}
+
+READER(read_float)
+{
+    out->kind = VALUE_FLOAT;
+    out->d = (double)load_float_le(p);
+    return p + 4;
+}
+
+READER(read_double)
+{
+    out->kind = VALUE_DOUBLE;
+    out->d = load_double_le(p);
+    return p + 8;
+}
+
+READER(read_year)
+{
+    out->kind = VALUE_YEAR;
+    out->u = *p == 0 ? 0 : 1900u + *p;
+    return p + 1;
+}
+
+READER(read_bit)
+{
+    out->kind = VALUE_BIT;
+    out->u = load_be(p, plan->size);
+    return p + plan->size;
+}
+
+READER(read_enum)
 {
     const uint64_t index = load_le(p, plan->size);
 
@@ -275,33 +299,154 @@ static bool read_enum(const struct column_plan *plan, const uint8_t *p, struct v
         out->s = STR(""); /* what the server makes of an invalid value */
     else if (index <= plan->n_labels)
         out->s = plan->labels[index - 1];
-    return true;
+    return p + plan->size;
 }
 
-static bool read_set(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
-                     struct value *out)
+/* Join the labels of the members.  Returns the length. */
+static size_t join_labels(char *out, const struct column_plan *plan, uint64_t members)
 {
-    const uint64_t members = load_le(p, plan->size);
-    char *to = r->text;
+    char *to = out;
 
-    out->kind = VALUE_SET;
-    out->u = members;
-    out->s = (struct str){NULL, 0};
-    if (plan->n_labels == 0 || (plan->n_labels < 64 && members >> plan->n_labels != 0))
-        return true;
     for (size_t i = 0; i < plan->n_labels; i++) {
         if ((members >> i & 1) == 0)
             continue;
-        if (to != r->text)
+        if (to != out)
             *to++ = ',';
         if (plan->labels[i].len > 0)
             memcpy(to, plan->labels[i].ptr, plan->labels[i].len);
         to += plan->labels[i].len;
     }
-    out->s = (struct str){r->text, (size_t)(to - r->text)};
-    r->text = to;
-    assert(to <= r->text_end);
+    return (size_t)(to - out);
+}
+
+READER(read_set)
+{
+    const uint64_t members = load_le(p, plan->size);
+    const size_t n = plan->n_labels;
+
+    out->kind = VALUE_SET;
+    out->u = members;
+    out->s = (struct str){NULL, 0};
+    if (n != 0 && (n >= 64 || members >> n == 0))
+        out->s = (struct str){r->text, join_labels(r->text, plan, members)};
+    r->text += plan->text_max;
+    return p + plan->size;
+}
+
+/*
+ * Keep the n bytes at r->text; 0 for a damaged cell.  Takes the room of the longest text, so
+ * that the place of a text does not wait for the lengths of those before it.
+ */
+static inline bool take_text(struct cell_reader *r, const struct column_plan *plan, size_t n,
+                             enum value_kind kind, struct value *out)
+{
+    out->kind = kind;
+    out->s = (struct str){r->text, n};
+    r->text += plan->text_max;
+    return n > 0;
+}
+
+READER(read_decimal)
+{
+    const size_t n = decimal_text(r->text, p, plan->precision, plan->scale);
+
+    return take_text(r, plan, n, VALUE_DECIMAL, out) ? p + plan->size : NULL;
+}
+
+READER(read_date)
+{
+    const size_t n = temporal_date(r->text, p);
+
+    return take_text(r, plan, n, VALUE_DATE, out) ? p + plan->size : NULL;
+}
+
+READER(read_datetime2)
+{
+    const size_t n = temporal_datetime2(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_DATETIME, out) ? p + plan->size : NULL;
+}
+
+READER(read_timestamp2)
+{
+    const size_t n = temporal_timestamp2(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_TIMESTAMP, out) ? p + plan->size : NULL;
+}
+
+READER(read_time2)
+{
+    const size_t n = temporal_time2(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_TIME, out) ? p + plan->size : NULL;
+}
+
+READER(read_old_datetime)
+{
+    const size_t n = plan->code == CELL_OLD_DATETIME
+                         ? temporal_old_datetime(r->text, p)
+                         : temporal_hires_datetime(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_DATETIME, out) ? p + plan->size : NULL;
+}
+
+READER(read_old_timestamp)
+{
+    const size_t n = plan->code == CELL_OLD_TIMESTAMP
+                         ? temporal_old_timestamp(r->text, p)
+                         : temporal_hires_timestamp(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_TIMESTAMP, out) ? p + plan->size : NULL;
+}
+
+READER(read_old_time)
+{
+    const size_t n = plan->code == CELL_OLD_TIME ? temporal_old_time(r->text, p)
+                                                 : temporal_hires_time(r->text, p, plan->fsp);
+
+    return take_text(r, plan, n, VALUE_TIME, out) ? p + plan->size : NULL;
+}
+
+/* Cells with a length */
+
+/* The bytes after the length; ptr NULL if they run past end. */
+static inline struct str bytes_of(const struct column_plan *plan, const uint8_t *p,
+                                  const uint8_t *end)
+{
+    const uint64_t len = load_le(p, plan->size);
+
+    p += plan->size;
+    return len > (size_t)(end - p) ? (struct str){NULL, 0} : (struct str){(const char *)p, len};
+}
+
+static inline const uint8_t *behind(struct str s)
+{
+    return (const uint8_t *)s.ptr + s.len;
+}
+
+static inline bool set_bytes(struct value *out, enum value_kind kind, struct str s)
+{
+    out->kind = kind;
+    out->s = s;
     return true;
+}
+
+READER(read_bytes)
+{
+    const struct str s = bytes_of(plan, p, end);
+
+    set_bytes(out, VALUE_BYTES, s);
+    return s.ptr != NULL ? behind(s) : NULL;
+}
+
+READER(read_utf8)
+{
+    const struct str s = bytes_of(plan, p, end);
+
+    if (s.ptr == NULL)
+        return NULL;
+    set_bytes(out, utf8_valid(s) ? VALUE_TEXT : VALUE_BYTES, s);
+    return behind(s);
 }
 
 /*
@@ -333,7 +478,7 @@ static bool read_uuid(struct cell_reader *r, struct str s, struct value *out)
             *end++ = '-';
         end = hex_put(end, (unsigned char)s.ptr[i]);
     }
-    return take_text(r, (size_t)(end - r->text), VALUE_TEXT, out);
+    return set_bytes(out, VALUE_TEXT, (struct str){r->text, (size_t)(end - r->text)});
 }
 
 static bool read_inet(struct cell_reader *r, int family, struct str s, struct value *out)
@@ -343,7 +488,7 @@ static bool read_inet(struct cell_reader *r, int family, struct str s, struct va
     if (s.len != (family == AF_INET ? 4u : 16u) ||
         inet_ntop(family, s.ptr, text, INET6_ADDRSTRLEN) == NULL)
         return false;
-    return take_text(r, strlen(text), VALUE_TEXT, out);
+    return set_bytes(out, VALUE_TEXT, str_from(text));
 }
 
 /* Move r->scratch to the arena. */
@@ -386,7 +531,7 @@ static bool read_text(struct cell_reader *r, const struct charset *cs, struct st
     return set_bytes(out, VALUE_BYTES, s);
 }
 
-bool cell_read_string(struct cell_reader *r, const struct column_plan *plan, struct str s,
+static bool read_rare(struct cell_reader *r, const struct column_plan *plan, struct str s,
                       struct value *out)
 {
     if (plan->compressed && !unpack_column(r->unpacker, s, UINT32_MAX, r->arena, &s))
@@ -413,44 +558,60 @@ bool cell_read_string(struct cell_reader *r, const struct column_plan *plan, str
     }
 }
 
-bool cell_read_fixed(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
-                     struct value *out)
+READER(read_string)
 {
-    char *const text = r->text;
+    const struct str s = bytes_of(plan, p, end);
 
-    switch (plan->code) {
-    case CELL_FLOAT:
-        out->kind = VALUE_FLOAT;
-        out->d = (double)load_float_le(p);
-        return true;
-    case CELL_DOUBLE:
-        out->kind = VALUE_DOUBLE;
-        out->d = load_double_le(p);
-        return true;
-    case CELL_YEAR: return set_uint(out, VALUE_YEAR, *p == 0 ? 0 : 1900u + *p);
-    case CELL_BIT: return set_uint(out, VALUE_BIT, load_be(p, plan->size));
-    case CELL_ENUM: return read_enum(plan, p, out);
-    case CELL_SET: return read_set(r, plan, p, out);
-    case CELL_DECIMAL:
-        return take_text(r, decimal_text(text, p, plan->precision, plan->scale), VALUE_DECIMAL,
-                         out);
-    case CELL_DATE: return take_text(r, temporal_date(text, p), VALUE_DATE, out);
-    case CELL_DATETIME2:
-        return take_text(r, temporal_datetime2(text, p, plan->fsp), VALUE_DATETIME, out);
-    case CELL_TIMESTAMP2:
-        return take_text(r, temporal_timestamp2(text, p, plan->fsp), VALUE_TIMESTAMP, out);
-    case CELL_TIME2: return take_text(r, temporal_time2(text, p, plan->fsp), VALUE_TIME, out);
-    case CELL_OLD_DATETIME:
-        return take_text(r, temporal_old_datetime(text, p), VALUE_DATETIME, out);
-    case CELL_OLD_TIMESTAMP:
-        return take_text(r, temporal_old_timestamp(text, p), VALUE_TIMESTAMP, out);
-    case CELL_OLD_TIME: return take_text(r, temporal_old_time(text, p), VALUE_TIME, out);
-    case CELL_HIRES_DATETIME:
-        return take_text(r, temporal_hires_datetime(text, p, plan->fsp), VALUE_DATETIME, out);
-    case CELL_HIRES_TIMESTAMP:
-        return take_text(r, temporal_hires_timestamp(text, p, plan->fsp), VALUE_TIMESTAMP, out);
-    case CELL_HIRES_TIME:
-        return take_text(r, temporal_hires_time(text, p, plan->fsp), VALUE_TIME, out);
-    default: return false;
-    }
+    if (s.ptr == NULL || !read_rare(r, plan, s, out))
+        return NULL;
+    r->text += plan->text_max;
+    return behind(s);
+}
+
+/* Choosing the function for a column */
+
+static const cell_read_fn readers[] = {
+    [CELL_I8] = read_signed,
+    [CELL_U8] = read_unsigned,
+    [CELL_I16] = read_signed,
+    [CELL_U16] = read_unsigned,
+    [CELL_I24] = read_signed,
+    [CELL_U24] = read_unsigned,
+    [CELL_I32] = read_signed,
+    [CELL_U32] = read_unsigned,
+    [CELL_I64] = read_signed,
+    [CELL_U64] = read_unsigned,
+    [CELL_FLOAT] = read_float,
+    [CELL_DOUBLE] = read_double,
+    [CELL_DECIMAL] = read_decimal,
+    [CELL_YEAR] = read_year,
+    [CELL_DATE] = read_date,
+    [CELL_DATETIME2] = read_datetime2,
+    [CELL_TIMESTAMP2] = read_timestamp2,
+    [CELL_TIME2] = read_time2,
+    [CELL_OLD_DATETIME] = read_old_datetime,
+    [CELL_OLD_TIMESTAMP] = read_old_timestamp,
+    [CELL_OLD_TIME] = read_old_time,
+    [CELL_HIRES_DATETIME] = read_old_datetime,
+    [CELL_HIRES_TIMESTAMP] = read_old_timestamp,
+    [CELL_HIRES_TIME] = read_old_time,
+    [CELL_BIT] = read_bit,
+    [CELL_ENUM] = read_enum,
+    [CELL_SET] = read_set,
+    [CELL_UTF8] = read_utf8,
+    [CELL_GUESS] = read_utf8,
+    [CELL_BYTES] = read_bytes,
+    [CELL_INET6] = NULL,
+};
+
+bool cell_plan(const struct wire_column *wire, const struct column *column,
+               struct column_plan *out)
+{
+    *out = (struct column_plan){0};
+    if (!plan_code(wire, column, out))
+        return false;
+    out->text_max = text_max_of(out);
+    out->read =
+        readers[out->code] != NULL && !out->compressed ? readers[out->code] : read_string;
+    return true;
 }

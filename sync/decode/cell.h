@@ -69,7 +69,18 @@ enum cell_code {
     CELL_INET6,
 };
 
+struct cell_reader;
+struct column_plan;
+
+/*
+ * Read the cell at p; only its first column_plan.size bytes are known to be there.  Returns the
+ * place after it, or NULL if it is damaged or runs past end.
+ */
+typedef const uint8_t *(*cell_read_fn)(struct cell_reader *r, const struct column_plan *plan,
+                                       const uint8_t *p, const uint8_t *end, struct value *out);
+
 struct column_plan {
+    cell_read_fn read;
     uint8_t code; /* enum cell_code */
     uint8_t size; /* bytes of the cell; from CELL_TEXT on, bytes of its length */
     uint8_t fsp;
@@ -80,6 +91,7 @@ struct column_plan {
     const struct charset *charset; /* CELL_TEXT */
     const struct str *labels;      /* ENUM, SET: UTF-8; NULL if unknown */
     size_t n_labels;
+    size_t text_max; /* the room that a cell may need for its text, beside the arena's */
 };
 
 /*
@@ -91,7 +103,7 @@ bool cell_plan(const struct wire_column *wire, const struct column *column,
 
 struct cell_reader {
     struct arena *arena;
-    char *text, *text_end; /* from arena: room for the text of all cells of one image */
+    char *text; /* the text of the next cell goes here */
     struct charset_converter *converter;
     struct unpacker *unpacker;
     struct buf scratch;
@@ -100,31 +112,14 @@ struct cell_reader {
 void cell_reader_init(struct cell_reader *r);
 void cell_reader_fini(struct cell_reader *r);
 
-/* The room that a cell may need for its text, not counting what it allocates from the arena. */
-size_t cell_text_max(const struct column_plan *plan);
-
 /*
- * Allocate the values read from now on in a. text_max: the text room for the cells of one
- * image.
+ * Write the text of the cells read from now on to text, which has room for the text_max of all
+ * of them, and allocate what else they need in a.
  */
-void cell_reader_use(struct cell_reader *r, struct arena *a, size_t text_max);
-
-/* For cell_read() alone: a cell of fixed size that is no integer, and one of any length. */
-bool cell_read_fixed(struct cell_reader *r, const struct column_plan *plan, const uint8_t *p,
-                     struct value *out);
-bool cell_read_string(struct cell_reader *r, const struct column_plan *plan, struct str s,
-                      struct value *out);
-
-/* One way for integers of all sizes: a branch that is predicted wrongly costs more. */
-static inline void cell_read_integer(const struct column_plan *plan, const uint8_t *p,
-                                     const uint8_t *end, struct value *out)
+static inline void cell_reader_use(struct cell_reader *r, struct arena *a, char *text)
 {
-    const unsigned unused = 64 - 8u * plan->size;
-    const uint64_t v = (end - p >= 8 ? load_le64(p) : load_le(p, plan->size)) << unused;
-    const bool is_signed = (plan->code & 1) == (CELL_I8 & 1);
-
-    out->kind = is_signed ? VALUE_INT : VALUE_UINT;
-    out->u = is_signed ? (uint64_t)((int64_t)v >> unused) : v >> unused;
+    r->arena = a;
+    r->text = text;
 }
 
 /*
@@ -135,21 +130,7 @@ static inline MUST_CHECK const uint8_t *cell_read(struct cell_reader *r,
                                                   const uint8_t *p, const uint8_t *end,
                                                   struct value *out)
 {
-    if ((size_t)(end - p) < plan->size)
-        return NULL;
-    if (plan->code >= CELL_I8 && plan->code <= CELL_U64) {
-        cell_read_integer(plan, p, end, out);
-        return p + plan->size;
-    }
-    if (plan->code < CELL_TEXT)
-        return cell_read_fixed(r, plan, p, out) ? p + plan->size : NULL;
-
-    const uint64_t len = load_le(p, plan->size);
-
-    p += plan->size;
-    if (len > (size_t)(end - p))
-        return NULL;
-    return cell_read_string(r, plan, (struct str){(const char *)p, len}, out) ? p + len : NULL;
+    return (size_t)(end - p) < plan->size ? NULL : plan->read(r, plan, p, end, out);
 }
 
 #endif

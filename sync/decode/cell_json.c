@@ -258,7 +258,7 @@ static const uint8_t *put_value(const struct cell_json *c, const uint8_t *p, con
     struct value v;
 
     arena_reset(w->arena);
-    cell_reader_use(&w->cells, w->arena, cell_text_max(c->plan));
+    cell_reader_use(&w->cells, w->arena, arena_bytes(w->arena, c->plan->text_max));
     p = cell_read(&w->cells, c->plan, p, end, &v);
     if (p == NULL)
         return NULL;

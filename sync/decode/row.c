@@ -10,10 +10,12 @@
 
 #include <stdlib.h>
 
-/* Holds the values if the caller gives no arena. */
+/* Holds the values and their text if the caller gives no arena. */
 struct own_values {
     struct value *values;
     size_t cap;
+    char *text;
+    size_t text_cap;
 };
 
 struct row_reader {
@@ -49,8 +51,10 @@ void row_reader_free(struct row_reader *r)
         return;
     cell_reader_fini(&r->cells);
     arena_free(r->own_arena);
-    for (int i = 0; i < N_IMAGES; i++)
+    for (int i = 0; i < N_IMAGES; i++) {
         free(r->own[i].values);
+        free(r->own[i].text);
+    }
     free(r);
 }
 
@@ -60,19 +64,35 @@ bool row_reader_open(struct row_reader *r, const struct event_rows *rows,
     return row_images_open(&r->images, rows, map, r->cells.unpacker, err);
 }
 
-/* Reserve room for an image's values. */
-static struct value *need_values(struct row_reader *r, struct arena *a, struct own_values *own)
+static struct value *need_own(struct own_values *own, const struct table_map *map)
 {
-    const size_t n = r->images.map->n_columns;
-
-    if (a != NULL)
-        return arena_alloc(a, n, sizeof(struct value));
-    if (own->cap < n) {
+    if (own->cap < map->n_columns) {
         free(own->values);
-        own->values = mem_alloc(n, sizeof(struct value));
-        own->cap = n;
+        own->values = mem_alloc(map->n_columns, sizeof(struct value));
+        own->cap = map->n_columns;
+    }
+    if (own->text_cap <= map->text_max) {
+        own->text_cap = map->text_max + 1;
+        free(own->text);
+        own->text = mem_alloc(own->text_cap, 1);
     }
     return own->values;
+}
+
+/* Reserve room for an image's values and their text. */
+static struct value *need_values(struct row_reader *r, struct arena *a, struct own_values *own)
+{
+    const struct table_map *map = r->images.map;
+    struct value *values;
+
+    if (a == NULL) {
+        values = need_own(own, map);
+        cell_reader_use(&r->cells, r->own_arena, own->text);
+    } else {
+        values = arena_alloc(a, map->n_columns, sizeof(*values));
+        cell_reader_use(&r->cells, a, arena_bytes(a, map->text_max));
+    }
+    return values;
 }
 
 /*
@@ -124,8 +144,30 @@ static const uint8_t *read_diff(struct row_reader *r, const struct column_plan *
     return p + len;
 }
 
-static bool read_image(struct row_reader *r, const struct row_image *image, struct diffs diffs,
-                       struct value *out, struct err *err)
+/* Read an image that has all columns, and no changes to JSON values. */
+static bool read_full(struct row_reader *r, struct value *out, struct err *err)
+{
+    const struct column_plan *plans = r->images.map->columns;
+    const size_t n = r->images.map->n_columns, null_size = (n + 7) / 8;
+    const uint8_t *const nulls = r->images.p, *const end = r->images.end;
+    const uint8_t *p = nulls + null_size;
+
+    for (size_t i = 0; i < n; i++) {
+        if (row_image_bit(nulls, i)) {
+            out[i] = (struct value){.kind = VALUE_NULL};
+            r->n_nulls++;
+            continue;
+        }
+        p = cell_read(&r->cells, &plans[i], p, end, &out[i]);
+        if (p == NULL)
+            return row_images_cut(&r->images, i, err);
+    }
+    r->images.p = p;
+    return true;
+}
+
+static bool read_some(struct row_reader *r, const struct row_image *image, struct diffs diffs,
+                      struct value *out, struct err *err)
 {
     const struct column_plan *plans = r->images.map->columns;
     const size_t n = r->images.map->n_columns, null_size = (image->n_present + 7) / 8;
@@ -133,13 +175,11 @@ static bool read_image(struct row_reader *r, const struct row_image *image, stru
     const uint8_t *p = nulls + null_size;
     size_t json = 0; /* JSON columns so far */
 
-    if ((size_t)(end - nulls) < null_size)
-        return row_images_cut(&r->images, 0, err);
     for (size_t i = 0, k = 0; i < n; i++) {
         const bool has_diff = diffs.bits != NULL && plans[i].code == CELL_JSONB &&
                               row_image_bit(diffs.bits, json++);
 
-        if (image->n_present != n && !row_image_bit(image->present, i)) {
+        if (!row_image_bit(image->present, i)) {
             out[i] = (struct value){.kind = VALUE_ABSENT};
             continue;
         }
@@ -153,9 +193,20 @@ static bool read_image(struct row_reader *r, const struct row_image *image, stru
         if (p == NULL)
             return row_images_cut(&r->images, i, err);
     }
-    r->n_cells += image->n_present;
     r->images.p = p;
     return true;
+}
+
+static bool read_image(struct row_reader *r, const struct row_image *image, struct diffs diffs,
+                       struct value *out, struct err *err)
+{
+    const size_t null_size = (image->n_present + 7) / 8;
+    const bool full = image->n_present == r->images.map->n_columns && diffs.bits == NULL;
+
+    if ((size_t)(r->images.end - r->images.p) < null_size)
+        return row_images_cut(&r->images, 0, err);
+    r->n_cells += image->n_present;
+    return full ? read_full(r, out, err) : read_some(r, image, diffs, out, err);
 }
 
 int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *out,
@@ -174,7 +225,6 @@ int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *ou
         if (!row_images_have(images, i))
             continue;
         values[i] = need_values(r, a, &r->own[i]);
-        cell_reader_use(&r->cells, a != NULL ? a : r->own_arena, images->map->text_max);
 
         const uint8_t *start = images->p;
         struct diffs diffs = {.before = values[IMAGE_BEFORE]};

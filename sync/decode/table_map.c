@@ -307,7 +307,7 @@ static void make_plans(struct making *m)
             map->columns[i] = (struct column_plan){.code = CELL_UNKNOWN};
             map->readable = false;
         }
-        map->text_max += cell_text_max(&map->columns[i]);
+        map->text_max += map->columns[i].text_max;
     }
 }
 

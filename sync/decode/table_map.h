@@ -41,7 +41,7 @@ struct table_map {
      */
     struct schema *schema;
     struct column_plan *columns; /* one per column; see sync/decode/cell.h */
-    size_t text_max;             /* the sum of their cell_text_max() */
+    size_t text_max;             /* the sum of their text_max */
     bool readable;               /* the cells of all columns can be read */
     /*
      * Unless ERR_NONE, why rows of this table cannot be decoded.  ERR_REJECT: the known schema

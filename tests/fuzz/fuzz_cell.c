@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct err err;
 
     cell_reader_init(&reader);
-    cell_reader_use(&reader, a, cell_text_max(&plan));
+    cell_reader_use(&reader, a, arena_bytes(a, plan.text_max));
     if (cell_read(&reader, &plan, bytes + 9, bytes + len, &v) != NULL) {
         value_append_json(&text, &v);
         if (!json_valid(buf_str(&text), &err))

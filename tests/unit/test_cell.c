@@ -71,7 +71,7 @@ static bool read_cell(uint8_t type, const char *meta_hex, const struct column *c
         const struct str copy = arena_copy(shared->a, unhex(&bytes, hex));
         const uint8_t *p = (const uint8_t *)copy.ptr;
 
-        cell_reader_use(&shared->reader, shared->a, cell_text_max(&plan));
+        cell_reader_use(&shared->reader, shared->a, arena_bytes(shared->a, plan.text_max));
         ok = cell_read(&shared->reader, &plan, p, p + copy.len, out) == p + copy.len;
         check_text(&plan, copy, ok ? out : NULL);
     }

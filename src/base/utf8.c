@@ -68,6 +68,95 @@ size_t utf8_bad_len(struct str s)
     return n > 0 ? n : 1;
 }
 
+#if (defined(__SSE2__) || defined(__ARM_NEON)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* Sixteen bytes, for which the compiler has instructions. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef int8_t mask16 __attribute__((vector_size(16)));
+typedef uint64_t halves __attribute__((vector_size(16)));
+
+static inline bytes16 load_16(const char *p)
+{
+    bytes16 v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+/* Loads the n < 16 bytes at p, with zeros behind them. */
+static inline bytes16 load_padded(const char *p, size_t n)
+{
+    const uint64_t low = n >= 8 ? load_le64(p) : load_le(p, (unsigned)n);
+    const uint64_t high = n > 8 ? load_le(p + 8, (unsigned)n - 8) : 0;
+
+    return (bytes16)(halves){low, high};
+}
+
+/* Returns the bits of both halves. */
+static inline uint64_t fold_16(bytes16 v)
+{
+    return ((halves)v)[0] | ((halves)v)[1];
+}
+
+/*
+ * Returns all ones for each byte that cannot follow those before it: a byte continues a
+ * character exactly if one of the three before it asks for it.  `before` are the sixteen bytes
+ * before.
+ */
+static inline bytes16 wrong_bytes(bytes16 before, bytes16 now)
+{
+    const halves low = (halves)now, high = {((halves)before)[1], ((halves)now)[0]};
+    const bytes16 last = (bytes16)(low << 8 | high >> 56);
+    const bytes16 second = (bytes16)(low << 16 | high >> 48);
+    const bytes16 third = (bytes16)(low << 24 | high >> 40);
+    const mask16 asked =
+        ((last & 0xc0) == 0xc0) | ((second & 0xe0) == 0xe0) | ((third & 0xf0) == 0xf0);
+    /* Signed, the bytes from 0x80 on are the lowest. */
+    const mask16 continues = (mask16)now < (int8_t)0xc0;
+    const mask16 below_90 = (mask16)now < (int8_t)0x90, below_a0 = (mask16)now < (int8_t)0xa0;
+    const mask16 never = ((now & 0xfe) == 0xc0) | (now >= 0xf5);
+    const mask16 overlong = ((last == 0xe0) & below_a0) | ((last == 0xf0) & below_90);
+    const mask16 beyond = ((last == 0xed) & ~below_a0) | ((last == 0xf4) & ~below_90);
+
+    return (bytes16)((asked ^ continues) | never | overlong | beyond);
+}
+
+/* Tells whether text that begins with a whole character is UTF-8. */
+static bool foreign_valid(const char *p, size_t n)
+{
+    bytes16 before = {0}, wrong = {0};
+
+    for (; n >= 16; p += 16, n -= 16) {
+        const bytes16 now = load_16(p);
+
+        wrong |= wrong_bytes(before, now);
+        before = now;
+    }
+    /* The zeros behind the end show a character that is cut. */
+    wrong |= wrong_bytes(before, load_padded(p, n));
+    return fold_16(wrong) == 0;
+}
+
+bool utf8_valid(struct str s)
+{
+    const char *p = s.ptr, *const end = p + s.len;
+    uint64_t high = 0;
+
+    for (; end - p >= 16; p += 16)
+        if ((fold_16(load_16(p)) & HIGH_BITS) != 0)
+            return foreign_valid(p, (size_t)(end - p));
+
+    const size_t n = (size_t)(end - p);
+
+    if (n >= 8)
+        high = load_le64(p) | load_le64(end - 8);
+    else if (n > 0)
+        high = load_le(p, (unsigned)n);
+    return (high & HIGH_BITS) == 0 || foreign_valid(p, n);
+}
+
+#else
+
 bool utf8_valid(struct str s)
 {
     size_t i = 0;
@@ -86,6 +175,8 @@ bool utf8_valid(struct str s)
     }
     return true;
 }
+
+#endif
 
 /* Returns the high bit of every byte that is below 0x20, a quote, a backslash or not ASCII. */
 static uint64_t special_bytes(uint64_t x)

@@ -3,7 +3,11 @@
 #include "tests/unit/unit.h"
 
 #include "src/base/bytes.h"
+#include "src/base/random.h"
 #include "src/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const unsigned char bytes[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xff};
 
@@ -96,6 +100,68 @@ static void only_well_formed_characters_are_utf8(void **state)
     assert_false(utf8_valid(STR("plain text, then \xe4\xb8\xad\xe6\x96 and more plain text")));
 }
 
+/* The definition, one character at a time. */
+static bool is_utf8(struct str s)
+{
+    for (size_t i = 0; i < s.len;) {
+        const size_t n = utf8_char_len((struct str){s.ptr + i, s.len - i});
+
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+/* Appends a character; it has each length as often. */
+static size_t put_any(struct random *r, char *out)
+{
+    static const uint32_t ends[] = {0, 0x80, 0x800, 0x10000, 0x110000};
+    const size_t kind = random_below(r, 4);
+    const uint32_t cp = ends[kind] + (uint32_t)random_below(r, ends[kind + 1] - ends[kind]);
+
+    return utf8_encode(out, cp >= 0xd800 && cp < 0xe000 ? 0xe000 : cp);
+}
+
+/* Text of up to 70 bytes, mostly ASCII, often with one byte that is next to a limit. */
+static size_t put_text(struct random *r, char *out)
+{
+    static const uint8_t limits[] = {0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
+                                     0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
+                                     0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5, 0xff};
+    const size_t want = random_below(r, 67);
+    size_t n = 0;
+
+    while (n < want)
+        n += random_below(r, 3) > 0 ? utf8_encode(out + n, 'a') : put_any(r, out + n);
+    if (n > 0 && random_below(r, 2) == 0)
+        out[random_below(r, n)] = (char)limits[random_below(r, sizeof(limits))];
+    if (n > 2 && random_below(r, 4) == 0)
+        n -= random_below(r, 3);
+    return n;
+}
+
+static void utf8_of_every_length_is_told_from_other_bytes(void **state)
+{
+    size_t n_valid = 0;
+    struct random r;
+
+    (void)state;
+    random_init(&r, 41);
+    for (int i = 0; i < 300000; i++) {
+        char text[80];
+        const size_t n = put_text(&r, text);
+        /* On the heap, so that a sanitizer sees a read behind the end. */
+        char *copy = malloc(n + 1);
+        const struct str s = {memcpy(copy, text, n), n};
+
+        assert_int_equal(utf8_valid(s), is_utf8(s));
+        n_valid += is_utf8(s);
+        free(copy);
+    }
+    assert_in_range(n_valid, 100000, 200000);
+}
+
 static void every_code_point_survives_encoding(void **state)
 {
     (void)state;
@@ -120,6 +186,7 @@ int main(void)
         cmocka_unit_test(what_is_stored_is_loaded_again),
         cmocka_unit_test(floats_are_ieee_754),
         cmocka_unit_test(only_well_formed_characters_are_utf8),
+        cmocka_unit_test(utf8_of_every_length_is_told_from_other_bytes),
         cmocka_unit_test(every_code_point_survives_encoding),
     };
     return cmocka_run_group_tests_name("bytes", tests, NULL, NULL);

@@ -239,26 +239,24 @@ void cell_reader_fini(struct cell_reader *r)
 
 /* Cells of fixed size */
 
-/* Load an integer of any size into the highest bytes. */
-static inline uint64_t load_high(const struct column_plan *plan, const uint8_t *p,
-                                 const uint8_t *end)
-{
-    return (end - p >= 8 ? load_le64(p) : load_le(p, plan->size)) << (64 - 8u * plan->size);
-}
+#define INTEGER(name, value_kind, member, width, value) \
+    READER(name)                                        \
+    {                                                   \
+        out->kind = value_kind;                         \
+        out->member = value;                            \
+        return p + (width);                             \
+    }
 
-READER(read_signed)
-{
-    out->kind = VALUE_INT;
-    out->i = (int64_t)load_high(plan, p, end) >> (64 - 8u * plan->size);
-    return p + plan->size;
-}
-
-READER(read_unsigned)
-{
-    out->kind = VALUE_UINT;
-    out->u = load_high(plan, p, end) >> (64 - 8u * plan->size);
-    return p + plan->size;
-}
+INTEGER(read_i8, VALUE_INT, i, 1, (int8_t)*p)
+INTEGER(read_u8, VALUE_UINT, u, 1, *p)
+INTEGER(read_i16, VALUE_INT, i, 2, (int16_t)load_le16(p))
+INTEGER(read_u16, VALUE_UINT, u, 2, load_le16(p))
+INTEGER(read_i24, VALUE_INT, i, 3, (int32_t)(load_le24(p) << 8) >> 8)
+INTEGER(read_u24, VALUE_UINT, u, 3, load_le24(p))
+INTEGER(read_i32, VALUE_INT, i, 4, (int32_t)load_le32(p))
+INTEGER(read_u32, VALUE_UINT, u, 4, load_le32(p))
+INTEGER(read_i64, VALUE_INT, i, 8, (int64_t)load_le64(p))
+INTEGER(read_u64, VALUE_UINT, u, 8, load_le64(p))
 
 READER(read_float)
 {
@@ -413,7 +411,7 @@ READER(read_old_time)
 static inline struct str bytes_of(const struct column_plan *plan, const uint8_t *p,
                                   const uint8_t *end)
 {
-    const uint64_t len = load_le(p, plan->size);
+    const uint64_t len = plan->size == 1 ? *p : load_le(p, plan->size);
 
     p += plan->size;
     return len > (size_t)(end - p) ? (struct str){NULL, 0} : (struct str){(const char *)p, len};
@@ -571,16 +569,16 @@ READER(read_string)
 /* Choosing the function for a column */
 
 static const cell_read_fn readers[] = {
-    [CELL_I8] = read_signed,
-    [CELL_U8] = read_unsigned,
-    [CELL_I16] = read_signed,
-    [CELL_U16] = read_unsigned,
-    [CELL_I24] = read_signed,
-    [CELL_U24] = read_unsigned,
-    [CELL_I32] = read_signed,
-    [CELL_U32] = read_unsigned,
-    [CELL_I64] = read_signed,
-    [CELL_U64] = read_unsigned,
+    [CELL_I8] = read_i8,
+    [CELL_U8] = read_u8,
+    [CELL_I16] = read_i16,
+    [CELL_U16] = read_u16,
+    [CELL_I24] = read_i24,
+    [CELL_U24] = read_u24,
+    [CELL_I32] = read_i32,
+    [CELL_U32] = read_u32,
+    [CELL_I64] = read_i64,
+    [CELL_U64] = read_u64,
     [CELL_FLOAT] = read_float,
     [CELL_DOUBLE] = read_double,
     [CELL_DECIMAL] = read_decimal,

@@ -148,9 +148,9 @@ static const uint8_t *read_diff(struct row_reader *r, const struct column_plan *
 static bool read_full(struct row_reader *r, struct value *out, struct err *err)
 {
     const struct column_plan *plans = r->images.map->columns;
-    const size_t n = r->images.map->n_columns, null_size = (n + 7) / 8;
+    const size_t n = r->images.map->n_columns;
     const uint8_t *const nulls = r->images.p, *const end = r->images.end;
-    const uint8_t *p = nulls + null_size;
+    const uint8_t *p = nulls + (n + 7) / 8;
 
     for (size_t i = 0; i < n; i++) {
         if (row_image_bit(nulls, i)) {
@@ -209,11 +209,35 @@ static bool read_image(struct row_reader *r, const struct row_image *image, stru
     return full ? read_full(r, out, err) : read_some(r, image, diffs, out, err);
 }
 
+/*
+ * Read the values of the next image.  Borrows before, those of the image before it.  Returns
+ * NULL on damage.
+ */
+static const struct value *next_image(struct row_reader *r, struct arena *a, int which,
+                                      const struct value *before, struct err *err)
+{
+    struct row_images *images = &r->images;
+    const uint8_t *const start = images->p;
+    struct value *values = need_values(r, a, &r->own[which]);
+    struct diffs diffs = {.before = before};
+
+    if (which == IMAGE_AFTER && images->has_diffs && !read_options(r, &diffs, err))
+        return NULL;
+    if (!read_image(r, &images->of[which], diffs, values, err))
+        return NULL;
+    if (images->p != start)
+        return values;
+    /* Reading images without bytes would never end. */
+    row_images_empty(images, err);
+    return NULL;
+}
+
 int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *out,
                     struct err *err)
 {
     struct row_images *images = &r->images;
-    struct value *values[N_IMAGES] = {NULL, NULL};
+    const struct row_image *last =
+        &images->of[images->op == ROW_DELETE ? IMAGE_BEFORE : IMAGE_AFTER];
 
     if (images->p == images->end)
         return 0;
@@ -221,34 +245,18 @@ int row_reader_next(struct row_reader *r, struct arena *a, struct row_change *ou
     r->n_cells = r->n_nulls = 0;
     if (a == NULL)
         arena_reset(r->own_arena);
-    for (int i = 0; i < N_IMAGES; i++) {
-        if (!row_images_have(images, i))
-            continue;
-        values[i] = need_values(r, a, &r->own[i]);
-
-        const uint8_t *start = images->p;
-        struct diffs diffs = {.before = values[IMAGE_BEFORE]};
-
-        if (i == IMAGE_AFTER && images->has_diffs && !read_options(r, &diffs, err))
-            return -1;
-        if (!read_image(r, &images->of[i], diffs, values[i], err))
-            return -1;
-        /* Reading images without bytes would never end. */
-        if (images->p == start) {
-            row_images_empty(images, err);
-            return -1;
-        }
-    }
+    out->before = out->after = NULL;
+    if (images->op != ROW_INSERT &&
+        (out->before = next_image(r, a, IMAGE_BEFORE, NULL, err)) == NULL)
+        return -1;
+    if (images->op != ROW_DELETE &&
+        (out->after = next_image(r, a, IMAGE_AFTER, out->before, err)) == NULL)
+        return -1;
     images->n_rows++;
     out->op = images->op;
-    out->before = values[IMAGE_BEFORE];
-    out->after = values[IMAGE_AFTER];
     out->n_cells = r->n_cells;
     out->n_nulls = r->n_nulls;
-    out->partial =
-        images->of[images->op == ROW_DELETE ? IMAGE_BEFORE : IMAGE_AFTER].n_present !=
-            images->map->n_columns ||
-        r->unsolved;
+    out->partial = last->n_present != images->map->n_columns || r->unsolved;
     out->unsolved = r->unsolved;
     return 1;
 }

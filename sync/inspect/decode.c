@@ -129,13 +129,14 @@ static uint64_t id_of(const struct value *values)
 static bool read_rows(struct decoding *d, const struct step *step, struct err *err)
 {
     struct row_json_counts *const c = &d->counts->rows;
+    uint64_t *const count = count_of(d, step->rows.op);
     struct row_change change;
     int got;
 
     if (!row_reader_open(d->values, &step->rows, step->map, err))
         return wrap_place(step, err);
     while ((got = row_reader_next(d->values, NULL, &change, err)) == 1) {
-        ++*count_of(d, step->rows.op);
+        ++*count;
         c->cells += change.n_cells;
         c->nulls += change.n_nulls;
         c->idsum += id_of(change.before) + id_of(change.after);

@@ -36,18 +36,16 @@ static void put_8(char *out, uint32_t n)
 
 void number_put_digits(char *out, uint32_t v, size_t n)
 {
-    if (n == 9) {
+    static const uint32_t powers[] = {0, 1000, 100, 10, 1, 1000, 100, 10, 1};
+
+    if (n <= 4) {
+        number_put_4(out, v * powers[n]);
+    } else if (n <= 8) {
+        put_8(out, v * powers[n]);
+    } else {
         out[0] = (char)('0' + v / 100000000);
         put_8(out + 1, v % 100000000);
-        return;
     }
-    while (n >= 2) {
-        n -= 2;
-        number_put_2(out + n, v % 100);
-        v /= 100;
-    }
-    if (n == 1)
-        out[0] = (char)('0' + v);
 }
 
 /* Writes the digits of n < 10^8 without leading zeros. Always stores eight bytes. */

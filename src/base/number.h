@@ -31,7 +31,7 @@ static inline void number_put_4(char *out, unsigned n)
     number_put_2(out + 2, n % 100);
 }
 
-/* Writes v as exactly n digits, 1 to 9. v must not have more. */
+/* Writes v as exactly n digits, 1 to 9, and zeros behind them. v must not have more digits. */
 void number_put_digits(char *out, uint32_t v, size_t n);
 
 size_t number_u64(char *out, uint64_t v);

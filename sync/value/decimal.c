@@ -32,31 +32,28 @@ size_t decimal_size(unsigned precision, unsigned scale)
 struct decimal_reader {
     const uint8_t *p;
     uint32_t invert; /* all ones for negative numbers */
-    bool first;      /* the next byte is the first of the cell */
+    uint32_t flip;   /* bits of the next group to invert, counted from its first one */
     bool bad;
 };
 
-/* Read the next group of so many digits. */
-static uint32_t next_group(struct decimal_reader *r, unsigned digits)
+/* Read the next group of so many digits, at least one. */
+static inline uint32_t next_group(struct decimal_reader *r, unsigned digits)
 {
-    const unsigned size = size_of_digits[digits];
-    const uint32_t mask = (uint32_t)((UINT64_C(1) << (8 * size)) - 1);
-    uint32_t v = (uint32_t)load_be(r->p, size);
+    const unsigned size = size_of_digits[digits], unused = 32 - 8 * size;
+    const uint32_t stored = (uint32_t)load_be(r->p, size) << unused;
+    const uint32_t v = (stored ^ r->flip) >> unused;
 
-    if (r->first)
-        v ^= UINT32_C(1) << (8 * size - 1);
-    r->first = false;
-    v = (v ^ r->invert) & mask;
+    r->flip = r->invert;
     r->p += size;
-    if (v >= powers_of_ten[digits]) {
+    if (UNLIKELY(v >= powers_of_ten[digits])) {
         r->bad = true;
-        v = 0;
+        return 0;
     }
     return v;
 }
 
 /* Print the digits before the point without leading zeros, at least one. */
-static size_t put_whole(char *out, struct decimal_reader *r, unsigned digits)
+static inline size_t put_whole(char *out, struct decimal_reader *r, unsigned digits)
 {
     size_t n = 0;
 
@@ -77,10 +74,43 @@ static size_t put_whole(char *out, struct decimal_reader *r, unsigned digits)
     return n;
 }
 
+/*
+ * Print a decimal of at most one group on each side of the point, in at most eight bytes: most
+ * decimals are such.
+ */
+static inline size_t put_small(char *out, const uint8_t *p, unsigned whole, unsigned scale)
+{
+    const unsigned whole_bits = 8u * size_of_digits[whole];
+    const unsigned scale_bits = 8u * size_of_digits[scale];
+    const uint64_t sign = UINT64_C(1) << (whole_bits + scale_bits - 1);
+    const uint64_t stored = load_be(p, (whole_bits + scale_bits) / 8) ^ sign;
+    const bool negative = (stored & sign) != 0;
+    const uint64_t v = negative ? ~stored & (sign | (sign - 1)) : stored;
+    const uint32_t high = (uint32_t)(v >> scale_bits);
+    const uint32_t low = (uint32_t)(v & ((UINT64_C(1) << scale_bits) - 1));
+    char *to = out;
+
+    if (high >= powers_of_ten[whole] || low >= powers_of_ten[scale])
+        return 0;
+    *to = '-';
+    to += negative;
+    to += number_u64(to, high);
+    if (scale > 0) {
+        *to = '.';
+        number_put_digits(to + 1, low, scale);
+        to += 1 + scale;
+    }
+    return (size_t)(to - out);
+}
+
 size_t decimal_text(char *out, const uint8_t *p, unsigned precision, unsigned scale)
 {
+    if (precision - scale <= GROUP_DIGITS && scale <= GROUP_DIGITS)
+        return put_small(out, p, precision - scale, scale);
+
     const bool negative = (p[0] & 0x80) == 0;
-    struct decimal_reader r = {.p = p, .invert = negative ? UINT32_MAX : 0, .first = true};
+    const uint32_t invert = negative ? UINT32_MAX : 0;
+    struct decimal_reader r = {p, invert, invert ^ UINT32_C(1) << 31, false};
     size_t n = negative ? 1 : 0;
 
     out[0] = '-';

@@ -9,7 +9,10 @@
 
 static const uint32_t powers_of_ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
 
-static size_t put_date(char *out, unsigned year, unsigned month, unsigned day)
+/* Inlined everywhere: texts of dates are most of the work for many a log. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE size_t put_date(char *out, unsigned year, unsigned month, unsigned day)
 {
     number_put_4(out, year);
     out[4] = '-';
@@ -19,7 +22,7 @@ static size_t put_date(char *out, unsigned year, unsigned month, unsigned day)
     return 10;
 }
 
-static size_t put_clock(char *out, unsigned hour, unsigned minute, unsigned second)
+INLINE size_t put_clock(char *out, unsigned hour, unsigned minute, unsigned second)
 {
     number_put_2(out, hour);
     out[2] = ':';
@@ -29,27 +32,34 @@ static size_t put_clock(char *out, unsigned hour, unsigned minute, unsigned seco
     return 8;
 }
 
-/* Print a fraction, given in units of the last of fsp digits.  Prints nothing for fsp 0. */
-static size_t put_fraction(char *out, uint32_t fraction, unsigned fsp)
+/* Print fsp digits of microseconds.  Prints nothing for fsp 0.  Writes digits behind the end.
+ */
+INLINE size_t put_fraction(char *out, uint32_t micros, unsigned fsp)
 {
     if (fsp == 0)
         return 0;
     out[0] = '.';
-    number_put_digits(out + 1, fraction, fsp);
+    number_put_2(out + 1, micros / 10000);
+    number_put_4(out + 3, micros % 10000);
     return fsp + 1;
 }
 
-/*
- * A stored fraction has an even number of digits.  Return it in units of the last of fsp
- * digits, or UINT32_MAX if that is impossible.
- */
-static uint32_t even_fraction(uint64_t stored, unsigned fsp)
-{
-    const unsigned even = (fsp + 1) & ~1u;
+#define MICROS_END 1000000
 
-    if (stored >= powers_of_ten[even])
-        return UINT32_MAX;
-    return (uint32_t)stored / powers_of_ten[even - fsp];
+/*
+ * A stored fraction has an even number of digits.  Return it in microseconds; from MICROS_END
+ * on it is impossible.
+ */
+INLINE uint32_t micros_of(uint64_t stored, unsigned fsp)
+{
+    static const uint32_t units[] = {0, 10000, 100, 1};
+
+    return (uint32_t)stored * units[temporal_fraction_size(fsp)];
+}
+
+INLINE uint32_t load_micros(const uint8_t *p, unsigned fsp)
+{
+    return fsp > 0 ? micros_of(load_be(p, (unsigned)temporal_fraction_size(fsp)), fsp) : 0;
 }
 
 size_t temporal_date(char *out, const uint8_t *p)
@@ -66,23 +76,22 @@ size_t temporal_datetime2(char *out, const uint8_t *p, unsigned fsp)
     const uint64_t stored = load_be40(p);
     const uint64_t v = stored - UINT64_C(0x8000000000);
     const unsigned months = (unsigned)(v >> 22);
-    const uint32_t fraction =
-        even_fraction(fsp > 0 ? load_be(p + 5, (unsigned)temporal_fraction_size(fsp)) : 0, fsp);
+    const uint32_t micros = load_micros(p + 5, fsp);
 
-    if (stored < UINT64_C(0x8000000000) || months / 13 > 9999 || fraction == UINT32_MAX)
+    if (stored < UINT64_C(0x8000000000) || months / 13 > 9999 || micros >= MICROS_END)
         return 0;
 
     size_t n = put_date(out, months / 13, months % 13, v >> 17 & 31);
 
     out[n++] = 'T';
     n += put_clock(out + n, v >> 12 & 31, v >> 6 & 63, v & 63);
-    return n + put_fraction(out + n, fraction, fsp);
+    return n + put_fraction(out + n, micros, fsp);
 }
 
 /*
  * Convert days since 1970 to a date: Neri and Schneider, "Euclidean affine functions" (2022).
  */
-static size_t put_day(char *out, uint32_t days)
+INLINE size_t put_day(char *out, uint32_t days)
 {
     const uint32_t n1 = 4 * (days + 719468) + 3;
     const uint32_t century = n1 / 146097;
@@ -97,11 +106,8 @@ static size_t put_day(char *out, uint32_t days)
                     (n3 >> 16) - (next_year ? 12 : 0), (n3 & 0xffff) / 2141 + 1);
 }
 
-size_t temporal_epoch(char *out, uint64_t seconds)
+INLINE size_t put_epoch(char *out, uint64_t seconds)
 {
-    if (seconds > UINT64_C(253402300799)) /* 9999-12-31 */
-        return 0;
-
     const uint32_t clock = (uint32_t)(seconds % 86400);
     size_t n = put_day(out, (uint32_t)(seconds / 86400));
 
@@ -109,28 +115,33 @@ size_t temporal_epoch(char *out, uint64_t seconds)
     return n + put_clock(out + n, clock / 3600, clock / 60 % 60, clock % 60);
 }
 
-static size_t put_timestamp(char *out, uint32_t seconds, uint32_t fraction, unsigned fsp)
+size_t temporal_epoch(char *out, uint64_t seconds)
+{
+    if (seconds > UINT64_C(253402300799)) /* 9999-12-31 */
+        return 0;
+    return put_epoch(out, seconds);
+}
+
+INLINE size_t put_timestamp(char *out, uint32_t seconds, uint32_t micros, unsigned fsp)
 {
     size_t n = 19;
 
-    if (fraction == UINT32_MAX)
+    if (micros >= MICROS_END)
         return 0;
     if (seconds == 0)
         memcpy(out, "0000-00-00T00:00:00", n);
     else
-        n = temporal_epoch(out, seconds);
-    return n + put_fraction(out + n, fraction, fsp);
+        n = put_epoch(out, seconds);
+    return n + put_fraction(out + n, micros, fsp);
 }
 
 size_t temporal_timestamp2(char *out, const uint8_t *p, unsigned fsp)
 {
-    const uint64_t stored = fsp > 0 ? load_be(p + 4, (unsigned)temporal_fraction_size(fsp)) : 0;
-
-    return put_timestamp(out, load_be32(p), even_fraction(stored, fsp), fsp);
+    return put_timestamp(out, load_be32(p), load_micros(p + 4, fsp), fsp);
 }
 
 /* [-]HH:MM:SS; hours may have more than two digits. */
-static size_t put_time(char *out, bool negative, unsigned hour, unsigned minute,
+INLINE size_t put_time(char *out, bool negative, unsigned hour, unsigned minute,
                        unsigned second)
 {
     size_t n = 0;
@@ -151,14 +162,14 @@ size_t temporal_time2(char *out, const uint8_t *p, unsigned fsp)
     const bool negative = stored < zero;
     const uint64_t v = negative ? zero - stored : stored - zero;
     const uint32_t clock = (uint32_t)(v >> fraction_bits);
-    const uint32_t fraction = even_fraction(v & ((UINT64_C(1) << fraction_bits) - 1), fsp);
+    const uint32_t micros = micros_of(v & ((UINT64_C(1) << fraction_bits) - 1), fsp);
 
-    if (fraction == UINT32_MAX || clock >> 22 != 0)
+    if (micros >= MICROS_END || clock >> 22 != 0)
         return 0;
 
     const size_t n = put_time(out, negative, clock >> 12, clock >> 6 & 63, clock & 63);
 
-    return n + put_fraction(out + n, fraction, fsp);
+    return n + put_fraction(out + n, micros, fsp);
 }
 
 size_t temporal_old_datetime(char *out, const uint8_t *p)
@@ -213,7 +224,7 @@ size_t temporal_hires_time_size(unsigned fsp)
 size_t temporal_hires_datetime(char *out, const uint8_t *p, unsigned fsp)
 {
     const uint64_t stored = load_be(p, (unsigned)temporal_hires_datetime_size(fsp));
-    const uint32_t fraction = (uint32_t)(stored % powers_of_ten[fsp]);
+    const uint32_t micros = (uint32_t)(stored % powers_of_ten[fsp]) * powers_of_ten[6 - fsp];
     const uint64_t v = stored / powers_of_ten[fsp];
     const uint32_t clock = (uint32_t)(v % 86400);
     const uint64_t days = v / 86400; /* (year * 13 + month) * 32 + day */
@@ -226,15 +237,14 @@ size_t temporal_hires_datetime(char *out, const uint8_t *p, unsigned fsp)
 
     out[n++] = 'T';
     n += put_clock(out + n, clock / 3600, clock / 60 % 60, clock % 60);
-    return n + put_fraction(out + n, fraction, fsp);
+    return n + put_fraction(out + n, micros, fsp);
 }
 
 size_t temporal_hires_timestamp(char *out, const uint8_t *p, unsigned fsp)
 {
     const uint64_t fraction = load_be(p + 4, (unsigned)temporal_fraction_size(fsp));
 
-    return put_timestamp(out, load_be32(p),
-                         fraction < powers_of_ten[fsp] ? (uint32_t)fraction : UINT32_MAX, fsp);
+    return put_timestamp(out, load_be32(p), (uint32_t)fraction * powers_of_ten[6 - fsp], fsp);
 }
 
 size_t temporal_hires_time(char *out, const uint8_t *p, unsigned fsp)
@@ -244,6 +254,7 @@ size_t temporal_hires_time(char *out, const uint8_t *p, unsigned fsp)
     const bool negative = stored < zero;
     const uint64_t v = negative ? zero - stored : stored - zero;
     const uint64_t clock = v / powers_of_ten[fsp];
+    const uint32_t micros = (uint32_t)(v % powers_of_ten[fsp]) * powers_of_ten[6 - fsp];
 
     if (clock > 3020400)
         return 0;
@@ -251,7 +262,7 @@ size_t temporal_hires_time(char *out, const uint8_t *p, unsigned fsp)
     const size_t n = put_time(out, negative, (unsigned)(clock / 3600),
                               (unsigned)(clock / 60 % 60), (unsigned)(clock % 60));
 
-    return n + put_fraction(out + n, (uint32_t)(v % powers_of_ten[fsp]), fsp);
+    return n + put_fraction(out + n, micros, fsp);
 }
 
 /* Packed: (((year * 13 + month) << 5 | day) << 17 | h << 12 | m << 6 | s) << 24 |

@@ -52,6 +52,25 @@ static void integers_of_every_length_are_printed(void **state)
     assert_text(out, number_i64(out, INT64_MIN), "-9223372036854775808");
 }
 
+static void a_fixed_number_of_digits_keeps_its_zeros(void **state)
+{
+    uint64_t seed = 88172645463325252u;
+    uint32_t end = 1;
+
+    (void)state;
+    for (int n = 1; n <= 9; n++) {
+        end *= 10;
+        for (int i = 0; i < 20000; i++) {
+            const uint32_t v = i == 0 ? end - 1 : (uint32_t)(next(&seed) >> (i % 64)) % end;
+            char out[NUMBER_MAX], expected[NUMBER_MAX];
+
+            snprintf(expected, sizeof(expected), "%0*" PRIu32, n, v);
+            number_put_digits(out, v, (size_t)n);
+            assert_text(out, (size_t)n, expected);
+        }
+    }
+}
+
 static void known_doubles_have_their_text(void **state)
 {
     static const struct {
@@ -161,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_of_every_length_are_printed),
+        cmocka_unit_test(a_fixed_number_of_digits_keeps_its_zeros),
         cmocka_unit_test(known_doubles_have_their_text),
         cmocka_unit_test(doubles_read_back_and_are_shortest),
         cmocka_unit_test(floats_read_back_and_are_shortest),

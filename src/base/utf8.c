@@ -83,15 +83,6 @@ static inline bytes16 load_16(const char *p)
     return v;
 }
 
-/* Loads the n < 16 bytes at p, with zeros behind them. */
-static inline bytes16 load_padded(const char *p, size_t n)
-{
-    const uint64_t low = n >= 8 ? load_le64(p) : load_le(p, (unsigned)n);
-    const uint64_t high = n > 8 ? load_le(p + 8, (unsigned)n - 8) : 0;
-
-    return (bytes16)(halves){low, high};
-}
-
 /* Returns the bits of both halves. */
 static inline uint64_t fold_16(bytes16 v)
 {
@@ -121,9 +112,33 @@ static inline bytes16 wrong_bytes(bytes16 before, bytes16 now)
     return (bytes16)((asked ^ continues) | never | overlong | beyond);
 }
 
+/* Tells whether the last character needs more bytes. */
+static inline bool is_cut(bytes16 v)
+{
+    return v[15] >= 0xc0 || v[14] >= 0xe0 || v[13] >= 0xf0;
+}
+
+/* Loads the last n % 16 of n bytes, with zeros behind them. */
+static inline halves load_rest(const char *p, size_t n)
+{
+    const unsigned unused = 8 * (unsigned)(16 - n % 16);
+
+    if (n >= 16) {
+        const uint64_t low = load_le64(p + n - 16), high = load_le64(p + n - 8);
+        const unsigned __int128 rest =
+            ((unsigned __int128)high << 64 | low) >> (unused - 8) >> 8;
+
+        return (halves){(uint64_t)rest, (uint64_t)(rest >> 64)};
+    }
+    if (n >= 8)
+        return (halves){load_le64(p), load_le64(p + n - 8) >> (unused - 8) >> 8};
+    return (halves){load_le(p, (unsigned)n), 0};
+}
+
 /* Tells whether text that begins with a whole character is UTF-8. */
 static bool foreign_valid(const char *p, size_t n)
 {
+    const bytes16 rest = (bytes16)load_rest(p, n);
     bytes16 before = {0}, wrong = {0};
 
     for (; n >= 16; p += 16, n -= 16) {
@@ -132,9 +147,12 @@ static bool foreign_valid(const char *p, size_t n)
         wrong |= wrong_bytes(before, now);
         before = now;
     }
+    if (fold_16(wrong) != 0)
+        return false;
+    if ((fold_16(rest) & HIGH_BITS) == 0)
+        return !is_cut(before);
     /* The zeros behind the end show a character that is cut. */
-    wrong |= wrong_bytes(before, load_padded(p, n));
-    return fold_16(wrong) == 0;
+    return fold_16(wrong_bytes(before, rest)) == 0;
 }
 
 bool utf8_valid(struct str s)

@@ -2,6 +2,7 @@
 libmillrace_a_SOURCES += \
 	%D%/cell.c %D%/cell.h \
 	%D%/cell_json.c %D%/cell_json.h \
+	%D%/cell_plan.c %D%/cell_plan.h \
 	%D%/checksum.c %D%/checksum.h \
 	%D%/ddl.c %D%/ddl.h \
 	%D%/ddl_alter.c \

@@ -6,9 +6,12 @@
 
 #include "tests/fuzz/fuzz.h"
 
+#include "src/base/cursor.h"
 #include "src/format/json.h"
 #include "sync/decode/cell.h"
 #include "sync/decode/cell_json.h"
+#include "sync/decode/wire.h"
+#include "sync/value/schema.h"
 #include "sync/value/value_json.h"
 
 #include <stdlib.h>

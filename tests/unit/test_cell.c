@@ -3,8 +3,11 @@
 #include "tests/unit/vectors.h"
 
 #include "src/base/arena.h"
+#include "src/base/cursor.h"
 #include "sync/decode/cell.h"
 #include "sync/decode/cell_json.h"
+#include "sync/decode/wire.h"
+#include "sync/value/schema.h"
 #include "sync/value/value_json.h"
 
 struct fixture {

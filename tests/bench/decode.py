@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast `millrace binlog decode` is beside other decoders, on the same files in the same run.
 
-    decode.py [--quick] [--rounds 5] [--server mariadb|mariadb11|mysql8|mysql9] [--keep]
+    decode.py [--quick] [--rounds 5] [--server mariadb|mariadb11|mysql8|mysql9] [--before MILLRACE] [--keep]
 
 A server of the test tools writes three binlogs: narrow rows, wide rows, and transactions of one row.
 The decoders take turns.  Peers: the connector that most Java programs use (Maven and a JDK, as the
@@ -11,7 +11,7 @@ checks checksums.  What counts is processor time, least of the rounds, as other 
 disturbs it less.  The limit is reading and checksumming the same bytes.
 
 Prints a table, writes tests/run/bench-decode.json; fails if counts differ.  --quick: a fifth of the
-rows, two rounds.
+rows, two rounds.  --before: another build of Millrace takes turns with them.
 """
 import argparse
 import json
@@ -31,6 +31,7 @@ from servers import REPO, RUN, Database, Failed  # noqa: E402
 LIMIT = os.path.join(os.path.dirname(servers.BINARY), "tests", "bench", "bench_decode")
 PEERS = os.path.join(RUN, "bench-peers")
 CHUNK = 500  # rows a statement
+DECODE = ["binlog", "decode", "--format", "none", "--count"]
 
 NARROW = """CREATE TABLE {} (
     id BIGINT NOT NULL PRIMARY KEY, device INT NOT NULL, level DECIMAL(12,3) NOT NULL,
@@ -74,7 +75,9 @@ class Bench:
         self.rounds = 2 if options.quick else options.rounds
         self.scale = 5 if options.quick else 1
         self.db = Database(options.server, "bench-decode")
-        self.decoders = {"Millrace": [servers.BINARY, "binlog", "decode", "--format", "none", "--count"]}
+        self.decoders = {"Millrace": [servers.BINARY, *DECODE]}
+        if options.before:
+            self.decoders["Millrace before"] = [options.before, *DECODE]
         self.results = {}
 
     # -- the logs
@@ -230,6 +233,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--server", default="mariadb")
+    parser.add_argument("--before", metavar="MILLRACE")
     parser.add_argument("--keep", action="store_true")
     bench = Bench(parser.parse_args())
     try:

@@ -68,17 +68,19 @@ struct budget_claims {
     size_t n;
 };
 
-static void claim(struct budget_claims *all, struct allowance *of, size_t n)
+static void claim(struct budget_claims *all, const struct write *w)
 {
+    struct allowance *of = write_account(w);
     size_t i = all->n;
 
     while (i > 0 && all->items[i - 1].of != of)
         i--;
     if (i == 0) {
-        all->items[all->n++] = (struct budget_claim){of, n};
+        all->items[all->n++] = (struct budget_claim){of, w->cost, w->gathered};
         return;
     }
-    all->items[i - 1].n += n;
+    all->items[i - 1].n += w->cost;
+    all->items[i - 1].for_job = all->items[i - 1].for_job || w->gathered;
 }
 
 /* Copy the writes into a list.  The caller frees claims->items. */
@@ -95,7 +97,7 @@ static struct write *copy_writes(struct budget *b, const struct doc_write *write
         if (i == 0 || writes[i].target != writes[i - 1].target)
             of = budget_allowance(b, str_from(writes[i].target->index));
         write_count_for(w, of);
-        claim(claims, write_account(w), w->cost);
+        claim(claims, w);
         *last = w;
         last = &w->next;
     }

@@ -22,7 +22,7 @@ static struct allowance *of(struct budget *b, const char *index)
 
 static bool take_for(struct budget *b, const char *index, size_t n)
 {
-    return budget_try(b, &(struct budget_claim){of(b, index), n}, 1);
+    return budget_try(b, &(struct budget_claim){of(b, index), n, false}, 1);
 }
 
 static bool take(struct budget *b, size_t n)
@@ -45,8 +45,8 @@ static void *take_ten(void *arg)
 {
     struct taker *t = arg;
 
-    t->taken =
-        budget_take(t->budget, &(struct budget_claim){of(t->budget, "orders_v1"), 10}, 1, NULL);
+    t->taken = budget_take(
+        t->budget, &(struct budget_claim){of(t->budget, "orders_v1"), 10, false}, 1, NULL);
     return NULL;
 }
 
@@ -60,8 +60,8 @@ static void *take_ten_until(void *arg)
 {
     struct taker *t = arg;
 
-    t->taken = budget_take(t->budget, &(struct budget_claim){of(t->budget, "orders_v1"), 10}, 1,
-                           t->stop);
+    t->taken = budget_take(
+        t->budget, &(struct budget_claim){of(t->budget, "orders_v1"), 10, false}, 1, t->stop);
     return NULL;
 }
 
@@ -103,6 +103,26 @@ static void a_taker_waits_while_more_than_the_limit_is_held(void **state)
     assert_true(t.taken);
     assert_int_equal(budget_held(b), 110);
     give_back(b, 110);
+    budget_free(b);
+}
+
+static bool take_for_job(struct budget *b, size_t n)
+{
+    return budget_try(b, &(struct budget_claim){of(b, "orders_v1"), n, true}, 1);
+}
+
+static void jobs_leave_a_quarter_of_what_is_common_to_the_stream(void **state)
+{
+    struct budget *b = budget_new(1600); /* of which an allowance has 400 */
+
+    (void)state;
+    assert_true(take_for_job(b, 400 + 900));
+    assert_true(take_for_job(b, 1));
+    assert_false(take_for_job(b, 1));
+    assert_true(take(b, 299));
+    assert_true(take(b, 1));
+    assert_false(take(b, 1));
+    give_back(b, 1601);
     budget_free(b);
 }
 
@@ -161,7 +181,8 @@ static void an_index_that_is_gone_leaves_its_own_to_the_others(void **state)
 static void of_several_claims_all_are_taken_or_none(void **state)
 {
     struct budget *b = budget_new(800);
-    struct budget_claim claims[] = {{of(b, "items_v1"), 50}, {of(b, "orders_v1"), 50}};
+    struct budget_claim claims[] = {{of(b, "items_v1"), 50, false},
+                                    {of(b, "orders_v1"), 50, false}};
 
     (void)state;
     assert_true(take(b, 701));
@@ -181,8 +202,8 @@ static void a_large_document_goes_alone_and_takes_nobodys_room(void **state)
     (void)state;
     assert_false(budget_is_large(b, 200));
     assert_true(budget_is_large(b, 201));
-    assert_true(budget_try(b, &(struct budget_claim){large, 5000}, 1));
-    assert_false(budget_try(b, &(struct budget_claim){large, 201}, 1));
+    assert_true(budget_try(b, &(struct budget_claim){large, 5000, false}, 1));
+    assert_false(budget_try(b, &(struct budget_claim){large, 201, false}, 1));
     assert_true(budget_holds_large(b));
     assert_true(take(b, 800));
     assert_true(take(b, 1));
@@ -190,7 +211,7 @@ static void a_large_document_goes_alone_and_takes_nobodys_room(void **state)
     assert_int_equal(budget_excess(b, 0, 0), 1);
     give_back_of(b, large, 5000);
     assert_false(budget_holds_large(b));
-    assert_true(budget_try(b, &(struct budget_claim){large, 201}, 1));
+    assert_true(budget_try(b, &(struct budget_claim){large, 201, false}, 1));
     budget_free(b);
 }
 
@@ -198,8 +219,8 @@ static void *take_large(void *arg)
 {
     struct taker *t = arg;
 
-    t->taken =
-        budget_take(t->budget, &(struct budget_claim){budget_large(t->budget), 300}, 1, NULL);
+    t->taken = budget_take(
+        t->budget, &(struct budget_claim){budget_large(t->budget), 300, false}, 1, NULL);
     return NULL;
 }
 
@@ -216,7 +237,7 @@ static void what_is_too_much_is_what_others_wait_for(void **state)
     assert_int_equal(budget_excess(b, 0, 100), 110);
     assert_int_equal(budget_excess(b, 10, 100), 100);
     assert_int_equal(budget_excess(b, 11, 100), 0);
-    assert_true(budget_try(b, &(struct budget_claim){budget_large(b), 700}, 1));
+    assert_true(budget_try(b, &(struct budget_claim){budget_large(b), 700, false}, 1));
     assert_int_equal(budget_excess(b, 11, 100), 0);
     assert_int_equal(pthread_create(&thread, NULL, take_large, &t), 0);
     wait_for_waiting(b, 1);
@@ -269,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_taker_that_is_stopped_goes_without),
         cmocka_unit_test(a_taker_waits_while_more_than_the_limit_is_held),
+        cmocka_unit_test(jobs_leave_a_quarter_of_what_is_common_to_the_stream),
         cmocka_unit_test(closing_refuses_those_who_wait),
         cmocka_unit_test(what_one_index_fills_leaves_the_others_what_is_theirs),
         cmocka_unit_test(an_index_that_is_gone_leaves_its_own_to_the_others),

@@ -27,7 +27,7 @@ struct budget {
     struct map *by_index;  /* to struct allowance */
     struct allowance *all; /* list of the allowances by next */
     struct allowance *large;
-    size_t n_waiting, n_large_waiting; /* callers */
+    size_t n_waiting, n_large_waiting, n_jobs_waiting; /* callers */
     bool closed;
 };
 
@@ -75,6 +75,11 @@ static size_t common_max(const struct budget *b) NEEDS(b->lock)
     return b->n_indexes == 0 ? b->max : b->max - b->max / PART / b->n_indexes * b->n_indexes;
 }
 
+static size_t common_max_of_jobs(const struct budget *b) NEEDS(b->lock)
+{
+    return common_max(b) - common_max(b) / PART;
+}
+
 static size_t beyond_own(const struct budget *b, const struct allowance *a) NEEDS(b->lock)
 {
     const size_t own = own_max(b, a);
@@ -108,7 +113,7 @@ static bool is_free(const struct budget *b, const struct budget_claim *c) NEEDS(
 {
     if (c->of == b->large)
         return c->of->held == 0;
-    return fits_own(b, c) || b->common <= common_max(b);
+    return fits_own(b, c) || b->common <= (c->for_job ? common_max_of_jobs(b) : common_max(b));
 }
 
 static bool take_if_room(struct budget *b, const struct budget_claim *claims, size_t n)
@@ -192,19 +197,29 @@ static bool has_large(const struct budget *b, const struct budget_claim *claims,
     return false;
 }
 
+static bool is_for_job(const struct budget_claim *claims, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (claims[i].for_job)
+            return true;
+    return false;
+}
+
 bool budget_take(struct budget *b, const struct budget_claim *claims, size_t n,
                  const struct stop *stop)
 {
-    const bool large = has_large(b, claims, n);
+    const bool large = has_large(b, claims, n), for_job = is_for_job(claims, n);
     bool stopped = false, taken;
 
     lock_acquire(&b->lock);
     b->n_waiting++;
     b->n_large_waiting += large;
+    b->n_jobs_waiting += for_job;
     while (!(taken = take_if_room(b, claims, n)) && !b->closed && !stopped) {
         wait_for_room(b, stop);
         stopped = stop != NULL && stop_is_set(stop);
     }
+    b->n_jobs_waiting -= for_job;
     b->n_large_waiting -= large;
     b->n_waiting--;
     lock_release(&b->lock);
@@ -262,8 +277,11 @@ size_t budget_excess(struct budget *b, size_t n, size_t some)
     size_t excess = 0;
 
     lock_acquire(&b->lock);
-    if (b->common >= common_max(b) + n)
-        excess = b->common - n - common_max(b) + some;
+
+    const size_t max = b->n_jobs_waiting > 0 ? common_max_of_jobs(b) : common_max(b);
+
+    if (b->common >= max + n)
+        excess = b->common - n - max + some;
     lock_release(&b->lock);
     return excess;
 }

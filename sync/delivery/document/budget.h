@@ -6,6 +6,8 @@
  * uses it.  A claim is admitted whole if the common bytes are within the common limit, so one
  * claim at most exceeds it.
  *
+ * Claims of jobs leave a quarter of the common limit to the stream.
+ *
  * A document above a quarter of the limit is large: it would take the room of all others.  It
  * counts for no index and is admitted alone: the next large document, of any index, waits until
  * it is gone.
@@ -39,7 +41,8 @@ struct allowance {
 
 struct budget_claim {
     struct allowance *of;
-    size_t n; /* bytes */
+    size_t n;     /* bytes */
+    bool for_job; /* some are of documents that a job submits (struct doc_write's `gathered`) */
 };
 
 struct budget *budget_new(size_t max) RETURNS_NONNULL MUST_CHECK;

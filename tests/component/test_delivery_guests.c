@@ -1,0 +1,190 @@
+/*
+ * Delivery, with real threads and real sockets, against a search engine in memory.
+ *
+ * The fill of a build beside the stream: how many of its requests are in flight at a time, and
+ * who goes before it.  How many that may be is test_guests.c's to check.
+ */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "src/base/log.h"
+#include "src/base/thread.h"
+#include "sync/delivery/delivery.h"
+#include "tests/component/delivery_rig.h"
+#include "tests/fakes/fake_search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HELPERS    4
+#define QUICK_MS   10
+#define SLOW_MS    150
+#define LIVE       1000000 /* ids of the stream */
+#define N_REQUESTS 8       /* in so many the most at a time would show */
+
+/* A build that fills the queues until it is told to end. */
+struct fill {
+    struct rig *rig;
+    pthread_t thread;
+    char text[1001];
+    bool is_end; /* atomic */
+};
+
+static void *fill(void *arg)
+{
+    struct fill *f = arg;
+
+    for (int i = 0; !__atomic_load_n(&f->is_end, __ATOMIC_RELAXED); i++)
+        rig_fill(f->rig, i, 1, f->text);
+    return NULL;
+}
+
+static void begin(struct rig *r, struct fill *f, enum builds_manner builds)
+{
+    rig_start(r, &(struct delivery_options){.settings = {.builds = builds,
+                                                         .helpers = HELPERS,
+                                                         .bytes_max = 4 << 20,
+                                                         .batch_bytes = 64 << 10}});
+    *f = (struct fill){.rig = r};
+    memset(f->text, 'x', sizeof(f->text) - 1);
+    f->thread = thread_start("fill", fill, f);
+}
+
+static void end(struct rig *r, struct fill *f)
+{
+    __atomic_store_n(&f->is_end, true, __ATOMIC_RELAXED);
+    fake_search_clear_rules(r->fake);
+    pthread_join(f->thread, NULL);
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), r->tickets.read);
+}
+
+/* From now on the engine takes so long. */
+static void take(struct rig *r, int64_t ms)
+{
+    fake_search_clear_rules(r->fake);
+    fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = ms});
+}
+
+/* The most requests at a time, of the next few. */
+static unsigned at_once(struct rig *r)
+{
+    fake_search_count_anew(r->fake);
+    rig_wait_requests(r, fake_search_requests(r->fake) + N_REQUESTS);
+    return fake_search_most_at_once(r->fake);
+}
+
+static void wait_at_once(struct rig *r, unsigned n)
+{
+    for (int i = 0; i < 100; i++)
+        if (at_once(r) == n)
+            return;
+    fail_msg("never %u requests at a time", n);
+}
+
+/* The request that brought this document to the index, which comes soon. */
+static uint64_t request_of(struct rig *r, const char *index, int id)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%d", id);
+    for (int i = 0; i < 20000; i++) {
+        const size_t n = fake_search_items(r->fake);
+
+        for (size_t k = n; k-- > 0 && k + 2000 > n;) {
+            const struct fake_item item = fake_search_item(r->fake, k);
+
+            if (strcmp(item.id, name) == 0 && strcmp(item.index, index) == 0)
+                return item.request;
+        }
+        rig_sleep(1);
+    }
+    fail_msg("document %d does not come", id);
+    return 0;
+}
+
+static void a_fill_takes_all_slots_of_an_engine_that_answers_as_soon_with_it(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+
+    take(r, QUICK_MS);
+    begin(r, &f, BUILDS_POLITE);
+    wait_at_once(r, HELPERS);
+    end(r, &f);
+}
+
+static void a_fill_leaves_the_slots_of_an_engine_that_becomes_slow(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+
+    take(r, QUICK_MS);
+    begin(r, &f, BUILDS_POLITE);
+    wait_at_once(r, HELPERS);
+    take(r, SLOW_MS);
+    wait_at_once(r, 1);
+    end(r, &f);
+}
+
+static void a_greedy_fill_keeps_the_slots_of_a_slow_engine(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+
+    take(r, QUICK_MS);
+    begin(r, &f, BUILDS_GREEDY);
+    wait_at_once(r, HELPERS);
+    take(r, SLOW_MS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(at_once(r), HELPERS);
+    end(r, &f);
+}
+
+/*
+ * Some thousand documents of the fill wait: forty requests.  A change waits for the one in
+ * flight of its worker, if that has one.
+ */
+static void check_goes_first(struct rig *r, struct target *t, int id)
+{
+    const uint64_t before = fake_search_requests(r->fake);
+
+    rig_index_to(r, t, id, 2, "live");
+    assert_in_range(request_of(r, t->index, id), before, before + 4);
+}
+
+static void changes_of_the_stream_go_before_a_fill(void **state)
+{
+    struct rig *r = *state;
+    struct fill f;
+    struct target *other =
+        target_new(STR("items_v1"), STR("items_v1_write"), STR("shop.items"), STR("shop"));
+
+    fake_search_create(r->fake, "items_v1", "items_v1_write");
+    take(r, QUICK_MS);
+    begin(r, &f, BUILDS_POLITE);
+    wait_at_once(r, HELPERS);
+    take(r, SLOW_MS);
+    wait_at_once(r, 1);
+    rig_wait_blocked(r, 1);
+    for (int i = 0; i < 5; i++) {
+        check_goes_first(r, r->target, LIVE + i);
+        check_goes_first(r, other, LIVE + i);
+    }
+    end(r, &f);
+    target_unref(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_fill_takes_all_slots_of_an_engine_that_answers_as_soon_with_it),
+        RIG_TEST(a_fill_leaves_the_slots_of_an_engine_that_becomes_slow),
+        RIG_TEST(a_greedy_fill_keeps_the_slots_of_a_slow_engine),
+        RIG_TEST(changes_of_the_stream_go_before_a_fill),
+    };
+
+    log_set_level(LOG_ERROR + 1);
+    return cmocka_run_group_tests_name("delivery_guests", tests, NULL, NULL);
+}

@@ -134,6 +134,7 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
                                                 .ticket = ticket_ref(ticket),
                                                 .op = DOC_INDEX,
                                                 .strict = true,
+                                                .gathered = true,
                                                 .version = b->opt.start,
                                                 .id = docs[i].id,
                                                 .routing = docs[i].routing,

@@ -117,6 +117,7 @@ static bool submit(struct stored_deletes *d, struct target *t, struct stop *stop
                                        .ticket = ticket_ref(ticket),
                                        .op = DOC_DELETE,
                                        .strict = true,
+                                       .gathered = true,
                                        .version = tombstones[i].version,
                                        .id = tombstones[i].id,
                                        .routing = tombstones[i].routing};

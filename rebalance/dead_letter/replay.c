@@ -82,6 +82,7 @@ static bool make_write(struct coordinator *co, const struct stored_dead_letter *
     *out = (struct doc_write){.target = target,
                               .op = DOC_REFRESH,
                               .fresh = true,
+                              .gathered = true,
                               .version = version_for(t, d),
                               .id = d->doc_id,
                               .routing = d->routing,

@@ -161,6 +161,12 @@ const struct setting settings[] = {
         .help = "While a topic is behind, at least this many of 100 documents that it writes "
                 "come from changed rows that lead to very many documents. Otherwise those "
                 "rows take whatever capacity is left."),
+    ROW(CHOICE, "delivery.builds", delivery.builds, "polite", .choices = "polite greedy",
+        AT_RUN_TIME,
+        .help = "Who waits while an index is built, a row changes in very many documents, or "
+                "dead letters and purged changes are written again. polite: Millrace sends as "
+                "much at a time as lets other writes to the engine wait some 10 ms longer. "
+                "greedy: it sends as much as it can, and other writes wait for it."),
     ROW(COUNT, "delivery.high_water_mark", delivery.high_water_mark, "10000",
         RANGE(0, 1000000000), AT_RUN_TIME,
         .help = "Changes that a worker queues before callers wait; 0: each caller waits "

@@ -46,6 +46,13 @@ enum purge_strategy {
     N_PURGE_STRATEGIES,
 };
 
+/* In the order of the choices of delivery.builds in the table. */
+enum builds_manner {
+    BUILDS_POLITE =
+        0,         /* other writes to the engine wait little (sync/delivery/index/guests.h) */
+    BUILDS_GREEDY, /* builds take what the engine gives */
+};
+
 /* The bound of `failures`: a fuse remembers that many of them. */
 #define DELIVERY_FAILURES_MAX 100
 
@@ -62,6 +69,7 @@ struct delivery_settings {
     unsigned drain_timeout_ms, drain_cancel_timeout_ms;
     unsigned connections;
     enum purge_strategy purge;
+    enum builds_manner builds;
     bool drain;
 };
 

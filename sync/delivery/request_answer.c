@@ -148,6 +148,8 @@ void request_end(struct bulk_request *r)
 
     write_ends_free(&s->ends, r->allowance, r->body.cap);
     s->helpers.n_requests--;
+    if (r->batch.n_jobs > 0)
+        guests_end(&s->guests);
     s->n_without_room -= r->is_without_room;
     if (r->is_overdue) {
         s->helpers.n_overdue--;
@@ -175,6 +177,8 @@ void request_fail_gate(struct bulk_request *r, const struct err *why, int64_t re
     if (gate->hold == HOLD_NONE)
         gate->why = *why;
     limiter_failed(&gate->limiter);
+    if (r->batch.n_jobs > 0)
+        guests_busy(&r->sender->guests);
     gate_failed(gate, r->sent_us / 1000, r->sender->now_ms, retry_after_ms);
 }
 

@@ -2,6 +2,7 @@
 
 #include "sync/delivery/request_parts.h"
 
+#include "src/base/clock.h"
 #include "src/base/failpoint.h"
 #include "src/base/magic.h"
 #include "sync/delivery/bulk/bulk.h"
@@ -287,17 +288,28 @@ static enum cure cure_of(const struct bulk_request *r, int status,
     return cure == CURE_MISSING && is_other ? CURE_RENAMED : cure;
 }
 
-/* If all failed, judge_failures() sees to the limit. */
+/* Record how long the engine took for a request that it had room for. */
+static void note_time(struct bulk_request *r)
+{
+    const int64_t us = clock_mono_ns() / 1000 - r->sent_us;
+
+    limiter_good(&index_queue_gate(r->index_queue)->limiter, r->body.len, us / 1000);
+    if (r->batch.n_jobs > 0)
+        guests_answered(&r->sender->guests, r->body.len, us);
+}
+
+/* If all failed, judge_failures() sees to the limits. */
 static void limit_next(struct bulk_request *r, const struct item_tally *t)
 {
-    struct limiter *limiter = &index_queue_gate(r->index_queue)->limiter;
-
     if (is_none_good(r, t))
         return;
-    if (t->of[ITEM_BUSY] > 0)
-        limiter_busy(limiter);
-    else
-        limiter_good(limiter, r->body.len, r->sender->now_ms - r->sent_us / 1000);
+    if (t->of[ITEM_BUSY] == 0) {
+        note_time(r);
+        return;
+    }
+    limiter_busy(&index_queue_gate(r->index_queue)->limiter);
+    if (r->batch.n_jobs > 0)
+        guests_busy(&r->sender->guests);
 }
 
 /* Apply what all items together say about the index. */

@@ -110,6 +110,8 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
     r->timeout_ms = s->opt.settings.request_timeout_ms;
     list_push_back(&s->requests, &r->link);
     s->helpers.n_requests++;
+    if (r->batch.n_jobs > 0)
+        guests_begin(&s->guests);
     r->is_without_room = !sender_has_room(s, o);
     s->n_without_room += r->is_without_room;
     r->allowance = b->n > 0 ? write_account(b->docs[0]->now) : NULL;
@@ -133,15 +135,16 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
                                 });
 }
 
-/* Send for the next index queue in turn that has something. */
-static bool send_one(struct sender *s)
+/* Send for the next index queue in turn that has something, or something of the stream. */
+static bool send_one(struct sender *s, bool of_stream)
 {
     struct batch b;
 
     for (size_t i = 0; i < s->index_queues.n; i++) {
         struct index_queue *o = index_queues_at(&s->index_queues, s->index_queues.sends, i);
 
-        if (!sender_may_send_to(s, o) || !index_queue_next_batch(o, s->now_ms, s->draining, &b))
+        if ((of_stream && !index_queue_has_stream(o)) || !sender_may_send_to(s, o) ||
+            !index_queue_next_batch(o, s->now_ms, s->draining, &b))
             continue;
         send_batch(s, o, &b);
         s->index_queues.sends += i + 1;
@@ -170,7 +173,7 @@ static void note_overdue(struct sender *s)
 void request_turn(struct sender *s)
 {
     note_overdue(s);
-    while (!s->stopping && sender_may_send(s) && send_one(s))
+    while (!s->stopping && sender_may_send(s) && (send_one(s, true) || send_one(s, false)))
         ;
 }
 

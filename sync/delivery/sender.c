@@ -49,6 +49,13 @@ static struct index_queue_options index_queue_options_of(const struct delivery_s
     };
 }
 
+static struct guests_options guests_options_of(const struct delivery_settings *s)
+{
+    return (struct guests_options){.polite = s->builds == BUILDS_POLITE,
+                                   .requests_max = s->helpers,
+                                   .bytes_max = s->batch_bytes};
+}
+
 static void set_pace(const struct sender *s, struct index_queue *o)
 {
     const int64_t window_ms = s->opt.settings.read_window_ms;
@@ -68,6 +75,7 @@ static struct index_queue *add_index_queue(struct sender *s, struct target *t)
     struct index_queue *o = index_queue_new(index, &opt, random_seed());
 
     set_pace(s, o);
+    index_queue_set_guests(o, &s->guests);
     index_queue_set_allowance(o, budget_allowance(s->budget, index));
     index_queue_set_metric(o, delivery_metric_index(s->metric, str_from(t->topic), index));
     index_queues_add(&s->index_queues, o);
@@ -113,6 +121,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
                           struct budget *budget, struct worker_backlog *backlog,
                           struct delivery_metric *metric)
 {
+    const struct guests_options guests = guests_options_of(&opt->settings);
     struct sender *s = mem_alloc(1, sizeof(*s));
 
     s->magic = MAGIC_sender;
@@ -127,6 +136,7 @@ struct sender *sender_new(const struct delivery_options *opt, struct http_client
     s->table = document_table_new();
     index_queues_init(&s->index_queues);
     s->helpers.settings = &s->opt.settings;
+    guests_init(&s->guests, &guests);
     s->health.opt = &s->opt;
     s->health.metric = metric;
     s->letters = letters_new(&s->opt, random_seed());
@@ -160,7 +170,9 @@ void sender_set(struct sender *s, const struct delivery_settings *settings)
     s->opt.settings = *settings;
 
     const struct index_queue_options opt = index_queue_options_of(&s->opt.settings);
+    const struct guests_options guests = guests_options_of(&s->opt.settings);
 
+    guests_set(&s->guests, &guests);
     for (size_t i = 0; i < s->index_queues.n; i++) {
         index_queue_set_options(s->index_queues.items[i], &opt);
         set_pace(s, s->index_queues.items[i]);

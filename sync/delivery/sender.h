@@ -18,6 +18,7 @@
 #include "sync/delivery/document/budget.h"
 #include "sync/delivery/document/document_table.h"
 #include "sync/delivery/helpers.h"
+#include "sync/delivery/index/guests.h"
 #include "sync/delivery/index/headroom.h"
 #include "sync/delivery/index/health.h"
 #include "sync/delivery/index/index_queues.h"
@@ -48,6 +49,7 @@ struct sender {
     struct index_queues index_queues;
     struct index_health health;
     struct helpers helpers;
+    struct guests guests;
     struct headroom headroom; /* the engine's */
     struct letters *letters;
     struct load_shedding *shedding;

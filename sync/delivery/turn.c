@@ -96,6 +96,7 @@ void sender_turn(struct sender *s)
     struct document *doc;
 
     forget_gone(s);
+    guests_turn(&s->guests, s->now_ms);
     for (size_t i = 0; i < s->index_queues.n; i++) {
         index_health_look(&s->health, s->index_queues.items[i]);
         index_queue_turn(s->index_queues.items[i], s->now_ms);

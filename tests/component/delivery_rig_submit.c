@@ -78,7 +78,9 @@ void rig_index(struct rig *r, int id, uint64_t version, const char *text)
 
 void rig_fill(struct rig *r, int id, uint64_t version, const char *text)
 {
-    submit(r, id, &(struct doc_write){.op = DOC_INDEX, .version = version, .strict = true},
+    submit(r, id,
+           &(struct doc_write){
+               .op = DOC_INDEX, .version = version, .strict = true, .gathered = true},
            text);
 }
 

@@ -61,6 +61,7 @@ delivery_tests = \
 	%D%/test_delivery_drain \
 	%D%/test_delivery_fuse \
 	%D%/test_delivery_addresses \
+	%D%/test_delivery_guests \
 	%D%/test_delivery_held \
 	%D%/test_delivery_load \
 	%D%/test_delivery_mark \
@@ -91,6 +92,7 @@ tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
 tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
 tests_component_test_delivery_addresses_LDADD     = $(delivery_rig_ldadd)
 tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_delivery_guests_LDADD        = $(delivery_rig_ldadd)
 tests_component_test_delivery_load_LDADD          = $(delivery_rig_ldadd)
 tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define HELPERS    4
+#define NARROW     2 /* requests at a time that are always left */
 #define QUICK_MS   10
 #define SLOW_MS    150
 #define LIVE       1000000 /* ids of the stream */
@@ -124,7 +125,7 @@ static void a_fill_leaves_the_slots_of_an_engine_that_becomes_slow(void **state)
     begin(r, &f, BUILDS_POLITE);
     wait_at_once(r, HELPERS);
     take(r, SLOW_MS);
-    wait_at_once(r, 1);
+    wait_at_once(r, NARROW);
     end(r, &f);
 }
 
@@ -166,7 +167,7 @@ static void changes_of_the_stream_go_before_a_fill(void **state)
     begin(r, &f, BUILDS_POLITE);
     wait_at_once(r, HELPERS);
     take(r, SLOW_MS);
-    wait_at_once(r, 1);
+    wait_at_once(r, NARROW);
     rig_wait_blocked(r, 1);
     for (int i = 0; i < 5; i++) {
         check_goes_first(r, r->target, LIVE + i);

@@ -148,6 +148,8 @@ static inline void end_batch(struct world *w, size_t at)
             w->in_flight[i] = 0;
     w->n_batches--;
     memmove(&w->batches[at], &w->batches[at + 1], (w->n_batches - at) * sizeof(b));
+    if (b.n_jobs > 0)
+        guests_end(&w->guests);
     index_queue_end_batch(w->index_queue, &b);
     if (bisect != NULL && bisect_close(bisect))
         end_bisect(w, bisect,

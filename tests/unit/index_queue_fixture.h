@@ -60,22 +60,29 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline struct document *arrive(struct fixture *f, enum doc_op op, unsigned id,
-                                      uint64_t version, const char *body)
+static inline struct document *arrive_as(struct fixture *f, bool gathered, enum doc_op op,
+                                         unsigned id, uint64_t version, const char *body)
 {
     struct document *doc;
+    struct write *w;
     char name[16];
     bool to_place;
 
     snprintf(name, sizeof(name), "%u", id);
-    doc =
-        document_table_arrive(f->table, f->index_queue,
-                              a_write(f->target, op, name, version, body), &f->ends, &to_place);
+    w = a_write(f->target, op, name, version, body);
+    w->gathered = gathered;
+    doc = document_table_arrive(f->table, f->index_queue, w, &f->ends, &to_place);
     if (to_place)
         index_queue_place(f->index_queue, doc, f->now_ms);
     else
         index_queue_resize(f->index_queue, doc);
     return doc;
+}
+
+static inline struct document *arrive(struct fixture *f, enum doc_op op, unsigned id,
+                                      uint64_t version, const char *body)
+{
+    return arrive_as(f, false, op, id, version, body);
 }
 
 static inline void arrive_many(struct fixture *f, unsigned first, unsigned n, const char *body)

@@ -11,6 +11,7 @@
 
 #include "sync/delivery/bulk/bulk.h"
 #include "sync/delivery/document/document_table.h"
+#include "sync/delivery/index/guests.h"
 #include "sync/delivery/index/index_queue.h"
 
 #define IDS         24
@@ -58,7 +59,8 @@ struct world {
 
     struct pair lanes[WORKERS_MAX], loads;
     struct queue loading;
-    int64_t since_ms[WORKERS_MAX];
+    int64_t since_ms[WORKERS_MAX][2];
+    struct guests guests;
     uint64_t in_flight[WORKERS_MAX]; /* batch */
     unsigned next_lane, withheld;
     struct parked parked[MANY];
@@ -195,18 +197,25 @@ static inline void leave(struct world *w, const struct document *doc)
     }
 }
 
-static inline void enter(struct world *w, struct document *doc, bool first)
+static inline void put_in_lane(struct world *w, struct document *doc, bool first,
+                               int64_t now_ms)
 {
     struct pair *lane = lane_of(w, doc);
+    int64_t *since_ms = w->since_ms[lane - w->lanes];
 
+    if (lane->of[is_for_job(doc)].n == 0)
+        since_ms[is_for_job(doc)] = now_ms;
+    put_in_pair(lane, doc, first);
+}
+
+static inline void enter(struct world *w, struct document *doc, bool first)
+{
     leave(w, doc);
     if (doc->state == DOCUMENT_LOAD_WAIT) {
         put_in_pair(&w->loads, doc, first);
         return;
     }
-    if (count(lane) == 0)
-        w->since_ms[lane - w->lanes] = w->now_ms;
-    put_in_pair(lane, doc, first);
+    put_in_lane(w, doc, first, w->now_ms);
 }
 
 /* What a job asks for as well goes before what only jobs ask for. */
@@ -216,7 +225,7 @@ static inline void resize(struct world *w, struct document *doc)
 
     index_queue_resize(w->index_queue, doc);
     if (is_for_job(doc) && drop_from(&lane->of[0], doc))
-        put(&lane->of[1], doc, true);
+        put_in_lane(w, doc, true, w->since_ms[lane - w->lanes][0]);
     if (is_for_job(doc) && drop_from(&w->loads.of[0], doc))
         put(&w->loads.of[1], doc, true);
 }
@@ -315,9 +324,14 @@ static inline struct parked *a_parking(struct world *w)
 
 /* ---- what should go ---- */
 
+static inline bool line_may_go(const struct world *w, size_t line)
+{
+    return line == 0 || guests_may_go(&w->guests);
+}
+
 static inline bool lane_may_go(const struct world *w, size_t i)
 {
-    return count(&w->lanes[i]) > 0 && w->in_flight[i] == 0 && w->withheld != i;
+    return w->in_flight[i] == 0 && w->withheld != i;
 }
 
 static inline size_t bytes_of(const struct queue *q)
@@ -329,53 +343,69 @@ static inline size_t bytes_of(const struct queue *q)
     return bytes;
 }
 
-static inline size_t lane_bytes(const struct pair *lane)
+/* Of a request, for the documents of a line. */
+static inline size_t bytes_max(const struct world *w, size_t line)
 {
-    return bytes_of(&lane->of[0]) + bytes_of(&lane->of[1]);
+    const size_t bytes = index_queue_gate(w->index_queue)->limiter.bytes;
+
+    return line == 1 && guests_bytes(&w->guests) < bytes ? guests_bytes(&w->guests) : bytes;
 }
 
-/* Is there much, for requests of now? */
-static inline size_t bytes_that_may_go(const struct world *w)
+/* What may go of a line. */
+struct waiting_now {
+    size_t n, bytes;
+    int64_t since_ms;
+};
+
+static inline struct waiting_now waiting(const struct world *w, size_t line)
 {
-    size_t bytes = 0;
+    struct waiting_now all = {.since_ms = INT64_MAX};
 
     for (size_t i = 0; i < w->opt.workers; i++)
-        bytes += lane_may_go(w, i) ? lane_bytes(&w->lanes[i]) : 0;
-    return bytes;
+        if (lane_may_go(w, i) && line_may_go(w, line) && w->lanes[i].of[line].n > 0) {
+            all.n += w->lanes[i].of[line].n;
+            all.bytes += bytes_of(&w->lanes[i].of[line]);
+            all.since_ms =
+                w->since_ms[i][line] < all.since_ms ? w->since_ms[i][line] : all.since_ms;
+        }
+    return all;
 }
 
-static inline bool is_much(const struct world *w)
+static inline bool is_much(const struct world *w, size_t line)
 {
-    return bytes_that_may_go(w) >= index_queue_gate(w->index_queue)->limiter.bytes / 2;
+    return waiting(w, line).bytes >= bytes_max(w, line) / 2;
+}
+
+static inline bool line_should_go(const struct world *w, size_t line, int64_t at_ms)
+{
+    const struct waiting_now all = waiting(w, line);
+    size_t n_before = 0;
+
+    for (size_t i = 0; i < w->n_batches; i++)
+        n_before += line == 1 || w->batches[i].has_stream;
+    return all.n > 0 &&
+           at_ms >= all.since_ms + (n_before == 0 || is_much(w, line) ? 0 : GATHER_MS);
 }
 
 static inline bool lanes_should_go(const struct world *w, int64_t at_ms)
 {
-    int64_t since_ms = INT64_MAX;
-    size_t n = 0;
+    const struct waiting_now stream = waiting(w, 0), jobs = waiting(w, 1);
+    const int64_t since_ms = stream.since_ms < jobs.since_ms ? stream.since_ms : jobs.since_ms;
+    const size_t n = stream.n + jobs.n;
 
-    for (size_t i = 0; i < w->opt.workers; i++)
-        if (lane_may_go(w, i)) {
-            n += count(&w->lanes[i]);
-            since_ms = w->since_ms[i] < since_ms ? w->since_ms[i] : since_ms;
-        }
     if (n == 0)
         return false;
     if (is_blown(w))
         return true;
     if (n < w->opt.batch_min)
         return at_ms >= since_ms + w->opt.flush_ms;
-    if (w->n_batches == 0 || is_much(w) || (w->opt.batch_max > 0 && n >= w->opt.batch_max))
-        return true;
-    return at_ms >= since_ms + GATHER_MS;
+    return (w->opt.batch_max > 0 && n >= w->opt.batch_max) || line_should_go(w, 0, at_ms) ||
+           line_should_go(w, 1, at_ms);
 }
 
 static inline bool has_any(const struct world *w)
 {
-    for (size_t i = 0; i < w->opt.workers; i++)
-        if (lane_may_go(w, i))
-            return true;
-    return false;
+    return waiting(w, 0).n + waiting(w, 1).n > 0;
 }
 
 static inline size_t count_ready(const struct world *w)
@@ -481,29 +511,98 @@ static inline void take_part(struct world *w, struct queue *out)
         remove_part(w, at);
 }
 
+/* Documents and bytes that jobs may have of a request, beside what waits of the stream. */
+struct job_limit {
+    size_t n, bytes;
+};
+
+static inline size_t share_of_jobs(const struct world *w, size_t max, size_t stream)
+{
+    const size_t least =
+        max == SIZE_MAX ? max / 100 * w->opt.job_share : (max * w->opt.job_share + 99) / 100;
+
+    return stream < max - least ? max - stream : least;
+}
+
+static inline struct job_limit limit_of_jobs(const struct world *w)
+{
+    const struct waiting_now stream = waiting(w, 0);
+    const size_t bytes =
+        share_of_jobs(w, index_queue_gate(w->index_queue)->limiter.bytes, stream.bytes);
+
+    return (struct job_limit){share_of_jobs(w, documents_max(w), stream.n),
+                              bytes < bytes_max(w, 1) ? bytes : bytes_max(w, 1)};
+}
+
+/* Until jobs have all that they may have of a request; then of the stream only. */
+static inline bool take_lane(struct world *w, size_t at, const struct job_limit *max,
+                             size_t n_lanes[2], struct queue *out)
+{
+    struct pair *lane = &w->lanes[at];
+    struct document *doc;
+
+    for (;;) {
+        size_t skip[2], n_jobs = 0, job_bytes = 0;
+
+        for (size_t line = 0; line < 2; line++)
+            skip[line] = n_lanes[line] > 0 ? 0 : lane->of[line].n;
+        doc = next_of(w, lane, skip);
+        if (doc == NULL || !fits(w, out, doc))
+            return doc == NULL;
+        for (size_t i = 0; i < out->n; i++) {
+            n_jobs += is_for_job(out->docs[i]);
+            job_bytes += is_for_job(out->docs[i]) ? bulk_size(out->docs[i]->now) : 0;
+        }
+        if (is_for_job(doc) && n_jobs > 0 &&
+            (n_jobs >= max->n || job_bytes + bulk_size(doc->now) > max->bytes)) {
+            n_lanes[1] = 0;
+            continue;
+        }
+        if (n_lanes[1] > 0)
+            pull_of(w, lane, doc);
+        else
+            must(drop_from_pair(lane, doc));
+        put(out, doc, false);
+    }
+}
+
+static inline bool has_jobs(const struct queue *q)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (is_for_job(q->docs[i]))
+            return true;
+    return false;
+}
+
 static inline void take_lanes(struct world *w, uint64_t serial, struct queue *out)
 {
+    const struct job_limit max = limit_of_jobs(w);
     const unsigned first = w->next_lane;
-    unsigned n_lanes = is_much(w) ? (w->opt.workers + 1) / 2 : w->opt.workers;
+    size_t n_lanes[2];
+    bool fit = true;
 
-    for (unsigned i = 0; i < w->opt.workers && n_lanes > 0; i++) {
+    for (size_t line = 0; line < 2; line++)
+        n_lanes[line] = !line_may_go(w, line) ? 0
+                        : is_much(w, line)    ? (w->opt.workers + 1) / 2
+                                              : w->opt.workers;
+    for (unsigned i = 0; i < w->opt.workers && fit; i++) {
         const unsigned at = (first + i) % w->opt.workers;
-        struct pair *lane = &w->lanes[at];
-        struct document *doc;
+        const size_t before = out->n;
+        bool tries[2];
 
-        if (!lane_may_go(w, at))
+        for (size_t line = 0; line < 2; line++)
+            tries[line] = n_lanes[line] > 0 && w->lanes[at].of[line].n > 0;
+        if (!lane_may_go(w, at) || !(tries[0] || tries[1]))
             continue;
-        n_lanes--;
-        w->next_lane = (at + 1) % w->opt.workers;
-        while ((doc = first_of(w, lane)) != NULL && fits(w, out, doc)) {
-            pull_of(w, lane, doc);
-            put(out, doc, false);
-            w->in_flight[at] = serial;
-        }
-        if (doc != NULL) {
-            w->since_ms[at] = w->now_ms;
-            return;
-        }
+        if (n_lanes[1] > 0 || !has_jobs(out))
+            w->next_lane = (at + 1) % w->opt.workers;
+        fit = take_lane(w, at, &max, n_lanes, out);
+        w->in_flight[at] = out->n > before ? serial : 0;
+        for (size_t line = 0; line < 2; line++)
+            if (tries[line]) {
+                n_lanes[line] -= n_lanes[line] > 0;
+                w->since_ms[at][line] = w->now_ms;
+            }
     }
 }
 
@@ -588,7 +687,7 @@ static inline struct document *oldest_of(struct world *w, size_t lane)
 static inline void move_to_lanes(struct world *w, unsigned workers)
 {
     struct pair old[WORKERS_MAX];
-    int64_t since_ms[WORKERS_MAX];
+    int64_t since_ms[WORKERS_MAX][2];
     const unsigned n = w->opt.workers;
 
     memcpy(old, w->lanes, sizeof(old));
@@ -601,11 +700,8 @@ static inline void move_to_lanes(struct world *w, unsigned workers)
         for (size_t k = 0; k < count(&old[i]); k++) {
             struct document *doc = k < old[i].of[0].n ? old[i].of[0].docs[k]
                                                       : old[i].of[1].docs[k - old[i].of[0].n];
-            struct pair *lane = lane_of(w, doc);
 
-            if (count(lane) == 0)
-                w->since_ms[lane - w->lanes] = since_ms[i];
-            put_in_pair(lane, doc, false);
+            put_in_lane(w, doc, false, since_ms[i][k >= old[i].of[0].n]);
         }
 }
 

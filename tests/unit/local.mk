@@ -67,6 +67,7 @@ unit_tests += \
 	%D%/test_grace_period \
 	%D%/test_gtid \
 	%D%/test_guard \
+	%D%/test_guests \
 	%D%/test_handoff \
 	%D%/test_headroom \
 	%D%/test_hex \

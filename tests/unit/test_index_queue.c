@@ -2,6 +2,8 @@
 
 #include "tests/unit/index_queue_fixture.h"
 
+#include "sync/delivery/index/guests.h"
+
 static void the_first_document_of_an_idle_index_goes_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -433,6 +435,77 @@ static void a_load_is_of_one_area_or_of_whole_documents(void **state)
     }
 }
 
+static void beside_a_request_of_a_job_the_stream_does_not_wait_for_more(void **state)
+{
+    struct fixture *f = *state;
+    struct batch of_job, of_stream;
+
+    arrive_as(f, true, DOC_INDEX, 0, 1, "{}");
+    assert_true(next(f, &of_job));
+    assert_true(of_job.n_jobs > 0 && !of_job.has_stream);
+    arrive_many(f, 1, 20, "{}");
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 0);
+    assert_true(next(f, &of_stream));
+    assert_true(of_stream.has_stream && of_stream.n_jobs == 0);
+    deliver(f, &of_stream);
+    deliver(f, &of_job);
+    deliver_all(f, 20);
+}
+
+static void while_guests_may_not_go_the_stream_goes_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct guests guests;
+    struct batch b;
+
+    guests_init(&guests, &(struct guests_options){true, 4, 1 << 20});
+    index_queue_set_guests(f->index_queue, &guests);
+    for (unsigned i = 0; i < 20; i++)
+        arrive_as(f, true, DOC_INDEX, i, 1, "{}");
+    guests_begin(&guests); /* it looks */
+    assert_false(guests_may_go(&guests));
+    f->now_ms += 10000;
+    assert_false(next(f, &b));
+    assert_false(index_queue_has_stream(f->index_queue));
+    assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 777);
+    arrive_many(f, 100, 5, "{}");
+    assert_true(index_queue_has_stream(f->index_queue));
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 5);
+    assert_int_equal(b.n_jobs, 0);
+    deliver(f, &b);
+    guests_end(&guests);
+    assert_true(next(f, &b));
+    assert_int_equal(b.n, 20);
+    deliver(f, &b);
+}
+
+/* One lane alone fills a request of guests. */
+static void each_lane_has_its_turn_in_requests_of_guests(void **state)
+{
+    struct fixture *f = *state;
+    char *body = text_of(10000);
+    bool went[4] = {false};
+    struct guests guests;
+    struct batch b;
+
+    guests_init(&guests, &(struct guests_options){true, 4, 1 << 20});
+    index_queue_set_guests(f->index_queue, &guests);
+    for (unsigned i = 0; i < 200; i++)
+        arrive_as(f, true, DOC_INDEX, i, 1, body);
+    for (unsigned n = 0; n < 4; n++) {
+        arrive_many(f, 1000, 8, "{}");
+        assert_true(next(f, &b));
+        assert_true(b.job_bytes <= guests_bytes(&guests) && b.n > 8);
+        for (size_t i = 0; i < b.n; i++)
+            went[b.docs[i]->hash % 4] |= document_is_for_job(b.docs[i]);
+        deliver(f, &b);
+    }
+    assert_true(went[0] && went[1] && went[2] && went[3]);
+    deliver_all(f, 200);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +528,9 @@ int main(void)
         CASE(removing_works_wherever_a_document_waits),
         CASE(a_load_is_of_one_target),
         CASE(a_load_is_of_one_area_or_of_whole_documents),
+        CASE(beside_a_request_of_a_job_the_stream_does_not_wait_for_more),
+        CASE(while_guests_may_not_go_the_stream_goes_alone),
+        CASE(each_lane_has_its_turn_in_requests_of_guests),
     };
 
     return cmocka_run_group_tests_name("index_queue", tests, NULL, NULL);

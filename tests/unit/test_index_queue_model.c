@@ -45,7 +45,7 @@ static void arrive(struct world *w)
                 : chance(w, 30) ? large
                                 : "{}");
     x->strict = op == DOC_INDEX && chance(w, 20);
-    x->gathered = op == DOC_REFRESH && chance(w, 50);
+    x->gathered = chance(w, op == DOC_REFRESH || x->strict ? 50 : 5);
     game_say("%s of %s", op == DOC_REFRESH ? "refresh" : "write", id);
     w->n_in++;
     doc = document_table_arrive(w->table, w->index_queue, counted(x, &w->tickets), &w->ends,
@@ -75,7 +75,7 @@ static void send(struct world *w, bool draining, bool calm)
     const bool part = goes && part_should_go(w, w->now_ms, draining);
     struct batch *b = &w->batches[w->n_batches];
     struct queue expected = {0};
-    size_t bytes = 0;
+    size_t bytes = 0, n_jobs = 0, job_bytes = 0;
 
     must(index_queue_next_batch(w->index_queue, w->now_ms, draining, b) == goes);
     if (!goes)
@@ -91,8 +91,13 @@ static void send(struct world *w, bool draining, bool calm)
     for (size_t i = 0; i < b->n; i++) {
         must(b->docs[i] == expected.docs[i]);
         bytes += bulk_size(b->docs[i]->now);
+        n_jobs += is_for_job(b->docs[i]);
+        job_bytes += is_for_job(b->docs[i]) ? bulk_size(b->docs[i]->now) : 0;
     }
-    must(b->bytes == bytes);
+    must(b->bytes == bytes && b->n_jobs == n_jobs && b->job_bytes == job_bytes);
+    must(b->has_stream == (n_jobs < b->n));
+    if (n_jobs > 0)
+        guests_begin(&w->guests);
     must(b->n_lost == (w->lost_went ? b->n : 0));
     must(b->probe == (index_queue_held(w->index_queue) != HOLD_NONE));
     check_sent(w, b);
@@ -269,6 +274,16 @@ static void set(struct world *w)
     w->opt = opt;
 }
 
+static void be_other_guests(struct world *w)
+{
+    const struct guests_options opt = {chance(w, 70), 1 + (unsigned)below(w, 4),
+                                       100 + below(w, 2000)};
+
+    game_say("guests: %s, %u requests", opt.polite ? "polite" : "greedy", opt.requests_max);
+    guests_set(&w->guests, &opt);
+    guests_turn(&w->guests, w->now_ms);
+}
+
 static void hold(struct world *w)
 {
     struct gate *gate = index_queue_gate(w->index_queue);
@@ -400,8 +415,10 @@ static void step(struct world *w)
         forget_one(w);
     else if (what < 975)
         withhold(w);
-    else if (what < 988)
+    else if (what < 984)
         set(w);
+    else if (what < 990)
+        be_other_guests(w);
     else
         hold(w);
     check(w);
@@ -465,6 +482,8 @@ static void play(struct game *g)
     random_init(&w.random, g->seed);
     w.opt = some_options(&w);
     w.index_queue = index_queue_new(STR("orders_v2"), &w.opt, g->seed);
+    guests_init(&w.guests, &(struct guests_options){true, 1 + (unsigned)below(&w, 4), 1000});
+    index_queue_set_guests(w.index_queue, &w.guests);
     w.ends = (struct write_ends){.on_gone = on_gone, .ctx = &w};
     for (size_t i = 0; i < TARGETS; i++)
         w.targets[i] = a_target("orders_v2");

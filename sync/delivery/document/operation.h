@@ -50,8 +50,8 @@ struct doc_write {
     bool stored;   /* the store has its key until its ticket reports it written */
     uint8_t area;  /* DOC_REFRESH, DOC_UPDATE: this one of the target's areas, from 1; 0: the
                       whole document */
-    bool gathered; /* a DOC_REFRESH that a job requests with many others: they are read
-                      together, beside those of the stream (sync/delivery/index/lines.h) */
+    bool gathered; /* a job submits it with many others: they are read together, and wait beside
+                      those of the stream (sync/delivery/index/lines.h, guests.h) */
     uint64_t version;
     struct str id;      /* _id */
     struct str routing; /* empty: none */

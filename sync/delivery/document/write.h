@@ -40,7 +40,7 @@ struct write {
     uint8_t op;      /* enum doc_op */
     uint8_t area;    /* DOC_REFRESH, DOC_UPDATE: this area only, from 1; 0: all */
     bool strict;     /* version_type external */
-    bool gathered;   /* a job requests it, or one it stands for, with many others */
+    bool gathered;   /* a job submits it, or one it stands for, with many others */
     bool reread;     /* the result of a DOC_REFRESH; can be read again */
     bool fresh;      /* a DOC_REFRESH, or its result, that another source requests */
     bool ambiguous;  /* sent and maybe applied: only the same write may follow */

@@ -4,12 +4,11 @@
 
 #include <assert.h>
 
-#define BYTES_MIN   ((size_t)64 << 10)  /* of a request, and of the window */
+#define BYTES_MIN   ((size_t)64 << 10)  /* of a request; the window has two or more */
 #define BYTES_WORTH ((size_t)256 << 10) /* larger requests cost the engine hardly less */
 #define START       (2 * BYTES_WORTH)
 #define GAIN        4 /* a window of answers changes the window by 1/GAIN at most */
 #define EXTRA_US    ((int64_t)GUESTS_EXTRA_MS * 1000)
-#define NEVER_US    INT64_MAX
 
 static size_t clamp(size_t n, size_t min, size_t max)
 {
@@ -20,15 +19,12 @@ static size_t clamp(size_t n, size_t min, size_t max)
 
 static void set_window(struct guests *g, size_t window)
 {
-    g->window = clamp(window, BYTES_MIN, g->opt.requests_max * g->opt.bytes_max);
+    g->window = clamp(window, 2 * BYTES_MIN, g->opt.requests_max * g->opt.bytes_max);
 }
 
 void guests_init(struct guests *g, const struct guests_options *opt)
 {
-    *g = (struct guests){.opt = *opt,
-                         .look = GUESTS_LOOK_DUE,
-                         .least_us = NEVER_US,
-                         .least_before_us = NEVER_US};
+    *g = (struct guests){.opt = *opt, .look = GUESTS_LOOK_DUE};
     set_window(g, START);
 }
 
@@ -41,12 +37,11 @@ void guests_set(struct guests *g, const struct guests_options *opt)
 
 void guests_turn(struct guests *g, int64_t now_ms)
 {
-    if (g->look != GUESTS_LOOK_NONE || now_ms - g->looked_ms < GUESTS_LOOK_MS)
+    if (g->look != GUESTS_LOOK_NONE ||
+        (g->n_looks >= GUESTS_LOOKS && now_ms - g->looked_ms < GUESTS_LOOK_MS))
         return;
     g->looked_ms = now_ms;
     g->look = GUESTS_LOOK_DUE;
-    g->least_before_us = g->least_us;
-    g->least_us = NEVER_US;
 }
 
 /* Two requests let the next one wait in the engine while it answers one. */
@@ -55,7 +50,7 @@ static unsigned width(const struct guests *g)
     const size_t bytes = clamp(BYTES_WORTH, 1, g->opt.bytes_max);
     const size_t n = (g->window + bytes - 1) / bytes;
 
-    return (unsigned)clamp(n, g->window < 2 * BYTES_MIN ? 1 : 2, g->opt.requests_max);
+    return (unsigned)clamp(n, 2, g->opt.requests_max);
 }
 
 bool guests_may_go(const struct guests *g)
@@ -89,25 +84,36 @@ void guests_end(struct guests *g)
         g->look = GUESTS_LOOK_NONE;
 }
 
-static int64_t extra_us(const struct guests *g, int64_t us)
+static int64_t least(int64_t a, int64_t b)
 {
-    return us - (g->least_us < g->least_before_us ? g->least_us : g->least_before_us);
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a < b ? b : a;
+}
+
+/* What an answer takes if guests have nothing else in flight: the median. */
+static int64_t alone_us(const struct guests *g)
+{
+    const int64_t *us = g->looks_us;
+
+    return most(least(us[0], us[1]), least(most(us[0], us[1]), us[2]));
 }
 
 void guests_answered(struct guests *g, size_t bytes, int64_t us)
 {
     const bool is_full = g->n >= width(g);
 
-    if (us < g->least_us)
-        g->least_us = us;
-    if (g->look == GUESTS_LOOKING)
+    if (g->look == GUESTS_LOOKING) {
+        g->looks_us[g->n_looks++ % GUESTS_LOOKS] = us;
         return;
+    }
 
-    int64_t left_us = EXTRA_US - extra_us(g, us);
+    const int64_t left_us = least(most(EXTRA_US - (us - alone_us(g)), -EXTRA_US), EXTRA_US);
 
-    if (left_us < -EXTRA_US)
-        left_us = -EXTRA_US;
-    if (left_us > 0 && !is_full)
+    if (g->n_looks < GUESTS_LOOKS || (left_us > 0 && !is_full))
         return;
 
     const int64_t change = (int64_t)bytes * left_us / (EXTRA_US * GAIN);

@@ -10,7 +10,8 @@
  * flight (the window) shrink; while it is less, they grow, as in LEDBAT (RFC 6817).  An engine
  * with many processors answers as soon with more in flight: there the window becomes as wide
  * as the settings allow.  To know the engine without them, guests let all that is in flight
- * end every GUESTS_LOOK_MS, and send one small request alone.
+ * end every GUESTS_LOOK_MS, and send one small request alone: the median of the last three is
+ * what an answer takes, so that a pause of the engine does not count for long.
  *
  * That holds if guests are polite.  Greedy ones have no limit here.
  *
@@ -27,8 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GUESTS_EXTRA_MS 20
+#define GUESTS_EXTRA_MS 10
 #define GUESTS_LOOK_MS  10000
+#define GUESTS_LOOKS    3
 
 struct guests_options {
     bool polite;
@@ -48,7 +50,8 @@ struct guests {
     size_t window;
     enum guests_look look;
     int64_t looked_ms;
-    int64_t least_us, least_before_us; /* answer since the last look; between the two before */
+    int64_t looks_us[GUESTS_LOOKS]; /* answers to the last ones */
+    unsigned n_looks;               /* answered so far */
 };
 
 void guests_init(struct guests *g, const struct guests_options *opt);

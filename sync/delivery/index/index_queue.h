@@ -4,10 +4,11 @@
  *
  * Ready documents wait in lanes, one per worker (worker = hash mod workers), in order of
  * arrival.  Those that jobs wait for have a share of each lane, and of the reads
- * (sync/delivery/index/lines.h).  One batch of a lane is in flight at a time.  A request takes
- * the batches of several lanes, up to half of them, so under load requests are large and two or
- * more still run at a time.  The first change of an idle index goes at once.  While requests
- * are in flight, the next one waits until it is large enough.
+ * (sync/delivery/index/lines.h), as far as guests have one (guests.h).  One batch of a lane is
+ * in flight at a time.  A request takes the batches of several lanes, up to half of them, so
+ * under load requests are large and two or more still run at a time.  The first change of an
+ * idle index goes at once.  While requests are in flight, the next one waits until it is large
+ * enough; the stream does not wait for requests of jobs alone.
  *
  * The gate decides whether a request may go (sync/delivery/index/gate.h).
  *
@@ -32,6 +33,7 @@
 #include <stdint.h>
 
 struct allowance;
+struct guests;
 struct index_metric;
 struct index_queue;
 struct seldom;
@@ -56,6 +58,9 @@ struct batch {
     struct bisect *bisect; /* may be NULL */
     bool probe;            /* of a held index; not set for a blown fuse */
     size_t n_lost;         /* documents of the batch that were lost before */
+    size_t n_jobs;         /* documents of the batch that jobs wait for */
+    size_t job_bytes;      /* of these */
+    bool has_stream;       /* others */
 };
 
 struct index_queue *index_queue_new(struct str index, const struct index_queue_options *opt,
@@ -90,6 +95,8 @@ struct index_metric *index_queue_metric(const struct index_queue *o);
 /* The owner's account of the bytes that the index may hold, borrowed. */
 void index_queue_set_allowance(struct index_queue *o, struct allowance *allowance);
 struct allowance *index_queue_allowance(const struct index_queue *o);
+/* The limits of jobs, over all indexes; borrowed.  NULL, as at first: none. */
+void index_queue_set_guests(struct index_queue *o, const struct guests *guests);
 enum hold index_queue_held(const struct index_queue *o);
 /* What the owner reported last: why the index takes nothing, or not all (CURE_SHARDS). */
 void index_queue_set_told(struct index_queue *o, enum cure told);
@@ -167,6 +174,8 @@ void index_queue_turn(struct index_queue *o, int64_t now_ms);
  */
 bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining,
                             struct batch *out);
+/* Tell whether documents of the stream wait in a lane that may go. */
+bool index_queue_has_stream(const struct index_queue *o);
 /* Only the first n documents of the batch are sent; the others have ended. */
 void index_queue_shrink_batch(struct index_queue *o, struct batch *b, size_t n);
 /*

@@ -45,29 +45,44 @@ static void end_lost(struct index_queue *o, struct document *doc)
     doc->is_lost = false;
 }
 
+static struct waiting *waiting_of(const struct index_queue *o, const struct document *doc)
+{
+    return &lane_of(o, doc)->of[doc->for_job ? LINE_JOBS : LINE_STREAM];
+}
+
+static void count_in(struct index_queue *o, const struct document *doc, int64_t now_ms)
+{
+    struct waiting *waiting = waiting_of(o, doc);
+
+    if (waiting->n == 0)
+        waiting->since_ms = now_ms;
+    waiting->n++;
+    waiting->bytes += doc->queued_bytes;
+}
+
+static void count_out(struct index_queue *o, const struct document *doc)
+{
+    struct waiting *waiting = waiting_of(o, doc);
+
+    waiting->n--;
+    waiting->bytes -= doc->queued_bytes;
+}
+
 static void enter_lane(struct index_queue *o, struct document *doc, int64_t now_ms, bool first)
 {
-    struct lane *lane = lane_of(o, doc);
-
-    if (lane->n == 0)
-        lane->since_ms = now_ms;
-    lines_push(&lane->ready, doc, first);
+    lines_push(&lane_of(o, doc)->ready, doc, first);
     doc->queued_bytes = (uint32_t)bulk_size(doc->now);
     doc->place = PLACE_LANE;
-    lane->n++;
-    lane->bytes += doc->queued_bytes;
+    count_in(o, doc, now_ms);
     o->level.ready++;
 }
 
 static void leave_lane(struct index_queue *o, struct document *doc)
 {
-    struct lane *lane = lane_of(o, doc);
-
     list_remove(&doc->link);
     index_queue_set_may_go(o, doc, false);
     doc->place = PLACE_NONE;
-    lane->n--;
-    lane->bytes -= doc->queued_bytes;
+    count_out(o, doc);
     o->level.ready--;
 }
 
@@ -109,7 +124,7 @@ static void move_line(struct index_queue *o, const struct lane *from, enum line 
 
         list_remove(&doc->link);
         o->level.ready--;
-        enter_lane(o, doc, from->since_ms, false);
+        enter_lane(o, doc, from->of[line].since_ms, false);
     }
 }
 
@@ -220,19 +235,26 @@ static void change_line(struct lines *lines, struct document *doc)
         lines_change(lines, doc);
 }
 
+static void resize_in_lane(struct index_queue *o, struct document *doc)
+{
+    const int64_t since_ms = waiting_of(o, doc)->since_ms;
+
+    count_out(o, doc);
+    change_line(&lane_of(o, doc)->ready, doc);
+    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    count_in(o, doc, since_ms);
+}
+
 void index_queue_resize(struct index_queue *o, struct document *doc)
 {
-    const uint32_t before = doc->queued_bytes;
-
     if (doc->place != PLACE_NONE)
         index_queue_set_may_go(o, doc, !doc->is_part && document_may_be_purged(doc));
-    if (doc->place == PLACE_LOADS || doc->place == PLACE_LANE)
-        change_line(doc->place == PLACE_LANE ? &lane_of(o, doc)->ready : &o->loads, doc);
-    if (doc->place != PLACE_LANE && doc->place != PLACE_PARCEL)
-        return;
-    doc->queued_bytes = (uint32_t)bulk_size(doc->now);
+    if (doc->place == PLACE_LOADS)
+        change_line(&o->loads, doc);
     if (doc->place == PLACE_LANE)
-        lane_of(o, doc)->bytes += (size_t)doc->queued_bytes - before;
+        resize_in_lane(o, doc);
+    if (doc->place == PLACE_PARCEL)
+        doc->queued_bytes = (uint32_t)bulk_size(doc->now);
 }
 
 struct parking *index_queue_open_parking(struct index_queue *o, int64_t due_ms)

@@ -122,6 +122,11 @@ struct allowance *index_queue_allowance(const struct index_queue *o)
     return o->allowance;
 }
 
+void index_queue_set_guests(struct index_queue *o, const struct guests *guests)
+{
+    o->guests = guests;
+}
+
 enum hold index_queue_held(const struct index_queue *o)
 {
     return o->gate.hold;

@@ -3,6 +3,7 @@
 #include "sync/delivery/index/index_queue_parts.h"
 
 #include "src/base/mem.h"
+#include "sync/delivery/index/guests.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,47 +27,97 @@ static bool may_send(const struct index_queue *o)
            (!o->is_gone || o->level.ready == 0);
 }
 
-/* Tell whether the lane has documents, none in flight, and is not withheld. */
-static bool lane_may_go(const struct index_queue *o, unsigned i)
+static bool line_may_go(const struct index_queue *o, enum line line)
 {
-    return o->lanes[i].batch == 0 && o->lanes[i].n > 0 && o->withheld != i;
+    return line == LINE_STREAM || o->guests == NULL || guests_may_go(o->guests);
 }
 
-/* What the lanes without a batch in flight hold. */
+/* Tell whether the lane has none in flight, and is not withheld. */
+static bool lane_may_go(const struct index_queue *o, unsigned i)
+{
+    return o->lanes[i].batch == 0 && o->withheld != i;
+}
+
+/* The bytes of a request's documents of this line. */
+static size_t bytes_max(const struct index_queue *o, enum line line)
+{
+    const size_t bytes = o->gate.limiter.bytes;
+
+    if (line == LINE_STREAM || o->guests == NULL)
+        return bytes;
+    return guests_bytes(o->guests) < bytes ? guests_bytes(o->guests) : bytes;
+}
+
+/* What may go of the lanes. */
 struct waiting_pool {
-    size_t n, bytes;
-    int64_t since_ms;
+    struct waiting of[N_LINES];
 };
+
+static void add_waiting(struct waiting *sum, const struct waiting *w)
+{
+    if (w->n == 0)
+        return;
+    if (sum->n == 0 || w->since_ms < sum->since_ms)
+        sum->since_ms = w->since_ms;
+    sum->n += w->n;
+    sum->bytes += w->bytes;
+}
 
 static struct waiting_pool free_pool(const struct index_queue *o)
 {
-    struct waiting_pool pool = {.since_ms = NEVER_MS};
+    struct waiting_pool pool = {0};
 
-    for (unsigned i = 0; i < o->opt.workers; i++) {
-        const struct lane *lane = &o->lanes[i];
-
-        if (!lane_may_go(o, i))
-            continue;
-        pool.n += lane->n;
-        pool.bytes += lane->bytes;
-        if (lane->since_ms < pool.since_ms)
-            pool.since_ms = lane->since_ms;
-    }
+    for (enum line line = 0; line < N_LINES; line++)
+        for (unsigned i = 0; line_may_go(o, line) && i < o->opt.workers; i++)
+            if (lane_may_go(o, i))
+                add_waiting(&pool.of[line], &o->lanes[i].of[line]);
     return pool;
+}
+
+static size_t count_pool(const struct waiting_pool *pool)
+{
+    return pool->of[LINE_STREAM].n + pool->of[LINE_JOBS].n;
+}
+
+bool index_queue_has_stream(const struct index_queue *o)
+{
+    return free_pool(o).of[LINE_STREAM].n > 0;
+}
+
+/* Tell whether it fills at least half a request. */
+static bool is_much(const struct index_queue *o, const struct waiting_pool *pool,
+                    enum line line)
+{
+    return pool->of[line].bytes >= bytes_max(o, line) / 2;
+}
+
+/* Return when what waits in the line is worth a request. */
+static int64_t line_worth_at(const struct index_queue *o, const struct waiting_pool *pool,
+                             enum line line)
+{
+    const struct waiting *w = &pool->of[line];
+    const unsigned n_others = line == LINE_STREAM ? o->n_stream_requests : o->level.requests;
+
+    if (w->n == 0)
+        return NEVER_MS;
+    return n_others == 0 || is_much(o, pool, line) ? w->since_ms : w->since_ms + GATHER_MS;
 }
 
 /* Return when what the lanes hold is worth a request. */
 static int64_t worth_at(const struct index_queue *o, const struct waiting_pool *pool)
 {
-    if (pool->n == 0)
+    const int64_t stream_ms = line_worth_at(o, pool, LINE_STREAM);
+    const int64_t jobs_ms = line_worth_at(o, pool, LINE_JOBS);
+    struct waiting all = pool->of[LINE_STREAM];
+
+    add_waiting(&all, &pool->of[LINE_JOBS]);
+    if (all.n == 0)
         return NEVER_MS;
-    if (pool->n < o->opt.batch_min)
-        return pool->since_ms + o->opt.flush_ms;
-    if (o->level.requests == 0 || pool->bytes >= o->gate.limiter.bytes / 2)
-        return pool->since_ms;
-    if (o->opt.batch_max > 0 && pool->n >= o->opt.batch_max)
-        return pool->since_ms;
-    return pool->since_ms + GATHER_MS;
+    if (all.n < o->opt.batch_min)
+        return all.since_ms + o->opt.flush_ms;
+    if (o->opt.batch_max > 0 && all.n >= o->opt.batch_max)
+        return all.since_ms;
+    return stream_ms < jobs_ms ? stream_ms : jobs_ms;
 }
 
 static void take(struct batch *b, struct document *doc)
@@ -75,13 +126,21 @@ static void take(struct batch *b, struct document *doc)
         b->cap = b->cap == 0 ? 64 : b->cap * 2;
         b->docs = mem_resize(b->docs, b->cap, sizeof(*b->docs));
     }
+
+    const bool for_job = document_is_for_job(doc);
+
     document_take(doc);
     b->bytes += doc->queued_bytes;
+    b->n_jobs += for_job;
+    b->has_stream = b->has_stream || !for_job;
+    b->job_bytes += for_job ? doc->queued_bytes : 0;
     b->docs[b->n++] = doc;
 }
 
 struct batch_limit {
     size_t documents, bytes;
+    size_t job_documents, job_bytes; /* of these */
+    unsigned lanes[N_LINES];         /* so many more for each line */
 };
 
 static bool fits(const struct batch *b, const struct document *doc,
@@ -90,17 +149,34 @@ static bool fits(const struct batch *b, const struct document *doc,
     return b->n < max->documents && (b->n == 0 || b->bytes + doc->queued_bytes <= max->bytes);
 }
 
-/* Returns true if the whole lane fitted. */
-static bool take_lane(struct index_queue *o, struct lane *lane, const struct batch_limit *max,
+static bool jobs_are_full(const struct batch *b, const struct batch_limit *max,
+                          const struct document *doc)
+{
+    return doc->for_job && b->n_jobs > 0 &&
+           (b->n_jobs >= max->job_documents ||
+            b->job_bytes + doc->queued_bytes > max->job_bytes);
+}
+
+/* Returns true if all fitted that max allows of the lane. */
+static bool take_lane(struct index_queue *o, struct lane *lane, struct batch_limit *max,
                       struct batch *b)
 {
     struct lines_rest rest = lines_all(&lane->ready);
     struct document *doc;
 
+    for (enum line line = 0; line < N_LINES; line++)
+        if (max->lanes[line] == 0)
+            lines_end(&lane->ready, &rest, line);
     while ((doc = lines_next(&lane->ready, o->opt.job_share, &rest)) != NULL) {
         if (!fits(b, doc, max))
             return false;
-        lines_use_turn(&lane->ready, o->opt.job_share, doc);
+        if (jobs_are_full(b, max, doc)) {
+            max->lanes[LINE_JOBS] = 0;
+            lines_end(&lane->ready, &rest, LINE_JOBS);
+            continue;
+        }
+        if (max->lanes[LINE_JOBS] > 0)
+            lines_use_turn(&lane->ready, o->opt.job_share, doc);
         index_queue_remove(o, doc);
         take(b, doc);
         lane->batch = b->serial;
@@ -108,28 +184,71 @@ static bool take_lane(struct index_queue *o, struct lane *lane, const struct bat
     return true;
 }
 
+/* Of n that may go, return how many jobs may have while so many of the stream wait. */
+static size_t left_to_jobs(const struct index_queue *o, size_t n, size_t stream)
+{
+    const unsigned percent = o->opt.job_share;
+    const size_t least = n < SIZE_MAX / 100 ? (n * percent + 99) / 100 : n / 100 * percent;
+
+    return stream < n - least ? n - stream : least;
+}
+
+/* Jobs of the first lanes must not take the place of the stream in others. */
+static void limit_jobs(const struct index_queue *o, const struct waiting_pool *pool,
+                       struct batch_limit *max)
+{
+    const struct waiting *stream = &pool->of[LINE_STREAM];
+    const size_t bytes = left_to_jobs(o, max->bytes, stream->bytes);
+
+    max->job_documents = left_to_jobs(o, max->documents, stream->n);
+    max->job_bytes = bytes_max(o, LINE_JOBS) < bytes ? bytes_max(o, LINE_JOBS) : bytes;
+}
+
 /*
  * If there is much, take half of the lanes at most, so that the other half can go at the same
  * time.  If there is little, take all.
  */
-static void take_lanes(struct index_queue *o, const struct batch_limit *max, int64_t now_ms,
+static void limit_lanes(const struct index_queue *o, const struct waiting_pool *pool,
+                        struct batch_limit *max)
+{
+    for (enum line line = 0; line < N_LINES; line++)
+        max->lanes[line] = !line_may_go(o, line)    ? 0
+                           : is_much(o, pool, line) ? (o->opt.workers + 1) / 2
+                                                    : o->opt.workers;
+}
+
+/* Tell which lines of the lane have documents that max allows. */
+static bool may_take(const struct lane *lane, const struct batch_limit *max,
+                     bool lines[N_LINES])
+{
+    for (enum line line = 0; line < N_LINES; line++)
+        lines[line] = max->lanes[line] > 0 && lane->of[line].n > 0;
+    return lines[LINE_STREAM] || lines[LINE_JOBS];
+}
+
+/* The next request begins with the lane after the last one that gave what it has. */
+static void take_lanes(struct index_queue *o, struct batch_limit *max, int64_t now_ms,
                        struct batch *b)
 {
-    const bool is_much = free_pool(o).bytes >= o->gate.limiter.bytes / 2;
+    const struct waiting_pool pool = free_pool(o);
     const unsigned first = o->next_lane;
-    unsigned n_left = is_much ? (o->opt.workers + 1) / 2 : o->opt.workers;
+    bool fits = true, lines[N_LINES];
 
-    for (unsigned i = 0; i < o->opt.workers && n_left > 0; i++) {
+    limit_jobs(o, &pool, max);
+    limit_lanes(o, &pool, max);
+    for (unsigned i = 0; i < o->opt.workers && fits; i++) {
         const unsigned at = (first + i) % o->opt.workers;
         struct lane *lane = &o->lanes[at];
 
-        if (!lane_may_go(o, at))
+        if (!lane_may_go(o, at) || !may_take(lane, max, lines))
             continue;
-        n_left--;
-        o->next_lane = (at + 1) % o->opt.workers;
-        if (!take_lane(o, lane, max, b)) {
-            lane->since_ms = now_ms;
-            return;
+        if (max->lanes[LINE_JOBS] > 0 || b->n_jobs == 0)
+            o->next_lane = (at + 1) % o->opt.workers;
+        fits = take_lane(o, lane, max, b);
+        for (enum line line = 0; line < N_LINES; line++) {
+            max->lanes[line] -= lines[line] && max->lanes[line] > 0;
+            if (lines[line])
+                lane->of[line].since_ms = now_ms;
         }
     }
 }
@@ -220,7 +339,8 @@ static void take_parcel(struct index_queue *o, struct parcel *p, const struct ba
 
 static struct batch_limit limit_of(const struct index_queue *o)
 {
-    struct batch_limit max = {index_queue_documents_max(o), o->gate.limiter.bytes};
+    struct batch_limit max = {.documents = index_queue_documents_max(o),
+                              .bytes = o->gate.limiter.bytes};
 
     if (o->gate.hold == HOLD_BLOCK || o->gate.hold == HOLD_BACK)
         max.documents = 1;
@@ -236,9 +356,9 @@ bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining
         return false;
 
     const struct waiting_pool pool = free_pool(o);
-    const struct batch_limit max = limit_of(o);
     const bool hurry = draining || gate_is_blown(&o->gate);
-    const bool lanes_due = pool.n > 0 && (hurry || worth_at(o, &pool) <= now_ms);
+    const bool lanes_due = count_pool(&pool) > 0 && (hurry || worth_at(o, &pool) <= now_ms);
+    struct batch_limit max = limit_of(o);
     struct parcel *parcel = next_parcel(o);
 
     *out = (struct batch){.serial = o->last_serial + 1, .probe = o->gate.hold != HOLD_NONE};
@@ -253,6 +373,7 @@ bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining
     o->lost_went = out->n_lost > 0;
     o->n_lost_requests += out->n_lost > 0;
     o->last_serial++;
+    o->n_stream_requests += out->has_stream;
     o->level.requests++;
     o->level.in_flight += out->n;
     return true;
@@ -270,6 +391,7 @@ void index_queue_end_batch(struct index_queue *o, struct batch *b)
         if (o->lanes[i].batch == b->serial)
             o->lanes[i].batch = 0;
     o->n_lost_requests -= b->n_lost > 0;
+    o->n_stream_requests -= b->has_stream;
     o->level.lost -= b->n_lost;
     o->level.requests--;
     o->level.in_flight -= b->n;
@@ -341,7 +463,8 @@ static int64_t sends_at(const struct index_queue *o)
     const int64_t opens_ms = gate_opens_at(&o->gate, o->level.requests);
     int64_t worth_ms = worth_at(o, &pool);
 
-    if (parcel_may_go(o, next_parcel(o), false) || (pool.n > 0 && gate_is_blown(&o->gate)))
+    if (parcel_may_go(o, next_parcel(o), false) ||
+        (count_pool(&pool) > 0 && gate_is_blown(&o->gate)))
         worth_ms = 0;
     return worth_ms > opens_ms ? worth_ms : opens_ms;
 }

@@ -28,10 +28,15 @@ enum place {
     PLACE_PARCEL,
 };
 
+/* What waits in a line of a lane, or of several. */
+struct waiting {
+    size_t n, bytes;
+    int64_t since_ms; /* about when the first came */
+};
+
 struct lane {
     struct lines ready;
-    size_t n, bytes;
-    int64_t since_ms;          /* about when its first document came */
+    struct waiting of[N_LINES];
     uint64_t batch;            /* serial of the batch in flight; 0: none */
     size_t n_may_go[N_SHARES]; /* purgeable documents of the worker, wherever they wait */
 };
@@ -64,9 +69,11 @@ struct index_queue {
     unsigned withheld;      /* a lane, INDEX_QUEUE_ALL or INDEX_QUEUE_NONE */
     unsigned next_to_purge; /* lane to purge next */
     size_t n_may_go[N_SHARES];
-    size_t n_large[N_SHARES]; /* of these: large ones */
-    unsigned n_lost_requests; /* in flight */
-    bool lost_went;           /* the last request had lost documents */
+    size_t n_large[N_SHARES];    /* of these: large ones */
+    unsigned n_lost_requests;    /* in flight */
+    unsigned n_stream_requests;  /* in flight, with documents of the stream */
+    const struct guests *guests; /* NULL: jobs have no limits of their own */
+    bool lost_went;              /* the last request had lost documents */
     uint64_t last_serial;
     struct lines loads;
     struct link parcels;

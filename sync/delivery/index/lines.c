@@ -36,6 +36,11 @@ struct lines_rest lines_all(const struct lines *l)
     return (struct lines_rest){{l->line[LINE_STREAM].next, l->line[LINE_JOBS].next}};
 }
 
+void lines_end(struct lines *l, struct lines_rest *rest, enum line line)
+{
+    rest->at[line] = &l->line[line];
+}
+
 static bool is_turn_of_jobs(const struct lines *l, unsigned share)
 {
     return l->owed + (int)share >= WHOLE;

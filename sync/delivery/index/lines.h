@@ -1,10 +1,10 @@
 /*
  * struct lines: two lines of documents that wait for the same thing, and whose turn it is.
  *
- * A job requests very many documents.  They wait beside those of the stream, not in front of
- * them.  While both lines have documents, jobs get their share of those taken and the stream
- * gets the rest.  While only one line has any, it gets everything, and owes nothing for that
- * later.  Each line keeps its order.
+ * A job requests or writes very many documents.  They wait beside those of the stream, not in
+ * front of them.  While both lines have documents, jobs get their share of those taken and the
+ * stream gets the rest.  While only one line has any, it gets everything, and owes nothing for
+ * that later.  Each line keeps its order.
  *
  * Pure.
  *
@@ -39,6 +39,8 @@ void lines_push(struct lines *l, struct document *doc, bool first);
 void lines_change(struct lines *l, struct document *doc);
 
 struct lines_rest lines_all(const struct lines *l);
+/* Visit no more documents of this line. */
+void lines_end(struct lines *l, struct lines_rest *rest, enum line line);
 /* Return the next document in turn, or NULL.  share: percent that go to jobs. */
 struct document *lines_next(const struct lines *l, unsigned share, struct lines_rest *rest);
 /* doc uses its turn: call before taking it out. */

@@ -3,6 +3,7 @@ libmillrace_a_SOURCES += \
 	%D%/drain.c %D%/drain.h \
 	%D%/fuse.c %D%/fuse.h \
 	%D%/gate.c %D%/gate.h \
+	%D%/guests.c %D%/guests.h \
 	%D%/headroom.c %D%/headroom.h \
 	%D%/health.c %D%/health.h \
 	%D%/limiter.c %D%/limiter.h \

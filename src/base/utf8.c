@@ -157,7 +157,7 @@ static bool foreign_valid(const char *p, size_t n)
 
 bool utf8_valid(struct str s)
 {
-    const char *p = s.ptr, *const end = p + s.len;
+    const char *p = s.len > 0 ? s.ptr : "", *const end = p + s.len;
     uint64_t high = 0;
 
     for (; end - p >= 16; p += 16)

@@ -157,22 +157,21 @@ static void compare_members(struct json_comparison *c, struct buf *path,
                             const struct object_members *wanted,
                             const struct object_members *found)
 {
+    static const struct named_value none;
     const size_t len = path->len;
 
     for (size_t i = 0, k = 0; i < wanted->n || k < found->n; cut(path, len)) {
-        const struct named_value *w = wanted->list + i, *f = found->list + k;
-        const int order = i == wanted->n ? 1 : k == found->n ? -1 : str_order(w->name, f->name);
+        const struct named_value w = i < wanted->n ? wanted->list[i] : none,
+                                 f = k < found->n ? found->list[k] : none;
+        const int order = i == wanted->n ? 1 : k == found->n ? -1 : str_order(w.name, f.name);
 
-        if (order <= 0)
-            append_member(path, w->name);
-        else
-            append_member(path, f->name);
+        append_member(path, order <= 0 ? w.name : f.name);
         if (order == 0)
-            compare(c, path, w->value, f->value);
+            compare(c, path, w.value, f.value);
         else if (order < 0)
-            note(c, JSON_MISSING, path, w->value, nothing);
+            note(c, JSON_MISSING, path, w.value, nothing);
         else if (!c->allows_extra)
-            note(c, JSON_EXTRA, path, nothing, f->value);
+            note(c, JSON_EXTRA, path, nothing, f.value);
         i += order <= 0;
         k += order >= 0;
     }

@@ -103,13 +103,14 @@ static bool is_index_to_blame(struct bulk_request *r, const struct bisect *b)
 }
 
 /*
- * The last part of a bisection was answered: blame the documents left, or the index.  If the
- * index is gone, they go back to it and are dropped with the rest.
+ * The last part of a bisection was answered: blame the documents left, or the index.  They go
+ * back to it if it was held meanwhile, or if it is gone, and are dropped with the rest then.
  */
 static void end_bisect(struct bulk_request *r, struct bisect *b)
 {
     struct sender *s = r->sender;
-    const bool guarded = is_index_to_blame(r, b);
+    const bool was_held = index_queue_gate(r->index_queue)->n_holds != b->n_holds,
+               guarded = was_held || is_index_to_blame(r, b);
 
     for (size_t i = 0; i < b->n_refused; i++) {
         if (!guarded) {
@@ -119,9 +120,9 @@ static void end_bisect(struct bulk_request *r, struct bisect *b)
         document_not_applied(b->refused[i], &s->ends);
         index_queue_place(r->index_queue, b->refused[i], s->now_ms);
     }
-    if (guarded && !b->is_given_up && b->is_accepted)
+    if (guarded && !was_held && !b->is_given_up && b->is_accepted)
         request_hold_for_guard(r, str_from(b->why.msg));
-    else if (guarded && !b->is_given_up)
+    else if (guarded && !was_held && !b->is_given_up)
         hold_for_malformed(r, b);
     bisect_free(b);
 }
@@ -236,8 +237,10 @@ static void malformed(struct bulk_request *r, const struct err *why)
 {
     struct batch *b = &r->batch;
 
-    if (b->bisect == NULL)
+    if (b->bisect == NULL) {
         b->bisect = bisect_new(b->n);
+        b->bisect->n_holds = index_queue_gate(r->index_queue)->n_holds;
+    }
     b->bisect->why = *why;
     if (bisect_is_hopeless(b->bisect))
         give_up_bisect(r, b->bisect);

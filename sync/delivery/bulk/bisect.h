@@ -6,7 +6,7 @@
  * request before the search is seen to be hopeless.  It keeps the documents to blame in flight
  * until the last half is answered: only then can it tell whether a few are bad or all.  If many
  * parts were refused and none was accepted, the search is hopeless: no single document is to
- * blame.
+ * blame.  If the index is held during the search, what was refused before proves nothing.
  *
  * @thread one at a time
  */
@@ -25,6 +25,7 @@ struct bisect {
     unsigned n_open;    /* batches not yet answered */
     bool is_out;        /* one of them is sent */
     size_t n_documents; /* in the first request */
+    unsigned n_holds;   /* of the index, before the search */
     size_t n_refused, refused_cap;
     struct document **refused;
     bool is_accepted; /* the engine took some part */

@@ -93,6 +93,7 @@ bool gate_hold(struct gate *g, enum hold how, const struct err *why, int64_t now
         return false;
     if (before == HOLD_NONE && now_ms - g->probe_ms >= PROBE_MAX_MS)
         backoff_reset(&g->probe);
+    g->n_holds += before == HOLD_NONE;
     g->hold = how;
     g->why = *why;
     g->probe_ms = now_ms + backoff_next_ms(&g->probe, &g->random);

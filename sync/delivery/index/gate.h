@@ -69,9 +69,10 @@ struct gate {
     int64_t failing_since_ms; /* when the first request that failed was sent */
     int64_t good_ms;          /* when a document was last written; 0: never */
     enum hold hold;
-    enum cure cure; /* what ends the hold */
-    struct err why; /* why it is held, or why requests fail */
-    bool is_paused; /* by a person, beside whatever else holds it */
+    unsigned n_holds; /* how often it was held */
+    enum cure cure;   /* what ends the hold */
+    struct err why;   /* why it is held, or why requests fail */
+    bool is_paused;   /* by a person, beside whatever else holds it */
     struct err pause_why;
     struct backoff probe;
     int64_t probe_ms; /* the next probe */

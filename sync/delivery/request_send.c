@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OVERDUE_MS 3000
 
@@ -135,17 +136,19 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
                                 });
 }
 
-/* Send for the next index queue in turn that has something, or something of the stream. */
-static bool send_one(struct sender *s, bool of_stream)
+/* Send for the next index queue in turn that has something; N_LINES: of any line. */
+static bool send_one(struct sender *s, enum line line)
 {
     struct batch b;
 
     for (size_t i = 0; i < s->index_queues.n; i++) {
         struct index_queue *o = index_queues_at(&s->index_queues, s->index_queues.sends, i);
 
-        if ((of_stream && !index_queue_has_stream(o)) || !sender_may_send_to(s, o) ||
+        if ((line != N_LINES && !index_queue_has_line(o, line)) || !sender_may_send_to(s, o) ||
             !index_queue_next_batch(o, s->now_ms, s->draining, &b))
             continue;
+        s->went[LINE_JOBS] += b.n_jobs;
+        s->went[LINE_STREAM] += b.n - b.n_jobs;
         send_batch(s, o, &b);
         s->index_queues.sends += i + 1;
         return true;
@@ -154,6 +157,19 @@ static bool send_one(struct sender *s, bool of_stream)
 }
 
 /* The list is in the order of sending, so stop at the first that is not overdue. */
+/* The stream goes first, but jobs have their share beside the stream of other indexes, too. */
+static bool send_owed(struct sender *s)
+{
+    const uint64_t share = s->opt.settings.fan_out_share;
+
+    if (s->went[LINE_JOBS] * (100 - share) >= s->went[LINE_STREAM] * share)
+        return false;
+    if (send_one(s, LINE_JOBS))
+        return true;
+    memset(s->went, 0, sizeof(s->went)); /* nothing of jobs waits */
+    return false;
+}
+
 static void note_overdue(struct sender *s)
 {
     LIST_EACH(l, &s->requests)
@@ -173,7 +189,8 @@ static void note_overdue(struct sender *s)
 void request_turn(struct sender *s)
 {
     note_overdue(s);
-    while (!s->stopping && sender_may_send(s) && (send_one(s, true) || send_one(s, false)))
+    while (!s->stopping && sender_may_send(s) &&
+           (send_owed(s) || send_one(s, LINE_STREAM) || send_one(s, N_LINES)))
         ;
 }
 

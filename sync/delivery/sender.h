@@ -50,6 +50,7 @@ struct sender {
     struct index_health health;
     struct helpers helpers;
     struct guests guests;
+    uint64_t went[N_LINES];   /* documents sent since jobs last had none that could go */
     struct headroom headroom; /* the engine's */
     struct letters *letters;
     struct load_shedding *shedding;

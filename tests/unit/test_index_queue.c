@@ -466,10 +466,10 @@ static void while_guests_may_not_go_the_stream_goes_alone(void **state)
     assert_false(guests_may_go(&guests));
     f->now_ms += 10000;
     assert_false(next(f, &b));
-    assert_false(index_queue_has_stream(f->index_queue));
+    assert_false(index_queue_has_line(f->index_queue, LINE_STREAM));
     assert_int_equal(index_queue_wait_ms(f->index_queue, f->now_ms, true, 777), 777);
     arrive_many(f, 100, 5, "{}");
-    assert_true(index_queue_has_stream(f->index_queue));
+    assert_true(index_queue_has_line(f->index_queue, LINE_STREAM));
     assert_true(next(f, &b));
     assert_int_equal(b.n, 5);
     assert_int_equal(b.n_jobs, 0);

@@ -25,6 +25,7 @@
 #include "sync/delivery/bulk/cure.h"
 #include "sync/delivery/document/document.h"
 #include "sync/delivery/index/gate.h"
+#include "sync/delivery/index/lines.h"
 #include "sync/delivery/index/pace.h"
 
 #include <limits.h>
@@ -174,8 +175,8 @@ void index_queue_turn(struct index_queue *o, int64_t now_ms);
  */
 bool index_queue_next_batch(struct index_queue *o, int64_t now_ms, bool draining,
                             struct batch *out);
-/* Tell whether documents of the stream wait in a lane that may go. */
-bool index_queue_has_stream(const struct index_queue *o);
+/* Tell whether documents of the line wait in a lane that may go, and may go themselves. */
+bool index_queue_has_line(const struct index_queue *o, enum line line);
 /* Only the first n documents of the batch are sent; the others have ended. */
 void index_queue_shrink_batch(struct index_queue *o, struct batch *b, size_t n);
 /*

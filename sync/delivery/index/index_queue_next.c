@@ -79,9 +79,9 @@ static size_t count_pool(const struct waiting_pool *pool)
     return pool->of[LINE_STREAM].n + pool->of[LINE_JOBS].n;
 }
 
-bool index_queue_has_stream(const struct index_queue *o)
+bool index_queue_has_line(const struct index_queue *o, enum line line)
 {
-    return free_pool(o).of[LINE_STREAM].n > 0;
+    return free_pool(o).of[line].n > 0;
 }
 
 /* Tell whether it fills at least half a request. */

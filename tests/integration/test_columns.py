@@ -14,7 +14,8 @@ def body(w, daemon, table):
 
 
 def test_a_generated_definition_has_the_mapping_that_no_columns_have_whatever_the_types(w):
-    columns = columns_for(w) | {"place": ("POINT", []), "area": ("GEOMETRY", []), "huge": ("VARCHAR(9000)", [])}
+    # Not GEOMETRY: the test engine has no geo_shape, and apply asks it (test_mapping.c has that type).
+    columns = columns_for(w) | {"place": ("POINT", []), "huge": ("VARCHAR(9000)", [])}
     w.sql("SET sql_mode = ''", "CREATE TABLE every (id INT PRIMARY KEY, "
           + ", ".join(f"`{name}` {sql}" for name, (sql, _) in columns.items()) + ") CHARSET utf8mb4")
     daemon = w.millrace()

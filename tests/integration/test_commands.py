@@ -66,7 +66,8 @@ def test_errors_are_json_objects_where_the_output_is_json(w):
     if "millrace run" not in found["fix"]:
         raise Failed(f"the fix is not by itself: {found}")
     error(failed("statsu"), "reject", 2, 'did you mean \\"status\\"?')
-    error(failed("index", "create"), "reject", 2, "needs TABLE")
+    error(failed("index", "create"), "reject", 2, "give a TABLE, or --all")
+    error(failed("index", "rollback"), "reject", 2, "needs TABLE")
     error(failed("table", "delete", "a.b"), "reject", 2, "needs --yes")
     error(failed(), "reject", 2, "no command is named")
     error(failed("apply", "missing.yaml"), "reject", 1, "cannot open missing.yaml")

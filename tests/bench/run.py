@@ -15,6 +15,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -179,12 +180,12 @@ class Bench:
         path = self.save_documents(table)
         shape = self.best_shape(name, lambda shape: self.raw(raw_index, path, shape))
         self.turns([f"{name} load, until searches use it", f"{name} load, until its last answer"],
-                   lambda i: self.build(table, rows), lambda i: self.raw(raw_index, path, shape))
+                   rows, lambda i: self.build(table, rows), lambda i: self.raw(raw_index, path, shape))
 
         def drained(i):
             return [rows / self.drain(stream_statements(i), rows)]
 
-        self.turns([f"{name} stream"], drained, lambda i: self.raw(raw_index, path, shape, overwrite=True))
+        self.turns([f"{name} stream"], rows, drained, lambda i: self.raw(raw_index, path, shape, overwrite=True))
         self.engine.ask("DELETE", f"/{raw_index}", ok=(200, 404))
 
     def best_shape(self, name, rate):
@@ -200,29 +201,34 @@ class Bench:
         return best
 
     def cpu(self):
-        """Seconds of processor time of the daemon that runs, by its pid, and of the engine."""
-        return {pid: cpu_seconds(pid) for pid in (self.daemon.process.pid, self.engine.pid())}
+        """Seconds of processor time of the daemon that runs, of the engine and of the database, by pid."""
+        return {pid: cpu_seconds(pid) for pid in (self.daemon.process.pid, self.engine.pid(), self.db.pid())}
 
     def cpu_since(self, before):
+        """Of each since then; a daemon that was started meanwhile counts from its start."""
         after = self.cpu()
-        daemon, engine = (after[pid] - before.get(pid, 0) for pid in (self.daemon.process.pid, self.engine.pid()))
-        return daemon / engine
+        return {who: after[pid] - before.get(pid, 0)
+                for who, pid in (("daemon", self.daemon.process.pid), ("engine", self.engine.pid()),
+                                 ("database", self.db.pid()))}
 
-    def turns(self, names, product, raw):
+    def turns(self, names, rows, product, raw):
         """The product and the raw client by turns; the product gives a rate for each name."""
         ours, theirs, cpu = [], [], []
         for i in range(self.rounds):
             before = self.cpu()
             ours.append(product(i))
             cpu.append(self.cpu_since(before))
+            before, client = self.cpu(), children_seconds()
             theirs.append(raw(i))
+            cpu[-1] |= {"raw engine": self.cpu_since(before)["engine"], "raw client": children_seconds() - client}
             for what, rate in zip(names, ours[-1]):
                 say(f"{what}, round {i + 1}: Millrace {rate:,.0f}, raw client {theirs[-1]:,.0f} documents/s")
         for what, rates in zip(names, zip(*ours)):
             a, b = statistics.median(rates), statistics.median(theirs)
             self.results[what] = {"millrace": round(a), "raw": round(b), "ratio": round(a / b, 3),
                                   "millrace_rounds": [round(x) for x in rates], "raw_rounds": [round(x) for x in theirs],
-                                  "daemon_cpu_of_engine_cpu": round(statistics.median(cpu), 3),
+                                  "cpu_us_a_document": {who: round(statistics.median(c[who] for c in cpu) / rows * 1e6, 2)
+                                                        for who in cpu[0]},
                                   "peak_memory_mib": self.peak_mib()}
 
     def peak_mib(self):
@@ -274,17 +280,20 @@ class Bench:
         return answer.status == 200 and json.loads(body)["a"] == value
 
     def table(self):
-        lines = ["| | Millrace | raw client | ratio | daemon's CPU of the engine's |", "|---|---|---|---|---|"]
+        lines = ["| | Millrace | raw client | ratio | processor time a document: engine, daemon, database |"
+                 " the raw client's: engine, client |", "|---|---|---|---|---|---|"]
         for what, r in self.results.items():
             if isinstance(r, dict) and "ratio" in r:
+                us = r["cpu_us_a_document"]
                 lines.append(f"| {what} | {r['millrace']:,} docs/s | {r['raw']:,} docs/s | {r['ratio']:.0%} |"
-                             f" {r['daemon_cpu_of_engine_cpu']:.0%} |")
+                             f" {us['engine']:.1f}, {us['daemon']:.1f}, {us['database']:.1f} µs |"
+                             f" {us['raw engine']:.1f}, {us['raw client']:.1f} µs |")
         if "latency" in self.results:
             r = self.results["latency"]
-            lines.append(f"| commit to readable | {r['median_ms']} ms median, {r['p99_ms']} ms p99 | | | |")
+            lines.append(f"| commit to readable | {r['median_ms']} ms median, {r['p99_ms']} ms p99 | | | | |")
         peaks = [r["peak_memory_mib"] for r in self.results.values() if isinstance(r, dict) and "peak_memory_mib" in r]
         if peaks:
-            lines.append(f"| peak resident memory | {max(peaks)} MiB | | | |")
+            lines.append(f"| peak resident memory | {max(peaks)} MiB | | | | |")
         return "\n".join(lines)
 
 
@@ -298,6 +307,12 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def children_seconds():
+    """Seconds of processor time of the programs that this one ran and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def say(text):

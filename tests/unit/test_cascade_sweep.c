@@ -70,12 +70,14 @@ static bool is_at_rest(void *ctx)
 
 /* ---- a start ---- */
 
-static void step(void)
+/* Returns true if the thread must not rest yet. */
+static bool step(void)
 {
     struct err err = {0};
     bool waits;
 
     assert_true(cascades_sweep(f.c, &waits, &err));
+    return waits;
 }
 
 static int set_up(void **state)
@@ -139,6 +141,21 @@ static void a_key_whose_row_goes_once_more_while_it_is_dropped_stays_stored(void
     assert_true(d->stored);
 }
 
+static void the_thread_does_not_rest_while_a_new_routing_waits_for_the_sweep(void **state)
+{
+    (void)state;
+    f.routing.refs++;
+    cascades_set_routing(f.c, &f.routing);
+    ticket_done(f.read, OUTCOME_DELIVERED);
+    f.read = NULL;
+    assert_true(step());
+    assert_int_equal(cascades_stay(f.c, STR("")), 0);
+    assert_true(step());
+    assert_non_null(f.read);
+    ticket_done(f.read, OUTCOME_DELIVERED);
+    assert_false(step());
+}
+
 #define CASE(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
 int main(void)
@@ -147,6 +164,7 @@ int main(void)
         CASE(a_key_whose_row_is_there_is_stored_no_longer),
         CASE(a_key_whose_read_was_given_up_stays_stored),
         CASE(a_key_whose_row_goes_once_more_while_it_is_dropped_stays_stored),
+        CASE(the_thread_does_not_rest_while_a_new_routing_waits_for_the_sweep),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -401,7 +401,7 @@ bool cascades_sweep(struct cascades *c, bool *waits, struct err *err)
     if (!advance(c, err))
         return false;
     lock_acquire(&c->lock);
-    *waits = !is_resting(c) && gone_set_count(&c->gone) > 0;
+    *waits = !is_resting(c) && (gone_set_count(&c->gone) > 0 || c->routings != c->restored);
     lock_release(&c->lock);
     return true;
 }

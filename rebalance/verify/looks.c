@@ -15,10 +15,11 @@
 
 #include <stdlib.h>
 
-#define LOOKS     3
-#define WAIT_MS   10000 /* for changes that are on their way */
-#define POLL_MS   10
-#define SLICE_MAX 1000
+#define LOOKS        3
+#define WAIT_MS      10000 /* for changes that are on their way */
+#define POLL_MS      10
+#define JOBS_POLL_MS 100 /* each asks the store */
+#define SLICE_MAX    1000
 
 /* ---- the documents ---- */
 
@@ -225,7 +226,7 @@ static void set_apart(struct verify_run *run, enum verify_reason reason)
 /* ---- why it may differ ---- */
 
 /* A reason that concerns every document of the index, or N_VERIFY_REASONS. */
-static enum verify_reason find_reason(struct verify_run *run)
+static enum verify_reason find_reason(const struct verify_run *run)
 {
     struct hold hold;
 
@@ -239,19 +240,46 @@ static enum verify_reason find_reason(struct verify_run *run)
     return N_VERIFY_REASONS;
 }
 
-/* Of the store: a topic may have put a job there that the root's has not seen yet. */
-static bool set_fanned_out_apart(struct verify_run *run, struct err *err)
+/* Ask the store: a topic may have put a job there that the root's has not seen yet. */
+static bool has_fan_out(const struct verify_run *run, bool *has, struct err *err)
 {
     struct arena *a = arena_new();
     struct fan_out_sum *list;
     size_t n = 0;
     const bool ok = store_sum_fan_outs(run->co->opt.store, a, &list, &n, err);
 
+    *has = false;
     for (size_t i = 0; ok && i < n; i++)
-        if (list[i].version == run->number && str_equal(list[i].index, table_index(run->lead)))
-            set_apart(run, VERIFY_FAN_OUT);
+        *has = *has || (list[i].version == run->number &&
+                        str_equal(list[i].index, table_index(run->lead)));
     arena_free(a);
     return ok;
+}
+
+static bool set_fanned_out_apart(struct verify_run *run, struct err *err)
+{
+    bool has;
+
+    if (!has_fan_out(run, &has, err))
+        return false;
+    if (has)
+        set_apart(run, VERIFY_FAN_OUT);
+    return true;
+}
+
+/* Jobs of very many documents and cascades may write the documents soon: wait for them. */
+static bool wait_for_jobs(const struct verify_run *run, struct err *err)
+{
+    const int64_t until_ms = clock_mono_ms() + WAIT_MS;
+    bool has;
+
+    do {
+        errand_live(run->errand);
+        if (!has_fan_out(run, &has, err))
+            return false;
+    } while ((has || find_reason(run) == VERIFY_CASCADE) && clock_mono_ms() < until_ms &&
+             !stop_wait(&run->co->stop, JOBS_POLL_MS));
+    return true;
 }
 
 static void set_apart_of(struct verify_run *run, struct str id, enum verify_reason reason)
@@ -353,10 +381,12 @@ static bool set_excused_apart(struct verify_run *run, struct err *err)
 
 static bool prepare_look(struct verify_run *run, bool is_last, struct err *err)
 {
-    set_index_apart(run);
+    if (find_reason(run) != VERIFY_CASCADE)
+        set_index_apart(run);
     if (is_open(run, NULL) && !wait_for_ends(run))
         set_apart(run, VERIFY_NOT_DELIVERED);
-    return !is_last || !is_open(run, NULL) || set_excused_apart(run, err);
+    return !is_last || !is_open(run, NULL) ||
+           (wait_for_jobs(run, err) && set_excused_apart(run, err));
 }
 
 /* Open keys that all looks saw alike differ. */

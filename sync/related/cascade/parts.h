@@ -92,6 +92,7 @@ struct cascades {
     struct sweep sweep;
     uint64_t stream;                  /* its position at the last look */
     int64_t stream_ms;                /* since when it has been there, monotonic */
+    int64_t looked_ms;                /* the last look at it, monotonic */
     bool rests;                       /* no more of the log will come */
     uint64_t restores, restore_after; /* count of routings; the last stored document taken */
     int64_t retry_ms;                 /* do not ask the store before then */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define REST_AT_MS 12000 /* a stream idle this long, with all work done, is at rest */
+#define WATCHED_MS 5000  /* looks at the stream that are further apart do not show it idle */
 #define SLICE      250   /* documents submitted at a time */
 #define AT_ONCE    5000  /* documents that are followed together */
 
@@ -362,16 +363,22 @@ static bool is_resting(const struct cascades *c)
 
 /* ---- when ---- */
 
-/* Note the stream's position, and whether no more of the log will come. */
+/*
+ * Note the stream's position, and whether no more of the log will come.  While the thread
+ * rested, nobody saw whether the stream was away: after that, it is to be idle anew.
+ */
 static void look_at_stream(struct cascades *c)
 {
     const uint64_t now = read_position_version(c->opt.reader);
+    const int64_t now_ms = clock_mono_ms();
+    const bool was_watched = now_ms - c->looked_ms < WATCHED_MS;
 
-    if (now != c->stream || !c->opt.is_at_rest(c->opt.ctx)) {
+    if (now != c->stream || !was_watched || !c->opt.is_at_rest(c->opt.ctx)) {
         c->stream = now;
-        c->stream_ms = clock_mono_ms();
+        c->stream_ms = now_ms;
     }
-    c->rests = clock_mono_ms() - c->stream_ms > REST_AT_MS;
+    c->looked_ms = now_ms;
+    c->rests = now_ms - c->stream_ms > REST_AT_MS;
 }
 
 /* Go one level at a time, so that one search covers many keys. */

@@ -1,6 +1,7 @@
 # 6 checkpoint: tickets, what is done, what is safe, saving it.
 libmillrace_a_SOURCES += \
 	%D%/checkpoint.c %D%/checkpoint.h \
+	%D%/dump_watch.c %D%/dump_watch.h \
 	%D%/fingerprint.c %D%/fingerprint.h \
 	%D%/grace_period.c %D%/grace_period.h \
 	%D%/lag.c %D%/lag.h \

@@ -2,8 +2,9 @@
 
 #include "sync/checkpoint/save_due.h"
 
-void save_due_note(struct save_due *d, enum progress_move move, int64_t now_ms)
+void save_due_note(struct save_due *d, enum progress_move move, bool all_done, int64_t now_ms)
 {
+    d->all_done = all_done;
     if (d->move == PROGRESS_STAYS)
         d->since_ms = now_ms;
     if (move > d->move)
@@ -25,6 +26,8 @@ int64_t save_due_in_ms(const struct save_due *d, int64_t now_ms)
 {
     const int64_t left_ms = d->since_ms + SAVE_ASIDE_MS - now_ms;
 
+    if (!d->all_done)
+        return 0;
     switch (d->move) {
     case PROGRESS_STAYS: return INT64_MAX;
     case PROGRESS_ASIDE: return left_ms > 0 ? left_ms : 0;

@@ -13,6 +13,7 @@
 #include "src/base/thread.h"
 #include "src/mysql/mysql.h"
 #include "src/store/store.h"
+#include "sync/checkpoint/dump_watch.h"
 #include "sync/checkpoint/fingerprint.h"
 #include "sync/checkpoint/progress.h"
 #include "sync/checkpoint/read_position.h"
@@ -32,8 +33,6 @@
 #define WATCH_MS 1000   /* how often at most the server is asked for its log's end */
 #define REST_MS  300000 /* how often while nothing is read and nobody looks */
 #define SLOW_MS  2000   /* a server silent for longer may have more */
-#define STUCK_MS 15000  /* a dump that is merely slow yields something within this time */
-#define GONE_MS  3000
 
 struct saver {
     enum magic magic;
@@ -43,8 +42,7 @@ struct saver {
     bool started;
     struct mysql_conn *conn; /* the thread's own */
     int64_t watched_ms;
-    uint64_t read;    /* the reader's position when it last moved */
-    int64_t moved_ms; /* when it last moved, monotonic */
+    struct dump_watch dump; /* the thread's own, too */
 
     struct lock saving;  /* one save at a time */
     struct save_due due; /* guarded by saving */
@@ -195,8 +193,11 @@ static bool save(struct saver *s, bool always, struct err *err)
     bool ok = true;
 
     lock_acquire(&s->saving);
+
+    const bool all_done = progress_idle(s->opt.progress); /* ask before the position */
+
     take_snapshot(s, &snap);
-    save_due_note(&s->due, snap.move, clock_mono_ms());
+    save_due_note(&s->due, snap.move, all_done, clock_mono_ms());
     if (snap.known) {
         const size_t n = progress_take_tombstones(s->opt.progress, a, &tombstones);
 
@@ -241,25 +242,13 @@ static void lag_from(struct saver *s, struct buf *file, uint64_t *offset)
     lock_release(&s->lock);
 }
 
-/*
- * If the log is reset under a running dump, the dump waits at a file that is gone: report that.
- */
 static void watch_dump(struct saver *s, const struct log_backlog *backlog)
 {
-    const uint64_t read = read_position_version(s->opt.reader);
-    const int64_t now = clock_mono_ms();
+    const char *why = dump_watch_look(&s->dump, backlog, read_position_version(s->opt.reader),
+                                      s->opt.waits(s->opt.ctx), clock_mono_ms());
 
-    if (read != s->read || !s->opt.waits(s->opt.ctx) ||
-        (backlog->found && backlog->bytes == 0)) {
-        s->read = read;
-        s->moved_ms = now;
-    } else if (now - s->moved_ms > (backlog->found ? STUCK_MS : GONE_MS)) {
-        s->moved_ms = now;
-        s->opt.stuck(s->opt.ctx,
-                     backlog->found
-                         ? "the server's log has grown, but its dump sends nothing"
-                         : "the server's log does not hold the position that was read");
-    }
+    if (why != NULL)
+        s->opt.stuck(s->opt.ctx, why);
 }
 
 /*
@@ -311,7 +300,11 @@ static void watch_lag(struct saver *s)
 
     if (position_fields(read_position_version(s->opt.reader)).file == 0)
         return; /* begun at GTIDs: the dump has not yet told where it is */
-    if (!s->opt.connected(s->opt.ctx) || clock_mono_ms() - s->watched_ms < WATCH_MS)
+    if (!s->opt.connected(s->opt.ctx)) {
+        s->dump = (struct dump_watch){0}; /* another dump follows */
+        return;
+    }
+    if (clock_mono_ms() - s->watched_ms < WATCH_MS)
         return;
     s->watched_ms = clock_mono_ms();
     /* Another server's log says nothing about ours. */
@@ -344,7 +337,7 @@ static int64_t rest_ms(struct saver *s)
     const bool is_still = s->conn != NULL && /* the last question was answered */
                           s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx) &&
                           progress_idle(s->opt.progress) &&
-                          progress_tombstones(s->opt.progress) == 0;
+                          progress_tombstones(s->opt.progress) == 0 && !s->dump.is_doubted;
 
     lock_acquire(&s->saving);
 

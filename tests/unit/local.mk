@@ -47,6 +47,7 @@ unit_tests += \
 	%D%/test_documents \
 	%D%/test_draft \
 	%D%/test_drain \
+	%D%/test_dump_watch \
 	%D%/test_engine \
 	%D%/test_engine_check \
 	%D%/test_engine_error \

@@ -379,7 +379,8 @@ static void resume_build(struct coordinator *co, const struct stored_version *v,
         return;
     }
     for (size_t i = 0; i < n; i++)
-        if (str_equal(jobs[i].index, v->index) && jobs[i].version == v->number) {
+        if (str_equal(jobs[i].kind, STR(JOB_INDEX)) && str_equal(jobs[i].index, v->index) &&
+            jobs[i].version == v->number) {
             if (!fix_start(co, &started, 1000, &err) ||
                 !start_build(co, &started, &jobs[i], t, &err))
                 log_failure(LOG_WARN, &err, "an index build cannot start yet",

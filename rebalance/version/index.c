@@ -138,7 +138,8 @@ static bool find_job(struct coordinator *co, const struct stored_version *v, uin
 
     *id = 0;
     for (size_t i = 0; ok && i < n; i++)
-        if (str_equal(jobs[i].index, v->index) && jobs[i].version == v->number)
+        if (str_equal(jobs[i].kind, STR(JOB_INDEX)) && str_equal(jobs[i].index, v->index) &&
+            jobs[i].version == v->number)
             *id = jobs[i].id;
     arena_free(a);
     return ok;

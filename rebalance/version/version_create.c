@@ -95,7 +95,7 @@ static bool new_job(struct coordinator *co, const struct stored_version *v, stru
                                                                 .keeps = opt->keeps,
                                                                 .keep = opt->keep});
 
-    struct stored_job job = {.kind = STR("index"),
+    struct stored_job job = {.kind = STR(JOB_INDEX),
                              .index = v->index,
                              .table = table,
                              .version = v->number,

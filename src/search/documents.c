@@ -7,6 +7,8 @@
 #include "src/format/json.h"
 #include "src/search/engine_error.h"
 
+#include <inttypes.h>
+
 static void write_wish(struct json_writer *w, const struct search_wish *wish)
 {
     json_open_object(w);
@@ -155,5 +157,29 @@ bool search_get_documents(struct search *s, struct str index, const struct searc
     buf_free(&path);
     buf_free(&body);
     buf_free(&answer);
+    return ok;
+}
+
+bool search_delete_document(struct search *s, struct str index, struct str id,
+                            struct str routing, uint64_t version, struct err *err)
+{
+    struct buf path = {0};
+
+    buf_append_char(&path, '/');
+    search_append_path(&path, index);
+    buf_append(&path, STR("/_doc/"));
+    search_append_path(&path, id);
+    buf_printf(&path, "?version_type=external&version=%" PRIu64, version);
+    if (routing.len > 0) {
+        buf_append(&path, STR("&routing="));
+        search_append_path(&path, routing);
+    }
+
+    const bool ok = search_call(s, "DELETE", buf_str(&path), STR(""), NULL, err) ||
+                    err->code == 404 || err->code == 409;
+
+    if (ok)
+        *err = (struct err){0};
+    buf_free(&path);
     return ok;
 }

@@ -1,6 +1,6 @@
 /*
  * Gets documents by `_id` and routing, many in one request (_mget): what the engine stores now,
- * also what searches do not see yet.
+ * also what searches do not see yet. Deletes one.
  *
  * @thread any (blocks)
  */
@@ -39,5 +39,12 @@ struct search_document {
 bool search_get_documents(struct search *s, struct str index, const struct search_wish *wishes,
                           size_t n, struct arena *a, struct search_document *out,
                           struct err *err) MUST_CHECK;
+
+/*
+ * Delete one document at a version above its own. One that is gone, or has a version as high,
+ * is left as it is, and that is success.
+ */
+bool search_delete_document(struct search *s, struct str index, struct str id,
+                            struct str routing, uint64_t version, struct err *err) MUST_CHECK;
 
 #endif

@@ -77,8 +77,8 @@ static bool take_page(struct search_pages *p, struct str answer, struct arena *a
 }
 
 bool search_pages_open(struct search_pages *p, struct search *s, struct str index,
-                       struct str query, size_t size, struct arena *a, struct search_hit **hits,
-                       size_t *n, struct err *err)
+                       struct str query, size_t size, struct search_slice slice,
+                       struct arena *a, struct search_hit **hits, size_t *n, struct err *err)
 {
     struct buf path = {0}, body = {0}, answer = {0};
 
@@ -86,8 +86,11 @@ bool search_pages_open(struct search_pages *p, struct search *s, struct str inde
     buf_append_char(&path, '/');
     search_append_path(&path, index);
     buf_append(&path, STR("/_search?scroll=" KEEP));
+    buf_append_char(&body, '{');
+    if (slice.n > 1)
+        buf_printf(&body, "\"slice\":{\"id\":%zu,\"max\":%zu},", slice.at, slice.n);
     buf_printf(&body,
-               "{\"size\":%zu,\"sort\":[\"_doc\"],\"_source\":false,\"version\":true,"
+               "\"size\":%zu,\"sort\":[\"_doc\"],\"_source\":false,\"version\":true,"
                "\"query\":%" STR_FMT "}",
                size, STR_ARG(query));
 

@@ -27,6 +27,12 @@ struct search_hit {
     uint64_t version;
 };
 
+/* Part number `at`, from 0, of n parts of an index. */
+struct search_slice {
+    size_t at, n;
+};
+#define SEARCH_WHOLE ((struct search_slice){0, 1})
+
 /* Zero-initialise; end with search_pages_close(). */
 struct search_pages {
     struct search *search;
@@ -34,10 +40,14 @@ struct search_pages {
     bool end;
 };
 
-/* query is JSON. A page has at most size hits. */
+/*
+ * query is JSON. A page has at most size hits. With as many slices as
+ * the index has shards, each is a shard, which costs the engine nothing.
+ */
 bool search_pages_open(struct search_pages *p, struct search *s, struct str index,
-                       struct str query, size_t size, struct arena *a, struct search_hit **hits,
-                       size_t *n, struct err *err) MUST_CHECK;
+                       struct str query, size_t size, struct search_slice slice,
+                       struct arena *a, struct search_hit **hits, size_t *n,
+                       struct err *err) MUST_CHECK;
 /* Reads the next page into the arena. Sets *n to 0 after the last one. */
 bool search_pages_next(struct search_pages *p, struct arena *a, struct search_hit **hits,
                        size_t *n, struct err *err) MUST_CHECK;

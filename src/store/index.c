@@ -237,8 +237,14 @@ bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job
 
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version, struct err *err)
 {
-    return store_run_alone(s, "DELETE FROM job WHERE index_name = ? AND version = ?",
-                           BINDS(TEXT(index), NUMBER(version)), err);
+    return store_run_alone(s,
+                           "DELETE FROM job WHERE index_name = ? AND version = ? AND kind = ?",
+                           BINDS(TEXT(index), NUMBER(version), TEXT(STR(JOB_INDEX))), err);
+}
+
+bool store_delete_job(struct store *s, uint64_t id, struct err *err)
+{
+    return store_run_alone(s, "DELETE FROM job WHERE id = ?", BINDS(NUMBER(id)), err);
 }
 
 static void fill_job(struct arena *a, const struct str *cells, void *element)

@@ -119,6 +119,15 @@ bool store_put_value(struct store *s, struct str name, struct str value, struct 
     return store_begin(s, err) && store_end(s, store_write_value(s, name, value, err), err);
 }
 
+bool store_delete_value(struct store *s, struct str name, const struct str *content,
+                        struct err *err)
+{
+    if (content == NULL)
+        return store_run_alone(s, "DELETE FROM setting WHERE name = ?", BINDS(TEXT(name)), err);
+    return store_run_alone(s, "DELETE FROM setting WHERE name = ? AND content = ?",
+                           BINDS(TEXT(name), TEXT(*content)), err);
+}
+
 bool store_keep_value(struct store *s, struct str name, struct str value, struct buf *out,
                       struct err *err)
 {

@@ -59,6 +59,9 @@ bool store_load_values(struct store *s, struct arena *a, struct str prefix,
                        struct stored_value **out, size_t *n, struct err *err) MUST_CHECK;
 bool store_put_value(struct store *s, struct str name, struct str value,
                      struct err *err) MUST_CHECK;
+/* Delete the value, if it has this content; NULL: any. */
+bool store_delete_value(struct store *s, struct str name, const struct str *content,
+                        struct err *err) MUST_CHECK;
 /*
  * Append the stored value to out.  If there is none, store this one first; every caller gets
  * the same.
@@ -165,6 +168,8 @@ bool store_set_version_definition(struct store *s, const struct version_name *v,
 #define STORE_VERIFY "verify/" /* why its documents must be verified */
 #define STORE_SHARDS "shards/" /* for each shard, routings that lead to it */
 #define STORE_REPLAY "replay/" /* its dead letters must be replayed; empty: done */
+/* Reports of verifications, by the job's number with leading zeros. */
+#define STORE_REPORT "report/"
 /* Loads by index and number; an empty index means all. */
 bool store_load_versions(struct store *s, struct arena *a, struct str index,
                          struct stored_version **out, size_t *n, struct err *err) MUST_CHECK;
@@ -226,9 +231,11 @@ bool store_stop_version(struct store *s, const struct version_stop *v,
                         enum version_stopped *how, struct err *err) MUST_CHECK;
 
 /* Jobs: one record per bucket, with a cursor. */
+#define JOB_INDEX  "index"  /* builds a version */
+#define JOB_VERIFY "verify" /* compares a version with its rows */
 struct stored_job {
     uint64_t id;      /* assigned by store_new_job() */
-    struct str kind;  /* "index" */
+    struct str kind;  /* JOB_INDEX, JOB_VERIFY */
     struct str index; /* alias */
     struct str table; /* "shop.orders" */
     uint64_t version; /* index version number */
@@ -248,8 +255,11 @@ bool store_new_job(struct store *s, struct stored_job *job, struct err *err) MUS
 /* Save the job.  ERR_STOP if it was deleted, or has another owner now. */
 bool store_save_job(struct store *s, uint64_t term, const struct stored_job *job,
                     struct err *err) MUST_CHECK;
+/* Delete the jobs that build a version. */
 bool store_delete_jobs(struct store *s, struct str index, uint64_t version,
                        struct err *err) MUST_CHECK;
+/* Delete one job. None of this id is success. */
+bool store_delete_job(struct store *s, uint64_t id, struct err *err) MUST_CHECK;
 bool store_load_jobs(struct store *s, struct arena *a, struct stored_job **out, size_t *n,
                      struct err *err) MUST_CHECK;
 

@@ -60,7 +60,8 @@ static bool set_states(struct store *s, const struct stored_wait *w, const char 
 {
     static const char versions[] =
         "UPDATE index_version SET state = ? WHERE index_name = ? AND number = ?";
-    static const char jobs[] = "UPDATE job SET state = ? WHERE index_name = ? AND version = ?";
+    static const char jobs[] = "UPDATE job SET state = ? WHERE index_name = ? AND version = ?"
+                               " AND kind = '" JOB_INDEX "'";
 
     return store_run(s, versions,
                      BINDS(TEXT(str_from(version)), TEXT(w->index), NUMBER(w->number)), err) &&

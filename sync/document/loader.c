@@ -200,6 +200,32 @@ bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, s
     return read;
 }
 
+static bool is_there(const struct level *root, uint32_t key)
+{
+    return root->first[key] < root->first[key + 1] &&
+           root->rows[root->order[root->first[key]]].rooted;
+}
+
+bool loader_find_keys(struct mysql_conn *c, const struct plan *p, const struct str *keys,
+                      size_t n, bool *found, struct err *err)
+{
+    struct level_room room = {.left = SIZE_MAX};
+    struct level root;
+    struct buf sql = {0};
+
+    level_init(&root, p->nodes[0], &room);
+    for (size_t i = 0; i < n; i++)
+        (void)key_set_add(&root.keys, keys[i]);
+
+    const bool read = level_read_alone(&root, c, &sql, err);
+
+    for (size_t i = 0; read && i < n; i++)
+        found[i] = is_there(&root, key_set_find(&root.keys, keys[i]));
+    level_fini(&root);
+    buf_free(&sql);
+    return read;
+}
+
 /* Count for keys from..from+n, few enough to hold their rows in memory. */
 static bool count_some(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
                        uint32_t from, uint32_t n, uint64_t *count, struct err *err)
@@ -215,8 +241,7 @@ static bool count_some(struct mysql_conn *c, const struct plan *p, const struct 
     const bool read = level_read_alone(&root, c, &sql, err);
 
     for (uint32_t i = 0; read && i < n; i++)
-        *count +=
-            root.first[i] < root.first[i + 1] && root.rows[root.order[root.first[i]]].rooted;
+        *count += is_there(&root, i);
     level_fini(&root);
     buf_free(&sql);
     return read;

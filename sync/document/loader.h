@@ -64,6 +64,13 @@ bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struc
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,
                   struct err *err) MUST_CHECK;
 
+/*
+ * Tell for each of n keys, as in loader_load(), whether its row passes the filter and has a
+ * place. Reads no related rows: n should be some hundreds.
+ */
+bool loader_find_keys(struct mysql_conn *c, const struct plan *p, const struct str *keys,
+                      size_t n, bool *found, struct err *err) MUST_CHECK;
+
 /* Count those of them that have one of the keys. */
 bool loader_count_keys(struct mysql_conn *c, const struct plan *p, const struct key_set *keys,
                        uint64_t *count, struct err *err) MUST_CHECK;

@@ -214,8 +214,8 @@ static void is_searched(struct rig *r)
     struct err err = {0};
     size_t n;
 
-    succeeds(search_pages_open(&pages, r->search, V2, STR("{\"match_all\":{}}"), 10, a, &hits,
-                               &n, &err),
+    succeeds(search_pages_open(&pages, r->search, V2, STR("{\"match_all\":{}}"), 10,
+                               SEARCH_WHOLE, a, &hits, &n, &err),
              &err);
     search_pages_close(&pages);
     arena_free(a);

@@ -90,7 +90,8 @@ static void a_scroll_is_signed(void **state)
 
     start(r, &key, false);
     assert_true(search_pages_open(&pages, r->search, STR("orders_v2"),
-                                  STR("{\"match_all\":{}}"), 10, a, &hits, &n, &err));
+                                  STR("{\"match_all\":{}}"), 10, SEARCH_WHOLE, a, &hits, &n,
+                                  &err));
     assert_true(search_pages_next(&pages, a, &hits, &n, &err));
     search_pages_close(&pages);
     assert_int_equal(fake_search_refused(r->fake), 0);

@@ -166,8 +166,8 @@ static bool search_all(struct cascade_search *l, struct str query, struct err *e
     struct arena *a = arena_new();
     struct search_hit *hits;
     size_t n;
-    bool ok = search_pages_open(&pages, l->c->opt.search, str_from(l->f->index), query, PAGE, a,
-                                &hits, &n, err);
+    bool ok = search_pages_open(&pages, l->c->opt.search, str_from(l->f->index), query, PAGE,
+                                SEARCH_WHOLE, a, &hits, &n, err);
 
     while (ok && n > 0) {
         ok = take_page(l, hits, n, err);

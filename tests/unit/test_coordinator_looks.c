@@ -11,6 +11,7 @@
 #include "rebalance/admin/table_metrics.h"
 #include "rebalance/dead_letter/orders.h"
 #include "rebalance/doctor/doctor.h"
+#include "rebalance/version/marks.h"
 #include "rebalance/view/view.h"
 #include "src/base/clock.h"
 #include "src/search/search.h"
@@ -200,6 +201,47 @@ static void what_the_store_says_is_shown_and_follows_who_changes_it(void **state
     buf_free(&out);
 }
 
+/* What the store has as the mark of t8's index; empty: nothing. */
+static void expect_mark(struct fixture *f, const char *expected)
+{
+    struct buf mark = {0};
+    struct err err = {0};
+    bool found = false;
+
+    assert_true(store_get_value(f->opt.store, STR(STORE_VERIFY "t8_v1"), &mark, &found, &err));
+    assert_int_equal(found, expected[0] != '\0');
+    assert_true(str_equal(buf_str(&mark), str_from(expected)));
+    buf_free(&mark);
+}
+
+static void a_mark_ends_with_a_run_that_found_all_equal_and_began_after_it(void **state)
+{
+    struct fixture *f = *state;
+    char index[] = "t8_v1", table[] = "shop.t8";
+    const struct target t = {.index = index, .table = table};
+    const struct str name = STR("t8_v1");
+    struct err err = {0};
+
+    assert_true(coordinator_begin_mark(f->co, name, 6, &err));
+    assert_true(coordinator_end_mark(f->co, name, 6, true, &err));
+    expect_mark(f, "");
+    assert_true(coordinator_mark_index(f->co, &t, "a child is lost", &err));
+    assert_true(coordinator_begin_mark(f->co, name, 7, &err));
+    expect_mark(f, "a child is lost; job 7 verifies it");
+    assert_true(coordinator_end_mark(f->co, name, 7, false, &err));
+    expect_mark(f, "a child is lost");
+    assert_true(coordinator_begin_mark(f->co, name, 8, &err));
+    assert_true(coordinator_mark_index(f->co, &t, "another one", &err));
+    expect_mark(f, "a child is lost");
+    assert_true(coordinator_end_mark(f->co, name, 8, true, &err));
+    expect_mark(f, "a child is lost");
+    assert_true(coordinator_begin_mark(f->co, name, 9, &err));
+    assert_true(coordinator_end_mark(f->co, name, 8, true, &err));
+    expect_mark(f, "a child is lost; job 9 verifies it");
+    assert_true(coordinator_end_mark(f->co, name, 9, true, &err));
+    expect_mark(f, "");
+}
+
 /* What the doctor says of what the node knows that has this id. */
 static struct doctor_check find_check(struct coordinator *co, struct arena *a, const char *id)
 {
@@ -343,6 +385,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_the_store_says_is_shown_and_follows_who_changes_it,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_mark_ends_with_a_run_that_found_all_equal_and_began_after_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_build_whose_topic_is_away_is_not_said_to_be_built,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(

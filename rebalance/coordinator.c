@@ -15,6 +15,7 @@
 #include "rebalance/topic/failover.h"
 #include "rebalance/topic/gap.h"
 #include "rebalance/topic/topics.h"
+#include "rebalance/verify/jobs.h"
 #include "rebalance/version/abroad.h"
 #include "rebalance/version/build.h"
 #include "rebalance/version/builds.h"
@@ -95,6 +96,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->drops = drops_new();
     co->route_retry = route_retry_new();
     co->settings_sync = settings_sync_new();
+    co->verifies = verify_jobs_new();
     co->settings = live_settings_new(opt->configuration);
     co->opt.configuration = NULL; /* was borrowed */
     co->stored = stored_state_new();
@@ -139,6 +141,7 @@ void coordinator_close(struct coordinator *co)
     drops_free(co->drops);
     route_retry_free(co->route_retry);
     settings_sync_free(co->settings_sync);
+    verify_jobs_free(co->verifies);
     live_settings_free(co->settings);
     stored_state_free(co->stored);
     kept_indexes_free(co->kept);
@@ -218,6 +221,7 @@ static const struct {
     {coordinator_finish_builds, 0},
     {coordinator_sync_topics, TOPICS_MS},
     {coordinator_resume_builds, TOPICS_MS},
+    {coordinator_resume_verifies, TOPICS_MS},
     {sync_settings, TOPICS_MS},
     {coordinator_follow_moved, 0},
     {coordinator_close_gaps, 0},
@@ -401,6 +405,7 @@ void coordinator_stop(struct coordinator *co)
         engine_watch_join(co->engine_watch);
         store_watch_join(co->store_watch);
         coordinator_join_looks(co);
+        verify_jobs_join(co->verifies);
     }
     __atomic_store_n(&co->started, false, __ATOMIC_RELEASE);
     lock_acquire(&co->admin_lock);

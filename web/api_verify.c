@@ -31,7 +31,7 @@ static bool read_keys(const cJSON *body, struct str **out, size_t *n, struct err
     return true;
 }
 
-static bool verify(struct api_call *c, const cJSON *body, struct err *err)
+static bool verify_keys(struct api_call *c, const cJSON *body, struct err *err)
 {
     struct verify_request r = {.table = c->args[0]};
     struct str *keys = NULL;
@@ -47,12 +47,47 @@ static bool verify(struct api_call *c, const cJSON *body, struct err *err)
     return done;
 }
 
+static bool verify_all(struct api_call *c, const cJSON *body, struct err *err)
+{
+    struct verify_order o = {.table = c->args[0]};
+
+    return body_bool(body, "repair", &o.repair, err) &&
+           body_bool(body, "values", &o.values, err) && body_bool(body, "yes", &o.yes, err) &&
+           body_uint(body, "rate", &o.rate, err) &&
+           body_uint(body, "version", &o.version, err) &&
+           coordinator_verify_all(c->api->coordinator, &o, &c->res->body, err);
+}
+
+/* With keys it is a question, which is answered; without, the order of a job. */
 void api_verify(struct api_call *c)
 {
-    static const char *const members[] = {"keys", "repair", "values", NULL};
+    static const char *const of_keys[] = {"keys", "repair", "values", NULL};
+    static const char *const of_all[] = {"repair", "values", "yes", "rate", "version", NULL};
     struct err err = {0};
-    cJSON *body = NULL;
+    cJSON *any = NULL, *body = NULL;
+    bool ok = body_parse(&any, c->req, NULL, &err);
+    const bool keys = ok && cJSON_HasObjectItem(any, "keys");
 
-    answer(c, 200, body_parse(&body, c->req, members, &err) && verify(c, body, &err), &err);
+    ok = ok && body_parse(&body, c->req, keys ? of_keys : of_all, &err);
+    if (keys)
+        answer(c, 200, ok && verify_keys(c, body, &err), &err);
+    else
+        answer(c, 202, ok && verify_all(c, body, &err), &err);
+    cJSON_Delete(any);
     cJSON_Delete(body);
+}
+
+void api_reports(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200, coordinator_list_reports(c->api->coordinator, &c->res->body, &err), &err);
+}
+
+void api_report(struct api_call *c)
+{
+    struct err err = {0};
+
+    answer(c, 200, coordinator_get_report(c->api->coordinator, c->args[0], &c->res->body, &err),
+           &err);
 }

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "rebalance/state/parts.h"
+#include "rebalance/verify/jobs.h"
 #include "rebalance/version/retired.h"
 #include "rebalance/version/waiting.h"
 #include "rebalance/view/fan_out.h"
@@ -166,8 +167,22 @@ static struct str state_of(const struct lister *l, const struct stored_job *j)
     return unknown ? STR("running") : j->state;
 }
 
+static void append_verification(struct lister *l, const struct stored_job *j)
+{
+    struct verify_progress p = {
+        .done = j->rows_done, .total = j->rows_total, .remaining_s = -1};
+
+    (void)verify_jobs_find(l->co->verifies, j->id, &p);
+    verify_progress_put(l->w, &p);
+}
+
 static void append_pace(struct lister *l, const struct stored_job *j)
 {
+    if (str_equal(j->kind, STR(JOB_VERIFY))) {
+        append_verification(l, j);
+        return;
+    }
+
     const struct stored_version version = {.index = j->index, .number = j->version};
     const struct stored_version *v = catalogue_number(l->c, j->index, j->version);
     struct build_view b;

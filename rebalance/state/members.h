@@ -50,6 +50,7 @@ struct coordinator {
     struct purged_indexes *purged;       /* purged keys: dead_letter/purged.h */
     struct repeats *repeats;             /* the replay thread's: dead_letter/repeats.h */
     struct replays *replays;             /* dead_letter/replay.h */
+    struct verify_jobs *verifies;        /* verify/jobs.h */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
     struct stored_state *stored;         /* how the store was last read: state/state.h */
     struct queue_watch queue;            /* the coordinator's thread's */

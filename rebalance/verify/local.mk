@@ -1,8 +1,20 @@
 # Whether documents are equal to their rows.
 libmillrace_a_SOURCES += \
+	%D%/cursor.c \
+	%D%/documents.c \
+	%D%/job.c %D%/job.h \
+	%D%/jobs.c %D%/jobs.h \
+	%D%/keys.c \
+	%D%/listed.c \
 	%D%/looks.c \
+	%D%/order.c \
 	%D%/repair.c \
-	%D%/report.c \
+	%D%/report.c %D%/report.h \
+	%D%/reports.c %D%/reports.h \
+	%D%/result.c %D%/result.h \
+	%D%/rows.c \
 	%D%/run.h \
+	%D%/sides.c \
+	%D%/step.c \
 	%D%/verdict.c %D%/verdict.h \
 	%D%/verify.c %D%/verify.h

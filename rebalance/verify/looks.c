@@ -16,7 +16,6 @@
 #include <stdlib.h>
 
 #define LOOKS        3
-#define WAIT_MS      10000 /* for changes that are on their way */
 #define POLL_MS      10
 #define JOBS_POLL_MS 100 /* each asks the store */
 #define SLICE_MAX    1000
@@ -52,10 +51,14 @@ static void take_copies(struct verify_run *run, struct verify_key *k,
 static bool get_documents(struct verify_run *run, struct err *err)
 {
     size_t n, at = 0;
+
+    if (run->n_shards == 0 && !verify_run_find_shards(run, err))
+        return false;
+
     struct search_wish *wishes = make_wishes(run, run->arena, &n);
     struct search_document *documents = arena_alloc(run->arena, n, sizeof(*documents));
 
-    errand_live(run->errand);
+    verify_run_live(run);
     if (!search_get_documents(run->co->opt.search, run->index, wishes, n, run->arena, documents,
                               err)) {
         err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
@@ -71,8 +74,19 @@ static bool get_documents(struct verify_run *run, struct err *err)
 
 /* ---- the rows ---- */
 
+static void take_no_row(struct verify_key *k)
+{
+    k->look.is_wanted = false;
+    k->look.body = k->look.routing = STR("");
+}
+
 static void take_row(struct verify_key *k, const struct loaded *row)
 {
+    if (!str_equal(row->id, k->id)) { /* another writing of its key */
+        k->key = STR("");
+        take_no_row(k);
+        return;
+    }
     k->look.is_wanted = row->body.ptr != NULL;
     k->look.body = row->body.ptr == NULL ? STR("") : row->body;
     k->look.routing = k->look.is_wanted ? row->routing : STR("");
@@ -92,7 +106,11 @@ static bool load_rows(struct verify_run *run, const struct target *t, struct err
 
         if (k->state != VERIFY_OPEN || k->target != t)
             continue;
-        errand_live(run->errand);
+        if (k->key.len == 0) {
+            take_no_row(k);
+            continue;
+        }
+        verify_run_live(run);
         if (!loader_load(run->links.conns, plan, &k->key, 1, run->arena, &row, err))
             return false;
         take_row(k, &row);
@@ -141,6 +159,9 @@ static void judge(struct verify_run *run, struct verify_key *k, const struct ver
 {
     k->found = arena_alloc(run->arena, k->look.n_copies + 1, sizeof(*k->found));
     k->n_found = verify_judge(&k->look, &run->rules, run->arena, k->found);
+    for (size_t i = 0; k->key.len == 0 && i < k->n_found; i++)
+        if (k->found[i].kind == VERIFY_EXTRA)
+            k->found[i].kind = VERIFY_UNEXPLAINED;
     k->n_same = last != NULL && verify_look_equal(last, &k->look) ? k->n_same + 1 : 0;
     if (k->n_found == 0)
         k->state = VERIFY_EQUAL;
@@ -188,7 +209,7 @@ static bool note_ends(struct verify_run *run, struct err *err)
 {
     bool ok = true;
 
-    errand_live(run->errand);
+    verify_run_live(run);
     for (size_t i = 0; ok && i < run->n_ends; i++)
         ok = note_end(&run->ends[i], err);
     return ok;
@@ -203,13 +224,13 @@ static bool is_done(const struct verify_end *e)
 /* Returns false if changes before the noted ends are not delivered in time. */
 static bool wait_for_ends(struct verify_run *run)
 {
-    const int64_t until_ms = clock_mono_ms() + WAIT_MS;
+    const int64_t until_ms = clock_mono_ms() + run->patience.ends;
 
     for (size_t i = 0; i < run->n_ends; i++)
         while (!is_done(&run->ends[i])) {
             if (clock_mono_ms() > until_ms || stop_wait(&run->co->stop, POLL_MS))
                 return false;
-            errand_live(run->errand);
+            verify_run_live(run);
         }
     return true;
 }
@@ -270,11 +291,11 @@ static bool set_fanned_out_apart(struct verify_run *run, struct err *err)
 /* Jobs of very many documents and cascades may write the documents soon: wait for them. */
 static bool wait_for_jobs(const struct verify_run *run, struct err *err)
 {
-    const int64_t until_ms = clock_mono_ms() + WAIT_MS;
+    const int64_t until_ms = clock_mono_ms() + run->patience.jobs;
     bool has;
 
     do {
-        errand_live(run->errand);
+        verify_run_live(run);
         if (!has_fan_out(run, &has, err))
             return false;
     } while ((has || find_reason(run) == VERIFY_CASCADE) && clock_mono_ms() < until_ms &&
@@ -374,7 +395,7 @@ static bool set_excused_apart(struct verify_run *run, struct err *err)
 {
     set_unfollowed_apart(run);
     set_index_apart(run);
-    errand_live(run->errand);
+    verify_run_live(run);
     return set_fanned_out_apart(run, err) && set_letters_apart(run, err) &&
            set_purged_apart(run, err);
 }

@@ -1,17 +1,18 @@
 /*
- * struct verify_run: one verification: what it compares, and what it found so far. Only the
- * files of rebalance/verify include this.
+ * struct verify_run: some keys of one index version, both of their sides, and what is found.
+ * Only the files of rebalance/verify include this.
  *
- * looks.c looks at both sides, repair.c has rows read again, report.c writes the answer.
+ * sides.c finds the version and its sources, keys.c the rows of ids, looks.c looks at both
+ * sides, repair.c has rows read again; result.c counts what many runs found.
  *
- * @thread its errand's
+ * @thread its errand's, or its job's
  */
 #ifndef REBALANCE_VERIFY_RUN_H
 #define REBALANCE_VERIFY_RUN_H
 
 #include "rebalance/state/parts.h"
 #include "rebalance/verify/verdict.h"
-#include "rebalance/verify/verify.h"
+#include "rebalance/watch/errand.h"
 #include "src/base/base.h"
 #include "src/base/err.h"
 #include "src/base/str.h"
@@ -51,7 +52,9 @@ enum verify_reason {
 };
 
 struct verify_key {
-    struct str id, key;
+    struct str id;
+    struct str key; /* empty: no row of any table has this id */
+    struct str hit; /* the routing that it was found with; only of the pass over documents */
     struct target *target;   /* borrowed from the run */
     struct verify_look look; /* the last one */
     unsigned n_same;         /* further looks that saw the same as the one before */
@@ -71,11 +74,17 @@ struct verify_end {
     uint64_t version;
 };
 
+/* How long a run waits before a look, in ms. */
+struct verify_patience {
+    int64_t ends; /* until what the look before can have seen is delivered */
+    int64_t jobs; /* until jobs of very many documents and cascades are over */
+};
+#define VERIFY_PATIENT ((struct verify_patience){10000, 10000})
+
 struct verify_run {
     struct coordinator *co;
-    struct errand *errand;
-    struct arena *arena; /* the errand's; owns all texts */
-    bool repair, values;
+    struct errand *errand; /* NULL: a job's */
+    struct arena *arena;   /* borrowed; owns all texts */
 
     struct definitions *definitions;
     const struct table_definition *table, *lead; /* as asked, and of its index */
@@ -85,18 +94,43 @@ struct verify_run {
     struct target **targets;                     /* of the tables that share the index */
     size_t n_targets;
     struct read_links links;
+    struct pipeline *links_of; /* whose they are; NULL: none yet */
     struct verify_end *ends;
     size_t n_ends;
     struct str *shards; /* a routing for each shard */
     size_t n_shards;
     struct verify_rules rules;
 
+    struct verify_patience patience;
     struct verify_key *keys;
     size_t n_keys;
     unsigned n_looks;
-    int64_t began_ms; /* wall time */
-    uint64_t from;    /* what the root's log was read up to when it began */
 };
+
+/*
+ * Find the version of the table's index (number 0: what searches use), its tables and their
+ * servers. Asks nobody. The caller sets co, errand and arena before, and names the keys after.
+ * ERR_REJECT if there is no such version, ERR_RETRY if it is not followed now.
+ */
+bool verify_run_begin(struct verify_run *run, struct str table, uint64_t number,
+                      struct err *err) MUST_CHECK;
+/* Also after a failed begin. */
+void verify_run_end(struct verify_run *run);
+/* Ask the engine for a routing of each shard. Blocks. */
+bool verify_run_find_shards(struct verify_run *run, struct err *err) MUST_CHECK;
+
+/* Find the row that a person's id or key means. ERR_REJECT if it means none. */
+bool verify_run_name_key(struct verify_run *run, struct str given, struct verify_key *k,
+                         struct err *err) MUST_CHECK;
+/* Find the row of a document, if any makes such an id. */
+void verify_run_name_document(struct verify_run *run, struct str id, struct verify_key *k);
+
+/* A sign of life to whoever waits for the errand. */
+static inline void verify_run_live(const struct verify_run *run)
+{
+    if (run->errand != NULL)
+        errand_live(run->errand);
+}
 
 /*
  * Look at the open keys until each is judged. ERR_RETRY if a side cannot be asked. Blocks.
@@ -104,6 +138,4 @@ struct verify_run {
 bool verify_run_settle(struct verify_run *run, struct err *err) MUST_CHECK;
 /* Have the rows of what differs read again, and look again. Blocks. */
 bool verify_run_repair(struct verify_run *run, struct err *err) MUST_CHECK;
-void verify_run_report(const struct verify_run *run, struct buf *json);
-
 #endif

@@ -9,9 +9,9 @@
 const char *verify_kind_word(enum verify_kind kind)
 {
     static const char *const words[N_VERIFY_KINDS] = {
-        [VERIFY_MISSING] = "missing",       [VERIFY_EXTRA] = "extra",
-        [VERIFY_DIFFERENT] = "different",   [VERIFY_ROUTING] = "wrong_routing",
-        [VERIFY_LINEAGE] = "wrong_lineage",
+        [VERIFY_MISSING] = "missing",         [VERIFY_EXTRA] = "extra",
+        [VERIFY_DIFFERENT] = "different",     [VERIFY_ROUTING] = "wrong_routing",
+        [VERIFY_UNEXPLAINED] = "unexplained", [VERIFY_LINEAGE] = "wrong_lineage",
     };
 
     return words[kind];

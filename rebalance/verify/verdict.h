@@ -23,6 +23,7 @@ enum verify_kind {
     VERIFY_EXTRA,       /* a copy, where the row makes none */
     VERIFY_DIFFERENT,   /* a copy with another value */
     VERIFY_ROUTING,     /* a copy under another routing, perhaps beside the right one */
+    VERIFY_UNEXPLAINED, /* a copy whose id no row of any table can have */
     VERIFY_LINEAGE,     /* a copy whose version Millrace cannot have given out */
     N_VERIFY_KINDS,
 };

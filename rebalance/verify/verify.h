@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 struct coordinator;
@@ -37,5 +38,28 @@ struct verify_request {
  */
 bool coordinator_verify(struct coordinator *co, const struct verify_request *r,
                         struct buf *json, struct err *err) MUST_CHECK;
+
+/* What to compare of a whole index, and how. */
+struct verify_order {
+    struct str table;
+    uint64_t version;    /* 0: the one that searches use */
+    bool repair, values; /* as above */
+    bool yes;            /* repair however much differs; needs a report of this version */
+    uint64_t rate;       /* documents per second; 0: no limit */
+};
+
+/*
+ * Start a job that compares all documents of an index with their rows, and answer its id. It
+ * goes on after a restart, and keeps a report at its end. ERR_RETRY if one runs already.
+ * @thread any (locked inside; blocks on the store)
+ */
+bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
+                            struct buf *json, struct err *err) MUST_CHECK;
+/* The reports that are kept, the newest first. Blocks on the store. */
+bool coordinator_list_reports(struct coordinator *co, struct buf *json,
+                              struct err *err) MUST_CHECK;
+/* The report of a job, or how far it is. Blocks on the store. */
+bool coordinator_get_report(struct coordinator *co, struct str id, struct buf *json,
+                            struct err *err) MUST_CHECK;
 
 #endif

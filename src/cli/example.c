@@ -15,6 +15,8 @@ static const struct {
     {"doctor", "doctor"},
     {"explain", "explain shop.orders 42"},
     {"verify", "verify shop.orders --key 42 --repair"},
+    {"report list", "report list"},
+    {"report get", "report get 12"},
     {"mapping", "mapping shop.orders"},
     {"topic list", "topic list"},
     {"topic get", "topic get shop"},

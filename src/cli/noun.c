@@ -39,6 +39,11 @@ COLUMNS(job_columns, {"JOB", "/id", RENDER_TEXT}, {"KIND", "/kind", RENDER_TEXT}
         {"ROWS", "/rows_done", RENDER_COUNT}, {"OF ABOUT", "/rows_total", RENDER_COUNT},
         {"ROWS/S", "/rate", RENDER_COUNT}, {"LEFT", "/remaining_seconds", RENDER_SECONDS},
         {"WAITS FOR", "/waits_for", RENDER_TEXT});
+COLUMNS(report_columns, {"JOB", "/job", RENDER_TEXT}, {"TABLE", "/table", RENDER_TEXT},
+        {"VERSION", "/version", RENDER_COUNT}, {"VERDICT", "/verdict", RENDER_STATE},
+        {"DOCUMENTS", "/documents", RENDER_COUNT}, {"DIFFERING", "/differing", RENDER_COUNT},
+        {"REPAIRED", "/repaired", RENDER_COUNT}, {"BEGAN", "/began", RENDER_TEXT},
+        {"WHY", "/why", RENDER_TEXT});
 COLUMNS(log_columns, {"AT", "/at", RENDER_TEXT}, {"TABLE", "/table", RENDER_TEXT},
         {"INDEX", "/index", RENDER_TEXT}, {"VERSION", "/version", RENDER_COUNT},
         {"EVENT", "/event", RENDER_TEXT}, {"DETAIL", "/detail/text", RENDER_TEXT});
@@ -61,7 +66,8 @@ static const struct list_view {
     VIEW("relation", "relations", "relations", relation_columns),
     VIEW("version", "versions", "versions", version_columns),
     VIEW("index", "indexes", "indexes", index_columns),
-    VIEW("job", "jobs", "builds", job_columns),
+    VIEW("job", "jobs", "jobs", job_columns),
+    VIEW("report", "reports", "reports", report_columns),
     VIEW("log", "log", "events", log_columns),
 };
 

@@ -139,9 +139,15 @@ static const struct command_option decode_options[] = {
 static const struct command_option inspect_options[] = {WHICH_PART, END};
 
 static const struct command_option verify_options[] = {
-    {"key", 0, "ID", "the document's _id; may be repeated", NULL},
+    {"all", 0, NULL, "the indexes of all tables, one after another", NULL},
+    {"dry-run", 0, NULL, "compare only, also with --repair", NULL},
+    {"index-version", 0, "N", "this version of the index, if it is current", NULL},
+    {"key", 0, "ID", "only the document with this _id; may be repeated", NULL},
+    {"no-wait", 0, NULL, "start the job and print its id", NULL},
+    {"rate", 0, "N", "at most N rows and documents per second", NULL},
     {"repair", 0, NULL, "read the rows of what differs again", NULL},
     {"values", 0, NULL, "show the values that differ", NULL},
+    {"yes", 'y', NULL, "repair also if more than 5 % or 10,000 documents differ", NULL},
     END,
 };
 
@@ -238,14 +244,18 @@ const struct command command_table[] = {
      "Writes nothing.",
      NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false},
     {"verify", "TABLE", "compare documents with their rows",
-     "Builds the documents of the given rows by the definition of the index that searches "
-     "use, and compares them with what the engine stores: as values, so that only the "
-     "meaning counts.  Looks again before it calls anything a difference, until changes "
-     "on their way are delivered.  With --repair, has the rows read again and looks once "
-     "more.\n\n"
+     "Builds documents from the rows by the definition of the index that searches use, and "
+     "compares them with what the engine stores: as values, so that only the meaning "
+     "counts.  Looks again before it calls anything a difference, until changes on their "
+     "way are delivered.\n\n"
+     "With --key it compares single documents at once.  Without, a job of the daemon reads "
+     "all rows and all documents of the index; it goes on after a restart and leaves a "
+     "report (millrace report list).  Tables that share an index are compared together.\n\n"
+     "With --repair, has the rows read again and looks once more.  If more than 5 % of the "
+     "index or 10,000 documents would change, it changes nothing without --yes.\n\n"
      "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
      "75: could not be judged now.",
-     NEED_DAEMON, command_verify, NULL, 1, 1, verify_options, "table", false},
+     NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false},
     {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,
      NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false},
 
@@ -288,6 +298,10 @@ const struct command command_table[] = {
     LIST("version", "index versions", "[INDEX]", "index"),
     LIST("job", "builds and other long jobs, with their progress", "", NULL),
     GET("job"),
+    LIST("report", "reports of verifications", "", NULL),
+    {"report get", "JOB", "show the report of a verification, or how far it is", NULL,
+     NEED_STORE, command_report, NULL, 1, 1, NO_OPTIONS, NULL, false},
+
     LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
          "table"),
 

@@ -3,110 +3,69 @@
 #include "src/cli/commands.h"
 
 #include "src/base/buf.h"
+#include "src/base/clock.h"
+#include "src/cli/report.h"
 #include "src/cli/session.h"
-#include "src/cli/view/screen.h"
+#include "src/cli/view/progress_line.h"
+#include "src/cli/view/verify_view.h"
 #include "src/format/json.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-/* Calls add() for each element of the list at pointer. */
-static void each(struct buf *out, struct render_style style, struct str json,
-                 const char *pointer,
-                 void (*add)(struct buf *out, struct render_style style, struct str one))
+#define SOON_MS 20 /* between looks at a job, at first */
+#define POLL_MS 500
+
+/* What the options say. */
+struct verify_wish {
+    const struct invocation *inv;
+    bool keys, all;
+    uint64_t rate, version;
+};
+
+/* ---- the request ---- */
+
+static void put_keys(struct json_writer *w, const struct invocation *inv)
 {
-    struct json_reader r;
-    struct str list, one;
-
-    if (!json_find(json, pointer, &list))
-        return;
-    json_reader_init(&r, list);
-    if (json_enter_array(&r))
-        while (json_next_element(&r) && json_read_raw(&r, &one))
-            add(out, style, one);
+    json_write_key(w, STR("keys"));
+    json_open_array(w);
+    for (size_t i = 0; i < inv->n_given; i++)
+        if (strcmp(inv->given[i].option->name, "key") == 0)
+            json_write_string(w, str_from(inv->given[i].value));
+    json_close_array(w);
 }
 
-static void add_value(struct buf *out, struct str path, const char *title, const char *pointer)
+static void put_request(struct buf *body, const struct verify_wish *wish)
 {
-    struct str value;
-
-    if (!json_find(path, pointer, &value))
-        return;
-    buf_printf(out, "\n      %s", title);
-    screen_safe(out, value);
-}
-
-static void add_path(struct buf *out, struct render_style style, struct str path)
-{
-    buf_append(out, STR("    "));
-    render_value(out, style, path, "/path", RENDER_TEXT);
-    buf_append(out, STR(": "));
-    render_value(out, style, path, "/kind", RENDER_TEXT);
-    add_value(out, path, "row       ", "/wanted");
-    add_value(out, path, "document  ", "/found");
-    buf_append_char(out, '\n');
-}
-
-static void add_difference(struct buf *out, struct render_style style, struct str d)
-{
-    bool repaired = false;
-
-    json_find_bool(d, "/repaired", &repaired);
-    buf_append(out, STR("  "));
-    render_value(out, style, d, "/id", RENDER_TEXT);
-    buf_append(out, STR(": "));
-    render_value(out, style, d, "/kind", RENDER_TEXT);
-    buf_append(out, repaired ? STR(", repaired\n") : STR("\n"));
-    each(out, style, d, "/paths", add_path);
-}
-
-static void add_apart(struct buf *out, struct render_style style, struct str one)
-{
-    buf_append(out, STR("  "));
-    render_value(out, style, one, "/id", RENDER_TEXT);
-    buf_append(out, STR(": not judged ("));
-    render_value(out, style, one, "/reason", RENDER_TEXT);
-    buf_append(out, STR(")\n"));
-}
-
-static void view_verify(struct buf *out, struct render_style style, struct str json)
-{
-    bool compared = true;
-
-    render_value(out, style, json, "/equal", RENDER_COUNT);
-    buf_append(out, STR(" of "));
-    render_value(out, style, json, "/documents", RENDER_COUNT);
-    buf_append(out, STR(" documents of "));
-    render_value(out, style, json, "/index", RENDER_TEXT);
-    buf_append(out, STR(" (version "));
-    render_value(out, style, json, "/version", RENDER_COUNT);
-    buf_append(out, STR(") are equal to their rows\n"));
-    json_find_bool(json, "/values_compared", &compared);
-    if (!compared)
-        buf_append(out, STR("  values are not compared: `mapping` changes _source\n"));
-    each(out, style, json, "/differences", add_difference);
-    each(out, style, json, "/apart", add_apart);
-}
-
-/* Returns false and an error if no key is given. */
-static bool put_request(struct buf *body, const struct invocation *inv, struct err *err)
-{
+    const struct invocation *inv = wish->inv;
     struct json_writer w = {.out = body};
-    size_t n = 0;
 
     json_open_object(&w);
-    json_write_key(&w, STR("keys"));
-    json_open_array(&w);
-    for (size_t i = 0; i < inv->n_given; i++)
-        if (strcmp(inv->given[i].option->name, "key") == 0) {
-            json_write_string(&w, str_from(inv->given[i].value));
-            n++;
-        }
-    json_close_array(&w);
-    json_put_bool(&w, STR("repair"), invocation_has(inv, "repair"));
+    json_put_bool(&w, STR("repair"),
+                  invocation_has(inv, "repair") && !invocation_has(inv, "dry-run"));
     json_put_bool(&w, STR("values"), invocation_has(inv, "values"));
+    if (wish->keys) {
+        put_keys(&w, inv);
+    } else {
+        json_put_bool(&w, STR("yes"), invocation_has(inv, "yes"));
+        json_put_u64(&w, STR("rate"), wish->rate);
+        json_put_u64(&w, STR("version"), wish->version);
+    }
     json_close_object(&w);
-    return n > 0 || err_set(err, ERR_REJECT, "verify which rows? give --key ID");
 }
+
+static void make_call(struct call *call, const struct verify_wish *wish, const char *table)
+{
+    *call = (struct call){.method = METHOD_POST, .is_question = true};
+    put_request(&call->body, wish);
+    call_path(call, "/api/v1/tables");
+    call_segment(call, table);
+    call_segment(call, "verify");
+}
+
+/* ---- the answer ---- */
 
 static int exit_of(struct str json)
 {
@@ -122,36 +81,209 @@ static int exit_of(struct str json)
     return code;
 }
 
-static int ask(const struct invocation *inv, struct session *s, struct call *call)
+static int show(const struct invocation *inv, struct str report)
+{
+    const int code = session_print(inv, report, view_verify);
+
+    return code == EXIT_DONE ? exit_of(report) : code;
+}
+
+/* ---- a job ---- */
+
+static void draw(struct progress_line *line, struct str table, struct str progress)
+{
+    struct progress_facts facts = {.what = table, .remaining_seconds = -1};
+    struct buf step = {0};
+    uint64_t n = 0;
+
+    (void)json_find_u64(progress, "/rows_done", &facts.done);
+    (void)json_find_u64(progress, "/rows_total", &facts.total);
+    if (json_find_u64(progress, "/rate", &n))
+        facts.rate = (double)n;
+    if (json_find_u64(progress, "/remaining_seconds", &n))
+        facts.remaining_seconds = (double)n;
+    (void)json_find_text(progress, "/waits_for", &step);
+    facts.step = buf_str(&step);
+    progress_line_show(line, &facts, clock_mono_ms());
+    buf_free(&step);
+}
+
+/* Ask until the report is there. EXIT_DONE: the caller frees it. */
+static int wait_for_report(struct session *s, const char *table, const char *job,
+                           struct buf *report)
+{
+    struct progress_line line;
+    long pause_ms = SOON_MS;
+    int code;
+
+    progress_line_init(&line, STDERR_FILENO);
+    for (;;) {
+        struct call call = {.method = METHOD_GET, .is_question = true};
+        struct str verdict;
+
+        call_path(&call, "/api/v1/reports");
+        call_segment(&call, job);
+        code = session_ask(s, &call, report);
+        if (code != EXIT_DONE || json_find(buf_str(report), "/verdict", &verdict))
+            break;
+        draw(&line, str_from(table), buf_str(report));
+        buf_free(report);
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
+        pause_ms = pause_ms * 2 < POLL_MS ? pause_ms * 2 : POLL_MS;
+    }
+    progress_line_end(&line);
+    return code;
+}
+
+static void view_started(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("job "));
+    render_value(out, style, json, "/job", RENDER_TEXT);
+    buf_append(out, STR(" compares "));
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(": millrace report get "));
+    render_value(out, style, json, "/job", RENDER_TEXT);
+    buf_append(out, STR(" says how far it is\n"));
+}
+
+static int follow(struct session *s, const struct verify_wish *wish, const char *table,
+                  struct str started)
+{
+    struct buf job = {0}, report = {0};
+    int code;
+
+    if (invocation_has(wish->inv, "no-wait"))
+        return session_print(wish->inv, started, view_started);
+    (void)json_find_text(started, "/job", &job);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "millrace: job %s; Ctrl-C leaves it running\n", job.ptr);
+    code = wait_for_report(s, table, job.ptr, &report);
+    if (code == EXIT_DONE)
+        code = show(wish->inv, buf_str(&report));
+    buf_free(&job);
+    buf_free(&report);
+    return code;
+}
+
+static int verify(struct session *s, const struct verify_wish *wish, const char *table)
 {
     struct buf answer = {0};
-    int code = session_ask(s, call, &answer);
+    struct call call;
+    int code;
 
+    make_call(&call, wish, table);
+    code = session_ask(s, &call, &answer);
     if (code == EXIT_DONE)
-        code = session_print(inv, buf_str(&answer), view_verify);
-    if (code == EXIT_DONE)
-        code = exit_of(buf_str(&answer));
+        code = wish->keys ? show(wish->inv, buf_str(&answer))
+                          : follow(s, wish, table, buf_str(&answer));
     buf_free(&answer);
     return code;
 }
 
+/* ---- all tables ---- */
+
+/* A difference counts more than what could not be judged; wrong usage is none of all. */
+static int worse(int a, int b)
+{
+    if (a == EXIT_FAILED || b == EXIT_FAILED)
+        return EXIT_FAILED;
+    return a == EXIT_DONE && b == EXIT_DONE ? EXIT_DONE : EXIT_BUSY;
+}
+
+/* Tables that share an index are compared together: take the first. */
+static bool is_new(struct buf *indexes, struct str index)
+{
+    struct buf quoted = {0};
+    bool is;
+
+    buf_printf(&quoted, " %" STR_FMT " ", STR_ARG(index));
+    is =
+        indexes->len == 0 || memmem(indexes->ptr, indexes->len, quoted.ptr, quoted.len) == NULL;
+    buf_append(indexes, buf_str(&quoted));
+    buf_free(&quoted);
+    return is;
+}
+
+static int verify_each(struct session *s, const struct verify_wish *wish, struct str items)
+{
+    struct buf indexes = {0};
+    struct json_reader r;
+    struct str item;
+    int code = EXIT_DONE;
+
+    json_reader_init(&r, items);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &item)) {
+            struct buf table = {0}, index = {0};
+
+            render_value(&table, (struct render_style){0}, item, "/table|/pattern",
+                         RENDER_TEXT);
+            render_value(&index, (struct render_style){0}, item, "/index", RENDER_TEXT);
+            if (is_new(&indexes, buf_str(&index)))
+                code = worse(code, verify(s, wish, table.ptr));
+            buf_free(&table);
+            buf_free(&index);
+        }
+    buf_free(&indexes);
+    return code;
+}
+
+static int verify_all(struct session *s, const struct verify_wish *wish)
+{
+    struct call call = {.method = METHOD_GET};
+    struct buf answer = {0};
+    struct str items;
+    int code;
+
+    call_path(&call, "/api/v1/tables");
+    code = session_ask(s, &call, &answer);
+    if (code == EXIT_DONE && json_find(buf_str(&answer), "/items", &items))
+        code = verify_each(s, wish, items);
+    buf_free(&answer);
+    return code;
+}
+
+/* ---- the commands ---- */
+
+static bool read_options(struct verify_wish *wish, struct err *err)
+{
+    const struct invocation *inv = wish->inv;
+
+    wish->all = invocation_has(inv, "all");
+    wish->keys = invocation_has(inv, "key");
+    if (wish->all == (inv->n_args > 0))
+        return err_set(err, ERR_REJECT, "verify which table? give TABLE or --all");
+    if (wish->keys && (wish->all || invocation_has(inv, "yes") || invocation_has(inv, "rate") ||
+                       invocation_has(inv, "index-version") || invocation_has(inv, "no-wait")))
+        return err_set(err, ERR_REJECT,
+                       "--key goes with --repair and --values only: single documents are "
+                       "compared at once");
+    return invocation_number(inv, "rate", &wish->rate, err) &&
+           invocation_number(inv, "index-version", &wish->version, err);
+}
+
 int command_verify(const struct invocation *inv)
 {
-    struct call call = {.method = METHOD_POST, .is_question = true};
+    struct verify_wish wish = {.inv = inv};
     struct session *s = NULL;
     struct err err = {0};
-    const bool usable = put_request(&call.body, inv, &err);
 
-    if (!usable || !session_open(&s, inv, &err)) {
-        buf_free(&call.body);
-        return usable ? command_fail(&err) : command_usage(inv, &err);
-    }
-    call_path(&call, "/api/v1/tables");
-    call_segment(&call, inv->args[0]);
-    call_segment(&call, "verify");
+    if (!read_options(&wish, &err))
+        return command_usage(inv, &err);
+    if (!session_open(&s, inv, &err))
+        return command_fail(&err);
 
-    const int code = ask(inv, s, &call);
+    const int code = wish.all ? verify_all(s, &wish) : verify(s, &wish, inv->args[0]);
 
     session_close(s);
     return code;
+}
+
+int command_report(const struct invocation *inv)
+{
+    struct call call = {.method = METHOD_GET};
+
+    call_path(&call, "/api/v1/reports");
+    call_segment(&call, inv->args[0]);
+    return session_run(inv, &call, view_verify);
 }

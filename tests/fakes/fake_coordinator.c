@@ -359,6 +359,29 @@ bool coordinator_verify(struct coordinator *co, const struct verify_request *r,
                   r->values);
 }
 
+bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
+                            struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err,
+                  "verify_all %.*s repair=%d values=%d yes=%d rate=%llu version=%llu",
+                  (int)o->table.len, o->table.ptr, o->repair, o->values, o->yes,
+                  (unsigned long long)o->rate, (unsigned long long)o->version);
+}
+
+bool coordinator_list_reports(struct coordinator *co, struct buf *json, struct err *err)
+{
+    (void)co;
+    return called(json, err, "list_reports");
+}
+
+bool coordinator_get_report(struct coordinator *co, struct str id, struct buf *json,
+                            struct err *err)
+{
+    (void)co;
+    return called(json, err, "get_report %.*s", (int)id.len, id.ptr);
+}
+
 bool coordinator_drain(struct coordinator *co, const struct drain_request *r, struct buf *json,
                        struct err *err)
 {

@@ -114,6 +114,11 @@ def build(c, _i):
         c.ask("index", "create", c.table(c.w.rng.choice(["article", "busy", "question", "orders", "part"])), "--no-wait")
 
 
+def verify(c, _i):
+    if c.is_ready():
+        c.ask("verify", c.table(c.w.rng.choice(["article", "busy", "question", "orders"])), "--repair", "--no-wait")
+
+
 def give_up(c, i):
     """A build that goes on is given up; every other time one that is retired is deleted, too."""
     if c.is_ready():
@@ -204,6 +209,7 @@ POINTS = {
     "definitions_stored": (apply, 2, 1), "setting_stored": (set_delivery, 2, 1),
     "pause_stored": (pause, 3, 2),
     "ddl_met": (reshape, 3, 1), "shape_stored": (reshape, 3, 1), "stop_stored": (empty, 2, 1),
+    "verify_saved": (verify, 3, 2), "verify_reported": (verify, 3, 1),
     "xa_spilled": (prepare, 2, 6), "epoch_stored": (lose_log, 1, 1),
 }
 ELSEWHERE = {"definitions_replaced": "test_retired", "version_dropped": "test_retired", "topic_stopped": "test_retired",

@@ -103,7 +103,7 @@ def test_each_kind_of_damage_by_a_foreign_client_is_found_and_repaired(w):
                 ("4", "different", "items[0].qty different"), ("5", "wrong_routing"), ("77", "extra")]
     found = verify(w, daemon, 1, 2, 3, 4, 5, 6, 77, ok=(1,))
     expect(found, "different", expected)
-    if found["counts"] != {"missing": 1, "extra": 1, "different": 3, "wrong_routing": 1, "wrong_lineage": 0} or found["equal"] != 1:
+    if found["counts"] != {"missing": 1, "extra": 1, "different": 3, "wrong_routing": 1, "unexplained": 0, "wrong_lineage": 0} or found["equal"] != 1:
         raise Failed(f"{found}")
     if any("wanted" in p or "found" in p for d in found["differences"] for p in d["paths"]):
         raise Failed("values are shown, and nobody asked for them")
@@ -220,8 +220,9 @@ def test_wrong_usage_and_sides_that_are_away_have_their_exit_codes(w):
     definitions = make(w)
     daemon = w.follow(definitions)
     table = f"{w.schema}.orders"
-    for words in (["verify", table], ["verify", f"{w.schema}.none", "--key", "1"], ["verify", table, "--key", "a,b"],
-                  ["verify"], ["verify", table, "--key"]):
+    for words in (["verify", f"{w.schema}.none", "--key", "1"], ["verify", table, "--key", "a,b"],
+                  ["verify"], ["verify", table, "--all"],
+                  ["verify", table, "--key"], ["verify", table, "--key", "1", "--rate", "5"], ["verify", table, "--rate", "x"]):
         done = daemon.command(*words, ok=(2,))
         if done.stdout:
             raise Failed(f"{words} printed {done.stdout}")

@@ -5,4 +5,5 @@ libmillrace_a_SOURCES += \
 	%D%/progress_line.c %D%/progress_line.h \
 	%D%/render.c %D%/render.h \
 	%D%/screen.c %D%/screen.h \
-	%D%/status_view.c %D%/status_view.h
+	%D%/status_view.c %D%/status_view.h \
+	%D%/verify_view.c %D%/verify_view.h

@@ -1,0 +1,94 @@
+#include "config.h"
+
+#include "rebalance/verify/job.h"
+
+#include "src/base/hex.h"
+
+const char *verify_pass_word(enum verify_pass pass)
+{
+    static const char *const words[N_VERIFY_PASSES] = {
+        [VERIFY_ROWS] = "rows",
+        [VERIFY_DOCUMENTS] = "documents",
+        [VERIFY_LISTED] = "repair",
+        [VERIFY_OVER] = "over",
+    };
+
+    return words[pass];
+}
+
+/* A key is bytes, not text. */
+static void put_bytes(struct json_writer *w, struct str name, struct str bytes)
+{
+    struct buf text = {0};
+    char digits[2];
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        hex_put(digits, (unsigned char)bytes.ptr[i]);
+        buf_append(&text, (struct str){digits, sizeof(digits)});
+    }
+    json_put_string(w, name, buf_str(&text));
+    buf_free(&text);
+}
+
+static void find_bytes(struct str json, const char *pointer, struct buf *bytes)
+{
+    struct buf text = {0};
+
+    buf_clear(bytes);
+    if (json_find_text(json, pointer, &text))
+        for (size_t i = 0; i + 1 < text.len; i += 2)
+            buf_append_char(bytes, (char)hex_byte(buf_str(&text), i));
+    buf_free(&text);
+}
+
+void verify_cursor_write(struct verify_job *j)
+{
+    struct json_writer w = {.out = &j->cursor};
+
+    buf_clear(&j->cursor);
+    json_open_object(&w);
+    json_put_u64(&w, STR("pass"), j->at.pass);
+    json_put_string(&w, STR("table"), buf_str(&j->at.table));
+    put_bytes(&w, STR("after"), buf_str(&j->at.after));
+    json_put_u64(&w, STR("slice"), j->at.slice);
+    json_put_u64(&w, STR("rows"), j->at.rows);
+    json_put_u64(&w, STR("hits"), j->at.hits);
+    json_put_u64(&w, STR("total"), j->at.total);
+    json_put_u64(&w, STR("from"), j->at.from);
+    json_put_u64(&w, STR("began"), (uint64_t)j->at.began_ms);
+    json_put_u64(&w, STR("looks"), j->at.looks);
+    verify_result_put(&j->result, &w);
+    json_write_key(&w, STR("open"));
+    json_open_object(&w);
+    verify_result_put(&j->open, &w);
+    verify_result_put_ids(&j->open, &w);
+    json_close_object(&w);
+    json_close_object(&w);
+}
+
+void verify_cursor_read(struct verify_job *j)
+{
+    const struct str json = buf_str(&j->cursor);
+    struct str open;
+    uint64_t pass = 0, began = 0;
+
+    verify_result_free(&j->result);
+    verify_result_free(&j->open);
+    j->result = j->open = (struct verify_result){0};
+    buf_clear(&j->at.table);
+    (void)json_find_u64(json, "/pass", &pass);
+    j->at.pass = pass < N_VERIFY_PASSES ? (enum verify_pass)pass : VERIFY_ROWS;
+    (void)json_find_text(json, "/table", &j->at.table);
+    find_bytes(json, "/after", &j->at.after);
+    (void)json_find_u64(json, "/slice", &j->at.slice);
+    (void)json_find_u64(json, "/rows", &j->at.rows);
+    (void)json_find_u64(json, "/hits", &j->at.hits);
+    (void)json_find_u64(json, "/total", &j->at.total);
+    (void)json_find_u64(json, "/from", &j->at.from);
+    (void)json_find_u64(json, "/began", &began);
+    (void)json_find_u64(json, "/looks", &j->at.looks);
+    j->at.began_ms = (int64_t)began;
+    verify_result_read(&j->result, json);
+    if (json_find(json, "/open", &open))
+        verify_result_read(&j->open, open);
+}

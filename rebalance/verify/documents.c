@@ -1,0 +1,233 @@
+#include "config.h"
+
+#include "rebalance/verify/job.h"
+
+#include "src/search/search.h"
+#include "sync/document/loader.h"
+#include "sync/routing/routing.h"
+
+#define PAGE 1000
+
+void verify_documents_close(struct verify_job *j)
+{
+    if (j->pages_open)
+        search_pages_close(&j->pages);
+    j->pages_open = false;
+    j->slice_hits = 0;
+}
+
+/* ---- their rows ---- */
+
+/* What the rows say of some hits of one table: where each document lies, if there is one. */
+struct rows_of_hits {
+    struct str *keys;
+    size_t *at; /* the number of the hit */
+    size_t n;
+    bool *found;
+    struct str *routings;
+};
+
+static bool look_up(struct verify_run *run, const struct plan *p, struct rows_of_hits *l,
+                    struct err *err)
+{
+    struct loaded *rows;
+
+    if (!plan_is_routed(p))
+        return loader_find_keys(run->links.conns[0], p, l->keys, l->n, l->found, err);
+    rows = arena_alloc(run->arena, l->n, sizeof(*rows));
+    if (!loader_load(run->links.conns, p, l->keys, l->n, run->arena, rows, err))
+        return false;
+    for (size_t i = 0; i < l->n; i++) {
+        l->found[i] = rows[i].placed;
+        l->routings[i] = rows[i].routing;
+    }
+    return true;
+}
+
+static bool look_up_in_snapshot(struct verify_run *run, const struct target *t,
+                                struct rows_of_hits *l, struct err *err)
+{
+    struct err ignored = {0};
+    uint64_t stamp;
+
+    if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
+        return false;
+
+    const bool ok = look_up(run, ((struct reading *)t->plan)->plan, l, err);
+
+    return read_links_end(&run->links, ok ? err : &ignored) && ok;
+}
+
+static struct rows_of_hits new_rows_of_hits(struct arena *a, size_t n)
+{
+    return (struct rows_of_hits){.keys = arena_alloc(a, n, sizeof(struct str)),
+                                 .at = arena_alloc(a, n, sizeof(size_t)),
+                                 .found = arena_alloc(a, n, sizeof(bool)),
+                                 .routings = arena_alloc(a, n, sizeof(struct str))};
+}
+
+/* Mark in `fine` the hits that lie where a row of the table has its document. */
+static bool check_table(struct verify_run *run, const struct target *t,
+                        const struct verify_key *keys, size_t n, bool *fine, struct err *err)
+{
+    struct rows_of_hits l = new_rows_of_hits(run->arena, n);
+
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].target == t && keys[i].key.len > 0) {
+            l.keys[l.n] = keys[i].key;
+            l.at[l.n++] = i;
+        }
+    if (l.n > 0 && !look_up_in_snapshot(run, t, &l, err)) {
+        read_links_close(&run->links);
+        err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
+        return false;
+    }
+    for (size_t i = 0; i < l.n; i++)
+        fine[l.at[i]] = l.found[i] && str_equal(l.routings[i], keys[l.at[i]].hit);
+    return true;
+}
+
+/* ---- what is suspect ---- */
+
+static const struct verify_copy *copy_at(const struct verify_look *look, struct str routing)
+{
+    for (size_t i = 0; i < look->n_copies; i++)
+        if (str_equal(look->copies[i].routing, routing))
+            return &look->copies[i];
+    return NULL;
+}
+
+/* The pass over rows has told of a row whose document is not at its place, or not equal. */
+static bool is_told_by_rows(const struct verify_key *k)
+{
+    if (!k->look.is_wanted)
+        return false;
+    for (size_t i = 0; i < k->n_told; i++)
+        if (k->told[i].kind == VERIFY_MISSING || str_equal(k->told[i].routing, k->look.routing))
+            return true;
+    return !k->is_repaired && copy_at(&k->look, k->look.routing) == NULL;
+}
+
+/* Several copies of a document are one difference: that of the first hit. */
+static bool is_first_copy(const struct verify_key *k)
+{
+    for (size_t i = 0; i < k->n_told; i++)
+        if (!k->look.is_wanted || !str_equal(k->told[i].routing, k->look.routing))
+            return str_equal(k->told[i].routing, k->hit);
+    return true;
+}
+
+static bool is_news(const struct verify_key *k)
+{
+    return (k->state == VERIFY_DIFFERS || k->is_repaired || k->state == VERIFY_APART) &&
+           !is_told_by_rows(k) && is_first_copy(k);
+}
+
+/*
+ * A row whose document was found equal has another copy: until the end it is no longer equal,
+ * and it is counted once.
+ */
+static void count_once(struct verify_job *j, const struct verify_key *k)
+{
+    if (k->look.is_wanted && j->result.documents > 0 && j->result.equal > 0) {
+        j->result.documents--;
+        j->result.equal--;
+    }
+}
+
+static void add_news(struct verify_job *j, const struct verify_run *run)
+{
+    for (size_t i = 0; i < run->n_keys; i++)
+        if (is_news(&run->keys[i])) {
+            count_once(j, &run->keys[i]);
+            verify_job_add(j, &run->keys[i]);
+        }
+}
+
+static bool settle(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                   size_t n, struct err *err)
+{
+    for (size_t at = 0; at < n; at += VERIFY_GROUP) {
+        const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
+
+        if (!verify_job_settle(j, run, keys + at, some, j->repair && j->yes, err))
+            return false;
+        add_news(j, run);
+    }
+    return true;
+}
+
+/* ---- a page ---- */
+
+static bool read_page(struct verify_job *j, struct verify_run *run, struct search_hit **hits,
+                      size_t *n, struct err *err)
+{
+    bool ok;
+
+    if (j->pages_open)
+        return search_pages_next(&j->pages, run->arena, hits, n, err);
+    if (!verify_run_find_shards(run, err) ||
+        !search_refresh(run->co->opt.search, run->index, err))
+        return false;
+    j->n_slices = run->n_shards;
+    ok = search_pages_open(
+        &j->pages, run->co->opt.search, run->index, STR("{\"match_all\":{}}"), PAGE,
+        (struct search_slice){j->at.slice, j->n_slices}, run->arena, hits, n, err);
+    j->pages_open = ok;
+    if (!ok)
+        search_pages_close(&j->pages);
+    return ok;
+}
+
+static bool check_hits(struct verify_job *j, struct verify_run *run,
+                       const struct search_hit *hits, size_t n, struct err *err)
+{
+    struct verify_key *keys = arena_alloc(run->arena, n, sizeof(*keys));
+    bool *fine = arena_alloc(run->arena, n, sizeof(*fine));
+    size_t n_suspects = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        verify_run_name_document(run, hits[i].id, &keys[i]);
+        keys[i].hit = hits[i].routing;
+    }
+    for (size_t i = 0; i < run->n_targets; i++)
+        if (!check_table(run, run->targets[i], keys, n, fine, err))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (!fine[i])
+            keys[n_suspects++] = keys[i];
+    return settle(j, run, keys, n_suspects, err);
+}
+
+static void end_slice(struct verify_job *j)
+{
+    j->at.hits += j->slice_hits;
+    j->at.slice++;
+    if (j->at.slice >= j->n_slices) {
+        j->at.pass = VERIFY_LISTED;
+        j->at.slice = 0;
+    }
+    verify_documents_close(j);
+}
+
+bool verify_documents_step(struct verify_job *j, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct verify_run run;
+    struct search_hit *hits = NULL;
+    size_t n = 0;
+    bool ok = verify_job_open(j, &run, a, err);
+
+    ok = ok && read_page(j, &run, &hits, &n, err);
+    if (ok && n > 0) {
+        j->slice_hits += n;
+        ok = check_hits(j, &run, hits, n, err);
+    } else if (ok) {
+        end_slice(j);
+    } else if (err->kind == ERR_REJECT && err->code != 404) {
+        err->kind = ERR_RETRY; /* a scroll that the engine has dropped */
+    }
+    verify_job_close(j, &run);
+    arena_free(a);
+    return ok;
+}

@@ -1,0 +1,211 @@
+#include "config.h"
+
+#include "rebalance/verify/job.h"
+
+#include "rebalance/verify/reports.h"
+#include "rebalance/version/marks.h"
+
+#include "src/base/clock.h"
+#include "src/base/failpoint.h"
+#include "src/base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_MS    1000
+#define RETRY_MS   1000
+#define GIVE_UP_MS 30000 /* without a step that was done */
+
+/* ---- what others see ---- */
+
+static uint64_t count_done(const struct verify_job *j)
+{
+    return j->at.rows + j->at.hits + j->slice_hits;
+}
+
+static void show(struct verify_job *j, const struct err *why)
+{
+    const uint64_t total = j->at.total * 2, done = count_done(j);
+    struct verify_progress seen = {.pass = j->at.pass, .done = done};
+
+    job_pace_update(&j->pace, done, clock_mono_ms());
+    seen.total = total > done ? total : done;
+    seen.rate = j->pace.rate;
+    seen.remaining_s = job_remaining_s(&j->pace, done, seen.total);
+    seen.why = why != NULL ? *why : (struct err){0};
+    verify_jobs_show(j->co->verifies, j, &seen);
+}
+
+/* ---- the cursor ---- */
+
+static bool save(struct verify_job *j, struct err *err)
+{
+    struct stored_job job = j->job;
+
+    job.cursor = buf_str(&j->cursor);
+    job.state = STR("running");
+    job.rows_done = j->at.rows + j->at.hits;
+    job.rows_total = j->at.total * 2;
+    job.updated_ms = clock_wall_ms();
+    j->saved_ms = clock_mono_ms();
+    return store_save_job(j->co->opt.store, j->term, &job, err);
+}
+
+/* Whether a job that begins again here would find and count the same: not within a slice. */
+static bool is_safe_place(const struct verify_job *j)
+{
+    return !j->pages_open;
+}
+
+static bool note_step(struct verify_job *j, struct err *err)
+{
+    j->moved_ms = clock_mono_ms();
+    show(j, NULL);
+    if (!is_safe_place(j))
+        return true;
+    verify_cursor_write(j);
+    if (clock_mono_ms() - j->saved_ms < SAVE_MS)
+        return true;
+
+    const bool ok = save(j, err);
+
+    FAILPOINT(verify_saved);
+    return ok;
+}
+
+/* ---- steps ---- */
+
+static bool step(struct verify_job *j, struct err *err)
+{
+    static bool (*const steps[N_VERIFY_PASSES])(struct verify_job * j, struct err * err) = {
+        [VERIFY_ROWS] = verify_rows_step,
+        [VERIFY_DOCUMENTS] = verify_documents_step,
+        [VERIFY_LISTED] = verify_listed_step,
+    };
+
+    return steps[j->at.pass](j, err) && note_step(j, err);
+}
+
+/* Wait until the rate allows what the last step has read. */
+static void pay(struct verify_job *j, uint64_t before)
+{
+    const int64_t ms =
+        job_limit_take(&j->limit, j->rate, count_done(j) - before, clock_mono_ms());
+
+    if (ms > 0)
+        stop_wait(&j->co->stop, ms);
+}
+
+/* Begin again from the last cursor after a while. Returns false if that is of no use. */
+static bool survive(struct verify_job *j, const struct err *err)
+{
+    verify_documents_close(j);
+    verify_cursor_read(j);
+    show(j, err);
+    if (err->kind == ERR_STOP || err->kind == ERR_REJECT || err->kind == ERR_FATAL ||
+        clock_mono_ms() - j->moved_ms > GIVE_UP_MS)
+        return false;
+    return !stop_wait(&j->co->stop, RETRY_MS);
+}
+
+static void run_steps(struct verify_job *j, struct err *err)
+{
+    while (j->at.pass != VERIFY_OVER && !stop_is_set(&j->co->stop)) {
+        const uint64_t before = count_done(j);
+
+        *err = (struct err){0};
+        if (step(j, err))
+            pay(j, before);
+        else if (!survive(j, err))
+            return;
+    }
+}
+
+/* ---- the end ---- */
+
+/* A repair that was not begun says why, and what to do. */
+static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
+{
+    if (j->repair && !j->yes && j->result.repaired == 0 &&
+        j->result.differing > j->result.counts[VERIFY_LINEAGE])
+        buf_printf(why,
+                   "%" PRIu64 " of %" PRIu64 " documents differ, which is more than 5 %% or "
+                   "%d, so nothing was changed; fix: if the rows are as they should be, "
+                   "millrace verify %" STR_FMT " --repair --yes",
+                   j->result.differing, j->result.documents, VERIFY_CHANGED_MAX,
+                   STR_ARG(j->job.table));
+}
+
+static bool end_well(struct verify_job *j, struct str report, struct err *err)
+{
+    if (!verify_reports_keep(j->co, j->job.id, report, err))
+        return false;
+    FAILPOINT(verify_reported);
+    return store_delete_job(j->co->opt.store, j->job.id, err);
+}
+
+/* The mark of an index is taken away by what compares all of it and finds it equal. */
+static void end_mark(struct verify_job *j)
+{
+    const bool is_equal =
+        j->at.pass == VERIFY_OVER && strcmp(verify_result_verdict(&j->result), "equal") == 0;
+    struct buf index = {0};
+    struct err err = {0};
+
+    coordinator_index_name(&index, j->job.index, j->job.version);
+    if (!coordinator_end_mark(j->co, buf_str(&index), j->job.id, is_equal, &err))
+        log_failure(LOG_WARN, &err, "the mark of a verified index stays",
+                    KV("index", j->job.index));
+    buf_free(&index);
+}
+
+static void finish(struct verify_job *j, const struct err *failure)
+{
+    struct buf report = {0}, why = {0};
+    struct err err = {0};
+
+    if (j->at.pass != VERIFY_OVER)
+        buf_append(&why, str_from(failure->msg));
+    else
+        say_why_not_repaired(j, &why);
+    if (j->at.pass != VERIFY_OVER)
+        verify_result_merge(&j->result, &j->open);
+    j->report.why = buf_str(&why);
+    j->report.job = j->job.id;
+    j->report.from = j->at.from;
+    j->report.began_ms = j->at.began_ms;
+    j->report.looks = (unsigned)j->at.looks;
+    verify_report_append(&j->report, &j->result, &report);
+    end_mark(j);
+    while (!end_well(j, buf_str(&report), &err) && err.kind == ERR_RETRY)
+        if (stop_wait(&j->co->stop, RETRY_MS))
+            break;
+    log_info("a verification has ended", KV("table", j->job.table), KV("job", j->job.id),
+             KV("differing", j->result.differing), KV("repaired", j->result.repaired));
+    coordinator_log(j->co, j->job.table, j->job.index, j->job.version, "verified",
+                    why.len > 0 ? why.ptr : verify_result_verdict(&j->result));
+    store_watch_read(j->co->store_watch);
+    buf_free(&report);
+    buf_free(&why);
+}
+
+void *verify_job_main(void *arg)
+{
+    struct verify_job *j = MAGIC_CAST(verify_job, arg);
+    struct err err = {0};
+
+    if (j->cursor.len == 0) {
+        j->at.began_ms = clock_wall_ms();
+        verify_cursor_write(j);
+    } else {
+        verify_cursor_read(j);
+    }
+    j->moved_ms = clock_mono_ms();
+    run_steps(j, &err);
+    verify_documents_close(j);
+    if (err.kind != ERR_STOP && !stop_is_set(&j->co->stop))
+        finish(j, &err);
+    verify_jobs_end(j->co->verifies, j);
+    return NULL;
+}

@@ -1,0 +1,114 @@
+/*
+ * struct verify_job: the verification of a whole index version, as a job with a cursor. Only
+ * the files of rebalance/verify include this.
+ *
+ * Two passes, as no engine gives documents in the order of keys. rows.c reads the rows in key
+ * order and fetches their documents; documents.c reads the ids of the index and looks their
+ * rows up. What either suspects goes through the looks (looks.c), without waiting long. What is
+ * not found equal is on a list, and goes through the looks again at the end, when it may be
+ * repaired (listed.c).
+ *
+ * A step adds what it found to the result, or fails and leaves the job to begin again from its
+ * last cursor (cursor.c), as after a kill.
+ *
+ * @thread its own, except for what `seen` says
+ */
+#ifndef REBALANCE_VERIFY_JOB_H
+#define REBALANCE_VERIFY_JOB_H
+
+#include "rebalance/build/job.h"
+#include "rebalance/verify/jobs.h"
+#include "rebalance/verify/report.h"
+#include "rebalance/verify/result.h"
+#include "rebalance/verify/run.h"
+#include "src/base/base.h"
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/magic.h"
+#include "src/search/pages.h"
+#include "src/store/store.h"
+#include "sync/read/links.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VERIFY_GROUP 100 /* keys that go through the looks together */
+
+/* How far a job is. */
+struct verify_place {
+    enum verify_pass pass;
+    struct buf table;    /* ROWS: its name on the server; empty: the first */
+    struct buf after;    /* ROWS: the last key */
+    uint64_t slice;      /* DOCUMENTS: the one to read next; LISTED: the id */
+    uint64_t rows, hits; /* rows read, ids of the index read in whole slices */
+    uint64_t total;      /* rows, as counted when it began */
+    uint64_t from;       /* what the root's log was read up to when it began */
+    int64_t began_ms;    /* wall time */
+    uint64_t looks;
+};
+
+struct verify_job {
+    enum magic magic;
+    struct coordinator *co;
+    struct arena *arena;   /* owns the texts of job */
+    struct stored_job job; /* id, index, table, version */
+    uint64_t term;
+    bool repair, yes, values;
+    uint64_t rate; /* rows and ids per second; 0: no limit */
+
+    struct verify_place at;
+    struct verify_result result;
+    struct verify_result open; /* what is looked at once more at the end */
+    struct buf cursor;         /* as of the last step that was done */
+    struct verify_report report;
+    struct read_links links;
+    struct pipeline *links_of;
+    struct search_pages pages;
+    bool pages_open;
+    uint64_t slice_hits; /* ids of this slice read so far */
+    size_t n_slices;     /* 0: not known yet */
+    size_t chunk;        /* rows for one statement */
+    struct job_limit limit;
+    struct job_pace pace;
+    int64_t saved_ms, moved_ms; /* monotonic */
+
+    struct verify_progress seen; /* guarded by the lock of the list */
+    bool over;                   /* likewise */
+    pthread_t thread;            /* of the list, like the next */
+    struct verify_job *next;
+};
+
+/* One step of a pass. Sets at.pass when the pass is over. Blocks. */
+bool verify_rows_step(struct verify_job *j, struct err *err) MUST_CHECK;
+bool verify_documents_step(struct verify_job *j, struct err *err) MUST_CHECK;
+bool verify_listed_step(struct verify_job *j, struct err *err) MUST_CHECK;
+void verify_documents_close(struct verify_job *j);
+
+/* Begin and end a run of the job's version, with the job's connections. a: owns its texts. */
+bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena *a,
+                     struct err *err) MUST_CHECK;
+void verify_job_close(struct verify_job *j, struct verify_run *run);
+/*
+ * Put n of the run's keys, from `first`, through the looks, and repair what differs if `repair`
+ * is set. run->keys then has only these.
+ */
+bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct verify_key *first,
+                       size_t n, bool repair, struct err *err) MUST_CHECK;
+
+/* Count a key: what is not equal is open, and on the list. */
+void verify_job_add(struct verify_job *j, const struct verify_key *k);
+
+/* Set j->cursor from the job's place and result, and back. */
+void verify_cursor_write(struct verify_job *j);
+void verify_cursor_read(struct verify_job *j);
+
+/* term: the job's. The texts of stored are copied. */
+struct verify_job *verify_job_new(struct coordinator *co, const struct stored_job *stored,
+                                  uint64_t term) RETURNS_NONNULL MUST_CHECK;
+void verify_job_free(struct verify_job *j);
+/* The thread's main function; arg is the job. */
+void *verify_job_main(void *arg);
+
+#endif

@@ -1,0 +1,147 @@
+#include "config.h"
+
+#include "rebalance/verify/jobs.h"
+
+#include "rebalance/verify/job.h"
+
+#include "src/base/mem.h"
+
+#include <stdlib.h>
+
+struct verify_jobs {
+    struct lock lock; /* LOCK_verifies_lock */
+    struct verify_job *first;
+    bool are_resumed; /* guarded by admin_lock */
+};
+
+void verify_progress_put(struct json_writer *w, const struct verify_progress *p)
+{
+    json_put_cstr(w, STR("phase"), verify_pass_word(p->pass));
+    json_put_u64(w, STR("rows_done"), p->done);
+    json_put_u64(w, STR("rows_total"), p->total);
+    json_put_double(w, STR("rate"), (double)(int64_t)p->rate);
+    if (p->remaining_s >= 0)
+        json_put_i64(w, STR("remaining_seconds"), p->remaining_s);
+    else
+        json_put_null(w, STR("remaining_seconds"));
+    json_put_cstr(w, STR("waits_for"), p->why.msg);
+    json_put_cstr(w, STR("fix"), "");
+}
+
+struct verify_jobs *verify_jobs_new(void)
+{
+    struct verify_jobs *all = mem_alloc(1, sizeof(*all));
+
+    lock_init(&all->lock, LOCK_verifies_lock);
+    return all;
+}
+
+void verify_jobs_free(struct verify_jobs *all)
+{
+    if (all == NULL)
+        return;
+    lock_fini(&all->lock);
+    free(all);
+}
+
+/* Takes out those that are over, or all. */
+static struct verify_job *take_out(struct verify_jobs *all, bool only_over)
+{
+    struct verify_job *out = NULL;
+
+    lock_acquire(&all->lock);
+    for (struct verify_job **at = &all->first; *at != NULL;) {
+        struct verify_job *j = *at;
+
+        if (only_over && !j->over) {
+            at = &j->next;
+            continue;
+        }
+        *at = j->next;
+        j->next = out;
+        out = j;
+    }
+    lock_release(&all->lock);
+    return out;
+}
+
+static void join(struct verify_job *list)
+{
+    for (struct verify_job *j = list, *next; j != NULL; j = next) {
+        next = j->next;
+        pthread_join(j->thread, NULL);
+        verify_job_free(j);
+    }
+}
+
+static bool add(struct verify_jobs *all, struct verify_job *j, void *(*run)(void *job))
+{
+    size_t n = 0;
+    bool is_there = false;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *k = all->first; k != NULL; k = k->next) {
+        n++;
+        is_there = is_there || k->job.id == j->job.id;
+    }
+
+    const bool fits = !is_there && n < VERIFY_JOBS_MAX;
+
+    if (fits) {
+        j->next = all->first;
+        all->first = j;
+        j->thread = thread_start("verify", run, j);
+    }
+    lock_release(&all->lock);
+    return fits;
+}
+
+bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j, void *(*run)(void *job))
+{
+    join(take_out(all, true));
+    return add(all, j, run);
+}
+
+void verify_jobs_join(struct verify_jobs *all)
+{
+    join(take_out(all, false));
+}
+
+bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out)
+{
+    bool found = false;
+
+    lock_acquire(&all->lock);
+    for (const struct verify_job *j = all->first; j != NULL && !found; j = j->next)
+        if (j->job.id == id && !j->over) {
+            *out = j->seen;
+            found = true;
+        }
+    lock_release(&all->lock);
+    return found;
+}
+
+void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
+                      const struct verify_progress *seen)
+{
+    lock_acquire(&all->lock);
+    j->seen = *seen;
+    lock_release(&all->lock);
+}
+
+void verify_jobs_end(struct verify_jobs *all, struct verify_job *j)
+{
+    lock_acquire(&all->lock);
+    j->over = true;
+    lock_release(&all->lock);
+}
+
+bool verify_jobs_are_resumed(const struct verify_jobs *all)
+{
+    return all->are_resumed;
+}
+
+void verify_jobs_set_resumed(struct verify_jobs *all)
+{
+    all->are_resumed = true;
+}

@@ -1,0 +1,72 @@
+/*
+ * struct verify_jobs: the verifications of whole indexes that run on this node, each on its own
+ * thread.
+ *
+ * @thread any (locked inside)
+ */
+#ifndef REBALANCE_VERIFY_JOBS_H
+#define REBALANCE_VERIFY_JOBS_H
+
+#include "src/base/base.h"
+#include "src/base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct coordinator;
+struct json_writer;
+struct verify_job;
+struct verify_jobs;
+
+#define VERIFY_JOBS_MAX 4
+
+enum verify_pass {
+    VERIFY_ROWS = 0,
+    VERIFY_DOCUMENTS,
+    VERIFY_LISTED, /* look again at what both found, and repair it */
+    VERIFY_OVER,
+    N_VERIFY_PASSES,
+};
+/* "rows", "documents", ... */
+const char *verify_pass_word(enum verify_pass pass);
+
+/* What people see of a job. */
+struct verify_progress {
+    enum verify_pass pass;
+    uint64_t done, total;
+    double rate; /* per second; 0: unknown */
+    int64_t remaining_s;
+    struct err why; /* what it waits for */
+};
+
+/* Write its members as a job has them. */
+void verify_progress_put(struct json_writer *w, const struct verify_progress *p);
+
+struct verify_jobs *verify_jobs_new(void) RETURNS_NONNULL MUST_CHECK;
+void verify_jobs_free(struct verify_jobs *all); /* NULL is fine; after they were joined */
+
+/*
+ * Start the job's thread, which calls run, and take the job over. Waits for threads of jobs
+ * that are over. Returns false if VERIFY_JOBS_MAX run, or this one; the job is the caller's
+ * then.
+ */
+bool verify_jobs_start(struct verify_jobs *all, struct verify_job *j,
+                       void *(*run)(void *job)) MUST_CHECK;
+/* Wait for all threads, after the coordinator's stop was set. Blocks. */
+void verify_jobs_join(struct verify_jobs *all);
+/* Copy what the job shows of itself. Returns false if none of this id runs here. */
+bool verify_jobs_find(struct verify_jobs *all, uint64_t id, struct verify_progress *out);
+
+/* For the job's thread: what people see, and its end. */
+void verify_jobs_show(struct verify_jobs *all, struct verify_job *j,
+                      const struct verify_progress *seen);
+void verify_jobs_end(struct verify_jobs *all, struct verify_job *j);
+
+/* Whether the jobs that the store had at the start run again. Under admin_lock. */
+bool verify_jobs_are_resumed(const struct verify_jobs *all);
+void verify_jobs_set_resumed(struct verify_jobs *all);
+
+/* Go on with the jobs that the store has; once. Under admin_lock. Blocks on the store. */
+void coordinator_resume_verifies(struct coordinator *co);
+
+#endif

@@ -1,0 +1,178 @@
+#include "config.h"
+
+#include "rebalance/verify/verify.h"
+
+#include "rebalance/verify/job.h"
+#include "rebalance/verify/jobs.h"
+#include "rebalance/verify/reports.h"
+#include "rebalance/version/marks.h"
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#include <inttypes.h>
+
+/* ---- starting ---- */
+
+/* Returns false if the job cannot be owned now, or too many run. */
+static bool start(struct coordinator *co, const struct stored_job *stored, struct err *err)
+{
+    struct buf thing = {0};
+    uint64_t term;
+
+    buf_printf(&thing, "job/%" PRIu64, stored->id);
+
+    const bool owned = cluster_own(co->cluster, buf_str(&thing), &term, err);
+
+    buf_free(&thing);
+    if (!owned)
+        return false;
+
+    struct verify_job *j = verify_job_new(co, stored, term);
+
+    if (verify_jobs_start(co->verifies, j, verify_job_main))
+        return true;
+    verify_job_free(j);
+    return err_set(err, ERR_RETRY,
+                   "%d verifications run already; fix: wait until one of them has ended",
+                   VERIFY_JOBS_MAX);
+}
+
+static void append_parameters(struct buf *json, const struct verify_order *o)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_bool(&w, STR("repair"), o->repair);
+    json_put_bool(&w, STR("yes"), o->yes);
+    json_put_bool(&w, STR("values"), o->values);
+    json_put_u64(&w, STR("rate"), o->rate);
+    json_close_object(&w);
+}
+
+static bool is_alone(struct coordinator *co, uint64_t id, struct err *err)
+{
+    struct verify_progress ignored;
+
+    return !verify_jobs_find(co->verifies, id, &ignored) ||
+           err_set(err, ERR_RETRY,
+                   "job %" PRIu64 " verifies this index already; fix: wait for it, millrace "
+                   "report get %" PRIu64 " says how far it is",
+                   id, id);
+}
+
+static bool store_job(struct coordinator *co, const struct verify_run *run,
+                      const struct verify_order *o, struct buf *parameters,
+                      struct stored_job *job, struct err *err)
+{
+    append_parameters(parameters, o);
+    *job = (struct stored_job){.kind = STR(JOB_VERIFY),
+                               .index = table_index(run->lead),
+                               .table = table_name(run->lead),
+                               .version = run->number,
+                               .buckets = 1,
+                               .state = STR("init"),
+                               .cursor = STR(""),
+                               .parameters = buf_str(parameters),
+                               .error = STR(""),
+                               .created_ms = clock_wall_ms(),
+                               .updated_ms = clock_wall_ms()};
+    return store_new_job(co->opt.store, job, err) && is_alone(co, job->id, err);
+}
+
+static void answer(struct buf *json, const struct stored_job *job)
+{
+    struct json_writer w = {.out = json};
+    struct buf id = {0};
+
+    buf_append_u64(&id, job->id);
+    json_open_object(&w);
+    json_put_cstr(&w, STR("schema"), "millrace/verify-start/1");
+    json_put_string(&w, STR("table"), job->table);
+    json_put_string(&w, STR("index"), job->index);
+    json_put_u64(&w, STR("version"), job->version);
+    json_put_string(&w, STR("job"), buf_str(&id));
+    json_close_object(&w);
+    buf_free(&id);
+}
+
+/* Whoever repairs however much differs has seen how much that is. */
+static bool has_seen(struct coordinator *co, const struct verify_run *run,
+                     const struct verify_order *o, struct err *err)
+{
+    bool have = true;
+
+    if (o->repair && o->yes &&
+        !verify_reports_have(co, table_index(run->lead), run->number, &have, err))
+        return false;
+    return have || refuse(err, 409,
+                          "--yes repairs however much differs, and nobody has looked how much "
+                          "that is; fix: millrace verify %" STR_FMT " first",
+                          STR_ARG(table_name(run->lead)));
+}
+
+static bool begin(struct coordinator *co, const struct verify_run *run,
+                  const struct verify_order *o, struct buf *json, struct err *err)
+{
+    struct buf parameters = {0};
+    struct stored_job job;
+    struct err ignored = {0};
+    bool ok = has_seen(co, run, o, err) && store_job(co, run, o, &parameters, &job, err);
+
+    if (ok) {
+        ok = coordinator_begin_mark(co, run->index, job.id, err) && start(co, &job, err);
+        if (ok)
+            answer(json, &job);
+        else if (!store_delete_job(co->opt.store, job.id, &ignored))
+            log_failure(LOG_WARN, &ignored, "a verification that did not start is stored");
+    }
+    buf_free(&parameters);
+    return ok;
+}
+
+bool coordinator_verify_all(struct coordinator *co, const struct verify_order *o,
+                            struct buf *json, struct err *err)
+{
+    if (co->delivery == NULL)
+        return refuse(err, 503,
+                      "verify needs the running daemon; fix: start it with millrace run");
+    if (!coordinator_begin(co, err))
+        return false;
+
+    struct arena *a = arena_new();
+    struct verify_run run = {.co = co, .arena = a};
+    const bool ok =
+        verify_run_begin(&run, o->table, o->version, err) && begin(co, &run, o, json, err);
+
+    verify_run_end(&run);
+    arena_free(a);
+    lock_release(&co->admin_lock);
+    if (ok)
+        store_watch_read(co->store_watch);
+    return ok;
+}
+
+/* ---- after a restart ---- */
+
+void coordinator_resume_verifies(struct coordinator *co)
+{
+    struct arena *a = arena_new();
+    struct stored_job *jobs;
+    struct verify_progress ignored;
+    struct err err = {0};
+    size_t n = 0;
+
+    if (!verify_jobs_are_resumed(co->verifies)) {
+        const bool ok = store_load_jobs(co->opt.store, a, &jobs, &n, &err);
+
+        for (size_t i = 0; ok && i < n; i++)
+            if (str_equal(jobs[i].kind, STR(JOB_VERIFY)) &&
+                !verify_jobs_find(co->verifies, jobs[i].id, &ignored) &&
+                !start(co, &jobs[i], &err))
+                log_failure(LOG_WARN, &err, "a verification cannot go on yet",
+                            KV("job", jobs[i].id));
+        if (ok && err.kind == ERR_NONE)
+            verify_jobs_set_resumed(co->verifies);
+    }
+    arena_free(a);
+}

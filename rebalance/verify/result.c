@@ -1,0 +1,247 @@
+#include "config.h"
+
+#include "rebalance/verify/result.h"
+
+#include "src/format/json.h"
+
+/* passes: a later look may tell, so that the verdict is open until then. */
+static const struct {
+    const char *word;
+    bool passes;
+} reasons[N_VERIFY_REASONS] = {
+    [VERIFY_CHANGING] = {"changing", true},
+    [VERIFY_NOT_DELIVERED] = {"not_delivered", true},
+    [VERIFY_HELD] = {"held", true},
+    [VERIFY_BY_TIME] = {"read_by_time", true},
+    [VERIFY_FAN_OUT] = {"fan_out", true},
+    [VERIFY_CASCADE] = {"cascade", true},
+    [VERIFY_PURGED] = {"purged", true},
+    [VERIFY_DEAD_LETTER] = {"dead_letter", false},
+    [VERIFY_NOT_FOLLOWED] = {"not_followed", false},
+};
+
+void verify_result_free(struct verify_result *r)
+{
+    buf_free(&r->differences);
+    buf_free(&r->aparts);
+    buf_free(&r->ids);
+}
+
+const char *verify_result_verdict(const struct verify_result *r)
+{
+    if (r->differing > 0)
+        return "different";
+    for (size_t i = 0; i < N_VERIFY_REASONS; i++)
+        if (reasons[i].passes && r->apart[i] > 0)
+            return "unknown";
+    return "equal";
+}
+
+/* ---- the lists ---- */
+
+static bool has_room(const struct buf *list, uint64_t n)
+{
+    return n < VERIFY_LISTED_MAX && list->len < VERIFY_LISTED_BYTES;
+}
+
+static struct json_writer element_of(struct buf *list)
+{
+    return (struct json_writer){.out = list, .comma = list->len > 0};
+}
+
+static void put_value(struct json_writer *w, struct str key, struct str value)
+{
+    if (value.ptr != NULL)
+        json_put_raw(w, key, value);
+}
+
+static void put_version(struct json_writer *w, struct str key, uint64_t version)
+{
+    struct buf text = {0};
+
+    buf_append_u64(&text, version);
+    json_put_string(w, key, buf_str(&text));
+    buf_free(&text);
+}
+
+static void put_paths(struct json_writer *w, const struct verify_finding *f, bool values)
+{
+    json_put_u64(w, STR("n_paths"), f->n_paths_all);
+    json_write_key(w, STR("paths"));
+    json_open_array(w);
+    for (size_t i = 0; i < f->n_paths; i++) {
+        const struct json_difference *d = &f->paths[i];
+
+        json_open_object(w);
+        json_put_string(w, STR("path"), d->path);
+        json_put_cstr(w, STR("kind"), json_difference_word(d->kind));
+        if (values) {
+            put_value(w, STR("wanted"), d->wanted);
+            put_value(w, STR("found"), d->found);
+        }
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+static void list_finding(struct verify_result *r, const struct verify_key *k,
+                         const struct verify_finding *f, bool values)
+{
+    struct json_writer w = element_of(&r->differences);
+
+    if (!has_room(&r->differences, r->n_listed))
+        return;
+    r->n_listed++;
+    json_open_object(&w);
+    json_put_string(&w, STR("id"), k->id);
+    json_put_string(&w, STR("routing"), f->routing);
+    json_put_cstr(&w, STR("kind"), verify_kind_word(f->kind));
+    put_version(&w, STR("version"), f->version);
+    json_put_bool(&w, STR("repaired"), k->is_repaired);
+    put_paths(&w, f, values);
+    json_close_object(&w);
+}
+
+static void list_apart(struct verify_result *r, const struct verify_key *k)
+{
+    struct json_writer w = element_of(&r->aparts);
+
+    if (!has_room(&r->aparts, r->n_aparts_listed))
+        return;
+    r->n_aparts_listed++;
+    json_open_object(&w);
+    json_put_string(&w, STR("id"), k->id);
+    json_put_cstr(&w, STR("reason"), reasons[k->reason].word);
+    json_close_object(&w);
+}
+
+void verify_result_list_id(struct verify_result *r, struct str id)
+{
+    struct json_writer w = element_of(&r->ids);
+
+    if (++r->n_ids > VERIFY_CHANGED_MAX)
+        buf_clear(&r->ids);
+    else
+        json_write_string(&w, id);
+}
+
+/* ---- adding ---- */
+
+static void add_findings(struct verify_result *r, const struct verify_key *k, bool values)
+{
+    for (size_t i = 0; i < k->n_told; i++) {
+        r->counts[k->told[i].kind]++;
+        list_finding(r, k, &k->told[i], values);
+    }
+}
+
+void verify_result_add(struct verify_result *r, const struct verify_key *k, bool values)
+{
+    r->documents++;
+    r->equal += k->state == VERIFY_EQUAL;
+    r->repaired += k->is_repaired;
+    if (k->state == VERIFY_APART) {
+        r->apart[k->reason]++;
+        list_apart(r, k);
+    }
+    r->differing += k->state == VERIFY_DIFFERS;
+    if (k->state == VERIFY_DIFFERS || k->is_repaired)
+        add_findings(r, k, values);
+}
+
+static void append_list(struct buf *list, uint64_t *n, const struct buf *more, uint64_t n_more)
+{
+    if (n_more == 0 || !has_room(list, *n))
+        return;
+    if (list->len > 0)
+        buf_append_char(list, ',');
+    buf_append(list, buf_str(more));
+    *n += n_more;
+}
+
+void verify_result_merge(struct verify_result *r, const struct verify_result *more)
+{
+    r->documents += more->documents;
+    r->equal += more->equal;
+    r->repaired += more->repaired;
+    r->differing += more->differing;
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        r->counts[i] += more->counts[i];
+    for (size_t i = 0; i < N_VERIFY_REASONS; i++)
+        r->apart[i] += more->apart[i];
+    append_list(&r->differences, &r->n_listed, &more->differences, more->n_listed);
+    append_list(&r->aparts, &r->n_aparts_listed, &more->aparts, more->n_aparts_listed);
+}
+
+/* ---- as JSON ---- */
+
+static void put_list(struct json_writer *w, struct str key, const struct buf *elements)
+{
+    json_write_key(w, key);
+    json_open_array(w);
+    if (elements->len > 0)
+        json_write_raw(w, buf_str(elements));
+    json_close_array(w);
+}
+
+void verify_result_put(const struct verify_result *r, struct json_writer *w)
+{
+    json_put_u64(w, STR("documents"), r->documents);
+    json_put_u64(w, STR("equal"), r->equal);
+    json_put_u64(w, STR("differing"), r->differing);
+    json_put_u64(w, STR("repaired"), r->repaired);
+    json_write_key(w, STR("counts"));
+    json_open_object(w);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        json_put_u64(w, str_from(verify_kind_word((enum verify_kind)i)), r->counts[i]);
+    json_close_object(w);
+    json_write_key(w, STR("apart_counts"));
+    json_open_object(w);
+    for (size_t i = 0; i < N_VERIFY_REASONS; i++)
+        json_put_u64(w, str_from(reasons[i].word), r->apart[i]);
+    json_close_object(w);
+    put_list(w, STR("apart"), &r->aparts);
+    put_list(w, STR("differences"), &r->differences);
+}
+
+void verify_result_put_ids(const struct verify_result *r, struct json_writer *w)
+{
+    json_put_u64(w, STR("n_ids"), r->n_ids);
+    put_list(w, STR("ids"), &r->ids);
+}
+
+static void read_counts(struct str json, const char *pointer, const char *word, uint64_t *n)
+{
+    struct buf path = {0};
+
+    buf_printf(&path, "%s/%s", pointer, word);
+    (void)json_find_u64(json, path.ptr, n);
+    buf_free(&path);
+}
+
+/* Returns the number of elements. */
+static uint64_t read_list(struct str json, const char *pointer, struct buf *elements)
+{
+    struct str list;
+
+    if (!json_find(json, pointer, &list) || list.len < 2)
+        return 0;
+    buf_append(elements, (struct str){list.ptr + 1, list.len - 2});
+    return json_count_elements(list);
+}
+
+void verify_result_read(struct verify_result *r, struct str json)
+{
+    (void)json_find_u64(json, "/documents", &r->documents);
+    (void)json_find_u64(json, "/equal", &r->equal);
+    (void)json_find_u64(json, "/differing", &r->differing);
+    (void)json_find_u64(json, "/repaired", &r->repaired);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        read_counts(json, "/counts", verify_kind_word((enum verify_kind)i), &r->counts[i]);
+    for (size_t i = 0; i < N_VERIFY_REASONS; i++)
+        read_counts(json, "/apart_counts", reasons[i].word, &r->apart[i]);
+    r->n_aparts_listed = read_list(json, "/apart", &r->aparts);
+    r->n_listed = read_list(json, "/differences", &r->differences);
+    (void)json_find_u64(json, "/n_ids", &r->n_ids);
+    (void)read_list(json, "/ids", &r->ids);
+}

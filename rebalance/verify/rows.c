@@ -1,0 +1,238 @@
+#include "config.h"
+
+#include "rebalance/verify/job.h"
+
+#include "src/search/documents.h"
+#include "sync/checkpoint/read_position.h"
+#include "sync/document/loader.h"
+#include "sync/routing/routing.h"
+
+#include <string.h>
+
+#define CHUNK_ROWS  500
+#define CHUNK_BYTES (4 << 20)
+
+static const struct plan *plan_of(const struct target *t)
+{
+    return ((struct reading *)t->plan)->plan;
+}
+
+/* The tables in the order of their names, which no change of a definition shuffles. */
+static struct target *next_table(const struct verify_run *run, const char *after)
+{
+    struct target *next = NULL;
+
+    for (size_t i = 0; i < run->n_targets; i++) {
+        struct target *t = run->targets[i];
+
+        if (strcmp(t->table, after) > 0 && (next == NULL || strcmp(t->table, next->table) < 0))
+            next = t;
+    }
+    return next;
+}
+
+static struct target *find_table(const struct verify_run *run, struct str table)
+{
+    for (size_t i = 0; i < run->n_targets; i++)
+        if (str_equal(str_from(run->targets[i]->table), table))
+            return run->targets[i];
+    return NULL;
+}
+
+static void begin_table(struct verify_job *j, const struct target *t)
+{
+    buf_clear(&j->at.table);
+    buf_clear(&j->at.after);
+    if (t != NULL)
+        buf_append(&j->at.table, str_from(t->table));
+    else
+        j->at.pass = VERIFY_DOCUMENTS;
+}
+
+/* ---- the beginning ---- */
+
+static bool count_rows(struct verify_run *run, const struct target *t, uint64_t *n,
+                       struct err *err)
+{
+    struct err ignored = {0};
+    uint64_t stamp;
+
+    if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
+        return false;
+
+    const bool ok = loader_count(run->links.conns[0], plan_of(t), n, err);
+
+    return read_links_end(&run->links, ok ? err : &ignored) && ok;
+}
+
+static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < run->n_targets; i++) {
+        uint64_t n = 0;
+
+        if (!count_rows(run, run->targets[i], &n, err))
+            return false;
+        total += n;
+    }
+    j->at.total = total;
+    j->at.from = read_position_version(pipeline_read_position(run->pipeline));
+    begin_table(j, next_table(run, ""));
+    return true;
+}
+
+/* ---- a chunk ---- */
+
+static bool read_chunk(struct verify_job *j, struct verify_run *run, const struct target *t,
+                       size_t asked, struct loaded **rows, size_t *n, struct err *err)
+{
+    struct err ignored = {0};
+    uint64_t stamp;
+
+    if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
+        return false;
+
+    const bool ok = loader_load_range(run->links.conns, plan_of(t), buf_str(&j->at.after),
+                                      asked, run->arena, rows, n, err);
+
+    return read_links_end(&run->links, ok ? err : &ignored) && ok;
+}
+
+static bool makes_document(const struct loaded *row)
+{
+    return row->body.ptr != NULL && row->err == NULL;
+}
+
+static bool get_documents(struct verify_run *run, const struct loaded *rows, size_t n,
+                          struct search_document *out, struct err *err)
+{
+    struct search_wish *wishes = arena_alloc(run->arena, n, sizeof(*wishes));
+    size_t n_wishes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (makes_document(&rows[i]))
+            wishes[n_wishes++] = (struct search_wish){rows[i].id, rows[i].routing, true};
+    if (n_wishes == 0 || search_get_documents(run->co->opt.search, run->index, wishes, n_wishes,
+                                              run->arena, out, err))
+        return true;
+    err->kind = err->kind == ERR_REJECT ? ERR_RETRY : err->kind;
+    return false;
+}
+
+/* Only the document's own place: a copy elsewhere is what the other pass finds. */
+static bool is_equal(const struct verify_run *run, const struct loaded *row,
+                     const struct search_document *d)
+{
+    const struct verify_copy copy = {d->routing, d->version, d->source};
+    const struct verify_look look = {true, row->routing, row->body, &copy, d->found};
+    struct verify_finding found[2];
+
+    return verify_judge(&look, &run->rules, run->arena, found) == 0;
+}
+
+/* Returns the keys that must go through the looks. */
+static struct verify_key *find_suspects(struct verify_job *j, struct verify_run *run,
+                                        struct target *t, const struct loaded *rows, size_t n,
+                                        const struct search_document *documents,
+                                        size_t *n_suspects)
+{
+    struct verify_key *list = arena_alloc(run->arena, n, sizeof(*list));
+
+    *n_suspects = 0;
+    run->rules.version_max = pipeline_stamp_max(run->pipeline);
+    for (size_t i = 0; i < n; i++) {
+        if (makes_document(&rows[i]) && is_equal(run, &rows[i], documents++)) {
+            j->result.documents++;
+            j->result.equal++;
+        } else if (rows[i].body.ptr != NULL || rows[i].err != NULL) {
+            list[(*n_suspects)++] =
+                (struct verify_key){.id = rows[i].id, .key = rows[i].key, .target = t};
+        }
+    }
+    return list;
+}
+
+static bool settle(struct verify_job *j, struct verify_run *run, struct verify_key *keys,
+                   size_t n, struct err *err)
+{
+    for (size_t at = 0; at < n; at += run->n_keys) {
+        const size_t some = n - at < VERIFY_GROUP ? n - at : VERIFY_GROUP;
+
+        if (!verify_job_settle(j, run, keys + at, some, j->repair && j->yes, err))
+            return false;
+        for (size_t i = 0; i < run->n_keys; i++)
+            verify_job_add(j, &run->keys[i]);
+    }
+    return true;
+}
+
+static void adapt_chunk(struct verify_job *j, size_t rows, size_t bytes)
+{
+    const size_t fit = CHUNK_BYTES / (bytes / (rows == 0 ? 1 : rows) + 1);
+    const size_t most = j->chunk * 2 < CHUNK_ROWS ? j->chunk * 2 : CHUNK_ROWS;
+
+    j->chunk = fit < 1 ? 1 : fit < most ? fit : most;
+}
+
+/* Retry a refused read with half the rows: they may fit into memory. */
+static bool asks_for_fewer(struct verify_job *j, struct verify_run *run, struct err *err)
+{
+    if (err->kind != ERR_REJECT || j->chunk <= 1)
+        return false;
+    j->chunk /= 2;
+    read_links_close(&run->links);
+    *err = (struct err){0};
+    return true;
+}
+
+static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct target *t,
+                          struct err *err)
+{
+    const size_t asked = job_limit_rows(j->rate, j->chunk);
+    struct loaded *rows = NULL;
+    size_t n = 0, n_suspects;
+
+    if (!read_chunk(j, run, t, asked, &rows, &n, err))
+        return asks_for_fewer(j, run, err);
+
+    struct search_document *documents = arena_alloc(run->arena, n + 1, sizeof(*documents));
+
+    adapt_chunk(j, n, arena_size(run->arena));
+    if (!get_documents(run, rows, n, documents, err))
+        return false;
+
+    struct verify_key *suspects = find_suspects(j, run, t, rows, n, documents, &n_suspects);
+
+    if (!settle(j, run, suspects, n_suspects, err))
+        return false;
+    j->at.rows += n;
+    if (n < asked) {
+        begin_table(j, next_table(run, t->table));
+    } else {
+        buf_clear(&j->at.after);
+        buf_append(&j->at.after, rows[n - 1].key);
+    }
+    return true;
+}
+
+bool verify_rows_step(struct verify_job *j, struct err *err)
+{
+    struct arena *a = arena_new();
+    struct verify_run run;
+    bool ok = verify_job_open(j, &run, a, err);
+
+    j->chunk = j->chunk == 0 ? CHUNK_ROWS : j->chunk;
+    if (ok && j->at.table.len == 0) {
+        ok = begin_rows(j, &run, err);
+    } else if (ok) {
+        struct target *t = find_table(&run, buf_str(&j->at.table));
+
+        ok = t == NULL ? err_set(err, ERR_REJECT, "table %" STR_FMT " is gone",
+                                 STR_ARG(buf_str(&j->at.table)))
+                       : compare_chunk(j, &run, t, err);
+    }
+    verify_job_close(j, &run);
+    arena_free(a);
+    return ok;
+}

@@ -1,0 +1,104 @@
+#include "config.h"
+
+#include "rebalance/verify/job.h"
+
+#include "src/base/mem.h"
+#include "sync/delivery/delivery.h"
+
+#include <stdlib.h>
+
+#define QUEUE_MS 100 /* between looks at a full queue */
+
+struct verify_job *verify_job_new(struct coordinator *co, const struct stored_job *stored,
+                                  uint64_t term)
+{
+    struct verify_job *j = mem_alloc(1, sizeof(*j));
+    const struct str p = stored->parameters;
+
+    j->magic = MAGIC_verify_job;
+    j->co = co;
+    j->term = term;
+    j->arena = arena_new();
+    j->job = (struct stored_job){.id = stored->id,
+                                 .kind = STR(JOB_VERIFY),
+                                 .index = arena_copy(j->arena, stored->index),
+                                 .table = arena_copy(j->arena, stored->table),
+                                 .version = stored->version,
+                                 .buckets = 1,
+                                 .parameters = arena_copy(j->arena, p),
+                                 .error = STR(""),
+                                 .created_ms = stored->created_ms};
+    (void)json_find_bool(p, "/repair", &j->repair);
+    (void)json_find_bool(p, "/yes", &j->yes);
+    (void)json_find_bool(p, "/values", &j->values);
+    (void)json_find_u64(p, "/rate", &j->rate);
+    buf_append(&j->cursor, stored->cursor);
+    j->seen.remaining_s = -1;
+    return j;
+}
+
+void verify_job_free(struct verify_job *j)
+{
+    read_links_fini(&j->links);
+    verify_result_free(&j->result);
+    verify_result_free(&j->open);
+    buf_free(&j->at.table);
+    buf_free(&j->at.after);
+    buf_free(&j->cursor);
+    arena_free(j->arena);
+    MAGIC_END(verify_job, j);
+    free(j);
+}
+
+bool verify_job_open(struct verify_job *j, struct verify_run *run, struct arena *a,
+                     struct err *err)
+{
+    *run = (struct verify_run){
+        .co = j->co, .arena = a, .links = j->links, .links_of = j->links_of};
+    j->links = (struct read_links){0};
+    j->links_of = NULL;
+    return verify_run_begin(run, j->job.table, j->job.version, err);
+}
+
+void verify_job_close(struct verify_job *j, struct verify_run *run)
+{
+    if (run->n_targets > 0)
+        verify_report_of_run(&j->report, run);
+    j->report.table = j->job.table;
+    j->report.index = j->job.index;
+    j->at.looks = run->n_looks > j->at.looks ? run->n_looks : j->at.looks;
+    j->links = run->links;
+    j->links_of = run->links_of;
+    run->links = (struct read_links){0};
+    verify_run_end(run);
+}
+
+/* Repairs give way while queues are above half of the mark. */
+static bool wait_for_queue(struct verify_job *j, struct err *err)
+{
+    const uint64_t half = delivery_get(j->co->delivery).bytes_max / 2;
+
+    while (delivery_status(j->co->delivery).bytes_held > half)
+        if (stop_wait(&j->co->stop, QUEUE_MS))
+            return err_set(err, ERR_STOP, "stopping");
+    return true;
+}
+
+bool verify_job_settle(struct verify_job *j, struct verify_run *run, struct verify_key *first,
+                       size_t n, bool repair, struct err *err)
+{
+    run->keys = first;
+    run->n_keys = n;
+    run->n_looks = 0;
+    return verify_run_settle(run, err) &&
+           (!repair || (wait_for_queue(j, err) && verify_run_repair(run, err)));
+}
+
+void verify_job_add(struct verify_job *j, const struct verify_key *k)
+{
+    const bool is_open = k->state != VERIFY_EQUAL;
+
+    verify_result_add(is_open ? &j->open : &j->result, k, j->values);
+    if (is_open)
+        verify_result_list_id(&j->open, k->id);
+}

@@ -1,0 +1,132 @@
+#include "config.h"
+
+#include "src/cli/view/verify_view.h"
+
+#include "src/base/buf.h"
+#include "src/cli/view/screen.h"
+#include "src/format/json.h"
+
+#include <inttypes.h>
+
+/* Calls add() for each element of the list at pointer. */
+static void each(struct buf *out, struct render_style style, struct str json,
+                 const char *pointer,
+                 void (*add)(struct buf *out, struct render_style style, struct str one))
+{
+    struct json_reader r;
+    struct str list, one;
+
+    if (!json_find(json, pointer, &list))
+        return;
+    json_reader_init(&r, list);
+    if (json_enter_array(&r))
+        while (json_next_element(&r) && json_read_raw(&r, &one))
+            add(out, style, one);
+}
+
+static void add_value(struct buf *out, struct str path, const char *title, const char *pointer)
+{
+    struct str value;
+
+    if (!json_find(path, pointer, &value))
+        return;
+    buf_printf(out, "\n      %s", title);
+    screen_safe(out, value);
+}
+
+static void add_path(struct buf *out, struct render_style style, struct str path)
+{
+    buf_append(out, STR("    "));
+    render_value(out, style, path, "/path", RENDER_TEXT);
+    buf_append(out, STR(": "));
+    render_value(out, style, path, "/kind", RENDER_TEXT);
+    add_value(out, path, "row       ", "/wanted");
+    add_value(out, path, "document  ", "/found");
+    buf_append_char(out, '\n');
+}
+
+static void add_difference(struct buf *out, struct render_style style, struct str d)
+{
+    bool repaired = false;
+
+    json_find_bool(d, "/repaired", &repaired);
+    buf_append(out, STR("  "));
+    render_value(out, style, d, "/id", RENDER_TEXT);
+    buf_append(out, STR(": "));
+    render_value(out, style, d, "/kind", RENDER_TEXT);
+    buf_append(out, repaired ? STR(", repaired\n") : STR("\n"));
+    each(out, style, d, "/paths", add_path);
+}
+
+static void add_apart(struct buf *out, struct render_style style, struct str one)
+{
+    buf_append(out, STR("  "));
+    render_value(out, style, one, "/id", RENDER_TEXT);
+    buf_append(out, STR(": not judged ("));
+    render_value(out, style, one, "/reason", RENDER_TEXT);
+    buf_append(out, STR(")\n"));
+}
+
+/* What is listed may be less than what was counted. */
+static void say_more(struct buf *out, struct str json)
+{
+    struct str list;
+    uint64_t differing = 0, repaired = 0;
+
+    if (json_find(json, "/differences", &list) &&
+        json_find_u64(json, "/differing", &differing) &&
+        json_find_u64(json, "/repaired", &repaired) &&
+        differing + repaired > json_count_elements(list))
+        buf_printf(out,
+                   "  %" PRIu64 " documents differ or were repaired; the first are listed\n",
+                   differing + repaired);
+}
+
+static void add_why(struct buf *out, struct str json)
+{
+    struct buf why = {0};
+
+    if (json_find_text(json, "/why", &why) && why.len > 0) {
+        buf_append(out, STR("  "));
+        screen_safe(out, buf_str(&why));
+        buf_append_char(out, '\n');
+    }
+    buf_free(&why);
+}
+
+static void add_progress(struct buf *out, struct render_style style, struct str json)
+{
+    buf_append(out, STR("job "));
+    render_value(out, style, json, "/job", RENDER_TEXT);
+    buf_append(out, STR(" still runs: "));
+    render_value(out, style, json, "/rows_done", RENDER_COUNT);
+    buf_append(out, STR(" of about "));
+    render_value(out, style, json, "/rows_total", RENDER_COUNT);
+    buf_append(out, STR(" rows and documents\n"));
+}
+
+void view_verify(struct buf *out, struct render_style style, struct str json)
+{
+    bool compared = true;
+    struct str verdict;
+
+    if (!json_find(json, "/verdict", &verdict)) {
+        add_progress(out, style, json);
+        return;
+    }
+    render_value(out, style, json, "/equal", RENDER_COUNT);
+    buf_append(out, STR(" of "));
+    render_value(out, style, json, "/documents", RENDER_COUNT);
+    buf_append(out, STR(" documents of "));
+    render_value(out, style, json, "/index", RENDER_TEXT);
+    buf_append(out, STR(" (version "));
+    render_value(out, style, json, "/version", RENDER_COUNT);
+    buf_append(out, STR(") are equal to their rows\n"));
+    json_find_bool(json, "/values_compared", &compared);
+    if (!compared)
+        buf_append(out, STR("  values are not compared: `mapping` changes _source\n"));
+    each(out, style, json, "/differences", add_difference);
+    each(out, style, json, "/apart", add_apart);
+    say_more(out, json);
+    add_why(out, json);
+}

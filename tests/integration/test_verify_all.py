@@ -1,0 +1,141 @@
+"""`verify` of whole tables: a job with two passes finds what damage a foreign client did, repairs it, and survives kills."""
+import time
+
+from servers import Failed, wait_until
+from test_kill import Writer
+from test_verify import SHARDS, Damage, kinds, make
+
+
+def verify(w, daemon, *options, table="orders", ok=(0,)):
+    return daemon.json("verify", f"{w.schema}.{table}", *options, ok=ok)
+
+
+def expect(answer, verdict, wished, repaired=0):
+    if answer["verdict"] != verdict or kinds(answer) != sorted(wished) or answer["repaired"] != repaired:
+        raise Failed(f"not {verdict} {wished}: {answer}")
+
+
+def fill(w, n=2000):
+    w.sql("INSERT INTO orders SELECT 100 + seq, seq * 1.5, CONCAT('n', seq), 5 FROM seq_1_to_" + str(n),
+          "INSERT INTO item SELECT 100 + seq, 100 + seq, seq, 2.5 FROM seq_1_to_" + str(n))
+
+
+def damage_each_kind(w, damage):
+    """Damage of each kind in an index of orders; returns what a verify must name."""
+    damage.change(1, lambda d: d.update(total=d["total"][:-1] + "1"))
+    damage.lose(2)
+    damage.change(3, lambda d: d.update(foreign=[1]))
+    damage.change(4, lambda d: d["items"][0].update(qty=7))
+    version = int(damage.stored(5)["_version"])
+    routing = next(str(i) for i in range(100) if not damage.stored(5, str(i))["found"])
+    damage.put(5, {"id": 5}, version, routing)
+    damage.put(77, {"id": 77}, version)
+    damage.put("no-key", {"id": 1}, version)
+    return [("1", "different", "total different"), ("2", "missing"), ("3", "different", "foreign extra"),
+            ("4", "different", "items[0].qty different"), ("5", "wrong_routing"), ("77", "extra"), ("no-key", "unexplained")]
+
+
+def test_a_whole_index_is_equal_and_damage_of_each_kind_is_found_and_repaired(w):
+    definitions = make(w)
+    fill(w)
+    daemon, damage = w.follow(definitions), Damage(w)
+    answer = verify(w, daemon)
+    expect(answer, "equal", [])
+    if (answer["documents"], answer["equal"]) != (2006, 2006):
+        raise Failed(f"{answer}")
+    wished = damage_each_kind(w, damage)
+    expect(verify(w, daemon, ok=(1,)), "different", wished)
+    found = verify(w, daemon, "--repair", "--dry-run", ok=(1,))
+    expect(found, "different", wished)
+    if (found["documents"], found["equal"], found["differing"]) != (2008, 2001, 7):
+        raise Failed(f"{found}")
+    expect(verify(w, daemon, "--repair"), "equal", wished, repaired=7)
+    expect(verify(w, daemon), "equal", [])
+    w.equal(daemon)
+    listed = daemon.json("report", "list")["items"]
+    if [item["verdict"] for item in listed] != ["equal", "equal", "different", "different", "equal"]:
+        raise Failed(f"{listed}")
+    if kinds(daemon.json("report", "get", listed[1]["job"])) != sorted(wished):
+        raise Failed("the stored report is another one")
+    if daemon.json("job", "list")["items"]:
+        raise Failed("a job is left")
+
+
+def test_more_than_a_twentieth_is_changed_only_after_a_look_and_with_yes(w):
+    daemon, damage = w.follow(make(w)), Damage(w)
+    damage.lose(2)
+    refused = daemon.command("verify", f"{w.schema}.orders", "--repair", "--yes", ok=(2,))
+    if "first" not in refused.stderr:
+        raise Failed(refused.stderr)
+    answer = verify(w, daemon, "--repair", ok=(1,))
+    expect(answer, "different", [("2", "missing")])
+    if "--repair --yes" not in answer["why"] or damage.stored(2)["found"]:
+        raise Failed(f"{answer}")
+    expect(verify(w, daemon, "--repair", "--yes"), "equal", [("2", "missing")], repaired=1)
+    w.equal(daemon)
+
+
+def test_members_of_a_join_and_their_foreign_documents_are_compared_together(w):
+    w.sql("CREATE TABLE question (id INT PRIMARY KEY, title VARCHAR(20))",
+          "CREATE TABLE answer (id INT PRIMARY KEY, question_id INT, text VARCHAR(20))",
+          "CREATE TABLE remark (id INT PRIMARY KEY, answer_id INT, root INT, text VARCHAR(20), KEY (answer_id))",
+          "INSERT INTO question SELECT seq, CONCAT('q', seq) FROM seq_1_to_300",
+          "INSERT INTO answer SELECT seq, seq % 300 + 1, 'so' FROM seq_1_to_900",
+          "INSERT INTO remark SELECT seq, seq, NULL, 'oh' FROM seq_1_to_600")
+    daemon = w.follow(w.definitions(
+        {"table": "question", "index": "faq", "settings": dict(SHARDS), "join": {"name": "question"}},
+        {"table": "answer", "index": "faq", "settings": dict(SHARDS),
+         "join": {"name": "answer", "parent": "question", "parent_column": "question_id"}},
+        {"table": "remark", "index": "faq", "settings": dict(SHARDS), "root_column": "root",
+         "join": {"name": "remark", "parent": "answer", "parent_column": "answer_id"}}))
+    answer = verify(w, daemon, table="answer")
+    expect(answer, "equal", [])
+    if answer["documents"] != 1800:
+        raise Failed(f"{answer}")
+    damage = Damage(w, "faq")
+    have = damage.stored("remark:3", "question:4")
+    damage.put("remark:3", {**have["_source"], "text": "no"}, int(have["_version"]) + 1, "question:4")
+    damage.put("nobody:1", {"text": "x"}, int(have["_version"]), "question:4")
+    damage.put("answer:5000", have["_source"], int(have["_version"]), "question:4")
+    expect(verify(w, daemon, "--repair", table="question"), "equal",
+           [("remark:3", "different", "text different"), ("nobody:1", "unexplained"), ("answer:5000", "extra")], repaired=3)
+    w.equal(daemon)
+
+
+def test_a_verification_that_is_killed_at_each_step_goes_on_and_names_the_same(w):
+    definitions = make(w)
+    fill(w, 5000)
+    daemon, damage = w.follow(definitions), Damage(w)
+    wished = damage_each_kind(w, damage)
+    for point in ("verify_saved:1", "verify_saved:3", "verify_reported:1"):
+        daemon.stop()
+        daemon.start(environment={"MILLRACE_FAILPOINT": point + ":kill"})
+        wait_until("it follows", lambda: daemon.command("verify", f"{w.schema}.orders", "--key", "6", ok=(0, 75)).returncode == 0)
+        job = verify(w, daemon, "--no-wait", "--rate", "2000")["job"]
+        wait_until(f"the daemon is killed at {point}", lambda: daemon.process.poll() is not None, 30)
+        daemon.start()
+        wait_until("the report is there", lambda: "verdict" in daemon.json("report", "get", job, ok=(0, 2)), 60)
+        expect(daemon.json("report", "get", job), "different", wished)
+    expect(verify(w, daemon, "--repair"), "equal", wished, repaired=7)
+    w.equal(daemon)
+
+
+def test_a_load_gives_no_false_alarm_and_two_runs_at_once_are_one(w):
+    daemon, work, _ = w.work_on_shop()
+    writer = Writer(w, work, pause=0.02)
+    try:
+        until, judged = time.monotonic() + 20, 0
+        while time.monotonic() < until:
+            answer = verify(w, daemon, ok=(0, 1, 75))
+            if answer["differences"]:
+                raise Failed(f"a false alarm: {answer}")
+            judged += answer["equal"]
+        if not judged:
+            raise Failed("nothing was judged")
+        job = verify(w, daemon, "--no-wait", "--rate", "1")["job"]
+        second = daemon.command("verify", f"{w.schema}.orders", ok=(75,))
+        if f"job {job}" not in second.stderr:
+            raise Failed(second.stderr)
+    finally:
+        writer.rest()
+        writer.end()

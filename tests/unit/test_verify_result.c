@@ -1,0 +1,120 @@
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+#include "rebalance/verify/job.h"
+#include "rebalance/verify/result.h"
+
+#include <string.h>
+
+/* A key in this state; one that differs has one finding. */
+static struct verify_key key_of(struct str id, enum verify_state state)
+{
+    static struct verify_finding missing = {.kind = VERIFY_MISSING};
+    struct verify_key k = {.id = id, .state = state};
+
+    if (state == VERIFY_DIFFERS) {
+        k.told = &missing;
+        k.n_told = 1;
+    }
+    return k;
+}
+
+static void the_verdict_is_open_while_a_later_look_may_tell(void **state)
+{
+    (void)state;
+    struct verify_result r = {0};
+    struct verify_key k = key_of(STR("1"), VERIFY_EQUAL);
+
+    verify_result_add(&r, &k, false);
+    assert_string_equal(verify_result_verdict(&r), "equal");
+    k = key_of(STR("2"), VERIFY_APART);
+    k.reason = VERIFY_DEAD_LETTER;
+    verify_result_add(&r, &k, false);
+    assert_string_equal(verify_result_verdict(&r), "equal");
+    k.reason = VERIFY_FAN_OUT;
+    verify_result_add(&r, &k, false);
+    assert_string_equal(verify_result_verdict(&r), "unknown");
+    k = key_of(STR("3"), VERIFY_DIFFERS);
+    verify_result_add(&r, &k, false);
+    assert_string_equal(verify_result_verdict(&r), "different");
+    assert_int_equal(r.documents, 4);
+    assert_int_equal(r.counts[VERIFY_MISSING], 1);
+    verify_result_free(&r);
+}
+
+static void lists_have_a_bound_and_counts_have_none(void **state)
+{
+    (void)state;
+    struct verify_result r = {0}, more = {0};
+    const struct verify_key k = key_of(STR("an \"id\""), VERIFY_DIFFERS);
+
+    for (size_t i = 0; i < VERIFY_CHANGED_MAX + 1; i++) {
+        verify_result_add(&r, &k, false);
+        verify_result_list_id(&r, k.id);
+    }
+    assert_int_equal(r.differing, VERIFY_CHANGED_MAX + 1);
+    assert_int_equal(r.n_listed, VERIFY_LISTED_MAX);
+    assert_int_equal(r.n_ids, VERIFY_CHANGED_MAX + 1);
+    assert_int_equal(r.ids.len, 0);
+    verify_result_add(&more, &k, false);
+    verify_result_merge(&more, &r);
+    assert_int_equal(more.differing, VERIFY_CHANGED_MAX + 2);
+    assert_true(more.n_listed <= VERIFY_LISTED_MAX * 2);
+    verify_result_free(&r);
+    verify_result_free(&more);
+}
+
+static void a_cursor_brings_back_the_place_and_what_was_found(void **state)
+{
+    (void)state;
+    struct verify_job a = {0}, b = {0};
+    struct verify_key k = key_of(STR("odd \"id\" \xc3\xa4"), VERIFY_DIFFERS);
+
+    a.at = (struct verify_place){.pass = VERIFY_DOCUMENTS,
+                                 .slice = 3,
+                                 .rows = 10,
+                                 .hits = 7,
+                                 .total = 20,
+                                 .from = UINT64_C(9007207844682367),
+                                 .began_ms = 5,
+                                 .looks = 2};
+    buf_append(&a.at.table, STR("shop.\"t\""));
+    buf_append(&a.at.after, (struct str){"\0\xff\x10z", 4});
+    verify_result_add(&a.open, &k, false);
+    verify_result_list_id(&a.open, k.id);
+    k = key_of(STR("x"), VERIFY_APART);
+    k.reason = VERIFY_CASCADE;
+    verify_result_add(&a.result, &k, false);
+    verify_cursor_write(&a);
+    buf_append(&b.cursor, buf_str(&a.cursor));
+    verify_cursor_read(&b);
+    assert_int_equal(b.at.pass, VERIFY_DOCUMENTS);
+    assert_true(str_equal(buf_str(&b.at.after), buf_str(&a.at.after)));
+    assert_int_equal(b.open.n_listed, 1);
+    assert_int_equal(b.result.apart[VERIFY_CASCADE], 1);
+    buf_clear(&a.cursor);
+    verify_cursor_write(&b);
+    verify_cursor_write(&a);
+    assert_true(str_equal(buf_str(&b.cursor), buf_str(&a.cursor)));
+    for (size_t i = 0; i < 2; i++) {
+        struct verify_job *j = i == 0 ? &a : &b;
+
+        verify_result_free(&j->result);
+        verify_result_free(&j->open);
+        buf_free(&j->at.table);
+        buf_free(&j->at.after);
+        buf_free(&j->cursor);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_is_open_while_a_later_look_may_tell),
+        cmocka_unit_test(lists_have_a_bound_and_counts_have_none),
+        cmocka_unit_test(a_cursor_brings_back_the_place_and_what_was_found),
+    };
+
+    return cmocka_run_group_tests_name("verify_result", tests, NULL, NULL);
+}

@@ -57,6 +57,7 @@ struct command {
      */
     const char *complete;
     bool hidden;
+    const char *example; /* a command line without the program's name; NULL if hidden */
 };
 
 extern const struct command command_table[];

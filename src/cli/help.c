@@ -2,8 +2,6 @@
 
 #include "src/cli/help.h"
 
-#include "src/cli/example.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -123,8 +121,8 @@ void help_command(struct buf *out, const struct command *c)
     }
     buf_append(out, STR("\nOptions of every command\n"));
     add_options(out, command_global_options);
-    if (command_example(c) != NULL)
-        buf_printf(out, "\nExample\n  millrace %s\n", command_example(c));
+    if (c->example != NULL)
+        buf_printf(out, "\nExample\n  millrace %s\n", c->example);
 }
 
 static bool is_in_group(const struct command *c, const char *group)
@@ -211,9 +209,9 @@ static void roff_command(struct buf *out, const struct command *c)
     buf_append_char(out, '\n');
     if (c->options != NULL)
         roff_options(out, c->options);
-    if (command_example(c) != NULL) {
+    if (c->example != NULL) {
         buf_append(out, STR(".PP\nExample: \\fBmillrace "));
-        roff(out, command_example(c));
+        roff(out, c->example);
         buf_append(out, STR("\\fR\n"));
     }
 }

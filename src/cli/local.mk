@@ -10,7 +10,6 @@ libmillrace_a_SOURCES += \
 	%D%/config.c \
 	%D%/dead_letter.c \
 	%D%/delivery.c \
-	%D%/example.c %D%/example.h \
 	%D%/help.c %D%/help.h \
 	%D%/index.c \
 	%D%/init.c \

@@ -166,20 +166,20 @@ static const struct command_option config_options[] = {
     END,
 };
 
-#define LIST(noun_, plural, arg, complete_)                                               \
+#define LIST(noun_, plural, arg, complete_, example_)                                     \
     {                                                                                     \
         noun_ " list", arg, "list the " plural, NULL, NEED_STORE, command_list, noun_, 0, \
-            sizeof(arg) > 1, NO_OPTIONS, complete_, false                                 \
+            sizeof(arg) > 1, NO_OPTIONS, complete_, false, example_                       \
     }
-#define GET(noun_)                                                                           \
+#define GET(noun_, example_)                                                                 \
     {                                                                                        \
         noun_ " get", "NAME", "show one " noun_, NULL, NEED_STORE, command_get, noun_, 1, 1, \
-            NO_OPTIONS, noun_, false                                                         \
+            NO_OPTIONS, noun_, false, example_                                               \
     }
-#define DELETE(noun_, text)                                                                  \
+#define DELETE(noun_, text, example_)                                                        \
     {                                                                                        \
         noun_ " delete", "NAME", "remove a " noun_, text, NEED_STORE, command_delete, noun_, \
-            1, 1, yes_options, noun_, false                                                  \
+            1, 1, yes_options, noun_, false, example_                                        \
     }
 
 const struct command command_table[] = {
@@ -194,7 +194,8 @@ const struct command command_table[] = {
      "to DATABASE.password, which only its owner may read.\n\n"
      "Exit code 1 if nothing was written, or if a check failed; the files are then "
      "written all the same.",
-     NEED_NOTHING, command_init, NULL, 1, 1, init_options, NULL, false},
+     NEED_NOTHING, command_init, NULL, 1, 1, init_options, NULL, false,
+     "init mysql://millrace@db.example/shop --password-file shop.password"},
     {"run", "", "run the daemon",
      "Follows every topic, keeps the indexes equal to their tables, and serves the "
      "status page, the metrics and the socket that the other commands use.  Stays in "
@@ -205,7 +206,8 @@ const struct command command_table[] = {
      "signal it exits at once, which loses nothing either.  On SIGHUP it reads the "
      "configuration again: log.* and delivery.* take effect, and the log names "
      "the settings that need a restart.",
-     NEED_NOTHING, command_run, NULL, 0, 0, NO_OPTIONS, NULL, false},
+     NEED_NOTHING, command_run, NULL, 0, 0, NO_OPTIONS, NULL, false,
+     "run --config /etc/millrace/millrace.yaml"},
 
     {"apply", "FILE...", "check and store definition files",
      "Compares the topics, databases and tables in the files with the stored ones, "
@@ -215,10 +217,11 @@ const struct command command_table[] = {
      "A "
      "change that needs a new index version is stored as pending and takes effect "
      "with the next index create.",
-     NEED_STORE, command_apply, NULL, 1, 1000, apply_options, "file", false},
+     NEED_STORE, command_apply, NULL, 1, 1000, apply_options, "file", false,
+     "apply --dry-run shop.yaml"},
     {"export", "", "print the stored definitions as YAML",
      "The same definitions give the same bytes, and applying them changes nothing.", NEED_STORE,
-     command_export, NULL, 0, 0, NO_OPTIONS, NULL, false},
+     command_export, NULL, 0, 0, NO_OPTIONS, NULL, false, "export"},
 
     {"status", "", "show the state of topics, tables, builds and delivery",
      "For each topic: its state, its lag in time and bytes, its rate and position.  "
@@ -229,20 +232,21 @@ const struct command command_table[] = {
      "With --check, exit code 0 says that all is well or works with warnings, 1 that a check "
      "failed, 75 that nobody can say: no daemon answers, or the engine or the store has not "
      "answered since the start.",
-     NEED_DAEMON, command_status, NULL, 0, 0, status_options, NULL, false},
+     NEED_DAEMON, command_status, NULL, 0, 0, status_options, NULL, false, "status -o json"},
     {"doctor", "", "check every requirement on the servers",
      "Connects to each topic's server, the search engine and the store, and checks "
      "settings, privileges and tables.  Each failure says why it matters and how to "
      "fix it.  Does not wait for a server that is silent for 5 seconds, but names "
      "it.  Exit code 1 if a check failed.",
-     NEED_STORE, command_doctor, NULL, 0, 0, NO_OPTIONS, NULL, false},
+     NEED_STORE, command_doctor, NULL, 0, 0, NO_OPTIONS, NULL, false, "doctor"},
     {"explain", "TABLE KEY", "show how one row becomes a document",
      "Prints the SQL statements with their rows and times, the document, and the "
      "lines of the bulk request.  Lists for each table the columns and rows whose "
      "change builds the document again, and how Millrace finds the document from "
      "there.  For a row without a document, says why.  KEY is the document's _id.  "
      "Writes nothing.",
-     NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false},
+     NEED_STORE, command_explain, NULL, 2, 2, NO_OPTIONS, "table", false,
+     "explain shop.orders 42"},
     {"verify", "TABLE", "compare documents with their rows",
      "Builds documents from the rows by the definition of the index that searches use, and "
      "compares them with what the engine stores: as values, so that only the meaning "
@@ -255,37 +259,44 @@ const struct command command_table[] = {
      "index or 10,000 documents would change, it changes nothing without --yes.\n\n"
      "Exit code 0: equal, or repaired and seen equal.  1: differences.  2: wrong usage.  "
      "75: could not be judged now.",
-     NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false},
+     NEED_DAEMON, command_verify, NULL, 0, 1, verify_options, "table", false,
+     "verify shop.orders --key 42 --repair"},
     {"mapping", "TABLE", "print the index mapping made from a table's columns", NULL,
-     NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false},
+     NEED_STORE, command_mapping, NULL, 1, 1, NO_OPTIONS, "table", false,
+     "mapping shop.orders"},
 
-    LIST("topic", "topics: MySQL and MariaDB servers", "", NULL),
-    GET("topic"),
-    DELETE("topic", "Removes only a topic that no database names."),
+    LIST("topic", "topics: MySQL and MariaDB servers", "", NULL, "topic list"),
+    GET("topic", "topic get shop"),
+    DELETE("topic", "Removes only a topic that no database names.", "topic delete old_shop"),
     {"topic reset", "TOPIC", "let a stopped topic continue from now",
      "Continues from the server's current position.  For a topic whose server purged "
      "a log that Millrace still needs, was reset, or was replaced by another server.  "
      "The indexes miss the changes in between, so the topic's tables are marked to "
      "be built again.",
-     NEED_DAEMON, command_topic_reset, NULL, 1, 1, yes_options, "topic", false},
+     NEED_DAEMON, command_topic_reset, NULL, 1, 1, yes_options, "topic", false,
+     "topic reset shop"},
     {"topic pause", "TOPIC", "stop reading a topic's log until it is resumed",
      "What was read is delivered.  Survives a restart.  status shows since when and why.  "
      "The server must keep its log: if it purges what a paused topic still needs, the "
      "indexes must be built again.",
-     NEED_DAEMON, command_topic_pause, NULL, 1, 1, pause_options, "topic", false},
+     NEED_DAEMON, command_topic_pause, NULL, 1, 1, pause_options, "topic", false,
+     "topic pause shop --reason 'the server moves'"},
     {"topic resume", "TOPIC", "end a pause, or retry now whatever made a topic stop or wait",
      "For use after the cause is fixed: a password, a privilege, a setting, a server "
      "that is back.  Also retries indexes that are held.",
-     NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false},
-    LIST("database", "databases", "", NULL),
-    GET("database"),
-    DELETE("database", "Removes only a database that no table names."),
-    LIST("table", "tables", "", NULL),
-    GET("table"),
+     NEED_DAEMON, command_topic_resume, NULL, 1, 1, NO_OPTIONS, "topic", false,
+     "topic resume shop"},
+    LIST("database", "databases", "", NULL, "database list"),
+    GET("database", "database get shop"),
+    DELETE("database", "Removes only a database that no table names.",
+           "database delete old_shop"),
+    LIST("table", "tables", "", NULL, "table list"),
+    GET("table", "table get shop.orders"),
     DELETE("table",
            "Retires the table's index: it stays in the search engine, Millrace writes "
            "nothing to it, and millrace index delete deletes it.  Refused while the index "
-           "is being built."),
+           "is being built.",
+           "table delete shop.old_orders"),
     {"table columns generate", "DATABASE.TABLE",
      "print a definition with every column of a table",
      "Prints a definition file to edit and apply: each column with its field type "
@@ -293,17 +304,18 @@ const struct command command_table[] = {
      "and the relations that follow from foreign keys.  Applied unchanged, it means "
      "the same as a definition without columns.  Only the database must be defined, "
      "not the table.",
-     NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false},
-    LIST("relation", "relations", "[TABLE]", "table"),
-    LIST("version", "index versions", "[INDEX]", "index"),
-    LIST("job", "builds and other long jobs, with their progress", "", NULL),
-    GET("job"),
-    LIST("report", "reports of verifications", "", NULL),
+     NEED_STORE, command_columns, NULL, 1, 1, NO_OPTIONS, NULL, false,
+     "table columns generate shop.orders"},
+    LIST("relation", "relations", "[TABLE]", "table", "relation list shop.orders"),
+    LIST("version", "index versions", "[INDEX]", "index", "version list orders"),
+    LIST("job", "builds and other long jobs, with their progress", "", NULL, "job list"),
+    GET("job", "job get 7"),
+    LIST("report", "reports of verifications", "", NULL, "report list"),
     {"report get", "JOB", "show the report of a verification, or how far it is", NULL,
-     NEED_STORE, command_report, NULL, 1, 1, NO_OPTIONS, NULL, false},
+     NEED_STORE, command_report, NULL, 1, 1, NO_OPTIONS, NULL, false, "report get 12"},
 
     LIST("log", "latest events: what was built, changed or stopped, and why", "[TABLE]",
-         "table"),
+         "table", "log list shop.orders"),
 
     {"index create", "[TABLE]", "build a new version of a table's index",
      "Reads the table in key order while changes go to the old and the new version, "
@@ -315,7 +327,8 @@ const struct command command_table[] = {
      "With --all, builds every index and goes on after a failure; the exit code is that of "
      "the first failure.  With --hold, the new version is complete, receives all changes "
      "and waits, and searches use the previous one until millrace index cutover.",
-     NEED_DAEMON, command_index_create, NULL, 0, 1, create_options, "table", false},
+     NEED_DAEMON, command_index_create, NULL, 0, 1, create_options, "table", false,
+     "index create shop.orders --rate 5000 --hold"},
     {"index list", "[INDEX]", "list the indexes",
      "Prints every version of every index, with its table, its state, and why it "
      "exists: changing (the build is running), waiting (the build is complete, and "
@@ -324,9 +337,9 @@ const struct command command_table[] = {
      "definition names it, and Millrace writes nothing to it).  History and retired "
      "versions stay until millrace index delete, or for index.retire_after if no alias "
      "points to them.",
-     NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, "index", false},
+     NEED_STORE, command_list, "index", 0, 1, NO_OPTIONS, "index", false, "index list orders"},
     {"index set", "TABLE", "change a running build", NULL, NEED_DAEMON, command_index_set, NULL,
-     1, 1, set_options, "table", false},
+     1, 1, set_options, "table", false, "index set shop.orders --rate 0"},
     {"index cutover", "TABLE", "publish a complete version that waits",
      "Publishes a version that waits, as one built with --hold does.  If the search "
      "engine refuses more documents "
@@ -334,45 +347,54 @@ const struct command command_table[] = {
      "the new version is complete, receives all changes and waits, and searches use "
      "the previous one.  millrace status says what it waits for.  Exit code 1 if it "
      "still waits.",
-     NEED_DAEMON, command_index_cutover, NULL, 1, 1, cutover_options, "table", false},
+     NEED_DAEMON, command_index_cutover, NULL, 1, 1, cutover_options, "table", false,
+     "index cutover shop.orders --accept-dead-letters 3"},
     {"index pause", "TABLE", "write nothing to a table's index until it is resumed",
      "Searches see the index as it is.  Millrace keeps the keys of what changes, and "
      "other indexes go on.  Survives a restart.  status shows since when and why.",
-     NEED_DAEMON, command_index_pause, NULL, 1, 1, pause_options, "table", false},
+     NEED_DAEMON, command_index_pause, NULL, 1, 1, pause_options, "table", false,
+     "index pause shop.orders --reason 'the cluster is upgraded'"},
     {"index resume", "TABLE", "write to a paused index again",
      "Reads the rows that changed meanwhile, and writes their documents.  Also retries "
      "indexes that are held.",
-     NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false},
+     NEED_DAEMON, command_index_resume, NULL, 1, 1, NO_OPTIONS, "table", false,
+     "index resume shop.orders"},
     {"index rollback", "TABLE", "let searches use an older version again",
      "Returns to a version that was kept current (index.keep_versions, index create --keep): "
      "it has every change, as its own definition shows it.  The present version is kept "
      "instead, for index.keep_for, so that --to leads back to it.  Refused, with the "
      "reason, for a version that is not current, and while a build runs.",
-     NEED_DAEMON, command_index_rollback, NULL, 1, 1, rollback_options, "table", false},
+     NEED_DAEMON, command_index_rollback, NULL, 1, 1, rollback_options, "table", false,
+     "index rollback shop.orders --to 3"},
     {"index reset", "TABLE", "stop a running build and drop its version",
      "Ends a build in any bad state, or drops a version that waits.  The version "
      "that searches use stays.",
-     NEED_DAEMON, command_index_reset, NULL, 1, 1, yes_options, "table", false},
+     NEED_DAEMON, command_index_reset, NULL, 1, 1, yes_options, "table", false,
+     "index reset shop.orders"},
     {"index delete", "TABLE [NUMBER]", "delete versions that searches do not use",
      "Deletes one version, also a kept one, or every version that is history or retired: "
      "all of them, or none.  TABLE may be the name of an index that no definition names "
      "any more; "
      "searches by its alias then find nothing.  Refuses to delete an index that "
      "another alias points to.",
-     NEED_DAEMON, command_index_delete, NULL, 1, 2, yes_options, "table", false},
+     NEED_DAEMON, command_index_delete, NULL, 1, 2, yes_options, "table", false,
+     "index delete shop.orders 3"},
 
     {"dead-letter list", "", "list documents that the search engine refused", NULL, NEED_STORE,
-     command_dead_letter_list, NULL, 0, 0, letter_options, NULL, false},
+     command_dead_letter_list, NULL, 0, 0, letter_options, NULL, false,
+     "dead-letter list --table shop.orders"},
     {"dead-letter show", "ID", "show one dead letter with its document", NULL, NEED_STORE,
-     command_dead_letter_show, NULL, 1, 1, NO_OPTIONS, NULL, false},
+     command_dead_letter_show, NULL, 1, 1, NO_OPTIONS, NULL, false, "dead-letter show 17"},
     {"dead-letter replay", "[ID]", "read their rows again and write the documents",
      "Takes an ID, options that select dead letters, or --all.  A document that is "
      "refused again becomes a dead letter again.",
-     NEED_DAEMON, command_dead_letter_replay, NULL, 0, 1, letters_options, NULL, false},
+     NEED_DAEMON, command_dead_letter_replay, NULL, 0, 1, letters_options, NULL, false,
+     "dead-letter replay --table shop.orders"},
     {"dead-letter discard", "[ID]", "forget dead letters",
      "Takes an ID, options that select dead letters, or --all.  Their documents stay "
      "missing or stale in the index until their rows change.",
-     NEED_DAEMON, command_dead_letter_discard, NULL, 0, 1, letters_options, NULL, false},
+     NEED_DAEMON, command_dead_letter_discard, NULL, 0, 1, letters_options, NULL, false,
+     "dead-letter discard 17"},
 
     {"binlog decode", "[FILE...]", "print the row changes of binlog files as JSON lines",
      "Prints one object a line: file, pos, end_pos, gtid, time, server_id, database, "
@@ -383,7 +405,8 @@ const struct command command_table[] = {
      "continues after it.\n\n"
      "FILE - is standard input.  With --topic the command "
      "reads the log from that topic's server, up to its current end.",
-     NEED_STORE, command_binlog_decode, NULL, 0, 1000000, decode_options, "file", false},
+     NEED_STORE, command_binlog_decode, NULL, 0, 1000000, decode_options, "file", false,
+     "binlog decode --table shop.* binlog.000042"},
     {"binlog inspect", "[FILE...]", "print figures about binlog files",
      "Prints for each file the server that wrote it, its checksum, times, GTIDs, "
      "transactions and the largest of them, events by type, row changes by table, "
@@ -393,7 +416,8 @@ const struct command command_table[] = {
      "FILE - is standard input.  With "
      "--topic the command reads the log from that topic's server, up to its current "
      "end.",
-     NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false},
+     NEED_STORE, command_binlog_inspect, NULL, 0, 1000000, inspect_options, "file", false,
+     "binlog inspect --topic shop"},
 
     {"drain", "", "deliver what is queued",
      "Delivers everything that is queued when the drain begins, without waiting for "
@@ -402,7 +426,7 @@ const struct command command_table[] = {
      "timed_out; cancel_timed_out (the engine did not answer the requests in flight "
      "either); stopped; in_progress (another drain is running).  Exit code 1 unless "
      "done.  With --timeout 0 the drain waits only for requests in flight.",
-     NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false},
+     NEED_STORE, command_drain, NULL, 0, 0, drain_options, NULL, false, "drain --timeout 30"},
 
     {"config show", "", "print the settings in force",
      "Masks secrets.  A setting comes from --set NAME=VALUE, from the environment "
@@ -410,11 +434,13 @@ const struct command command_table[] = {
      "wins.  If a running daemon uses another value, standard error says so, and where "
      "the daemon has it from: --origin shows that for each value, as FILE:LINE, "
      "environment NAME, --set, default or, in a daemon, set at run time.",
-     NEED_NOTHING, command_config_show, NULL, 0, 0, config_options, NULL, false},
+     NEED_NOTHING, command_config_show, NULL, 0, 0, config_options, NULL, false,
+     "config show --origin"},
     {"config delivery get", "[NAME]", "print the delivery settings in force",
      "Shows each setting with its configured value and its origin: a place in the "
      "configuration, or \"set at run time\".",
-     NEED_STORE, command_delivery_get, NULL, 0, 1, NO_OPTIONS, "setting", false},
+     NEED_STORE, command_delivery_get, NULL, 0, 1, NO_OPTIONS, "setting", false,
+     "config delivery get helpers"},
     {"config delivery set", "NAME=VALUE...", "change delivery settings at run time",
      "Changes all the settings or none, and prints the previous values.  The new "
      "values apply to every request from then on; the store keeps them, and they "
@@ -424,21 +450,23 @@ const struct command command_table[] = {
      "setting does.\n\n"
      "On SIGHUP the daemon reads a changed configuration file; "
      "delivery.* takes effect at once, except for settings changed at run time.",
-     NEED_STORE, command_delivery_set, NULL, 0, 1000, delivery_options, "setting", false},
+     NEED_STORE, command_delivery_set, NULL, 0, 1000, delivery_options, "setting", false,
+     "config delivery set helpers=4 batch_max=500"},
 
     {"version", "", "print the program's version", NULL, NEED_NOTHING, command_version, NULL, 0,
-     0, NO_OPTIONS, NULL, false},
+     0, NO_OPTIONS, NULL, false, "version"},
     {"help", "[COMMAND...]", "show how to use a command", NULL, NEED_NOTHING, command_help,
-     NULL, 0, 3, NO_OPTIONS, "command", false},
+     NULL, 0, 3, NO_OPTIONS, "command", false, "help index create"},
     {"completion", "SHELL", "print the completion script for a shell: bash, zsh or fish",
      "make install puts the scripts where the shells look for them.  To try one: source "
      "<(millrace completion bash), the same for zsh after compinit, and millrace completion "
      "fish | source.",
-     NEED_NOTHING, command_completion, NULL, 1, 1, NO_OPTIONS, "bash zsh fish", false},
+     NEED_NOTHING, command_completion, NULL, 1, 1, NO_OPTIONS, "bash zsh fish", false,
+     "completion bash"},
     {"manual", "", "print the manual page", NULL, NEED_NOTHING, command_manual, NULL, 0, 0,
-     NO_OPTIONS, NULL, true},
+     NO_OPTIONS, NULL, true, NULL},
     {"complete", "WORD...", "print what the last word can be, for completion", NULL, NEED_STORE,
-     command_complete, NULL, 1, 1000, NO_OPTIONS, NULL, true},
+     command_complete, NULL, 1, 1000, NO_OPTIONS, NULL, true, NULL},
 };
 
 const size_t n_commands = ARRAY_LEN(command_table);

@@ -8,6 +8,9 @@ TAP_LOG_DRIVER   = $(LOG_DRIVER)
 TAP_LOG_COMPILER = $(LOG_COMPILER) $(SHELL)
 
 EXTRA_DIST += %D%/unit/unit.h
+# The tests that wait for long begin first.
+include %D%/component/local.mk
+
 lints = %D%/lint/banned.sh %D%/lint/completion.sh %D%/lint/containers.sh %D%/lint/docs.sh %D%/lint/format.sh \
 	%D%/lint/headers.sh %D%/lint/hardened.sh %D%/lint/layers.sh %D%/lint/limits.sh %D%/lint/magic.sh \
 	%D%/lint/mutations.sh %D%/lint/service.sh %D%/lint/schema.sh %D%/lint/sleeps.sh %D%/lint/tags.sh %D%/lint/unused.sh
@@ -36,7 +39,6 @@ else
 TESTS          += %D%/without_cmocka.sh
 endif
 
-include %D%/component/local.mk
 include %D%/golden/local.mk
 include %D%/fuzz/local.mk
 include %D%/bench/local.mk

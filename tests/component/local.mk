@@ -4,6 +4,63 @@ dist_noinst_SCRIPTS += %D%/make_certificates.sh %D%/with_mariadb.sh %D%/with_tls
 EXTRA_DIST          += %D%/parts.h %D%/server.h
 
 if HAVE_CMOCKA
+# Delivery against a search engine in memory.
+check_LIBRARIES += libdeliveryrig.a
+libdeliveryrig_a_SOURCES = \
+	%D%/delivery_rig.c %D%/delivery_rig.h %D%/delivery_rig_parts.h \
+	%D%/delivery_rig_calls.c %D%/delivery_rig_calls.h \
+	%D%/delivery_rig_check.c \
+	%D%/delivery_rig_reads.c %D%/delivery_rig_reads.h \
+	%D%/delivery_rig_submit.c \
+	%D%/delivery_rig_wait.c
+delivery_rig_ldadd = libdeliveryrig.a $(LDADD)
+# The longest begin first, so that none is left at the end.
+delivery_tests = \
+	%D%/test_delivery_too_large \
+	%D%/test_delivery_bounds \
+	%D%/test_delivery_fuse \
+	%D%/test_engines \
+	%D%/test_delivery_addresses \
+	%D%/test_delivery_answers \
+	%D%/test_delivery_load \
+	%D%/test_delivery_held \
+	%D%/test_delivery \
+	%D%/test_delivery_failures \
+	%D%/test_delivery_guests \
+	%D%/test_delivery_purge \
+	%D%/test_delivery_areas \
+	%D%/test_delivery_mark \
+	%D%/test_delivery_drain \
+	%D%/test_delivery_bad_documents \
+	%D%/test_delivery_bad_day \
+	%D%/test_stored_deletes \
+	%D%/test_signed \
+	%D%/test_delivery_statistics \
+	%D%/test_delivery_routed
+check_PROGRAMS += $(delivery_tests)
+TESTS          += $(delivery_tests)
+tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
+tests_component_test_delivery_answers_LDADD       = $(delivery_rig_ldadd)
+tests_component_test_delivery_routed_LDADD        = $(delivery_rig_ldadd)
+tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
+tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
+tests_component_test_delivery_bounds_LDADD        = $(delivery_rig_ldadd)
+tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
+tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)
+tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
+tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
+tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_stored_deletes_LDADD = libdeliveryrig.a $(LDADD)
+tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
+tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
+tests_component_test_delivery_addresses_LDADD     = $(delivery_rig_ldadd)
+tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_delivery_guests_LDADD        = $(delivery_rig_ldadd)
+tests_component_test_delivery_load_LDADD          = $(delivery_rig_ldadd)
+tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
+
 component_tests = \
 	%D%/test_catalog \
 	%D%/test_definition_live \
@@ -39,62 +96,6 @@ tests_component_test_web_port_LDADD = $(web_fake_ldadd)
 check_PROGRAMS += $(component_tests)
 TESTS          += $(component_tests:=.tap)
 EXTRA_DIST     += $(component_tests:=.tap)
-
-# Delivery against a search engine in memory.
-check_LIBRARIES += libdeliveryrig.a
-libdeliveryrig_a_SOURCES = \
-	%D%/delivery_rig.c %D%/delivery_rig.h %D%/delivery_rig_parts.h \
-	%D%/delivery_rig_calls.c %D%/delivery_rig_calls.h \
-	%D%/delivery_rig_check.c \
-	%D%/delivery_rig_reads.c %D%/delivery_rig_reads.h \
-	%D%/delivery_rig_submit.c \
-	%D%/delivery_rig_wait.c
-delivery_rig_ldadd = libdeliveryrig.a $(LDADD)
-delivery_tests = \
-	%D%/test_delivery \
-	%D%/test_delivery_answers \
-	%D%/test_delivery_areas \
-	%D%/test_delivery_routed \
-	%D%/test_delivery_bad_day \
-	%D%/test_delivery_bad_documents \
-	%D%/test_delivery_bounds \
-	%D%/test_delivery_drain \
-	%D%/test_delivery_fuse \
-	%D%/test_delivery_addresses \
-	%D%/test_delivery_guests \
-	%D%/test_delivery_held \
-	%D%/test_delivery_load \
-	%D%/test_delivery_mark \
-	%D%/test_delivery_failures \
-	%D%/test_delivery_purge \
-	%D%/test_delivery_too_large \
-	%D%/test_delivery_statistics \
-	%D%/test_stored_deletes \
-	%D%/test_engines \
-	%D%/test_signed
-check_PROGRAMS += $(delivery_tests)
-TESTS          += $(delivery_tests)
-tests_component_test_delivery_LDADD               = $(delivery_rig_ldadd)
-tests_component_test_delivery_answers_LDADD       = $(delivery_rig_ldadd)
-tests_component_test_delivery_routed_LDADD        = $(delivery_rig_ldadd)
-tests_component_test_delivery_areas_LDADD         = $(delivery_rig_ldadd)
-tests_component_test_delivery_bad_day_LDADD       = $(delivery_rig_ldadd)
-tests_component_test_delivery_bad_documents_LDADD = $(delivery_rig_ldadd)
-tests_component_test_delivery_bounds_LDADD        = $(delivery_rig_ldadd)
-tests_component_test_delivery_drain_LDADD         = $(delivery_rig_ldadd)
-tests_component_test_delivery_failures_LDADD      = $(delivery_rig_ldadd)
-tests_component_test_delivery_too_large_LDADD     = $(delivery_rig_ldadd)
-tests_component_test_delivery_purge_LDADD         = $(delivery_rig_ldadd)
-tests_component_test_delivery_statistics_LDADD    = $(delivery_rig_ldadd)
-tests_component_test_delivery_fuse_LDADD          = $(delivery_rig_ldadd)
-tests_component_test_stored_deletes_LDADD = libdeliveryrig.a $(LDADD)
-tests_component_test_engines_LDADD                = $(delivery_rig_ldadd)
-tests_component_test_signed_LDADD                 = $(delivery_rig_ldadd)
-tests_component_test_delivery_addresses_LDADD     = $(delivery_rig_ldadd)
-tests_component_test_delivery_held_LDADD          = $(delivery_rig_ldadd)
-tests_component_test_delivery_guests_LDADD        = $(delivery_rig_ldadd)
-tests_component_test_delivery_load_LDADD          = $(delivery_rig_ldadd)
-tests_component_test_delivery_mark_LDADD          = $(delivery_rig_ldadd)
 
 # One suite, once on each kind of store.
 check_LIBRARIES += libstorerig.a

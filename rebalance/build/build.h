@@ -75,19 +75,14 @@ struct index_build {
     struct err why;
 };
 
-/*
- * Set the phase that status shows, and the trouble that the build waits for; why may be NULL.
- */
+/* Set the phase that status shows, and why the build waits; why may be NULL. */
 void build_set_phase(struct index_build *b, const char *phase, const struct err *why);
 bool build_is_stopping(struct index_build *b, struct err *err); /* err: ERR_STOP */
 /* Wait a moment.  Returns false if the build is stopping, or its version was stopped. */
 bool build_wait(struct index_build *b, struct err *err) MUST_CHECK;
 /* Wait a while if err is temporary. Returns false if err ends the build; err says why. */
 bool build_survive(struct index_build *b, struct err *err);
-/*
- * Store the job with its cursor. Unless `always` is set, does nothing if the last save is
- * recent.
- */
+/* Store the job with its cursor; without `always` only if the last save is old. */
 bool build_save(struct index_build *b, bool always, struct err *err);
 /* Get the current end of the log, as a version. Needs the open connection. */
 bool build_log_end(struct index_build *b, uint64_t *version, struct err *err) MUST_CHECK;

@@ -32,7 +32,7 @@ static int show_help(const struct invocation *inv)
     return code;
 }
 
-/* Nothing was asked for: say what there is, as wrong usage. */
+/* No command was given: list the commands, and exit as for wrong usage. */
 static int show_usage(const struct invocation *inv)
 {
     struct buf out = {0};

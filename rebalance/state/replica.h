@@ -1,5 +1,5 @@
 /*
- * Who a topic is among the replicas of its server.
+ * Which replica of its server a topic is.
  *
  * @thread any (blocks on the store)
  */

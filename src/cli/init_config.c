@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Servers of search engines use this port unless they are told otherwise. */
+/* Search engines listen on this port by default. */
 static const char *const usual_urls[] = {"http://127.0.0.1:9200"};
 static const char *const system_schemas[] = {"mysql", "information_schema",
                                              "performance_schema", "sys"};

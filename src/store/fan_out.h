@@ -88,7 +88,7 @@ bool store_begin_fan_outs(struct store *s, const struct fan_out_owner *owner,
 bool store_save_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
                          struct str cursor, uint64_t documents, int64_t now_ms,
                          struct err *err) MUST_CHECK;
-/* End the run and delete its jobs.  Those to be run again wait instead, and count as new. */
+/* End the run and delete its jobs.  Jobs to be run again stay, and count as new. */
 bool store_end_fan_outs(struct store *s, const struct fan_out_owner *owner, uint64_t run,
                         int64_t now_ms, struct err *err) MUST_CHECK;
 

@@ -73,8 +73,7 @@ struct ddl {
                             a tablespace, CREATE OR REPLACE, or ALTER IGNORE, which deletes
                             duplicates */
     bool changes_values; /* rows look different: adds, changes, converts or drops columns */
-    bool changes_checks; /* changes constraints, one of which makes JSON of a text column in
-                            MariaDB */
+    bool changes_checks; /* changes constraints; one makes a text column JSON in MariaDB */
     bool one_phase;      /* XA COMMIT ... ONE PHASE */
     struct str xid;      /* XA: canonical form "X'67',X'62',1" */
     struct ddl_table *tables;

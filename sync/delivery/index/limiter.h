@@ -33,7 +33,7 @@ void limiter_set(struct limiter *l, size_t bytes_max, unsigned width_max);
 void limiter_good(struct limiter *l, size_t bytes, int64_t took_ms);
 /* Record an overload (429) that concerns a part of a request. */
 void limiter_busy(struct limiter *l);
-/* Record a request that failed: an overload of which nothing is known but that it was one. */
+/* Record a request that failed. All that is known is that the engine was overloaded. */
 void limiter_failed(struct limiter *l);
 /* Record a body that was too large (413): never exceed half its size again. */
 void limiter_too_large(struct limiter *l, size_t bytes);

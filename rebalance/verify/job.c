@@ -204,7 +204,7 @@ void *verify_job_main(void *arg)
     j->moved_ms = clock_mono_ms();
     run_steps(j, &err);
     verify_documents_close(j);
-    if (err.kind != ERR_STOP && !stop_is_set(&j->co->stop))
+    if (!stop_is_set(&j->co->stop))
         finish(j, &err);
     verify_jobs_end(j->co->verifies, j);
     return NULL;

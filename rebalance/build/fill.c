@@ -156,13 +156,15 @@ static bool submit(struct index_build *b, struct target *t, const struct loaded 
     return ok;
 }
 
-static void adapt_chunk(struct index_build *b, size_t rows, size_t bytes)
+/* A page that was cut holds as many rows as fit. */
+static void adapt_chunk(struct index_build *b, const struct loader_page *page, size_t bytes)
 {
-    const size_t average = bytes / (rows == 0 ? 1 : rows) + 1;
-    size_t fit = CHUNK_BYTES / average;
+    const bool is_cut = !page->is_end && page->n < b->asked;
+    const size_t most = is_cut ? page->n : b->chunk * 2;
+    size_t fit = CHUNK_BYTES / (bytes / page->n + 1);
 
-    if (fit > b->chunk * 2)
-        fit = b->chunk * 2;
+    if (fit > most)
+        fit = most;
     if (fit > b->opt.chunk)
         fit = b->opt.chunk;
     b->chunk = fit < 1 ? 1 : fit;
@@ -177,14 +179,13 @@ static uint64_t read_from(const struct index_build *b, const struct pass *pass)
 }
 
 static bool read_chunk(struct index_build *b, const struct target *t, const struct pass *pass,
-                       struct arena *a, struct loaded **docs, size_t *n, struct err *err)
+                       struct loader_page *page, struct arena *a, struct err *err)
 {
     struct reading *from = t->plan;
     uint64_t stamp;
 
     return read_links_open(&b->links, from, read_from(b, pass), &stamp, err) &&
-           loader_load_range(b->links.conns, from->plan, buf_str(&b->after), b->asked, a, docs,
-                             n, err) &&
+           loader_load_range(b->links.conns, from->plan, page, a, err) &&
            read_links_end(&b->links, err);
 }
 
@@ -203,19 +204,21 @@ static bool fill_chunk(struct index_build *b, struct err *err)
 {
     struct target *t = build_target(b, str_from(b->tables[b->at_table]), err);
     struct pass pass = {pipeline_grace_period(b->opt.pipeline, str_from(b->index)), 0};
+    struct loader_page page = {
+        .after = buf_str(&b->after), .rows_max = b->asked, .bytes_max = CHUNK_BYTES};
     struct arena *a = arena_new();
-    struct loaded *docs = NULL;
-    size_t n = 0;
 
     pass.side = grace_period_enter(pass.grace_period);
 
-    bool ok = t != NULL && read_chunk(b, t, &pass, a, &docs, &n, err);
+    bool ok = t != NULL && read_chunk(b, t, &pass, &page, a, err);
 
-    if (ok && n < b->asked)
-        b->end = true;
-    if (ok && n > 0) {
-        adapt_chunk(b, n, arena_size(a));
-        ok = submit(b, t, docs, n, &pass, err);
+    if (ok)
+        b->end = page.is_end;
+    else if (page.n > 0)
+        b->asked = page.n;
+    if (ok && page.n > 0) {
+        adapt_chunk(b, &page, arena_size(a));
+        ok = submit(b, t, page.docs, page.n, &pass, err);
         FAILPOINT(chunk_submitted);
     } else {
         grace_period_leave(pass.grace_period, pass.side);

@@ -84,8 +84,8 @@ static bool begin_rows(struct verify_job *j, struct verify_run *run, struct err 
 
 /* ---- a chunk ---- */
 
-static bool read_chunk(struct verify_job *j, struct verify_run *run, const struct target *t,
-                       size_t asked, struct loaded **rows, size_t *n, struct err *err)
+static bool read_chunk(struct verify_run *run, const struct target *t, struct loader_page *page,
+                       struct err *err)
 {
     struct err ignored = {0};
     uint64_t stamp;
@@ -93,8 +93,7 @@ static bool read_chunk(struct verify_job *j, struct verify_run *run, const struc
     if (!read_links_open(&run->links, t->plan, 0, &stamp, err))
         return false;
 
-    const bool ok = loader_load_range(run->links.conns, plan_of(t), buf_str(&j->at.after),
-                                      asked, run->arena, rows, n, err);
+    const bool ok = loader_load_range(run->links.conns, plan_of(t), page, run->arena, err);
 
     return read_links_end(&run->links, ok ? err : &ignored) && ok;
 }
@@ -189,29 +188,31 @@ static bool asks_for_fewer(struct verify_job *j, struct verify_run *run, struct 
 static bool compare_chunk(struct verify_job *j, struct verify_run *run, struct target *t,
                           struct err *err)
 {
-    const size_t asked = job_limit_rows(j->rate, j->chunk);
-    struct loaded *rows = NULL;
-    size_t n = 0, n_suspects;
+    struct loader_page page = {.after = buf_str(&j->at.after),
+                               .rows_max = job_limit_rows(j->rate, j->chunk),
+                               .bytes_max = CHUNK_BYTES};
+    size_t n_suspects;
 
-    if (!read_chunk(j, run, t, asked, &rows, &n, err))
+    if (!read_chunk(run, t, &page, err))
         return asks_for_fewer(j, run, err);
 
-    struct search_document *documents = arena_alloc(run->arena, n + 1, sizeof(*documents));
+    struct search_document *documents = arena_alloc(run->arena, page.n + 1, sizeof(*documents));
 
-    adapt_chunk(j, n, arena_size(run->arena));
-    if (!get_documents(run, rows, n, documents, err))
+    adapt_chunk(j, page.n, arena_size(run->arena));
+    if (!get_documents(run, page.docs, page.n, documents, err))
         return false;
 
-    struct verify_key *suspects = find_suspects(j, run, t, rows, n, documents, &n_suspects);
+    struct verify_key *suspects =
+        find_suspects(j, run, t, page.docs, page.n, documents, &n_suspects);
 
     if (!settle(j, run, suspects, n_suspects, err))
         return false;
-    j->at.rows += n;
-    if (n < asked) {
+    j->at.rows += page.n;
+    if (page.is_end) {
         begin_table(j, next_table(run, t->table));
     } else {
         buf_clear(&j->at.after);
-        buf_append(&j->at.after, rows[n - 1].key);
+        buf_append(&j->at.after, page.docs[page.n - 1].key);
     }
     return true;
 }

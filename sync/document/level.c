@@ -215,8 +215,8 @@ static void group_rows(struct level *l)
         l->order[--l->first[l->rows[i].key]] = i;
 }
 
-static bool read_children(struct level *l, struct mysql_conn *const *of, struct buf *sql,
-                          struct err *err)
+bool level_read_below(struct level *l, struct mysql_conn *const *of, struct buf *sql,
+                      struct err *err)
 {
     for (size_t i = 0; i < l->node->n_children; i++)
         if (!level_read(&l->children[i], of, sql, err))
@@ -308,7 +308,7 @@ bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, 
     else if (!read_rows(l, of[l->node->topic], sql, err))
         return false;
     group_rows(l);
-    return read_children(l, of, sql, err);
+    return level_read_below(l, of, sql, err);
 }
 
 bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
@@ -319,30 +319,48 @@ bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql, st
     return true;
 }
 
-bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
-                     struct err *err)
+/* Take a row of the range, found by its own key.  Returns false if that is not possible. */
+static bool take_of_range(struct level *l, const struct str *cells, struct err *err)
+{
+    take_cells(l, cells);
+    if (!own_key(l, err))
+        return false;
+    take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
+    return !l->room->full || no_room(l->room, err);
+}
+
+static size_t cells_size(const struct level *l, const struct str *cells)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < l->node->n_read; i++)
+        bytes += cells[i].len;
+    return bytes;
+}
+
+bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql, size_t bytes_max,
+                     bool *is_cut, struct err *err)
 {
     struct mysql_result *r;
     struct mysql_row row;
+    size_t bytes = 0;
     int got;
 
-    if (!mysql_conn_query(of[0], buf_str(sql), &r, err))
+    *is_cut = false;
+    if (!mysql_conn_query(c, sql, &r, err))
         return err_wrap(err, "%" STR_FMT, STR_ARG(l->node->from));
     while ((got = mysql_result_next(r, &row, err)) > 0) {
-        take_cells(l, row.cells);
-        if (!own_key(l, err)) {
-            got = -1;
+        bytes += cells_size(l, row.cells);
+        *is_cut = l->n_rows > 0 && bytes > bytes_max;
+        if (*is_cut)
             break;
-        }
-        take_row(l, key_set_add(&l->keys, buf_str(&l->scratch)));
-        if (l->room->full) {
-            (void)!no_room(l->room, err);
+        if (!take_of_range(l, row.cells, err)) {
             got = -1;
             break;
         }
     }
     mysql_result_close(r);
-    return got == 0 && read_children(l, of, sql, err);
+    return got >= 0;
 }
 
 struct str level_routing(const struct level *l, uint32_t row)

@@ -76,11 +76,15 @@ bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
                       struct err *err) MUST_CHECK;
 
 /*
- * Run sql, whose cells are the columns that a root node reads, then read all levels below.
- * Adds the rows' keys to l->keys.
+ * Run sql, whose cells are the columns that a root node reads.  Adds the rows' keys to l->keys.
+ * Ends, with *is_cut, before a row that would bring the cells above bytes_max, unless that row
+ * is the first.
  */
-bool level_read_root(struct level *l, struct mysql_conn *const *of, struct buf *sql,
-                     struct err *err) MUST_CHECK;
+bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql, size_t bytes_max,
+                     bool *is_cut, struct err *err) MUST_CHECK;
+/* Then read all levels below. */
+bool level_read_below(struct level *l, struct mysql_conn *const *of, struct buf *sql,
+                      struct err *err) MUST_CHECK;
 
 /* The routing of a rooted row of the root; its own _id if it has no place.  Borrowed. */
 struct str level_routing(const struct level *l, uint32_t row);

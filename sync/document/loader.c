@@ -14,6 +14,9 @@
 
 #define COUNTED_AT_ONCE 500
 
+/* What the levels below and the documents of a page may take: times its bytes. */
+#define SHARES 4
+
 /* The state of one call besides its rows. */
 struct load {
     const struct plan *plan;
@@ -156,32 +159,52 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
     return read;
 }
 
-bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struct str after,
-                       size_t limit, struct arena *a, struct loaded **out, size_t *n,
-                       struct err *err)
+/* Let several documents take no more than their share: fewer of them fit into it. */
+static void limit_room(struct load *l, const struct loader_page *page)
 {
+    if (page->n <= 1 || page->bytes_max == 0)
+        return;
+    if (page->bytes_max < l->room.left / SHARES)
+        l->room.left = page->bytes_max * SHARES;
+}
+
+static bool make_page(struct load *l, struct loader_page *page, bool read, struct err *err)
+{
+    page->docs = arena_alloc(l->arena, page->n, sizeof(*page->docs));
+    for (uint32_t i = 0; i < page->n && fits(l, page->n, err); i++) {
+        const struct str key = key_set_get(&l->root.keys, l->root.rows[i].key);
+
+        if (!name_document(l, key, &page->docs[i]))
+            continue;
+        if (read)
+            build_document(l, i, &page->docs[i]);
+        else
+            keep_error(l, &page->docs[i], err);
+    }
+    return fits(l, page->n, err);
+}
+
+bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
+                       struct loader_page *page, struct arena *a, struct err *err)
+{
+    const size_t bytes_max = page->bytes_max == 0 ? SIZE_MAX : page->bytes_max;
     struct load l;
+    bool is_cut;
 
     load_init(&l, p, p->nodes[0], a);
-    query_range(&l.sql, p->nodes[0], after, limit);
+    query_range(&l.sql, p->nodes[0], page->after, page->rows_max);
 
-    bool read = level_read_root(&l.root, of, &l.sql, err);
-    const bool alone = limit == 1 && l.root.n_rows == 1;
+    bool read = level_read_root(&l.root, of[0], buf_str(&l.sql), bytes_max, &is_cut, err);
 
-    if (read || (l.room.full && alone)) {
-        *n = l.root.n_rows;
-        *out = arena_alloc(a, *n, sizeof(**out));
-        for (uint32_t i = 0; i < l.root.n_rows && fits(&l, limit, err); i++)
-            if (name_document(&l, key_set_get(&l.root.keys, l.root.rows[i].key), &(*out)[i])) {
-                if (read)
-                    build_document(&l, i, &(*out)[i]);
-                else
-                    keep_error(&l, &(*out)[i], err);
-            }
-        read = fits(&l, limit, err);
-    }
+    page->n = l.root.n_rows;
+    page->is_end = read && !is_cut && page->n < page->rows_max;
+    limit_room(&l, page);
+    read = read && level_read_below(&l.root, of, &l.sql, err);
+
+    const bool ok = (read || (l.room.full && page->n == 1)) && make_page(&l, page, read, err);
+
     load_fini(&l);
-    return read;
+    return ok;
 }
 
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count, struct err *err)

@@ -50,15 +50,24 @@ bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_
                       const struct str *keys, size_t n, struct arena *a, struct loaded *out,
                       struct err *err) MUST_CHECK;
 
+/* A page of documents in key order. */
+struct loader_page {
+    struct str after; /* the last key of the page before; empty: from the start */
+    size_t rows_max;
+    size_t bytes_max; /* of the root rows' cells; all else may take four times as much.  One
+                         document alone may take what it needs.  0: no limit */
+    /* Set: */
+    struct loaded *docs; /* in the arena */
+    size_t n;            /* docs[n - 1].key is the next `after`; if the load fails: rows read */
+    bool is_end;         /* no further rows */
+};
+
 /*
- * Load the next documents in key order after `after` (empty: from the start), at most limit.
- * Allocates *out in the arena.  *n < limit means the end; out[n-1].key is the next `after`.
- * ERR_REJECT as in loader_load(), but a single document too large for memory is returned with
- * its err.
+ * Load the next documents, as many as fit but at least one.  ERR_REJECT as in loader_load(),
+ * but a single document too large for memory is returned with its err.
  */
-bool loader_load_range(struct mysql_conn *const *of, const struct plan *p, struct str after,
-                       size_t limit, struct arena *a, struct loaded **out, size_t *n,
-                       struct err *err) MUST_CHECK;
+bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
+                       struct loader_page *page, struct arena *a, struct err *err) MUST_CHECK;
 
 /* Count the root rows that pass the filter with SELECT COUNT(*), on the topic's server. */
 bool loader_count(struct mysql_conn *c, const struct plan *p, uint64_t *count,

@@ -40,7 +40,9 @@
     "  - table: doc.box\n"                                                                \
     "    relations:\n"                                                                    \
     "      - {from: id, through: {table: doc.slip, from: box, to: sheet},\n"              \
-    "         table: doc.sheet, to: id, as: sheets, many: true}\n"
+    "         table: doc.sheet, to: id, as: sheets, many: true}\n"                        \
+    "  - table: doc.sheet\n"                                                              \
+    "  - table: doc.scroll\n"
 
 struct mysql_conn *conn;
 static struct definitions *defs;
@@ -353,9 +355,9 @@ documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not(vo
 {
     static const char *const ids[] = {"1", "2", "3", "4"};
     struct arena *a = arena_new();
-    struct loaded out[2], *range;
+    struct loader_page page = {.after = STR(""), .rows_max = 2};
+    struct loaded out[2];
     struct err err = {0};
-    size_t n;
 
     (void)state;
     make_boxes();
@@ -370,13 +372,101 @@ documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not(vo
     assert_true(err.kind == ERR_REJECT);
     assert_true(load_boxes(p, &ids[3], 1, out, &err) && out[0].err != NULL);
 
-    assert_false(loader_load_range(&conn, p, STR(""), 2, a, &range, &n, &err));
+    assert_false(loader_load_range(&conn, p, &page, a, &err));
     assert_true(err.kind == ERR_REJECT);
-    assert_true(loader_load_range(&conn, p, key_of(p, a, "1"), 1, a, &range, &n, &err));
-    assert_true(n == 1 && range[0].err == NULL);
-    assert_true(loader_load_range(&conn, p, key_of(p, a, "2"), 1, a, &range, &n, &err));
-    assert_true(n == 1 && range[0].err != NULL && range[0].body.ptr == NULL);
-    assert_true(str_equal(range[0].id, STR("3")));
+    page = (struct loader_page){.after = key_of(p, a, "1"), .rows_max = 1};
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_true(page.n == 1 && page.docs[0].err == NULL && !page.is_end);
+    page = (struct loader_page){.after = key_of(p, a, "2"), .rows_max = 1};
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_true(page.n == 1 && page.docs[0].err != NULL && page.docs[0].body.ptr == NULL);
+    assert_true(str_equal(page.docs[0].id, STR("3")));
+    plan_free(p);
+    arena_free(a);
+}
+
+/* Sheets 1 to 60 have 1 KiB each, 61 to 64 have 1 MiB each. */
+static void make_sheets(void)
+{
+    server_exec(conn, "DROP TABLE IF EXISTS sheet");
+    server_exec(conn, "CREATE TABLE sheet (id INT PRIMARY KEY, text LONGTEXT)");
+    server_exec(conn, "INSERT INTO sheet SELECT seq, REPEAT('x', IF(seq > 60, 1 << 20, 1024)) "
+                      "FROM number WHERE seq BETWEEN 1 AND 64");
+}
+
+static void a_page_ends_before_the_row_that_does_not_fit(void **state)
+{
+    static const size_t pages[] = {31, 29, 1, 1, 1, 1};
+    struct loader_page page = {.after = STR(""), .rows_max = 50, .bytes_max = 32 << 10};
+    struct err err = {0};
+
+    (void)state;
+    make_sheets();
+
+    struct plan *p = loader_compile("doc.sheet");
+    struct arena *a = arena_new();
+
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        const size_t before = arena_size(a);
+
+        assert_true(loader_load_range(&conn, p, &page, a, &err));
+        assert_int_equal(page.n, pages[i]);
+        assert_int_equal(page.is_end, i + 1 == ARRAY_LEN(pages));
+        assert_true(page.n == 1 || arena_size(a) - before <= 4 * page.bytes_max);
+        page.after = page.docs[page.n - 1].key;
+    }
+    plan_free(p);
+    arena_free(a);
+}
+
+/* As JSON, each text has six times its size, and the first scroll 270 MiB. */
+static void a_first_row_without_room_is_an_error_of_its_own_and_not_the_last(void **state)
+{
+    struct loader_page page = {.after = STR(""), .rows_max = 9, .bytes_max = 32 << 10};
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "CREATE TABLE scroll (id INT PRIMARY KEY, a LONGTEXT, b LONGTEXT, "
+                      "c LONGTEXT)");
+    server_exec(conn, "INSERT INTO scroll (id, a) VALUES (1, REPEAT(CHAR(1), 15 << 20)), "
+                      "(2, 'short')");
+    server_exec(conn, "UPDATE scroll SET b = a, c = a WHERE id = 1");
+
+    struct plan *p = loader_compile("doc.scroll");
+    struct arena *a = arena_new();
+
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_true(page.n == 1 && page.docs[0].err != NULL && !page.is_end);
+    page.after = page.docs[0].key;
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_true(page.n == 1 && page.docs[0].err == NULL && page.is_end);
+    plan_free(p);
+    arena_free(a);
+}
+
+/* The boxes themselves are small; what they show is not. */
+static void several_documents_of_a_page_share_its_memory_and_one_alone_does_not(void **state)
+{
+    struct loader_page page = {.after = STR(""), .rows_max = 2, .bytes_max = 1 << 20};
+    struct err err = {0};
+
+    (void)state;
+    server_exec(conn, "DROP TABLE IF EXISTS box, slip");
+    make_sheets();
+    server_exec(conn, "CREATE TABLE box (id INT PRIMARY KEY)");
+    server_exec(conn, "CREATE TABLE slip (id INT PRIMARY KEY, box INT, sheet INT, KEY (box))");
+    server_exec(conn, "INSERT INTO box VALUES (1), (2), (3)");
+    server_exec(conn, "INSERT INTO slip SELECT seq, 1 + seq % 2, 61 FROM number WHERE seq < 8");
+
+    struct plan *p = loader_compile("doc.box");
+    struct arena *a = arena_new();
+
+    assert_false(loader_load_range(&conn, p, &page, a, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    assert_int_equal(page.n, 2);
+    page.rows_max = 1;
+    assert_true(loader_load_range(&conn, p, &page, a, &err));
+    assert_true(page.n == 1 && page.docs[0].err == NULL && page.docs[0].body.len > 3 << 20);
     plan_free(p);
     arena_free(a);
 }
@@ -393,6 +483,9 @@ int main(void)
         cmocka_unit_test(a_page_of_changed_rows_without_one_of_its_keys_is_not_the_last),
         cmocka_unit_test(
             documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not),
+        cmocka_unit_test(a_page_ends_before_the_row_that_does_not_fit),
+        cmocka_unit_test(a_first_row_without_room_is_an_error_of_its_own_and_not_the_last),
+        cmocka_unit_test(several_documents_of_a_page_share_its_memory_and_one_alone_does_not),
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};
     const struct test_part *const parts[] = {&own, &loader_roots};

@@ -135,20 +135,18 @@ void print_loaded(const struct loaded *l)
 struct loaded *load_all(struct dump *d, size_t *n)
 {
     struct loaded *all = NULL;
-    struct str after = STR("");
+    struct loader_page page = {.after = STR(""), .rows_max = PAGE};
     struct err err = {0};
     uint64_t count;
 
     *n = 0;
-    for (size_t got = PAGE; got == PAGE;) {
-        struct loaded *page;
-
-        if (!loader_load_range(&d->conn, d->plan, after, PAGE, d->arena, &page, &got, &err))
+    while (!page.is_end) {
+        if (!loader_load_range(&d->conn, d->plan, &page, d->arena, &err))
             die("range", &err);
-        all = mem_resize(all, *n + got, sizeof(*all));
-        for (size_t i = 0; i < got; i++)
-            all[(*n)++] = page[i];
-        after = got > 0 ? page[got - 1].key : after;
+        all = mem_resize(all, *n + page.n, sizeof(*all));
+        for (size_t i = 0; i < page.n; i++)
+            all[(*n)++] = page.docs[i];
+        page.after = page.n > 0 ? page.docs[page.n - 1].key : page.after;
     }
     if (!loader_count(d->conn, d->plan, &count, &err))
         die("count", &err);

@@ -101,6 +101,7 @@ unit_tests += \
 	%D%/test_map \
 	%D%/test_mapping \
 	%D%/test_mapping_added \
+	%D%/test_mem \
 	%D%/test_membership \
 	%D%/test_metric \
 	%D%/test_minute \

@@ -43,7 +43,7 @@ struct verify_place {
     struct buf after;    /* ROWS: the last key */
     uint64_t slice;      /* DOCUMENTS: the one to read next; LISTED: the id */
     uint64_t rows, hits; /* rows read, ids of the index read in whole slices */
-    uint64_t total;      /* rows, as counted when it began */
+    uint64_t total;      /* documents when it began */
     uint64_t from;       /* what the root's log was read up to when it began */
     int64_t began_ms;    /* wall time */
     uint64_t looks;

@@ -400,6 +400,8 @@ static void under_load_requests_are_few_and_large(void **state)
 {
     struct rig *r = *state;
 
+    /* While the first one waits, more than one request fills, however slow this machine is. */
+    fake_search_add_rule(r->fake, &(struct fake_rule){.times = 1, .delay_ms = 5000});
     fake_search_add_rule(r->fake, &(struct fake_rule){.delay_ms = 300});
     rig_start(r, NULL);
     rig_index_many(r, 0, 20000, 1, "body");

@@ -402,7 +402,10 @@ class Oracle:
         if not relation.get('many'):
             return found[0] if found else None
         if relation.get('distinct'):
-            found = [e for i, e in enumerate(found) if encode(e) not in map(encode, found[:i])]
+            first = {}
+            for e in found:
+                first.setdefault(encode(e), e)
+            found = list(first.values())
         return found[:relation.get('limit')]
 
     def element(self, contract, table, relation, row):

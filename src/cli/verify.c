@@ -216,10 +216,10 @@ static int verify_each(struct session *s, const struct verify_wish *wish, struct
         while (json_next_element(&r) && json_read_raw(&r, &item)) {
             struct buf table = {0}, index = {0};
 
-            render_value(&table, (struct render_style){0}, item, "/table|/pattern",
-                         RENDER_TEXT);
+            if (!json_find_text(item, "/table", &table))
+                (void)json_find_text(item, "/pattern", &table);
             render_value(&index, (struct render_style){0}, item, "/index", RENDER_TEXT);
-            if (is_new(&indexes, buf_str(&index)))
+            if (table.len > 0 && is_new(&indexes, buf_str(&index)))
                 code = worse(code, verify(s, wish, table.ptr));
             buf_free(&table);
             buf_free(&index);

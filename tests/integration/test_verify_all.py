@@ -53,6 +53,8 @@ def test_a_whole_index_is_equal_and_damage_of_each_kind_is_found_and_repaired(w)
     expect(verify(w, daemon), "equal", [])
     w.equal(daemon)
     listed = daemon.json("report", "list")["items"]
+    if "2,006 of 2,006 documents" not in daemon.command("verify", "--all").stdout:
+        raise Failed("not all indexes are verified")
     if [item["verdict"] for item in listed] != ["equal", "equal", "different", "different", "equal"]:
         raise Failed(f"{listed}")
     if kinds(daemon.json("report", "get", listed[1]["job"])) != sorted(wished):

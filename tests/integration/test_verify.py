@@ -89,8 +89,8 @@ def test_rows_that_are_as_they_should_be_are_equal_at_once(w):
         raise Failed(f"in {took} s: {answer}")
 
 
-def test_each_kind_of_damage_by_a_foreign_client_is_found_and_repaired(w):
-    daemon, damage = w.follow(make(w)), Damage(w)
+def damage_each_kind(damage):
+    """Damage of each kind in an index of orders; returns what a verify must name, and the routing of the second copy."""
     damage.change(1, lambda d: d.update(total=d["total"][:-1] + "1"))
     damage.lose(2)
     damage.change(3, lambda d: d.update(foreign=[1]))
@@ -99,8 +99,13 @@ def test_each_kind_of_damage_by_a_foreign_client_is_found_and_repaired(w):
     routing = next(str(i) for i in range(100) if not damage.stored(5, str(i))["found"])
     damage.put(5, {"id": 5}, version, routing)
     damage.put(77, {"id": 77}, version)
-    expected = [("1", "different", "total different"), ("2", "missing"), ("3", "different", "foreign extra"),
-                ("4", "different", "items[0].qty different"), ("5", "wrong_routing"), ("77", "extra")]
+    return [("1", "different", "total different"), ("2", "missing"), ("3", "different", "foreign extra"),
+            ("4", "different", "items[0].qty different"), ("5", "wrong_routing"), ("77", "extra")], routing
+
+
+def test_each_kind_of_damage_by_a_foreign_client_is_found_and_repaired(w):
+    daemon, damage = w.follow(make(w)), Damage(w)
+    expected, routing = damage_each_kind(damage)
     found = verify(w, daemon, 1, 2, 3, 4, 5, 6, 77, ok=(1,))
     expect(found, "different", expected)
     if found["counts"] != {"missing": 1, "extra": 1, "different": 3, "wrong_routing": 1, "unexplained": 0, "wrong_lineage": 0} or found["equal"] != 1:

@@ -109,7 +109,7 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     co->started_ms = clock_steady_ms();
     lock_acquire(&co->admin_lock);
 
-    const bool ok = coordinator_load_names(co, err) && coordinator_load(co, err) &&
+    const bool ok = coordinator_load_identity(co, err) && coordinator_load(co, err) &&
                     coordinator_retire_unnamed(co, err) && coordinator_load_settings(co, err);
 
     lock_release(&co->admin_lock);

@@ -279,7 +279,7 @@ bool coordinator_status(struct coordinator *co, struct buf *json, struct err *er
     json_open_object(&w);
     json_put_cstr(&w, STR("schema"), "millrace/status/1");
     json_put_cstr(&w, STR("version"), PACKAGE_VERSION);
-    json_put_cstr(&w, STR("node"), co->uuid);
+    json_put_cstr(&w, STR("node"), co->identity.uuid);
     json_put_bool(&w, STR("running"), co->delivery != NULL);
     coordinator_put_time(&w, STR("started"), co->started_ms);
     append_judgement(co, v, &w);

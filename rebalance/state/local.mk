@@ -9,15 +9,18 @@ libmillrace_a_SOURCES += \
 	%D%/errands.h \
 	%D%/holds.c \
 	%D%/holds.h \
+	%D%/identity.c \
+	%D%/identity.h \
 	%D%/members.h \
+	%D%/names.c \
 	%D%/names.h \
 	%D%/parts.h \
 	%D%/pauses.c \
 	%D%/pauses.h \
 	%D%/queue_watch.h \
-	%D%/replica.h \
 	%D%/state.c \
 	%D%/state.h \
+	%D%/stored_view.c \
 	%D%/stored_view.h \
 	%D%/topics.c \
 	%D%/topics.h

@@ -8,6 +8,7 @@
 #define REBALANCE_STATE_MEMBERS_H
 
 #include "rebalance/state/coordinator.h"
+#include "rebalance/state/identity.h"
 #include "rebalance/state/queue_watch.h"
 #include "rebalance/state/topics.h"
 #include "src/base/lock.h"
@@ -28,8 +29,7 @@ struct coordinator {
     pthread_t thread, aliases_thread;
     bool started; /* atomic */
     int64_t started_ms;
-    char uuid[37];  /* the node's; read once, like owner */
-    char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
+    struct identity identity; /* state/identity.h */
 
     /* What people see, and what they ask. */
     struct engine_watch *engine_watch; /* the engine as last seen */

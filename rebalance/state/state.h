@@ -1,6 +1,6 @@
 /*
- * What the coordinator knows: definitions and catalogue as the store has them, who this node
- * is, the sync log.
+ * What the coordinator knows: definitions and catalogue as the store has them, and the sync
+ * log.
  *
  * @thread any (locked inside; load, refresh and log block on the store)
  */
@@ -42,8 +42,6 @@ bool coordinator_begin(struct coordinator *co, struct err *err)
 /* Set the error of a request and return false. status is the HTTP status. */
 bool refuse(struct err *err, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Load the ids of this node and its store. Called at the start. */
-bool coordinator_load_names(struct coordinator *co, struct err *err) MUST_CHECK;
 /*
  * Load definitions and catalogue from the store. On failure both stay as they were, and the
  * load is due. It also becomes due after any transaction whose outcome is unknown, so that its

@@ -18,7 +18,7 @@ void coordinator_put_lineage(struct json_writer *w, const struct coordinator *co
 {
     json_write_key(w, STR("_millrace"));
     json_open_object(w);
-    json_put_cstr(w, STR("owner"), co->owner);
+    json_put_cstr(w, STR("owner"), co->identity.owner);
     json_put_string(w, STR("topic"), v->topic);
     json_put_string(w, STR("log"), identity);
     json_put_u64(w, STR("epoch"), epoch);
@@ -59,7 +59,7 @@ static bool mark(struct coordinator *co, const struct stored_version *v,
     const struct lineage as_it_is = {.epoch = found->epoch, .identity = found->log};
     struct buf body = {0};
 
-    if (found->owner.len > 0 && !str_equal(found->owner, str_from(co->owner)))
+    if (found->owner.len > 0 && !str_equal(found->owner, str_from(co->identity.owner)))
         return true;
 
     const bool ok = (format_meta(co, index->meta, v, now != NULL ? now : &as_it_is, &body) ||

@@ -334,7 +334,7 @@ static const char *an_answer(const struct fixture *f, const char *aliases)
         text, sizeof(texts[0]),
         "{\"orders_v1\":{\"aliases\":{%s\"orders_v1_write\":{}},\"mappings\":{\"_meta\":"
         "{\"_millrace\":{\"owner\":\"%s\",\"topic\":\"shop\",\"epoch\":0,\"version\":1}}}}}",
-        aliases, f->co->owner);
+        aliases, f->co->identity.owner);
     return text;
 }
 

@@ -206,18 +206,18 @@ static void definitions_are_not_taken_without_the_catalogue(void **state)
 static void whose_an_index_is_is_read_once(void **state)
 {
     struct fixture *f = *state;
-    char owner[sizeof(f->co->owner)], uuid[sizeof(f->co->uuid)];
+    char owner[sizeof(f->co->identity.owner)], uuid[sizeof(f->co->identity.uuid)];
     struct err err = {0};
 
-    memcpy(owner, f->co->owner, sizeof(owner));
-    memcpy(uuid, f->co->uuid, sizeof(uuid));
+    memcpy(owner, f->co->identity.owner, sizeof(owner));
+    memcpy(uuid, f->co->identity.uuid, sizeof(uuid));
     assert_true(store_put_value(f->opt.store, STR("owner"),
                                 STR("00000000-0000-0000-0000-000000000000"), &err));
     assert_true(store_put_value(f->opt.store, STR("uuid"),
                                 STR("00000000-0000-0000-0000-000000000000"), &err));
     assert_true(coordinator_load(f->co, &err));
-    assert_string_equal(f->co->owner, owner);
-    assert_string_equal(f->co->uuid, uuid);
+    assert_string_equal(f->co->identity.owner, owner);
+    assert_string_equal(f->co->identity.uuid, uuid);
 }
 
 /* ---- a failover ---- */
@@ -239,7 +239,7 @@ static void a_look_at_an_epoch_that_is_taken_meanwhile_is_repeated(void **state)
              "{\"orders_v1\":{\"aliases\":{\"orders\":{},\"orders_v1_write\":{}},\"mappings\":"
              "{\"_meta\":{\"_millrace\":{\"owner\":\"%s\",\"topic\":\"shop\",\"epoch\":2,"
              "\"version\":1}}}}}",
-             f->co->owner);
+             f->co->identity.owner);
     assert_true(store_topic(f));
     assert_true(store_promote_version(
         f->opt.store,

@@ -1,10 +1,11 @@
 /*
- * Which replica of its server a topic is.
+ * Who this node is: its uuid, the store that it belongs to, and which replica of its server
+ * each topic is.
  *
- * @thread any (blocks on the store)
+ * @thread any (the calls block on the store)
  */
-#ifndef REBALANCE_STATE_REPLICA_H
-#define REBALANCE_STATE_REPLICA_H
+#ifndef REBALANCE_STATE_IDENTITY_H
+#define REBALANCE_STATE_IDENTITY_H
 
 #include "src/base/base.h"
 #include "src/base/err.h"
@@ -16,6 +17,12 @@
 struct coordinator;
 struct topic_definition;
 
+/* Read once, at the start. */
+struct identity {
+    char uuid[37];  /* this node's */
+    char owner[37]; /* the store's, shared by all nodes of a cluster; marks our indexes */
+};
+
 /*
  * Who a topic is among the replicas of its server. Of two replicas with the same id, or (MySQL)
  * the same uuid, a server keeps one, so two topics of a node differ in both.
@@ -25,6 +32,8 @@ struct replica_identity {
     char uuid[37];
 };
 
+/* Load the ids of this node and its store. */
+bool coordinator_load_identity(struct coordinator *co, struct err *err) MUST_CHECK;
 /* Get the identity: as defined, else as stored, else a new one, which is stored. */
 bool coordinator_replica_identity(struct coordinator *co, const struct topic_definition *d,
                                   struct replica_identity *out, struct err *err) MUST_CHECK;

@@ -83,7 +83,6 @@ bool coordinator_open(struct coordinator **out, const struct coordinator_options
     lock_init(&co->admin_lock, LOCK_admin_lock);
     lock_init(&co->shape_lock, LOCK_shape_lock);
     lock_init(&co->marks_lock, LOCK_marks_lock);
-    lock_init(&co->state_lock, LOCK_state_lock);
     stop_init(&co->stop);
     co->holds = holds_new();
     co->builds = builds_new();
@@ -147,11 +146,8 @@ void coordinator_close(struct coordinator *co)
     kept_indexes_free(co->kept);
     engine_watch_free(co->engine_watch);
     store_watch_free(co->store_watch);
-    definitions_unref(co->definitions);
-    catalogue_unref(co->catalogue);
     cluster_close(co->cluster);
     stop_fini(&co->stop);
-    lock_fini(&co->state_lock);
     lock_fini(&co->marks_lock);
     lock_fini(&co->shape_lock);
     lock_fini(&co->admin_lock);
@@ -252,11 +248,10 @@ static bool is_at_rest(struct coordinator *co)
 {
     const struct delivery_status s = delivery_status(co->delivery);
 
-    lock_acquire(&co->state_lock);
+    struct catalogue *c = coordinator_catalogue(co);
+    const bool waits = c->n_rebuilds + c->n_waits > 0;
 
-    const bool waits = co->catalogue->n_rebuilds + co->catalogue->n_waits > 0;
-
-    lock_release(&co->state_lock);
+    catalogue_unref(c);
     return !waits && s.queued + s.loading + s.in_flight + s.blocked == 0 &&
            holds_n(co->holds) == 0 && builds_n(co->builds) == 0 &&
            !coordinator_is_route_due(co) && !coordinator_is_load_due(co);

@@ -52,14 +52,10 @@ struct coordinator {
     struct replays *replays;             /* dead_letter/replay.h */
     struct verify_jobs *verifies;        /* verify/jobs.h */
     struct live_settings *settings;      /* of delivery, at run time: admin/delivery_set.h */
-    struct stored_state *stored;         /* how the store was last read: state/state.h */
+    struct stored_state *stored;         /* definitions and catalogue: state/state.h */
     struct queue_watch queue;            /* the coordinator's thread's */
 
-    struct lock apply_lock, admin_lock, shape_lock, marks_lock, state_lock;
-
-    /* Guarded by state_lock.  Replacing definitions needs admin_lock, too. */
-    struct definitions *definitions;
-    struct catalogue *catalogue;
+    struct lock apply_lock, admin_lock, shape_lock, marks_lock;
 };
 
 #endif

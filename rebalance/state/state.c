@@ -6,8 +6,6 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/base/random.h"
-#include "sync/definition/export.h"
 #include "sync/definition/parse.h"
 
 #include <inttypes.h>
@@ -21,14 +19,19 @@ struct stored_state *stored_state_new(void)
 {
     struct stored_state *s = mem_alloc(1, sizeof(*s));
 
-    lock_init(&s->lock, LOCK_refresh_lock);
+    lock_init(&s->reading, LOCK_refresh_lock);
+    lock_init(&s->lock, LOCK_state_lock);
     return s;
 }
 
 void stored_state_free(struct stored_state *s)
 {
-    if (s != NULL)
-        lock_fini(&s->lock);
+    if (s == NULL)
+        return;
+    definitions_unref(s->definitions);
+    catalogue_unref(s->catalogue);
+    lock_fini(&s->lock);
+    lock_fini(&s->reading);
     free(s);
 }
 
@@ -89,11 +92,11 @@ static struct definitions *load_definitions(struct coordinator *co, uint64_t *re
 
 struct definitions *coordinator_definitions(struct coordinator *co)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->stored->lock);
 
-    struct definitions *d = definitions_ref(co->definitions);
+    struct definitions *d = definitions_ref(co->stored->definitions);
 
-    lock_release(&co->state_lock);
+    lock_release(&co->stored->lock);
     return d;
 }
 
@@ -102,15 +105,15 @@ struct definitions *coordinator_definitions(struct coordinator *co)
 /* Replace the catalogue and, unless d is NULL, the definitions. */
 static void replace(struct coordinator *co, struct definitions *d, struct catalogue *c)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->stored->lock);
 
-    struct catalogue *old = co->catalogue;
-    struct definitions *before = d == NULL ? NULL : co->definitions;
+    struct catalogue *old = co->stored->catalogue;
+    struct definitions *before = d == NULL ? NULL : co->stored->definitions;
 
-    co->catalogue = c;
+    co->stored->catalogue = c;
     if (d != NULL)
-        co->definitions = d;
-    lock_release(&co->state_lock);
+        co->stored->definitions = d;
+    lock_release(&co->stored->lock);
     catalogue_unref(old);
     definitions_unref(before);
 }
@@ -124,7 +127,7 @@ static void tell_refreshed(struct coordinator *co)
 
 bool coordinator_refresh(struct coordinator *co, struct err *err)
 {
-    lock_acquire(&co->stored->lock);
+    lock_acquire(&co->stored->reading);
 
     struct catalogue *fresh = catalogue_load(co->opt.store, err);
 
@@ -132,7 +135,7 @@ bool coordinator_refresh(struct coordinator *co, struct err *err)
         replace(co, NULL, fresh);
     else
         __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);
-    lock_release(&co->stored->lock);
+    lock_release(&co->stored->reading);
     if (fresh != NULL)
         tell_refreshed(co);
     return fresh != NULL;
@@ -140,11 +143,11 @@ bool coordinator_refresh(struct coordinator *co, struct err *err)
 
 struct catalogue *coordinator_catalogue(struct coordinator *co)
 {
-    lock_acquire(&co->state_lock);
+    lock_acquire(&co->stored->lock);
 
-    struct catalogue *c = catalogue_ref(co->catalogue);
+    struct catalogue *c = catalogue_ref(co->stored->catalogue);
 
-    lock_release(&co->state_lock);
+    lock_release(&co->stored->lock);
     return c;
 }
 
@@ -162,7 +165,7 @@ bool coordinator_load(struct coordinator *co, struct err *err)
     struct definitions *d;
     uint64_t revision;
 
-    lock_acquire(&co->stored->lock);
+    lock_acquire(&co->stored->reading);
     __atomic_store_n(&co->stored->due, false, __ATOMIC_RELEASE);
     d = load_definitions(co, &revision, err);
     if (d != NULL)
@@ -175,7 +178,7 @@ bool coordinator_load(struct coordinator *co, struct err *err)
         __atomic_store_n(&co->stored->due, true, __ATOMIC_RELEASE);
         definitions_unref(d);
     }
-    lock_release(&co->stored->lock);
+    lock_release(&co->stored->reading);
     if (c != NULL)
         tell_refreshed(co);
     return c != NULL;

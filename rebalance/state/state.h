@@ -21,12 +21,17 @@ struct catalogue;
 struct definitions;
 struct json_writer;
 
-/* How the store was last read. */
+/* What was last read from the store. Other files ask for a reference:
+ * coordinator_definitions(). */
 struct stored_state {
-    struct lock lock;  /* LOCK_refresh_lock */
-    bool due;          /* atomic: the store could not be read */
-    uint64_t revision; /* of the definitions; guarded by admin_lock, like doubts */
-    uint64_t doubts;   /* store_doubts() before the last load */
+    struct lock reading; /* LOCK_refresh_lock: one reading at a time */
+    bool due;            /* atomic: the store could not be read */
+    uint64_t revision;   /* of the definitions; guarded by admin_lock, like doubts */
+    uint64_t doubts;     /* store_doubts() before the last load */
+
+    struct lock lock;                /* LOCK_state_lock; guards those below */
+    struct definitions *definitions; /* replacing them needs admin_lock, too */
+    struct catalogue *catalogue;
 };
 
 struct stored_state *stored_state_new(void) RETURNS_NONNULL MUST_CHECK;

@@ -131,9 +131,9 @@ void coordinator_on_tables_changed(void *ctx)
 }
 
 /* After DDL the table's definition decides, after a gap in the log its topic's. */
-static bool is_wanted(const struct coordinator *co, const struct table_definition *t)
+static bool is_wanted(const struct definitions *d, const struct table_definition *t)
 {
-    const struct topic_definition *topic = definition_topic(co->definitions, t);
+    const struct topic_definition *topic = definition_topic(d, t);
 
     return t->schema_changes == SCHEMA_CHANGES_FOLLOW ||
            (topic != NULL && topic->on_gap == ON_GAP_REBUILD);
@@ -188,7 +188,7 @@ static bool try_one(struct coordinator *co, const struct definitions *d,
             log_failure(LOG_WARN, &err, "could not drop the rebuild of an undefined table");
         return false;
     }
-    return is_wanted(co, t) && catalogue_coming(c, table_index(t)) == NULL &&
+    return is_wanted(d, t) && catalogue_coming(c, table_index(t)) == NULL &&
            is_due(find_try(co, wish->table), wish, changed) && begin(co, d, t, wish);
 }
 
@@ -200,15 +200,12 @@ void coordinator_rebuild_tables(struct coordinator *co)
     struct catalogue *c;
     bool began = false;
 
-    lock_acquire(&co->state_lock);
-
-    const bool any = co->catalogue->n_rebuilds > 0;
-
-    lock_release(&co->state_lock);
-    if (!any)
-        return;
-    d = coordinator_definitions(co);
     c = coordinator_catalogue(co);
+    if (c->n_rebuilds == 0) {
+        catalogue_unref(c);
+        return;
+    }
+    d = coordinator_definitions(co);
     for (size_t i = 0; i < c->n_rebuilds; i++)
         began = try_one(co, d, c, &c->rebuilds[i], changed) || began;
     if (began)
@@ -248,8 +245,9 @@ static bool append_refused(const struct coordinator *co, struct str table, struc
     return is_refused;
 }
 
-void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
-                                    const struct table_definition *t, struct buf *b)
+void coordinator_append_rebuild_fix(const struct coordinator *co, const struct definitions *d,
+                                    const struct catalogue *c, const struct table_definition *t,
+                                    struct buf *b)
 {
     const struct stored_version *coming = catalogue_coming(c, table_index(t));
     const struct stored_wait *wait = coming == NULL ? NULL : catalogue_wait(c, coming);
@@ -259,7 +257,7 @@ void coordinator_append_rebuild_fix(const struct coordinator *co, const struct c
         coordinator_append_wait_fix(b, wait, table_name(t));
         return;
     }
-    if (!is_wanted(co, t)) {
+    if (!is_wanted(d, t)) {
         buf_append(b, STR("millrace index create "));
         buf_append_word(b, table_name(t));
         return;

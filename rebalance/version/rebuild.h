@@ -15,8 +15,9 @@ void coordinator_note_build_failed(struct coordinator *co, struct str table,
 /* A table may have appeared: retry rebuilds that could not begin.  @thread any */
 void coordinator_on_tables_changed(void *ctx);
 /* Append what will happen to a table that needs a rebuild, or what to do.  @thread any */
-void coordinator_append_rebuild_fix(const struct coordinator *co, const struct catalogue *c,
-                                    const struct table_definition *t, struct buf *b);
+void coordinator_append_rebuild_fix(const struct coordinator *co, const struct definitions *d,
+                                    const struct catalogue *c, const struct table_definition *t,
+                                    struct buf *b);
 /* The attempts to rebuild each table.  Locked inside. */
 struct rebuilds *rebuilds_new(void) RETURNS_NONNULL MUST_CHECK;
 void rebuilds_free(struct rebuilds *all); /* NULL is fine */

@@ -116,11 +116,12 @@ void coordinator_forget_gone(struct coordinator *co)
     struct hold *list;
     const size_t n = holds_all(co->holds, a, &list);
 
-    lock_acquire(&co->state_lock);
+    struct catalogue *c = coordinator_catalogue(co);
+
     for (size_t i = 0; i < n; i++)
-        if (!is_live(co->catalogue, list[i].index))
+        if (!is_live(c, list[i].index))
             delivery_drop(co->delivery, list[i].index);
-    lock_release(&co->state_lock);
+    catalogue_unref(c);
     arena_free(a);
 }
 

@@ -133,7 +133,7 @@ static void look_at_condition(struct coordinator *co, struct coordinator_view *v
         buf_append(&fix, STR("millrace index resume "));
         buf_append_word(&fix, table_name(t->d));
     } else if (f->rebuild != NULL && (f->stop != NULL || f->astray == NULL))
-        coordinator_append_rebuild_fix(co, v->catalogue, t->d, &fix);
+        coordinator_append_rebuild_fix(co, v->definitions, v->catalogue, t->d, &fix);
     else if (f->stop != NULL)
         buf_append(&fix, f->stop->way_out);
     else if (f->astray != NULL)

@@ -153,12 +153,12 @@ static void who_waits_for_the_store_keeps_nobody_who_looks(void **state)
     lock_acquire(&f->co->admin_lock);
     lock_acquire(&f->co->settings->changes);
     lock_acquire(&f->co->shape_lock);
-    lock_acquire(&f->co->stored->lock);
+    lock_acquire(&f->co->stored->reading);
     assert_true(coordinator_status(f->co, &out, &err));
     coordinator_metrics(f->co, &out);
     assert_true(coordinator_list(f->co, STR("job"), STR(""), &out, &err));
     assert_true(coordinator_delivery_settings(f->co, STR(""), &out, &err));
-    lock_release(&f->co->stored->lock);
+    lock_release(&f->co->stored->reading);
     lock_release(&f->co->shape_lock);
     lock_release(&f->co->settings->changes);
     lock_release(&f->co->admin_lock);

@@ -1,6 +1,6 @@
 # The unit tests: a new one is a line here.
 unit_tests += \
-	%D%/test_absence \
+	%D%/test_backoff \
 	%D%/test_address_model \
 	%D%/test_address_set \
 	%D%/test_arena \
@@ -67,7 +67,7 @@ unit_tests += \
 	%D%/test_geometry \
 	%D%/test_grace_period \
 	%D%/test_gtid \
-	%D%/test_guard \
+	%D%/test_gate \
 	%D%/test_guests \
 	%D%/test_handoff \
 	%D%/test_headroom \

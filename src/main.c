@@ -15,9 +15,9 @@
 static void add_help(struct buf *out, const struct invocation *inv)
 {
     if (inv->command != NULL)
-        help_command(out, inv->command);
-    else if (inv->n_args == 0 || !help_group(out, inv->args[0]))
-        help_overview(out);
+        help_command(out, inv->set, inv->command);
+    else if (inv->n_args == 0 || !help_group(out, inv->set, inv->args[0]))
+        help_overview(out, inv->set);
 }
 
 static int show_help(const struct invocation *inv)
@@ -74,7 +74,7 @@ static int start(const struct invocation *inv, bool understood, struct err *err)
 int main(int argc, char **argv)
 {
     const char **args = mem_alloc((size_t)argc, sizeof(*args));
-    struct invocation inv;
+    struct invocation inv = {.set = &commands};
     struct err err = {0};
 
     setlocale(LC_CTYPE, "");

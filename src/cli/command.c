@@ -31,20 +31,21 @@ static size_t named(const struct command *c, const char *const *words, size_t n)
 }
 
 /* True if name is the first word of a command with more words. */
-static bool is_group(const char *name)
+static bool is_group(const struct command_set *set, const char *name)
 {
     size_t len = strlen(name);
 
-    for (size_t i = 0; i < n_commands; i++)
-        if (strncmp(command_table[i].name, name, len) == 0 && command_table[i].name[len] == ' ')
+    for (size_t i = 0; i < set->n; i++)
+        if (strncmp(set->list[i].name, name, len) == 0 && set->list[i].name[len] == ' ')
             return true;
     return false;
 }
 
-static bool unknown(const char *const *words, size_t n, struct err *err)
+static bool unknown(const struct command_set *set, const char *const *words, size_t n,
+                    struct err *err)
 {
     char name[80];
-    bool group = is_group(words[0]);
+    bool group = is_group(set, words[0]);
 
     if (group && n == 1)
         return err_set(err, ERR_REJECT, "millrace %s does what? see millrace %s --help",
@@ -53,10 +54,10 @@ static bool unknown(const char *const *words, size_t n, struct err *err)
 
     struct nearest near = nearest_to(str_from(name));
 
-    for (size_t i = 0; i < n_commands; i++) {
-        const char *known = command_table[i].name;
+    for (size_t i = 0; i < set->n; i++) {
+        const char *known = set->list[i].name;
 
-        if (command_table[i].hidden)
+        if (set->list[i].hidden)
             continue;
         nearest_offer(&near, str_from(known));
         if (!group)
@@ -69,25 +70,26 @@ static bool unknown(const char *const *words, size_t n, struct err *err)
                    name);
 }
 
-const struct command *command_find(const char *const *words, size_t n, size_t *n_named,
-                                   struct err *err)
+const struct command *command_find(const struct command_set *set, const char *const *words,
+                                   size_t n, size_t *n_named, struct err *err)
 {
     const struct command *best = NULL;
 
     *n_named = 0;
-    for (size_t i = 0; i < n_commands; i++) {
-        size_t used = named(&command_table[i], words, n);
+    for (size_t i = 0; i < set->n; i++) {
+        size_t used = named(&set->list[i], words, n);
 
         if (used > *n_named) {
-            best = &command_table[i];
+            best = &set->list[i];
             *n_named = used;
         }
     }
     /* "version" is a command by itself and also the group of "version list". */
-    if (best != NULL && *n_named == 1 && n > 1 && best->max_args == 0 && is_group(words[0]))
+    if (best != NULL && *n_named == 1 && n > 1 && best->max_args == 0 &&
+        is_group(set, words[0]))
         best = NULL;
     if (best == NULL)
-        unknown(words, n, err);
+        unknown(set, words, n, err);
     return best;
 }
 
@@ -103,12 +105,13 @@ static const struct command_option *find_in(const struct command_option *options
     return NULL;
 }
 
-static const struct command_option *find_option(const struct command *c, const char *name,
+static const struct command_option *find_option(const struct command_set *set,
+                                                const struct command *c, const char *name,
                                                 size_t len)
 {
     const struct command_option *o = c != NULL ? find_in(c->options, name, len) : NULL;
 
-    return o != NULL ? o : find_in(command_global_options, name, len);
+    return o != NULL ? o : find_in(set->options, name, len);
 }
 
 static void offer_all(struct nearest *near, const struct command_option *options)
@@ -117,12 +120,12 @@ static void offer_all(struct nearest *near, const struct command_option *options
         nearest_offer(near, str_from(o->name));
 }
 
-static bool unknown_option(const struct command *c, struct str name, struct err *err)
+static bool unknown_option(const struct invocation *inv, struct str name, struct err *err)
 {
     struct nearest near = nearest_to(name);
 
-    offer_all(&near, command_global_options);
-    offer_all(&near, c != NULL ? c->options : NULL);
+    offer_all(&near, inv->set->options);
+    offer_all(&near, inv->command != NULL ? inv->command->options : NULL);
     if (near.best.len > 0)
         return err_set(err, ERR_REJECT, "there is no option --%.*s; did you mean --%.*s?",
                        (int)name.len, name.ptr, (int)near.best.len, near.best.ptr);
@@ -130,10 +133,10 @@ static bool unknown_option(const struct command *c, struct str name, struct err 
 }
 
 /* True if some command has an option of this name that takes a value. */
-static bool takes_value_somewhere(const char *name, size_t len)
+static bool takes_value_somewhere(const struct command_set *set, const char *name, size_t len)
 {
-    for (size_t i = 0; i < n_commands; i++) {
-        const struct command_option *o = find_option(&command_table[i], name, len);
+    for (size_t i = 0; i < set->n; i++) {
+        const struct command_option *o = find_option(set, &set->list[i], name, len);
 
         if (o != NULL && o->value != NULL)
             return true;
@@ -166,7 +169,8 @@ static bool is_dashed(const char *word)
 }
 
 /* Collect the words that are not options: the command's name and its arguments. */
-static size_t take_words(const char **words, int argc, const char *const *argv)
+static size_t take_words(const struct command_set *set, const char **words, int argc,
+                         const char *const *argv)
 {
     size_t n = 0;
     bool all = false; /* after "--" */
@@ -179,20 +183,20 @@ static size_t take_words(const char **words, int argc, const char *const *argv)
         } else {
             struct dashed d = cut_dashed(argv[i]);
 
-            if (d.value == NULL && takes_value_somewhere(d.name, d.len))
+            if (d.value == NULL && takes_value_somewhere(set, d.name, d.len))
                 i++;
         }
     }
     return n;
 }
 
-const struct command_option *command_awaits(const struct command *c, const char *word)
+const struct command_option *command_awaits(const struct invocation *line, const char *word)
 {
     if (!is_dashed(word) || strcmp(word, "--") == 0)
         return NULL;
 
     struct dashed d = cut_dashed(word);
-    const struct command_option *o = find_option(c, d.name, d.len);
+    const struct command_option *o = find_option(line->set, line->command, d.name, d.len);
 
     return o != NULL && o->value != NULL && d.value == NULL ? o : NULL;
 }
@@ -201,11 +205,11 @@ static bool take_option(struct invocation *inv, const char *word, const char *ne
                         bool *used_next, struct err *err)
 {
     struct dashed d = cut_dashed(word);
-    const struct command_option *o = find_option(inv->command, d.name, d.len);
+    const struct command_option *o = find_option(inv->set, inv->command, d.name, d.len);
 
     *used_next = false;
     if (o == NULL)
-        return unknown_option(inv->command, (struct str){d.name, d.len}, err);
+        return unknown_option(inv, (struct str){d.name, d.len}, err);
     if (o->value == NULL && d.value != NULL)
         return err_set(err, ERR_REJECT, "--%s takes no value", o->name);
     if (o->value != NULL && d.value == NULL) {
@@ -238,12 +242,13 @@ static bool take_options(struct invocation *inv, int argc, const char *const *ar
 bool command_parse(struct invocation *inv, const char **args, int argc, const char *const *argv,
                    struct err *err)
 {
-    size_t n = take_words(args, argc, argv), n_named = 0;
+    const struct command_set *set = inv->set;
+    size_t n = take_words(set, args, argc, argv), n_named = 0;
     bool found = true;
 
-    *inv = (struct invocation){0};
+    *inv = (struct invocation){.set = set};
     if (n > 0) {
-        inv->command = command_find(args, n, &n_named, err);
+        inv->command = command_find(set, args, n, &n_named, err);
         found = inv->command != NULL;
     }
     inv->args = args + n_named;

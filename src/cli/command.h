@@ -1,8 +1,9 @@
 /*
- * The commands: the name, arguments and handler of each, in one table.
+ * What a command is, and the parser of command lines.
  *
- * The parser, --help, the manual page and the completion all follow from the table
- * (src/cli/table.c), so they cannot disagree.
+ * The parser, --help, the manual page and the completion all follow from one table
+ * (src/cli/table.c), so they cannot disagree. They get it as a struct command_set, because the
+ * table names the handlers, and handlers use the parser.
  *
  * @thread main
  */
@@ -60,10 +61,12 @@ struct command {
     const char *example; /* a command line without the program's name; NULL if hidden */
 };
 
-extern const struct command command_table[];
-extern const size_t n_commands;
-/* Options that every command takes; ends with a NULL name. */
-extern const struct command_option command_global_options[];
+/* The commands that exist. */
+struct command_set {
+    const struct command *list;
+    size_t n;
+    const struct command_option *options; /* of every command; ends with a NULL name */
+};
 
 #define INVOCATION_OPTIONS_MAX 64
 
@@ -74,6 +77,7 @@ struct given_option {
 
 /* One parsed command line.  Its strings are those of argv. */
 struct invocation {
+    const struct command_set *set;
     const struct command *command;
     const char *const *args; /* without the command's name */
     size_t n_args;
@@ -85,19 +89,22 @@ struct invocation {
  * Find the command that the first of n words name; *n_named is how many they are.  NULL: no
  * such command, and err suggests the nearest.
  */
-const struct command *command_find(const char *const *words, size_t n, size_t *n_named,
-                                   struct err *err) MUST_CHECK;
+const struct command *command_find(const struct command_set *set, const char *const *words,
+                                   size_t n, size_t *n_named, struct err *err) MUST_CHECK;
 
 /*
- * Parse argv, which has no program name.  args must have room for argc strings.  Returns false
- * for wrong usage, which err explains; inv->command is set if it was found.  The caller handles
- * --help and --version.
+ * Parse argv, which has no program name, by the commands of inv->set, which the caller sets.
+ * args must have room for argc strings.  Returns false for wrong usage, which err explains;
+ * inv->command is set if it was found.  The caller handles --help and --version.
  */
 bool command_parse(struct invocation *inv, const char **args, int argc, const char *const *argv,
                    struct err *err) MUST_CHECK;
 
-/* The option of this command that the word names and whose value is the next word, or NULL. */
-const struct command_option *command_awaits(const struct command *c, const char *word);
+/*
+ * The option of the line's command that the word names and whose value is the next word, or
+ * NULL.
+ */
+const struct command_option *command_awaits(const struct invocation *line, const char *word);
 
 /*
  * The value of an option, the last if it was given more than once; "" for a flag, NULL if it

@@ -11,6 +11,9 @@
 
 #include "src/cli/command.h"
 
+/* All of them: src/cli/table.c. Handlers find it in their invocation. */
+extern const struct command_set commands;
+
 int command_init(const struct invocation *inv);
 int command_run(const struct invocation *inv);
 

@@ -35,10 +35,11 @@ static const char *rest_of_name(const struct command *c, const char *const *word
 }
 
 /* True if a command before this one has the same word there. */
-static bool was_offered(size_t command, const char *const *words, size_t n, struct str word)
+static bool was_offered(const struct command_set *set, size_t command, const char *const *words,
+                        size_t n, struct str word)
 {
     for (size_t i = 0; i < command; i++) {
-        const char *rest = rest_of_name(&command_table[i], words, n);
+        const char *rest = rest_of_name(&set->list[i], words, n);
 
         if (rest != NULL && str_equal(word, (struct str){rest, strcspn(rest, " ")}))
             return true;
@@ -47,14 +48,15 @@ static bool was_offered(size_t command, const char *const *words, size_t n, stru
 }
 
 /* The words that can follow these in the name of a command. */
-static void offer_commands(struct buf *out, const char *const *words, size_t n)
+static void offer_commands(struct buf *out, const struct command_set *set,
+                           const char *const *words, size_t n)
 {
-    for (size_t i = 0; i < n_commands; i++) {
-        const char *rest = rest_of_name(&command_table[i], words, n);
+    for (size_t i = 0; i < set->n; i++) {
+        const char *rest = rest_of_name(&set->list[i], words, n);
         const struct str word = {rest, rest != NULL ? strcspn(rest, " ") : 0};
 
-        if (rest != NULL && !was_offered(i, words, n, word))
-            offer(out, word, "", rest[word.len] == '\0' ? command_table[i].summary : NULL);
+        if (rest != NULL && !was_offered(set, i, words, n, word))
+            offer(out, word, "", rest[word.len] == '\0' ? set->list[i].summary : NULL);
     }
 }
 
@@ -104,7 +106,7 @@ static const char *offer_kind(struct buf *out, const struct invocation *line, co
     else if (strcmp(kind, "settings") == 0)
         offer_settings(out);
     else if (strcmp(kind, "command") == 0)
-        offer_commands(out, line->args, line->n_args);
+        offer_commands(out, line->set, line->args, line->n_args);
     else if (strchr(kind, ' ') != NULL)
         offer_each(out, kind);
     else
@@ -123,16 +125,16 @@ const char *complete_words(struct buf *out, struct invocation *line, const char 
     (void)!command_parse(line, args, (int)n, words, &unfinished);
 
     const struct command *c = line->command;
-    const struct command_option *o = n > 0 ? command_awaits(c, words[n - 1]) : NULL;
+    const struct command_option *o = n > 0 ? command_awaits(line, words[n - 1]) : NULL;
 
     if (o != NULL)
         return offer_kind(out, line, o->words);
     if (current[0] == '-') {
         offer_options(out, c != NULL ? c->options : NULL);
-        offer_options(out, command_global_options);
+        offer_options(out, line->set->options);
         return NULL;
     }
-    offer_commands(out, args, (size_t)(line->args - args) + line->n_args);
+    offer_commands(out, line->set, args, (size_t)(line->args - args) + line->n_args);
     /* A noun's name is the first argument; explain's KEY follows it. */
     if (c == NULL || line->n_args >= c->max_args || (line->n_args == 1 && c->max_args == 2))
         return NULL;

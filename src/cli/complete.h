@@ -11,8 +11,9 @@
 
 /*
  * Append what the last of n words can be, one a line, with a tab and its meaning if it has one;
- * "/" stands for a file.  *line becomes the invocation that the words before it are; args must
- * have room for n strings.  Returns the noun whose names can stand there as well, or NULL.
+ * "/" stands for a file.  *line, whose set the caller sets, becomes the invocation that the
+ * words before it are; args must have room for n strings.  Returns the noun whose names can
+ * stand there as well, or NULL.
  */
 const char *complete_words(struct buf *out, struct invocation *line, const char **args,
                            const char *const *words, size_t n);

@@ -92,25 +92,25 @@ static void add_line(struct buf *out, const struct command *c)
     add_row(out, name, c->summary);
 }
 
-void help_overview(struct buf *out)
+void help_overview(struct buf *out, const struct command_set *set)
 {
     buf_append(out, STR("Millrace keeps search indexes equal to MySQL and MariaDB tables.\n\n"
                         "usage: millrace COMMAND [options]\n"));
-    for (size_t i = 0; i < n_commands; i++) {
-        const char *section = section_of(&command_table[i]);
+    for (size_t i = 0; i < set->n; i++) {
+        const char *section = section_of(&set->list[i]);
 
-        if (command_table[i].hidden)
+        if (set->list[i].hidden)
             continue;
         if (section != NULL)
             buf_printf(out, "\n%s\n", section);
-        add_line(out, &command_table[i]);
+        add_line(out, &set->list[i]);
     }
     buf_append(out, STR("\nOptions of every command\n"));
-    add_options(out, command_global_options);
+    add_options(out, set->options);
     buf_append(out, STR("\nFor more: millrace COMMAND --help, or man millrace.\n"));
 }
 
-void help_command(struct buf *out, const struct command *c)
+void help_command(struct buf *out, const struct command_set *set, const struct command *c)
 {
     buf_printf(out, "usage: millrace %s%s%s [options]\n\n", c->name,
                c->args[0] != '\0' ? " " : "", c->args);
@@ -120,7 +120,7 @@ void help_command(struct buf *out, const struct command *c)
         add_options(out, c->options);
     }
     buf_append(out, STR("\nOptions of every command\n"));
-    add_options(out, command_global_options);
+    add_options(out, set->options);
     if (c->example != NULL)
         buf_printf(out, "\nExample\n  millrace %s\n", c->example);
 }
@@ -132,17 +132,17 @@ static bool is_in_group(const struct command *c, const char *group)
     return !c->hidden && strncmp(c->name, group, len) == 0 && c->name[len] == ' ';
 }
 
-bool help_group(struct buf *out, const char *group)
+bool help_group(struct buf *out, const struct command_set *set, const char *group)
 {
     bool any = false;
 
-    for (size_t i = 0; i < n_commands; i++) {
-        if (!is_in_group(&command_table[i], group))
+    for (size_t i = 0; i < set->n; i++) {
+        if (!is_in_group(&set->list[i], group))
             continue;
         if (!any)
             buf_printf(out, "usage: millrace %s COMMAND [options]\n\n", group);
         any = true;
-        add_line(out, &command_table[i]);
+        add_line(out, &set->list[i]);
     }
     return any;
 }
@@ -266,14 +266,14 @@ static const char manual_tail[] =
     "millrace dead\\-letter replay \\-\\-table shop.orders\n"
     ".fi\n";
 
-void help_manual(struct buf *out)
+void help_manual(struct buf *out, const struct command_set *set)
 {
     buf_append(out, str_from(manual_head));
     buf_append(out, STR(".SH OPTIONS\nEvery command takes these options.\n"));
-    roff_options(out, command_global_options);
+    roff_options(out, set->options);
     buf_append(out, STR(".SH COMMANDS\n"));
-    for (size_t i = 0; i < n_commands; i++)
-        if (!command_table[i].hidden)
-            roff_command(out, &command_table[i]);
+    for (size_t i = 0; i < set->n; i++)
+        if (!set->list[i].hidden)
+            roff_command(out, &set->list[i]);
     buf_append(out, str_from(manual_tail));
 }

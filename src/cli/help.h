@@ -10,13 +10,13 @@
 #include "src/cli/command.h"
 
 /* All commands, by section. */
-void help_overview(struct buf *out);
+void help_overview(struct buf *out, const struct command_set *set);
 /* One command. */
-void help_command(struct buf *out, const struct command *c);
+void help_command(struct buf *out, const struct command_set *set, const struct command *c);
 /* The commands of a group ("index").  Returns false if there is no such group. */
-bool help_group(struct buf *out, const char *group) MUST_CHECK;
+bool help_group(struct buf *out, const struct command_set *set, const char *group) MUST_CHECK;
 
 /* docs/man/millrace.1, in the man macros. */
-void help_manual(struct buf *out);
+void help_manual(struct buf *out, const struct command_set *set);
 
 #endif

@@ -252,7 +252,7 @@ static void ask_names(struct buf *out, const struct invocation *line, const char
 int command_complete(const struct invocation *inv)
 {
     const char **args = mem_alloc(inv->n_args + 1, sizeof(*args));
-    struct invocation line;
+    struct invocation line = {.set = inv->set};
     struct buf out = {0};
     const char *noun = complete_words(&out, &line, args, inv->args, inv->n_args);
 

@@ -4,7 +4,7 @@
 
 #define NO_OPTIONS NULL
 
-const struct command_option command_global_options[] = {
+static const struct command_option global_options[] = {
     {"config", 'c', "FILE",
      "the configuration (default: ./millrace.yaml, then "
      "/etc/millrace/millrace.yaml)",
@@ -182,7 +182,7 @@ static const struct command_option config_options[] = {
             1, 1, yes_options, noun_, false, example_                                        \
     }
 
-const struct command command_table[] = {
+static const struct command list[] = {
     {"init", "mysql://USER@HOST[:PORT]/DATABASE", "write first files for a database's tables",
      "Looks at the schema and writes millrace.yaml and DATABASE.yaml: every table, its "
      "types, and the relations that follow from foreign keys, as comments to take in.  "
@@ -469,4 +469,4 @@ const struct command command_table[] = {
      command_complete, NULL, 1, 1000, NO_OPTIONS, NULL, true, NULL},
 };
 
-const size_t n_commands = ARRAY_LEN(command_table);
+const struct command_set commands = {list, ARRAY_LEN(list), global_options};

@@ -35,17 +35,17 @@ int command_help(const struct invocation *inv)
     size_t n_named;
 
     if (inv->n_args == 0) {
-        help_overview(&out);
+        help_overview(&out, inv->set);
         return put_and_free(&out);
     }
-    if (inv->n_args == 1 && help_group(&out, inv->args[0]))
+    if (inv->n_args == 1 && help_group(&out, inv->set, inv->args[0]))
         return put_and_free(&out);
 
-    const struct command *c = command_find(inv->args, inv->n_args, &n_named, &err);
+    const struct command *c = command_find(inv->set, inv->args, inv->n_args, &n_named, &err);
 
     if (c == NULL)
         return command_usage(inv, &err);
-    help_command(&out, c);
+    help_command(&out, inv->set, c);
     return put_and_free(&out);
 }
 
@@ -53,8 +53,7 @@ int command_manual(const struct invocation *inv)
 {
     struct buf out = {0};
 
-    (void)inv;
-    help_manual(&out);
+    help_manual(&out, inv->set);
     return put_and_free(&out);
 }
 

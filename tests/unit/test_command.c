@@ -4,7 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
-#include "src/cli/command.h"
+#include "src/cli/commands.h"
 #include "src/cli/complete.h"
 #include "src/cli/help.h"
 
@@ -20,6 +20,7 @@ static bool parse(struct invocation *inv, const char *const *argv, int argc, str
 {
     static const char *args[32];
 
+    inv->set = &commands;
     return command_parse(inv, args, argc, argv, err);
 }
 
@@ -126,8 +127,8 @@ static void a_number_is_a_whole_number(void **state)
 static void each_command_is_complete(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < n_commands; i++) {
-        const struct command *c = &command_table[i];
+    for (size_t i = 0; i < commands.n; i++) {
+        const struct command *c = &commands.list[i];
         size_t n_named;
         struct err err;
 
@@ -145,10 +146,9 @@ static void each_command_is_complete(void **state)
         memcpy(name, c->name, strlen(c->name));
         while (rest != NULL && n < ARRAY_LEN(words))
             words[n++] = strsep(&rest, " ");
-        assert_ptr_equal(command_find(words, n, &n_named, &err), c);
+        assert_ptr_equal(command_find(&commands, words, n, &n_named, &err), c);
         for (const struct command_option *o = c->options; o != NULL && o->name != NULL; o++)
-            for (const struct command_option *g = command_global_options; g->name != NULL;
-                 g++) {
+            for (const struct command_option *g = commands.options; g->name != NULL; g++) {
                 assert_string_not_equal(o->name, g->name);
                 assert_true(o->letter == 0 || o->letter != g->letter);
             }
@@ -158,11 +158,11 @@ static void each_command_is_complete(void **state)
 static void an_option_means_the_same_in_every_command(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < n_commands; i++)
-        for (size_t j = 0; j < n_commands; j++)
-            for (const struct command_option *a = command_table[i].options;
+    for (size_t i = 0; i < commands.n; i++)
+        for (size_t j = 0; j < commands.n; j++)
+            for (const struct command_option *a = commands.list[i].options;
                  a != NULL && a->name != NULL; a++)
-                for (const struct command_option *b = command_table[j].options;
+                for (const struct command_option *b = commands.list[j].options;
                      b != NULL && b->name != NULL; b++)
                     if (strcmp(a->name, b->name) == 0)
                         assert_int_equal(a->value != NULL, b->value != NULL);
@@ -173,9 +173,9 @@ static void no_line_of_help_is_too_long(void **state)
     struct buf out = {0};
 
     (void)state;
-    help_overview(&out);
-    for (size_t i = 0; i < n_commands; i++)
-        help_command(&out, &command_table[i]);
+    help_overview(&out, &commands);
+    for (size_t i = 0; i < commands.n; i++)
+        help_command(&out, &commands, &commands.list[i]);
     for (const char *line = out.ptr; *line != '\0';) {
         size_t len = strcspn(line, "\n");
 
@@ -205,8 +205,8 @@ static bool parse_line(struct invocation *inv, char *line, struct err *err)
 static void help_of_each_command_ends_with_an_example_that_works(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < n_commands; i++) {
-        const struct command *c = &command_table[i];
+    for (size_t i = 0; i < commands.n; i++) {
+        const struct command *c = &commands.list[i];
         struct invocation inv;
         struct buf help = {0}, line = {0};
         struct err err;
@@ -215,7 +215,7 @@ static void help_of_each_command_ends_with_an_example_that_works(void **state)
             continue;
         if (c->example == NULL)
             fail_msg("%s has no example in src/cli/table.c", c->name);
-        help_command(&help, c);
+        help_command(&help, &commands, c);
         buf_printf(&line, "\nExample\n  millrace %s\n", c->example);
         assert_true(help.len > line.len);
         assert_string_equal(help.ptr + help.len - line.len, line.ptr);
@@ -233,7 +233,7 @@ static void help_of_each_command_ends_with_an_example_that_works(void **state)
 static void expect_offer(const char *line, const char *offered, const char *noun)
 {
     const char *words[16], *args[16], *asked;
-    struct invocation inv;
+    struct invocation inv = {.set = &commands};
     struct buf copy = {0}, out = {0};
     size_t n = 0;
 

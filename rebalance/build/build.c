@@ -15,13 +15,9 @@
 #include "src/store/waiting.h"
 #include "sync/checkpoint/read_position.h"
 #include "sync/pipeline/pipeline.h"
-#include "sync/routing/routing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#define SAVE_MS  500
-#define RETRY_MS 1000
 
 struct index_build *index_build_new(const struct index_build_options *opt,
                                     const struct stored_job *job)
@@ -74,97 +70,6 @@ void index_build_free(struct index_build *b)
     free(b->final_settings);
     MAGIC_END(index_build, b);
     free(b);
-}
-
-void build_set_phase(struct index_build *b, const char *phase, const struct err *why)
-{
-    lock_acquire(&b->lock);
-    b->phase = phase;
-    b->step = NULL;
-    b->why = why != NULL ? *why : (struct err){0};
-    lock_release(&b->lock);
-}
-
-bool build_save(struct index_build *b, bool always, struct err *err)
-{
-    const int64_t now = clock_mono_ms();
-
-    if (!always && now - b->saved_ms < SAVE_MS)
-        return true;
-    b->saved_ms = now;
-    lock_acquire(&b->lock);
-
-    struct stored_job job = b->job;
-    struct buf cursor = {0};
-
-    buf_append(&cursor, buf_str(&b->cursor));
-    lock_release(&b->lock);
-    job.cursor = buf_str(&cursor);
-    job.state = b->complete ? STR(JOB_COMPLETE) : STR("running");
-    job.updated_ms = clock_wall_ms();
-
-    const bool ok = store_save_job(b->opt.store, b->opt.term, &job, err);
-
-    FAILPOINT(chunk_saved);
-    buf_free(&cursor);
-    return ok;
-}
-
-bool build_is_stopping(struct index_build *b, struct err *err)
-{
-    return stop_is_set(&b->stop) && !err_set(err, ERR_STOP, "stopping");
-}
-
-/* Nobody needs a version that was stopped. */
-static bool is_given_up(struct index_build *b, struct err *err)
-{
-    struct err why = {0};
-    struct target *t = build_target(b, STR(""), &why);
-    const bool given_up = t == NULL && why.kind == ERR_REJECT;
-
-    target_unref(t);
-    if (given_up)
-        *err = why;
-    return given_up;
-}
-
-bool build_wait(struct index_build *b, struct err *err)
-{
-    stop_wait(&b->stop, BUILD_POLL_MS);
-    return !build_is_stopping(b, err) && !is_given_up(b, err);
-}
-
-/* Waits for RETRY_MS, or until a topic that was not followed yet is followed. */
-static void wait_to_retry(struct index_build *b)
-{
-    const int64_t until = clock_mono_ms() + RETRY_MS;
-    const bool settled = pipeline_is_settled(b->opt.pipeline);
-
-    while (!stop_is_set(&b->stop) && clock_mono_ms() < until &&
-           (settled || !pipeline_is_settled(b->opt.pipeline)))
-        stop_wait(&b->stop, BUILD_POLL_MS);
-}
-
-/* Drops the connections, waits out temporary trouble, and lets anything else end the build. */
-bool build_survive(struct index_build *b, struct err *err)
-{
-    build_disconnect(b);
-    read_links_close(&b->links);
-    if (err->kind != ERR_RETRY)
-        return false;
-    build_set_phase(b, "waiting", err);
-    log_failure(LOG_WARN, err, "the index build waits", KV("index", (const char *)b->index));
-    wait_to_retry(b);
-    return !build_is_stopping(b, err);
-}
-
-/* Searches must not see the new version before it has every change of the log read so far. */
-bool build_catch_up(struct index_build *b, uint64_t to, struct err *err)
-{
-    while (!pipeline_done_up_to(b->opt.pipeline, to))
-        if (!build_wait(b, err))
-            return false;
-    return true;
 }
 
 /*

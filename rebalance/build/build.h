@@ -2,7 +2,8 @@
  * What the files of an index build share: its state and the steps of its life. No other file
  * includes this; use index_build.h instead.
  *
- *   build.c    begins and ends the build, waits
+ *   build.c    begins and ends the build
+ *   step.c     its phase, its waits, its stored state: what every step uses
  *   reads.c    opens reads, finds the version's targets
  *   fill.c     reads rows in chunks into the new version, with a cursor
  *   deletes.c  repeats the deletes that came meanwhile

@@ -11,4 +11,5 @@ libmillrace_a_SOURCES += \
 	%D%/publish.c \
 	%D%/reads.c %D%/reads.h \
 	%D%/refusals.c %D%/refusals.h \
+	%D%/step.c \
 	%D%/stored_deletes.c %D%/stored_deletes.h

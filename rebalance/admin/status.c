@@ -161,6 +161,9 @@ static void append_table(struct json_writer *w, const struct coordinator_view *v
     else
         json_put_null(w, STR("dead_letters"));
     json_put_string(w, STR("verify"), t->verify);
+    json_write_key(w, STR("compared"));
+    compared_put(t->is_compared ? &t->compared : NULL, w);
+    coordinator_put_time(w, STR("delivered"), t->delivered_ms);
     append_build(w, &t->build);
     coordinator_put_wait(w, t->wait, table_name(definition_lead(v->definitions, t->d)));
     json_write_raw(w, t->work);

@@ -11,8 +11,10 @@ struct table_sample {
     struct str table;
     struct index_counts counts;
     bool knows_dead;
-    uint64_t dead; /* letters */
-    double lag_s;  /* negative: unknown, or nothing to deliver to */
+    uint64_t dead;                   /* letters */
+    double lag_s;                    /* negative: unknown, or nothing to deliver to */
+    double delivered_s;              /* since 1970; 0: not since the start */
+    const struct compared *compared; /* NULL: never; borrowed */
 };
 
 /* Tables that share an index are counted once, by the first of them. */
@@ -27,7 +29,18 @@ static struct table_sample sample_of(const struct coordinator_view *v,
         .knows_dead = v->stored != NULL,
         .dead = t->dead,
         .lag_s = t->available != NULL ? lag_seconds(t->lag, v->now_ms) : -1,
+        .delivered_s = leads ? (double)t->delivered_ms / 1000 : 0,
+        .compared = leads && t->is_compared ? &t->compared : NULL,
     };
+}
+
+static void put_compared(struct buf *out, struct str table, const struct compared *c)
+{
+    metric_put_double(out, METRIC_TABLE_COMPARED, (double)c->at_ms / 1000, table);
+    for (size_t i = 0; i < N_VERIFY_KINDS; i++)
+        metric_put_u64(out, METRIC_TABLE_DIFFERENCES, c->found.counts[i], table,
+                       str_from(verify_kind_word((enum verify_kind)i)));
+    metric_put_u64(out, METRIC_TABLE_REPAIRED, c->found.repaired, table);
 }
 
 static void put_sample(struct buf *out, const struct table_sample *s)
@@ -40,6 +53,10 @@ static void put_sample(struct buf *out, const struct table_sample *s)
         metric_put_u64(out, METRIC_TABLE_DEAD_LETTERS, s->dead, s->table);
     if (s->lag_s >= 0)
         metric_put_double(out, METRIC_TABLE_LAG, s->lag_s, s->table);
+    if (s->delivered_s > 0)
+        metric_put_double(out, METRIC_TABLE_DELIVERED, s->delivered_s, s->table);
+    if (s->compared != NULL)
+        put_compared(out, s->table, s->compared);
 }
 
 static void add_sample(struct table_sample *sum, const struct table_sample *s)
@@ -52,6 +69,8 @@ static void add_sample(struct table_sample *sum, const struct table_sample *s)
     sum->dead += s->dead;
     if (s->lag_s > sum->lag_s)
         sum->lag_s = s->lag_s;
+    if (s->delivered_s > sum->delivered_s)
+        sum->delivered_s = s->delivered_s;
 }
 
 void coordinator_put_tables(struct buf *out, const struct coordinator_view *v, size_t max)

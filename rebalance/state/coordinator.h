@@ -46,6 +46,7 @@ struct coordinator_options {
     int64_t dead_letters_old_ms; /* age at which a letter causes a warning */
     int64_t retire_after_ms;     /* age at which retired indexes are deleted; 0: never */
     struct keeping keep;         /* index.keep_versions, index.keep_for */
+    int64_t verify_within_ms;    /* age of the last comparison that causes a warning; 0: none */
     int64_t check_every_ms;      /* how often to compare the engine with the store */
 };
 

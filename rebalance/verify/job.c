@@ -2,6 +2,7 @@
 
 #include "rebalance/verify/job.h"
 
+#include "rebalance/verify/compared.h"
 #include "rebalance/verify/reports.h"
 #include "rebalance/version/marks.h"
 
@@ -137,9 +138,27 @@ static void say_why_not_repaired(const struct verify_job *j, struct buf *why)
                    STR_ARG(j->job.table));
 }
 
+/* What was compared to its end is the index's last comparison. */
+static bool keep_compared(struct verify_job *j, struct err *err)
+{
+    struct buf name = {0}, json = {0};
+
+    if (j->at.pass != VERIFY_OVER)
+        return true;
+    buf_append(&name, STR(STORE_COMPARED));
+    coordinator_index_name(&name, j->job.index, j->job.version);
+    compared_append(&j->result, clock_wall_ms(), &json);
+
+    const bool ok = store_put_value(j->co->opt.store, buf_str(&name), buf_str(&json), err);
+
+    buf_free(&name);
+    buf_free(&json);
+    return ok;
+}
+
 static bool end_well(struct verify_job *j, struct str report, struct err *err)
 {
-    if (!verify_reports_keep(j->co, j->job.id, report, err))
+    if (!keep_compared(j, err) || !verify_reports_keep(j->co, j->job.id, report, err))
         return false;
     FAILPOINT(verify_reported);
     return store_delete_job(j->co->opt.store, j->job.id, err);

@@ -184,7 +184,7 @@ static void put_list(struct json_writer *w, struct str key, const struct buf *el
     json_close_array(w);
 }
 
-void verify_result_put(const struct verify_result *r, struct json_writer *w)
+void verify_result_put_counts(const struct verify_result *r, struct json_writer *w)
 {
     json_put_u64(w, STR("documents"), r->documents);
     json_put_u64(w, STR("equal"), r->equal);
@@ -195,6 +195,11 @@ void verify_result_put(const struct verify_result *r, struct json_writer *w)
     for (size_t i = 0; i < N_VERIFY_KINDS; i++)
         json_put_u64(w, str_from(verify_kind_word((enum verify_kind)i)), r->counts[i]);
     json_close_object(w);
+}
+
+void verify_result_put(const struct verify_result *r, struct json_writer *w)
+{
+    verify_result_put_counts(r, w);
     json_write_key(w, STR("apart_counts"));
     json_open_object(w);
     for (size_t i = 0; i < N_VERIFY_REASONS; i++)

@@ -45,6 +45,8 @@ void verify_result_merge(struct verify_result *r, const struct verify_result *mo
 /* "equal", "different" or "unknown". */
 const char *verify_result_verdict(const struct verify_result *r);
 
+/* Write how many documents there are, are equal, differ by kind, and were repaired. */
+void verify_result_put_counts(const struct verify_result *r, struct json_writer *w);
 /* Write the members that a report has, and the list, which only a cursor needs. */
 void verify_result_put(const struct verify_result *r, struct json_writer *w);
 void verify_result_put_ids(const struct verify_result *r, struct json_writer *w);

@@ -3,6 +3,7 @@
 #include "rebalance/view/look.h"
 
 #include "rebalance/state/parts.h"
+#include "src/base/clock.h"
 
 #include <stdlib.h>
 
@@ -32,6 +33,7 @@ static void look_at_kept_table(struct coordinator *co, const struct store_copy *
                                struct table_view *t)
 {
     struct buf index = {0};
+    struct str compared;
 
     t->verify = STR("");
     if (s != NULL) {
@@ -45,6 +47,10 @@ static void look_at_kept_table(struct coordinator *co, const struct store_copy *
     if (s != NULL &&
         !store_copy_find(s->verify, s->n_verify, STORE_VERIFY, buf_str(&index), &t->verify))
         t->verify = STR("");
+    t->is_compared = s != NULL &&
+                     store_copy_find(s->compared, s->n_compared, STORE_COMPARED,
+                                     buf_str(&index), &compared) &&
+                     compared_read(compared, &t->compared);
     buf_free(&index);
 }
 
@@ -76,6 +82,10 @@ static void add_counts(void *ctx, const char *index, const struct index_counts *
         sum->failed += c->failed;
         sum->dropped += c->dropped;
         sum->lately += c->lately;
+        if (c->last_ms > sum->last_ms) {
+            sum->last_ms = c->last_ms;
+            v->tables[i].delivered_ms = v->now_ms - (clock_mono_ms() - c->last_ms);
+        }
     }
 }
 

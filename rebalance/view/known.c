@@ -186,6 +186,39 @@ static void check_verify(const struct table_view *t, struct doctor_list *l)
     buf_free(&fix);
 }
 
+/* Report an index that nobody has compared for longer than is wished. */
+static void check_compared(const struct coordinator_view *v, const struct table_view *t,
+                           struct doctor_list *l)
+{
+    const bool leads = definition_lead(v->definitions, t->d) == t->d;
+    struct buf message = {0}, fix = {0};
+    int64_t since_ms = 0;
+
+    if (v->verify_within_ms == 0 || v->stored == NULL || t->available == NULL || !leads)
+        return;
+    if (t->is_compared)
+        since_ms = t->compared.at_ms;
+    if (t->available->finished_ms > since_ms)
+        since_ms = t->available->finished_ms;
+    if (v->now_ms - since_ms <= v->verify_within_ms)
+        return;
+    buf_append(&message, t->is_compared ? STR("its index was last verified ")
+                                        : STR("its index was never verified, and was built "));
+    human_seconds(&message, (double)(v->now_ms - since_ms) / 1000);
+    buf_append(&message, STR(" ago"));
+    buf_append(&fix, STR("millrace verify "));
+    buf_append_word(&fix, table_name(t->d));
+    add(l, "table", table_name(t->d),
+        &(struct doctor_check){.id = STR("table.compared"),
+                               .status = DOCTOR_WARN,
+                               .message = buf_str(&message),
+                               .why = STR("index.verify_within asks for a comparison of all "
+                                          "documents with their rows by now"),
+                               .fix = buf_str(&fix)});
+    buf_free(&message);
+    buf_free(&fix);
+}
+
 /* Report stored expressions that `apply` would refuse today.  They run on regardless. */
 static void check_doubts(const struct definitions *d, const struct table_definition *t,
                          struct doctor_list *l)
@@ -208,6 +241,7 @@ void coordinator_check_known(const struct coordinator_view *v, struct doctor_lis
         check_index(&v->tables[i], l);
         check_documents(&v->tables[i], l);
         check_verify(&v->tables[i], l);
+        check_compared(v, &v->tables[i], l);
         check_doubts(v->definitions, v->tables[i].d, l);
     }
 }

@@ -63,6 +63,7 @@ struct coordinator_view *coordinator_view_new(struct coordinator *co)
     v->definitions = coordinator_definitions(co);
     v->catalogue = coordinator_catalogue(co);
     v->now_ms = clock_wall_ms();
+    v->verify_within_ms = co->opt.verify_within_ms;
     v->topics = arena_alloc(v->arena, v->definitions->n_topics + 1, sizeof(*v->topics));
     v->tables = arena_alloc(v->arena, v->definitions->n_tables + 1, sizeof(*v->tables));
     v->findings = findings_all(co->findings, v->arena, &v->n_findings);

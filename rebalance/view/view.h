@@ -13,6 +13,7 @@
 #define REBALANCE_VIEW_VIEW_H
 
 #include "rebalance/state/parts.h"
+#include "rebalance/verify/compared.h"
 #include "rebalance/view/build_view.h"
 #include "rebalance/watch/engine_watch.h"
 #include "rebalance/watch/store_watch.h"
@@ -24,11 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct coordinator;
-struct json_writer;
-struct table_definition;
-struct topic_definition;
 
 /* The state of a topic or table, and what to do about it. */
 struct condition {
@@ -72,6 +68,9 @@ struct table_view {
     struct index_counts counts; /* of all versions of its index since the start */
     bool is_pending;            /* its definition takes effect with the next build */
     struct str verify;          /* why its documents should be verified; or empty */
+    int64_t delivered_ms;       /* wall: the last write to its index; 0: none since the start */
+    bool is_compared;           /* its whole index was verified */
+    struct compared compared;   /* when, and what was found */
     struct document_count documents;
     struct str work; /* its members "fan_out", "cascades", "sync" and "kept", as JSON */
 };
@@ -80,7 +79,8 @@ struct coordinator_view {
     struct arena *arena;
     struct definitions *definitions;
     struct catalogue *catalogue;
-    int64_t now_ms; /* wall time */
+    int64_t now_ms;           /* wall time */
+    int64_t verify_within_ms; /* 0: a table is never too long without a comparison */
     struct engine_heard engine;
     struct heard store;
     struct store_copy *stored; /* NULL: the store never answered */

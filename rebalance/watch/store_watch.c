@@ -94,6 +94,8 @@ static struct store_copy *load(struct store *s, struct err *err)
     if (store_count_dead_letters(s, c->arena, &c->dead, &c->n_dead, err) &&
         store_load_values(s, c->arena, STR("pending/"), &c->pending, &c->n_pending, err) &&
         store_load_values(s, c->arena, STR(STORE_VERIFY), &c->verify, &c->n_verify, err) &&
+        store_load_values(s, c->arena, STR(STORE_COMPARED), &c->compared, &c->n_compared,
+                          err) &&
         store_load_jobs(s, c->arena, &c->jobs, &c->n_jobs, err) &&
         store_load_dropped(s, c->arena, &c->dropped, &c->n_dropped, err) &&
         store_sum_fan_outs(s, c->arena, &c->fan_outs, &c->n_fan_outs, err) &&

@@ -32,8 +32,8 @@ struct store_copy {
     struct arena *arena;
     struct dead_letter_count *dead;
     size_t n_dead;
-    struct stored_value *pending, *verify; /* names include the prefix */
-    size_t n_pending, n_verify;
+    struct stored_value *pending, *verify, *compared; /* names include the prefix */
+    size_t n_pending, n_verify, n_compared;
     struct stored_job *jobs;
     size_t n_jobs;
     struct version_name *dropped; /* dropped, but not yet deleted in the engine */

@@ -167,6 +167,7 @@ static bool open_coordinator(struct app *app, struct err *err)
         .dead_letters_old_ms = s->dead_letters_old_after_ms,
         .retire_after_ms = s->index_retire_after_ms,
         .keep = {s->index_keep_versions, s->index_keep_for_ms},
+        .verify_within_ms = s->index_verify_within_ms,
         .check_every_ms = s->search.check_every_ms,
     };
 

@@ -215,6 +215,11 @@ const struct setting settings[] = {
         .help = "How long after Millrace has stopped writing to an index (its definition is "
                 "gone, or another version has replaced it) Millrace deletes it, unless an "
                 "alias still leads to it; `never`: only by hand."),
+    ROW(DURATION_OR_NEVER, "index.verify_within", index_verify_within_ms, "never",
+        RANGE(0, 31536000000),
+        .help = "How long after the last `millrace verify` of a whole index (or its build, if "
+                "that is later) status and doctor warn that nobody has compared it since; "
+                "`never`: they do not."),
     ROW(SIZE, "source.event_max", source_event_max, "64MiB", RANGE(1048576, 1073741824),
         .help = "Largest binlog event with rows. A larger one stops its table, if Millrace "
                 "follows that table."),

@@ -85,6 +85,7 @@ struct settings {
     int64_t index_retire_after_ms; /* 0: never */
     size_t index_keep_versions;
     int64_t index_keep_for_ms;
+    int64_t index_verify_within_ms; /* 0: never */
     size_t source_event_max;
     const char *log_level;
     const char *log_format; /* auto, text or json */

@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import termios
+import time
 
 from servers import BINARY, Failed, free_port, http, wait_until
 
@@ -163,6 +164,10 @@ def test_each_table_has_its_rate_its_oldest_change_and_its_metrics(w):
                lambda: daemon.metric("millrace_table_lag_seconds", table=f"{w.schema}.part") == 0)
     state = {t["table"]: t for t in daemon.json("status")["tables"]}
     if state[f"{w.schema}.{odd}"]["rate"] <= 0 or state[f"{w.schema}.{odd}"]["oldest"] is not None:
+        raise Failed(f"it is shown as {state}")
+    if abs(time.time() - float(daemon.metric("millrace_table_delivered_timestamp_seconds", table=f"{w.schema}.{escaped}"))) > 60:
+        raise Failed("the time of the last delivered document is not that")
+    if state[f"{w.schema}.{odd}"]["delivered"] is None or state[f"{w.schema}.{odd}"]["compared"] is not None:
         raise Failed(f"it is shown as {state}")
     families_are_whole(http("GET", daemon.url + "/metrics")[1])
 

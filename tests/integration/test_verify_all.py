@@ -42,7 +42,15 @@ def test_a_whole_index_is_equal_and_damage_of_each_kind_is_found_and_repaired(w)
     if (found["documents"], found["equal"], found["differing"]) != (2008, 2001, 7):
         raise Failed(f"{found}")
     expect(verify(w, daemon, "--repair"), "equal", wished, repaired=7)
+    compared = daemon.json("status")["tables"][0]["compared"]
+    if (compared["verdict"], compared["repaired"], sum(compared["counts"].values())) != ("equal", 7, 7):
+        raise Failed(f"status says of the last comparison: {compared}")
     expect(verify(w, daemon), "equal", [])
+    daemon.stop()
+    daemon.start()
+    compared = daemon.json("status")["tables"][0]["compared"]
+    if (compared["verdict"], compared["documents"], sum(compared["counts"].values())) != ("equal", 2006, 0):
+        raise Failed(f"status says of the last comparison: {compared}")
     w.equal(daemon)
     listed = daemon.json("report", "list")["items"]
     if "2,006 of 2,006 documents" not in daemon.command("verify", "--all").stdout:

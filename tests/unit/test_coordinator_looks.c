@@ -259,6 +259,92 @@ static struct doctor_check find_check(struct coordinator *co, struct arena *a, c
     return found;
 }
 
+static void keep_compared(struct fixture *f, int64_t at_ms)
+{
+    const struct verify_result found = {.documents = 12,
+                                        .equal = 9,
+                                        .differing = 1,
+                                        .repaired = 2,
+                                        .counts = {[VERIFY_MISSING] = 2, [VERIFY_ROUTING] = 1}};
+    struct buf json = {0};
+    struct err err = {0};
+
+    compared_append(&found, at_ms, &json);
+    assert_true(
+        store_put_value(f->opt.store, STR(STORE_COMPARED "t5_v1"), buf_str(&json), &err));
+    store_watch_read(f->co->store_watch);
+    buf_free(&json);
+}
+
+static void expect_in(const char *text, const char *wanted)
+{
+    if (strstr(text, wanted) == NULL)
+        fail_msg("no %s in %.2000s", wanted, text);
+}
+
+static void the_last_comparison_of_an_index_is_in_status_and_metrics(void **state)
+{
+    struct fixture *f = *state;
+    struct buf json = {0}, samples = {0};
+    struct err err = {0};
+
+    keep_compared(f, 1700000000000);
+    assert_true(coordinator_status(f->co, &json, &err));
+    expect_in(json.ptr,
+              "\"compared\":{\"at\":\"2023-11-14T22:13:20Z\",\"verdict\":\"different\","
+              "\"documents\":12,\"equal\":9,\"differing\":1,\"repaired\":2,"
+              "\"counts\":{\"missing\":2,\"extra\":0,\"different\":0,"
+              "\"wrong_routing\":1,");
+    expect_in(json.ptr, "\"compared\":null,\"delivered\":null");
+    coordinator_metrics(f->co, &samples);
+    expect_in(samples.ptr,
+              "millrace_table_compared_timestamp_seconds{table=\"shop.t5\"} 1700000000\n");
+    expect_in(samples.ptr,
+              "millrace_table_differences{table=\"shop.t5\",kind=\"wrong_routing\"} 1\n");
+    expect_in(samples.ptr, "millrace_table_repaired{table=\"shop.t5\"} 2\n");
+    assert_null(strstr(samples.ptr, "millrace_table_repaired{table=\"shop.t6\"}"));
+    buf_free(&json);
+    buf_free(&samples);
+}
+
+/* How many tables the doctor says this of. */
+static size_t count_checks(struct coordinator *co, const char *id)
+{
+    struct arena *a = arena_new();
+    struct coordinator_view *v = coordinator_view_new(co);
+    struct doctor_list l;
+    size_t n = 0;
+
+    doctor_init(&l, a);
+    coordinator_check_known(v, &l);
+    for (size_t i = 0; i < l.n; i++)
+        n += str_equal(l.checks[i].id, str_from(id));
+    coordinator_view_free(v);
+    arena_free(a);
+    return n;
+}
+
+static void what_nobody_compares_for_longer_than_is_wished_is_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *a = arena_new();
+    struct doctor_check c;
+
+    keep_compared(f, clock_wall_ms() - 7200000);
+    assert_int_equal(count_checks(f->co, "table.compared"), 0); /* nothing is wished */
+    f->co->opt.verify_within_ms = 3 * 3600000;
+    assert_int_equal(count_checks(f->co, "table.compared"), TABLES - 1);
+    c = find_check(f->co, a, "table.compared");
+    assert_int_equal(c.status, DOCTOR_WARN);
+    expect_in(c.message.ptr, "its index was never verified, and was built ");
+    expect_in(c.fix.ptr, "millrace verify shop.t");
+    f->co->opt.verify_within_ms = 3600000;
+    assert_int_equal(count_checks(f->co, "table.compared"), TABLES);
+    keep_compared(f, clock_wall_ms() - 1000);
+    assert_int_equal(count_checks(f->co, "table.compared"), TABLES - 1);
+    arena_free(a);
+}
+
 static void a_build_whose_topic_is_away_is_not_said_to_be_built(void **state)
 {
     struct fixture *f = *state;
@@ -387,6 +473,10 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_mark_ends_with_a_run_that_found_all_equal_and_began_after_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            the_last_comparison_of_an_index_is_in_status_and_metrics, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_nobody_compares_for_longer_than_is_wished_is_a_warning, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_build_whose_topic_is_away_is_not_said_to_be_built,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(

@@ -269,6 +269,7 @@ void delivery_metric_each(struct delivery_metric *m, int64_t now_ms, index_count
                       count_of(x, METRIC_DELETE, RESULT_DEAD),
             .dropped = count_of(x, METRIC_INDEX, RESULT_DROPPED),
             .lately = minute_sum(&x->lately, now_ms),
+            .last_ms = __atomic_load_n(&x->last_ms, __ATOMIC_RELAXED),
         };
 
         fn(ctx, x->index, &c);

@@ -79,12 +79,14 @@ struct index_metric {
     bool is_beyond; /* its topic's series for index "other" shows it */
     uint64_t n[N_METRIC_OPS][N_DOCUMENT_RESULTS]; /* atomics */
     struct minute lately;                         /* documents written or deleted */
+    int64_t last_ms; /* monotonic: when the last of them was; 0: none; atomic */
 };
 
 /* Its counters in short. */
 struct index_counts {
     uint64_t written, deleted, failed, dropped;
     uint64_t lately; /* written, deleted or dropped within the last minute */
+    int64_t last_ms; /* monotonic: when the last of these was; 0: none */
 };
 
 typedef void (*index_counts_fn)(void *ctx, const char *index, const struct index_counts *c);
@@ -109,6 +111,7 @@ static inline void index_metric_done(struct index_metric *x, enum metric_op op,
 {
     index_metric_count(x, op, result);
     minute_add(&x->lately, now_ms, 1);
+    __atomic_store_n(&x->last_ms, now_ms, __ATOMIC_RELAXED);
 }
 
 /* Call fn for each index; it must not call m.  now_ms is monotonic. */

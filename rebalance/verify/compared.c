@@ -1,0 +1,48 @@
+#include "config.h"
+
+#include "rebalance/verify/compared.h"
+
+#include "rebalance/state/state.h"
+#include "src/format/json.h"
+
+#include <stdio.h>
+
+void compared_append(const struct verify_result *found, int64_t at_ms, struct buf *json)
+{
+    struct json_writer w = {.out = json};
+
+    json_open_object(&w);
+    json_put_i64(&w, STR("at_ms"), at_ms);
+    json_put_cstr(&w, STR("verdict"), verify_result_verdict(found));
+    verify_result_put_counts(found, &w);
+    json_close_object(&w);
+}
+
+bool compared_read(struct str json, struct compared *out)
+{
+    struct buf verdict = {0};
+    uint64_t at_ms = 0;
+    const bool ok =
+        json_find_u64(json, "/at_ms", &at_ms) && json_find_text(json, "/verdict", &verdict);
+
+    *out = (struct compared){.at_ms = (int64_t)at_ms};
+    if (ok) {
+        snprintf(out->verdict, sizeof(out->verdict), "%s", verdict.ptr);
+        verify_result_read(&out->found, json);
+    }
+    buf_free(&verdict);
+    return ok;
+}
+
+void compared_put(const struct compared *c, struct json_writer *w)
+{
+    if (c == NULL) {
+        json_write_null(w);
+        return;
+    }
+    json_open_object(w);
+    coordinator_put_time(w, STR("at"), c->at_ms);
+    json_put_cstr(w, STR("verdict"), c->verdict);
+    verify_result_put_counts(&c->found, w);
+    json_close_object(w);
+}

@@ -4,9 +4,21 @@
 
 #define FRESH_MS 5000 /* the saver asks the server every second */
 
+#define SLOW_MS 2000 /* a server silent for longer may have more */
+
+/* When it was last known how far the server's log goes. */
+static int64_t known_ms(const struct lag_facts *f)
+{
+    const bool is_silent = f->asking_ms != 0 && f->now_ms - f->asking_ms > SLOW_MS;
+    const bool is_known =
+        f->waits && !is_silent && f->now_ms - f->asked_ms <= LAG_REST_MS + SLOW_MS;
+
+    return is_known && f->asked_ms != 0 ? f->now_ms : f->asked_ms;
+}
+
 bool lag_is_fresh(const struct lag_facts *f)
 {
-    return f->asked_ms != 0 && f->now_ms - f->asked_ms <= FRESH_MS;
+    return f->asked_ms != 0 && f->now_ms - known_ms(f) <= FRESH_MS;
 }
 
 struct lag lag_of(const struct lag_facts *f)

@@ -32,7 +32,14 @@ struct lag_facts {
     int64_t done_ms;  /* everything up to then is done; 0 if unknown */
     int64_t asked_ms; /* when the server last reported its log's end; 0 for never */
     uint64_t bytes;   /* of its log after what is done, as of then */
+    /* The dump waits at that end and its connection stands: then nothing has come since. */
+    bool waits;
+    int64_t
+        asking_ms; /* when a question was asked that has no answer yet; 0: none is pending */
 };
+
+/* For so long a dump that waits is believed: the server is asked again before. */
+#define LAG_REST_MS 300000
 
 /* Tell whether the server's report is recent enough to count as current. */
 bool lag_is_fresh(const struct lag_facts *f);

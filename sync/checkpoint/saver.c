@@ -30,9 +30,8 @@
 #include <string.h>
 
 #define SAVE_MS  100
-#define WATCH_MS 1000   /* how often at most the server is asked for its log's end */
-#define REST_MS  300000 /* how often while nothing is read and nobody looks */
-#define SLOW_MS  2000   /* a server silent for longer may have more */
+#define WATCH_MS 1000        /* how often at most the server is asked for its log's end */
+#define REST_MS  LAG_REST_MS /* how often while nothing is read and nobody looks */
 
 struct saver {
     enum magic magic;
@@ -404,27 +403,19 @@ void saver_nudge(struct saver *s)
     stop_nudge(&s->stop);
 }
 
-/*
- * A dump that waits at the end of the log shows that nothing came since the
- * server was asked, unless the server is silent now.
- */
-static int64_t known_at(const struct saver *s, int64_t now_ms) NEEDS(s->lock)
-{
-    const bool is_silent = s->asking_ms != 0 && now_ms - s->asking_ms > SLOW_MS;
-
-    return s->rests && !is_silent && now_ms - s->asked_ms <= REST_MS + SLOW_MS ? now_ms
-                                                                               : s->asked_ms;
-}
-
 void saver_status(struct saver *s, struct saver_status *out)
 {
+    /* The thread sleeps while it rests, and does not see what the dump meets meanwhile. */
+    const bool waits = s->opt.connected(s->opt.ctx) && s->opt.waits(s->opt.ctx);
     struct lag_facts facts = {.now_ms = clock_wall_ms(),
                               .undone_ms = progress_undone_ms(s->opt.progress),
                               .done_ms = progress_done(s->opt.progress).event_ms};
     struct buf gtids = {0};
 
     lock_acquire(&s->lock);
-    facts.asked_ms = known_at(s, facts.now_ms);
+    facts.asked_ms = s->asked_ms;
+    facts.asking_ms = s->asking_ms;
+    facts.waits = waits && s->rests;
     facts.bytes = s->lag_bytes;
 
     const bool ask = s->rests && facts.now_ms - s->asked_ms > WATCH_MS;

@@ -45,6 +45,7 @@ struct saver_options {
      * reconnect.
      */
     void (*stuck)(void *ctx, const char *why);
+    /* Called by the saver's thread, and by whoever asks for its status. */
     bool (*connected)(void *ctx); /* the server can be asked */
     bool (*waits)(void *ctx);     /* everything read is processed: waiting for more */
     size_t (*repeats)(void *ctx); /* deletes that delivery has yet to repeat */

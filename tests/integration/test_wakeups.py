@@ -2,7 +2,7 @@
 import time
 from pathlib import Path
 
-from servers import let_pass, wait_until
+from servers import Failed, let_pass, wait_until
 
 WATCHED = 15  # seconds, in which each source sends as many heartbeats as in any others
 TOPICS = 20
@@ -47,6 +47,12 @@ def test_wakeups_at_rest_a_daemon_wakes_fewer_than_three_times_a_second(w):
     daemon = w.follow(w.definitions({"table": "thing"}), delivery={"request_timeout": "2s"})
     w.equal(daemon)
     rests(daemon)
+    w.db.kill()
+    wait_until("the broken connection is noticed", lambda: '"cannot follow the source' in daemon.log_tail(4000))
+    topic = daemon.json("status")["topics"][0]
+    if topic["lag_seconds"] == 0 or not topic["lag_at_most"]:
+        raise Failed(f"the first status after the connection broke says that all is delivered: {topic}")
+    w.db.start(*w.db.options)
     w.sql("UPDATE thing SET a = a + 1")
     w.equal(daemon)
 

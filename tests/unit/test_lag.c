@@ -56,6 +56,30 @@ static void a_server_that_cannot_be_asked_has_a_lag_that_grows_and_is_a_bound(vo
     assert_int_equal((int)seconds(&f), 120);
 }
 
+static void a_dump_that_waits_is_believed_until_it_breaks_or_the_server_is_silent(void **state)
+{
+    struct lag_facts f = {
+        .now_ms = NOW, .done_ms = NOW - 60000, .asked_ms = NOW - 60000, .waits = true};
+
+    (void)state;
+    assert_true(lag_of(&f).since_ms == LAG_NONE);
+    assert_true(lag_is_fresh(&f));
+    f.asking_ms = NOW - 1000;
+    assert_true(lag_of(&f).since_ms == LAG_NONE);
+    f.asking_ms = NOW - 3000;
+    assert_int_equal((int)seconds(&f), 60);
+    assert_true(lag_of(&f).at_most);
+    f.asking_ms = 0;
+    f.waits = false;
+    assert_int_equal((int)seconds(&f), 60);
+    assert_true(lag_of(&f).at_most);
+    f.waits = true;
+    f.asked_ms = NOW - LAG_REST_MS - 3000;
+    assert_true(lag_of(&f).at_most);
+    f.asked_ms = 0;
+    assert_false(lag_is_fresh(&f));
+}
+
 static void nothing_is_known_of_a_log_that_was_never_seen(void **state)
 {
     const struct lag_facts never = {.now_ms = NOW};
@@ -100,6 +124,7 @@ int main(void)
             a_server_that_has_nothing_more_has_no_lag_however_old_its_last_change_is),
         cmocka_unit_test(what_was_not_read_is_younger_than_all_that_is_done),
         cmocka_unit_test(a_server_that_cannot_be_asked_has_a_lag_that_grows_and_is_a_bound),
+        cmocka_unit_test(a_dump_that_waits_is_believed_until_it_breaks_or_the_server_is_silent),
         cmocka_unit_test(nothing_is_known_of_a_log_that_was_never_seen),
         cmocka_unit_test(a_clock_that_runs_ahead_makes_no_lag_below_nothing),
         cmocka_unit_test(of_two_the_older_change_counts_and_what_is_known_before_what_is_not),

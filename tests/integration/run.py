@@ -2,14 +2,14 @@
 """Runs the integration tests and says how it went, in TAP.
 
     run.py [--server mariadb|mariadb11|mysql8|mysql9] [--option=--NAME=VALUE...] [--engine opensearch2|opensearch3]
-           [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--slow SECONDS] [--list]
+           [--seed N] [--jobs N] [--only WORD...] [--kills N] [--failpoints N] [--seeds N] [--damage N] [--slow SECONDS] [--list]
 
 A test is a function test_... of a module test_....py beside this file, or one that its more_tests(options)
 gives by name; it gets a World.  --only takes
 tests whose name (module.function) contains one of the words; the modules test_kill and test_campaign run
 only so, or where --kills says how often the daemon is killed at random moments, and --failpoints how
-often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --slow has
-the engine be slow for so long (faults.f61).
+often at failpoints.  --seeds makes tests of so many random schemas, from --seed on (test_shapes); --damage
+has verify find so many damaged documents of each kind; --slow has the engine be slow for so long (faults.f61).
 A module with NODES = n has its tests run one after another against a search cluster of n nodes.
 Every database server is started with the --option given.  --jobs tests run at a time, each in a lane
 with servers and a folder of its own, tests/run/laneN.  MILLRACE names the daemon's program.  With KEEP
@@ -74,6 +74,7 @@ def arguments(given):
     parser.add_argument("--kills", type=int)
     parser.add_argument("--failpoints", type=int)
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--damage", type=int, default=20)
     parser.add_argument("--slow", type=int, default=20)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--lane", help=argparse.SUPPRESS)  # be that of this folder
@@ -86,7 +87,7 @@ def arguments(given):
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
     kills = {"kill": options.kills, "campaign": options.failpoints}.get(name.split(".")[0], 0)
-    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow, exit=True)
+    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + options.damage, exit=True)
     stage, failure = world.World(name, options, nodes_of(function)), None
     try:
         function(stage)

@@ -87,7 +87,7 @@ def arguments(given):
 def run_one(name, function, options):
     """The report or None when it passed, and whether what it leaves is unfit for another test."""
     kills = {"kill": options.kills, "campaign": options.failpoints}.get(name.split(".")[0], 0)
-    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + options.damage, exit=True)
+    faulthandler.dump_traceback_later(LIMIT + 3 * kills + 2 * options.slow + 2 * options.damage, exit=True)
     stage, failure = world.World(name, options, nodes_of(function)), None
     try:
         function(stage)

@@ -139,7 +139,7 @@ def make_test(n):
     def test(w):
         rows = 14 * n
         daemon, load = make(w, rows), None
-        verify = lambda *options: daemon.json("verify", f"{w.schema}.thing", *options, ok=(1,))  # noqa: E731
+        verify = lambda *options: daemon.json("verify", f"{w.schema}.thing", *options, ok=(1,), timeout=120 + n)  # noqa: E731
         planted = Planted(w, n)
         w.equal(daemon)
         planted.all()

@@ -123,11 +123,12 @@ static bool load_plan(struct explained *e, const struct plan *p, struct str id,
     struct mysql_conn **conns = look_conns(&e->look, p);
     struct buf key = {0};
     struct str keys[1];
+    struct loader_keys one = {.keys = keys, .n = 1};
     bool ok = plan_key_of_id(p, id, &key, err) ||
               refuse(err, 422, "key %" STR_FMT ": %s", STR_ARG(id), err->msg);
 
     keys[0] = buf_str(&key);
-    ok = ok && loader_load(conns, p, keys, 1, e->arena, doc, err);
+    ok = ok && loader_load(conns, p, &one, e->arena, doc, err);
     buf_free(&key);
     free(conns);
     return ok;

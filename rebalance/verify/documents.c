@@ -30,12 +30,13 @@ struct rows_of_hits {
 static bool look_up(struct verify_run *run, const struct plan *p, struct rows_of_hits *l,
                     struct err *err)
 {
+    struct loader_keys keys = {.keys = l->keys, .n = l->n};
     struct loaded *rows;
 
     if (!plan_is_routed(p))
         return loader_find_keys(run->links.conns[0], p, l->keys, l->n, l->found, err);
     rows = arena_alloc(run->arena, l->n, sizeof(*rows));
-    if (!loader_load(run->links.conns, p, l->keys, l->n, run->arena, rows, err))
+    if (!loader_load(run->links.conns, p, &keys, run->arena, rows, err))
         return false;
     for (size_t i = 0; i < l->n; i++) {
         l->found[i] = rows[i].placed;

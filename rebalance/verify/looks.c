@@ -102,6 +102,7 @@ static bool load_rows(struct verify_run *run, const struct target *t, struct err
 
     for (size_t i = 0; i < run->n_keys; i++) {
         struct verify_key *k = &run->keys[i];
+        struct loader_keys one = {.keys = &k->key, .n = 1};
         struct loaded row;
 
         if (k->state != VERIFY_OPEN || k->target != t)
@@ -111,7 +112,7 @@ static bool load_rows(struct verify_run *run, const struct target *t, struct err
             continue;
         }
         verify_run_live(run);
-        if (!loader_load(run->links.conns, plan, &k->key, 1, run->arena, &row, err))
+        if (!loader_load(run->links.conns, plan, &one, run->arena, &row, err))
             return false;
         take_row(k, &row);
     }

@@ -147,7 +147,8 @@ const struct setting settings[] = {
         AT_RUN_TIME, .help = "Memory for documents; when it is full, the source waits."),
     ROW(COUNT, "delivery.load_batch", delivery.load_batch_max, "500", RANGE(1, 10000),
         AT_RUN_TIME,
-        .help = "Maximum number of documents that one set of statements reads again."),
+        .help = "Maximum number of documents that one set of statements reads again; fewer if "
+                "they are large."),
     ROW(COUNT, "delivery.loads", delivery.loads_max, "2", RANGE(1, 8), AT_RUN_TIME,
         .help = "Concurrent sets of statements for each topic, and as many again for "
                 "documents that show tables of other topics."),

@@ -20,6 +20,7 @@ struct batch_load {
     struct link link;        /* in sender.loads */
     struct index_queue *index_queue;
     struct document **docs; /* of the items, in their order */
+    size_t expected;        /* bytes, as it counts in sender.loading */
 };
 
 static void free_load(struct batch_load *load)
@@ -67,6 +68,8 @@ static void hand_out(struct sender *s, struct index_queue *o, struct document **
         fill_item(&batch->items[i], docs[i], batch->arena);
     list_push_back(&s->loads, &load->link);
     s->n_loads++;
+    load->expected = n * pace_each(index_queue_pace(o));
+    s->loading += load->expected;
     s->opt.load(s->opt.ctx, batch);
 }
 
@@ -97,7 +100,7 @@ static bool may_load(const struct sender *s, const struct index_queue *o)
 
     if (n >= s->opt.settings.loads_max)
         return false;
-    if (sender_has_room(s, o) && (n == 0 || !budget_holds_large(s->budget)))
+    if (sender_has_room(s, o, s->loading) && (n == 0 || !budget_holds_large(s->budget)))
         return true;
     return n == 0 && s->helpers.n_requests == 0;
 }
@@ -121,9 +124,9 @@ static bool load_one(struct sender *s)
         if (!may_load(s, o) || reads_at(s, o) > s->now_ms)
             continue;
 
-        struct document **docs =
-            mem_alloc(s->opt.settings.load_batch_max, sizeof(struct document *));
-        size_t n = index_queue_next_load(o, s->opt.settings.load_batch_max, docs);
+        const size_t most = pace_most(index_queue_pace(o));
+        struct document **docs = mem_alloc(most, sizeof(struct document *));
+        size_t n = index_queue_next_load(o, most, docs);
 
         if (n > 0) {
             pace_read(index_queue_pace(o), s->now_ms);
@@ -324,6 +327,37 @@ static void take_item(struct sender *s, struct batch_load *load, size_t i,
         try_again(s, load, &parkings->failed, doc);
 }
 
+/* The items that were left are read next. */
+static void take_left(struct sender *s, struct batch_load *load)
+{
+    for (size_t i = load->batch.n_items; i-- > 0;) {
+        struct document *doc = load->docs[i];
+
+        if (!load->batch.items[i].left)
+            continue;
+        if (doc->forgotten) {
+            outcome_end(s, doc, OUTCOME_DEFERRED);
+            continue;
+        }
+        document_left_out(doc, &s->ends);
+        index_queue_place_first(load->index_queue, doc, s->now_ms);
+    }
+}
+
+/* Items that failed say nothing about the size of documents. */
+static void learn_size(const struct batch_load *load)
+{
+    const struct load_batch *batch = &load->batch;
+    size_t n = 0;
+    bool is_cut = false;
+
+    for (size_t i = 0; i < batch->n_items; i++) {
+        is_cut = is_cut || batch->items[i].left;
+        n += !batch->items[i].left && !batch->items[i].failed;
+    }
+    pace_took(index_queue_pace(load->index_queue), n, batch->bytes, is_cut);
+}
+
 /* One line for the batch at most, however many of its documents failed. */
 static void log_failures(const struct sender *s, struct index_queue *o,
                          const struct load_batch *batch)
@@ -353,9 +387,13 @@ void read_batcher_take(struct sender *s, struct load_batch *batch)
     struct load_parkings parkings = {0};
 
     s->n_loads--;
+    s->loading -= load->expected;
     log_failures(s, load->index_queue, batch);
+    learn_size(load);
     for (size_t i = 0; i < batch->n_items; i++)
-        take_item(s, load, i, &parkings);
+        if (!batch->items[i].left)
+            take_item(s, load, i, &parkings);
+    take_left(s, load);
     index_queue_end_load(load->index_queue, batch->n_items);
     list_remove(&load->link);
     free_load(load);

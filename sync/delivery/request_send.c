@@ -113,7 +113,7 @@ static void send_batch(struct sender *s, struct index_queue *o, const struct bat
     s->helpers.n_requests++;
     if (r->batch.n_jobs > 0)
         guests_begin(&s->guests);
-    r->is_without_room = !sender_has_room(s, o);
+    r->is_without_room = !sender_has_room(s, o, 0);
     s->n_without_room += r->is_without_room;
     r->allowance = b->n > 0 ? write_account(b->docs[0]->now) : NULL;
     if (!make_body(r)) {

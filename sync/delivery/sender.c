@@ -24,6 +24,8 @@
  */
 #define READS_WORTH   300
 #define READS_LONGEST 5 /* windows */
+/* A read of documents like those before should not have to leave any. */
+#define READS_BYTES (LOAD_BYTES / 4 * 3)
 
 static uint64_t random_seed(void)
 {
@@ -65,7 +67,8 @@ static void set_pace(const struct sender *s, struct index_queue *o)
                                     .longest_ms = READS_LONGEST * window_ms,
                                     .flow = READS_FLOW,
                                     .worth = READS_WORTH,
-                                    .enough = s->opt.settings.load_batch_max});
+                                    .enough = s->opt.settings.load_batch_max,
+                                    .bytes = READS_BYTES});
 }
 
 static struct index_queue *add_index_queue(struct sender *s, struct target *t)

@@ -64,6 +64,7 @@ struct sender {
     struct link lookups;            /* lookups of stored versions, in flight */
     struct link loads;              /* batches given to options.load */
     unsigned n_loads;
+    size_t loading;          /* bytes that they should bring, going by the reads before */
     unsigned n_without_room; /* requests in flight whose bodies had no room when sent */
     int64_t now_ms;          /* of this turn */
     int64_t now_wall_ms;     /* of this turn, for latencies */

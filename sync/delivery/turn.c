@@ -119,10 +119,11 @@ bool sender_may_send(const struct sender *s)
 }
 
 /* Results of reads and bodies of requests use the bytes that submitters leave. */
-bool sender_has_room(const struct sender *s, const struct index_queue *o)
+bool sender_has_room(const struct sender *s, const struct index_queue *o, size_t coming)
 {
-    return budget_has_room(index_queue_allowance(o),
-                           s->opt.settings.bytes_max - budget_max(s->budget));
+    const size_t left = s->opt.settings.bytes_max - budget_max(s->budget);
+
+    return budget_has_room(index_queue_allowance(o), coming < left ? left - coming : 0);
 }
 
 bool sender_may_send_to(const struct sender *s, const struct index_queue *o)
@@ -130,7 +131,7 @@ bool sender_may_send_to(const struct sender *s, const struct index_queue *o)
     const bool goes_without = index_queue_level(o).requests == 0 && s->n_without_room == 0;
 
     return helpers_may_send_to(&s->helpers, o, s->index_queues.n == 1) &&
-           (goes_without || sender_has_room(s, o));
+           (goes_without || sender_has_room(s, o, 0));
 }
 
 int64_t sender_wait_ms(const struct sender *s, int64_t max_ms)

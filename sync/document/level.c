@@ -65,6 +65,7 @@ static bool no_room(struct level_room *room, struct err *err)
 static void take_room(struct level_room *room, size_t bytes)
 {
     room->full = room->full || bytes > room->left;
+    room->taken += bytes;
     room->left -= bytes < room->left ? bytes : room->left;
 }
 
@@ -229,11 +230,35 @@ static bool has_own_key(const struct plan_node *b)
     return b->parent == NULL || b->by_integer;
 }
 
+static size_t cells_size(const struct level *l, const struct str *cells)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < l->node->n_read; i++)
+        bytes += cells[i].len;
+    return bytes;
+}
+
+/* Count the cells of the next row.  Returns false, with is_cut, if they do not fit. */
+static bool fits(struct level *l, const struct str *cells)
+{
+    if (l->bytes_max == 0)
+        return true;
+
+    const size_t bytes = l->bytes + cells_size(l, cells);
+
+    l->is_cut = l->n_rows > 0 && bytes > l->bytes_max;
+    if (!l->is_cut)
+        l->bytes = bytes;
+    return !l->is_cut;
+}
+
 /* Read keys from..from+n. */
 static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, uint32_t from,
                        uint32_t n, struct err *err)
 {
     const struct plan_node *b = l->node;
+    const size_t skip = b->by_integer ? 0 : 1; /* the key's number */
     struct str keys[KEYS_MAX];
     struct mysql_result *r;
     struct mysql_row row;
@@ -248,16 +273,16 @@ static bool read_chunk(struct level *l, struct mysql_conn *c, struct buf *sql, u
         query_by_list(sql, mysql_conn_flavor(c), b, keys, n);
     if (!mysql_conn_query(c, buf_str(sql), &r, err))
         return false;
-    while ((got = mysql_result_next(r, &row, err)) > 0) {
+    while ((got = mysql_result_next(r, &row, err)) > 0 && fits(l, row.cells + skip)) {
         if (has_own_key(b))
-            take_by_own_key(l, row.cells + (b->by_integer ? 0 : 1));
+            take_by_own_key(l, row.cells + skip);
         else
             take_by_number(l, row.cells, from);
         if (l->room->full)
             break;
     }
     mysql_result_close(r);
-    return l->room->full ? no_room(l->room, err) : got == 0;
+    return l->room->full ? no_room(l->room, err) : got >= 0;
 }
 
 /* How many keys from there on fit into one statement: at least one. */
@@ -293,27 +318,26 @@ static void take_keys(struct level *l)
 
 static bool read_rows(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
 {
-    for (uint32_t from = 0, n; from < l->keys.n; from += n) {
+    for (uint32_t from = 0, n; from < l->keys.n && !l->is_cut; from += n) {
         n = chunk_size(&l->keys, from);
         if (!read_chunk(l, c, sql, from, n, err))
             return err_wrap(err, "%" STR_FMT, STR_ARG(l->node->from));
+        l->n_whole = l->is_cut ? from : from + n;
     }
     return true;
 }
 
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql, struct err *err)
 {
-    if (l->node->by_key_alone)
-        take_keys(l);
-    else if (!read_rows(l, of[l->node->topic], sql, err))
-        return false;
-    group_rows(l);
-    return level_read_below(l, of, sql, err);
+    return level_read_alone(l, of[l->node->topic], sql, err) &&
+           level_read_below(l, of, sql, err);
 }
 
 bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql, struct err *err)
 {
-    if (!read_rows(l, c, sql, err))
+    if (l->node->by_key_alone)
+        take_keys(l);
+    else if (!read_rows(l, c, sql, err))
         return false;
     group_rows(l);
     return true;
@@ -329,31 +353,15 @@ static bool take_of_range(struct level *l, const struct str *cells, struct err *
     return !l->room->full || no_room(l->room, err);
 }
 
-static size_t cells_size(const struct level *l, const struct str *cells)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < l->node->n_read; i++)
-        bytes += cells[i].len;
-    return bytes;
-}
-
-bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql, size_t bytes_max,
-                     bool *is_cut, struct err *err)
+bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql, struct err *err)
 {
     struct mysql_result *r;
     struct mysql_row row;
-    size_t bytes = 0;
     int got;
 
-    *is_cut = false;
     if (!mysql_conn_query(c, sql, &r, err))
         return err_wrap(err, "%" STR_FMT, STR_ARG(l->node->from));
-    while ((got = mysql_result_next(r, &row, err)) > 0) {
-        bytes += cells_size(l, row.cells);
-        *is_cut = l->n_rows > 0 && bytes > bytes_max;
-        if (*is_cut)
-            break;
+    while ((got = mysql_result_next(r, &row, err)) > 0 && fits(l, row.cells)) {
         if (!take_of_range(l, row.cells, err)) {
             got = -1;
             break;

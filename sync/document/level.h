@@ -39,13 +39,19 @@ struct level_row {
 
 /* The memory left for a batch, shared by all its levels. */
 struct level_room {
-    size_t left; /* bytes */
-    bool full;   /* the limit was hit: results are incomplete */
+    size_t left;  /* bytes */
+    size_t taken; /* bytes, so far */
+    bool full;    /* the limit was hit: results are incomplete */
 };
 
 struct level {
     const struct plan_node *node;
     struct level_room *room; /* borrowed */
+    size_t bytes_max;        /* end before a row that would bring the cells above; the first row
+                                always fits; 0: no limit */
+    size_t bytes;            /* of the cells so far */
+    bool is_cut;             /* ended there */
+    uint32_t n_whole;        /* the first so many keys were read wholly */
     struct key_set keys;     /* wanted values of the joins' outer columns */
     struct level_row *rows;
     uint32_t n_rows, cap;
@@ -71,17 +77,16 @@ void level_fini(struct level *l);
 bool level_read(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                 struct err *err) MUST_CHECK;
 
-/* Read likewise, but only this level; its rows then have nothing below. */
+/* Read likewise, but only this level, up to bytes_max; its rows have nothing below yet. */
 bool level_read_alone(struct level *l, struct mysql_conn *c, struct buf *sql,
                       struct err *err) MUST_CHECK;
 
 /*
- * Run sql, whose cells are the columns that a root node reads.  Adds the rows' keys to l->keys.
- * Ends, with *is_cut, before a row that would bring the cells above bytes_max, unless that row
- * is the first.
+ * Run sql, whose cells are the columns that a root node reads, up to bytes_max.  Adds the rows'
+ * keys to l->keys.
  */
-bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql, size_t bytes_max,
-                     bool *is_cut, struct err *err) MUST_CHECK;
+bool level_read_root(struct level *l, struct mysql_conn *c, struct str sql,
+                     struct err *err) MUST_CHECK;
 /* Then read all levels below. */
 bool level_read_below(struct level *l, struct mysql_conn *const *of, struct buf *sql,
                       struct err *err) MUST_CHECK;

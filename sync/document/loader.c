@@ -80,6 +80,7 @@ static void build_document(struct load *l, uint32_t row, struct loaded *out)
     }
     out->body = arena_copy(l->arena, buf_str(&l->scratch));
     l->room.left -= out->body.len < l->room.left ? out->body.len : l->room.left;
+    l->room.taken += out->body.len;
 }
 
 /* Fewer documents may fit; one that does not fit alone cannot be built. */
@@ -87,14 +88,6 @@ static bool fits(const struct load *l, size_t n, struct err *err)
 {
     return !l->room.full || n == 1 ||
            err_set(err, ERR_REJECT, "%zu documents do not fit into memory at once", n);
-}
-
-static bool read_keys(struct load *l, struct mysql_conn *const *of, const struct str *keys,
-                      size_t n, struct err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        (void)key_set_add(&l->root.keys, keys[i]);
-    return level_read(&l->root, of, &l->sql, err);
 }
 
 /* The row found by the key; UINT32_MAX if none. */
@@ -105,27 +98,41 @@ static uint32_t row_of(const struct load *l, struct str key)
     return first[0] < first[1] ? l->root.order[first[0]] : UINT32_MAX;
 }
 
-bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struct str *keys,
-                 size_t n, struct arena *a, struct loaded *out, struct err *err)
+/* Let several documents take no more than their share: fewer of them fit into it. */
+static void limit_room(struct load *l)
 {
-    struct load l;
+    if (l->root.n_rows <= 1 || l->root.bytes_max == 0)
+        return;
+    if (l->root.bytes_max < l->room.left / SHARES)
+        l->room.left = l->root.bytes_max * SHARES;
+}
 
-    load_init(&l, p, p->nodes[0], a);
+static bool read_keys(struct load *l, struct mysql_conn *const *of, const struct loader_keys *k,
+                      struct err *err)
+{
+    for (size_t i = 0; i < k->n; i++)
+        (void)key_set_add(&l->root.keys, k->keys[i]);
+    l->root.bytes_max = k->bytes_max;
+    if (!level_read_alone(&l->root, of[l->root.node->topic], &l->sql, err))
+        return false;
+    limit_room(l);
+    return level_read_below(&l->root, of, &l->sql, err);
+}
 
-    bool read = read_keys(&l, of, keys, n, err);
+static bool is_left(const struct load *l, struct str key)
+{
+    return l->root.is_cut && key_set_find(&l->root.keys, key) >= l->root.n_whole &&
+           row_of(l, key) == UINT32_MAX;
+}
 
-    for (size_t i = 0; read && i < n; i++) {
-        const uint32_t row = row_of(&l, keys[i]);
+static void make_document(struct load *l, struct str key, struct loaded *out)
+{
+    const uint32_t row = row_of(l, key);
 
-        out[i] = (struct loaded){0};
-        if (!name_document(&l, keys[i], &out[i]) && row == UINT32_MAX)
-            out[i].err = NULL; /* no row needs such an _id */
-        else if (row != UINT32_MAX && out[i].err == NULL)
-            build_document(&l, row, &out[i]);
-        read = fits(&l, n, err);
-    }
-    load_fini(&l);
-    return read;
+    if (!name_document(l, key, out) && row == UINT32_MAX)
+        out->err = NULL; /* no row needs such an _id */
+    else if (row != UINT32_MAX && out->err == NULL)
+        build_document(l, row, out);
 }
 
 /* Strip {"items":[...]} down to the value. */
@@ -134,38 +141,45 @@ static struct str only_member(struct str body, struct str member)
     return (struct str){body.ptr + member.len + 1, body.len - member.len - 2};
 }
 
-bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_t area,
-                      const struct str *keys, size_t n, struct arena *a, struct loaded *out,
-                      struct err *err)
+static void make_area(struct load *l, struct str key, struct loaded *out)
 {
-    const struct plan_node *root = p->areas[area - 1];
-    struct load l;
+    const uint32_t row = row_of(l, key);
 
-    load_init(&l, p, root, a);
-
-    bool read = read_keys(&l, of, keys, n, err);
-
-    for (size_t i = 0; read && i < n; i++) {
-        const uint32_t row = row_of(&l, keys[i]);
-
-        out[i] = (struct loaded){0};
-        if (row != UINT32_MAX)
-            build_document(&l, row, &out[i]);
-        read = fits(&l, n, err);
-        if (out[i].body.ptr != NULL)
-            out[i].body = only_member(out[i].body, root->children[0]->member);
-    }
-    load_fini(&l);
-    return read;
+    if (row != UINT32_MAX)
+        build_document(l, row, out);
+    if (out->body.ptr != NULL)
+        out->body = only_member(out->body, l->root.node->children[0]->member);
 }
 
-/* Let several documents take no more than their share: fewer of them fit into it. */
-static void limit_room(struct load *l, const struct loader_page *page)
+static size_t bytes_taken(const struct load *l)
 {
-    if (page->n <= 1 || page->bytes_max == 0)
-        return;
-    if (page->bytes_max < l->room.left / SHARES)
-        l->room.left = page->bytes_max * SHARES;
+    const size_t all = l->room.taken / SHARES;
+
+    return l->root.bytes > all ? l->root.bytes : all;
+}
+
+bool loader_load(struct mysql_conn *const *of, const struct plan *p, struct loader_keys *k,
+                 struct arena *a, struct loaded *out, struct err *err)
+{
+    struct load l;
+
+    load_init(&l, p, k->area > 0 ? p->areas[k->area - 1] : p->nodes[0], a);
+
+    bool read = read_keys(&l, of, k, err);
+
+    for (size_t i = 0; read && i < k->n; i++) {
+        out[i] = (struct loaded){.left = is_left(&l, k->keys[i])};
+        if (out[i].left)
+            continue;
+        if (k->area > 0)
+            make_area(&l, k->keys[i], &out[i]);
+        else
+            make_document(&l, k->keys[i], &out[i]);
+        read = fits(&l, k->n, err);
+    }
+    k->bytes = bytes_taken(&l);
+    load_fini(&l);
+    return read;
 }
 
 static bool make_page(struct load *l, struct loader_page *page, bool read, struct err *err)
@@ -187,18 +201,17 @@ static bool make_page(struct load *l, struct loader_page *page, bool read, struc
 bool loader_load_range(struct mysql_conn *const *of, const struct plan *p,
                        struct loader_page *page, struct arena *a, struct err *err)
 {
-    const size_t bytes_max = page->bytes_max == 0 ? SIZE_MAX : page->bytes_max;
     struct load l;
-    bool is_cut;
 
     load_init(&l, p, p->nodes[0], a);
+    l.root.bytes_max = page->bytes_max;
     query_range(&l.sql, p->nodes[0], page->after, page->rows_max);
 
-    bool read = level_read_root(&l.root, of[0], buf_str(&l.sql), bytes_max, &is_cut, err);
+    bool read = level_read_root(&l.root, of[0], buf_str(&l.sql), err);
 
     page->n = l.root.n_rows;
-    page->is_end = read && !is_cut && page->n < page->rows_max;
-    limit_room(&l, page);
+    page->is_end = read && !l.root.is_cut && page->n < page->rows_max;
+    limit_room(&l);
     read = read && level_read_below(&l.root, of, &l.sql, err);
 
     const bool ok = (read || (l.room.full && page->n == 1)) && make_page(&l, page, read, err);

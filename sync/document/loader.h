@@ -31,24 +31,30 @@ struct loaded {
     bool placed; /* the row exists and lies at that routing, as a document or, with err, only as
                     a dead letter */
     struct err *err; /* why this one document cannot be built (ERR_REJECT); else NULL */
+    bool left;       /* not loaded: the documents before it took bytes_max */
+};
+
+/* What to load by key. */
+struct loader_keys {
+    const struct str *keys; /* from plan_root_id() */
+    size_t n;
+    uint8_t area;     /* from 1: load only this area; 0: whole documents */
+    size_t bytes_max; /* as in struct loader_page, but what does not fit is left */
+    /* Set: */
+    size_t bytes; /* that loading took, of bytes_max */
 };
 
 /*
- * Load n documents.  Keys are from plan_root_id(); out gets one element each, in the same
- * order.  ERR_REJECT if the server refuses the read, perhaps because of a single row, or the
- * batch exceeds memory: a smaller batch may succeed.
+ * Load n documents; out gets one element each, in the same order.  ERR_REJECT if the server
+ * refuses the read, perhaps because of a single row, or the batch exceeds memory: a smaller
+ * batch may succeed.  Leaves some only if it loads others, or finds that they are gone.
+ *
+ * Of an area, body is the JSON of that member; id and key are not set.  If the document's key
+ * alone leads to the area, the root's row is not read, and body is set even if that row is
+ * gone.
  */
-bool loader_load(struct mysql_conn *const *of, const struct plan *p, const struct str *keys,
-                 size_t n, struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
-
-/*
- * Load only one area, from 1: body is the JSON of that member; id and key are not set.  If the
- * document's key alone leads to the area, the root's row is not read, and body is set even if
- * that row is gone.
- */
-bool loader_load_area(struct mysql_conn *const *of, const struct plan *p, uint8_t area,
-                      const struct str *keys, size_t n, struct arena *a, struct loaded *out,
-                      struct err *err) MUST_CHECK;
+bool loader_load(struct mysql_conn *const *of, const struct plan *p, struct loader_keys *keys,
+                 struct arena *a, struct loaded *out, struct err *err) MUST_CHECK;
 
 /* A page of documents in key order. */
 struct loader_page {

@@ -22,6 +22,7 @@
  */
 static void fill_item(struct load_item *item, const struct loaded *from, uint64_t stamp)
 {
+    item->left = from->left;
     item->stamp = stamp;
     item->elsewhere = from->placed && !str_equal(from->routing, item->routing);
     item->other = from->routing;
@@ -82,7 +83,7 @@ static bool keep_gone(const struct load_run_options *opt, struct read_links *l,
     for (size_t i = 0; i < b->n_items; i++) {
         struct load_item *item = &b->items[i];
 
-        item->stays = !item->found && !item->elsewhere && !item->failed;
+        item->stays = !item->found && !item->elsewhere && !item->failed && !item->left;
         any = any || item->stays;
     }
     return !any || log_end_after(opt, &l->own, &b->log_end, err);
@@ -99,11 +100,13 @@ struct load_part {
 static bool load_keys(struct mysql_conn *const *of, struct load_batch *b,
                       const struct load_part *part, struct loaded *out, struct err *err)
 {
-    const struct plan *p = ((struct reading *)b->target->plan)->plan;
+    struct loader_keys keys = {
+        .keys = part->keys, .n = part->n, .area = b->area, .bytes_max = LOAD_BYTES};
 
-    return b->area > 0
-               ? loader_load_area(of, p, b->area, part->keys, part->n, b->arena, out, err)
-               : loader_load(of, p, part->keys, part->n, b->arena, out, err);
+    if (!loader_load(of, ((struct reading *)b->target->plan)->plan, &keys, b->arena, out, err))
+        return false;
+    b->bytes += keys.bytes;
+    return true;
 }
 
 size_t load_run_put_off(struct load_batch *b, uint64_t read)
@@ -178,9 +181,15 @@ static struct load_part cut(const struct load_part *part, size_t from, size_t n)
     return (struct load_part){part->items + from, part->keys + from, n, part->at_least};
 }
 
+static void leave(const struct load_part *part)
+{
+    for (size_t i = 0; i < part->n; i++)
+        part->items[i]->left = true;
+}
+
 /*
  * The server may refuse a read because of a single row (a condition or a size limit): spare the
- * others.
+ * others.  Or they did not fit into memory: then the first half may take all there is.
  */
 static bool load_apart(const struct load_run_options *opt, struct read_links *l,
                        struct load_batch *b, const struct load_part *part, struct err *err)
@@ -193,7 +202,12 @@ static bool load_apart(const struct load_run_options *opt, struct read_links *l,
         const struct load_part first = cut(part, 0, part->n / 2),
                                second = cut(part, first.n, part->n - first.n);
 
-        return load_apart(opt, l, b, &first, err) && load_apart(opt, l, b, &second, err);
+        if (!load_apart(opt, l, b, &first, err))
+            return false;
+        if (b->bytes <= LOAD_BYTES / 2)
+            return load_apart(opt, l, b, &second, err);
+        leave(&second);
+        return true;
     }
     part->items[0]->failed = true;
     part->items[0]->err = *err;
@@ -217,9 +231,19 @@ bool load_run(const struct load_run_options *opt, struct read_links *l, struct l
     return false;
 }
 
+size_t load_run_count(const struct load_batch *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n_items; i++)
+        n += !b->items[i].left;
+    return n;
+}
+
 void load_run_fail(struct load_batch *b, const struct err *why)
 {
     for (size_t i = 0; i < b->n_items; i++) {
+        b->items[i].left = false;
         b->items[i].failed = true;
         b->items[i].err = *why;
     }

@@ -28,8 +28,9 @@ struct load_run_options { /* all borrowed */
 
 /*
  * Fill all items of the batch from one read; from several if the server refuses to read some of
- * them.  Marks these as failed with ERR_REJECT.  On failure returns false, never with
- * ERR_REJECT; a missing privilege counts as failure (mysql_err_is_denial()).
+ * them, or if they do not fit into memory at once.  Marks what is refused alone as failed with
+ * ERR_REJECT.  Marks items as left once the others take LOAD_BYTES.  On failure returns false,
+ * never with ERR_REJECT; a missing privilege counts as failure (mysql_err_is_denial()).
  */
 bool load_run(const struct load_run_options *opt, struct read_links *l, struct load_batch *b,
               struct err *err) MUST_CHECK;
@@ -38,6 +39,8 @@ bool load_run(const struct load_run_options *opt, struct read_links *l, struct l
  * many.  Pure.
  */
 size_t load_run_put_off(struct load_batch *b, uint64_t read);
+/* Count the items that were not left. */
+size_t load_run_count(const struct load_batch *b);
 /* Fail all items. */
 void load_run_fail(struct load_batch *b, const struct err *why);
 

@@ -136,7 +136,7 @@ static void *loader_main(void *arg)
         } else {
             access_denied_tell(r->opt.denied, b->target->index, ACCESS_DENIED_DOCUMENTS, NULL);
             count(&r->status.loads, 1);
-            count(&r->status.documents, b->n_items);
+            count(&r->status.documents, load_run_count(b));
         }
         delivery_loaded(r->opt.delivery, b);
     }

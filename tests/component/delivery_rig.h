@@ -136,6 +136,7 @@ void rig_wait_cleared(struct rig *r, size_t n);
 void rig_wait_gone(struct rig *r, size_t n);
 void rig_wait_purged(struct rig *r, size_t n);
 void rig_wait_queued(struct rig *r, uint64_t n);
+void rig_wait_empty(struct rig *r);                    /* nothing is queued or read */
 void rig_wait_read(struct rig_reads *reads, size_t n); /* documents, or more */
 void rig_wait_blocked(struct rig *r, size_t n_callers);
 void rig_wait_count(struct rig *r, const char *index, size_t n);

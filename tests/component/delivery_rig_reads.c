@@ -123,6 +123,25 @@ static void read_row(struct rig *r, struct load_batch *batch, struct load_item *
     buf_free(&body);
 }
 
+/* Which ones is chosen alike in each run. */
+static bool is_left(const struct rig_reads *reads, size_t i)
+{
+    return i > 0 && (reads->n_left + reads->n_batches) * 2654435761u % 100 < reads->leaves;
+}
+
+static void read_rows(struct rig *r, struct load_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_items; i++) {
+        struct load_item *item = &batch->items[i];
+
+        item->left = is_left(&r->reads, i);
+        r->reads.n_left += item->left;
+        if (!item->left)
+            read_row(r, batch, item);
+        batch->bytes += item->body.len;
+    }
+}
+
 void *rig_load(void *arg)
 {
     struct rig *r = arg;
@@ -132,8 +151,7 @@ void *rig_load(void *arg)
         pthread_mutex_lock(&r->lock);
         r->reads.n_batches++;
         r->reads.n_area_batches += batch->area > 0;
-        for (size_t i = 0; i < batch->n_items; i++)
-            read_row(r, batch, &batch->items[i]);
+        read_rows(r, batch);
         pthread_mutex_unlock(&r->lock);
 
         const size_t n = batch->n_items;

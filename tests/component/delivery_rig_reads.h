@@ -34,8 +34,10 @@ struct rig_reads {
     struct queue *queue; /* batches that delivery wants to be read; locked inside */
     unsigned fails;      /* so many of the next rows cannot be read for now */
     bool stays;          /* the document of a row that is gone stays */
+    unsigned leaves;     /* percent of a batch's rows that are left, not the first */
     uint64_t reach;      /* the newest version that reads can include; 0: any */
     size_t n_batches, n_area_batches;
+    size_t n_left;      /* rows that were left */
     size_t n_documents; /* atomic: as often as they were given back to delivery */
 };
 

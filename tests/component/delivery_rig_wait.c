@@ -147,6 +147,11 @@ void rig_wait_queued(struct rig *r, uint64_t n)
     WAIT_UNTIL(delivery_status(r->delivery).queued >= n);
 }
 
+void rig_wait_empty(struct rig *r)
+{
+    WAIT_UNTIL(delivery_status(r->delivery).queued + delivery_status(r->delivery).loading == 0);
+}
+
 void rig_wait_read(struct rig_reads *reads, size_t n)
 {
     WAIT_UNTIL(__atomic_load_n(&reads->n_documents, __ATOMIC_SEQ_CST) >= n);

@@ -305,6 +305,59 @@ static void what_is_read_is_sent_though_there_is_no_room_for_its_request(void **
     read_all(*state, 8000, 900);
 }
 
+/* Versions 10 are read, those of 20 come with their bodies while others are read. */
+static void what_a_read_leaves_is_read_by_the_next_and_a_later_change_wins(void **state)
+{
+    enum { N = 2000 };
+    struct rig *r = *state;
+
+    r->reads.leaves = 70;
+    rig_start(r, &(struct delivery_options){.settings = {.bytes_max = 20000}});
+    for (int i = 0; i < N; i++)
+        rig_set_row(r, i, i % 7 == 0 ? NULL : "row");
+    for (int i = 0; i < N; i++) {
+        rig_refresh(r, i, 10);
+        if (i % 10 == 1)
+            rig_index(r, i - 1, 20, "later");
+    }
+    rig_wait_done(r);
+    for (int i = 0; i < N; i++) {
+        if (i % 10 == 0)
+            rig_check(r, i, 20, "later");
+        else if (i % 7 == 0)
+            rig_check_gone(r, i);
+        else
+            rig_check(r, i, 10, "row");
+    }
+    assert_in_range(r->reads.n_documents - r->reads.n_left, N - N / 10, N);
+    assert_true(r->reads.n_left > N / 4);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED) + rig_done(r, OUTCOME_SUPERSEDED),
+                     N + N / 10);
+}
+
+/* Each read brings one document. */
+static void what_a_read_leaves_is_no_failed_attempt_and_ends_with_its_index(void **state)
+{
+    enum { N = 300 };
+    struct rig *r = *state;
+
+    r->reads.leaves = 100;
+    rig_start(r, NULL);
+    for (int i = 0; i < N; i++)
+        rig_set_row(r, i, "row");
+    for (int i = 0; i < N; i++)
+        rig_refresh_gathered(r, i, 10);
+    rig_wait_read(&r->reads, 3);
+    for (int i = 0; i < N; i++) /* waits for nothing, as none has failed */
+        delivery_put_back(r->delivery, STR("orders_v2"), STR(""), STR("7"));
+    delivery_drop(r->delivery, STR("orders_v2"));
+    rig_wait_done(r);
+    rig_wait_empty(r);
+    assert_true(rig_done(r, OUTCOME_DEFERRED) > 0);
+    assert_int_equal(rig_done(r, OUTCOME_DEFERRED) + rig_done(r, OUTCOME_DELIVERED), N);
+    assert_int_equal(r->purged.n + r->dead.n, 0);
+}
+
 static void draining_sends_everything_that_was_submitted(void **state)
 {
     struct rig *r = *state;
@@ -462,6 +515,8 @@ int main(void)
         RIG_TEST(a_document_that_stays_is_as_it_was_until_what_was_read_is_sent),
         RIG_TEST(a_row_that_came_again_outlives_the_delete_of_a_document_that_stayed),
         RIG_TEST(a_hot_document_is_written_while_it_changes_and_ends_right),
+        RIG_TEST(what_a_read_leaves_is_read_by_the_next_and_a_later_change_wins),
+        RIG_TEST(what_a_read_leaves_is_no_failed_attempt_and_ends_with_its_index),
         RIG_TEST(a_read_that_fails_is_tried_again_and_one_that_cannot_be_is_dead),
         RIG_TEST(a_read_refused_by_the_gap_is_read_again_and_written_above),
         RIG_TEST(the_last_version_of_the_gap_is_of_it_and_the_next_is_not),

@@ -4,6 +4,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/mem.h"
+#include "src/base/random.h"
 #include "src/mysql/trace.h"
 #include "sync/catalog/catalog.h"
 #include "sync/definition/definition.h"
@@ -125,7 +126,7 @@ static void load(const struct plan *p, struct arena *a, const struct str *keys, 
 {
     struct err err = {0};
 
-    if (!loader_load(&conn, p, keys, n, a, out, &err))
+    if (!loader_load(&conn, p, &(struct loader_keys){.keys = keys, .n = n}, a, out, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -267,7 +268,8 @@ static void a_failing_statement_names_its_table(void **state)
 
     (void)state;
     server_exec(conn, "RENAME TABLE item TO elsewhere");
-    assert_false(loader_load(&conn, p, &key, 1, a, &out, &err));
+    assert_false(
+        loader_load(&conn, p, &(struct loader_keys){.keys = &key, .n = 1}, a, &out, &err));
     assert_int_equal(err.kind, ERR_REJECT);
     assert_non_null(strstr(err.msg, "item"));
     server_exec(conn, "RENAME TABLE elsewhere TO item");
@@ -337,7 +339,8 @@ static bool load_boxes(const struct plan *p, const char *const *ids, size_t n,
     for (size_t i = 0; i < n; i++)
         keys[i] = key_of(p, a, ids[i]);
 
-    const bool ok = loader_load(&conn, p, keys, n, a, out, err);
+    const bool ok =
+        loader_load(&conn, p, &(struct loader_keys){.keys = keys, .n = n}, a, out, err);
 
     for (size_t i = 0; ok && i < n; i++) {
         assert_true((out[i].body.ptr != NULL) == (out[i].err == NULL));
@@ -471,6 +474,138 @@ static void several_documents_of_a_page_share_its_memory_and_one_alone_does_not(
     arena_free(a);
 }
 
+/* Sheets 1 to 2000 have up to 4 KiB each. */
+static void make_many_sheets(void)
+{
+    server_exec(conn, "DROP TABLE IF EXISTS sheet");
+    server_exec(conn, "CREATE TABLE sheet (id INT PRIMARY KEY, text LONGTEXT)");
+    server_exec(conn, "INSERT INTO sheet SELECT seq, REPEAT(CHAR(97 + seq % 26), seq * 7919 % "
+                      "4000) FROM number WHERE seq BETWEEN 1 AND 2000");
+}
+
+/* n different keys of sheets 1 to 2500, in any order. */
+static void draw_keys(const struct plan *p, struct arena *a, struct random *random,
+                      struct str *keys, size_t n)
+{
+    int ids[2500];
+    char id[16];
+
+    for (int i = 0; i < 2500; i++)
+        ids[i] = i + 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t other = i + random_below(random, 2500 - i);
+        const int drawn = ids[other];
+
+        ids[other] = ids[i];
+        ids[i] = drawn;
+        snprintf(id, sizeof(id), "%d", drawn);
+        keys[i] = key_of(p, a, id);
+    }
+}
+
+/* One read of keys[0..n]; those that it left stay there.  Returns how many. */
+static size_t read_some(const struct plan *p, struct arena *a, struct str *keys, size_t n,
+                        size_t bytes_max, struct loaded *all, size_t *n_all)
+{
+    struct loaded *out = arena_alloc(a, n, sizeof(*out));
+    struct loader_keys some = {.keys = keys, .n = n, .bytes_max = bytes_max};
+    size_t n_left = 0, n_found = 0, bytes = 0;
+    struct err err = {0};
+
+    if (!loader_load(&conn, p, &some, a, out, &err))
+        fail_msg("%s", err.msg);
+    for (size_t i = 0; i < n; i++) {
+        if (out[i].left) {
+            keys[n_left++] = keys[i];
+            continue;
+        }
+        assert_true(str_equal(out[i].key, keys[i]));
+        n_found += out[i].body.ptr != NULL;
+        bytes += out[i].body.len;
+        all[(*n_all)++] = out[i];
+    }
+    assert_true(n_left < n);
+    assert_true(n_found <= 1 || some.bytes <= bytes_max);
+    assert_in_range(some.bytes, bytes / 4, bytes + 1); /* it is what a caller goes by */
+    return n_left;
+}
+
+static void what_bounded_reads_read_together_is_every_key_once(void **state)
+{
+    static const size_t bounds[] = {1, 1000, 4000, 20000, 300000, 10000000};
+    struct random random;
+    struct str keys[1950], wanted[1950];
+    struct loaded all[1950], unbounded[1950];
+    size_t n_cut = 0;
+
+    (void)state;
+    make_many_sheets();
+    random_init(&random, 17);
+
+    struct plan *p = loader_compile("doc.sheet");
+
+    for (size_t round = 0; round < 30; round++) {
+        struct arena *a = arena_new();
+        const size_t bound = bounds[round % ARRAY_LEN(bounds)];
+        const size_t n = 1 + random_below(&random, bound < 20000 ? 100 : ARRAY_LEN(keys));
+        size_t n_left = n, n_all = 0, n_reads = 0;
+
+        draw_keys(p, a, &random, keys, n);
+        memcpy(wanted, keys, n * sizeof(*keys));
+        load(p, a, wanted, n, unbounded);
+        for (; n_left > 0; n_reads++)
+            n_left = read_some(p, a, keys, n_left, bound, all, &n_all);
+        assert_int_equal(n_all, n);
+        for (size_t i = 0; i < n; i++) {
+            size_t found = 0;
+
+            for (size_t k = 0; k < n; k++)
+                if (str_equal(all[k].key, wanted[i])) {
+                    found++;
+                    assert_true(str_equal(all[k].body, unbounded[i].body));
+                }
+            assert_int_equal(found, 1);
+        }
+        assert_true(bound < 1000000 || n_reads == 1);
+        n_cut += n_reads > 1;
+        arena_free(a);
+    }
+    assert_in_range(n_cut, 15, 25);
+    plan_free(p);
+}
+
+/* The boxes themselves are small; what they show is not. */
+static void what_keys_show_together_is_bounded_and_one_alone_is_not(void **state)
+{
+    struct err err = {0};
+    struct loaded out[2];
+    struct str keys[2];
+
+    (void)state;
+    server_exec(conn, "DROP TABLE IF EXISTS box, slip");
+    make_sheets();
+    server_exec(conn, "CREATE TABLE box (id INT PRIMARY KEY)");
+    server_exec(conn, "CREATE TABLE slip (id INT PRIMARY KEY, box INT, sheet INT, KEY (box))");
+    server_exec(conn, "INSERT INTO box VALUES (1), (2), (3)");
+    server_exec(conn, "INSERT INTO slip SELECT seq, 1 + seq % 2, 61 FROM number WHERE seq < 8");
+
+    struct plan *p = loader_compile("doc.box");
+    struct arena *a = arena_new();
+    struct loader_keys both = {.keys = keys, .n = 2, .bytes_max = 1 << 20};
+
+    keys[0] = key_of(p, a, "1");
+    keys[1] = key_of(p, a, "2");
+    assert_false(loader_load(&conn, p, &both, a, out, &err));
+    assert_int_equal(err.kind, ERR_REJECT);
+    for (both.n = 1; both.keys < keys + 2; both.keys++) {
+        assert_true(loader_load(&conn, p, &both, a, out, &err));
+        assert_true(!out[0].left && out[0].err == NULL && out[0].body.len > 3 << 20);
+        assert_true(both.bytes > 1 << 20);
+    }
+    plan_free(p);
+    arena_free(a);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -485,6 +620,8 @@ int main(void)
             documents_that_do_not_fit_into_memory_are_refused_and_smaller_batches_are_not),
         cmocka_unit_test(a_page_ends_before_the_row_that_does_not_fit),
         cmocka_unit_test(a_first_row_without_room_is_an_error_of_its_own_and_not_the_last),
+        cmocka_unit_test(what_bounded_reads_read_together_is_every_key_once),
+        cmocka_unit_test(what_keys_show_together_is_bounded_and_one_alone_is_not),
         cmocka_unit_test(several_documents_of_a_page_share_its_memory_and_one_alone_does_not),
     };
     static const struct test_part own = {tests, ARRAY_LEN(tests)};

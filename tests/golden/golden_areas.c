@@ -52,7 +52,9 @@ static void read_area(struct dump *d, uint8_t area, const struct str *keys, size
     struct loaded *out = arena_alloc(d->arena, n, sizeof(*out));
     struct err err = {0};
 
-    if (!loader_load_area(&d->conn, d->plan, area, keys, n, d->arena, out, &err))
+    if (!loader_load(&d->conn, d->plan,
+                     &(struct loader_keys){.keys = keys, .n = n, .area = area}, d->arena, out,
+                     &err))
         die("area", &err);
     for (size_t i = 0; i < n; i++) {
         if (all[i].body.ptr == NULL)

@@ -200,7 +200,8 @@ static void dump_keys(struct dump *d)
         for (size_t i = 0; i < m; i++)
             keys[i] = all[from + i].key;
         keys[m] = keys[0]; /* asked for twice, answered twice */
-        if (!loader_load(&d->conn, d->plan, keys, m + 1, d->arena, out, &err))
+        if (!loader_load(&d->conn, d->plan, &(struct loader_keys){.keys = keys, .n = m + 1},
+                         d->arena, out, &err))
             die("load", &err);
         for (size_t i = 0; i < m; i++) {
             check_key_of_id(d, &out[i]);

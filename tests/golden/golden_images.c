@@ -159,7 +159,8 @@ static void print_all(struct images *im)
         struct loaded *l = value, loaded;
 
         if (!flat && l->err == NULL) {
-            if (!loader_load(&im->dump->conn, im->dump->plan, &l->key, 1, im->dump->arena,
+            if (!loader_load(&im->dump->conn, im->dump->plan,
+                             &(struct loader_keys){.keys = &l->key, .n = 1}, im->dump->arena,
                              &loaded, &err))
                 die("load", &err);
             l = &loaded;

@@ -304,7 +304,10 @@ static void finish_read(struct world *w, unsigned row)
         return;
     }
     if (!w->calm && chance(w, 15)) {
-        document_not_loaded(doc, &w->ends);
+        if (chance(w, 50))
+            document_not_loaded(doc, &w->ends);
+        else
+            document_left_out(doc, &w->ends);
         return;
     }
     if (!w->calm && chance(w, 3)) {

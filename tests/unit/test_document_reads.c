@@ -257,6 +257,25 @@ static void a_failed_read_is_tried_again(void **state)
     CHECK_NOW(f, DOCUMENT_READY, 30, "");
 }
 
+static void what_a_read_left_out_is_read_again_and_has_not_failed(void **state)
+{
+    struct fixture *f = *state;
+
+    arrive(f, DOC_REFRESH, 20, "");
+    document_take(f->doc);
+    document_left_out(f->doc, &f->ends);
+    assert_int_equal(f->doc->state, DOCUMENT_LOAD_WAIT);
+    assert_int_equal(f->doc->attempts, 0);
+    document_take(f->doc);
+    arrive(f, DOC_REFRESH, 25, "");
+    document_left_out(f->doc, &f->ends);
+    assert_true(f->doc->now->version == 25 && f->doc->later == NULL);
+    document_take(f->doc);
+    arrive(f, DOC_DELETE, 30, "");
+    document_left_out(f->doc, &f->ends);
+    CHECK_NOW(f, DOCUMENT_READY, 30, "");
+}
+
 static void what_arrives_after_forgetting_a_read_does_not_join_it(void **state)
 {
     struct fixture *f = *state;
@@ -293,6 +312,7 @@ int main(void)
         CASE(what_another_source_asks_for_is_read_after_it_came),
         CASE(what_another_source_asks_for_includes_a_delete_that_it_stands_for),
         CASE(a_failed_read_is_tried_again),
+        CASE(what_a_read_left_out_is_read_again_and_has_not_failed),
         CASE(what_arrives_after_forgetting_a_read_does_not_join_it),
     };
 

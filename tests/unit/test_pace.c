@@ -223,9 +223,67 @@ static void changes_far_apart_wait_for_nothing(void **state)
     assert_int_equal(a_steady_flow(30).longest_ms, 0);
 }
 
+/* 100 bytes are what a read should take. */
+static struct pace a_pace_of_bytes(void)
+{
+    struct pace p = a_pace(100);
+    struct pace_options opt = p.opt;
+
+    opt.bytes = 100;
+    pace_set(&p, &opt);
+    return p;
+}
+
+static void a_read_has_as_many_documents_as_the_last_ones_make_fit(void **state)
+{
+    static const struct {
+        size_t n, bytes;
+        bool is_cut;
+        size_t most;
+    } reads[] = {
+        {10, 20, false, 33},  /* 3 bytes each, reckoned upwards */
+        {5, 45, false, 10},   /* larger ones */
+        {1, 200, false, 1},   /* one that does not fit at all */
+        {1, 0, false, 2},     /* small ones again: twice as many at most */
+        {0, 0, false, 2},     /* of reads that fail nothing is learned */
+        {2, 0, false, 4},     /* */
+        {1, 0, false, 8},     /* few waited */
+        {3, 3, true, 3},      /* others did not fit beside them */
+        {200, 10, false, 100} /* */
+    };
+    struct pace p = a_pace_of_bytes();
+
+    (void)state;
+    assert_int_equal(pace_most(&p), 250);
+    assert_int_equal(pace_each(&p), 0);
+    for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+        pace_took(&p, reads[i].n, reads[i].bytes, reads[i].is_cut);
+        assert_int_equal(pace_most(&p), reads[i].most);
+        if (reads[i].n > 0)
+            assert_int_equal(pace_each(&p), reads[i].bytes / reads[i].n);
+    }
+}
+
+static void as_many_as_fit_are_enough_for_a_read(void **state)
+{
+    struct pace p = a_pace_of_bytes();
+
+    (void)state;
+    pace_took(&p, 10, 100, true);
+    (void)ask(&p, T - 99, 100);
+    pace_read(&p, T);
+
+    const int64_t t = ask(&p, T + 1, 40);
+
+    assert_true(pace_reads_at(&p, 8, t) > t);
+    assert_int_equal(pace_reads_at(&p, 9, t), t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_has_as_many_documents_as_the_last_ones_make_fit),
+        cmocka_unit_test(as_many_as_fit_are_enough_for_a_read),
         cmocka_unit_test(changes_that_are_no_flow_are_read_at_once),
         cmocka_unit_test(of_a_flow_one_read_follows_the_other_after_the_window),
         cmocka_unit_test(a_flow_begins_with_the_first_changes_that_come_close_together),

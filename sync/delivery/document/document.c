@@ -149,6 +149,13 @@ void document_not_loaded(struct document *doc, struct write_ends *ends)
     return_to(doc, DOCUMENT_LOAD_WAIT, ends);
 }
 
+void document_left_out(struct document *doc, struct write_ends *ends)
+{
+    assert(doc->state == DOCUMENT_LOADING && !doc->forgotten);
+    doc->state = DOCUMENT_LOAD_WAIT;
+    settle(doc, ends);
+}
+
 void document_loaded(struct document *doc, uint64_t stamp, struct str body,
                      struct write_ends *ends)
 {

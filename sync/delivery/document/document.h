@@ -100,6 +100,8 @@ void document_loaded(struct document *doc, uint64_t stamp, struct str body,
  * read.
  */
 void document_not_loaded(struct document *doc, struct write_ends *ends);
+/* The read left it out: the same, but it is no failed attempt. */
+void document_left_out(struct document *doc, struct write_ends *ends);
 
 /*
  * It was sent and certainly not applied.  The state becomes READY, or UNKNOWN if an earlier

@@ -70,7 +70,9 @@ struct doc_write {
  *   - found = false and a stamp: the row is gone.  Delivery deletes the document or, if `stays`
  *     is set, passes a struct gone_row to options.gone; or
  *   - failed = true and err.  ERR_RETRY: delivery asks again after a backoff; ERR_REJECT: the
- *     document becomes a dead letter; ERR_STOP: returned undone at shutdown.
+ *     document becomes a dead letter; ERR_STOP: returned undone at shutdown; or
+ *   - left = true: the others took LOAD_BYTES.  Delivery asks again with its next read.  A read
+ *     that does not fail never leaves all.
  *
  * If the row's document has another routing, delivery reads it there and deletes it here.  That
  * delete is strict and has the requested version, because in one shard the engine takes both
@@ -81,6 +83,8 @@ struct doc_write {
  * position, in the gap that rule 3 leaves for further bodies (a version in that gap refused a
  * re-read): then a read at that position is enough, and its stamp is at_least.
  */
+#define LOAD_BYTES ((size_t)2 << 20)
+
 struct load_item {
     struct str id, routing, key; /* borrowed from delivery until delivery_loaded() */
     uint64_t at_least;           /* the read must include this position */
@@ -88,6 +92,7 @@ struct load_item {
     bool stays;       /* not found; other rows may go with it */
     bool elsewhere;   /* not found under this routing: the row's document has another one */
     struct str other; /* the other routing, in load_batch.arena */
+    bool left;        /* not read */
     bool failed;
     bool ahead; /* failed: cannot be read before the stream has come further */
     struct err err;
@@ -101,6 +106,7 @@ struct load_batch {
                      documents */
     struct load_item *items;
     size_t n_items;
+    size_t bytes;            /* that the read took, of LOAD_BYTES or more */
     uint64_t log_end;        /* for items that stay: where the log ended after the read */
     struct arena *arena;     /* holds the bodies; delivery makes and frees it */
     struct load_batch *next; /* for whoever queues it */

@@ -60,7 +60,7 @@ int64_t pace_reads_at(const struct pace *p, size_t n, int64_t now_ms)
         p->read_ms + (n < p->opt.worth ? p->opt.longest_ms : p->opt.window_ms);
     const int64_t at = earlier(read_ms, p->asked_ms + quarter_ms(p));
 
-    if (p->at_once || n >= p->opt.enough || !p->flows || p->opt.window_ms == 0 || at < now_ms)
+    if (p->at_once || n >= pace_most(p) || !p->flows || p->opt.window_ms == 0 || at < now_ms)
         return now_ms;
     return at;
 }
@@ -69,4 +69,29 @@ void pace_read(struct pace *p, int64_t now_ms)
 {
     p->read_ms = now_ms;
     p->at_once = false;
+}
+
+size_t pace_most(const struct pace *p)
+{
+    return p->fit == 0 || p->fit > p->opt.enough ? p->opt.enough : p->fit;
+}
+
+size_t pace_each(const struct pace *p)
+{
+    return p->each;
+}
+
+/* One large document among small ones must not make each later read small: double it then. */
+void pace_took(struct pace *p, size_t n, size_t bytes, bool is_cut)
+{
+    const size_t before = pace_most(p) > n ? pace_most(p) : n, most = is_cut ? n : before * 2;
+
+    if (n == 0)
+        return;
+    p->each = bytes / n;
+    p->fit = p->opt.bytes / (p->each + 1);
+    if (p->fit > most)
+        p->fit = most;
+    if (p->fit < 1)
+        p->fit = 1;
 }

@@ -7,6 +7,9 @@
  * flow fewer come per window: the next read then waits longer, until enough have gathered.  If
  * no more come, the read does not wait for them.
  *
+ * Large documents are read few at a time: as many as fit into the bytes of a read, going by the
+ * reads before.
+ *
  * Pure: the caller passes the time.
  *
  * @thread one at a time
@@ -26,7 +29,8 @@ struct pace_options {
     unsigned flow;      /* this many requests in a quarter of a window begin a flow; a window of
                            fewer than twice as many ends it */
     size_t worth;       /* documents that are worth a read */
-    size_t enough;      /* documents that are read at once */
+    size_t enough;      /* documents that are read at once, and the most of one read */
+    size_t bytes;       /* that a read should take */
 };
 
 struct pace_span { /* A span of time, and the reads requested in it. */
@@ -39,6 +43,8 @@ struct pace {
     int64_t read_ms;  /* when the last read began */
     int64_t asked_ms; /* when a read was last requested */
     struct pace_span quarter, window;
+    size_t fit;  /* so many documents of the reads before take opt.bytes; 0: not known */
+    size_t each; /* bytes that each document of the last read took */
     bool flows;
     bool at_once; /* do not wait for more documents */
 };
@@ -59,5 +65,11 @@ void pace_ask(struct pace *p, int64_t now_ms, enum pace_others others);
 int64_t pace_reads_at(const struct pace *p, size_t n, int64_t now_ms);
 /* A read begins. */
 void pace_read(struct pace *p, int64_t now_ms);
+/* Return the bytes that each document of the last read took; 0: not known. */
+size_t pace_each(const struct pace *p);
+/* Return how many documents a read may have. */
+size_t pace_most(const struct pace *p);
+/* A read of n documents took so many bytes, and left out others or not. */
+void pace_took(struct pace *p, size_t n, size_t bytes, bool is_cut);
 
 #endif

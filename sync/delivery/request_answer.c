@@ -43,6 +43,14 @@ void request_return_all(struct bulk_request *r, bool maybe_applied)
         split(r, 0, r->batch.n);
 }
 
+void request_send_alone(struct bulk_request *r)
+{
+    r->sender->count.retries++;
+    outcome_count_retry(r->batch.docs[0]);
+    document_not_applied(r->batch.docs[0], &r->sender->ends);
+    split(r, 0, 1);
+}
+
 void request_split_in_two(struct bulk_request *r)
 {
     const size_t n = r->batch.n;
@@ -86,8 +94,36 @@ static void hold_for_malformed(struct bulk_request *r, const struct bisect *b)
 }
 
 /*
- * Tell whether the index is to blame.  A document refused before proves nothing if refused
- * again.
+ * Tell whether the document is to blame: it was refused alone before, and the engine has taken
+ * something since.  An engine that refused everything for a while would have taken it now.
+ */
+static bool is_to_blame(struct sender *s, const struct document *doc)
+{
+    return letters_know(s->letters, doc->now) ||
+           (doc->is_suspect && headroom_since(&s->headroom, doc->refused_at) > 0);
+}
+
+/* Try it once more, alone. */
+static void suspect(struct bulk_request *r, struct document *doc)
+{
+    struct sender *s = r->sender;
+    const int64_t ms = gate_retry_ms(index_queue_gate(r->index_queue), doc->attempts);
+
+    s->count.retries++;
+    outcome_count_retry(doc);
+    doc->is_suspect = true;
+    doc->refused_at = headroom_mark(&s->headroom);
+    document_not_applied(doc, &s->ends);
+    if (doc->is_suspect)
+        index_queue_park(r->index_queue,
+                         index_queue_open_parking(r->index_queue, s->now_ms + ms), doc);
+    else /* a newer write has replaced it */
+        index_queue_place(r->index_queue, doc, s->now_ms);
+}
+
+/*
+ * Tell whether the index is to blame.  A document that is, or was refused before, proves
+ * nothing if refused again.
  */
 static bool is_index_to_blame(struct bulk_request *r, const struct bisect *b)
 {
@@ -96,7 +132,7 @@ static bool is_index_to_blame(struct bulk_request *r, const struct bisect *b)
     if (b->is_given_up || index_queue_is_gone(r->index_queue))
         return true;
     for (size_t i = 0; i < b->n_refused; i++)
-        n_again += letters_know(r->sender->letters, b->refused[i]->now);
+        n_again += is_to_blame(r->sender, b->refused[i]);
     if (!b->is_accepted)
         return b->n_refused > n_again;
     return request_is_guarded(r, b->n_refused - n_again, b->n_documents - b->n_refused);
@@ -113,12 +149,14 @@ static void end_bisect(struct bulk_request *r, struct bisect *b)
                guarded = was_held || is_index_to_blame(r, b);
 
     for (size_t i = 0; i < b->n_refused; i++) {
-        if (!guarded) {
+        if (guarded) {
+            document_not_applied(b->refused[i], &s->ends);
+            index_queue_place(r->index_queue, b->refused[i], s->now_ms);
+        } else if (is_to_blame(s, b->refused[i])) {
             outcome_refuse(s, b->refused[i], b->why.code, str_from(b->why.msg));
-            continue;
+        } else {
+            suspect(r, b->refused[i]);
         }
-        document_not_applied(b->refused[i], &s->ends);
-        index_queue_place(r->index_queue, b->refused[i], s->now_ms);
     }
     if (guarded && !was_held && !b->is_given_up && b->is_accepted)
         request_hold_for_guard(r, str_from(b->why.msg));

@@ -79,7 +79,7 @@ bool request_wants_feeler(const struct bulk_request *r)
 {
     const struct document *doc = r->batch.n == 1 ? r->batch.docs[0] : NULL;
 
-    return doc != NULL && doc->n_too_large > 0 &&
+    return doc != NULL && (doc->n_too_large > 0 || doc->is_suspect) &&
            headroom_since(&r->sender->headroom, doc->refused_at) == 0;
 }
 
@@ -95,5 +95,5 @@ void request_judge_feeler(struct bulk_request *r, int status, const struct err *
     headroom_take(&s->headroom, r->body.len);
     gate_good(index_queue_gate(r->index_queue), r->sent_us / 1000);
     request_answered(r);
-    request_return_all(r, false);
+    request_send_alone(r);
 }

@@ -76,8 +76,8 @@ void request_too_large(struct bulk_request *r, int status, struct str reason);
  */
 bool request_is_too_large(struct bulk_request *r, const struct err *why);
 /*
- * Tell whether its one document may be too large and nothing was taken since it was refused:
- * then send a feeler first, to see whether the engine takes anything.
+ * Tell whether its one document may be too large or malformed, and nothing was taken since it
+ * was refused: then send a feeler first, to see whether the engine takes anything.
  */
 bool request_wants_feeler(const struct bulk_request *r);
 /* Apply the answer to a feeler. */
@@ -100,6 +100,8 @@ void request_failed(struct bulk_request *r, bool maybe_applied, const struct err
 void request_log_failed(const struct bulk_request *r, const struct err *err);
 /* Return all documents: to the front of their lanes, or as the same part of a bisection. */
 void request_return_all(struct bulk_request *r, bool maybe_applied);
+/* The engine has not seen its one document: send it next, alone. */
+void request_send_alone(struct bulk_request *r);
 /* Melt the fuse, unless the index is held. */
 void request_count_failure(struct bulk_request *r, enum failure how, const struct err *why);
 /* The engine answered, whatever it said: tell the fuse. */

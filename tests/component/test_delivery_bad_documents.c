@@ -126,6 +126,77 @@ static void a_document_that_spoils_the_whole_request_is_found(void **state)
     assert_non_null(strstr(r->dead.last_reason, "action_request_validation_exception"));
 }
 
+/* The engine recovers while the search for those to blame stands at single documents. */
+static void an_engine_that_refused_everything_for_a_while_makes_no_dead_letters(void **state)
+{
+    struct rig *r = *state;
+
+    for (unsigned n_refused = 7; n_refused < 20; n_refused += 3) {
+        const size_t before = fake_search_count(r->fake, "orders_v2");
+
+        fake_search_clear_rules(r->fake);
+        fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                          .times = n_refused,
+                                                          .status = 400,
+                                                          .type = "parse_exception"});
+        if (r->delivery == NULL)
+            rig_start(r, &(struct delivery_options){
+                             .settings = {.workers = 1, .batch_min = 64, .flush_ms = 1000}});
+        rig_index_many(r, (int)n_refused * 1000, 64, 100, "body");
+        rig_wait_done(r);
+        assert_int_equal(fake_search_count(r->fake, "orders_v2"), before + 64);
+        assert_int_equal(r->dead.n, 0);
+    }
+}
+
+static void reject_id(struct rig *r, const char *id)
+{
+    fake_search_add_rule(
+        r->fake, &(struct fake_rule){
+                     .act = FAKE_STATUS, .id = id, .status = 400, .type = "parse_exception"});
+}
+
+/* It is found in four requests, and tried once more after something that the engine takes. */
+static void a_document_is_to_blame_only_if_the_engine_takes_something_in_between(void **state)
+{
+    struct rig *r = *state;
+
+    reject_id(r, "1");
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1, .batch_min = 4}});
+    rig_index_many(r, 1, 4, 100, "body"); /* 1 is refused, then the others are taken */
+    rig_wait_done(r);
+    assert_int_equal(r->dead.n, 1);
+    assert_string_equal(r->dead.last_id, "1");
+    assert_in_range(fake_search_requests(r->fake), 6, 7);
+    reject_id(r, "8");
+    rig_index_many(r, 5, 4, 100, "body"); /* the others are taken, then 8 is refused */
+    rig_wait_done(r);
+    assert_int_equal(r->dead.n, 2);
+    assert_string_equal(r->dead.last_id, "8");
+    assert_in_range(fake_search_requests(r->fake), 12, 14);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 6);
+    assert_int_equal(rig_events(r, DELIVERY_HELD), 0);
+}
+
+/* A newer write is tried anew, and a good one is written. */
+static void a_suspect_that_changes_is_written(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_STATUS,
+                                                      .id = "1",
+                                                      .times = 3, /* all, a half, alone */
+                                                      .status = 400,
+                                                      .type = "parse_exception"});
+    rig_start(r, &(struct delivery_options){.settings = {.workers = 1, .batch_min = 4}});
+    rig_index_many(r, 1, 4, 100, "bad");
+    rig_wait_requests(r, 4);
+    rig_index(r, 1, 200, "good");
+    rig_wait_done(r);
+    rig_check(r, 1, 200, "good");
+    assert_int_equal(r->dead.n, 0);
+}
+
 /* What is kept until the search is over does not wait for a part that nobody sends any more. */
 static void
 an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go(void **state)
@@ -245,6 +316,9 @@ int main(void)
         RIG_TEST(a_single_document_that_is_too_large_is_a_dead_letter),
         RIG_TEST(one_poison_document_among_500_is_one_dead_letter),
         RIG_TEST(a_document_that_spoils_the_whole_request_is_found),
+        RIG_TEST(an_engine_that_refused_everything_for_a_while_makes_no_dead_letters),
+        RIG_TEST(a_document_is_to_blame_only_if_the_engine_takes_something_in_between),
+        RIG_TEST(a_suspect_that_changes_is_written),
         RIG_TEST(an_index_that_goes_while_a_malformed_document_is_looked_for_lets_all_go),
         RIG_TEST(what_an_index_that_is_gone_says_of_a_part_keeps_no_other_waiting),
         RIG_TEST(a_few_bad_documents_do_not_hold_the_index),

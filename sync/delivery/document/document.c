@@ -41,6 +41,7 @@ static void forget_failures(struct document *doc)
     doc->attempts = 0;
     doc->n_doubtful = 0;
     doc->n_too_large = 0;
+    doc->is_suspect = false;
 }
 
 void document_begin(struct document *doc, struct write *w)

@@ -62,13 +62,15 @@ struct document {
     bool forgotten : 1;              /* LOADING, but nobody wants the result: throw it away */
     bool may_go : 1;                 /* the index queue's: counted as one that may be purged */
     bool is_large : 1;               /* the index queue's: also counted as large */
-    bool is_part : 1;  /* the index queue's: part of a bisection, in its parcel or out of it */
-    bool is_lost : 1;  /* the index queue's: waits apart because its own answer was lost */
-    bool for_job : 1;  /* waits in the jobs' line, else in the stream's
-                          (sync/delivery/index/lines.h) */
-    uint8_t n_untold;  /* lookups of its stored version that did not name one */
-    uint16_t attempts; /* failed attempts of `now` */
-    uint16_t refused_at; /* headroom_mark() when it was refused alone with 429
+    bool is_part : 1; /* the index queue's: part of a bisection, in its parcel or out of it */
+    bool is_lost : 1; /* the index queue's: waits apart because its own answer was lost */
+    bool is_suspect : 1; /* `now` was refused alone, as a whole request, while others were taken
+                          */
+    bool for_job : 1;    /* waits in the jobs' line, else in the stream's
+                            (sync/delivery/index/lines.h) */
+    uint8_t n_untold;    /* lookups of its stored version that did not name one */
+    uint16_t attempts;   /* failed attempts of `now` */
+    uint16_t refused_at; /* headroom_mark() when it was refused alone, with 429 or as a suspect
                             (sync/delivery/index/headroom.h) */
     uint8_t n_too_large; /* 429 answers to `now` that its size may explain */
     uint8_t n_doubtful;  /* answers that failed `now` without a reason */

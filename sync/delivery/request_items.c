@@ -40,7 +40,7 @@ static struct bulk_sent sent_action(void *ctx, size_t i)
 
     fetch_ahead(b, i);
     return (struct bulk_sent){bulk_action(w), write_id(w), str_from(w->target->index),
-                              w->op == DOC_INDEX && w->target->pipeline != NULL};
+                              w->op == DOC_INDEX};
 }
 
 static enum item_verdict told_of(const struct bulk_request *r, size_t i)
@@ -395,15 +395,29 @@ static bool is_judged_by_size(struct bulk_request *r, const struct err *why)
     return true;
 }
 
+/*
+ * An index may have a pipeline that no definition names (index.default_pipeline), so any
+ * document may be told of out of its place; but an unknown id is no proof of such a pipeline.
+ */
+static bool read_answer(struct bulk_request *r, struct str body, struct err *err)
+{
+    struct bulk_response *answer = &r->sender->response;
+    const size_t n = r->is_feeler ? 1 : r->batch.n + r->is_guarded;
+
+    if (!bulk_response_read(answer, body, n, sent_action, r, err))
+        return false;
+    return answer->renamed.len == 0 || index_queue_target(r->index_queue)->pipeline != NULL ||
+           err_set(err, ERR_RETRY, "bulk answer names document %s, which was not sent",
+                   answer->renamed.ptr);
+}
+
 void request_judge_items(struct bulk_request *r, const struct http_result *result)
 {
     struct sender *s = r->sender;
     struct item_tally t = {0};
     struct err err;
 
-    if (!bulk_response_read(&s->response, result->body,
-                            r->is_feeler ? 1 : r->batch.n + r->is_guarded, sent_action, r,
-                            &err)) {
+    if (!read_answer(r, result->body, &err)) {
         s->count.bad_responses++;
         request_count_failed(r);
         request_log_failed(r, &err);

@@ -226,8 +226,7 @@ static void each_request_that_is_refused_whole_is_counted_as_failed(void **state
 
 static void nothing_is_believed_of_an_answer_that_does_not_match(void **state)
 {
-    static const enum fake_act acts[] = {FAKE_TRUNCATED, FAKE_ITEM_LESS, FAKE_ITEM_MORE,
-                                         FAKE_ITEMS_MIXED};
+    static const enum fake_act acts[] = {FAKE_TRUNCATED, FAKE_ITEM_LESS, FAKE_ITEM_MORE};
     struct rig *r = *state;
 
     rig_start(r, NULL);
@@ -238,8 +237,21 @@ static void nothing_is_believed_of_an_answer_that_does_not_match(void **state)
         rig_index_many(r, 100 * (int)i, 20, 100, "body");
         rig_wait_done(r);
     }
-    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 80);
-    assert_int_equal(delivery_status(r->delivery).bad_responses, 4);
+    assert_int_equal(fake_search_count(r->fake, "orders_v2"), 60);
+    assert_int_equal(delivery_status(r->delivery).bad_responses, 3);
+}
+
+/* An index may have a pipeline of its own, which changes their order. */
+static void documents_out_of_their_places_are_found_by_their_ids(void **state)
+{
+    struct rig *r = *state;
+
+    fake_search_add_rule(r->fake, &(struct fake_rule){.act = FAKE_ITEMS_MIXED});
+    rig_start(r, NULL);
+    rig_index_many(r, 0, 20, 100, "body");
+    rig_wait_done(r);
+    assert_int_equal(rig_done(r, OUTCOME_DELIVERED), 20);
+    assert_int_equal(delivery_status(r->delivery).bad_responses, 0);
 }
 
 static void an_unknown_result_keeps_newer_writes_of_the_document_back(void **state)
@@ -554,6 +566,7 @@ int main(void)
         RIG_TEST(what_is_over_in_time_is_no_dead_letter_however_often_it_could_be_tried),
         RIG_TEST(whatever_happens_to_an_answer_the_same_write_is_repeated),
         RIG_TEST(each_request_that_is_refused_whole_is_counted_as_failed),
+        RIG_TEST(documents_out_of_their_places_are_found_by_their_ids),
         RIG_TEST(nothing_is_believed_of_an_answer_that_does_not_match),
         RIG_TEST(an_unknown_result_keeps_newer_writes_of_the_document_back),
         RIG_TEST(a_zombie_does_not_bring_back_a_deleted_document),

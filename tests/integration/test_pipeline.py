@@ -163,3 +163,18 @@ def test_a_pipeline_that_gives_documents_other_ids_stops_the_index(w):
     wait_words(w, 7, "moved!")
     if w.engine.get(w.index("thing"), "other") is not None:
         raise Failed("the other document is in the new index")
+
+
+def test_a_default_pipeline_that_drops_documents_holds_nothing_up(w):
+    make(w)
+    put(w)
+    w.sql("UPDATE thing SET t = 'drop' WHERE id <= 5")
+    table = {"table": "thing", "mapping": {"properties": {"words": {"type": "keyword"}}}, "settings": {"default_pipeline": name_of(w)}}
+    daemon = w.follow(w.definitions(table))
+    w.sql("UPDATE thing SET t = ELT(id - 29, 'fail', 'ok', 'ok', 'drop', 'ok', 'script', 'drop', 'fail') WHERE id BETWEEN 30 AND 37")
+    wait_words(w, 31, "ok!")
+    wait_until("thing 33 is gone", lambda: w.engine.get(w.index("thing"), 33) is None)
+    wait_until("three are dead letters", lambda: len(letters(daemon)) == 3)
+    wait_words(w, 34, "ok!")
+    if w.engine.count(w.index("thing")) != ROWS - 7:
+        raise Failed(f"{w.engine.count(w.index('thing'))} documents")

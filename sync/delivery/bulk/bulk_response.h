@@ -30,7 +30,7 @@ struct bulk_sent {
     struct str action; /* "index", "delete" or "update" */
     struct str id;
     struct str index; /* the index it was sent to; empty: do not check */
-    bool is_piped;    /* it passed a pipeline */
+    bool is_piped;    /* it may have passed a pipeline, of the definition or of the index */
 };
 typedef struct bulk_sent (*bulk_sent_fn)(void *ctx, size_t i);
 

@@ -9,6 +9,9 @@
 #define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
 #define HIGH_BITS    EACH_BYTE(0x80)
 
+/* Below this, steps of sixteen bytes cost more than they save. */
+#define LONG_TEXT 64
+
 /* Indexed by the first byte: the length of the character and the range of its second byte. */
 struct lead {
     uint8_t len;
@@ -87,6 +90,33 @@ static inline bytes16 load_16(const char *p)
 static inline uint64_t fold_16(bytes16 v)
 {
     return ((halves)v)[0] | ((halves)v)[1];
+}
+
+/* Returns all ones for each byte that is below 0x20, a quote, a backslash or not ASCII. */
+static inline halves special_16(bytes16 v)
+{
+    /* Signed, the bytes from 0x80 on are below the others. */
+    return (halves)(((mask16)v < 0x20) | (v == '"') | (v == '\\'));
+}
+
+/*
+ * Copies sixteen bytes at a time, *i in all.  Returns true if a special byte is next, false if
+ * fewer than sixteen bytes are left.
+ */
+static inline bool copy_long(char *out, const char *p, size_t n, size_t *i)
+{
+    for (; n - *i >= 16; *i += 16) {
+        const bytes16 v = load_16(p + *i);
+        const halves special = special_16(v);
+
+        memcpy(out + *i, &v, sizeof(v));
+        if ((special[0] | special[1]) == 0)
+            continue;
+        *i += special[0] != 0 ? (size_t)__builtin_ctzll(special[0]) / 8
+                              : 8 + (size_t)__builtin_ctzll(special[1]) / 8;
+        return true;
+    }
+    return false;
 }
 
 /*
@@ -174,6 +204,15 @@ bool utf8_valid(struct str s)
 }
 
 #else
+
+static inline bool copy_long(char *out, const char *p, size_t n, size_t *i)
+{
+    (void)out;
+    (void)p;
+    (void)n;
+    (void)i;
+    return false;
+}
 
 bool utf8_valid(struct str s)
 {
@@ -286,6 +325,8 @@ static size_t copy_ascii(char *out, struct str s, size_t left)
     const char *const end = s.ptr + s.len;
     size_t i = 0;
 
+    if (left >= LONG_TEXT && copy_long(out, end - left, left, &i))
+        return i;
     for (; left - i >= 8; i += 8) {
         const uint64_t x = load_le64(end - left + i), special = special_bytes(x);
 

@@ -202,7 +202,7 @@ static void random_bytes_are_escaped_as_by_the_definition(void **state)
     (void)state;
     random_init(&r, 23);
     for (int step = 0; step < 20000; step++) {
-        char text[40];
+        char text[200];
         size_t len = random_below(&r, sizeof(text) + 1);
         size_t n_kinds = 1 + random_below(&r, sizeof(alphabet) - 1);
 
@@ -219,6 +219,28 @@ static void random_bytes_are_escaped_as_by_the_definition(void **state)
     buf_free(&slow);
 }
 
+/* Long texts are copied sixteen bytes at a time, and escapes begin anew. */
+static void each_byte_is_escaped_alike_at_each_place_of_a_long_text(void **state)
+{
+    struct buf fast = {0}, slow = {0};
+    char text[150];
+
+    (void)state;
+    for (size_t at = 0; at < sizeof(text); at++)
+        for (int byte = 0; byte < 256; byte++) {
+            memset(text, 'x', sizeof(text));
+            text[at] = (char)byte;
+            text[sizeof(text) - 1 - at / 2] = (char)(byte % 3 == 0 ? '"' : '~');
+            buf_clear(&fast);
+            buf_clear(&slow);
+            buf_append_json(&fast, (struct str){text, sizeof(text) - at % 17});
+            append_json_slowly(&slow, (struct str){text, sizeof(text) - at % 17});
+            assert_true(str_equal(buf_str(&fast), buf_str(&slow)));
+        }
+    buf_free(&fast);
+    buf_free(&slow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_shell_takes_what_is_appended_as_one_word),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(bytes_that_are_no_utf8_become_replacement_characters),
+        cmocka_unit_test(each_byte_is_escaped_alike_at_each_place_of_a_long_text),
         cmocka_unit_test(random_bytes_are_escaped_as_by_the_definition),
     };
     return cmocka_run_group_tests_name("buf", tests, NULL, NULL);

@@ -277,6 +277,22 @@ struct part {
     struct doctor_list list;
 };
 
+/* From where the topic goes on after a start or a pause. */
+static void find_place(struct part *p, const struct topic_definition *topic,
+                       struct doctor_mysql_options *opt)
+{
+    struct stored_checkpoint stored;
+    struct err ignored = {0}; /* on failure, that the log is kept is not checked */
+    bool found;
+
+    if (!store_load_checkpoint(p->co->opt.store, p->list.arena, topic->name, &stored, &found,
+                               &ignored) ||
+        !found)
+        return;
+    opt->file = stored.file;
+    opt->offset = stored.offset;
+}
+
 static void check_server(struct errand *e, const struct definitions *d,
                          const struct topic_definition *topic,
                          const struct server_access *server)
@@ -296,6 +312,7 @@ static void check_server(struct errand *e, const struct definitions *d,
             add_pattern(p->co, e, &d->tables[i], &list);
     }
     (void)find_server_id(p->co, topic, &opt.server_id, &ignored);
+    find_place(p, topic, &opt);
     opt.tables = list.tables;
     opt.n_tables = list.n;
     asked_init(&asked, d, p->co->opt.data_dir, e->asking);

@@ -35,6 +35,8 @@ struct doctor_mysql_options {
     struct asking *asking; /* opens the connection; NULL: nothing interrupts it */
     bool follows_log; /* false: only rows are read from it (a database with its own address) */
     uint32_t server_id; /* ours, 0: not chosen yet */
+    struct str file;    /* where Millrace goes on in the log; empty: nowhere yet */
+    uint64_t offset;
     const struct doctor_table *tables;
     size_t n_tables;
 };

@@ -9,6 +9,7 @@
 #include "src/mysql/account.h"
 #include "src/mysql/login.h"
 #include "src/mysql/mysql.h"
+#include "sync/server/server_info.h"
 #include "sync/source/transport/transport.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static const struct str variables_sql =
     STR("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format',"
         " 'binlog_row_image', 'binlog_row_metadata', 'gtid_mode', 'server_id',"
         " 'log_slave_updates', 'log_replica_updates', 'expire_logs_days',"
-        " 'binlog_expire_logs_seconds', 'binlog_expire_logs_auto_purge')");
+        " 'binlog_expire_logs_seconds', 'binlog_expire_logs_auto_purge',"
+        " 'max_binlog_total_size', 'binlog_space_limit')");
 
 /* A setting that decides whether the log shows every change. */
 struct rule {
@@ -220,6 +222,66 @@ static void check_retention(struct visit *v)
                   STR("if Millrace or the search engine is down for longer, the tables must be "
                       "rebuilt"),
                   set_statement(v, "binlog_expire_logs_seconds", "604800"));
+}
+
+/* Returns the name of the setting that limits the log's size, NULL if there is no limit. */
+static const char *size_limit(const struct visit *v, uint64_t *bytes)
+{
+    static const char *const names[] = {"max_binlog_total_size", "binlog_space_limit"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        *bytes = variable_number(v, names[i]);
+        if (*bytes > 0)
+            return names[i];
+    }
+    return NULL;
+}
+
+/*
+ * Whether the server still has the log from where Millrace goes on.  How long that stays so
+ * only its settings tell: nobody knows what a person or another program will purge.
+ */
+static void check_log_kept(struct visit *v)
+{
+    static const char why[] =
+        "if the server purges the log before Millrace has read it, the tables must be rebuilt";
+    const struct str file = v->opt->file;
+    struct log_backlog behind;
+    uint64_t limit;
+    const char *const name = size_limit(v, &limit);
+    struct err err;
+
+    /* Without the right to ask, check_status() fails. */
+    if (file.len == 0 || !server_log_backlog(v->conn, file, v->opt->offset, &behind, &err))
+        return;
+    if (!behind.found)
+        visit_add(v, DOCTOR_WARN, "mysql.log_kept",
+                  visit_text(v,
+                             "the server's log has no %" STR_FMT ":%llu, from where Millrace "
+                             "goes on: it was purged, or this is another server",
+                             STR_ARG(file), (unsigned long long)v->opt->offset),
+                  str_from(why),
+                  STR("if the topic fails, its reason says what to do; if it is paused, "
+                      "millrace topic resume shows whether it can go on"));
+    else if (name != NULL && behind.bytes > limit / 2)
+        visit_add(
+            v, DOCTOR_WARN, "mysql.log_kept",
+            visit_text(v,
+                       "%llu MiB of log wait for Millrace, more than half of the %llu MiB "
+                       "that the server keeps at most",
+                       (unsigned long long)behind.bytes >> 20, (unsigned long long)limit >> 20),
+            str_from(why),
+            visit_text(v,
+                       "raise %s, find what is slow, or end the pause with millrace "
+                       "topic resume",
+                       name));
+    else
+        visit_ok(v, "mysql.log_kept",
+                 visit_text(v,
+                            "the server still has the log from %" STR_FMT " on, where Millrace "
+                            "goes on, %llu MiB (what a person or a program purges by hand "
+                            "cannot be foreseen)",
+                            STR_ARG(file), (unsigned long long)behind.bytes >> 20));
 }
 
 /* Whether the server is a replica. No if we lack the privilege to see that. */
@@ -424,6 +486,7 @@ static void check_log(struct visit *v)
         check_rule(v, &rules[i]);
     check_gtid(v);
     check_retention(v);
+    check_log_kept(v);
     check_replica(v);
     check_status(v);
     check_dump(v);

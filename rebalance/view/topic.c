@@ -143,7 +143,9 @@ static bool look_at_pause(struct coordinator_view *v, struct topic_view *t)
     if (p->retention_s > 0 && v->now_ms - p->at_ms > (int64_t)p->retention_s * 1000 / 2)
         warn(v, t, &retention,
              "the topic has been paused for %" PRId64 " s, more than half of the %" PRIu64
-             " s that the server keeps its binlog; fix: millrace topic resume %" STR_FMT,
+             " s that the server kept its binlog then (millrace doctor asks what it has now); "
+             "fix: "
+             "millrace topic resume %" STR_FMT,
              (v->now_ms - p->at_ms) / 1000, p->retention_s, STR_ARG(t->d->name));
     pause_append(&reason, p);
     buf_append(&fix, STR("millrace topic resume "));

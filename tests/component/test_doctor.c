@@ -6,7 +6,9 @@
 #include "rebalance/doctor/mysql.h"
 #include "src/base/arena.h"
 #include "src/format/json.h"
+#include "sync/server/server_info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* test_doctor [no-log]: with no-log the server writes no binary log. */
@@ -220,6 +222,44 @@ static void settings_of_the_log_that_are_read_are_no_trouble(void **state)
     assert_true(tried > 0);
 }
 
+/* The check of the log from this file on; NULL: none. */
+static const struct doctor_check *visit_from(const char *file, uint64_t offset)
+{
+    struct mysql_options server = server_options();
+
+    doctor_init(&list, a);
+    (void)doctor_mysql(&list, &(struct doctor_mysql_options){.group = STR("topic shop"),
+                                                             .server = &server,
+                                                             .follows_log = true,
+                                                             .file = str_from(file),
+                                                             .offset = offset});
+    for (size_t i = 0; i < list.n; i++)
+        if (str_equal(list.checks[i].id, STR("mysql.log_kept")))
+            return &list.checks[i];
+    return NULL;
+}
+
+static void a_log_that_the_server_may_not_keep_is_worth_a_warning(void **state)
+{
+    struct log_end end;
+    struct err err;
+
+    (void)state;
+    server_exec(root, "FLUSH BINARY LOGS");
+    assert_true(server_log_end(root, &end, &err));
+    assert_int_equal(visit_from(end.file, end.offset)->status, DOCTOR_OK);
+    assert_int_equal(visit_from(end.file, end.offset + 1000000)->status, DOCTOR_WARN);
+    assert_int_equal(visit_from("binlog.999999", 4)->status, DOCTOR_WARN);
+    assert_null(visit_from("", 0));
+    if (set_global("max_binlog_total_size", "1048576")) {
+        server_exec(root, "CREATE TABLE doc.filler AS SELECT REPEAT('x', 700000) AS t");
+        assert_int_equal(visit_from(end.file, end.offset)->status, DOCTOR_WARN);
+        server_exec(root, "DROP TABLE doc.filler");
+        assert_true(set_global("max_binlog_total_size", "0"));
+    }
+    free(end.gtids);
+}
+
 static void missing_gtids_are_worth_a_warning(void **state)
 {
     (void)state;
@@ -308,6 +348,7 @@ int main(int argc, char **argv)
         TEST(missing_rights_come_with_the_grant_that_gives_them),
         TEST(settings_that_hide_changes_come_with_the_statement_that_mends_them),
         TEST(settings_of_the_log_that_are_read_are_no_trouble),
+        TEST(a_log_that_the_server_may_not_keep_is_worth_a_warning),
         TEST(missing_gtids_are_worth_a_warning),
         TEST(a_server_id_that_is_taken_is_found),
         TEST(tables_that_cannot_be_followed_come_with_a_way_out),

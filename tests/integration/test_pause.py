@@ -93,6 +93,23 @@ def test_what_a_pause_excludes_is_refused_with_the_way_out(w):
     w.equal(daemon, seconds=60)
 
 
+def test_doctor_tells_that_the_log_of_a_paused_topic_is_purged(w):
+    daemon = two_tables(w)
+    w.sql("UPDATE busy SET a = 1 WHERE id = 1")
+    w.equal(daemon)
+    daemon.command("topic", "pause", w.schema)
+    doctor_says(daemon, "the server still has the log from")
+    w.sql("FLUSH BINARY LOGS")
+    last = w.sql("SHOW BINARY LOGS")[-1][0]
+
+    def purge():  # not while the server has not noticed that nobody reads it any more
+        w.sql(f"PURGE BINARY LOGS TO '{last}'", "UPDATE busy SET a = a + 1 WHERE id = 1")
+        return w.sql("SHOW BINARY LOGS")[0][0] == last
+
+    wait_until("the log is purged", purge)
+    doctor_says(daemon, "from where Millrace goes on: it was purged")
+
+
 def test_a_paused_topic_reads_nothing_over_a_restart_until_it_is_resumed(w):
     daemon = two_tables(w)
     w.sql("UPDATE busy SET a = 1 WHERE id = 1")

@@ -5,6 +5,7 @@
 
 #include "rebalance/admin/questions.h"
 #include "rebalance/check/look.h"
+#include "rebalance/check/row_state.h"
 #include "src/mysql/mysql.h"
 #include "src/mysql/trace.h"
 #include "sync/delivery/bulk/bulk.h"
@@ -134,43 +135,31 @@ static bool load_plan(struct explained *e, const struct plan *p, struct str id,
     return ok;
 }
 
-/* Whether the row makes a document if t decides which rows count. */
-static bool row_counts(struct explained *e, const struct table_definition *t, struct str id,
-                       bool *counts, struct err *err)
-{
-    struct plan *p = plan_compile(e->d, t, look_find, &e->look, err);
-    struct loaded doc = {0};
-    const bool ok = p != NULL && load_plan(e, p, id, &doc, err);
+/* The load of a row_question. */
+struct row_of {
+    struct explained *e;
+    struct str id;
+};
 
-    *counts = ok && (doc.body.ptr != NULL || doc.err != NULL);
-    plan_free(p);
-    return ok;
+static bool load_row(void *ctx, const struct plan *p, struct loaded *out, struct err *err)
+{
+    const struct row_of *row = ctx;
+
+    return load_plan(row->e, p, row->id, out, err);
 }
 
 /* Find why the row has no document. */
 static bool find_reason(struct explained *e, struct str id, struct err *err)
 {
-    struct table_definition bare = *e->table;
-    bool counts;
+    struct row_of row = {e, id};
 
-    e->row = "absent";
-    bare.n_relations = 0;
-    bare.filter = STR("");
-    if (bare.soft_delete_given) {
-        if (!row_counts(e, &bare, id, &counts, err))
-            return false;
-        e->row = counts ? "filtered" : "absent";
-        bare.soft_delete_given = false;
-        if (counts)
-            return true;
-        e->row = "soft_deleted";
-    } else
-        e->row = "filtered";
-    if (!row_counts(e, &bare, id, &counts, err))
-        return false;
-    if (!counts)
-        e->row = "absent";
-    return true;
+    return row_state_find(&(struct row_question){.d = e->d,
+                                                 .table = e->table,
+                                                 .find = look_find,
+                                                 .find_ctx = &e->look,
+                                                 .load = load_row,
+                                                 .ctx = &row},
+                          &e->row, err);
 }
 
 static bool find_origins(struct explained *e, struct str id, struct err *err)
